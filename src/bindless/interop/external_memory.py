@@ -48,9 +48,12 @@ class ExternalMem(Imported):
 
     It ends with ``release_external_memory``, or with its last reference. What was mapped of it keeps the memory.
 
-    Attributes:
-        descriptor: what it was imported from. A file descriptor in it means nothing any more.
-        context, device: where it was imported.
+    Attributes
+    ----------
+    descriptor : ExternalMemDescriptor
+        What it was imported from. A file descriptor in it means nothing any more.
+    context, device
+        Where it was imported.
     """
 
     __slots__ = ()
@@ -148,15 +151,19 @@ def import_external_memory(desc: ExternalMemDescriptor, *where: Any) -> External
 
     A successful import takes a file descriptor over: it is closed, by the driver or here. One that raises leaves it.
 
-    Args:
-        desc: the handle, of what kind it is, and the size of the memory.
-        where: a queue, or a device and a context.
+    Parameters
+    ----------
+    desc : ExternalMemDescriptor
+        The handle, of what kind it is, and the size of the memory.
+    where : Any
+        A queue, or a device and a context.
 
-    Raises:
-        InvalidError: the descriptor is closed, of another kind, names less memory, or is refused by the driver;
-            ``where`` is none.
-        FeatureNotSupportedError: the device imports no memory (``Aspect.ext_oneapi_external_memory_import``), or none
-            of this kind.
+    Raises
+    ------
+    InvalidError
+        The descriptor is closed, of another kind, names less memory, or is refused by the driver; ``where`` is none.
+    FeatureNotSupportedError
+        The device imports no memory (``Aspect.ext_oneapi_external_memory_import``), or none of this kind.
     """
     if not isinstance(desc, ExternalMemDescriptor):
         raise InvalidError(f"desc={shown(desc)} is no ExternalMemDescriptor")
@@ -170,8 +177,10 @@ def import_external_memory(desc: ExternalMemDescriptor, *where: Any) -> External
 def release_external_memory(memory: ExternalMem, *where: Any) -> None:
     """Ends the use of imported memory; the driver's object goes with the last of what was mapped of it.
 
-    Raises:
-        InvalidError: it is not memory of ``import_external_memory``, was released before, or is of another context.
+    Raises
+    ------
+    InvalidError
+        It is not memory of ``import_external_memory``, was released before, or is of another context.
     """
     device, context = resolve(where)
     _require(memory)
@@ -191,14 +200,21 @@ def map_external_image_memory(memory: ExternalMem, desc: ImageDescriptor, *where
 
     It ends with ``unmap_external_image_memory``, not with ``free_image_mem``, and keeps the external memory.
 
-    Args:
-        memory: what ``import_external_memory`` returned.
-        desc: the image as the other interface made it: standard or a mipmap, of the same size, channels and levels.
-        where: a queue, or a device and a context: those of the import.
+    Parameters
+    ----------
+    memory : ExternalMem
+        What ``import_external_memory`` returned.
+    desc : ImageDescriptor
+        The image as the other interface made it: standard or a mipmap, of the same size, channels and levels.
+    where : Any
+        A queue, or a device and a context: those of the import.
 
-    Raises:
-        InvalidError: the descriptor is not valid, of another image type, or takes more than the memory has.
-        FeatureNotSupportedError: the device lacks this type of image or this format.
+    Raises
+    ------
+    InvalidError
+        The descriptor is not valid, of another image type, or takes more than the memory has.
+    FeatureNotSupportedError
+        The device lacks this type of image or this format.
     """
     _require(memory)
     device, context = resolve(where)
@@ -226,9 +242,11 @@ def map_external_image_memory(memory: ExternalMem, desc: ImageDescriptor, *where
 def unmap_external_image_memory(handle: ImageMemHandle, image_type: ImageType | str, *where: Any) -> None:
     """Ends an image mapped of external memory. Images still made from it, and work in flight, keep it until they end.
 
-    Raises:
-        InvalidError: the handle is not of ``map_external_image_memory`` in this context, or was unmapped before, or
-            ``image_type`` is not what was mapped.
+    Raises
+    ------
+    InvalidError
+        The handle is not of ``map_external_image_memory`` in this context, or was unmapped before, or ``image_type``
+        is not what was mapped.
     """
     _, context = resolve(where)
     if not isinstance(handle, ImageMemHandle):
@@ -274,14 +292,21 @@ def map_external_linear_memory(
     It ends with ``unmap_external_linear_memory``, with ``pointer.close()``, or with its last pointer and array, not
     with ``free``, and keeps the external memory. ``pointer.array(shape, dtype)`` sees it as a ``UsmArray``.
 
-    Args:
-        memory: what ``import_external_memory`` returned.
-        where: a queue, or a device and a context: those of the import.
-        size: bytes.
-        offset: of the first byte in the external memory.
+    Parameters
+    ----------
+    memory : ExternalMem
+        What ``import_external_memory`` returned.
+    where : Any
+        A queue, or a device and a context: those of the import.
+    size : SupportsIndex
+        Bytes.
+    offset : SupportsIndex, default 0
+        Of the first byte in the external memory.
 
-    Raises:
-        InvalidError: the range leaves the memory, or the driver refuses it.
+    Raises
+    ------
+    InvalidError
+        The range leaves the memory, or the driver refuses it.
     """
     _require(memory)
     device, context = resolve(where)
@@ -305,8 +330,10 @@ def map_external_linear_memory(
 def unmap_external_linear_memory(pointer: UsmPointer | UsmArray, *where: Any) -> None:
     """Ends memory mapped of external memory, after the work that uses it.
 
-    Raises:
-        InvalidError: the pointer is not of ``map_external_linear_memory`` in this context, or was unmapped before.
+    Raises
+    ------
+    InvalidError
+        The pointer is not of ``map_external_linear_memory`` in this context, or was unmapped before.
     """
     _, context = resolve(where)
     if not isinstance(pointer, (UsmPointer, UsmArray)):

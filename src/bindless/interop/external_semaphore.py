@@ -20,14 +20,19 @@ def import_external_semaphore(desc: ExternalSemaphoreDescriptor, *where: Any) ->
 
     A successful import takes a file descriptor over: it is closed, by the driver or here. One that raises leaves it.
 
-    Args:
-        desc: the handle, and of what kind it is.
-        where: a queue, or a device and a context.
+    Parameters
+    ----------
+    desc : ExternalSemaphoreDescriptor
+        The handle, and of what kind it is.
+    where : Any
+        A queue, or a device and a context.
 
-    Raises:
-        InvalidError: the descriptor is closed, of another kind, or refused by the driver; ``where`` is none.
-        FeatureNotSupportedError: the device imports no semaphores (``Aspect.ext_oneapi_external_semaphore_import``), or
-            none of this kind.
+    Raises
+    ------
+    InvalidError
+        The descriptor is closed, of another kind, or refused by the driver; ``where`` is none.
+    FeatureNotSupportedError
+        The device imports no semaphores (``Aspect.ext_oneapi_external_semaphore_import``), or none of this kind.
     """
     if not isinstance(desc, ExternalSemaphoreDescriptor):
         raise InvalidError(f"desc={shown(desc)} is no ExternalSemaphoreDescriptor")
@@ -41,8 +46,10 @@ def import_external_semaphore(desc: ExternalSemaphoreDescriptor, *where: Any) ->
 def release_external_semaphore(semaphore: ExternalSemaphore, *where: Any) -> None:
     """Ends the use of an imported semaphore; the driver's object goes once no submitted command uses it.
 
-    Raises:
-        InvalidError: it was released before, or is of another context.
+    Raises
+    ------
+    InvalidError
+        It was released before, or is of another context.
     """
     device, context = resolve(where)
     require_semaphore(semaphore)

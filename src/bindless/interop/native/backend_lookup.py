@@ -18,8 +18,10 @@ __all__ = ["backend_for", "handle_for", "interop_of", "require_context"]
 def interop_of(backend: BackendProtocol) -> InteropProtocol:
     """What the backend offers here.
 
-    Raises:
-        FeatureNotSupportedError: nothing.
+    Raises
+    ------
+    FeatureNotSupportedError
+        The backend has no native handles.
     """
     if not hasattr(backend, "native_types"):
         raise FeatureNotSupportedError(
@@ -32,9 +34,12 @@ def interop_of(backend: BackendProtocol) -> InteropProtocol:
 def backend_for(name: Backend | str) -> BackendProtocol:
     """The backend of this name.
 
-    Raises:
-        InvalidError: there is none.
-        Error: its driver is missing.
+    Raises
+    ------
+    InvalidError
+        There is none.
+    Error
+        Its driver is missing.
     """
     return registry.backend(coerce(Backend, name, "backend"))
 
@@ -42,9 +47,12 @@ def backend_for(name: Backend | str) -> BackendProtocol:
 def handle_for(backend: BackendProtocol, kind: str, native: object, name: str = "native") -> NativeHandle:
     """A handle that the backend makes an object of this kind of.
 
-    Raises:
-        InvalidError: it is none, null, or one of another C type.
-        FeatureNotSupportedError: the backend makes none of this kind.
+    Raises
+    ------
+    InvalidError
+        It is none, null, or one of another C type.
+    FeatureNotSupportedError
+        The backend makes none of this kind.
     """
     types = interop_of(backend).native_types.get(kind)
     if types is None:
@@ -58,9 +66,12 @@ def handle_for(backend: BackendProtocol, kind: str, native: object, name: str = 
 def require_context(backend: BackendProtocol, context: object) -> Context:
     """A context of the backend that can be used.
 
-    Raises:
-        InvalidError: it is none, or was closed.
-        BackendMismatchError: it is another backend's.
+    Raises
+    ------
+    InvalidError
+        It is none, or was closed.
+    BackendMismatchError
+        It is another backend's.
     """
     if not isinstance(context, Context):
         raise InvalidError(f"context={shown(context)} is no Context")

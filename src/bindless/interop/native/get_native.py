@@ -87,13 +87,18 @@ def get_native(obj: object, backend: Backend | str | None = None) -> NativeHandl
     OpenCL's hold a reference until they are dropped (``CountedHandle``), whatever becomes of the object (CL,
     "Interoperability with the OpenCL API"). Another library takes its own from them; ``detach()`` gives theirs away.
 
-    Args:
-        obj: a Platform, Device, Context, Queue, Event, KernelBundle or Kernel; a Buffer, SampledImage or UnsampledImage
-            that commands have used on ``opencl``. Elsewhere a buffer's address is ``InteropHandle.get_native_mem`` in
-            a host task.
-        backend: which one the caller expects; None takes what there is.
+    Parameters
+    ----------
+    obj : object
+        A Platform, Device, Context, Queue, Event, KernelBundle or Kernel; a Buffer, SampledImage or UnsampledImage
+        that commands have used on ``opencl``. Elsewhere a buffer's address is ``InteropHandle.get_native_mem`` in a
+        host task.
+    backend : Backend | str, optional
+        Which one the caller expects; None takes what there is.
 
-    Returns:
+    Returns
+    -------
+    NativeHandle | tuple[NativeHandle, ...]
         An int; for kernel bundles a tuple with one for each module, and where a backend's objects may consist of
         several native ones (``opencl``: events, buffers and images, too) always a tuple. A buffer's or image's are
         those of all contexts where it has memory; its contents are newest where a command used it last, which the
@@ -103,10 +108,14 @@ def get_native(obj: object, backend: Backend | str | None = None) -> NativeHandl
         command list, the second form of that return type in later versions. Of an out-of-order queue it is the first
         of several.
 
-    Raises:
-        BackendMismatchError: the object is of another backend than ``backend``.
-        InvalidError: it was closed, is yet to be built, or is of a kind that has no native object.
-        FeatureNotSupportedError: the driver has no such object; buffers.
+    Raises
+    ------
+    BackendMismatchError
+        The object is of another backend than ``backend``.
+    InvalidError
+        It was closed, is yet to be built, or is of a kind that has no native object.
+    FeatureNotSupportedError
+        The driver has no such object; buffers.
     """
     for kind, (name, backend_of, natives_of) in _KINDS.items():
         if isinstance(obj, kind):

@@ -40,20 +40,32 @@ def make_sampled_image(
     The native image is retained, and released with the image. Until then nobody else writes it; the end of the image
     waits for the commands that use it.
 
-    Args:
-        backend: whose image it is: ``opencl``.
-        native: a cl_mem of one to three dimensions: an int, or a pointer of cffi or ctypes.
-        context: of the native image. The image can be used in others.
-        sampler: how it is sampled.
-        available_event: signals that the native image is ready to be used.
-        ownership: ``keep``, which is also what None is; or ``transfer``, which takes over the caller's reference, and
-            whose end waits for nothing.
+    Parameters
+    ----------
+    backend : Backend | str
+        Whose image it is: ``opencl``.
+    native : object
+        A cl_mem of one to three dimensions: an int, or a pointer of cffi or ctypes.
+    context : Context
+        Of the native image. The image can be used in others.
+    sampler : BindlessImageSampler
+        How it is sampled.
+    available_event : Event, optional
+        Signals that the native image is ready to be used.
+    ownership : Ownership | str, optional
+        ``keep``, which is also what None is; or ``transfer``, which takes over the caller's reference, and whose end
+        waits for nothing.
 
-    Raises:
-        InvalidError: no such image, one of another context, a buffer or an array, no sampler, or no event.
-        FeatureNotSupportedError: images of the backend are not made of native ones, or not in this format.
-        SyclRuntimeError: the device has no such sampler.
-        BackendMismatchError: the context is another backend's.
+    Raises
+    ------
+    InvalidError
+        No such image, one of another context, a buffer or an array, no sampler, or no event.
+    FeatureNotSupportedError
+        Images of the backend are not made of native ones, or not in this format.
+    SyclRuntimeError
+        The device has no such sampler.
+    BackendMismatchError
+        The context is another backend's.
     """
     if not isinstance(sampler, BindlessImageSampler):
         raise InvalidError(f"sampler: a {type(sampler).__name__} is no BindlessImageSampler")

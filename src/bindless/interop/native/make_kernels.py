@@ -41,22 +41,34 @@ def make_kernel_bundle(
     A program of OpenCL is retained, and released with the bundle. Where it is not in the state yet it is compiled,
     built or linked (CL, "Construct SYCL objects from OpenCL ones").
 
-    Args:
-        backend: whose handle it is.
-        native: an int, or a pointer of cffi or ctypes.
-        context: of the native object.
-        state: ``executable``; for OpenCL also ``input``, of a program that is not built, and ``object``, of one that is
-            not built or is compiled.
-        device: that the module was built for; None is what the driver tells, or else the context's first. Of an OpenCL
-            program None is all devices of the context that it is for.
-        ownership: ``transfer`` or ``keep``; None is ``transfer``, and for OpenCL ``keep``.
+    Parameters
+    ----------
+    backend : Backend | str
+        Whose handle it is.
+    native : object
+        An int, or a pointer of cffi or ctypes.
+    context : Context
+        Of the native object.
+    state : BundleState | str, default BundleState.executable
+        ``executable``; for OpenCL also ``input``, of a program that is not built, and ``object``, of one that is not
+        built or is compiled.
+    device : Device, optional
+        That the module was built for; None is what the driver tells, or else the context's first. Of an OpenCL
+        program None is all devices of the context that it is for.
+    ownership : Ownership | str, optional
+        ``transfer`` or ``keep``; None is ``transfer``, and for OpenCL ``keep``.
 
-    Raises:
-        InvalidError: no such module, or a handle that was transferred before; an OpenCL program of another context,
-            further than the state, or that does not build.
-        BuildError: its kernels cannot run yet: a Level Zero module has to be linked.
-        BackendMismatchError: the context or the device is another backend's.
-        FeatureNotSupportedError: another state.
+    Raises
+    ------
+    InvalidError
+        No such module, or a handle that was transferred before; an OpenCL program of another context, further than
+        the state, or that does not build.
+    BuildError
+        Its kernels cannot run yet: a Level Zero module has to be linked.
+    BackendMismatchError
+        The context or the device is another backend's.
+    FeatureNotSupportedError
+        Another state.
     """
     offers = backend_for(backend)
     handle = handle_for(offers, "kernel_bundle", native)
@@ -93,9 +105,12 @@ def bundle_of_programs(
 ) -> KernelBundle:
     """A bundle in a state of native programs, which it keeps.
 
-    Raises:
-        InvalidError: programs that are further than the state, or of another context or device.
-        BuildError: they do not build.
+    Raises
+    ------
+    InvalidError
+        Programs that are further than the state, or of another context or device.
+    BuildError
+        They do not build.
     """
     counted = cast(CountedProtocol, backend)
     facade = {device._record.native: device for device in devices}
@@ -108,9 +123,12 @@ def bundle_of_kernels(
 ) -> KernelBundle:
     """An executable bundle of the programs of native kernels.
 
-    Raises:
-        InvalidError: kernels of another context, or for other devices.
-        BuildError: the driver says no.
+    Raises
+    ------
+    InvalidError
+        Kernels of another context, or for other devices.
+    BuildError
+        The driver says no.
     """
     facade = {device._record.native: device for device in devices}
     adopted = cast(CountedProtocol, backend).adopt_programs_of(context._native, tuple(facade), kernels)
@@ -155,17 +173,26 @@ def make_kernel(
     launched without arguments it runs with them, and their memory is the caller's to keep (CL, "Interoperability with
     kernels").
 
-    Args:
-        backend: whose handle it is.
-        native: an int, or a pointer of cffi or ctypes.
-        bundle: of exactly one native module, which the kernel is of; for OpenCL its context does, too, here or below.
-        context: of the bundle; None takes that.
-        ownership: ``transfer`` or ``keep``; None is ``transfer``, and for OpenCL ``keep``.
+    Parameters
+    ----------
+    backend : Backend | str
+        Whose handle it is.
+    native : object
+        An int, or a pointer of cffi or ctypes.
+    bundle : KernelBundle | Context, optional
+        Of exactly one native module, which the kernel is of; for OpenCL its context does, too, here or below.
+    context : Context, optional
+        Of the bundle; None takes that.
+    ownership : Ownership | str, optional
+        ``transfer`` or ``keep``; None is ``transfer``, and for OpenCL ``keep``.
 
-    Raises:
-        InvalidError: no such kernel, a kernel of another module, a bundle that is closed, is yet to be built or has
-            several modules, another context, or a handle that was transferred before.
-        BackendMismatchError: the bundle or the context is another backend's.
+    Raises
+    ------
+    InvalidError
+        No such kernel, a kernel of another module, a bundle that is closed, is yet to be built or has several
+        modules, another context, or a handle that was transferred before.
+    BackendMismatchError
+        The bundle or the context is another backend's.
     """
     offers = backend_for(backend)
     handle = handle_for(offers, "kernel", native)

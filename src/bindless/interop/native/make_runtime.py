@@ -55,13 +55,19 @@ __all__ = [
 def make_platform(backend: Backend | str, native: object) -> Platform:
     """The platform of a driver's own handle: one of ``get_platforms()``; nothing new is made.
 
-    Args:
-        backend: whose handle it is.
-        native: an int, or a pointer of cffi or ctypes.
+    Parameters
+    ----------
+    backend : Backend | str
+        Whose handle it is.
+    native : object
+        An int, or a pointer of cffi or ctypes.
 
-    Raises:
-        InvalidError: no platform that can be seen has this handle.
-        FeatureNotSupportedError: the backend's platforms have none.
+    Raises
+    ------
+    InvalidError
+        No platform that can be seen has this handle.
+    FeatureNotSupportedError
+        The backend's platforms have none.
     """
     offers = backend_for(backend)
     handle = handle_for(offers, "platform", native)
@@ -76,10 +82,17 @@ def make_device(backend: Backend | str, native: object) -> Device:
 
     Of OpenCL also a sub-device that was made elsewhere, which is retained as long as there is a device of it.
 
-    Args: as ``make_platform``.
+    Parameters
+    ----------
+    backend : Backend | str
+        The backend of the handle.
+    native : object
+        The driver's handle, in the forms that ``make_platform`` takes.
 
-    Raises:
-        InvalidError: no device that can be seen has this handle.
+    Raises
+    ------
+    InvalidError
+        No device that can be seen has this handle.
     """
     offers = backend_for(backend)
     handle = handle_for(offers, "device", native)
@@ -137,18 +150,26 @@ def make_context(
     destroys it, nor uses it from then on. With ``"keep"`` it is never destroyed here, and the caller keeps it until
     this context and everything made in it have ended.
 
-    Args:
-        backend: whose handle it is.
-        native: an int, a pointer of cffi or ctypes, or an object of PyOpenCL.
-        devices: those of the context, all of one platform. Level Zero does not tell them: name at least one.
-        ownership: ``transfer`` or ``keep``; None is ``transfer``, and for OpenCL ``keep``, which takes a reference of
-            its own: the caller may release his at once.
-        async_handler: as of ``Context``.
+    Parameters
+    ----------
+    backend : Backend | str
+        Whose handle it is.
+    native : object
+        An int, a pointer of cffi or ctypes, or an object of PyOpenCL.
+    devices : Device | Iterable[Device], default ()
+        Those of the context, all of one platform. Level Zero does not tell them: name at least one.
+    ownership : Ownership | str, optional
+        ``transfer`` or ``keep``; None is ``transfer``, and for OpenCL ``keep``, which takes a reference of its own:
+        the caller may release his at once.
+    async_handler : AsyncHandler, optional
+        As of ``Context``.
 
-    Raises:
-        InvalidError: no such context, no devices, devices of several platforms, or a handle that was transferred
-            before.
-        BackendMismatchError: a device of another backend.
+    Raises
+    ------
+    InvalidError
+        No such context, no devices, devices of several platforms, or a handle that was transferred before.
+    BackendMismatchError
+        A device of another backend.
     """
     offers = backend_for(backend)
     handle = handle_for(offers, "context", native)
@@ -195,22 +216,32 @@ def make_queue(
 
     With ``ownership="transfer"`` the native queue is destroyed when this one is closed, or dropped and its work done.
 
-    Args:
-        backend: whose handle it is.
-        native: an int, or a pointer of cffi or ctypes: for Level Zero a ``ze_command_queue_handle_t``, or an immediate
-            ``ze_command_list_handle_t``. A plain int is taken for the first; pass a pointer of that type, or
-            ``NativeHandle(number, "ze_command_list_handle_t")``, for the second. For CUDA a ``CUstream``, or an object
-            with ``__cuda_stream__``. The queue is in order then.
-        context: of the native queue.
-        device: of the native queue, in the context. None is what the driver tells, or else the context's first
-            (the form of ZE without ``Device``, which it calls deprecated).
-        ownership: as of ``make_context``.
-        async_handler: as of ``Queue``.
+    Parameters
+    ----------
+    backend : Backend | str
+        Whose handle it is.
+    native : object
+        An int, or a pointer of cffi or ctypes: for Level Zero a ``ze_command_queue_handle_t``, or an immediate
+        ``ze_command_list_handle_t``. A plain int is taken for the first; pass a pointer of that type, or
+        ``NativeHandle(number, "ze_command_list_handle_t")``, for the second. For CUDA a ``CUstream``, or an object
+        with ``__cuda_stream__``. The queue is in order then.
+    context : Context
+        Of the native queue.
+    device : Device, optional
+        Of the native queue, in the context. None is what the driver tells, or else the context's first (the form of
+        ZE without ``Device``, which it calls deprecated).
+    ownership : Ownership | str, optional
+        As of ``make_context``.
+    async_handler : AsyncHandler, optional
+        As of ``Queue``.
 
-    Raises:
-        InvalidError: no such queue, one of another context or device where the driver can tell, a device outside the
-            context, or a handle that was transferred before.
-        BackendMismatchError: the context or the device is another backend's.
+    Raises
+    ------
+    InvalidError
+        No such queue, one of another context or device where the driver can tell, a device outside the context, or a
+        handle that was transferred before.
+    BackendMismatchError
+        The context or the device is another backend's.
     """
     offers = backend_for(backend)
     handle = handle_for(offers, "queue", native)
@@ -245,16 +276,23 @@ def make_event(
     With ``ownership="transfer"`` the native event is destroyed when this one is dropped and no command waits for it any
     more; its pool stays the caller's, who keeps it as long.
 
-    Args:
-        backend: whose handle it is.
-        native: an int, or a pointer of cffi or ctypes; for OpenCL a list of them, too.
-        context: of the native event (of its pool).
-        ownership: as of ``make_context``.
+    Parameters
+    ----------
+    backend : Backend | str
+        Whose handle it is.
+    native : object
+        An int, or a pointer of cffi or ctypes; for OpenCL a list of them, too.
+    context : Context
+        Of the native event (of its pool).
+    ownership : Ownership | str, optional
+        As of ``make_context``.
 
-    Raises:
-        InvalidError: no such event, one of another context where the driver can tell, or a handle that was transferred
-            before.
-        BackendMismatchError: the context is another backend's.
+    Raises
+    ------
+    InvalidError
+        No such event, one of another context where the driver can tell, or a handle that was transferred before.
+    BackendMismatchError
+        The context is another backend's.
     """
     offers = backend_for(backend)
     if "event" in interop_of(offers).native_lists and isinstance(native, (tuple, list)):
@@ -292,22 +330,33 @@ def make_buffer(
     waits for the commands that use it, and the memory is the caller's again. With ``"transfer"`` it does not wait, and
     the memory is freed after them.
 
-    Args:
-        backend: whose memory it is.
-        native: address, as an int or a pointer of cffi or ctypes: for Level Zero what ``zeMemAllocDevice``,
-            ``zeMemAllocHost`` or ``zeMemAllocShared`` gave. For OpenCL a ``cl_mem``.
-        context: of the memory, with one device, on which it was allocated. The buffer can be used in others. Memory of
-            another context is refused where the driver says whose it is; the platform's default context borrows it.
-        dtype: of an element.
-        shape: one to three sizes in elements; None is one dimension of all elements that fit in the allocation. Of
-            OpenCL one size.
-        available_event: signals that the memory is ready to be used.
-        ownership: as of ``make_context``.
+    Parameters
+    ----------
+    backend : Backend | str
+        Whose memory it is.
+    native : object
+        Address, as an int or a pointer of cffi or ctypes: for Level Zero what ``zeMemAllocDevice``,
+        ``zeMemAllocHost`` or ``zeMemAllocShared`` gave. For OpenCL a ``cl_mem``.
+    context : Context
+        Of the memory, with one device, on which it was allocated. The buffer can be used in others. Memory of another
+        context is refused where the driver says whose it is; the platform's default context borrows it.
+    dtype : DTypeLike
+        Of an element.
+    shape : SizesLike, optional
+        One to three sizes in elements; None is one dimension of all elements that fit in the allocation. Of OpenCL
+        one size.
+    available_event : Event, optional
+        Signals that the memory is ready to be used.
+    ownership : Ownership | str, optional
+        As of ``make_context``.
 
-    Raises:
-        InvalidError: no such memory in the context, an address inside an allocation, more elements than fit, a context
-            with several devices, memory of another device, or memory that was transferred before.
-        BackendMismatchError: the context is another backend's.
+    Raises
+    ------
+    InvalidError
+        No such memory in the context, an address inside an allocation, more elements than fit, a context with several
+        devices, memory of another device, or memory that was transferred before.
+    BackendMismatchError
+        The context is another backend's.
     """
     offers = backend_for(backend)
     handle = handle_for(offers, "buffer", native)

@@ -50,13 +50,18 @@ def is_owned(
 ) -> bool:
     """Whether the package is to destroy a native object, or to give the caller's reference to it back.
 
-    Args:
-        rank: under which the package's own native objects of this kind are known; None where the backend looks itself.
-        ownership: None is what the backend's specification has.
+    Parameters
+    ----------
+    rank : Rank | None
+        Under which the package's own native objects of this kind are known; None where the backend looks itself.
+    ownership : Ownership | str | None
+        None is what the backend's specification has.
 
-    Raises:
-        InvalidError: there is no such ownership, or an object that is alive uses the native one already, and it does
-            not count references.
+    Raises
+    ------
+    InvalidError
+        There is no such ownership, or an object that is alive uses the native one already, and it does not count
+        references.
     """
     usual = getattr(backend, "default_ownership", Ownership.transfer)
     if (usual if ownership is None else coerce(Ownership, ownership, "ownership")) is Ownership.keep:
@@ -103,9 +108,12 @@ def chosen_device(
 def named_device(backend: BackendProtocol, context: Context, device: object) -> Device:
     """A device that the caller named, as the context has it.
 
-    Raises:
-        InvalidError: it is none, or none of the context's.
-        BackendMismatchError: it is another backend's.
+    Raises
+    ------
+    InvalidError
+        It is none, or none of the context's.
+    BackendMismatchError
+        It is another backend's.
     """
     if not isinstance(device, Device):
         raise InvalidError(f"device={shown(device)} is no Device")

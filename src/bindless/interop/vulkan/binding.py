@@ -22,8 +22,10 @@ OPAQUE_FD_SEMAPHORE = 1
 def binding() -> Any:
     """The module ``vulkan``.
 
-    Raises:
-        FeatureNotSupportedError: the package is missing, or the Vulkan loader that it opens.
+    Raises
+    ------
+    FeatureNotSupportedError
+        The package is missing, or the Vulkan loader that it opens.
     """
     try:
         module = importlib.import_module("vulkan")
@@ -43,9 +45,12 @@ def binding() -> Any:
 def require_handle(value: object, kind: str) -> None:
     """Refuses what is no handle of a kind, such as ``VkDevice``: Vulkan's drivers do not look, and crash.
 
-    Raises:
-        InvalidError: it is none, or null.
-        FeatureNotSupportedError: the package is missing.
+    Raises
+    ------
+    InvalidError
+        It is none, or null.
+    FeatureNotSupportedError
+        The package is missing.
     """
     ffi = binding().ffi
     if not isinstance(value, ffi.CData) or ffi.typeof(value) is not ffi.typeof(kind) or value == ffi.NULL:
@@ -89,8 +94,10 @@ def translated(what: str) -> Iterator[None]:
 def device_function(device: Any, name: str, extension: str) -> Any:
     """A function of an extension of a VkDevice.
 
-    Raises:
-        FeatureNotSupportedError: the device was made without it.
+    Raises
+    ------
+    FeatureNotSupportedError
+        The device was made without it.
     """
     vk = binding()
     try:

@@ -17,11 +17,15 @@ __all__ = ["ExportedBuffer", "export_buffer"]
 class ExportedBuffer(ExportedMemory):
     """A VkBuffer bound to memory of its own, from its first byte on; made by ``Exporter.buffer``.
 
-    Attributes:
-        buffer: the VkBuffer.
-        nbytes: bytes of the buffer: what ``map_external_linear_memory`` takes as ``size``; ``size`` of the allocation
-            may be more.
-        usage: its VkBufferUsageFlags.
+    Attributes
+    ----------
+    buffer : Any
+        The VkBuffer.
+    nbytes : int
+        Bytes of the buffer: what ``map_external_linear_memory`` takes as ``size``; ``size`` of the allocation may be
+        more.
+    usage : int
+        Its VkBufferUsageFlags.
     """
 
     buffer: Any

@@ -42,8 +42,10 @@ def _identity(physical_device: Any) -> tuple[str, bytes, bool]:
 def device_uuid(physical_device: Any) -> bytes:
     """The 16 bytes of ``VkPhysicalDeviceIDProperties.deviceUUID``.
 
-    Raises:
-        InvalidError: the VkInstance was made for Vulkan 1.0, which tells none.
+    Raises
+    ------
+    InvalidError
+        The VkInstance was made for Vulkan 1.0, which tells none.
     """
     return _identity(physical_device)[1]
 
@@ -60,8 +62,10 @@ def device_for(physical_device: Any) -> Device:
     """The device of this package that can share memory with a VkPhysicalDevice: the same GPU, or for a Vulkan driver on
     the processor the reference device.
 
-    Raises:
-        InvalidError: there is none; the message tells its UUID and those of the devices there are.
+    Raises
+    ------
+    InvalidError
+        There is none; the message tells its UUID and those of the devices there are.
     """
     name, uuid, is_processor = _identity(physical_device)
     if is_processor:
@@ -80,12 +84,17 @@ def device_for(physical_device: Any) -> Device:
 def check_same_device(physical_device: Any, where: Device | Queue) -> None:
     """Refuses to share between different devices, which a driver would only tell at the import, if at all.
 
-    Args:
-        physical_device: a VkPhysicalDevice.
-        where: the device that is to import, or a queue on it.
+    Parameters
+    ----------
+    physical_device : Any
+        A VkPhysicalDevice.
+    where : Device | Queue
+        The device that is to import, or a queue on it.
 
-    Raises:
-        InvalidError: they are different; the message has both UUIDs.
+    Raises
+    ------
+    InvalidError
+        They are different; the message has both UUIDs.
     """
     device = where.device if isinstance(where, Queue) else where
     if not hasattr(device, "uuid"):

@@ -22,8 +22,10 @@ def device_extensions(physical_device: Any) -> list[str]:
     Timeline semaphores need their feature too: ``VkPhysicalDeviceTimelineSemaphoreFeatures(timelineSemaphore=True)`` as
     pNext of the same struct.
 
-    Raises:
-        FeatureNotSupportedError: the device cannot export memory by file descriptors.
+    Raises
+    ------
+    FeatureNotSupportedError
+        The device cannot export memory by file descriptors.
     """
     vk = binding()
     require_handle(physical_device, "VkPhysicalDevice")
@@ -37,8 +39,10 @@ def device_extensions(physical_device: Any) -> list[str]:
 def check_usage(usage: SupportsIndex, flags: str) -> int:
     """The flags that a caller named.
 
-    Raises:
-        InvalidError: they are none, or do not fit 32 bits.
+    Raises
+    ------
+    InvalidError
+        They are none, or do not fit 32 bits.
     """
     checked = integer("usage", usage, 2**32 - 1)
     if checked == 0:
@@ -60,9 +64,12 @@ class ImageRequest:
 def check_image(physical_device: Any, request: ImageRequest) -> bool:
     """Whether the memory of an image has to be dedicated to it.
 
-    Raises:
-        FeatureNotSupportedError: images of this kind cannot be made, or not be exported.
-        InvalidError: the sizes or the levels are beyond what the device has.
+    Raises
+    ------
+    FeatureNotSupportedError
+        Images of this kind cannot be made, or not be exported.
+    InvalidError
+        The sizes or the levels are beyond what the device has.
     """
     vk = binding()
     told = f"a Vulkan image {format_name(request.desc)} with {_SHAPES[request.kind]} and usage {request.usage:#x}"

@@ -36,9 +36,12 @@ def format_name(desc: ImageDescriptor) -> str:
 def format_of(desc: ImageDescriptor) -> int:
     """The ``VkFormat`` of the pixels of a descriptor.
 
-    Raises:
-        InvalidError: it is none, or has other than 1 to 4 channels.
-        FeatureNotSupportedError: the package ``vulkan`` is missing.
+    Raises
+    ------
+    InvalidError
+        It is none, or has other than 1 to 4 channels.
+    FeatureNotSupportedError
+        The package ``vulkan`` is missing.
     """
     if not isinstance(desc, ImageDescriptor):
         raise InvalidError(f"desc={shown(desc)} is no ImageDescriptor")

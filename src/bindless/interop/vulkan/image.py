@@ -33,13 +33,18 @@ class LevelLayout:
 class ExportedImage(ExportedMemory):
     """A VkImage bound to memory of its own; made by ``Exporter.image``.
 
-    Attributes:
-        image: the VkImage, with one sample, one layer and the initial layout VK_IMAGE_LAYOUT_UNDEFINED.
-        desc: what ``map_external_image_memory`` and ``create_image`` take.
-        format: its VkFormat.
-        usage: its VkImageUsageFlags.
-        is_linear: whether its tiling is linear: then it is memory with a pitch, and maps by
-            ``map_external_linear_memory``.
+    Attributes
+    ----------
+    image : Any
+        The VkImage, with one sample, one layer and the initial layout VK_IMAGE_LAYOUT_UNDEFINED.
+    desc : ImageDescriptor
+        What ``map_external_image_memory`` and ``create_image`` take.
+    format : int
+        Its VkFormat.
+    usage : int
+        Its VkImageUsageFlags.
+    is_linear : bool
+        Whether its tiling is linear: then it is memory with a pitch, and maps by ``map_external_linear_memory``.
     """
 
     image: Any
@@ -65,8 +70,10 @@ class ExportedImage(ExportedMemory):
     def layout(self, level: int = 0) -> LevelLayout:
         """Where a level of a linear image lies.
 
-        Raises:
-            InvalidError: the tiling is optimal, whose layout only drivers know; there is no such level; it is closed.
+        Raises
+        ------
+        InvalidError
+            The tiling is optimal, whose layout only drivers know; there is no such level; it is closed.
         """
         self._require_open()
         if not self.is_linear:

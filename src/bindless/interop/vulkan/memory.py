@@ -19,11 +19,16 @@ __all__ = ["ExportedMemory", "give_memory"]
 class ExportedMemory:
     """Memory that Vulkan allocated to be shared; images and buffers derive from it.
 
-    Attributes:
-        device: the VkDevice, which the caller keeps until this is closed.
-        memory: the VkDeviceMemory.
-        size: bytes of the whole allocation, what an import has to tell: the driver's size, not that of the pixels.
-        dedicated: whether it was allocated for this object alone, which CUDA has to be told.
+    Attributes
+    ----------
+    device : Any
+        The VkDevice, which the caller keeps until this is closed.
+    memory : Any
+        The VkDeviceMemory.
+    size : int
+        Bytes of the whole allocation, what an import has to tell: the driver's size, not that of the pixels.
+    dedicated : bool
+        Whether it was allocated for this object alone, which CUDA has to be told.
     """
 
     device: Any
@@ -43,9 +48,12 @@ class ExportedMemory:
         The file descriptor is the caller's until an import succeeds, which takes it over; one that is never imported is
         closed with ``os.close(descriptor.resource.file_descriptor)``.
 
-        Raises:
-            InvalidError: this is closed.
-            FeatureNotSupportedError: the VkDevice was made without ``VK_KHR_external_memory_fd``.
+        Raises
+        ------
+        InvalidError
+            This is closed.
+        FeatureNotSupportedError
+            The VkDevice was made without ``VK_KHR_external_memory_fd``.
         """
         self._require_open()
         vk = binding()
@@ -83,18 +91,28 @@ def give_memory(
 ) -> tuple[Any, int, bool, Callable[[], None]]:
     """Memory for export, bound to an image or a buffer that has none; where that fails the object is destroyed.
 
-    Args:
-        kind: ``Image`` or ``Buffer``, as Vulkan's functions are named.
-        made: a VkImage or VkBuffer.
-        must_be_dedicated: whether it cannot be exported otherwise; it is too where the driver prefers that.
-        flags: VkMemoryPropertyFlags that the memory has to have; memory of the device is preferred.
+    Parameters
+    ----------
+    kind : str
+        ``Image`` or ``Buffer``, as Vulkan's functions are named.
+    made : Any
+        A VkImage or VkBuffer.
+    must_be_dedicated : bool
+        Whether it cannot be exported otherwise; it is too where the driver prefers that.
+    flags : int, default 0
+        VkMemoryPropertyFlags that the memory has to have; memory of the device is preferred.
 
-    Returns:
+    Returns
+    -------
+    tuple[Any, int, bool, Callable[[], None]]
         The VkDeviceMemory, its bytes, whether it is dedicated, and what destroys both.
 
-    Raises:
-        FeatureNotSupportedError: no type of memory has these flags.
-        MemoryAllocationError: there is not enough.
+    Raises
+    ------
+    FeatureNotSupportedError
+        No type of memory has these flags.
+    MemoryAllocationError
+        There is not enough.
     """
     vk = binding()
     handle = {kind.lower(): made}

@@ -32,10 +32,14 @@ def _type_of(timeline: bool) -> int:
 class ExportedSemaphore:
     """A VkSemaphore; made by ``Exporter.semaphore``.
 
-    Attributes:
-        device: the VkDevice, which the caller keeps until this is closed.
-        semaphore: the VkSemaphore.
-        is_timeline: whether it counts.
+    Attributes
+    ----------
+    device : Any
+        The VkDevice, which the caller keeps until this is closed.
+    semaphore : Any
+        The VkSemaphore.
+    is_timeline : bool
+        Whether it counts.
     """
 
     device: Any
@@ -50,9 +54,12 @@ class ExportedSemaphore:
         """What ``import_external_semaphore`` takes, with a new file descriptor at each call; it is the caller's until
         an import succeeds.
 
-        Raises:
-            InvalidError: this is closed.
-            FeatureNotSupportedError: the VkDevice was made without ``VK_KHR_external_semaphore_fd``.
+        Raises
+        ------
+        InvalidError
+            This is closed.
+        FeatureNotSupportedError
+            The VkDevice was made without ``VK_KHR_external_semaphore_fd``.
         """
         if not self._open:
             raise InvalidError("this semaphore of Vulkan's is closed: make another with the Exporter")
