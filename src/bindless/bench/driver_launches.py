@@ -16,11 +16,16 @@ __all__ = ["native_launches"]
 def native_launches(queue: Queue, source: bytes, name: str, arguments: tuple[Any, ...], calls: int) -> dict[str, Work]:
     """As many launches of one work-item and a wait, in a queue of its own; none for other backends.
 
-    Args:
-        queue: whose context and device they are in.
-        source, name: the module and its kernel.
-        arguments: numpy scalars.
-        calls: launches of each work.
+    Parameters
+    ----------
+    queue : Queue
+        Whose context and device they are in.
+    source, name
+        The module and its kernel.
+    arguments : tuple[Any, ...]
+        Numpy scalars.
+    calls : int
+        Launches of each work.
     """
     makers = {Backend.reference: _reference, Backend.level_zero: _level_zero}
     maker = makers.get(queue.device.backend)

@@ -81,10 +81,14 @@ def by_hand(
 ) -> dict[str, Peer]:
     """The peer of so many calls in a row, on two-dimensional images; none without CuPy, or for other formats.
 
-    Args:
-        operation: ``sample``, ``fetch`` or ``write``.
-        coords, values: on the device, as the built-in kernel gets them.
-        wanted: the ratio aimed at.
+    Parameters
+    ----------
+    operation : str
+        ``sample``, ``fetch`` or ``write``.
+    coords, values : Any
+        On the device, as the built-in kernel gets them.
+    wanted : float
+        The ratio aimed at.
     """
     cupy, texel = available("cupy"), _TEXELS.get(str(desc.channel_type))
     known = desc.num_channels == 4 or (operation == "sample" and desc.num_channels == 1)

@@ -27,10 +27,14 @@ _MOST_ROUNDS = 15
 class Peer:
     """Somebody else who does the same.
 
-    Attributes:
-        work: one call; or the seconds that it took when it was measured before.
-        share: of our items that a call does.
-        wanted: the least ratio of its time to ours that the project aims at, or None.
+    Attributes
+    ----------
+    work : Work | float
+        One call; or the seconds that it took when it was measured before.
+    share : float
+        Of our items that a call does.
+    wanted : float | None
+        The least ratio of its time to ours that the project aims at, or None.
     """
 
     work: Work | float
@@ -42,14 +46,22 @@ class Peer:
 class Row:
     """One line: an operation beside one peer, or beside none.
 
-    Attributes:
-        seconds: of one call of ours.
-        amount: items or bytes of a call; 0 where the time itself is told.
-        unit: of ``amount``: ``samples``, ``bytes``, ``pixels``; or ``calls``.
-        peer, peer_seconds: who else did it, and how long that took for as much; empty and 0.0 for nobody.
-        bound, bound_seconds: what nobody can be quicker than, or empty and 0.0.
-        wanted: the ratio aimed at, or 0.0; ``wanted_seconds``: the time aimed at, ``wanted_percent``: of the bound.
-        size: bytes of what is copied, or of the image, for plots; 0 where that means nothing.
+    Attributes
+    ----------
+    seconds : float
+        Of one call of ours.
+    amount : float
+        Items or bytes of a call; 0 where the time itself is told.
+    unit : str
+        Of ``amount``: ``samples``, ``bytes``, ``pixels``; or ``calls``.
+    peer, peer_seconds
+        Who else did it, and how long that took for as much; empty and 0.0 for nobody.
+    bound, bound_seconds
+        What nobody can be quicker than, or empty and 0.0.
+    wanted : float
+        The ratio aimed at, or 0.0; ``wanted_seconds``: the time aimed at, ``wanted_percent``: of the bound.
+    size : int
+        Bytes of what is copied, or of the image, for plots; 0 where that means nothing.
     """
 
     operation: str
@@ -118,12 +130,18 @@ def _short(number: float) -> str:
 class Bench:
     """Measures on one queue.
 
-    Attributes:
-        queue: in order, of the device that is measured.
-        samples: of one call of a device function.
-        clock: seconds; of the wall, or of the processor over all threads.
-        rows: what was measured, in order.
-        notes: what could not be, and why.
+    Attributes
+    ----------
+    queue : Queue
+        In order, of the device that is measured.
+    samples : int
+        Of one call of a device function.
+    clock : Callable[[], float]
+        Seconds; of the wall, or of the processor over all threads.
+    rows : list[Row]
+        What was measured, in order.
+    notes : list[str]
+        What could not be, and why.
     """
 
     queue: Queue
@@ -158,11 +176,15 @@ class Bench:
 
         A peer that fails is left out, with a note; what this device lacks is left out too.
 
-        Args:
-            calls: how often a round calls each work.
+        Parameters
+        ----------
+        calls : int, default 1
+            How often a round calls each work.
 
-        Returns:
-            seconds of one call of ours; infinite where the device lacks it.
+        Returns
+        -------
+        float
+            Seconds of one call of ours; infinite where the device lacks it.
         """
         everyone: dict[str, Peer] = {"": Peer(ours), **(peers or {})}
         best: dict[str, float] = {}

@@ -48,10 +48,14 @@ def sampling_peers_2d(
 ) -> dict[str, Peer]:
     """Linear samples of (height, width, channels) pixels, uint8 or float32, at (N, 2) places.
 
-    Args:
-        on_gpu: libraries that work in a GPU's memory do so; the others are left out then.
-        wanted: the ratio to the quickest of them that is aimed at.
-        times: calls in a row, of libraries that work in a GPU's memory.
+    Parameters
+    ----------
+    on_gpu : bool
+        Libraries that work in a GPU's memory do so; the others are left out then.
+    wanted : float | None
+        The ratio to the quickest of them that is aimed at.
+    times : int, default 1
+        Calls in a row, of libraries that work in a GPU's memory.
     """
     if on_gpu:
         return _gpu_peers(pixels, points, wanted, times)

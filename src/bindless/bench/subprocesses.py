@@ -12,8 +12,10 @@ __all__ = ["run_python"]
 def run_python(code: str, **variables: str) -> tuple[str, bool]:
     """What a program prints, or the last line of why it ends, and whether it ends well.
 
-    Args:
-        variables: of its environment, besides those of this process.
+    Parameters
+    ----------
+    variables : str
+        Of its environment, besides those of this process.
     """
     command, environment = [sys.executable, "-c", code], {**os.environ, **variables}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)

@@ -142,8 +142,10 @@ def _bench(args: argparse.Namespace) -> int:
 def require(module: str, why: str, extra: str) -> None:
     """Refuses a command whose extra is not installed, with the command that installs it.
 
-    Raises:
-        InvalidError: the module cannot be found.
+    Raises
+    ------
+    InvalidError
+        The module cannot be found.
     """
     from importlib.util import find_spec
 
@@ -154,8 +156,10 @@ def require(module: str, why: str, extra: str) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit code: 0 done, 1 failed, 2 called wrongly.
 
-    Args:
-        arguments: default ``sys.argv[1:]``.
+    Parameters
+    ----------
+    arguments : Sequence[str], optional
+        Default ``sys.argv[1:]``.
     """
     args = _parser().parse_args(arguments)
     try:

@@ -40,12 +40,18 @@ def run_bench(
 ) -> None:
     """Measures and prints a table, or JSON.
 
-    Args:
-        queue: in order, of the device that is measured.
-        samples: coordinates of one call.
-        parts: names of ``PARTS``; default all.
-        as_json: one document instead of the table.
-        processor_time: that of all threads instead of the wall's, for a busy machine without a GPU.
+    Parameters
+    ----------
+    queue : Queue
+        In order, of the device that is measured.
+    samples : int
+        Coordinates of one call.
+    parts : list[str], optional
+        Names of ``PARTS``; default all.
+    as_json : bool, default False
+        One document instead of the table.
+    processor_time : bool, default False
+        That of all threads instead of the wall's, for a busy machine without a GPU.
     """
     bench = Bench(queue, samples, time.process_time if processor_time else time.perf_counter)
     for name in parts or PARTS:

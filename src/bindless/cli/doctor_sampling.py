@@ -34,10 +34,14 @@ _STEP = 1 / 128
 class KnownImage:
     """An image whose texels are known.
 
-    Attributes:
-        dimensions: 1, 2 or 3.
-        layered: whether it is an array of images.
-        channel_type, channels: its format.
+    Attributes
+    ----------
+    dimensions : int
+        1, 2 or 3.
+    layered : bool
+        Whether it is an array of images.
+    channel_type, channels
+        Its format.
     """
 
     dimensions: int

@@ -33,17 +33,27 @@ _REFUSALS = (FeatureNotSupportedError, KernelNotSupportedError)
 class Outcome:
     """What became of one check.
 
-    Attributes:
-        name: of the check.
-        family: what it is about.
-        result: ``same`` (every bit, or all was right), ``differs`` (from the reference), ``refused`` (the device says
-            that it cannot), or ``failed``.
-        values: numbers compared.
-        exact: those whose bits are the same; all NaNs are one.
-        worst_ulp: largest difference in units of the last place, of integers in units.
-        worst_error: largest difference.
-        odd: numbers where only one of the two is finite.
-        words: figures, or the error.
+    Attributes
+    ----------
+    name : str
+        Of the check.
+    family : str
+        What it is about.
+    result : str
+        ``same`` (every bit, or all was right), ``differs`` (from the reference), ``refused`` (the device says that it
+        cannot), or ``failed``.
+    values : int
+        Numbers compared.
+    exact : int
+        Those whose bits are the same; all NaNs are one.
+    worst_ulp : int
+        Largest difference in units of the last place, of integers in units.
+    worst_error : float
+        Largest difference.
+    odd : int
+        Numbers where only one of the two is finite.
+    words : str
+        Figures, or the error.
     """
 
     name: str
@@ -183,13 +193,18 @@ def _lines(about: dict[str, Any], outcomes: list[Outcome]) -> Iterable[str]:
 def prove(folder: Path, selector: str | None) -> int:
     """Runs every check on a device and beside the reference driver, and writes ``report.json`` and ``report.txt``.
 
-    Args:
-        folder: made if it is not there.
-        selector: of the device; None is the default one.
+    Parameters
+    ----------
+    folder : Path
+        Made if it is not there.
+    selector : str | None
+        Of the device; None is the default one.
 
-    Returns:
-        The exit code: 0 where nothing failed. Differences in sampling and refusals are told, not judged: texture units
-        differ.
+    Returns
+    -------
+    int
+        The exit code: 0 where nothing failed. Differences in sampling and refusals are told, not judged: texture
+        units differ.
     """
     device = Device(selector)
     folder.mkdir(parents=True, exist_ok=True)

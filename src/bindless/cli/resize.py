@@ -21,8 +21,10 @@ _STORED_MODE = {"La": "LA", "RGBa": "RGBA"}
 def parse_size(text: str, width: int, height: int) -> tuple[int, int]:
     """(width, height) from ``WxH``, ``Wx`` or ``xH``; the missing one keeps the proportions of the picture.
 
-    Raises:
-        InvalidError: the text is none of these, or a size is zero.
+    Raises
+    ------
+    InvalidError
+        The text is none of these, or a size is zero.
     """
     match = re.fullmatch(r"(\d*)[xX](\d*)", text.strip())
     if match is None or not any(match.groups()):
@@ -39,10 +41,14 @@ def parse_size(text: str, width: int, height: int) -> tuple[int, int]:
 def resize_file(source: str, target: str, size: str, filtering: str, queue: Queue) -> None:
     """Reads a picture, resizes it on the queue's device and writes it.
 
-    Raises:
-        InvalidError: Pillow is not installed or cannot read the file, or the size is none.
-        MemoryAllocationError: the size is too large.
-        OSError: a file cannot be opened or written.
+    Raises
+    ------
+    InvalidError
+        Pillow is not installed or cannot read the file, or the size is none.
+    MemoryAllocationError
+        The size is too large.
+    OSError
+        A file cannot be opened or written.
     """
     from . import require
 

@@ -14,8 +14,10 @@ _NAME = "libze_bindless.so"
 def driver_path() -> Path:
     """The Level Zero driver over the reference driver, for the Level Zero loader's variable ``ZE_ENABLE_ALT_DRIVERS``.
 
-    Raises:
-        FeatureNotSupportedError: this installation has none: it is built on Linux only.
+    Raises
+    ------
+    FeatureNotSupportedError
+        This installation has none: it is built on Linux only.
     """
     from ..drivers.level_zero import _bindings
 

@@ -91,10 +91,14 @@ _fork_hooks: list[Callable[[], None]] = []
 class Resource(Owner):
     """The right and duty to release one native object.
 
-    Args:
-        rank: its place in the order of release.
-        parent: the resource of the object that it was made from, kept alive until after the release.
-        release: called with ``arguments`` exactly once; it must not refer to the owner.
+    Parameters
+    ----------
+    rank : Rank
+        Its place in the order of release.
+    parent : Resource | None
+        The resource of the object that it was made from, kept alive until after the release.
+    release : _Release
+        Called with ``arguments`` exactly once; it must not refer to the owner.
     """
 
     __slots__ = ("__weakref__", "_key", "parent")
@@ -178,11 +182,15 @@ def let_go(holder: dict[int, Any] | list[Any], index: int) -> Error | None:
 
     Others may hold the object still, such as work in flight: then it is released when they let go.
 
-    Returns:
+    Returns
+    -------
+    Error | None
         The error of the release, if it happened now and failed.
 
-    Raises:
-        LookupError: it is not there (any more).
+    Raises
+    ------
+    LookupError
+        It is not there (any more).
     """
     resource: Resource = holder.pop(index)
     key = resource._key

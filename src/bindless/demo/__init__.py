@@ -33,10 +33,14 @@ class Meter:
     def __call__(self, work: Callable[[], Array], count: int | None = None, *, warm: bool = False) -> Array:
         """The result of the work, run twice: once to warm up, once for the clock.
 
-        Args:
-            work: makes a picture.
-            count: samples it takes; default one for each pixel of the picture.
-            warm: nothing of it is new: it is run once.
+        Parameters
+        ----------
+        work : Callable[[], Array]
+            Makes a picture.
+        count : int, optional
+            Samples it takes; default one for each pixel of the picture.
+        warm : bool, default False
+            Nothing of it is new: it is run once.
         """
         if not warm:
             work()
@@ -240,13 +244,19 @@ def run(folder: Path, queue: Queue, say: Callable[[str], None] = print) -> list[
 
     A picture of something that the device lacks is left out, which is said.
 
-    Args:
-        folder: is made if it does not exist; files of the same names are replaced.
-        queue: whose device draws.
-        say: takes the lines of the report.
+    Parameters
+    ----------
+    folder : Path
+        Is made if it does not exist; files of the same names are replaced.
+    queue : Queue
+        Whose device draws.
+    say : Callable[[str], None], default print
+        Takes the lines of the report.
 
-    Returns:
-        the files.
+    Returns
+    -------
+    list[Path]
+        The files.
     """
     device = queue.device
     say(f"device: {device.name} ({device.backend}), driver {device.driver_version}")

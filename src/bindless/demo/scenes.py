@@ -35,8 +35,10 @@ _ELLIPSOIDS = (
 def photograph(name: str) -> Array:
     """One of the photographs that lie in scikit-image's wheel, as uint8 (height, width, 3) or (height, width).
 
-    Raises:
-        InvalidError: scikit-image is not installed, or lacks the picture.
+    Raises
+    ------
+    InvalidError
+        scikit-image is not installed, or lacks the picture.
     """
     spec = importlib.util.find_spec("skimage")
     folders = spec.submodule_search_locations if spec is not None else None
@@ -85,11 +87,16 @@ def rotation_matrix(degrees: float, zoom: float, centre: tuple[float, float], sh
 def floor_matrix(shape: tuple[int, int], width: float, depth: float, height: float, reach: float = 1.5) -> Array:
     """(3, 3): a picture of a floor of tiles that reaches to the horizon just above its top row.
 
-    Args:
-        shape: (rows, columns) of the picture.
-        width, depth: pixels of a tile of the floor, across and along the view; its near edge is its lower one.
-        height: of the camera over the floor, in widths of a tile; it stands over the middle of one.
-        reach: how long the lens is: half widths of the picture.
+    Parameters
+    ----------
+    shape : tuple[int, int]
+        (rows, columns) of the picture.
+    width, depth : float
+        Pixels of a tile of the floor, across and along the view; its near edge is its lower one.
+    height : float
+        Of the camera over the floor, in widths of a tile; it stands over the middle of one.
+    reach : float, default 1.5
+        How long the lens is: half widths of the picture.
     """
     rows, columns = shape
     horizon = -0.02 * rows
@@ -109,10 +116,14 @@ def plane_coordinates(
 ) -> npt.NDArray[np.float32]:
     """Coordinates (extent, extent, 3) of a plane through a volume of ``size`` voxels a side.
 
-    Args:
-        tilt: degrees about the x axis, then ``turn`` about the y axis.
-        depth: voxels that the plane lies before (negative) or behind the middle, along its own normal.
-        zoom: how many times smaller than the volume the part that is seen is.
+    Parameters
+    ----------
+    tilt : float
+        Degrees about the x axis, then ``turn`` about the y axis.
+    depth : float, default 0.0
+        Voxels that the plane lies before (negative) or behind the middle, along its own normal.
+    zoom : float, default 1.0
+        How many times smaller than the volume the part that is seen is.
     """
     a, b = np.radians(tilt), np.radians(turn)
     about_x = np.array([[1, 0, 0], [0, np.cos(a), -np.sin(a)], [0, np.sin(a), np.cos(a)]])

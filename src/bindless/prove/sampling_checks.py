@@ -49,12 +49,18 @@ _ODD = np.array([np.nan, np.inf, -np.inf, 1e30, -1e30, 1e9, -1e9, 3e-39, 0.0, -0
 class Sampling:
     """One image, one sampler, and points.
 
-    Attributes:
-        dimensions: 1, 2 or 3.
-        layered: whether it is an array of images.
-        pitched: whether it lies in rows of linear memory.
-        channel_type, channels: its format.
-        filtering, addressing, normalized: the sampler; without filtering pixels are fetched.
+    Attributes
+    ----------
+    dimensions : int
+        1, 2 or 3.
+    layered : bool
+        Whether it is an array of images.
+    pitched : bool
+        Whether it lies in rows of linear memory.
+    channel_type, channels
+        Its format.
+    filtering, addressing, normalized
+        The sampler; without filtering pixels are fetched.
     """
 
     dimensions: int

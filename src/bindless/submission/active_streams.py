@@ -40,8 +40,10 @@ _PATIENCE, _LOOK_AGAIN = 5.0, 0.01
 class _Birth:
     """What a stream holds while it begins. At interpreter exit none begins any more: nobody would wait for its work.
 
-    Attributes:
-        lock: held by ``with``, which Ctrl-C cannot split; an ``__enter__`` written here could be left with it held.
+    Attributes
+    ----------
+    lock
+        Held by ``with``, which Ctrl-C cannot split; an ``__enter__`` written here could be left with it held.
     """
 
     def __init__(self) -> None:
@@ -72,8 +74,10 @@ def begin(stream: CommandStream, keep: Iterable[object]) -> None:
     Whoever frees memory says so first and then waits for the streams that are active, with their locks. So another
     thread either waits for this command, or has freed before it, and then it is refused.
 
-    Raises:
-        InvalidError: some of the memory was freed.
+    Raises
+    ------
+    InvalidError
+        Some of the memory was freed.
     """
     if not stream._dirty:
         stream._dirty = True

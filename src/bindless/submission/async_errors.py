@@ -35,8 +35,10 @@ owing: set[Unclaimed] = set()
 class Unclaimed:
     """Errors of a context's queues that ended before anyone asked for them.
 
-    Args:
-        handler: the context's, for the errors of queues without one.
+    Parameters
+    ----------
+    handler : AsyncHandler | None
+        The context's, for the errors of queues without one.
     """
 
     __slots__ = ("_rows", "handler")
@@ -74,14 +76,21 @@ def retire(backend: BackendProtocol, native: NativeQueue, unclaimed: Unclaimed, 
 class ErrorLog:
     """Errors that nobody was told yet. What is left when the log ends goes to the context, for its next report.
 
-    Args:
-        context: whose handler is used where the queue has none.
-        handler: the queue's own.
+    Parameters
+    ----------
+    context : Context
+        Whose handler is used where the queue has none.
+    handler : AsyncHandler | None
+        The queue's own.
 
-    Attributes:
-        errors: found and not yet reported.
-        told_loss: whether somebody was told that the device is lost.
-        silent: whether nobody asks for its errors: they are told by the commands that its own are made for.
+    Attributes
+    ----------
+    errors : list[Error]
+        Found and not yet reported.
+    told_loss
+        Whether somebody was told that the device is lost.
+    silent
+        Whether nobody asks for its errors: they are told by the commands that its own are made for.
     """
 
     __slots__ = ("_context", "_lock", "errors", "handler", "silent", "told_loss")

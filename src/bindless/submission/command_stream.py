@@ -60,17 +60,28 @@ def _nothing(_: NativeEvent) -> None:
 class CommandStream(Commands):
     """What a ``Queue``, its events and its unfinished work share.
 
-    Attributes:
-        native: the native queue, while it has work; None once it was released, or forked.
-        closed: whether no more commands are taken: those submitted go on, and the native queue ends with them.
-        log: its asynchronous errors.
-        waiters: threads in a wait of the native queue, which they keep alive.
-        tasks: events of commands that the host has still to start, or runs itself, and what these use.
-        bundles: kernel bundles that unfinished commands use.
-        blocker: the last of them that later commands of this queue come after.
-        outside: the waits for external semaphores that may not be over.
-        prepared: launches to be repeated, where the queue has given it the table.
-        batch: number of the batch that memory in use is held in.
+    Attributes
+    ----------
+    native : NativeQueue | None
+        The native queue, while it has work; None once it was released, or forked.
+    closed
+        Whether no more commands are taken: those submitted go on, and the native queue ends with them.
+    log
+        Its asynchronous errors.
+    waiters
+        Threads in a wait of the native queue, which they keep alive.
+    tasks : dict[Event, Sequence[object]]
+        Events of commands that the host has still to start, or runs itself, and what these use.
+    bundles : set[object]
+        Kernel bundles that unfinished commands use.
+    blocker : Event | None
+        The last of them that later commands of this queue come after.
+    outside
+        The waits for external semaphores that may not be over.
+    prepared : PreparedLaunches | None
+        Launches to be repeated, where the queue has given it the table.
+    batch
+        Number of the batch that memory in use is held in.
     """
 
     __slots__ = (

@@ -145,8 +145,10 @@ class Event(_launch.Event, SingleOwner):
     def get_profiling_info(self, descriptor: info.event_profiling | str) -> int:
         """Nanoseconds of ``command_submit``, ``command_start`` or ``command_end``; waits for the last two.
 
-        Raises:
-            ProfilingError: the queue was made without ``enable_profiling=True``, or no device ran the command.
+        Raises
+        ------
+        ProfilingError
+            The queue was made without ``enable_profiling=True``, or no device ran the command.
         """
         name = coerce(info.event_profiling, descriptor, "descriptor")
         times = self._times()

@@ -37,8 +37,10 @@ def stream_handle(stream: object) -> int:
 
     1 is the legacy default stream, 2 the calling thread's default stream, any other number an address.
 
-    Raises:
-        InvalidError: neither, or 0, which does not say which of the default streams is meant.
+    Raises
+    ------
+    InvalidError
+        Neither, or 0, which does not say which of the default streams is meant.
     """
     protocol = getattr(stream, "__cuda_stream__", None)
     if protocol is not None:
@@ -93,13 +95,18 @@ def order_stream_after(stream: object, events: Event | Iterable[Event]) -> None:
     Nobody waits here for commands of the CUDA backend: the device does. What the stream cannot wait for, such as a host
     task or a command of another backend, is waited for here.
 
-    Args:
-        stream: an object with ``__cuda_stream__``, or the address of a CUstream; 1 and 2 are the default streams, of
-            the device of each event.
-        events: an event or several.
+    Parameters
+    ----------
+    stream : object
+        An object with ``__cuda_stream__``, or the address of a CUstream; 1 and 2 are the default streams, of the
+        device of each event.
+    events : Event | Iterable[Event]
+        An event or several.
 
-    Raises:
-        InvalidError: no stream, or not events.
+    Raises
+    ------
+    InvalidError
+        No stream, or not events.
     """
     handle = stream_handle(stream)
     given = (events,) if isinstance(events, Event) else tuple(events)

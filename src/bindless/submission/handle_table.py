@@ -26,8 +26,10 @@ class Listed:
     (``keep``): then it is released when the last holder has let go. Deleting the attribute ``_unheld``, which succeeds
     once, decides between the two when one thread ends what another takes hold of.
 
-    Attributes:
-        number: the driver's.
+    Attributes
+    ----------
+    number : int
+        The driver's.
     """
 
     __slots__ = ("_held", "_unheld", "number")

@@ -52,11 +52,16 @@ _waiting: dict[int, Node] = {}
 class Node:
     """One such command. Either ``launch`` submits it, or ``function`` runs on a thread of the pool.
 
-    Attributes:
-        event: what stands for the command.
-        status: as far as the host knows.
-        error: why it was not run, or what its function raised; final once it is over.
-        over: whether the host has done its part.
+    Attributes
+    ----------
+    event : Event
+        What stands for the command.
+    status
+        As far as the host knows.
+    error : Error | None
+        Why it was not run, or what its function raised; final once it is over.
+    over
+        Whether the host has done its part.
     """
 
     __slots__ = (
@@ -105,11 +110,14 @@ class Node:
     def start(self, needs: Iterable[Event], after: Iterable[Event] = ()) -> None:
         """Runs it once these events allow it: here and now if they already do.
 
-        Args:
-            needs: what it cannot run without; if one failed, it fails too.
-            after: what it only comes after.
-
         What is raised here, such as a KeyboardInterrupt, leaves it anywhere on its way: see ``withdraw``.
+
+        Parameters
+        ----------
+        needs : Iterable[Event]
+            What it cannot run without; if one failed, it fails too.
+        after : Iterable[Event], default ()
+            What it only comes after.
         """
         needs, after = tuple(needs), tuple(after)
         self._needs = needs + after
@@ -129,9 +137,12 @@ class Node:
         Runs on a thread of the pool, which no signal interrupts. Later commands of an in-order queue come after this
         one, so it waits for what it was to come after.
 
-        Args:
-            after: as of ``start``.
-            submitter: the thread of the submission.
+        Parameters
+        ----------
+        after : Iterable[Event]
+            As of ``start``.
+        submitter : int
+            The thread of the submission.
         """
         with _lock:
             if self._begun not in (0, submitter):
@@ -210,8 +221,10 @@ class Node:
     def _proceed(self, starter: Starter) -> None:
         """Everything is there.
 
-        Args:
-            starter: calls what starts those that follow it, here or on another thread.
+        Parameters
+        ----------
+        starter : Starter
+            Calls what starts those that follow it, here or on another thread.
         """
         function = self._function
         if function is None or self.error is not None:
@@ -293,8 +306,10 @@ class Node:
     def _end(self, starter: Starter | None = None) -> None:
         """It is over: those that wait go on. Interrupted, it can be called again.
 
-        Args:
-            starter: calls what starts those that follow it; None for here and now.
+        Parameters
+        ----------
+        starter : Starter, optional
+            Calls what starts those that follow it; None for here and now.
         """
         event, stream = self.event, self.event._stream
         self.status = EventStatus.complete
@@ -320,9 +335,12 @@ class Node:
     def wait(self) -> Error | None:
         """Returns once it is over, with its error.
 
-        Raises:
-            AccessorError: it waits for a host accessor of this very thread.
-            InvalidError: it waits for the host task that is asking.
+        Raises
+        ------
+        AccessorError
+            It waits for a host accessor of this very thread.
+        InvalidError
+            It waits for the host task that is asking.
         """
         if not self.over:
             me = threading.get_ident()

@@ -71,9 +71,12 @@ class OutsideWaits(list[tuple["ExternalSemaphore", "int | None", "ref[Event]"]])
 def told(stream: CommandStream | None, others: set[CommandStream]) -> str:
     """The semaphores that hold a queue's commands up, as the end of a sentence; nothing without any.
 
-    Args:
-        stream: of the queue.
-        others: of queues whose commands those of this one may wait for.
+    Parameters
+    ----------
+    stream : CommandStream | None
+        Of the queue.
+    others : set[CommandStream]
+        Of queues whose commands those of this one may wait for.
     """
     own = {} if stream is None else stream.outside.candidates()
     if own:

@@ -21,8 +21,10 @@ def waits_of(
 ) -> tuple[tuple[Event, ...], list[NativeEvent], list[Event]]:
     """The events to wait for, the native ones among them, and those that only the host can wait for.
 
-    Raises:
-        InvalidError: something is not an event.
+    Raises
+    ------
+    InvalidError
+        Something is not an event.
     """
     if type(depends_on) is tuple:
         events: tuple[Event, ...] = depends_on

@@ -24,9 +24,11 @@ class Pool:
     ``run`` never lets a job wait for another: host tasks may block each other. ``wait`` is for jobs that only wait for
     a driver; at most 32 do so at a time, the others in the order in which they came.
 
-    Attributes:
-        later: runs a job soon; ``prepare`` was called before. It takes no lock and is one call of C, which no signal
-            interrupts: destructors and handlers of exceptions use it.
+    Attributes
+    ----------
+    later : Callable[[Job], None]
+        Runs a job soon; ``prepare`` was called before. It takes no lock and is one call of C, which no signal
+        interrupts: destructors and handlers of exceptions use it.
     """
 
     def __init__(self) -> None:
@@ -42,8 +44,10 @@ class Pool:
     def run(self, job: Job) -> None:
         """Runs a job at once.
 
-        Raises:
-            SyclRuntimeError: the system has no more threads.
+        Raises
+        ------
+        SyclRuntimeError
+            The system has no more threads.
         """
         with self._lock:
             if self._idle:
