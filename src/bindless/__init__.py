@@ -1,6 +1,7 @@
-"""The texture units of any GPU from Python, through the SYCL extension for bindless images.
+"""Bindless images: the texture hardware of GPUs from Python, after the SYCL extension of that name.
 
-Importing this opens no driver: names are loaded when they are first used, devices when they are first asked for.
+Importing this package opens no driver. Each public name is loaded at its first use, and each driver at the first query
+of devices.
 """
 
 from __future__ import annotations
@@ -161,15 +162,15 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 SYCL_EXT_ONEAPI_BINDLESS_IMAGES = 6
-"""Revision of the extension that is offered."""
+"""Implemented revision of the extension for bindless images."""
 
 SYCL_LANGUAGE_VERSION = 202012
-"""Version of SYCL that is offered: SYCL 2020, as its macro of this name says it."""
+"""Implemented version of SYCL, as the macro of this name gives it: SYCL 2020."""
 
 SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO = 3
-"""Version of the Level Zero backend's specification that is offered."""
+"""Implemented version of the specification of the Level Zero backend."""
 
-# Where each public name lives.
+# The module that defines each public name.
 _MODULES = {
     "compiler.build": ("build",),
     "compiler.llvm.find_toolchain": ("kernels_available",),
@@ -471,8 +472,8 @@ __all__ = [
 ]
 
 
-# Packages beside, which are not loaded before they are used.
-_PACKAGES = ("level_zero", "opencl")
+# Public packages, imported at their first use.
+_PACKAGES = ("drivers", "interop", "level_zero", "opencl")
 
 
 def __getattr__(name: str) -> Any:
@@ -481,7 +482,7 @@ def __getattr__(name: str) -> Any:
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # First, for it refuses subinterpreters: numpy, once loaded in one, loads in no other.
+    # First: it refuses subinterpreters, before numpy is loaded, which loads in one interpreter of a process only.
     importlib.import_module(f"{__name__}.core._submission")
     module = importlib.import_module(f"{__name__}.{home}")
     if name == "info":
@@ -494,4 +495,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*__all__, *_PACKAGES})

@@ -1,7 +1,7 @@
 """Exchange with other libraries without copies: arrays, streams, memory, semaphores, and a driver's own objects.
 
-What ``UsmArray`` and ``Queue`` offer to others (``__dlpack__``, ``__cuda_array_interface__``,
-``__sycl_usm_array_interface__``, ``__cuda_stream__``) they carry themselves; here is what takes from others.
+This package imports objects of other libraries. ``UsmArray`` and ``Queue`` export theirs by the protocols
+``__dlpack__``, ``__cuda_array_interface__``, ``__sycl_usm_array_interface__`` and ``__cuda_stream__``.
 """
 
 from ..model.native_handle import NativeHandle
@@ -61,3 +61,7 @@ __all__ = [
     "unmap_external_image_memory",
     "unmap_external_linear_memory",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

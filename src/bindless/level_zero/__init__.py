@@ -1,8 +1,8 @@
-"""What drivers have below SYCL: Level Zero's own objects, thin, and those of other drivers that have the same.
+"""Functions of Level Zero that SYCL lacks, also for other drivers that have an equivalent.
 
-Everything works on the objects of ``bindless``: devices, contexts, queues, arrays, kernels. What a driver lacks raises
-``FeatureNotSupportedError``, which names it. docs/level_zero_api.md tells what there is and who has it. Importing this
-opens no driver.
+They take the objects of ``bindless``: devices, contexts, queues, arrays, kernels. ``FeatureNotSupportedError`` names
+the function that a driver lacks. docs/level_zero_api.md lists the functions and the drivers that have them. Importing
+this package opens no driver.
 """
 
 from __future__ import annotations
@@ -80,4 +80,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

@@ -95,6 +95,7 @@ class Accessor(HostView):
 
     @property
     def mode(self) -> AccessMode:
+        """The access mode: ``read``, ``write`` or ``read_write`` (SYCL 2020, 4.7.6.2)."""
         return AccessMode(self._mode)
 
     @property
@@ -117,6 +118,7 @@ class Accessor(HostView):
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """The dtype of an element, that of the buffer."""
         return self.buffer.dtype
 
     @property

@@ -59,6 +59,7 @@ class MemoryObject(SingleOwner):
 
     @property
     def ndim(self) -> int:
+        """Number of dimensions, 1 to 3 for a buffer."""
         return len(self.shape)
 
     @property

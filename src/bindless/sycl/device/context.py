@@ -120,10 +120,12 @@ class Context(SingleOwner):
 
     @property
     def platform(self) -> Platform:
+        """The platform of the devices (``info::context::platform``)."""
         return self.devices[0].platform
 
     @property
     def backend(self) -> Backend:
+        """The backend of the devices."""
         return self._backend.backend
 
     @property
@@ -132,6 +134,7 @@ class Context(SingleOwner):
         return self._reason is not None
 
     def get_devices(self) -> tuple[Device, ...]:
+        """The devices of the context (``info::context::devices``)."""
         return self.devices
 
     def get_info(self, descriptor: info.context | str) -> Any:

@@ -71,22 +71,27 @@ class Device(Singleton):
 
     @property
     def name(self) -> str:
+        """The name that the driver reports (``info::device::name``)."""
         return self._record.name
 
     @property
     def vendor(self) -> str:
+        """The vendor that the driver reports (``info::device::vendor``)."""
         return self._record.vendor
 
     @property
     def driver_version(self) -> str:
+        """The version of the driver, as text (``info::device::driver_version``)."""
         return self._record.driver_version
 
     @property
     def backend(self) -> Backend:
+        """The backend of the device."""
         return self._backend.backend
 
     @property
     def type(self) -> DeviceType:
+        """The device type: ``cpu``, ``gpu``, ``accelerator`` or ``custom``."""
         return self._record.type
 
     @property
@@ -101,15 +106,19 @@ class Device(Singleton):
 
     @property
     def platform(self) -> Platform:
+        """The platform of the device."""
         return Platform(self._backend, self._record.platform)
 
     def is_cpu(self) -> bool:
+        """True for a device of type ``cpu``."""
         return self.type is DeviceType.cpu
 
     def is_gpu(self) -> bool:
+        """True for a device of type ``gpu``."""
         return self.type is DeviceType.gpu
 
     def is_accelerator(self) -> bool:
+        """True for a device of type ``accelerator``."""
         return self.type is DeviceType.accelerator
 
     # ------------------------------------------------------------------ questions

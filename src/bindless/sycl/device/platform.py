@@ -31,18 +31,22 @@ class Platform(Singleton):
 
     @property
     def name(self) -> str:
+        """The name that the driver reports (``info::platform::name``)."""
         return self._record.name
 
     @property
     def vendor(self) -> str:
+        """The vendor that the driver reports (``info::platform::vendor``)."""
         return self._record.vendor
 
     @property
     def version(self) -> str:
+        """The version of the driver, as text (``info::platform::version``)."""
         return self._record.version
 
     @property
     def backend(self) -> Backend:
+        """The backend of the platform."""
         return self._backend.backend
 
     def get_devices(self) -> tuple[Device, ...]:

@@ -52,10 +52,12 @@ class BoundLaunch(Bound, SingleOwner):
 
     @property
     def kernel(self) -> Kernel:
+        """The kernel that is launched."""
         return self._kernel
 
     @property
     def queue(self) -> Queue:
+        """The queue that runs the launches."""
         return self._queue
 
     def _again(self, *, depends_on: Iterable[Event] | Event = ()) -> Event:

@@ -40,14 +40,17 @@ class Kernel(SingleOwner):
 
     @property
     def name(self) -> str:
+        """The name of the function in its module (``info::kernel::function_name``)."""
         return self._record.name
 
     @property
     def bundle(self) -> KernelBundle:
+        """The kernel bundle that the kernel was taken from."""
         return self._bundle
 
     @property
     def context(self) -> Context:
+        """The context of the kernel bundle (``info::kernel::context``)."""
         return self._context
 
     @property

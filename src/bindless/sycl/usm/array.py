@@ -79,6 +79,7 @@ class UsmArray:
 
     @property
     def ndim(self) -> int:
+        """Number of dimensions."""
         return len(self.shape)
 
     @property
@@ -88,6 +89,7 @@ class UsmArray:
 
     @property
     def itemsize(self) -> int:
+        """Bytes of an element."""
         return self.dtype.itemsize
 
     @property
@@ -116,14 +118,17 @@ class UsmArray:
 
     @property
     def kind(self) -> UsmKind:
+        """The kind of the allocation: ``device``, ``host`` or ``shared``."""
         return self._owner.kind
 
     @property
     def context(self) -> Context:
+        """The context of the allocation."""
         return self._owner.context
 
     @property
     def device(self) -> Device:
+        """The device of the allocation."""
         return self._owner.device
 
     @property

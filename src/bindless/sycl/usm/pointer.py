@@ -79,10 +79,12 @@ class UsmPointer:
 
     @property
     def kind(self) -> UsmKind:
+        """The kind of the allocation: ``device``, ``host`` or ``shared``."""
         return self._owner.kind
 
     @property
     def context(self) -> Context:
+        """The context of the allocation."""
         return self._owner.context
 
     @property
