@@ -1,0 +1,410 @@
+"""Filtered reads: ``sample_image``, ``sample_image_array``, ``sample_cubemap`` and ``sample_mipmap``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, overload
+
+from ..model.errors import InvalidError
+from ..model.image_handles import SampledImageHandle
+from ..submission.event import Event
+from ..sycl.usm import UsmArray
+from .call_arguments import ArrayLike
+from .dispatch import (
+    SAMPLE_ARRAY,
+    SAMPLE_CUBEMAP,
+    SAMPLE_GRADIENT,
+    SAMPLE_IMAGE,
+    SAMPLE_LEVEL,
+    Array,
+    Depends,
+    Options,
+    read,
+)
+from .value_formats import DTypeLike
+
+if TYPE_CHECKING:
+    from ..sycl.queue.queue import Queue
+
+__all__ = ["sample_cubemap", "sample_image", "sample_image_array", "sample_mipmap"]
+
+
+@overload
+def sample_image(
+    queue: Queue,
+    handle: SampledImageHandle,
+    coords: Array,
+    *,
+    num_channels: int | None = None,
+    dtype: DTypeLike = None,
+    hint: DTypeLike = None,
+    out: Array | None = None,
+    depends_on: Depends = (),
+) -> Array: ...
+
+
+@overload
+def sample_image(
+    queue: Queue,
+    handle: SampledImageHandle,
+    coords: UsmArray,
+    *,
+    num_channels: int | None = None,
+    dtype: DTypeLike = None,
+    hint: DTypeLike = None,
+    out: UsmArray,
+    depends_on: Depends = (),
+) -> Event: ...
+
+
+def sample_image(
+    queue: Queue,
+    handle: SampledImageHandle,
+    coords: ArrayLike,
+    *,
+    num_channels: int | None = None,
+    dtype: DTypeLike = None,
+    hint: DTypeLike = None,
+    out: ArrayLike | None = None,
+    depends_on: Depends = (),
+) -> Array | Event:
+    """Samples a standard image as its sampler says.
+
+    Parameters
+    ----------
+    queue : Queue
+        The queue that runs the command.
+    handle : SampledImageHandle
+        The image, made by ``create_image`` with a sampler.
+    coords : ArrayLike
+        (N, dims) float32, or (N,) in one dimension; pixel (i, j) has its centre at (i + 0.5, j + 0.5).
+    num_channels : int, optional
+        Channels of a result; default the image's. Channels that the image lacks read 0.
+    dtype : DTypeLike, optional
+        dtype of the result; default the type of the channels, float32 for normalized types. A structured dtype needs
+        ``hint``.
+    hint : DTypeLike, optional
+        The standard dtype that a structured ``dtype`` stands for.
+    out : ArrayLike, optional
+        Array for the result, of its shape and dtype; required, in USM, with coordinates in USM.
+    depends_on : Depends, default ()
+        Events to wait for first.
+
+    Returns
+    -------
+    Array | Event
+        (N, channels) values of the image's own type, float32 for normalized types; with USM arrays an event.
+
+    See Also
+    --------
+    fetch_image : Reads by integer coordinates.
+    Image.sample : The same for images made from arrays.
+
+    Notes
+    -----
+    sycl_ext_oneapi_bindless_images, "Reading and writing inside the kernel".
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> pixels = np.arange(12, dtype=np.float32).reshape(3, 4)
+    >>> desc = bindless.ImageDescriptor.from_array(pixels)
+    >>> memory = bindless.ImageMem(desc, queue)
+    >>> event = queue.ext_oneapi_copy(pixels, memory)
+    >>> event.wait()
+    >>> handle = bindless.create_image(memory, desc, queue, sampler=bindless.BindlessImageSampler(filtering="linear"))
+    >>> bindless.sample_image(queue, handle, np.array([[0.5, 0.5], [1.0, 0.5]], np.float32)).ravel()
+    array([0. , 0.5], dtype=float32)
+    >>> bindless.destroy_image_handle(handle, queue)
+    """
+    options = Options(num_channels, dtype, hint, out, depends_on)
+    return read(queue, SAMPLE_IMAGE, handle, ("coords", coords), None, options)
+
+
+@overload
+def sample_image_array(
+    queue: Queue,
+    handle: SampledImageHandle,
+    coords: Array,
+    layers: Array | int,
+    *,
+    num_channels: int | None = None,
+    dtype: DTypeLike = None,
+    hint: DTypeLike = None,
+    out: Array | None = None,
+    depends_on: Depends = (),
+) -> Array: ...
+
+
+@overload
+def sample_image_array(
+    queue: Queue,
+    handle: SampledImageHandle,
+    coords: UsmArray,
+    layers: UsmArray | int,
+    *,
+    num_channels: int | None = None,
+    dtype: DTypeLike = None,
+    hint: DTypeLike = None,
+    out: UsmArray,
+    depends_on: Depends = (),
+) -> Event: ...
+
+
+def sample_image_array(
+    queue: Queue,
+    handle: SampledImageHandle,
+    coords: ArrayLike,
+    layers: ArrayLike | int,
+    *,
+    num_channels: int | None = None,
+    dtype: DTypeLike = None,
+    hint: DTypeLike = None,
+    out: ArrayLike | None = None,
+    depends_on: Depends = (),
+) -> Array | Event:
+    """Samples the layers of an image array as its sampler says; layers are never blended.
+
+    Parameters
+    ----------
+    queue : Queue
+        The queue that runs the command.
+    handle : SampledImageHandle
+        The image, made by ``create_image`` with a sampler.
+    coords : ArrayLike
+        (N, dims) float32, or (N,) in one dimension; pixel (i, j) has its centre at (i + 0.5, j + 0.5).
+    layers : ArrayLike | int
+        (N,) uint32, or one number.
+    num_channels : int, optional
+        Channels of a result; default the image's. Channels that the image lacks read 0.
+    dtype : DTypeLike, optional
+        dtype of the result; default the type of the channels, float32 for normalized types. A structured dtype needs
+        ``hint``.
+    hint : DTypeLike, optional
+        The standard dtype that a structured ``dtype`` stands for.
+    out : ArrayLike, optional
+        Array for the result, of its shape and dtype; required, in USM, with coordinates in USM.
+    depends_on : Depends, default ()
+        Events to wait for first.
+
+    Returns
+    -------
+    Array | Event
+        (N, channels) values of the image's own type, float32 for normalized types; with USM arrays an event.
+
+    Notes
+    -----
+    sycl_ext_oneapi_bindless_images, "Image arrays".
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> pixels = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    >>> desc = bindless.ImageDescriptor(4, 3, num_channels=1, type="array", array_size=2)
+    >>> memory = bindless.ImageMem(desc, queue)
+    >>> event = queue.ext_oneapi_copy(pixels, memory)
+    >>> event.wait()
+    >>> handle = bindless.create_image(memory, desc, queue, sampler=bindless.BindlessImageSampler(filtering="linear"))
+    >>> bindless.sample_image_array(queue, handle, np.array([[1.0, 0.5]], np.float32), 1).ravel()
+    array([12.5], dtype=float32)
+    >>> bindless.destroy_image_handle(handle, queue)
+    """
+    options = Options(num_channels, dtype, hint, out, depends_on)
+    return read(queue, SAMPLE_ARRAY, handle, ("coords", coords), ("layers", layers), options)
+
+
+@overload
+def sample_cubemap(
+    queue: Queue,
+    handle: SampledImageHandle,
+    directions: Array,
+    *,
+    num_channels: int | None = None,
+    dtype: DTypeLike = None,
+    hint: DTypeLike = None,
+    out: Array | None = None,
+    depends_on: Depends = (),
+) -> Array: ...
+
+
+@overload
+def sample_cubemap(
+    queue: Queue,
+    handle: SampledImageHandle,
+    directions: UsmArray,
+    *,
+    num_channels: int | None = None,
+    dtype: DTypeLike = None,
+    hint: DTypeLike = None,
+    out: UsmArray,
+    depends_on: Depends = (),
+) -> Event: ...
+
+
+def sample_cubemap(
+    queue: Queue,
+    handle: SampledImageHandle,
+    directions: ArrayLike,
+    *,
+    num_channels: int | None = None,
+    dtype: DTypeLike = None,
+    hint: DTypeLike = None,
+    out: ArrayLike | None = None,
+    depends_on: Depends = (),
+) -> Array | Event:
+    """Samples a cubemap along directions from its centre.
+
+    Parameters
+    ----------
+    queue : Queue
+        The queue that runs the command.
+    handle : SampledImageHandle
+        The image, made by ``create_image`` with a sampler.
+    directions : ArrayLike
+        (N, 3) float32, of any length but 0.
+    num_channels : int, optional
+        Channels of a result; default the image's. Channels that the image lacks read 0.
+    dtype : DTypeLike, optional
+        dtype of the result; default the type of the channels, float32 for normalized types. A structured dtype needs
+        ``hint``.
+    hint : DTypeLike, optional
+        The standard dtype that a structured ``dtype`` stands for.
+    out : ArrayLike, optional
+        Array for the result, of its shape and dtype; required, in USM, with coordinates in USM.
+    depends_on : Depends, default ()
+        Events to wait for first.
+
+    Returns
+    -------
+    Array | Event
+        (N, channels) values of the image's own type, float32 for normalized types; with USM arrays an event.
+
+    Notes
+    -----
+    sycl_ext_oneapi_bindless_images, "Cubemapped images".
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> pixels = np.arange(24, dtype=np.float32).reshape(6, 2, 2)
+    >>> desc = bindless.ImageDescriptor(2, 2, num_channels=1, type="cubemap", array_size=6)
+    >>> memory = bindless.ImageMem(desc, queue)
+    >>> event = queue.ext_oneapi_copy(pixels, memory)
+    >>> event.wait()
+    >>> sampler = bindless.BindlessImageSampler("clamp_to_edge", "normalized", "linear")
+    >>> handle = bindless.create_image(memory, desc, queue, sampler=sampler)
+    >>> bindless.sample_cubemap(queue, handle, np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0]], np.float32)).ravel()
+    array([ 1.5, 21.5], dtype=float32)
+    >>> bindless.destroy_image_handle(handle, queue)
+    """
+    options = Options(num_channels, dtype, hint, out, depends_on)
+    return read(queue, SAMPLE_CUBEMAP, handle, ("directions", directions), None, options)
+
+
+@overload
+def sample_mipmap(
+    queue: Queue,
+    handle: SampledImageHandle,
+    coords: Array,
+    *,
+    level: Array | float | None = None,
+    dx: Array | None = None,
+    dy: Array | None = None,
+    num_channels: int | None = None,
+    dtype: DTypeLike = None,
+    hint: DTypeLike = None,
+    out: Array | None = None,
+    depends_on: Depends = (),
+) -> Array: ...
+
+
+@overload
+def sample_mipmap(
+    queue: Queue,
+    handle: SampledImageHandle,
+    coords: UsmArray,
+    *,
+    level: UsmArray | float | None = None,
+    dx: UsmArray | None = None,
+    dy: UsmArray | None = None,
+    num_channels: int | None = None,
+    dtype: DTypeLike = None,
+    hint: DTypeLike = None,
+    out: UsmArray,
+    depends_on: Depends = (),
+) -> Event: ...
+
+
+def sample_mipmap(
+    queue: Queue,
+    handle: SampledImageHandle,
+    coords: ArrayLike,
+    *,
+    level: ArrayLike | float | None = None,
+    dx: ArrayLike | None = None,
+    dy: ArrayLike | None = None,
+    num_channels: int | None = None,
+    dtype: DTypeLike = None,
+    hint: DTypeLike = None,
+    out: ArrayLike | None = None,
+    depends_on: Depends = (),
+) -> Array | Event:
+    """Samples a mipmap at levels, or along gradients (with anisotropy, where the sampler has it).
+
+    Parameters
+    ----------
+    queue : Queue
+        The queue that runs the command.
+    handle : SampledImageHandle
+        The image, made by ``create_image`` with a sampler.
+    coords : ArrayLike
+        (N, dims) float32, or (N,) in one dimension; normalized.
+    level : ArrayLike | float, optional
+        (N,) float32 or one number; 0 is the largest level.
+    dx, dy : ArrayLike, optional
+        (N, dims) float32: how the coordinates change from one result to its neighbours in x and y.
+    num_channels : int, optional
+        Channels of a result; default the image's. Channels that the image lacks read 0.
+    dtype : DTypeLike, optional
+        dtype of the result; default the type of the channels, float32 for normalized types. A structured dtype needs
+        ``hint``.
+    hint : DTypeLike, optional
+        The standard dtype that a structured ``dtype`` stands for.
+    out : ArrayLike, optional
+        Array for the result, of its shape and dtype; required, in USM, with coordinates in USM.
+    depends_on : Depends, default ()
+        Events to wait for first.
+
+    Returns
+    -------
+    Array | Event
+        (N, channels) values of the image's own type, float32 for normalized types; with USM arrays an event.
+
+    Notes
+    -----
+    sycl_ext_oneapi_bindless_images, "Mipmapped images".
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> desc = bindless.ImageDescriptor(4, 4, num_channels=1, type="mipmap", num_levels=3)
+    >>> memory = bindless.alloc_image_mem(desc, queue)
+    >>> for level in range(3):
+    ...     pixels = np.full((4 >> level, 4 >> level), level, np.float32)
+    ...     part = bindless.get_mip_level_mem_handle(memory, level, queue)
+    ...     event = queue.ext_oneapi_copy(pixels, part, dst_desc=desc.get_mip_level_desc(level))
+    ...     event.wait()
+    >>> sampler = bindless.BindlessImageSampler(
+    ...     "clamp_to_edge", "normalized", "linear", mipmap_filtering="linear", max_mipmap_level_clamp=2
+    ... )
+    >>> handle = bindless.create_image(memory, desc, queue, sampler=sampler)
+    >>> bindless.sample_mipmap(queue, handle, np.array([[0.5, 0.5]], np.float32), level=1.5).ravel()
+    array([1.5], dtype=float32)
+    >>> bindless.destroy_image_handle(handle, queue)
+    >>> bindless.free_image_mem(memory, "mipmap", queue)
+    """
+    options = Options(num_channels, dtype, hint, out, depends_on)
+    if (dx is None) != (dy is None) or (level is None) == (dx is None):
+        raise InvalidError("sample_mipmap: give level=, or both dx= and dy=")
+    if dx is not None and dy is not None:
+        return read(queue, SAMPLE_GRADIENT, handle, ("coords", coords), None, options, gradients=(dx, dy))
+    return read(queue, SAMPLE_LEVEL, handle, ("coords", coords), None, options, level=level)
