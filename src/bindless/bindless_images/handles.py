@@ -79,12 +79,17 @@ def create_image(
         ``is_image_handle_supported`` says so).
     desc : ImageDescriptor
         The descriptor that the memory was allocated with; of the level for a level.
-    where : Any
-        A queue, or a device and a context: those of the memory.
     sampler : BindlessImageSampler, optional
         How it is sampled.
     pitch : int, default 0
         Bytes between rows of two-dimensional USM; ignored otherwise.
+    where : Any
+        A queue, or a device and a context: those of the memory.
+
+    Returns
+    -------
+    UnsampledImageHandle | SampledImageHandle
+        A ``SampledImageHandle`` with a sampler, else an ``UnsampledImageHandle``.
 
     Raises
     ------
@@ -101,6 +106,28 @@ def create_image(
         ``repeat`` or ``mirrored_repeat`` with unnormalized coordinates, which sample as ``clamp_to_edge``;
         ``max_mipmap_level_clamp=0`` over a mipmap, which reads level 0 alone; ``max_anisotropy`` above the maximum of
         the device.
+
+    See Also
+    --------
+    destroy_image_handle : Destroys the image.
+    Image : Makes memory and image from an array.
+
+    Notes
+    -----
+    sycl_ext_oneapi_bindless_images, "Obtaining a handle to the image".
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> pixels = np.arange(12, dtype=np.float32).reshape(3, 4)
+    >>> desc = bindless.ImageDescriptor.from_array(pixels)
+    >>> memory = bindless.ImageMem(desc, queue)
+    >>> event = queue.ext_oneapi_copy(pixels, memory)
+    >>> event.wait()
+    >>> handle = bindless.create_image(memory, desc, queue)
+    >>> type(handle).__name__
+    'UnsampledImageHandle'
+    >>> bindless.destroy_image_handle(handle, queue)
     """
     try:
         device, context = resolve(where)
@@ -351,10 +378,32 @@ def _check_usm_layout(memory: UsmPointer | UsmArray, desc: ImageDescriptor, devi
 def destroy_image_handle(handle: SampledImageHandle | UnsampledImageHandle, *where: Any) -> None:
     """Destroys an image, not its memory. Work in flight that reads it keeps it until it is complete.
 
+    Parameters
+    ----------
+    handle : SampledImageHandle | UnsampledImageHandle
+        The image, made by ``create_image``.
+    where : Any
+        A queue, or a device and a context: those of the image.
+
     Raises
     ------
     SyclRuntimeError
         The handle is no image of this context, such as one that was destroyed already.
+
+    Notes
+    -----
+    sycl_ext_oneapi_bindless_images, "Obtaining a handle to the image".
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> pixels = np.arange(12, dtype=np.float32).reshape(3, 4)
+    >>> desc = bindless.ImageDescriptor.from_array(pixels)
+    >>> memory = bindless.ImageMem(desc, queue)
+    >>> event = queue.ext_oneapi_copy(pixels, memory)
+    >>> event.wait()
+    >>> handle = bindless.create_image(memory, desc, queue)
+    >>> bindless.destroy_image_handle(handle, queue)
     """
     _, context = resolve(where)
     try:

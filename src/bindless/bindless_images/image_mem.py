@@ -121,6 +121,11 @@ def alloc_image_mem(desc: ImageDescriptor, *where: Any) -> ImageMemHandle:
     where : Any
         A queue, or a device and a context.
 
+    Returns
+    -------
+    ImageMemHandle
+        The memory, of which the caller is the owner.
+
     Raises
     ------
     InvalidError
@@ -129,6 +134,21 @@ def alloc_image_mem(desc: ImageDescriptor, *where: Any) -> ImageMemHandle:
         The descriptor is not valid, a size is beyond the device, or there is not enough memory.
     FeatureNotSupportedError
         The device lacks this type of image or this format.
+
+    See Also
+    --------
+    ImageMem : Memory that is freed with its last owner.
+
+    Notes
+    -----
+    sycl_ext_oneapi_bindless_images, "Allocating image memory".
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> desc = bindless.ImageDescriptor(4, 3, num_channels=1, channel_type="unorm_int8")
+    >>> memory = bindless.alloc_image_mem(desc, queue)
+    >>> bindless.free_image_mem(memory, "standard", queue)
     """
     device, context = resolve(where)
     raw = _allocate(desc, device, context)
@@ -139,11 +159,31 @@ def alloc_image_mem(desc: ImageDescriptor, *where: Any) -> ImageMemHandle:
 def free_image_mem(handle: ImageMemHandle, image_type: ImageType | str, *where: Any) -> None:
     """Frees memory of ``alloc_image_mem``. Images still made from it, and work in flight, keep it until they end.
 
+    Parameters
+    ----------
+    handle : ImageMemHandle
+        Memory of ``alloc_image_mem``.
+    image_type : ImageType | str
+        The type that the memory was allocated with, such as ``"standard"``.
+    where : Any
+        A queue, or a device and a context.
+
     Raises
     ------
     MemoryAllocationError
         The handle is not such memory of this context (freed already, of another context, one level of a mipmap, owned
         by ``ImageMem``, imported), or ``image_type`` is not what was allocated.
+
+    Notes
+    -----
+    sycl_ext_oneapi_bindless_images, "Allocating image memory".
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> desc = bindless.ImageDescriptor(4, 3, num_channels=1, channel_type="unorm_int8")
+    >>> memory = bindless.alloc_image_mem(desc, queue)
+    >>> bindless.free_image_mem(memory, "standard", queue)
     """
     _, context = resolve(where)
     images = context._images
@@ -187,10 +227,34 @@ def _record(handle: object, where: tuple[Any, ...], error: type[Error]) -> Known
 def get_image_range(handle: ImageMemHandle, *where: Any) -> Range:
     """(width, height, depth) in pixels; 0 for dimensions that the image does not have.
 
+    Parameters
+    ----------
+    handle : ImageMemHandle
+        The image memory.
+    where : Any
+        A queue, or a device and a context.
+
+    Returns
+    -------
+    Range
+        Sizes (width, height, depth) in pixels.
+
     Raises
     ------
     InvalidError
         The handle is no image memory of this context.
+
+    Notes
+    -----
+    sycl_ext_oneapi_bindless_images, "Allocating image memory".
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> desc = bindless.ImageDescriptor(4, 3, num_channels=1, channel_type="unorm_int8")
+    >>> with bindless.ImageMem(desc, queue) as memory:
+    ...     bindless.get_image_range(memory.get_handle(), queue)
+    Range(4, 3, 0)
     """
     desc = _record(handle, where, InvalidError).descriptor
     return Range(desc.width, desc.height, desc.depth)
@@ -199,10 +263,34 @@ def get_image_range(handle: ImageMemHandle, *where: Any) -> Range:
 def get_image_channel_type(handle: ImageMemHandle, *where: Any) -> ImageChannelType:
     """The channel type that the memory was allocated with.
 
+    Parameters
+    ----------
+    handle : ImageMemHandle
+        The image memory.
+    where : Any
+        A queue, or a device and a context.
+
+    Returns
+    -------
+    ImageChannelType
+        The channel type.
+
     Raises
     ------
     InvalidError
         The handle is no image memory of this context.
+
+    Notes
+    -----
+    sycl_ext_oneapi_bindless_images, "Allocating image memory".
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> desc = bindless.ImageDescriptor(4, 3, num_channels=1, channel_type="unorm_int8")
+    >>> with bindless.ImageMem(desc, queue) as memory:
+    ...     print(bindless.get_image_channel_type(memory.get_handle(), queue))
+    unorm_int8
     """
     return _record(handle, where, InvalidError).descriptor.channel_type
 
@@ -210,10 +298,34 @@ def get_image_channel_type(handle: ImageMemHandle, *where: Any) -> ImageChannelT
 def get_image_num_channels(handle: ImageMemHandle, *where: Any) -> int:
     """Channels of a pixel.
 
+    Parameters
+    ----------
+    handle : ImageMemHandle
+        The image memory.
+    where : Any
+        A queue, or a device and a context.
+
+    Returns
+    -------
+    int
+        1, 2, 3 or 4.
+
     Raises
     ------
     SyclRuntimeError
         The handle is no image memory of this context.
+
+    Notes
+    -----
+    sycl_ext_oneapi_bindless_images, "Allocating image memory".
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> desc = bindless.ImageDescriptor(4, 3, num_channels=1, channel_type="unorm_int8")
+    >>> with bindless.ImageMem(desc, queue) as memory:
+    ...     bindless.get_image_num_channels(memory.get_handle(), queue)
+    1
     """
     return _record(handle, where, SyclRuntimeError).descriptor.num_channels
 
@@ -221,10 +333,38 @@ def get_image_num_channels(handle: ImageMemHandle, *where: Any) -> int:
 def get_mip_level_mem_handle(handle: ImageMemHandle, level: int, *where: Any) -> ImageMemHandle:
     """Memory of one level of a mipmap, borrowed: it is not freed, and dies with the mipmap.
 
+    Parameters
+    ----------
+    handle : ImageMemHandle
+        Memory of a mipmap.
+    level : int
+        Number of the level; 0 is the largest.
+    where : Any
+        A queue, or a device and a context.
+
+    Returns
+    -------
+    ImageMemHandle
+        The memory of the level, which the mipmap owns.
+
     Raises
     ------
     SyclRuntimeError
         The handle is no mipmap of this context, or it has no such level.
+
+    Notes
+    -----
+    sycl_ext_oneapi_bindless_images, "Allocating image memory".
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> desc = bindless.ImageDescriptor(4, 4, num_channels=1, type="mipmap", num_levels=3)
+    >>> memory = bindless.alloc_image_mem(desc, queue)
+    >>> level = bindless.get_mip_level_mem_handle(memory, 1, queue)
+    >>> bindless.get_image_range(level, queue)
+    Range(2, 2, 0)
+    >>> bindless.free_image_mem(memory, "mipmap", queue)
     """
     _, context = resolve(where)
     record = _record(handle, where, SyclRuntimeError)
@@ -253,13 +393,21 @@ def _level(context: Context, handle: ImageMemHandle, record: KnownMemory, level:
 
 
 class ImageMem:
-    """Owns image memory; copies share it, and the last one that goes frees it.
+    """Image memory with shared ownership; closing the last owner frees it.
 
     ``ImageMem(desc, queue)`` or ``ImageMem(desc, device, context)`` allocates; ``ImageMem()`` owns nothing;
-    ``ImageMem(other)`` shares. Equal and of one hash are those that share memory. ``close()``, ``with`` or garbage
-    collection gives up this object's share. Images made from the memory, and work in flight, keep it until they end.
+    ``ImageMem(other)`` shares. Objects that share memory are equal and have one hash. ``close()``, the end of a
+    ``with`` block or garbage collection ends the ownership of this object. Images made from the memory, and unfinished
+    commands, keep the memory until they end.
 
-    It is not a kernel argument: pass the handle of an image made from it.
+    An ``ImageMem`` is not a kernel argument: pass the handle of an image made from it.
+
+    Parameters
+    ----------
+    desc : ImageDescriptor | ImageMem, optional
+        Dimensions, channels and type of the image; another ``ImageMem``, to share its memory; or None.
+    where : Any
+        A queue, or a device and a context; nothing with another ``ImageMem``.
 
     Raises
     ------
@@ -269,6 +417,17 @@ class ImageMem:
         The descriptor is not valid, a size is beyond the device, or there is not enough memory.
     FeatureNotSupportedError
         The device lacks this type of image or this format.
+
+    Notes
+    -----
+    sycl_ext_oneapi_bindless_images, "Allocating image memory".
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> with bindless.ImageMem(bindless.ImageDescriptor(4, 3, num_channels=2), queue) as memory:
+    ...     memory.get_range(), memory.get_num_channels()
+    (Range(4, 3, 0), 2)
     """
 
     __slots__ = ("__weakref__", "_context", "_resource", "_value")

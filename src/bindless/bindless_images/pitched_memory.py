@@ -63,6 +63,19 @@ def pitched_alloc_device(*arguments: Any) -> tuple[UsmPointer, int]:
     MemoryAllocationError
         The descriptor is not valid, a size is 0 or too large, there is not enough memory, or the device has no images
         in USM (``Aspect.ext_oneapi_bindless_images_2d_usm``).
+
+    Notes
+    -----
+    sycl_ext_oneapi_bindless_images, "Allocating image memory".
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> desc = bindless.ImageDescriptor(100, 3, num_channels=1, channel_type="unorm_int8")
+    >>> pointer, pitch = bindless.pitched_alloc_device(desc, queue)
+    >>> pitch >= 100
+    True
+    >>> bindless.free(pointer, queue)
     """
     if arguments and isinstance(arguments[0], ImageDescriptor):
         desc, where = arguments[0], arguments[1:]

@@ -187,6 +187,16 @@ class UnsampledImage(_ImageObject):
     ------
     InvalidError
         No image has this shape or dtype, or it is not a standard image.
+
+    Notes
+    -----
+    SYCL 2020, 4.7.3, "Images".
+
+    Examples
+    --------
+    >>> with bindless.UnsampledImage(np.zeros((3, 4, 4), np.float32)) as image:
+    ...     image.get_range()
+    Range(4, 3)
     """
 
     __slots__ = ()
@@ -243,6 +253,17 @@ class SampledImage(_ImageObject):
     ------
     InvalidError
         No image has this shape or dtype, it is not a standard image, or there is no sampler.
+
+    Notes
+    -----
+    SYCL 2020, 4.7.3, "Images".
+
+    Examples
+    --------
+    >>> sampler = bindless.BindlessImageSampler("clamp_to_edge", "normalized", "linear")
+    >>> with bindless.SampledImage(np.zeros((3, 4, 4), np.float32), sampler) as image:
+    ...     image.byte_size()
+    192
     """
 
     __slots__ = ("sampler",)

@@ -93,6 +93,14 @@ class Image(SingleOwner):
         The device lacks the kind of image or the format.
     MemoryAllocationError
         The device has not enough memory.
+
+    Examples
+    --------
+    >>> ramp = np.arange(12, dtype=np.float32).reshape(3, 4)
+    >>> with bindless.Image(ramp, queue=bindless.Queue("reference")) as image:
+    ...     image.sample([[0.5, 0.5], [1.0, 0.5]])
+    array([[0. ],
+           [0.5]], dtype=float32)
     """
 
     def __init__(

@@ -158,12 +158,21 @@ def import_external_memory(desc: ExternalMemDescriptor, *where: Any) -> External
     where : Any
         A queue, or a device and a context.
 
+    Returns
+    -------
+    ExternalMem
+        The imported memory; release it with ``release_external_memory``.
+
     Raises
     ------
     InvalidError
         The descriptor is closed, of another kind, names less memory, or is refused by the driver; ``where`` is none.
     FeatureNotSupportedError
         The device imports no memory (``Aspect.ext_oneapi_external_memory_import``), or none of this kind.
+
+    Notes
+    -----
+    sycl_ext_oneapi_bindless_images, "Importing external memory objects".
     """
     if not isinstance(desc, ExternalMemDescriptor):
         raise InvalidError(f"desc={shown(desc)} is no ExternalMemDescriptor")
@@ -176,6 +185,13 @@ def import_external_memory(desc: ExternalMemDescriptor, *where: Any) -> External
 
 def release_external_memory(memory: ExternalMem, *where: Any) -> None:
     """Ends the use of imported memory; the driver's object goes with the last of what was mapped of it.
+
+    Parameters
+    ----------
+    memory : ExternalMem
+        What ``import_external_memory`` returned.
+    where : Any
+        A queue, or a device and a context: those of the import.
 
     Raises
     ------
@@ -209,6 +225,11 @@ def map_external_image_memory(memory: ExternalMem, desc: ImageDescriptor, *where
     where : Any
         A queue, or a device and a context: those of the import.
 
+    Returns
+    -------
+    ImageMemHandle
+        The image memory, which ``create_image`` takes; unmap it with ``unmap_external_image_memory``.
+
     Raises
     ------
     InvalidError
@@ -241,6 +262,15 @@ def map_external_image_memory(memory: ExternalMem, desc: ImageDescriptor, *where
 
 def unmap_external_image_memory(handle: ImageMemHandle, image_type: ImageType | str, *where: Any) -> None:
     """Ends an image mapped of external memory. Images still made from it, and work in flight, keep it until they end.
+
+    Parameters
+    ----------
+    handle : ImageMemHandle
+        What ``map_external_image_memory`` returned.
+    image_type : ImageType | str
+        The type that was mapped.
+    where : Any
+        A queue, or a device and a context: those of the import.
 
     Raises
     ------
@@ -296,12 +326,17 @@ def map_external_linear_memory(
     ----------
     memory : ExternalMem
         What ``import_external_memory`` returned.
-    where : Any
-        A queue, or a device and a context: those of the import.
     size : SupportsIndex
         Bytes.
     offset : SupportsIndex, default 0
         Of the first byte in the external memory.
+    where : Any
+        A queue, or a device and a context: those of the import.
+
+    Returns
+    -------
+    UsmPointer
+        A pointer to the range; unmap it with ``unmap_external_linear_memory``.
 
     Raises
     ------
@@ -329,6 +364,13 @@ def map_external_linear_memory(
 
 def unmap_external_linear_memory(pointer: UsmPointer | UsmArray, *where: Any) -> None:
     """Ends memory mapped of external memory, after the work that uses it.
+
+    Parameters
+    ----------
+    pointer : UsmPointer | UsmArray
+        What ``map_external_linear_memory`` returned.
+    where : Any
+        A queue, or a device and a context: those of the import.
 
     Raises
     ------

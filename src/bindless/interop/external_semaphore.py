@@ -27,12 +27,21 @@ def import_external_semaphore(desc: ExternalSemaphoreDescriptor, *where: Any) ->
     where : Any
         A queue, or a device and a context.
 
+    Returns
+    -------
+    ExternalSemaphore
+        The semaphore; release it with ``release_external_semaphore``.
+
     Raises
     ------
     InvalidError
         The descriptor is closed, of another kind, or refused by the driver; ``where`` is none.
     FeatureNotSupportedError
         The device imports no semaphores (``Aspect.ext_oneapi_external_semaphore_import``), or none of this kind.
+
+    Notes
+    -----
+    sycl_ext_oneapi_bindless_images, "Importing external semaphores".
     """
     if not isinstance(desc, ExternalSemaphoreDescriptor):
         raise InvalidError(f"desc={shown(desc)} is no ExternalSemaphoreDescriptor")
@@ -45,6 +54,13 @@ def import_external_semaphore(desc: ExternalSemaphoreDescriptor, *where: Any) ->
 
 def release_external_semaphore(semaphore: ExternalSemaphore, *where: Any) -> None:
     """Ends the use of an imported semaphore; the driver's object goes once no submitted command uses it.
+
+    Parameters
+    ----------
+    semaphore : ExternalSemaphore
+        What ``import_external_semaphore`` returned.
+    where : Any
+        A queue, or a device and a context: those of the import.
 
     Raises
     ------

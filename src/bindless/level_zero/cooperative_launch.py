@@ -82,6 +82,11 @@ def max_cooperative_groups(kernel: Kernel, local_range: RangeLike, local_memory:
     local_memory : int, default 0
         Bytes that ``LocalAccessor`` arguments will ask for.
 
+    Returns
+    -------
+    int
+        Number of work-groups.
+
     Raises
     ------
     InvalidError
@@ -117,6 +122,11 @@ def launch_indirect(
         work-items of a work-group, the last dimension being dimension 0 of the native kernel.
     kernel, arguments, depends_on
         As of ``Queue.parallel_for``.
+
+    Returns
+    -------
+    Event
+        Complete when the kernel is.
 
     Raises
     ------

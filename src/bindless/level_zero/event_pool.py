@@ -96,6 +96,11 @@ class EventPool(SingleOwner):
         where : object
             A queue, or a device and a context.
 
+        Returns
+        -------
+        EventPool
+            The pool, which shares the events of the other process.
+
         Raises
         ------
         InvalidError
@@ -115,6 +120,11 @@ class EventPool(SingleOwner):
 
     def export(self) -> IpcEventPoolHandle:
         """What other processes open it by; the pool is to be closed here after all others.
+
+        Returns
+        -------
+        IpcEventPoolHandle
+            The handle, to be sent to another process.
 
         Raises
         ------
@@ -218,6 +228,18 @@ class PoolEvent(SingleOwner):
     def signal_on(self, queue: Queue, *, depends_on: Events | Event = ()) -> Event:
         """Has a queue signal it, of an in-order queue after the commands before.
 
+        Parameters
+        ----------
+        queue : Queue
+            The queue that executes the command.
+        depends_on : Events | Event, default ()
+            Events to wait for first.
+
+        Returns
+        -------
+        Event
+            Complete when the command is.
+
         Raises
         ------
         InvalidError
@@ -226,10 +248,36 @@ class PoolEvent(SingleOwner):
         return self._enqueue(queue, "enqueue_signal", depends_on)
 
     def reset_on(self, queue: Queue, *, depends_on: Events | Event = ()) -> Event:
-        """Has a queue reset it; see ``signal_on``."""
+        """Has a queue reset it; see ``signal_on``.
+
+        Parameters
+        ----------
+        queue : Queue
+            The queue that executes the command.
+        depends_on : Events | Event, default ()
+            Events to wait for first.
+
+        Returns
+        -------
+        Event
+            Complete when the command is.
+        """
         return self._enqueue(queue, "enqueue_reset", depends_on)
 
     def wait_on(self, queue: Queue, *, depends_on: Events | Event = ()) -> Event:
         """Has a queue wait for it: the event returned completes when it is signalled, and later commands of an
-        in-order queue come after."""
+        in-order queue come after.
+
+        Parameters
+        ----------
+        queue : Queue
+            The queue that executes the command.
+        depends_on : Events | Event, default ()
+            Events to wait for first.
+
+        Returns
+        -------
+        Event
+            Complete when the command is.
+        """
         return self._enqueue(queue, "enqueue_wait", depends_on)

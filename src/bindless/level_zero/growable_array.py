@@ -105,6 +105,11 @@ class GrowableArray(SingleOwner):
     def resize(self, rows: SupportsIndex) -> None:
         """Sets the number of rows; new ones are not initialised. Fewer rows keep their memory for later.
 
+        Parameters
+        ----------
+        rows : SupportsIndex
+            Rows, 0 to ``capacity``.
+
         Raises
         ------
         InvalidError

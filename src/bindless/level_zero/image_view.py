@@ -84,11 +84,13 @@ def create_image_view(
 
     Examples
     --------
-    >>> words = numpy.array([[1023 | 512 << 10]], numpy.uint32)  # red 1, green a half
-    >>> memory = bl.ImageMem(bl.ImageDescriptor(1, 1, num_channels=1, channel_type="unsigned_int32"), queue)
+    >>> queue = bindless.Queue("level_zero")
+    >>> words = np.array([[1023 | 512 << 10]], np.uint32)  # red 1, green a half
+    >>> desc = bindless.ImageDescriptor(1, 1, num_channels=1, channel_type="unsigned_int32")
+    >>> memory = bindless.ImageMem(desc, queue)
     >>> queue.ext_oneapi_copy(words[..., None], memory).wait()
-    >>> view = create_image_view(memory, queue, layout="10_10_10_2", swizzle="bgra")
-    >>> bl.fetch_image(queue, view, numpy.zeros((1, 2), numpy.int32))  # blue first
+    >>> view = bindless.level_zero.create_image_view(memory, queue, layout="10_10_10_2", swizzle="bgra")
+    >>> values = bindless.fetch_image(queue, view, np.zeros((1, 2), np.int32))  # blue first
     """
     device, context = resolve(where)
     create = offered(context._backend, "create_format_view", "views of images in other formats")

@@ -104,6 +104,11 @@ def export_memory(array: UsmArray) -> IpcMemoryHandle:
     array : UsmArray
         Contiguous, in device memory made by ``usm_empty`` or ``malloc_device``.
 
+    Returns
+    -------
+    IpcMemoryHandle
+        The handle, to be sent to another process.
+
     Raises
     ------
     InvalidError

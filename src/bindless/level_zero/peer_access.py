@@ -24,6 +24,18 @@ def _ask(function: str, device: Device, peer: Device) -> object:
 def can_access_peer(device: Device, peer: Device) -> bool:
     """Whether commands of a device reach memory of another. Devices of different backends never do.
 
+    Parameters
+    ----------
+    device : Device
+        The device whose commands run.
+    peer : Device
+        The device of the memory.
+
+    Returns
+    -------
+    bool
+        True where commands of ``device`` reach the memory of ``peer``.
+
     Raises
     ------
     InvalidError
@@ -35,6 +47,19 @@ def can_access_peer(device: Device, peer: Device) -> bool:
 
 
 def get_peer_properties(device: Device, peer: Device) -> PeerProperties:
-    """What kernels of a device may do with memory of another; errors as ``can_access_peer``."""
+    """What kernels of a device may do with memory of another; errors as ``can_access_peer``.
+
+    Parameters
+    ----------
+    device : Device
+        The device whose kernels run.
+    peer : Device
+        The device of the memory.
+
+    Returns
+    -------
+    PeerProperties
+        Access, atomics, bandwidth and latency.
+    """
     found = _ask("peer_properties", device, peer)
     return found if isinstance(found, PeerProperties) else PeerProperties(False, False)

@@ -18,6 +18,16 @@ __all__ = ["QueueGroup", "create_queue", "get_queue_groups"]
 def get_queue_groups(device: Device) -> tuple[QueueGroup, ...]:
     """The groups of a device's engines.
 
+    Parameters
+    ----------
+    device : Device
+        The device.
+
+    Returns
+    -------
+    tuple[QueueGroup, ...]
+        The groups, by their ordinal.
+
     Raises
     ------
     InvalidError

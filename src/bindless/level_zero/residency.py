@@ -68,5 +68,12 @@ def evict(memory: UsmArray | UsmPointer | ImageMem, device: Device | None = None
     """Lets the driver move memory away; no unfinished kernel reaches it by an address that it finds.
 
     Args and errors: as ``make_resident``.
+
+    Parameters
+    ----------
+    memory : UsmArray | UsmPointer | ImageMem
+        An array, a pointer or image memory, as of ``make_resident``.
+    device : Device, optional
+        None is the device where the memory was made.
     """
     _apply(_EVICT, memory, device)

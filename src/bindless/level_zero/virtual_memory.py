@@ -43,6 +43,11 @@ def get_page_size(nbytes: SupportsIndex, *where: object) -> int:
     where : object
         A queue, or a device and a context.
 
+    Returns
+    -------
+    int
+        Size in bytes.
+
     Raises
     ------
     InvalidError
@@ -239,6 +244,11 @@ class VirtualRange(SingleOwner):
 
     def unmap(self, offset: int) -> None:
         """Takes away what was mapped at an offset, as a whole, after all unfinished work.
+
+        Parameters
+        ----------
+        offset : int
+            Bytes from the start of the range, where something was mapped.
 
         Raises
         ------

@@ -13,6 +13,11 @@ _SUCCESS = 0
 def get_error_code(error: Error) -> int:
     """The OpenCL code that an exception comes of, such as -11 (CL_BUILD_PROGRAM_FAILURE).
 
+    Parameters
+    ----------
+    error : Error
+        An exception of this package.
+
     Returns
     -------
     int

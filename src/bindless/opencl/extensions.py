@@ -24,6 +24,11 @@ def has_extension(where: Platform | Device, extension: str) -> bool:
     extension : str
         Its name, such as "cl_khr_fp16".
 
+    Returns
+    -------
+    bool
+        True where the platform or device lists the extension.
+
     Raises
     ------
     BackendMismatchError

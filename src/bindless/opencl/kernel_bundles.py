@@ -44,6 +44,11 @@ def create_bundle(
     state : BundleState | str, default BundleState.executable
         Of the bundle; that of kernels is ``executable``.
 
+    Returns
+    -------
+    KernelBundle
+        The bundle.
+
     Raises
     ------
     InvalidError

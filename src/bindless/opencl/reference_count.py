@@ -27,6 +27,11 @@ def get_reference_count(obj: object) -> int:
         What ``get_native`` gave, which holds a reference itself; a pointer of cffi; an object of PyOpenCL; or
         ``NativeHandle(number, "cl_mem")``.
 
+    Returns
+    -------
+    int
+        The reference count that the driver reports.
+
     Raises
     ------
     InvalidError

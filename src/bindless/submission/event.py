@@ -34,6 +34,18 @@ class Event(_launch.Event, SingleOwner):
 
     Dropping an event does not end its command, nor the life of the memory that it uses. An event that stands for
     several commands, or for none, is complete when those it waits for are.
+
+    Notes
+    -----
+    SYCL 2020, 4.6.6, "Event class".
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> event = queue.ext_oneapi_submit_barrier()
+    >>> event.wait()
+    >>> print(event.get_info("command_execution_status"))
+    complete
     """
 
     __slots__ = ("__weakref__", "_origin", "_parts", "_waits")
@@ -138,12 +150,33 @@ class Event(_launch.Event, SingleOwner):
         return EventStatus.submitted if statuses == {EventStatus.submitted} else EventStatus.running
 
     def get_info(self, descriptor: info.event | str) -> EventStatus:
-        """The answer to a member of ``info.event``."""
+        """The answer to a member of ``info.event``.
+
+        Parameters
+        ----------
+        descriptor : info.event | str
+            A member of the ``info`` enumeration of this class, or its name.
+
+        Returns
+        -------
+        EventStatus
+            The value.
+        """
         coerce(info.event, descriptor, "descriptor")
         return self.status
 
     def get_profiling_info(self, descriptor: info.event_profiling | str) -> int:
         """Nanoseconds of ``command_submit``, ``command_start`` or ``command_end``; waits for the last two.
+
+        Parameters
+        ----------
+        descriptor : info.event_profiling | str
+            A member of the ``info`` enumeration of this class, or its name.
+
+        Returns
+        -------
+        int
+            Nanoseconds on the clock of the device.
 
         Raises
         ------
@@ -173,7 +206,13 @@ class Event(_launch.Event, SingleOwner):
         return min(t[0] for t in parts), min(t[1] for t in parts), max(t[2] for t in parts)
 
     def get_wait_list(self) -> tuple[Event, ...]:
-        """The events that the command waits for; those that nobody holds any more are left out."""
+        """The events that the command waits for; those that nobody holds any more are left out.
+
+        Returns
+        -------
+        tuple[Event, ...]
+            The events that this command waits for.
+        """
         return tuple(event for event in (weak() for weak in self._waits) if event is not None)
 
     # ------------------------------------------------------------------ for the layers of the package

@@ -113,12 +113,18 @@ class SurfaceLimitsProtocol(Protocol):
 class QueueGroupRecord:
     """Engines of one kind.
 
-    Attributes:
-        ordinal: the driver's number of the group.
-        computes: whether they run kernels.
-        copies: whether they copy.
-        engines: how many there are.
-        longest_pattern: bytes of the longest pattern that they fill with.
+    Attributes
+    ----------
+    ordinal : int
+        The driver's number of the group.
+    computes : bool
+        Whether the engines run kernels.
+    copies : bool
+        Whether the engines copy.
+    engines : int
+        Number of engines.
+    longest_pattern : int
+        Bytes of the longest pattern of a fill.
     """
 
     ordinal: int
@@ -130,15 +136,22 @@ class QueueGroupRecord:
 
 @dataclass(frozen=True)
 class PeerRecord:
-    """What a device may do with the memory of another.
+    """Access of a device to the memory of another device.
 
-    Attributes:
-        access: whether its kernels read and write there.
-        atomics: whether they use atomic operations there.
-        logical_bandwidth, physical_bandwidth: of the link, in `bandwidth_unit`; 0 where the driver knows none.
-        bandwidth_unit: ``bytes_per_nanosecond``, ``bytes_per_clock``, or ``unknown``.
-        logical_latency, physical_latency: of the link, in `latency_unit`; 0 where the driver knows none.
-        latency_unit: ``nanoseconds``, ``clocks``, ``hops``, or ``unknown``.
+    Attributes
+    ----------
+    access : bool
+        Whether kernels of the device read and write the memory.
+    atomics : bool
+        Whether they use atomic operations on it.
+    logical_bandwidth, physical_bandwidth : int
+        Bandwidth of the link in `bandwidth_unit`; 0 where the driver reports none.
+    bandwidth_unit : str
+        ``bytes_per_nanosecond``, ``bytes_per_clock``, or ``unknown``.
+    logical_latency, physical_latency : int
+        Latency of the link in `latency_unit`; 0 where the driver reports none.
+    latency_unit : str
+        ``nanoseconds``, ``clocks``, ``hops``, or ``unknown``.
     """
 
     access: bool

@@ -116,6 +116,16 @@ def get_native(obj: object, backend: Backend | str | None = None) -> NativeHandl
         It was closed, is yet to be built, or is of a kind that has no native object.
     FeatureNotSupportedError
         The driver has no such object; buffers.
+
+    See Also
+    --------
+    make_device, make_queue : Objects from native handles.
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> bindless.get_native(queue.device).type
+    'blr_device_t'
     """
     for kind, (name, backend_of, natives_of) in _KINDS.items():
         if isinstance(obj, kind):

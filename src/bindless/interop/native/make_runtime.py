@@ -62,6 +62,11 @@ def make_platform(backend: Backend | str, native: object) -> Platform:
     native : object
         An int, or a pointer of cffi or ctypes.
 
+    Returns
+    -------
+    Platform
+        The platform; equal to the one that ``get_platforms`` lists.
+
     Raises
     ------
     InvalidError
@@ -89,10 +94,21 @@ def make_device(backend: Backend | str, native: object) -> Device:
     native : object
         The driver's handle, in the forms that ``make_platform`` takes.
 
+    Returns
+    -------
+    Device
+        The device; equal to the one that ``get_devices`` lists.
+
     Raises
     ------
     InvalidError
         No device that can be seen has this handle.
+
+    Examples
+    --------
+    >>> device = bindless.Device("reference")
+    >>> bindless.make_device("reference", bindless.get_native(device)) == device
+    True
     """
     offers = backend_for(backend)
     handle = handle_for(offers, "device", native)

@@ -57,6 +57,19 @@ class Buffer(MemoryObject):
         Not one to three dimensions, or elements that are no plain memory.
     MemoryAllocationError
         A shape of 2**63 bytes or more.
+
+    Notes
+    -----
+    SYCL 2020, 4.7.2, "Buffers".
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> with bindless.Buffer(np.zeros(4, np.int32)) as buffer:
+    ...     event = queue.submit(lambda handler: handler.fill(buffer.get_access(handler, "write"), 3))
+    ...     with buffer.get_host_access("read") as values:
+    ...         print(np.asarray(values))
+    [3 3 3 3]
     """
 
     __slots__ = ()
@@ -113,6 +126,11 @@ class Buffer(MemoryObject):
             First element, by dimension.
         shape : SizesLike
             Sizes, by dimension.
+
+        Returns
+        -------
+        Buffer
+            The sub-buffer.
 
         Raises
         ------
@@ -186,6 +204,11 @@ class Buffer(MemoryObject):
             ``device``; ``host_task`` for the host task of the group; ``constant_buffer``, which is deprecated in SYCL
             2020.
 
+        Returns
+        -------
+        Accessor
+            The accessor.
+
         Raises
         ------
         InvalidError
@@ -223,6 +246,11 @@ class Buffer(MemoryObject):
         ----------
         mode, no_init, range, offset
             As of ``get_access``; the array has the shape of the range.
+
+        Returns
+        -------
+        HostAccessor
+            The host accessor, an array of the host.
 
         Raises
         ------

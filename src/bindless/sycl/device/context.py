@@ -48,6 +48,16 @@ class Context(SingleOwner):
     ------
     InvalidError
         No device, not devices, or devices of different platforms.
+
+    Notes
+    -----
+    SYCL 2020, 4.6.3, "Context class".
+
+    Examples
+    --------
+    >>> context = bindless.Context(bindless.Device("reference"))
+    >>> len(context.get_devices())
+    1
     """
 
     def __init__(
@@ -134,11 +144,27 @@ class Context(SingleOwner):
         return self._reason is not None
 
     def get_devices(self) -> tuple[Device, ...]:
-        """The devices of the context (``info::context::devices``)."""
+        """The devices of the context (``info::context::devices``).
+
+        Returns
+        -------
+        tuple[Device, ...]
+            The devices, in the order given to the constructor.
+        """
         return self.devices
 
     def get_info(self, descriptor: info.context | str) -> Any:
         """The answer to a member of ``info.context``.
+
+        Parameters
+        ----------
+        descriptor : info.context | str
+            A member of the ``info`` enumeration of this class, or its name.
+
+        Returns
+        -------
+        Any
+            The value.
 
         Raises
         ------

@@ -34,6 +34,16 @@ class Device(Singleton):
     ------
     InvalidError
         No device fits, or the selector is none; the message lists the devices.
+
+    Notes
+    -----
+    SYCL 2020, 4.6.4, "Device class".
+
+    Examples
+    --------
+    >>> device = bindless.Device("reference")
+    >>> print(device.backend, device.type)
+    reference cpu
     """
 
     __slots__ = ("__weakref__", "_aspects", "_backend", "_made_by", "_parent", "_record")
@@ -133,6 +143,16 @@ class Device(Singleton):
     def has(self, aspect: Aspect | str) -> bool:
         """Whether it has an aspect.
 
+        Parameters
+        ----------
+        aspect : Aspect | str
+            An ``Aspect`` or its name.
+
+        Returns
+        -------
+        bool
+            True where the device has the aspect.
+
         Raises
         ------
         InvalidError
@@ -152,6 +172,16 @@ class Device(Singleton):
 
     def get_info(self, descriptor: info.device | str) -> Any:
         """The answer to a member of ``info.device``, whose comments give the types.
+
+        Parameters
+        ----------
+        descriptor : info.device | str
+            A member of the ``info`` enumeration of this class, or its name.
+
+        Returns
+        -------
+        Any
+            The value, of the type that the descriptor's docstring gives.
 
         Raises
         ------
@@ -186,6 +216,11 @@ class Device(Singleton):
             ``partition_equally``, ``partition_by_counts`` or ``partition_by_affinity_domain``.
         argument : int | Iterable[int] | info.partition_affinity_domain | str
             Compute units of every part; compute units of each part; or an affinity domain such as ``numa``.
+
+        Returns
+        -------
+        tuple[Device, ...]
+            The sub-devices.
 
         Raises
         ------

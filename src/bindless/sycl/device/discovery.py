@@ -105,6 +105,20 @@ def get_platforms() -> tuple[Platform, ...]:
     """The platforms in the order of preference of their backends.
 
     A driver that works and has no device is an empty platform; one whose devices the environment hides is left out.
+
+    Returns
+    -------
+    tuple[Platform, ...]
+        The platforms that have a device.
+
+    Notes
+    -----
+    SYCL 2020, 4.6.2, "Platform class".
+
+    Examples
+    --------
+    >>> "reference" in [str(platform.backend) for platform in bindless.get_platforms()]
+    True
     """
     return visible_platforms()
 

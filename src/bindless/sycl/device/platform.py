@@ -18,7 +18,18 @@ __all__ = ["Platform"]
 
 
 class Platform(Singleton):
-    """A driver; a value, made by ``get_platforms`` or ``device.platform``."""
+    """A driver; a value, made by ``get_platforms`` or ``device.platform``.
+
+    Notes
+    -----
+    SYCL 2020, 4.6.2, "Platform class".
+
+    Examples
+    --------
+    >>> platform = bindless.Device("reference").platform
+    >>> platform in bindless.get_platforms()
+    True
+    """
 
     __slots__ = ("_backend", "_record")
 
@@ -50,11 +61,27 @@ class Platform(Singleton):
         return self._backend.backend
 
     def get_devices(self) -> tuple[Device, ...]:
-        """The platform's devices that the environment allows; none of an empty platform."""
+        """The platform's devices that the environment allows; none of an empty platform.
+
+        Returns
+        -------
+        tuple[Device, ...]
+            The devices of the platform.
+        """
         return tuple(device for device in Platform._visible_devices() if device.platform == self)
 
     def has(self, aspect: Aspect | str) -> bool:
         """Whether all its devices have an aspect; of an empty platform that is true.
+
+        Parameters
+        ----------
+        aspect : Aspect | str
+            An ``Aspect`` or its name.
+
+        Returns
+        -------
+        bool
+            True where all devices of the platform have the aspect.
 
         Raises
         ------
@@ -66,6 +93,16 @@ class Platform(Singleton):
 
     def get_info(self, descriptor: info.platform | str) -> str:
         """The answer to a member of ``info.platform``.
+
+        Parameters
+        ----------
+        descriptor : info.platform | str
+            A member of the ``info`` enumeration of this class, or its name.
+
+        Returns
+        -------
+        str
+            The value.
 
         Raises
         ------

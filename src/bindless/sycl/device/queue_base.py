@@ -32,10 +32,12 @@ class QueueBase(Submitter):
 
     @property
     def backend(self) -> Backend:
+        """The backend of the device."""
         return self._backend.backend
 
     @property
     def is_in_order(self) -> bool:
+        """True where each command starts after the one before it (``property::queue::in_order``)."""
         return self._stream.in_order
 
     @property

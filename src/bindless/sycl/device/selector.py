@@ -121,8 +121,29 @@ def select_device(selector: Selector) -> Device:
 def get_devices(selector: Selector = None) -> tuple[Device, ...]:
     """All devices, or those that a selector accepts, best first.
 
-    Raises:
-        InvalidError: the selector is none. No matching device is no error: the result is empty.
+    Parameters
+    ----------
+    selector : Selector, optional
+        As of ``Device``.
+
+    Returns
+    -------
+    tuple[Device, ...]
+        The devices, best first; empty where none matches.
+
+    Raises
+    ------
+    InvalidError
+        The selector is none. No matching device is no error: the result is empty.
+
+    Notes
+    -----
+    SYCL 2020, 4.6.4, "Device class".
+
+    Examples
+    --------
+    >>> [str(device.backend) for device in bindless.get_devices("reference")]
+    ['reference']
     """
     return visible_devices() if selector is None else ranked_devices(selector)
 

@@ -119,7 +119,20 @@ class KernelBundle(Openable, SingleOwner):
         return self._source.kernel_names
 
     def has_kernel(self, name: str, device: Device | None = None) -> bool:
-        """Whether it has a kernel of this name, for a device if one is given."""
+        """Whether it has a kernel of this name, for a device if one is given.
+
+        Parameters
+        ----------
+        name : str
+            Name of the kernel.
+        device : Device, optional
+            A device of the bundle; None for any of them.
+
+        Returns
+        -------
+        bool
+            True where the bundle has the kernel.
+        """
         return name in self.kernel_names and (device is None or device in self.devices)
 
     def get_kernel(self, name: str, device: Device | None = None) -> Kernel:
@@ -131,6 +144,11 @@ class KernelBundle(Openable, SingleOwner):
             One of ``kernel_names``.
         device : Device, optional
             Where it will run; saves a look-up at each launch in a bundle with several devices.
+
+        Returns
+        -------
+        Kernel
+            The kernel.
 
         Raises
         ------
@@ -218,6 +236,11 @@ class KernelBundle(Openable, SingleOwner):
         options : str, default ""
             For the driver's compiler; they are added to those of ``load_kernel_bundle``.
 
+        Returns
+        -------
+        KernelBundle
+            A bundle in state ``object``.
+
         Raises
         ------
         InvalidError
@@ -263,6 +286,16 @@ class KernelBundle(Openable, SingleOwner):
 
     def build(self, options: str = "") -> KernelBundle:
         """This input compiled and linked: a bundle in state ``executable``.
+
+        Parameters
+        ----------
+        options : str, default ""
+            Options for the driver's compiler.
+
+        Returns
+        -------
+        KernelBundle
+            A bundle in state ``executable``.
 
         Raises
         ------
@@ -328,8 +361,6 @@ def load_kernel_bundle(
     source : str | os.PathLike[str] | bytes | KernelFile
         A file of ``bindless build``, of which the device's own modules are taken; or PTX or cubin on cuda, SPIR-V
         elsewhere. A path, the bytes, or what ``build`` returned.
-    where : object
-        A queue; a device and a context; or a context alone, for all its devices.
     specialization : Mapping[int | str, Any], optional
         Values of specialization constants by their number, or their name where the source has one. Where the source
         tells its constants, a bool, int or float of the constant's own size; else a bool has 1 byte, an int 4 (8
@@ -338,6 +369,13 @@ def load_kernel_bundle(
         For the driver's compiler.
     state : BundleState | str, default BundleState.executable
         ``executable``; ``input`` to build it later; ``object`` to link it with others.
+    where : object
+        A queue; a device and a context; or a context alone, for all its devices.
+
+    Returns
+    -------
+    KernelBundle
+        The bundle.
 
     Raises
     ------

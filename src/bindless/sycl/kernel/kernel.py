@@ -105,6 +105,11 @@ class Kernel(SingleOwner):
         arguments : object
             As of ``Queue.parallel_for``. Arrays of other libraries are imported here, once.
 
+        Returns
+        -------
+        BoundLaunch
+            The launch; calling it submits.
+
         Raises
         ------
         KernelArgumentError, NdRangeError, InvalidError

@@ -52,6 +52,16 @@ class CommandGraph(SingleOwner):
     ----------
     queue : Queue
         The same.
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference", in_order=True)
+    >>> memory = bindless.usm_empty(4, np.int32, queue)
+    >>> with bindless.CommandGraph(queue) as graph:
+    ...     graph.fill(memory, 5)
+    ...     event = graph.finalize()()
+    >>> memory.numpy()
+    array([5, 5, 5, 5], dtype=int32)
     """
 
     def __init__(self, queue: Queue) -> None:

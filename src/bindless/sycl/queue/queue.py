@@ -76,6 +76,18 @@ class Queue(QueueBase, SingleOwner):
         No such device, a device outside the context, a context that was closed, or both hints.
     FeatureNotSupportedError
         The device records no times (``Aspect.queue_profiling``).
+
+    Notes
+    -----
+    SYCL 2020, 4.6.5, "Queue class".
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference", in_order=True)
+    >>> memory = bindless.usm_empty(4, np.int32, queue)
+    >>> event = queue.fill(memory, 7)
+    >>> memory.numpy()
+    array([7, 7, 7, 7], dtype=int32)
     """
 
     __slots__ = ("__weakref__", "_backend", "_home", "_repeated", "context", "device")

@@ -52,6 +52,12 @@ class UsmArray:
         Bytes of the elements.
     strides : tuple[int, ...] | None
         Bytes between elements by dimension.
+
+    Examples
+    --------
+    >>> array = bindless.usm_empty((2, 2), np.int32, bindless.Queue("reference"))
+    >>> array.copy_from([[1, 2], [3, 4]]).numpy()[1]
+    array([3, 4], dtype=int32)
     """
 
     __slots__ = ("__weakref__", "_contiguous", "_offset", "_owner", "_packed", "dtype", "nbytes", "shape", "strides")
@@ -166,6 +172,16 @@ class UsmArray:
     def reshape(self, *shape: int | Sequence[int]) -> UsmArray:
         """A view of another shape, as C order counts the elements; one size may be -1.
 
+        Parameters
+        ----------
+        shape : int | Sequence[int]
+            Sizes by dimension; one of them may be -1.
+
+        Returns
+        -------
+        UsmArray
+            A view of the same memory.
+
         Raises
         ------
         InvalidError
@@ -189,6 +205,16 @@ class UsmArray:
     def transpose(self, *axes: int) -> UsmArray:
         """A view with the dimensions in another order; without ``axes`` in the reverse.
 
+        Parameters
+        ----------
+        axes : int
+            The new order of the dimensions; reversed by default.
+
+        Returns
+        -------
+        UsmArray
+            A view of the same memory.
+
         Raises
         ------
         InvalidError
@@ -206,6 +232,16 @@ class UsmArray:
 
     def view(self, dtype: npt.DTypeLike) -> UsmArray:
         """The same bytes as elements of another dtype; the last dimension changes with the size of an element.
+
+        Parameters
+        ----------
+        dtype : DTypeLike
+            dtype of the elements of the view.
+
+        Returns
+        -------
+        UsmArray
+            A view of the same memory.
 
         Raises
         ------
@@ -237,7 +273,18 @@ class UsmArray:
     # ------------------------------------------------------------------ copies
 
     def copy(self, queue: Queue | None = None) -> UsmArray:
-        """The elements in new contiguous memory of the same kind and device; waits. See ``numpy`` for the order."""
+        """The elements in new contiguous memory of the same kind and device; waits. See ``numpy`` for the order.
+
+        Parameters
+        ----------
+        queue : Queue, optional
+            The queue that copies.
+
+        Returns
+        -------
+        UsmArray
+            A contiguous array in new memory of the same kind.
+        """
         memory = Allocation.make(self.context, self.device, self.kind, max(self.nbytes, 1))
         made = UsmArray(memory, self.shape, self.dtype)
         if not self._contiguous:
@@ -254,6 +301,11 @@ class UsmArray:
         queue : Queue, optional
             What copies; None is a queue of the package's own. Either way the copy comes after the work submitted so
             far, to any queue, that uses the memory.
+
+        Returns
+        -------
+        NDArray[Any]
+            A new array on the host.
         """
         self._owner.require_open()
         if not self.size:
@@ -283,6 +335,11 @@ class UsmArray:
             What ``numpy.asarray`` takes; its shape can be broadcast to this one.
         queue : Queue, optional
             What copies; see ``numpy``.
+
+        Returns
+        -------
+        UsmArray
+            This array.
 
         Raises
         ------

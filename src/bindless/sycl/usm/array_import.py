@@ -74,11 +74,23 @@ def from_dlpack(x: Any, /, queue: Queue | None = None, *, copy: bool | None = No
     copy : bool, optional
         True asks for a copy in memory of this package's own; it waits.
 
+    Returns
+    -------
+    UsmArray
+        An array over the same memory.
+
     Raises
     ------
     InvalidError
         Nothing that exports DLPack, memory that the queue's device does not reach, a capsule that was consumed before
         or is of a later major version, elements that numpy has no dtype for.
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> shared = bindless.usm_empty(4, np.int32, queue)
+    >>> bindless.from_dlpack(shared).numpy().shape
+    (4,)
     """
     _require_queue(queue)
     return _finished(_import_dlpack(x, queue), copy)
@@ -101,10 +113,22 @@ def as_usm_array(x: Any, /, queue: Queue | None = None, *, copy: bool | None = N
     copy : bool, optional
         As in ``from_dlpack``.
 
+    Returns
+    -------
+    UsmArray
+        An array over the same memory.
+
     Raises
     ------
     InvalidError
         Nothing of these, a masked array, memory that the queue's device does not reach.
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> shared = bindless.usm_empty(4, np.int32, queue)
+    >>> bindless.as_usm_array(shared).numpy().shape
+    (4,)
     """
     _require_queue(queue)
     if isinstance(x, UsmArray) and (queue is None or x.context is queue.context):

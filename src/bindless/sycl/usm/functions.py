@@ -60,10 +60,15 @@ def malloc_device(nbytes: int, *where: object, alignment: int = 0) -> UsmPointer
     ----------
     nbytes : int
         Size in bytes, at least 1.
-    where : object
-        A queue, or a device and a context.
     alignment : int, default 0
         Of the address in bytes, a power of two; 0 for the driver's own.
+    where : object
+        A queue, or a device and a context.
+
+    Returns
+    -------
+    UsmPointer
+        The memory.
 
     Raises
     ------
@@ -73,17 +78,83 @@ def malloc_device(nbytes: int, *where: object, alignment: int = 0) -> UsmPointer
         There is not enough memory.
     FeatureNotSupportedError
         The device has no such memory.
+
+    Notes
+    -----
+    SYCL 2020, 4.8.3, "Unified shared memory allocations".
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> pointer = bindless.malloc_device(256, queue)
+    >>> print(pointer.kind)
+    device
+    >>> bindless.free(pointer, queue)
     """
     return UsmPointer(allocate(UsmKind.device, size_of(nbytes), where, alignment))
 
 
 def malloc_host(nbytes: int, *where: object, alignment: int = 0) -> UsmPointer:
-    """Memory of the host that the context's devices reach; see ``malloc_device``."""
+    """Memory of the host that the context's devices reach; see ``malloc_device``.
+
+    Parameters
+    ----------
+    nbytes : int
+        Size in bytes, at least 1.
+    alignment : int, default 0
+        Alignment of the address in bytes, a power of two; 0 for that of the driver.
+    where : object
+        A queue, or a device and a context.
+
+    Returns
+    -------
+    UsmPointer
+        The memory.
+
+    Notes
+    -----
+    SYCL 2020, 4.8.3, "Unified shared memory allocations".
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> pointer = bindless.malloc_host(256, queue)
+    >>> print(pointer.kind)
+    host
+    >>> bindless.free(pointer, queue)
+    """
     return UsmPointer(allocate(UsmKind.host, size_of(nbytes), where, alignment))
 
 
 def malloc_shared(nbytes: int, *where: object, alignment: int = 0) -> UsmPointer:
-    """Memory that moves between the host and a device; see ``malloc_device``."""
+    """Memory that moves between the host and a device; see ``malloc_device``.
+
+    Parameters
+    ----------
+    nbytes : int
+        Size in bytes, at least 1.
+    alignment : int, default 0
+        Alignment of the address in bytes, a power of two; 0 for that of the driver.
+    where : object
+        A queue, or a device and a context.
+
+    Returns
+    -------
+    UsmPointer
+        The memory.
+
+    Notes
+    -----
+    SYCL 2020, 4.8.3, "Unified shared memory allocations".
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> pointer = bindless.malloc_shared(256, queue)
+    >>> print(pointer.kind)
+    shared
+    >>> bindless.free(pointer, queue)
+    """
     return UsmPointer(allocate(UsmKind.shared, size_of(nbytes), where, alignment))
 
 
@@ -102,6 +173,18 @@ def free(pointer: object, *where: object) -> None:
     InvalidError
         Not a pointer, one into the middle of an allocation, memory that was freed already, that belongs to someone
         else, or to another context.
+
+    Notes
+    -----
+    SYCL 2020, 4.8.3, "Unified shared memory allocations".
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> pointer = bindless.malloc_device(256, queue)
+    >>> print(pointer.kind)
+    device
+    >>> bindless.free(pointer, queue)
     """
     if not isinstance(pointer, (UsmPointer, UsmArray)):
         raise InvalidError(f"pointer={shown(pointer)}: free takes what malloc_* or usm_empty returned")
@@ -137,12 +220,17 @@ def usm_empty(
         Elements by dimension; an int for one dimension.
     dtype : DTypeLike
         Of an element, structured ones too.
-    where : object
-        A queue, or a device and a context.
     kind : UsmKind | str, default UsmKind.device
         ``device``, ``host`` or ``shared``.
     alignment : int, default 0
         Of the address in bytes, a power of two; 0 for the driver's own.
+    where : object
+        A queue, or a device and a context.
+
+    Returns
+    -------
+    UsmArray
+        The array, with undefined contents.
 
     Raises
     ------
@@ -152,6 +240,16 @@ def usm_empty(
         There is not enough memory.
     FeatureNotSupportedError
         The device has no memory of this kind.
+
+    Notes
+    -----
+    SYCL 2020, 4.8.3, "Unified shared memory allocations".
+
+    Examples
+    --------
+    >>> array = bindless.usm_empty((2, 3), np.float32, bindless.Queue("reference"))
+    >>> array.shape, array.nbytes
+    ((2, 3), 24)
     """
     sizes, element = array_shape(shape), element_dtype(dtype)
     nbytes = math.prod(sizes) * element.itemsize

@@ -30,6 +30,12 @@ class UsmPointer:
     It is a value that points to memory, as ``pointer + 0`` is: the allocation is the one owner, which every pointer
     shares. ``copy.copy`` therefore gives an equal pointer to the same memory. ``copy.deepcopy`` and ``pickle`` would
     need other memory, and raise ``CopyError``; ``pointer.array(shape, dtype).copy()`` makes that.
+
+    Examples
+    --------
+    >>> pointer = bindless.malloc_shared(16, bindless.Queue("reference"))
+    >>> pointer.array(4, np.float32).shape
+    (4,)
     """
 
     __slots__ = ("__weakref__", "_offset", "_owner", "_packed")
@@ -104,6 +110,18 @@ class UsmPointer:
 
     def array(self, shape: SupportsIndex | Sequence[SupportsIndex], dtype: npt.DTypeLike) -> UsmArray:
         """The memory from here on as an array, which keeps it.
+
+        Parameters
+        ----------
+        shape : SupportsIndex | Sequence[SupportsIndex]
+            Sizes by dimension, numpy order.
+        dtype : DTypeLike
+            dtype of an element.
+
+        Returns
+        -------
+        UsmArray
+            An array over the memory, which keeps it alive.
 
         Raises
         ------

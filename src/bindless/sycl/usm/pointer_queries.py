@@ -48,6 +48,22 @@ def get_pointer_type(pointer: UsmPointer | UsmArray | int, context: Context | Qu
         Or an address, also one that another library allocated.
     context : Context | QueueBase
         Or a queue, for its own.
+
+    Returns
+    -------
+    UsmKind
+        ``device``, ``host``, ``shared``, or ``unknown`` for memory outside the context.
+
+    Notes
+    -----
+    SYCL 2020, 4.8.3.6, "Querying memory".
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> pointer = bindless.malloc_host(64, queue)
+    >>> print(bindless.get_pointer_type(pointer, queue.context))
+    host
     """
     return _record(pointer, _context_of(context)).kind
 
@@ -55,10 +71,33 @@ def get_pointer_type(pointer: UsmPointer | UsmArray | int, context: Context | Qu
 def get_pointer_device(pointer: UsmPointer | UsmArray | int, context: Context | QueueBase) -> Device:
     """The device that memory was allocated on; of host memory the context's first.
 
+    Parameters
+    ----------
+    pointer : UsmPointer | UsmArray | int
+        A ``UsmPointer`` or ``UsmArray``, or an address.
+    context : Context | QueueBase
+        The context.
+
+    Returns
+    -------
+    Device
+        The device of the allocation.
+
     Raises
     ------
     InvalidError
         The pointer is into no memory of this context.
+
+    Notes
+    -----
+    SYCL 2020, 4.8.3.6, "Querying memory".
+
+    Examples
+    --------
+    >>> queue = bindless.Queue("reference")
+    >>> pointer = bindless.malloc_device(64, queue)
+    >>> bindless.get_pointer_device(pointer, queue.context) == queue.device
+    True
     """
     where = _context_of(context)
     record = _record(pointer, where)
