@@ -127,32 +127,30 @@ def free_functions() -> list[str]:
 
 
 # Functions whose examples need another library, another process, or handles of a driver.
-_NEED_MORE = frozenset(
-    [
-        "build",
-        "compile_cuda",
-        "load_kernel_bundle",
-        "import_external_memory",
-        "import_external_semaphore",
-        "map_external_image_memory",
-        "map_external_linear_memory",
-        "order_after_stream",
-        "order_stream_after",
-        "release_external_memory",
-        "release_external_semaphore",
-        "unmap_external_image_memory",
-        "unmap_external_linear_memory",
-        "make_buffer",
-        "make_context",
-        "make_event",
-        "make_kernel",
-        "make_kernel_bundle",
-        "make_platform",
-        "make_queue",
-        "make_sampled_image",
-        "make_unsampled_image",
-    ]
-)
+_NEED_MORE = {
+    "build",
+    "compile_cuda",
+    "import_external_memory",
+    "import_external_semaphore",
+    "load_kernel_bundle",
+    "make_buffer",
+    "make_context",
+    "make_event",
+    "make_kernel",
+    "make_kernel_bundle",
+    "make_platform",
+    "make_queue",
+    "make_sampled_image",
+    "make_unsampled_image",
+    "map_external_image_memory",
+    "map_external_linear_memory",
+    "order_after_stream",
+    "order_stream_after",
+    "release_external_memory",
+    "release_external_semaphore",
+    "unmap_external_image_memory",
+    "unmap_external_linear_memory",
+}
 
 
 @pytest.mark.parametrize("name", free_functions())
