@@ -198,7 +198,7 @@ def test_sources_that_tell_no_types(built: bl.KernelFile, queue: bl.Queue, tmp_p
     queue.single_task(kernel, out, 3, np.array([7, 8, 9], np.int32), 4).wait()
     assert out.numpy(queue)[0, :3].tolist() == [7, 8, 9]
     if cuda:
-        with raises(bl.InvalidError, match="the parameter's is not told"):
+        with raises(bl.InvalidError, match="the parameter's is unknown"):
             queue.single_task(kernel, out, 3, (7, 8, 9), 4)
     else:
         queue.single_task(kernel, out, 3, (-7, 8, 9), 4).wait()

@@ -1,4 +1,4 @@
-"""Rows of ``bindless bench`` about what calls cost: creation, launches, the import, the first sample."""
+"""Rows of ``bindless bench`` for call overhead: creation, launches, import, first sample."""
 
 from __future__ import annotations
 

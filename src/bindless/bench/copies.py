@@ -1,4 +1,4 @@
-"""Rows of ``bindless bench`` about copies of images, in several sizes, beside ``memcpy`` or the driver's own copy."""
+"""Rows of ``bindless bench`` about copies of images, in several sizes, against ``memcpy`` or the driver's copy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["measure_copies"]
 
 _SIZES = tuple(kibibytes << 10 for kibibytes in (64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10))  # bytes
 _MOST_ON_PROCESSORS = 64 << 20
-_CALLED = 32 << 20  # bytes that a round copies at least: a short call by itself tells more of the caches than of itself
+_CALLED = 32 << 20  # bytes that a round copies at least: a single short call measures the caches
 _HOST, _DEVICE, _ARRAY = 1, 2, 3  # CUmemorytype
 # Ratios to the driver's copy that the project aims at, on GPUs: of the largest size, and of all others.
 _WANTED = {"numpy to image": 4.0, "image to numpy": 3.0, "image to image": 4.0, "image to device memory": 4.0}

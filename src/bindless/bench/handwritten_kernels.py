@@ -1,4 +1,4 @@
-"""Kernels as one would write them by hand in CUDA C, beside the built-in ones of ``bindless bench``.
+"""Handwritten CUDA C kernels, compared with the built-in kernels by ``bindless bench``.
 
 They do the same: coordinates come from memory, results go there, through the same handles. CuPy compiles them.
 """

@@ -1,4 +1,4 @@
-"""What ``bindless bench`` measures with: works in turns, and the rows that come of it."""
+"""Measurement for ``bindless bench``: alternating runs of the peers, and rows of results."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Peer:
 
 @dataclass(frozen=True)
 class Row:
-    """One line: an operation beside one peer, or beside none.
+    """One line: an operation compared with one peer, or with none.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class Row:
 
     @property
     def target(self) -> str:
-        """What is aimed at, and whether it is reached; empty without a target."""
+        """The target and whether it is reached; empty without a target."""
         if self.reached is None:
             return ""
         wanted = f"{self.wanted:.2f}"

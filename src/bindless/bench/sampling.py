@@ -224,7 +224,7 @@ def _sample_volume(bench: Bench, arrays: _Arrays, on_gpu: bool) -> None:
 
 
 def _sample_forms(bench: Bench, arrays: _Arrays, plain: float) -> None:
-    """Levels, gradients, layers and cubes beside plain samples of as many floats: the peer is our own."""
+    """Levels, gradients, layers and cubes compared with plain samples of as many floats: the peer is our own."""
     queue, side, count = bench.queue, _side(bench.samples), bench.samples
     points = (_points(bench, side)[:count] / np.float32(side)).astype(np.float32)
     count = len(points)
@@ -262,7 +262,7 @@ def _sample_forms(bench: Bench, arrays: _Arrays, plain: float) -> None:
 
 
 def measure_pixels(bench: Bench) -> None:
-    """Fetches and writes of every pixel, beside numpy's indexing."""
+    """Fetches and writes of every pixel, compared with numpy's indexing."""
     queue, side = bench.queue, _side(bench.samples)
     arrays = _Arrays(bench)
     y, x = np.mgrid[:side, :side]

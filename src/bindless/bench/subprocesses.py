@@ -1,4 +1,4 @@
-"""What ``bindless bench`` measures in interpreters of their own."""
+"""Measurements of ``bindless bench`` in separate interpreters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the arguments of a device function to one ``ImageCall``: checks, then host arrays or USM arrays."""
+"""Conversion of the arguments of a device function to one ``ImageCall``, for host arrays and USM arrays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a context knows of its image memory and its images: numbers alone do not tell (R16, R18, R21, R36).
+"""Records of the image memory and images of a context, by raw handle (R16, R18, R21, R36).
 
 ``Context._images`` and ``Context._handles`` are tables of these records, by raw handle. What ``alloc_image_mem`` and
 ``create_image`` made is owned by its table (``Listed``); the memory of an ``ImageMem`` is owned by that.
@@ -65,7 +65,7 @@ class MemoryRecord(Resource):
         self.passed: object = NOTHING
 
     def keep(self, _: Context) -> MemoryRecord | None:
-        """What keeps the memory alive while it is held."""
+        """A reference that keeps the memory alive."""
         return self
 
     def end(self, *_: object) -> None:
@@ -75,7 +75,7 @@ class MemoryRecord(Resource):
 def free_owned(
     images: dict[int, KnownMemory], levels: list[int], free: Callable[..., object], native: Any, raw: int, desc: Any
 ) -> None:
-    """Frees the memory of an ``ImageMem``; the context forgets what it was told of it."""
+    """Free the memory of an ``ImageMem`` and remove its records from the context."""
     for number in levels:
         images.pop(number, None)
     free(native, raw, desc)
@@ -131,7 +131,7 @@ class BorrowedMemory:
         self._memory = weakref.ref(memory)
 
     def keep(self, _: Context) -> MemoryRecord | None:
-        """What keeps the memory alive while it is held; None if it has ended."""
+        """A reference that keeps the memory alive; None after its end."""
         return self._memory()
 
     def end(self, *_: object) -> None:

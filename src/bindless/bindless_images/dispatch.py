@@ -1,4 +1,4 @@
-"""What every device function does with its arguments: find the image, check, make one ``ImageCall``, submit it."""
+"""Dispatch of device functions: look up the image, check the arguments, build one ``ImageCall``, submit it."""
 
 from __future__ import annotations
 

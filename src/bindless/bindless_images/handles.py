@@ -1,4 +1,4 @@
-"""Images made from memory, and their end (Obtaining a handle to the image)."""
+"""Creation and destruction of images (Obtaining a handle to the image)."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ def _gone(memory: object) -> SyclRuntimeError:
 
 
 def _check_sampler(device: Device, desc: ImageDescriptor, sampler: BindlessImageSampler) -> bool:
-    """What neither the descriptor nor the sampler alone can tell; whether it was worth a warning."""
+    """Check the descriptor and the sampler together; return whether a warning was given."""
     used = sampler.addressing[: desc.dimensions]
     if len(set(used)) > 1:
         require(device, Aspect.ext_oneapi_unique_addressing_per_dim, "a different addressing mode for each dimension")
@@ -255,7 +255,7 @@ def _check_sampler(device: Device, desc: ImageDescriptor, sampler: BindlessImage
 
 
 def _surprises(device: Device, desc: ImageDescriptor, sampler: BindlessImageSampler) -> Iterator[str]:
-    """What a sampler does otherwise than its properties suggest."""
+    """Warn of properties that the sampler does not follow."""
     used = sampler.addressing[: desc.dimensions]
     if not sampler.is_normalized and desc.type is not ImageType.cubemap and any(mode in _WRAPPING for mode in used):
         modes = ", ".join(sorted({str(mode) for mode in used if mode in _WRAPPING}))
@@ -289,7 +289,7 @@ def _create_usm(
     if sampler is None and create_unsampled is None:
         raise SyclRuntimeError(
             f"{device.name} has no unsampled images in USM: give a sampler, or allocate an ImageMem; "
-            "is_image_handle_supported tells"
+            "see is_image_handle_supported"
         )
     if desc.type is not ImageType.standard:
         raise SyclRuntimeError(f"a {desc.type} image cannot lie in USM: allocate an ImageMem")

@@ -99,7 +99,7 @@ def _check(desc: ImageDescriptor, device: Device) -> None:
 
 
 def _allocate_after(error: Error, desc: ImageDescriptor, device: Device, context: Context) -> int:
-    """What is left to do where there is no memory: what completed work used is free after a wait."""
+    """Allocate again after a wait, which frees the memory of completed commands."""
     if isinstance(error, MemoryAllocationError):
         wait_for_all()
         try:

@@ -1,4 +1,4 @@
-"""Arrays for large results, in memory that earlier results have left.
+"""Cache of memory for large results, reused by later results.
 
 The first touch of a page costs more than moving its bytes from a device, so what a dropped result has touched is worth
 keeping: a program that makes one picture after the other then waits for pages only once.
@@ -24,7 +24,7 @@ _free: dict[int, list[Array]] = {}
 
 
 class _Memory:
-    """What a result lies in: the base of the array, and of its views. With the last of them the memory is free."""
+    """The memory of a result: the base of the array and of its views. It returns to the cache with the last of them."""
 
     __slots__ = ("__array_interface__", "_bytes")
 

@@ -1,4 +1,4 @@
-"""Device memory for calls with host arrays, where the device cannot reach host memory itself; blocks are used again."""
+"""Cache of device memory for calls with host arrays on devices that cannot access host memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which memory backs an image, and which handles can be made of it, before anything is allocated."""
+"""Support queries: the kinds of memory for an image, and the handles that can be made of it."""
 
 from __future__ import annotations
 

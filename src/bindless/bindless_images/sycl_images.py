@@ -1,4 +1,4 @@
-"""``UnsampledImage`` and ``SampledImage``: images that move by themselves to where commands use them.
+"""``UnsampledImage`` and ``SampledImage``: images whose contents migrate to the device of each command.
 
 They are the memory objects of SYCL 2020 (section 4.7.3), made of the bindless images of this folder: each context that
 uses one has image memory and an image of it, and an accessor is that image's number for a kernel. Everything else, the
@@ -75,7 +75,7 @@ class _Allocation:
 
 
 def _allocator(desc: ImageDescriptor, sampler: BindlessImageSampler | None) -> Callable[[Home, int], Place]:
-    """What makes the memory of an image where a command uses it."""
+    """Allocation of the memory of an image on the device of a command."""
 
     def allocate(home: Home, nbytes: int) -> Place:
         made = _Allocation(home, desc, sampler)
@@ -85,7 +85,7 @@ def _allocator(desc: ImageDescriptor, sampler: BindlessImageSampler | None) -> C
 
 
 class _ImageObject(MemoryObject):
-    """What sampled and unsampled images have in common.
+    """Base class of sampled and unsampled images.
 
     Attributes
     ----------

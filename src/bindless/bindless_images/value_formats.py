@@ -25,7 +25,7 @@ _STANDARD_SIZES = sorted({size * count for size in (1, 2, 4) for count in range(
 
 
 class ValueFormat(NamedTuple):
-    """How values lie in an array.
+    """Layout of values in an array.
 
     Attributes
     ----------

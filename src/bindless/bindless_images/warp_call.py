@@ -1,4 +1,4 @@
-"""Pictures of two-dimensional images, seen through a map that the device follows itself: no array of coordinates."""
+"""Warps of two-dimensional images: the device computes the coordinates from a map."""
 
 from __future__ import annotations
 

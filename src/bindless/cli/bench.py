@@ -1,4 +1,4 @@
-"""``bindless bench``: what this device does in half a minute, beside what else is installed."""
+"""``bindless bench``: half a minute of benchmarks of this device and of installed peer libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``bindless doctor``: what was looked for, what was found, what is missing, and how to mend it."""
+"""``bindless doctor``: diagnose drivers and tools, and suggest fixes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``bindless doctor`` tells of OpenCL: the loader's list of drivers, and platforms without a device."""
+"""OpenCL section of ``bindless doctor``: the loader's list of drivers, and platforms without a device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``bindless doctor`` samples of a device: known texels of every kind of image and format, and means of two."""
+"""Sampling checks of ``bindless doctor``: known texels of every image type and format, and means of two."""
 
 from __future__ import annotations
 

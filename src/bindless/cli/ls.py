@@ -68,4 +68,4 @@ def _answer(device: Device, limit: info.device) -> Any:
     try:
         return device.get_info(limit)
     except FeatureNotSupportedError:
-        return "not told by this driver"
+        return "not reported by this driver"

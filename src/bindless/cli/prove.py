@@ -1,4 +1,4 @@
-"""``bindless doctor --prove``: a device beside the reference driver, as a report to be sent to the project."""
+"""``bindless doctor --prove``: comparison of a device with the reference driver, as a report for the project."""
 
 from __future__ import annotations
 

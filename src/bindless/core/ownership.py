@@ -41,17 +41,17 @@ __all__ = [
 ]
 
 ENDED = "ended with the interpreter"
-"""What became of an object that is used while the interpreter ends."""
+"""Error text for an object that is used at interpreter exit."""
 
 FORKED = (
     "was made before this process was forked, and a driver does not survive a fork: start processes with "
     "multiprocessing.get_context('spawn'), or make devices, contexts and queues after the fork"
 )
-"""What became of an object that is used in the child of a fork."""
+"""Error text for an object that is used in the child of a fork."""
 
 
 class Rank(IntEnum):
-    """What is released before what when several end together."""
+    """Order of release of resources that end together."""
 
     EVENT = 0
     IMAGE_HANDLE = 1
@@ -124,7 +124,7 @@ class Resource(Owner):
             try:
                 row[1](*row[2])
             except DeviceLostError:
-                return  # it went with the device, as whoever uses that is told
+                return  # the device is lost, and the object with it; users of the device get the error
 
     def __reduce__(self) -> Any:
         # Also what copy.copy and copy.deepcopy ask: a copy would release the object a second time.
@@ -173,7 +173,7 @@ class Holder(Resource):
 
 
 def arguments_of(rank: Rank) -> list[tuple[Any, ...]]:
-    """What the releases of the native objects of a rank are given that are alive."""
+    """The arguments of the release functions of one rank, for the resources that are alive."""
     return [row[2] for row in list(_live.values()) if row[0] is rank]
 
 
@@ -219,7 +219,7 @@ def _empty_aside() -> None:
 
 
 def _release_all(rows: Sequence[tuple[Any, ...]]) -> None:
-    """Releases each; nobody can be told of an error here but the standard hook of destructors."""
+    """Release each resource; errors go to the hook of destructors (``sys.unraisablehook``)."""
     for _, release, arguments, *_ in rows:
         try:
             release(*arguments)
@@ -238,7 +238,7 @@ def _on_collection(phase: str, _: dict[str, int]) -> None:
 
 
 def snapshot(objects: WeakSet[_Object]) -> list[_Object]:
-    """What is in a set of weak references, to which other threads may add meanwhile."""
+    """The live objects of a set of weak references, which other threads may extend meanwhile."""
     while True:
         try:
             return list(objects)

@@ -1,4 +1,4 @@
-"""Sheets of labelled panels, composed with Pillow: what the pictures of the demo look like."""
+"""Contact sheets of labelled panels for the demo, composed with Pillow."""
 
 from __future__ import annotations
 

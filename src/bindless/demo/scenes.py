@@ -1,4 +1,4 @@
-"""What the demo shows: real photographs, a volume of ellipsoids, and the coordinates that look at them."""
+"""Scenes of the demo: photographs, a volume of ellipsoids, and their sampling coordinates."""
 
 from __future__ import annotations
 

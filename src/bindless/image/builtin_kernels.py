@@ -1,4 +1,4 @@
-"""The built-in kernels that make whole pictures, loaded once in a context, and their launches.
+"""Launches of the built-in kernels for whole pictures, loaded once for each context.
 
 The reference device is the processor: its pictures are made there by the same arithmetic.
 """

@@ -52,7 +52,7 @@ def projection_matrix(matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:
 def warp_coordinates(
     matrix: npt.NDArray[np.float64], width: int, start: int, stop: int, *, gradients: bool
 ) -> tuple[FloatArray, FloatArray | None, FloatArray | None]:
-    """Where the centres of the pixels of rows start..stop of an output image lie in the input.
+    """Input coordinates of the pixel centres of rows start..stop of an output image.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The queue of images that are made without one."""
+"""The default queue of ``Image``."""
 
 from __future__ import annotations
 

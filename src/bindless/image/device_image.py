@@ -1,6 +1,6 @@
 """``ImageStore``: the device side of one ``Image``: memory, levels, handles, and their release.
 
-What the hardware asks for and users need not know is settled here: three channels are padded to four where
+Differences between the request and the hardware are handled here: three channels are padded to four where
 the device has no such format, and pixel coordinates become 0..1 where the hardware takes nothing else.
 """
 

@@ -1,4 +1,4 @@
-"""Pictures made by the device itself: maps of an image, and means of areas. Only the result leaves it.
+"""Resampling on the device: maps of an image and means of areas. Only the result is copied to the host.
 
 The arithmetic is that of the processor's functions (``coordinates``, ``area_filter``), operation by operation: both
 give the same pictures. Every function answers None where the device has no kernel for it.
@@ -30,7 +30,7 @@ __all__ = ["mapped", "shrunk"]
 
 Array = npt.NDArray[Any]
 
-_DOUBLE = 8  # the number of float64 beside those of ELEMENTS
+_DOUBLE = 8  # the number of float64, in addition to those of ELEMENTS
 
 
 def mapped(
@@ -56,7 +56,7 @@ def mapped(
     sizes : tuple[int, int]
         (width, height) of the picture.
     described : ImageDescriptor
-        The image as its user sees it, which tells the layers and channels of the result.
+        The descriptor as the user gave it; it has the layers and channels of the result.
     gradients : bool
         Whether the level of a mipmap follows from the map.
 

@@ -1,4 +1,4 @@
-"""``Image``: numpy in, hardware sampling, numpy out (DESIGN: The everyday class)."""
+"""``Image``: numpy in, hardware sampling, numpy out (the class for programs that need no queue)."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ class Image(SingleOwner):
 
     @property
     def sampler(self) -> BindlessImageSampler:
-        """What was asked for; the hardware's own sampler may differ in ``coordinate``."""
+        """The requested sampler; that of the hardware may differ in ``coordinate``."""
         return self._sampler
 
     @property
@@ -414,7 +414,7 @@ class Image(SingleOwner):
 
         The matrix maps from the output to the input: output pixel (i, j) reads the image at
         ``matrix @ (i + 0.5, j + 0.5, 1)``, the result of a projective matrix divided by its third component.
-        (Invert a matrix that tells where input pixels go.) The input coordinates are those of ``sample``:
+        (Invert a matrix that maps input pixels to output pixels.) The input coordinates are those of ``sample``:
         pixels, or 0..1 with normalized coordinates. With mipmaps, the level and the footprint of each pixel
         follow from the matrix, so that parts that shrink do not alias.
 

@@ -144,7 +144,7 @@ def _mean(values: Array, weights: Array, axis: int) -> Array:
 
 
 def _values(channel: Channel) -> Array | None:
-    """What each code of a normalized channel reads, by the unsigned number with its bits; None for other channels."""
+    """Table from the codes of a normalized channel to the values read; None for other channels."""
     if not channel.normalized:
         return None
     codes = np.arange(1 << 8 * channel.size, dtype=_CODE[channel.size]).view(channel.storage)

@@ -1,4 +1,4 @@
-"""Arrays of the package's own for the pixels of small images on their way to a device.
+"""Pinned staging arrays for uploads of small images.
 
 Of pinned memory a driver takes the address, ordinary memory it copies while the caller waits, which is most of what a
 small copy costs. So the pixels of images that are made again and again go through pinned arrays, in turns. Whether the

@@ -1,4 +1,4 @@
-"""What an ``Image`` is made of, worked out once for all that are alike: descriptors and samplers are values."""
+"""Plan of an ``Image``: descriptor, shape and sampler, cached for equal arguments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KINDS_KEPT = 256
 
 
 class Plan(NamedTuple):
-    """What an ``Image`` is made of.
+    """The plan of an ``Image``.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ def _device_channels(described: ImageDescriptor, device: Device) -> int:
 
 
 def _device_descriptor(described: ImageDescriptor, mipmaps: bool, device: Device) -> ImageDescriptor:
-    """What is allocated for an image: more channels, a second layer or several levels than described."""
+    """The allocated descriptor: padded channels, a second layer or the levels of a mipmap added."""
     desc = replace(described, num_channels=_device_channels(described, device))
     if mipmaps and desc.max_levels > 1:
         desc = replace(desc, type=ImageType.mipmap, num_levels=desc.max_levels)

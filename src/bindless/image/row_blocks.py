@@ -1,4 +1,4 @@
-"""Work on pictures in blocks of rows: small enough for the processor's caches, on as many threads as it has."""
+"""Division of work on pictures into blocks of rows, sized for the caches, on all processors."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def import_external_memory(desc: ExternalMemDescriptor, *where: Any) -> External
 
 
 def release_external_memory(memory: ExternalMem, *where: Any) -> None:
-    """Ends the use of imported memory; the driver's object goes with the last of what was mapped of it.
+    """Release imported memory; the native object is destroyed after the last mapping of it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a backend offers beside the contract, and checks that several modules make."""
+"""Lookup of optional functions of a backend, and shared argument checks."""
 
 from __future__ import annotations
 

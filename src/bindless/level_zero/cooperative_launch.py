@@ -1,4 +1,4 @@
-"""Other ways of running kernels: all work-groups together, or as many as the device reads (L0, "Execution")."""
+"""Cooperative and indirect launches (L0, "Execution")."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def launch_cooperative(
     Raises
     ------
     NdRangeError
-        More work-groups than work together; ``max_cooperative_groups`` tells how many do.
+        More work-groups than work together; ``max_cooperative_groups`` is the limit.
     InvalidError
         As ``Queue.parallel_for``, and for a range without items.
     FeatureNotSupportedError
@@ -71,7 +71,7 @@ def _local(local_range: RangeLike) -> tuple[int, ...]:
 
 
 def max_cooperative_groups(kernel: Kernel, local_range: RangeLike, local_memory: int = 0) -> int:
-    """How many work-groups of a kernel work together at most.
+    """The largest number of work-groups of a cooperative launch.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ _PREFERENCES = ("default", "local_memory", "data")
 
 
 def prefer_cache(kernel: Kernel, preference: str) -> None:
-    """What a kernel would rather have of memory that serves as cache or as local memory; a hint, for later launches.
+    """Set the preferred split of memory between cache and local memory; a hint for later launches.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ def dynamic_link(*bundles: KernelBundle) -> str:
     """Gives functions and variables that some modules import what others of them export.
 
     Kernels of the bundles are got (``get_kernel``) after the link. Each module is kept as long as the others; none is
-    to be closed before. Intel's driver wants to be told of a module that others use when that is loaded:
+    to be closed before. Intel's driver needs an option when it loads a module that other modules use:
     ``load_kernel_bundle(..., options="-library-compilation")``.
 
     Parameters

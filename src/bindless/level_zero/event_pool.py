@@ -21,7 +21,7 @@ _WHAT = "event pools"
 
 
 class IpcEventPoolHandle:
-    """An event pool of a process as others open it. It can be pickled and sent.
+    """Handle of an event pool for other processes. It can be pickled and sent.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class EventPool(SingleOwner):
         Raises
         ------
         InvalidError
-            No handle, or one that the driver does not know; not every driver tells when the pool is gone.
+            No handle, or one that the driver does not know; not every driver reports a destroyed pool.
         BackendMismatchError
             A handle of another backend.
         """
@@ -119,7 +119,7 @@ class EventPool(SingleOwner):
         return made
 
     def export(self) -> IpcEventPoolHandle:
-        """What other processes open it by; the pool is to be closed here after all others.
+        """The handle for other processes; close the pool here after all of them.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""``Fence``: what a command queue signals when its work so far is complete (L0, "Fences")."""
+"""``Fence``: signalled by a command queue when all earlier commands are complete (L0, "Fences")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images whose pixels are read in another format than their memory has (L0, "Images": layouts, types and swizzles)."""
+"""Image views: pixels read in another format than that of the memory (L0, "Images": layouts, types and swizzles)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Devices that reach each other's memory (L0, "Peer-to-Peer Access and Queries")."""
+"""Peer access between devices (L0, "Peer-to-Peer Access and Queries")."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def can_access_peer(device: Device, peer: Device) -> bool:
     InvalidError
         Not devices.
     FeatureNotSupportedError
-        The driver does not tell.
+        The driver has no such query.
     """
     return bool(_ask("can_access_peer", device, peer))
 

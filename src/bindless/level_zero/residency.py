@@ -1,4 +1,4 @@
-"""Memory and images that are kept where a device reaches them (L0, "Memory Residency")."""
+"""Residency of memory and images (L0, "Memory Residency")."""
 
 from __future__ import annotations
 

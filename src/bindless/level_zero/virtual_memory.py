@@ -1,4 +1,4 @@
-"""Addresses and the memory behind them, apart (L0, "Reserved Device Allocations")."""
+"""Virtual address ranges and physical memory (L0, "Reserved Device Allocations")."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What SYCL's OpenCL backend has beside the rest (CL, "Programming interface"): extensions, references, errors, kernel
+"""Functions of SYCL's OpenCL backend (CL, "Programming interface"): extensions, reference counts, error codes, kernel
 bundles of native programs and kernels, and the scalar types of OpenCL C.
 
-``get_native`` and ``make_*`` of ``bindless`` exchange the objects; docs/interop.md tells how. Importing this opens no
+``get_native`` and ``make_*`` of ``bindless`` exchange the objects; see docs/interop.md. Importing this opens no
 driver.
 """
 

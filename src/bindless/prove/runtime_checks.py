@@ -1,4 +1,4 @@
-"""What ``bindless doctor --prove`` asks of a device beside sampling: memory, copies, events, queues, refusals."""
+"""Run-time checks of ``bindless doctor --prove``: memory, copies, events, queues, refusals."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _refusals(queue: Queue) -> str:
 
 
 def runtime_checks(queue: Queue) -> Iterator[tuple[str, Check]]:
-    """What the device's aspects allow, with names."""
+    """The checks that the aspects of the device allow, with names."""
     device = queue.device
     yield "memory device", _memory("device")
     for kind, aspect in _NEEDS.items():

@@ -1,4 +1,4 @@
-"""What ``bindless doctor --prove`` samples: every kind of image, format, filter, addressing and coordinates, once."""
+"""Sampling cases of ``bindless doctor --prove``: every image type, format, filter, addressing and coordinate mode."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Sampling:
 
     @property
     def family(self) -> str:
-        """What it is about: image and operation."""
+        """Description of the case: image and operation."""
         kind = " layers" if self.layered else " pitched" if self.pitched else ""
         return f"{self.dimensions}D{kind} {self.filtering or 'fetch'}"
 
@@ -85,7 +85,7 @@ class Sampling:
         return f"{self.family} {self.addressing} {how} {self.channel_type} x{self.channels}"
 
     def run(self, queue: Queue) -> Array:
-        """What a device gives, (points, channels): the same points and pixels everywhere."""
+        """Results of a device, (points, channels), for the same points and pixels on each device."""
         rng = np.random.default_rng(7)
         shape = (*((_LAYERS,) if self.layered else ()), *reversed(_SIZES[: self.dimensions]), self.channels)
         width, height, depth = (*_SIZES[: self.dimensions], 0, 0)[:3]

@@ -1,4 +1,4 @@
-"""All streams of the process: which have work, and what happens to them at its end and in the child of a fork."""
+"""The streams of the process that have unfinished commands: handling at interpreter exit and after a fork."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def events_of_users(owner: object) -> list[Event]:
 
 
 def _finish() -> None:
-    """At interpreter exit: lets the work end, and says what nobody was told."""
+    """atexit hook: drain all queues, then print the errors that no handler received."""
     open_gates()
     if _is_stuck():
         return
@@ -128,7 +128,7 @@ def _finish() -> None:
             except Error as error:
                 if stream.native is not None:  # else a thread has just closed it, and waited itself
                     stream.log.record(error)
-    # Daemon threads may still submit. From here on they are refused, which nobody needs to be told, and what they had
+    # Daemon threads may still submit. From here on they are refused without a report, and what they had
     # submitted is waited for too: memory that it uses goes next.
     birth.end()
     found = [(stream, stream.finish(ENDED)) for stream in ownership.snapshot(streams)]

@@ -1,4 +1,4 @@
-"""``ErrorLog``: the asynchronous errors of one queue, from where they are found to where somebody is told."""
+"""``ErrorLog``: the asynchronous errors of one queue, kept until a handler or a wait reports them."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Unclaimed:
         owing.add(self)
 
     def take(self) -> list[tuple[AsyncHandler | None, list[Error]]]:
-        """What is there; it is the caller's from now on."""
+        """Remove and return all errors."""
         owing.discard(self)
         rows = []
         while self._rows:
@@ -74,7 +74,7 @@ def retire(backend: BackendProtocol, native: NativeQueue, unclaimed: Unclaimed, 
 
 
 class ErrorLog:
-    """Errors that nobody was told yet. What is left when the log ends goes to the context, for its next report.
+    """Unreported errors. Those left when the log ends go to the context, for its next report.
 
     Parameters
     ----------
@@ -88,9 +88,9 @@ class ErrorLog:
     errors : list[Error]
         Found and not yet reported.
     told_loss
-        Whether somebody was told that the device is lost.
+        Whether the loss of the device was reported.
     silent
-        Whether nobody asks for its errors: they are told by the commands that its own are made for.
+        Whether the errors are reported by the commands that this queue works for, not by the queue.
     """
 
     __slots__ = ("_context", "_lock", "errors", "handler", "silent", "told_loss")
@@ -130,7 +130,7 @@ class ErrorLog:
             self.errors = [item for item in self.errors if item is not error]
 
     def take(self) -> list[Error]:
-        """What is left to be reported; it is the caller's from now on."""
+        """Remove and return the unreported errors."""
         with self._lock:
             errors, self.errors = self.errors, []
         return errors

@@ -1,9 +1,9 @@
-"""``CommandStream``: one native queue and the commands on their way in it.
+"""``CommandStream``: one native queue and its unfinished commands.
 
 Submitted work must find its memory alive, also when everyone has dropped the queue and the event. What a command uses
 is held here until it is known to be complete, and a stream with unfinished commands stays in ``active``. Finding out
 costs a driver call, and a backend may save itself the marking of a command whose event nobody keeps. So events are held
-only where nothing else tells the end of a command: in an in-order queue one in so many ends a batch of commands; in an
+only where nothing else marks the end of a command: in an in-order queue one in so many ends a batch of commands; in an
 out-of-order queue each that uses memory is held, but for repeated launches: events at the ends of the driver's own
 queues end a batch of these. It is asked for at every so many submissions, at waits, and when memory is needed.
 """
@@ -58,7 +58,7 @@ def _nothing(_: NativeEvent) -> None:
 
 
 class CommandStream(Commands):
-    """What a ``Queue``, its events and its unfinished work share.
+    """The state that a ``Queue``, its events and its unfinished commands share.
 
     Attributes
     ----------
@@ -508,7 +508,7 @@ class CommandStream(Commands):
         with self.lock:
             native = self.native
             self.end(reason)
-            self.waiters += 1  # for good: others who wait leave the native queue to the end
+            self.waiters += 1  # never decremented: other waiting threads keep the native queue to the end
         errors = self.log.take()
         if native is not None and not self.resource.closed:
             try:

@@ -1,4 +1,4 @@
-"""``Event``: a command on its way, to wait for and to order others after (SYCL 2020 section 4.6.6)."""
+"""``Event``: a submitted command, for waits and the order of later commands (SYCL 2020 section 4.6.6)."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Event(_launch.Event, SingleOwner):
     # What the host has still to do for it.
     _task: Node | None
     _done: bool
-    # The queue that tells the error which kept it from running.
+    # The queue that reports the error which kept the command from running.
     _origin: CommandStream | None
 
     def __init__(

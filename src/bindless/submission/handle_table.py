@@ -1,4 +1,4 @@
-"""What a context owns by number: things that are made and ended by calls, and used by commands in between."""
+"""Tables of a context: resources by handle, from the call that creates them to the call that destroys them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Listed:
     _unheld: bool
 
     def keep(self, context: Context) -> Any:
-        """What keeps it alive while it is held; None if it has ended."""
+        """A reference that keeps the resource alive; None after its end."""
         held = self._held
         if held is None:
             with _lock:

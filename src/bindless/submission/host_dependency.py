@@ -36,7 +36,7 @@ _lock = threading.RLock()
 
 
 class _Turns(threading.local):
-    """What became ready on this thread, and whether somebody is at it: a long chain shall not recurse."""
+    """Ready nodes of this thread, and whether a caller is starting them: long chains do not recurse."""
 
     def __init__(self) -> None:
         self.ready: deque[Node] = deque()
@@ -105,7 +105,7 @@ class Node:
         """Its function, for messages."""
         return repr(self._function)
 
-    # ------------------------------------------------------------------ waiting for others
+    # ------------------------------------------------------------------ dependencies
 
     def start(self, needs: Iterable[Event], after: Iterable[Event] = ()) -> None:
         """Runs it once these events allow it: here and now if they already do.
@@ -188,7 +188,7 @@ class Node:
                 self._blame(leaf)
 
     def _blame(self, cause: Event) -> None:
-        """Takes over the failure of an event that it needs. It is told with the cause if both are of one queue."""
+        """Takes over the failure of an event that it needs. It is reported with the cause if both are of one queue."""
         reason = cause._error if cause._origin is None or cause._error is None else cause._error.__cause__
         self.error = SyclRuntimeError(f"the command was not run, because one that it depends on failed: {reason}")
         self.error.__cause__ = reason
@@ -344,7 +344,7 @@ class Node:
         """
         if not self.over:
             me = threading.get_ident()
-            outer = _waiting.get(me)  # a destructor may wait in the midst of a wait
+            outer = _waiting.get(me)  # a destructor may wait during another wait
             try:
                 _waiting[me] = self  # before the look: of two threads that wait for each other one sees the other
                 own = self.held_up_here()

@@ -1,4 +1,4 @@
-"""What the commands of a queue wait for outside of it: external semaphores, of which some may never be signalled."""
+"""Pending waits for external semaphores, which may never be signalled."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command waits for, from what a caller gives as ``depends_on``."""
+"""The wait list of a command, made from the argument ``depends_on``."""
 
 from __future__ import annotations
 

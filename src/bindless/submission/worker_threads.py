@@ -1,4 +1,4 @@
-"""``Pool``: the threads on which the host does its part of the commands, made when they are needed."""
+"""``Pool``: threads that run host tasks and start dependent commands, created on demand."""
 
 from __future__ import annotations
 

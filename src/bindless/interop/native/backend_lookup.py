@@ -1,4 +1,4 @@
-"""The backend that makes or tells native handles, and what its objects are checked for."""
+"""Lookup of the backend for native handles, and checks of handles and objects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["backend_for", "handle_for", "interop_of", "require_context"]
 
 
 def interop_of(backend: BackendProtocol) -> InteropProtocol:
-    """What the backend offers here.
+    """The native-handle functions of a backend.
 
     Raises
     ------
@@ -25,7 +25,7 @@ def interop_of(backend: BackendProtocol) -> InteropProtocol:
     """
     if not hasattr(backend, "native_types"):
         raise FeatureNotSupportedError(
-            f"the {backend.backend} backend makes no objects of native handles; the others do",
+            f"the {backend.backend} backend makes no objects of native handles; other backends do",
             backend=str(backend.backend),
         )
     return cast(InteropProtocol, backend)

@@ -53,8 +53,8 @@ def make_kernel_bundle(
         ``executable``; for OpenCL also ``input``, of a program that is not built, and ``object``, of one that is not
         built or is compiled.
     device : Device, optional
-        That the module was built for; None is what the driver tells, or else the context's first. Of an OpenCL
-        program None is all devices of the context that it is for.
+        That the module was built for; None is the device that the driver reports, or else the context's first.
+        Of an OpenCL program None is all devices of the context that it is for.
     ownership : Ownership | str, optional
         ``transfer`` or ``keep``; None is ``transfer``, and for OpenCL ``keep``.
 

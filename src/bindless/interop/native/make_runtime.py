@@ -131,7 +131,7 @@ def _device_of(backend: BackendProtocol, native: NativeDevice) -> Device | None:
 
 
 def _part_of(backend: BackendProtocol, handle: NativeHandle) -> Device | None:
-    """A part of a device that was divided by a call; a driver of the other kind tells none."""
+    """A sub-device made by a driver call; None from drivers without such calls."""
     if not hasattr(backend, "adopt_device"):
         return None
     adopted = cast(CountedProtocol, backend).adopt_device(handle)
@@ -143,7 +143,7 @@ def _part_of(backend: BackendProtocol, handle: NativeHandle) -> Device | None:
 
 
 def _hidden() -> str:
-    """What else may be the reason that there is none."""
+    """Hint at devices hidden by the environment, for an error text."""
     limit = environment()
     return "" if limit is None else f" that {limit[0]}={limit[1]!r} lets this process see"
 
@@ -244,8 +244,8 @@ def make_queue(
     context : Context
         Of the native queue.
     device : Device, optional
-        Of the native queue, in the context. None is what the driver tells, or else the context's first (the form of
-        ZE without ``Device``, which it calls deprecated).
+        Of the native queue, in the context. None is the device that the driver reports, or else the context's first
+        (the form of ZE without ``Device``, which it calls deprecated).
     ownership : Ownership | str, optional
         As of ``make_context``.
     async_handler : AsyncHandler, optional

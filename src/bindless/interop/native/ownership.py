@@ -1,4 +1,4 @@
-"""Whose a native object is once something of the package was made of it, and on which device that is."""
+"""Ownership and device of native objects that ``make_*`` wraps."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def pass_on(native: object, owned: bool) -> None:
 def chosen_device(
     backend: BackendProtocol, context: Context, device: Device | None, kind: str, handle: NativeHandle
 ) -> Device:
-    """The device named, or that the driver tells, or the first."""
+    """The named device, or the one that the driver reports, or the first."""
     if device is not None:
         return named_device(backend, context, device)
     told = interop_of(backend).devices_of(kind, handle)

@@ -1,4 +1,4 @@
-"""The PyPI package ``vulkan``, opened when it is first needed, and its errors as those of this package."""
+"""Lazy import of the PyPI package ``vulkan``, and translation of its errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``ExportedBuffer``: a Vulkan buffer whose memory others can import."""
+"""``ExportedBuffer``: a Vulkan buffer with exported memory."""
 
 from __future__ import annotations
 

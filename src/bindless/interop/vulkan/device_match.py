@@ -1,6 +1,6 @@
-"""Which device of this package a device of Vulkan's is.
+"""Match of a Vulkan device to a device of this package, by UUID.
 
-A GPU has one UUID in every API that tells one. A Vulkan driver for processors (SwiftShader, lavapipe) has a UUID of its
+A GPU has one UUID in every API that has UUIDs. A Vulkan driver for processors (SwiftShader, lavapipe) has a UUID of its
 own, and memory that lies in the processes that use it: the devices of this package's own drivers, which have their
 memory there too, count as the same.
 """
@@ -33,7 +33,7 @@ def _identity(physical_device: Any) -> tuple[str, bytes, bool]:
     uuid, kind = bytes(identity.deviceUUID), properties.properties.deviceType
     if not any(uuid):
         raise InvalidError(
-            f"Vulkan tells no UUID of {name}, nor what it can export, as its VkInstance was made for Vulkan 1.0: make "
+            f"Vulkan reports no UUID and no exports of {name}, as its VkInstance was made for Vulkan 1.0: make "
             "it with pApplicationInfo=VkApplicationInfo(apiVersion=VK_MAKE_VERSION(1, 1, 0)) or newer"
         )
     return name, uuid, kind == vk.VK_PHYSICAL_DEVICE_TYPE_CPU
@@ -45,7 +45,7 @@ def device_uuid(physical_device: Any) -> bytes:
     Raises
     ------
     InvalidError
-        The VkInstance was made for Vulkan 1.0, which tells none.
+        The VkInstance was made for Vulkan 1.0, which reports no UUID.
     """
     return _identity(physical_device)[1]
 
@@ -65,7 +65,7 @@ def device_for(physical_device: Any) -> Device:
     Raises
     ------
     InvalidError
-        There is none; the message tells its UUID and those of the devices there are.
+        No device matches; the message has its UUID and those of all devices.
     """
     name, uuid, is_processor = _identity(physical_device)
     if is_processor:
@@ -77,7 +77,7 @@ def device_for(physical_device: Any) -> Device:
     found = "; ".join(map(_told, devices)) or "none"
     raise InvalidError(
         f"no device of this package is Vulkan's {name} with UUID {uuid.hex()}; there are: {found}. "
-        "`bindless doctor` tells which drivers are missing"
+        "`bindless doctor` lists the missing drivers"
     )
 
 

@@ -1,4 +1,4 @@
-"""What a VkPhysicalDevice can export, asked before anything is made: some drivers crash when asked too much."""
+"""Export support of a VkPhysicalDevice, queried before any creation: some drivers crash on unsupported requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``ExportedImage``: a Vulkan image whose memory others can import."""
+"""``ExportedImage``: a Vulkan image with exported memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHARED_TYPES = (ImageType.standard, ImageType.mipmap)
 
 @dataclass(frozen=True)
 class LevelLayout:
-    """Where the pixels of one level of a linear image lie in its memory, in bytes."""
+    """Layout of one level of a linear image, in bytes."""
 
     offset: int
     size: int
@@ -68,7 +68,7 @@ class ExportedImage(ExportedMemory):
         self.is_linear = request.tiling == binding().VK_IMAGE_TILING_LINEAR
 
     def layout(self, level: int = 0) -> LevelLayout:
-        """Where a level of a linear image lies.
+        """The layout of a level of a linear image.
 
         Raises
         ------

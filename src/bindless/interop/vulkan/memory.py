@@ -1,4 +1,4 @@
-"""``ExportedMemory``: memory of a Vulkan image or buffer that others can import."""
+"""``ExportedMemory``: exported memory of a Vulkan image or buffer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ExportedMemory:
     size : int
         Bytes of the whole allocation, what an import has to tell: the driver's size, not that of the pixels.
     dedicated : bool
-        Whether it was allocated for this object alone, which CUDA has to be told.
+        Whether the allocation is dedicated to this object; CUDA needs this at import.
     """
 
     device: Any
@@ -43,7 +43,7 @@ class ExportedMemory:
         self._destroy = destroy
 
     def export(self) -> ExternalMemDescriptor:
-        """What ``import_external_memory`` takes, with a new file descriptor at each call.
+        """The descriptor for ``import_external_memory``, with a new file descriptor at each call.
 
         The file descriptor is the caller's until an import succeeds, which takes it over; one that is never imported is
         closed with ``os.close(descriptor.resource.file_descriptor)``.
@@ -131,7 +131,7 @@ def give_memory(
         dedicated = bool(must_be_dedicated or wish.requiresDedicatedAllocation or wish.prefersDedicatedAllocation)
         own = vk.VkMemoryDedicatedAllocateInfo(**handle) if dedicated else None
         export = vk.VkExportMemoryAllocateInfo(pNext=own, handleTypes=OPAQUE_FD_MEMORY)
-        size = int(needs.memoryRequirements.size)  # that and no other, which importers are told
+        size = int(needs.memoryRequirements.size)  # exactly this size, which importers must give
         index = _memory_type(physical_device, needs.memoryRequirements.memoryTypeBits, flags)
         request = vk.VkMemoryAllocateInfo(pNext=export, allocationSize=size, memoryTypeIndex=index)
         with translated(f"allocating {size} bytes of Vulkan's memory for export"):

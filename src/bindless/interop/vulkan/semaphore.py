@@ -1,4 +1,4 @@
-"""``ExportedSemaphore``: a binary or timeline semaphore of Vulkan's that others can import."""
+"""``ExportedSemaphore``: a binary or timeline semaphore of Vulkan that can be imported."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class ExportedSemaphore:
         self._open = True
 
     def export(self) -> ExternalSemaphoreDescriptor:
-        """What ``import_external_semaphore`` takes, with a new file descriptor at each call; it is the caller's until
-        an import succeeds.
+        """The descriptor for ``import_external_semaphore``, with a new file descriptor at each call; it is the
+        caller's until an import succeeds.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""What an accessor asks of memory, and how several in one group combine (ARCH, SYCL application memory model)."""
+"""Access modes, and their combination within a command group (ARCH, SYCL application memory model)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Requirement:
     needs : bool
         Whether the contents must be there first.
     writes : bool
-        Whether they are others afterwards.
+        Whether the command changes the contents.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Accessors: what a command group asks of memory (SYCL 2020 section 4.7.6)."""
+"""Accessors: the requirements of a command group (SYCL 2020 section 4.7.6)."""
 
 from __future__ import annotations
 

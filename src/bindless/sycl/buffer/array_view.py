@@ -1,4 +1,4 @@
-"""``HostView``: what the host sees of a buffer through an accessor, used like the numpy array that it is."""
+"""``HostView``: array view of a buffer for the host, through an accessor."""
 
 from __future__ import annotations
 

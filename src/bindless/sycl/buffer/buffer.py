@@ -1,4 +1,4 @@
-"""``Buffer``: elements that move by themselves to where commands use them (SYCL 2020 section 4.7.2)."""
+"""``Buffer``: elements that migrate to the device of each command (SYCL 2020 section 4.7.2)."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Buffer(MemoryObject):
 
     @property
     def is_sub_buffer(self) -> bool:
-        """Whether it is a range of another buffer."""
+        """Whether this is a range of another buffer."""
         return self._root is not None and self._span != self._root._span
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""The way of a command group with accessors: what it waits for, what is moved for it, what later ones come after."""
+"""Dependencies of a command group with accessors: waits, migrations, and the order of later groups."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def submit_group(
     depends_on: tuple[Event, ...],
     to_host: bool = False,
 ) -> Event:
-    """Submits the command of a group in its place among all others.
+    """Submit the command of a group in the order of the dependency graph.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def _distinct(queue: Queue, events: list[Event]) -> tuple[Event, ...]:
 def _plain(
     home: Home, accessors: Sequence[Accessor], waits: list[Event]
 ) -> list[tuple[Storage, Segment, Place, Requirement]] | None:
-    """What most groups are, done with few calls: different buffers, used whole, whose contents are there."""
+    """Fast path of common groups: distinct buffers, used whole, with contents in place."""
     found: list[tuple[Storage, Segment, Place, Requirement]] = []
     for accessor in accessors:
         buffer = accessor.buffer

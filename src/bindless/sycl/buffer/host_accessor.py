@@ -1,4 +1,4 @@
-"""``HostAccessor``: a buffer's elements as a numpy array, held back from all commands meanwhile."""
+"""``HostAccessor``: a buffer's elements as a numpy array, while commands on the buffer wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``MemoryObject``: what buffers and images have in common: contents that move, and an end (SYCL 2020 section 4.7)."""
+"""``MemoryObject``: base class of buffers and images, with write-back (SYCL 2020 section 4.7)."""
 
 from __future__ import annotations
 
@@ -74,13 +74,13 @@ class MemoryObject(SingleOwner):
 
     @property
     def closed(self) -> bool:
-        """Whether it can no longer be used."""
+        """Whether the memory object was closed."""
         return not self._storage.open
 
     # ------------------------------------------------------------------ end
 
     def set_final_data(self, target: Array | None) -> None:
-        """Where the elements go when it ends; None for nowhere.
+        """Target of the write-back at the end; None for no write-back.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Moving the newest contents of a buffer to where a command needs them.
+"""Migration of the newest contents of a buffer to the device of a command.
 
 within what a driver reaches     one copy that the driver orders
 from the host's memory           one copy by the driver of the target

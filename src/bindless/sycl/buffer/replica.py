@@ -1,4 +1,4 @@
-"""Where copies of a buffer's contents lie: in the memory of a device, or of the host."""
+"""Replicas of a buffer's contents, in the memory of a device or of the host."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Place:
 
 
 class _Window:
-    """What numpy takes for an array, and holds."""
+    """Object with an array interface over the memory, which numpy holds."""
 
     __slots__ = ("__array_interface__", "place")
 

@@ -1,7 +1,7 @@
-"""``Storage``: the contents of a buffer, where the newest of each part lies, and which commands use it.
+"""``Storage``: the contents of a buffer: place of the newest version of each part, and the commands that use it.
 
-The bytes are divided into segments, split where accesses begin and end and joined again where nothing tells neighbours
-apart. What a segment knows is all that later commands need: a command that nothing waits for any more is forgotten.
+The bytes are divided into segments, split where accesses begin and end and joined again where neighbours are
+equal. What a segment knows is all that later commands need: a command that nothing waits for any more is forgotten.
 One lock serves all storages, so that the commands of several threads come in the same order everywhere.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Segment", "Storage", "is_pending", "lock", "unfinished"]
 
 lock = threading.RLock()
-"""Held while a command group finds its place among the others; nothing waits under it."""
+"""Lock of the dependency graph, held while a command group is inserted; no code waits under it."""
 
 unfinished: set[Storage] = set()
 """Those that are to be written back. Held here, what they need is never garbage, whatever cycle a buffer ends in."""
@@ -77,7 +77,7 @@ class Segment:
         return rest
 
     def resembles(self, other: Segment) -> bool:
-        """Whether nothing tells it from a neighbour."""
+        """Whether the segment equals a neighbour."""
         return self.before == other.before and self.readers == other.readers and self.valid == other.valid
 
     def add_reader(self, event: Event) -> None:
@@ -95,7 +95,7 @@ class Segment:
 
 
 def is_pending(event: Event) -> bool:
-    """Whether later commands have to know of a command: it may be under way, or nobody was told that it failed.
+    """Whether later commands depend on a command: it may be unfinished, or its failure unreported.
 
     One whose queue was seen idle since is complete.
     """
@@ -220,7 +220,7 @@ class Storage:
         return self.host
 
     def visible_place(self, segments: Sequence[Segment], *, writable: bool) -> Place:
-        """Where the host can use these segments, with as little moving as possible."""
+        """Host-accessible place of these segments, with the fewest moves."""
         for segment in segments:
             for place in segment.valid:
                 if place.visible and not (writable and place is self.origin and place is not self.host):

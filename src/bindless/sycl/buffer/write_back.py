@@ -1,4 +1,4 @@
-"""The end of a buffer: what it waits for, and what goes back to the host (ARCH, Host-Device Coordination)."""
+"""The end of a buffer: waits, and write-back to the host (ARCH, Host-Device Coordination)."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def finish(
 
 
 def finish_quietly(*rest: Any) -> None:
-    """``finish`` where nobody can be told but the standard error output."""
+    """``finish`` with errors printed on the standard error output."""
     try:
         finish(*rest, report=False)
     except Error as error:

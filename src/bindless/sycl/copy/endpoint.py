@@ -1,4 +1,4 @@
-"""One side of ``ext_oneapi_copy``: what kind of memory it is, where it lies and what image it holds."""
+"""``Endpoint``: one side of ``ext_oneapi_copy``, with its kind of memory, place and image."""
 
 from __future__ import annotations
 

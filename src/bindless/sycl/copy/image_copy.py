@@ -185,7 +185,7 @@ def _check_whole_host(side: Side, desc: ImageDescriptor) -> None:
 
 
 def _pixel_shapes(side: Side, desc: ImageDescriptor, *, part: bool) -> list[tuple[int, ...]]:
-    """What the array's shape can mean in pixels, channels left out; nothing for a flat array.
+    """Possible sizes in pixels of the array's shape, without channels; none for a flat array.
 
     An array of one channel may leave the axis of channels out, and one that holds a part of an image the first axes.
 

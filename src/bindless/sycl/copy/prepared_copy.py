@@ -1,4 +1,4 @@
-"""``PreparedCopies``: which copies a queue makes again and again, and how ``core/_submission`` repeats them."""
+"""``PreparedCopies``: cache of the repeated copies of a queue, which ``core/_submission`` submits."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class PreparedCopies:
         return cls()
 
     def _key(self, value: Any, other: object) -> object:
-        """What tells a side from others; None for a kind that is not repeated.
+        """Cache key of a side; None for a kind that is not repeated.
 
         Of images that arrays go to and come from there may be one after the other.
         """

@@ -1,6 +1,6 @@
 """The common copy in a few steps: a whole image between image memory, arrays and shared memory that fit exactly.
 
-What does not fit, in whatever way, is left to ``copies``, which has the other forms and tells what is wrong.
+All other copies are left to ``image_copy``, which has the other forms and raises the errors.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ __all__ = ["Context", "default_context"]
 
 
 class Context(SingleOwner):
-    """What queues and memory are made in.
+    """Devices of one platform, for which queues and memory are created.
 
     Closing it closes its queues, whose work goes on. Memory made in it stays valid until it is itself released; the
     driver's own context ends with the last of it.
@@ -140,7 +140,7 @@ class Context(SingleOwner):
 
     @property
     def closed(self) -> bool:
-        """Whether it can no longer be used."""
+        """Whether the context was closed."""
         return self._reason is not None
 
     def get_devices(self) -> tuple[Device, ...]:

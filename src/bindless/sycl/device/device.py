@@ -1,4 +1,4 @@
-"""``Device``: something that runs commands (SYCL 2020 section 4.6.4)."""
+"""``Device``: a device of one backend (SYCL 2020 section 4.6.4)."""
 
 from __future__ import annotations
 
@@ -135,13 +135,13 @@ class Device(Singleton):
 
     @property
     def aspects(self) -> frozenset[Aspect]:
-        """What it says yes to."""
+        """The aspects of the device."""
         if self._aspects is None:
             self._aspects = self._backend.aspects(self._record.native)
         return self._aspects
 
     def has(self, aspect: Aspect | str) -> bool:
-        """Whether it has an aspect.
+        """Whether the device has an aspect.
 
         Parameters
         ----------
@@ -250,12 +250,12 @@ class Device(Singleton):
 
     @property
     def _label(self) -> str:
-        """What tells it from others of the same name, in messages."""
+        """Suffix that distinguishes devices of the same name in messages."""
         part = "" if self._parent is None else "sub-device of "
         return f"{part}{self.backend}:{self.type}:{self.index} {self.name!r}"
 
 
-# Answers that discovery has already given, and those that follow from others.
+# Answers known from discovery, and derived ones.
 _KNOWN: dict[info.device, Callable[[Device], Any]] = {
     info.device.device_type: lambda device: device.type,
     info.device.name: lambda device: device.name,

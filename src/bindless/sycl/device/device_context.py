@@ -1,4 +1,4 @@
-"""``*where``: the two ways of saying where something is made, ``queue`` or ``device, context``."""
+"""Resolution of the argument ``*where``: ``queue``, or ``device, context``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The devices that there are, and those that the environment lets this process see. Nothing is made on them here."""
+"""Discovery of devices, filtered by the environment. No context is created."""
 
 from __future__ import annotations
 

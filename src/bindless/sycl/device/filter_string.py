@@ -1,4 +1,4 @@
-"""Naming devices in text: filter strings, ``ONEAPI_DEVICE_SELECTOR`` and ``SYCL_DEVICE_FILTER``, as values."""
+"""Parsing of device names: filter strings, ``ONEAPI_DEVICE_SELECTOR`` and ``SYCL_DEVICE_FILTER``, as values."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_DIGITS = 18
 
 
 class _Listed(Protocol):
-    """What a filter looks at of a device."""
+    """The properties of a device that a filter matches."""
 
     @property
     def backend(self) -> Backend: ...

@@ -1,4 +1,4 @@
-"""What all imports of external objects have in common: who may, who closes the descriptor, and which error it is."""
+"""Base class of imported external objects: checks, ownership of the descriptor, and errors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Descriptor = Union[ExternalMemDescriptor, ExternalSemaphoreDescriptor]
 
 
 class Imported:
-    """What memory and semaphores that were imported have in common.
+    """Base class of imported memory and semaphores.
 
     A copy is the same object, as copies of ``external_mem`` and ``external_semaphore`` are: released with it.
     """

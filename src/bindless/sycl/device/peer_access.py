@@ -1,4 +1,4 @@
-"""What kernels of a device may be given where a context has several: its own images, and memory that it reaches."""
+"""Checks of kernel arguments in contexts of several devices: images of the device, and memory that it can access."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _PREFERENCE = {backend: len(registry.ORDER) - place for place, backend in enumer
 
 
 def _is_processor(device: Device) -> bool:
-    """Whether it is the host's processor behind a driver that has others in mind."""
+    """Whether the device is the host's processor, run by a driver for accelerators."""
     return device.backend is not Backend.reference and device.type is DeviceType.cpu
 
 
@@ -165,7 +165,7 @@ def _inventory(devices: tuple[Device, ...]) -> str:
     for backend, error in registry.failures().items():
         reason = str(error).splitlines()[0].removesuffix(" Tried:").removesuffix(".")
         parts.append(f"{backend} is missing: {reason}")
-    return "; ".join(parts) + "; `bindless doctor` tells more"
+    return "; ".join(parts) + "; run `bindless doctor` for details"
 
 
 Device._select = staticmethod(select_device)

@@ -100,7 +100,7 @@ class BoundLaunch(Bound, SingleOwner):
         return event
 
     def _mortal(self) -> tuple[list[int], list[tuple[int, int]]]:
-        """Where memory is among the arguments; where handles are, with their numbers."""
+        """Positions of memory among the arguments; positions of handles, with their numbers."""
         memory = [at for at, value in enumerate(self._arguments) if isinstance(value, (UsmArray, UsmPointer))]
         handles = [
             (at, value._raw_handle)

@@ -98,7 +98,7 @@ class KernelBundle(Openable, SingleOwner):
 
     @property
     def log(self) -> str:
-        """What the driver's compiler and linker said; often nothing. That of a failure is ``BuildError.log``."""
+        """The log of the driver's compiler and linker, often empty. ``BuildError.log`` has that of a failure."""
         return "\n".join(filter(None, dict.fromkeys(self._logs.values())))
 
     # ------------------------------------------------------------------ kernels
@@ -110,7 +110,7 @@ class KernelBundle(Openable, SingleOwner):
         Raises
         ------
         FeatureNotSupportedError
-            The driver tells them of built modules only, and this one is not.
+            The driver reports them for built modules only, and this one is not built.
         """
         self._require_open()
         if self.state is BundleState.executable:
@@ -189,7 +189,7 @@ class KernelBundle(Openable, SingleOwner):
 
     @property
     def specialization_constants(self) -> dict[int, Any]:
-        """Values by number: those that were set, and the defaults of the others where the source tells them."""
+        """Values by number: those that were set, and the other defaults where the source declares them."""
         return self._source.values()
 
     def has_specialization_constant(self, number: int | str) -> bool:

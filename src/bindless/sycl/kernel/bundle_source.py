@@ -1,4 +1,4 @@
-"""What a kernel bundle is built from: the source, its specialization constants, and the ways of building it."""
+"""Source of a kernel bundle: text or modules, specialization constants, and build steps."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class BundleSource:
         self.options = _checked_options(options)
         described = [self._backend.describe_module(module) for module in self.modules]
         told: Mapping[str, KernelSignature] = {}
-        if isinstance(source, KernelFile):  # which tells what a text alone does not
+        if isinstance(source, KernelFile):  # it has signatures, which a text lacks
             told = {kernel.name: kernel for kernel in source.kernels}
             names = {section.data: section.kernels for section in source.sections}
             described = [
@@ -88,7 +88,7 @@ class BundleSource:
 
     @classmethod
     def untold(cls, backend: BackendProtocol) -> BundleSource:
-        """Of a module that was built elsewhere, which tells nothing of its source."""
+        """The source of a module that was built elsewhere: without a description."""
         made = cls.__new__(cls)
         made._backend, made.modules, made.options, made._constants = backend, (), "", ()
         made._described, made._values, made._packed = ModuleDescription(), {}, {}
@@ -117,7 +117,7 @@ class BundleSource:
         return made
 
     def joined(self, others: Sequence[BundleSource]) -> BundleSource:
-        """What is known of several modules that were linked."""
+        """The merged description of linked modules."""
         made = self._copy()
         made._described = _joined([other._described for other in (self, *others)], {})
         for other in others:
@@ -126,7 +126,7 @@ class BundleSource:
 
     @property
     def kernel_names(self) -> tuple[str, ...]:
-        """What the source tells of its kernels."""
+        """The kernels that the source describes."""
         names = self._described.kernel_names
         if names is None:
             raise FeatureNotSupportedError(
@@ -136,7 +136,7 @@ class BundleSource:
         return names
 
     def completed(self, record: KernelRecord) -> KernelRecord:
-        """What the driver tells of a kernel, with what the source tells beside: names, kinds, the work-group."""
+        """The record of a kernel from the driver, completed from the source: names, kinds, work-group size."""
         told = self._described.kernels.get(record.name)
         return record if told is None else _completed(record, told)
 
@@ -144,7 +144,7 @@ class BundleSource:
 
     @property
     def constants(self) -> Mapping[int, Any] | None:
-        """What the source tells of its specialization constants; None where its language has none."""
+        """The specialization constants that the source declares; None where its language has none."""
         return self._described.constants
 
     def set(self, number: object, value: object) -> None:
@@ -217,7 +217,7 @@ class BundleSource:
     def compile(
         self, context: Context, devices: Sequence[Device]
     ) -> tuple[dict[Device, tuple[NativeObject, ...]], dict[Device, str]]:
-        """What is linked later, for each device. Without a linker that is the source, once it has built."""
+        """Native objects to link later, for each device; without a linker the source, once it has built."""
         objects: dict[Device, tuple[NativeObject, ...]] = {}
         logs: dict[Device, str] = {}
         for device in devices:
@@ -276,7 +276,7 @@ def _logs(backend: BackendProtocol, natives: Mapping[Device, Sequence[NativeModu
 
 
 def _joined(described: Sequence[ModuleDescription], told: Mapping[str, KernelSignature]) -> ModuleDescription:
-    """What several modules tell together; what is told of kernels beside takes the place of their own words."""
+    """Merge module descriptions; signatures in ``told`` override reflected ones."""
     names = [description.kernel_names for description in described]
     constants = [description.constants for description in described]
     kernels = {name: kernel for description in described for name, kernel in description.kernels.items()}

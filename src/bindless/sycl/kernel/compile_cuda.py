@@ -39,7 +39,7 @@ def compile_cuda(source: str | os.PathLike[str], *where: object, options: Sequen
     Raises
     ------
     FeatureNotSupportedError
-        The device is not of the cuda backend, or NVRTC is missing; the message tells how to install it, or the way
+        The device is not of the cuda backend, or NVRTC is missing; the message says how to install it, or the way
         without.
     BuildError
         It does not compile; ``log`` holds the compiler's words.
@@ -72,7 +72,7 @@ def compile_cuda(source: str | os.PathLike[str], *where: object, options: Sequen
 
 
 def _architecture(capability: str, known: Sequence[int]) -> str:
-    """What to compile for: the device's own architecture, or PTX of the newest that is older than the device."""
+    """The target of the compiler: the device's own architecture, or PTX of the newest that is older than the device."""
     own = int(capability.replace(".", ""))
     if own in known:
         return f"sm_{own}"

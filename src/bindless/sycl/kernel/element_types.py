@@ -1,4 +1,4 @@
-"""Whether the elements of an array are what a pointer among a kernel's parameters points to.
+"""Check of an array's dtype against the pointed-to type of a kernel parameter.
 
 The source's type decides, where it is known: ``float*`` takes float32, and so does ``float4*``. Integers of one size
 are one kind whatever their sign, as for arguments passed by value, and complex numbers are pairs of floats. A pointer

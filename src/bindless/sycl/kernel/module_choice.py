@@ -1,4 +1,4 @@
-"""Which modules of a source a device runs: those of a file of ``bindless build``, or the source itself."""
+"""Choice of the modules for a device: from a file of ``bindless build``, or the source itself."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def choose_modules(source: bytes | KernelFile, backend: Backend, devices: Sequen
     Raises
     ------
     BuildError
-        There are none; the message tells what the source holds.
+        There are none; the message lists the modules of the source.
     """
     if isinstance(source, KernelFile):
         return _of_file(source, backend, devices)

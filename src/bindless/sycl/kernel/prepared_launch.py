@@ -1,4 +1,4 @@
-"""``PreparedLaunches``: launches that a queue has seen before, repeated without checking and packing them again."""
+"""``PreparedLaunches``: cache of launches of a queue, repeated without new checks and packing."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def prepare_direct(
 
 
 def _slot(value: object, parameter: KernelArgument | None, place: int | None, size: int) -> Slot:
-    """How ``core/_submission`` makes bytes of an argument: kind, where, how many, whether of ints and of floats."""
+    """Packing rule of an argument for ``core/_submission``: kind, where, how many, whether of ints and of floats."""
     if place is not None:
         kind = _KINDS.get(type(value))
         if kind == "array" and parameter is not None and is_typed(parameter):

@@ -26,7 +26,7 @@ _ELEMENTS = {
 }  # fmt: skip
 FLOATS = frozenset(name for name, code in _ELEMENTS.items() if code[0] == "f")
 INTEGERS = frozenset(_ELEMENTS) - FLOATS
-"""What the source calls single numbers."""
+"""Names of scalar types in the source."""
 _TYPE = re.compile(r"(?:const |volatile )*([a-z_ ]+?)(2|3|4|8|16)?")
 
 
@@ -68,7 +68,7 @@ def array_bytes(value: np.ndarray[Any, Any], parameter: KernelArgument) -> bytes
             raise Unfit(f"its elements are {value.dtype}, the parameter's {dtype}: convert it with astype")
         if value.dtype.names is None and count == 3 and value.size == 3:
             return value.tobytes() + bytes(dtype.itemsize)
-    # A type that is not told may be a vector of three.
+    # A parameter of unknown type may be a vector of three.
     if known is None and not parameter.type and value.size == 3 and value.nbytes // 3 * 4 == parameter.size:
         return value.tobytes() + bytes(value.itemsize)
     if value.nbytes != parameter.size:
@@ -91,7 +91,7 @@ def sequence_bytes(value: Sequence[object], parameter: KernelArgument) -> bytes:
     if known is None:
         raise Unfit(
             f"the elements of a {type(value).__name__} have no type of their own, and the parameter's "
-            f"{f'is {parameter.type!r}' if parameter.type else 'is not told'}, no vector: pass a numpy array or a "
+            f"{f'is {parameter.type!r}' if parameter.type else 'is unknown'}, no vector: pass a numpy array or a "
             f"structured numpy scalar of {parameter.size} bytes"
         )
     dtype, count = known

@@ -134,7 +134,7 @@ def _prepare(queue: Queue, semaphore: ExternalSemaphore) -> tuple[tuple[Any, ...
 
 
 class _Use(Openable):
-    """What commands on their way keep of a semaphore."""
+    """The references to a semaphore that unfinished commands keep."""
 
     __slots__ = ("resource",)
 

@@ -1,4 +1,4 @@
-"""``Handler``: what a command group function tells the queue (SYCL 2020 section 4.9.4).
+"""``Handler``: records the command and the dependencies of a command group (SYCL 2020 section 4.9.4).
 
 A command group names what it waits for and exactly one command. The handler collects both as a value; the queue submits
 it when the function has returned.

@@ -1,4 +1,4 @@
-"""``HostTask``: the function of a host task, with what it asks for."""
+"""``HostTask``: the function of a host task and its accessors."""
 
 from __future__ import annotations
 

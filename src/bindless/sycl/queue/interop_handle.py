@@ -31,7 +31,7 @@ class InteropHandle(SingleOwner):
         self._places = _places
 
     def get_backend(self) -> Backend:
-        """Whose handles they are."""
+        """The backend of the handles."""
         return self._queue.backend
 
     def get_native_queue(self) -> int:

@@ -1,4 +1,4 @@
-"""``Queue``: where commands are submitted to a device (SYCL 2020 section 4.6.5)."""
+"""``Queue``: submission of commands to a device (SYCL 2020 section 4.6.5)."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class Queue(QueueBase, SingleOwner):
 
     @property
     def closed(self) -> bool:
-        """Whether it can no longer be used."""
+        """Whether the queue was closed."""
         return self._stream.closed or self._stream.native is None
 
     def get_info(self, descriptor: info.queue | str) -> Any:
@@ -221,7 +221,7 @@ class Queue(QueueBase, SingleOwner):
         return handler._submit()
 
     def _nothing(self, depends_on: Iterable[Event] | Event = ()) -> Event:
-        """A command that does nothing, in its place among the others."""
+        """A command without effect, ordered like any other."""
         if self._stream.in_order:
             return self.ext_oneapi_submit_barrier(depends_on)
         self._native  # noqa: B018
@@ -468,7 +468,7 @@ class Queue(QueueBase, SingleOwner):
     def ext_oneapi_wait_external_semaphore(
         self, semaphore: ExternalSemaphore, value: SupportsIndex | None = None, *, depends_on: Events | Event = ()
     ) -> Event:
-        """What is submitted later starts once the semaphore is signalled; the host goes on at once.
+        """Later commands start once the semaphore is signalled; the host does not wait.
 
         A binary semaphore is then signalled no more; a timeline or fence is waited for until it has come to ``value``,
         and stays as it is.

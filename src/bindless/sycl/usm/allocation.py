@@ -1,4 +1,4 @@
-"""``Allocation``: one piece of unified shared memory and its end."""
+"""``Allocation``: ownership of one allocation of unified shared memory."""
 
 from __future__ import annotations
 

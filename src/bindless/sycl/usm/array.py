@@ -485,7 +485,7 @@ class UsmArray:
 
 
 class _HostView:
-    """What numpy keeps alive while it looks at host-accessible memory in place."""
+    """Base object of numpy views of host-accessible memory; keeps the memory alive."""
 
     __slots__ = ("__array_interface__", "_lease")
 
@@ -495,7 +495,7 @@ class _HostView:
 
 
 def _interface(array: UsmArray, address: int) -> dict[str, Any]:
-    """What the array interfaces of numpy and CUDA, both version 3, have in common."""
+    """The common keys of the array interfaces of numpy and CUDA, both version 3."""
     interface: dict[str, Any] = {
         "version": 3,
         "shape": array.shape,

@@ -201,7 +201,7 @@ def _import_dlpack(x: Any, queue: Queue | None) -> UsmArray:
     ordered = backend.backend is Backend.cuda and kind != DLDeviceType.cpu
     if is_capsule:
         capsule = x
-        if ordered:  # exporters order their work before the legacy default stream unless told otherwise
+        if ordered:  # exporters order their work before the legacy default stream by default
             place_queue_after(target, _LEGACY_DEFAULT_STREAM)
     else:
         capsule = _ask(x, int(backend.native_handle(native)) if ordered else None)  # some take no subclass of int
@@ -467,7 +467,7 @@ class _Layout:
             )
 
     def kind(self, queue: Queue, *, on_host: bool) -> UsmKind:
-        """What the queue's driver calls the memory.
+        """The kind of the memory as the queue's driver reports it.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""What an address is (SYCL 2020 section 4.8.3.4): ``get_pointer_type`` and ``get_pointer_device``."""
+"""Queries of pointers (SYCL 2020 section 4.8.3.4): ``get_pointer_type`` and ``get_pointer_device``."""
 
 from __future__ import annotations
 
