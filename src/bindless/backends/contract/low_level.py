@@ -1,7 +1,7 @@
 """What a backend may offer beside the contract: what drivers have below SYCL, which ``bindless.level_zero`` shows.
 
 Each Protocol is one group of functions. A backend that has a group offers all of its functions; one that has none of
-them is refused by name before it is called. The rules of ``contract`` hold here too: native objects are opaque,
+them is refused by name before it is called. The rules of the package hold here too: native objects are opaque,
 every ``destroy``, ``unmap`` and ``close`` happens once, and memory named in a command stays until that is complete.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from ...model.external import ExternalMemHandleType
 from ...model.image_descriptor import ImageDescriptor
 from ...model.sampler import BindlessImageSampler
-from . import NativeContext, NativeDevice, NativeEvent, NativeKernel, NativeModule, NativeQueue
+from .native_objects import NativeContext, NativeDevice, NativeEvent, NativeKernel, NativeModule, NativeQueue
 
 __all__ = [
     "EventPoolProtocol",

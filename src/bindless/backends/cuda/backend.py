@@ -237,7 +237,7 @@ class CudaBackend:
     prepare_launch = staticmethod(_launch.prepare_launch)
     queue_ends = staticmethod(Queue.ends)
 
-    # ------------------------------------------------------------------ beside the contract: native_contract.py
+    # ------------------------------------------------------------------ optional groups: contract/low_level.py
 
     can_access_peer = staticmethod(low_level.can_access_peer)
     peer_properties = staticmethod(low_level.peer_properties)

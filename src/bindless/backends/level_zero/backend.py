@@ -198,7 +198,7 @@ class LevelZeroBackend:
     launch_with_offset = staticmethod(_launch.launch_with_offset)
     prepare_launch = staticmethod(_launch.prepare_launch)
 
-    # ------------------------------------------------------------------ beside the contract: native_contract.py
+    # ------------------------------------------------------------------ optional groups: contract/low_level.py
 
     importable_memory = staticmethod(external_memory.importable_memory)
     import_memory = staticmethod(external_memory.import_memory)

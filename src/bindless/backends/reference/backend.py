@@ -522,7 +522,7 @@ class ReferenceBackend:
 
     prepare_launch = staticmethod(prepare_launch)
 
-    # ------------------------------------------------------------------ beside the contract: native_contract.py
+    # ------------------------------------------------------------------ optional groups: contract/low_level.py
 
     queue_groups = low_level.queue_groups
     create_queue_in_group = low_level.create_queue_in_group

@@ -1,0 +1,247 @@
+"""``BackendProtocol``: the methods that every back end has. The package states the rules that hold for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from ...model.aspects import Aspect
+from ...model.copy_region import CopyRegion
+from ...model.enums import Backend, EventStatus, ImageChannelType, UsmKind
+from ...model.image_call import ImageCall
+from ...model.image_descriptor import ImageDescriptor
+from ...model.module.description import ModuleDescription
+from ...model.sampler import BindlessImageSampler
+from .direct_launch import DirectLaunch
+from .native_objects import NativeContext, NativeDevice, NativeEvent, NativeKernel, NativeModule, NativeQueue
+from .records import DeviceRecord, ImageRecord, KernelRecord, PlatformRecord, PointerRecord
+
+__all__ = ["BackendProtocol"]
+
+
+class BackendProtocol(Protocol):
+    """One vendor's driver. See the module's text for the rules that hold for every method."""
+
+    @property
+    def backend(self) -> Backend:
+        """Which one it is."""
+
+    # ------------------------------------------------------------------ discovery
+
+    def platforms(self) -> Sequence[PlatformRecord]:
+        """The drivers, those without a device too."""
+
+    def devices(self) -> Sequence[DeviceRecord]:
+        """All devices; empty where the driver has none. Raises what the driver's loader raises if it is missing."""
+
+    def aspects(self, device: NativeDevice) -> frozenset[Aspect]:
+        """What the device says yes to."""
+
+    def device_info(self, device: NativeDevice, name: str) -> Any:
+        """The answer to a member of ``model.info.device`` outside ``DERIVED``; ``FeatureNotSupportedError`` if none."""
+
+    def supports_format(self, device: NativeDevice, channel_type: ImageChannelType, num_channels: int) -> bool:
+        """Whether images of this format can be made."""
+
+    # ------------------------------------------------------------------ contexts, queues
+
+    def create_context(self, devices: Sequence[NativeDevice]) -> NativeContext: ...
+
+    def release_context(self, context: NativeContext) -> None: ...
+
+    def create_queue(
+        self,
+        context: NativeContext,
+        device: NativeDevice,
+        *,
+        in_order: bool,
+        profiling: bool,
+        immediate: bool | None = None,
+    ) -> NativeQueue:
+        """``immediate``: whether each command goes to the device by itself, where the driver has a choice; None is its
+        own."""
+
+    def release_queue(self, queue: NativeQueue) -> None:
+        """Waits for its work first."""
+
+    def wait_queue(self, queue: NativeQueue) -> None:
+        """Returns when all work submitted so far is complete. Interruptible."""
+
+    def queue_is_idle(self, queue: NativeQueue) -> bool: ...
+
+    # ------------------------------------------------------------------ events
+
+    def barrier(self, queue: NativeQueue, waits: Sequence[NativeEvent] = ()) -> NativeEvent:
+        """Completes after everything submitted to the queue before it, and after ``waits``."""
+
+    def wait_event(self, event: NativeEvent) -> None:
+        """Returns when it is complete; raises the error of its command. Interruptible."""
+
+    def event_status(self, event: NativeEvent) -> EventStatus: ...
+
+    def event_times(self, event: NativeEvent) -> tuple[int, int, int]:
+        """Nanoseconds of submission, start and end; waits for completion. ``ProfilingError`` without profiling."""
+
+    def release_event(self, event: NativeEvent) -> None: ...
+
+    # ------------------------------------------------------------------ memory
+
+    def allocate(
+        self, context: NativeContext, device: NativeDevice | None, kind: UsmKind, nbytes: int, alignment: int = 0
+    ) -> int:
+        """Address of new memory; ``MemoryAllocationError`` if there is not enough. ``nbytes`` is at least 1."""
+
+    def allocate_pitched(
+        self, context: NativeContext, device: NativeDevice, width_in_bytes: int, height: int, element_size: int
+    ) -> tuple[int, int]:
+        """Address and row pitch in bytes of device memory for a two-dimensional image."""
+
+    def free(self, context: NativeContext, address: int) -> None: ...
+
+    def pointer_info(self, context: NativeContext, address: int) -> PointerRecord: ...
+
+    def copy(
+        self, queue: NativeQueue, dst: int, src: int, nbytes: int, waits: Sequence[NativeEvent] = ()
+    ) -> NativeEvent:
+        """Copies between any two of device, host, shared and ordinary host memory."""
+
+    def fill(
+        self, queue: NativeQueue, dst: int, pattern: bytes, count: int, waits: Sequence[NativeEvent] = ()
+    ) -> NativeEvent:
+        """Writes ``count`` copies of a pattern of 1, 2, 4, 8 or 16 bytes."""
+
+    def prefetch(
+        self, queue: NativeQueue, address: int, nbytes: int, waits: Sequence[NativeEvent] = ()
+    ) -> NativeEvent: ...
+
+    def advise(
+        self, queue: NativeQueue, address: int, nbytes: int, advice: int, waits: Sequence[NativeEvent] = ()
+    ) -> NativeEvent: ...
+
+    # ------------------------------------------------------------------ image memory and handles
+
+    def allocate_image(self, context: NativeContext, device: NativeDevice, desc: ImageDescriptor) -> int:
+        """Raw handle of new image memory of any type."""
+
+    def free_image(self, context: NativeContext, handle: int, desc: ImageDescriptor) -> None: ...
+
+    def image_info(self, context: NativeContext, handle: int) -> ImageRecord: ...
+
+    def image_level(self, context: NativeContext, handle: int, level: int) -> int:
+        """Raw handle of one level of a mipmap, borrowed from it."""
+
+    def create_unsampled_image(
+        self, context: NativeContext, device: NativeDevice, handle: int, desc: ImageDescriptor
+    ) -> int: ...
+
+    def create_sampled_image(
+        self,
+        context: NativeContext,
+        device: NativeDevice,
+        handle: int,
+        desc: ImageDescriptor,
+        sampler: BindlessImageSampler,
+    ) -> int: ...
+
+    def create_sampled_image_usm(
+        self,
+        context: NativeContext,
+        device: NativeDevice,
+        address: int,
+        pitch: int,
+        desc: ImageDescriptor,
+        sampler: BindlessImageSampler,
+    ) -> int:
+        """Over linear memory; ``pitch`` is ignored in one dimension."""
+
+    def destroy_image(self, context: NativeContext, handle: int, sampled: bool) -> None:
+        """Destroys an image, not its memory."""
+
+    def copy_image(self, queue: NativeQueue, region: CopyRegion, waits: Sequence[NativeEvent] = ()) -> NativeEvent:
+        """Any of BI's copies. A backend may offer beside it
+
+            prepare_copy(queue, region) -> DirectCopy | None
+
+        the same copy to be repeated, with other arrays of the same shape; None where it takes Python each time.
+        """
+
+    def image_call(self, queue: NativeQueue, call: ImageCall, waits: Sequence[NativeEvent] = ()) -> NativeEvent:
+        """Runs a device function over arrays that the device can reach."""
+
+    # ------------------------------------------------------------------ modules and kernels
+
+    def load_module(
+        self,
+        context: NativeContext,
+        device: NativeDevice,
+        source: bytes,
+        *,
+        specialization: Mapping[int, bytes] | None = None,
+        options: str = "",
+    ) -> NativeModule:
+        """Builds a module of the driver's own languages; ``BuildError`` with the log if it does not."""
+
+    def describe_module(self, source: bytes) -> ModuleDescription:
+        """What the source tells without being built; ``BuildError`` if it cannot be one of the driver's languages."""
+
+    def module_log(self, module: NativeModule) -> str:
+        """What the driver's compiler said of a module that it built; often nothing."""
+
+    def release_module(self, module: NativeModule) -> None: ...
+
+    def kernel_names(self, module: NativeModule) -> tuple[str, ...]: ...
+
+    def get_kernel(self, module: NativeModule, name: str) -> NativeKernel: ...
+
+    def kernel_info(self, kernel: NativeKernel) -> KernelRecord: ...
+
+    def launch(
+        self,
+        queue: NativeQueue,
+        kernel: NativeKernel,
+        global_size: tuple[int, ...],
+        local_size: tuple[int, ...] | None,
+        arguments: Sequence[bytes | int],
+        waits: Sequence[NativeEvent] = (),
+    ) -> NativeEvent:
+        """Runs a kernel; sizes are in the native order, dimension 0 varying fastest.
+
+        Args:
+            global_size: work-items by dimension, every one at least 1.
+            local_size: work-group, or None for the backend's choice.
+            arguments: the bytes of a value, or the size of a local-memory argument as an int.
+        """
+
+    def prepare_launch(
+        self,
+        queue: NativeQueue,
+        kernel: NativeKernel,
+        global_size: tuple[int, ...],
+        local_size: tuple[int, ...] | None,
+        arguments: Sequence[bytes | int],
+    ) -> Callable[[], NativeEvent] | DirectLaunch | None:
+        """A launch to be repeated as it is on an in-order queue; None where there is no shorter way.
+
+        A backend with ``launches_directly = True`` gives a ``DirectLaunch``, or None, also for other queues.
+
+        The one exception to the rule on threads: the caller does not call it, nor submit to the queue, from two threads
+        at once, and no more once the module or the queue was released.
+        """
+
+    # ------------------------------------------------------------------ streams of other libraries
+
+    def make_stream_wait(
+        self, context: NativeContext, device: NativeDevice, stream: int, waits: Sequence[NativeEvent]
+    ) -> None:
+        """Orders what is submitted from now on to a stream of the driver that another library made after events.
+
+        Returns at once. ``FeatureNotSupportedError`` where the driver has no streams.
+        """
+
+    def wait_for_stream(self, queue: NativeQueue, stream: int) -> NativeEvent:
+        """Orders everything submitted from now on to a queue after what such a stream holds now; returns at once."""
+
+    # ------------------------------------------------------------------ native handles
+
+    def native_handle(self, native: Any) -> int:
+        """The driver's own handle of an object of this backend."""
