@@ -72,7 +72,7 @@ class Rig:
     """
 
     def __init__(self, backend: BackendProtocol, device: Any) -> None:
-        keeps = not getattr(backend, "events_release_themselves", False)
+        keeps = not backend.traits.events_release_themselves
         self.backend: Any = _Keeper(backend) if keeps else backend
         self.device = device
         self.context = _context(backend, device)

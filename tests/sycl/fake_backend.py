@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bindless.backends.contract import DeviceRecord, KernelArgument, KernelRecord, PlatformRecord, PointerRecord
+from bindless.backends.contract import DeviceRecord, KernelArgument, KernelRecord, PlatformRecord, PointerRecord, Traits
 from bindless.model.aspects import Aspect
 from bindless.model.enums import Backend, DeviceType, EventStatus, UsmKind
 from bindless.model.errors import BuildError, Error, FeatureNotSupportedError, MemoryAllocationError, SyclRuntimeError
@@ -121,7 +121,7 @@ class FakeBackend:
         info: answers of every device.
         instant: whether commands run inside the call that submits them.
         refuse: raised by the next submission.
-        events_cross_contexts, memory_crosses_contexts: see the contract.
+        traits: by default those of a driver whose contexts share events and memory.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ class FakeBackend:
         self.owners: dict[int, FakeContext] = {}
         self.info: dict[str, Any] = {"global_mem_size": MEMORY}
         self.instant = False
-        self.events_cross_contexts = self.memory_crosses_contexts = True
+        self.traits = Traits(events_cross_contexts=True, memory_crosses_contexts=True)
         self.refuse: Error | None = None
         self.memory: dict[int, tuple[Any, int, UsmKind]] = {}
         self.in_use: dict[int, int] = {}
@@ -364,7 +364,7 @@ class FakeBackend:
             for base, (_, size, _) in tuple(self.memory.items()):
                 if base <= address < base + size:
                     self._require(address + nbytes <= base + size, "a copy leaves its allocation")
-                    same = self.owners[base] is queue.context or self.memory_crosses_contexts
+                    same = self.owners[base] is queue.context or self.traits.memory_crosses_contexts
                     self._require(same, "a copy reaches into another context")
                     uses.append(base)
             for other in self.neighbours:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from bindless.backends.contract import Traits
 from error_checks import raises
 
 
@@ -238,7 +239,7 @@ def test_submitting_after_an_event_of_another_backend_does_not_wait(fakes, in_or
 
 
 def test_a_context_that_cannot_wait_for_another_of_its_backend_is_served_by_the_host(fake):
-    fake.events_cross_contexts = False
+    fake.traits = Traits(memory_crosses_contexts=True)
     one, other = bl.Queue(context=bl.Context()), bl.Queue(context=bl.Context())
     gate = threading.Event()
     event = one._enqueue(fake.gate(one._native, gate))

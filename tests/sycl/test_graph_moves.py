@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from bindless.backends.contract import Traits
 from bindless.submission import command_stream
 from error_checks import raises
 
@@ -141,7 +142,7 @@ def test_what_the_host_starts_is_waited_for_without_burning_time(fakes, gate):
 
 @pytest.mark.parametrize("crosses", [False, True])
 def test_contexts_that_share_memory_need_one_copy_and_others_the_host_s(fake, crosses, fakes):
-    fake.memory_crosses_contexts = fake.events_cross_contexts = crosses
+    fake.traits = Traits(events_cross_contexts=crosses, memory_crosses_contexts=crosses)
     one, other = bl.Queue(context=bl.Context()), bl.Queue(context=bl.Context())
     buffer = bl.Buffer(4, np.int32)
     fill(one, buffer, 7, no_init=True)

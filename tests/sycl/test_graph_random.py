@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from bindless.backends.contract import Traits
 from bindless.core import ownership
 from bindless.submission import command_stream
 from bindless.sycl.buffer import storage
@@ -134,7 +135,7 @@ def test_random_groups_on_queues_of_one_device(device, context, seed):
 @pytest.mark.parametrize("crosses", [False, True])
 def test_random_groups_on_queues_of_four_backends(fakes, seed, crosses):
     for fake in fakes.values():
-        fake.memory_crosses_contexts = fake.events_cross_contexts = crosses
+        fake.traits = Traits(events_cross_contexts=crosses, memory_crosses_contexts=crosses)
     names = ["cuda:*:0", "cuda:*:1", "level_zero", "opencl:cpu:*", "reference"]
     queues = [bl.Queue(name, in_order=number % 2 == seed % 2) for number, name in enumerate(names)]
     queues.append(bl.Queue(context=bl.Context(bl.Device("cuda"))))

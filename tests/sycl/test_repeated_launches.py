@@ -38,7 +38,7 @@ def simple(own: bl.Queue) -> Any:
 
 
 def goes_directly(queue: bl.Queue) -> bool:
-    return bool(getattr(queue._backend, "launches_directly", False))
+    return queue._backend.traits.launches_directly
 
 
 def zeros(queue: bl.Queue, count: int = 64) -> bl.UsmArray:

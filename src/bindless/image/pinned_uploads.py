@@ -51,7 +51,7 @@ def free_array(queue: Queue, desc: ImageDescriptor) -> Array | None:
     uploads: Uploads = queue.context._uploads
     row = uploads.get(id(desc))  # which the row keeps
     if row is None:
-        if getattr(queue._backend, "copies_pinned_quicker", False):
+        if queue._backend.traits.copies_pinned_quicker:
             if len(uploads) >= _KINDS:
                 uploads.clear()
             uploads[id(desc)] = desc, [1]

@@ -129,8 +129,8 @@ class CommandStream(Commands):
         self.outside = OutsideWaits()
         self.release_event: Callable[[NativeEvent], None] = backend.release_event
         self._launch = backend.launch
-        self._events_cross_contexts: bool = getattr(backend, "events_cross_contexts", False)
-        self._event = Event if getattr(backend, "events_release_themselves", False) else OwnedEvent
+        self._events_cross_contexts = backend.traits.events_cross_contexts
+        self._event = Event if backend.traits.events_release_themselves else OwnedEvent
         self.prepared: PreparedLaunches | None = None
         # Whether anything was submitted since the queue was last seen idle.
         self._dirty, self._active = False, active

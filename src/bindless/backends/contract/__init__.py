@@ -17,16 +17,10 @@ Rules
   - ``wait_queue``, ``release_*``, ``free*`` and ``destroy_image`` may be called by the garbage collector, in the midst
     of any other method on the same thread: a lock that they take is not held while Python objects are made, or is
     reentrant.
-  - A backend whose native events end with their last reference has ``events_release_themselves = True``; then
-    ``release_event`` need not be called.
-  - ``copies_pinned_quicker = True``: a copy from host memory that the driver allocated takes the caller less time than
-    one from other memory.
-  - ``launches_directly = True``: ``prepare_launch`` gives functions of the driver, which the facade calls from C. If
-    there is ``queue_ends``, it gives events after everything submitted so far to a queue out of order.
+  - ``traits`` holds the properties in which back ends differ; see ``Traits``.
+  - ``queue_ends``, if there is one, gives events after everything submitted so far to a queue out of order.
   - A native queue with ``streams``, which are lanes, is idle once each has ``done`` all that was ``submitted``, or,
     where the driver makes an event of each command, once it says so through ``wait_for``.
-  - A backend has ``events_cross_contexts = True`` if commands can wait for events of its other contexts, and
-    ``memory_crosses_contexts = True`` if ``copy`` takes addresses of any of them. Without, the host stands between.
   - A failure after which the native context is of no use any more is a ``DeviceLostError``, then for every call.
   - ``wait_queue`` raises one failure that nobody has asked for, or several in an ``ExceptionList``; called again, it
     raises the next.
@@ -61,6 +55,7 @@ from .records import (
     PlatformRecord,
     PointerRecord,
 )
+from .traits import Traits
 
 __all__ = [
     "AdoptedQueue",
@@ -87,4 +82,5 @@ __all__ = [
     "PartitioningProtocol",
     "PlatformRecord",
     "PointerRecord",
+    "Traits",
 ]

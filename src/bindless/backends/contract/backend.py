@@ -15,6 +15,7 @@ from ...model.sampler import BindlessImageSampler
 from .direct_launch import DirectLaunch
 from .native_objects import NativeContext, NativeDevice, NativeEvent, NativeKernel, NativeModule, NativeQueue
 from .records import DeviceRecord, ImageRecord, KernelRecord, PlatformRecord, PointerRecord
+from .traits import Traits
 
 __all__ = ["BackendProtocol"]
 
@@ -25,6 +26,10 @@ class BackendProtocol(Protocol):
     @property
     def backend(self) -> Backend:
         """Which one it is."""
+
+    @property
+    def traits(self) -> Traits:
+        """Properties in which back ends differ."""
 
     # ------------------------------------------------------------------ discovery
 
@@ -222,7 +227,7 @@ class BackendProtocol(Protocol):
     ) -> Callable[[], NativeEvent] | DirectLaunch | None:
         """A launch to be repeated as it is on an in-order queue; None where there is no shorter way.
 
-        A backend with ``launches_directly = True`` gives a ``DirectLaunch``, or None, also for other queues.
+        A back end with the trait ``launches_directly`` gives a ``DirectLaunch``, or None, also for other queues.
 
         The one exception to the rule on threads: the caller does not call it, nor submit to the queue, from two threads
         at once, and no more once the module or the queue was released.

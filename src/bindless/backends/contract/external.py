@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from ...model.aspects import Aspect
 from ...model.external import ExternalMemDescriptor, ExternalSemaphoreDescriptor
 from ...model.image_descriptor import ImageDescriptor
 from .direct_launch import DirectLaunch

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from ...model.aspects import Aspect
 from .native_objects import NativeContext, NativeDevice, NativeModule, NativeObject
 
 __all__ = ["LinkingProtocol"]

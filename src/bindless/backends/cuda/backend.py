@@ -23,7 +23,7 @@ from ...model.errors import BackendMismatchError, InvalidError
 from ...model.image_call import ImageCall
 from ...model.module.description import ModuleDescription
 from ...model.native_handle import NativeHandle
-from ..contract import DeviceRecord, KernelRecord, PlatformRecord, PointerRecord
+from ..contract import DeviceRecord, KernelRecord, PlatformRecord, PointerRecord, Traits
 from . import copy as _copy
 from . import device_info as _device_info
 from . import (
@@ -73,11 +73,13 @@ class CudaBackend:
     """NVIDIA GPUs. Making it opens nothing; ``devices`` loads the driver."""
 
     backend = Backend.cuda
-    # An event goes back to its context with its last reference; see ``Event.__del__``.
-    events_release_themselves = True
-    copies_pinned_quicker = True
-    launches_directly = True
-    events_cross_contexts = memory_crosses_contexts = True
+    traits = Traits(
+        events_release_themselves=True,  # to their context; see ``Event.__del__``
+        copies_pinned_quicker=True,
+        launches_directly=True,
+        events_cross_contexts=True,
+        memory_crosses_contexts=True,
+    )
 
     # ------------------------------------------------------------------ discovery
 

@@ -21,7 +21,7 @@ from ...model.errors import BackendMismatchError, FeatureNotSupportedError, Inva
 from ...model.image_call import ImageCall
 from ...model.module.description import ModuleDescription
 from ...model.native_handle import NativeHandle
-from ..contract import DeviceRecord, KernelRecord, PlatformRecord
+from ..contract import DeviceRecord, KernelRecord, PlatformRecord, Traits
 from . import copy as _copy
 from . import device_info as _device_info
 from . import (
@@ -69,8 +69,7 @@ class LevelZeroBackend:
     """Level Zero devices. Making it opens nothing; ``devices`` loads the loader and the drivers."""
 
     backend = Backend.level_zero
-    # An event of the driver goes back to its pool with the last reference; see ``NativeEvent``.
-    events_release_themselves = True
+    traits = Traits(events_release_themselves=True)  # to their pool; see ``NativeEvent``
 
     # ------------------------------------------------------------------ discovery
 

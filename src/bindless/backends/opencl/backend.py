@@ -21,7 +21,7 @@ from ...model.errors import BackendMismatchError, FeatureNotSupportedError, Inva
 from ...model.image_call import ImageCall
 from ...model.module.description import ModuleDescription
 from ...model.native_handle import NativeHandle
-from ..contract import DeviceRecord, KernelRecord, PlatformRecord
+from ..contract import DeviceRecord, KernelRecord, PlatformRecord, Traits
 from . import (
     adopted_program,
     deferred_free,
@@ -70,10 +70,7 @@ class OpenCLBackend:
     """OpenCL devices. Making it opens nothing; ``devices`` loads the loader and the drivers."""
 
     backend = Backend.opencl
-    # A cl_event is released with the last reference; see ``Event``.
-    events_release_themselves = True
-    # See ``DirectLaunch``.
-    launches_directly = True
+    traits = Traits(events_release_themselves=True, launches_directly=True)
 
     # ------------------------------------------------------------------ discovery
 

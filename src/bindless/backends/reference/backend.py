@@ -31,7 +31,7 @@ from ...model.module import spirv
 from ...model.module.description import ModuleDescription
 from ...model.native_handle import NativeHandle
 from ...model.sampler import BindlessImageSampler
-from ..contract import DeviceRecord, ImageRecord, KernelRecord, PlatformRecord, PointerRecord
+from ..contract import DeviceRecord, ImageRecord, KernelRecord, PlatformRecord, PointerRecord, Traits
 from . import copy as _copy
 from . import external_memory, graph, low_level
 from .device_info import ASPECTS, device_info, text
@@ -73,9 +73,7 @@ class ReferenceBackend:
     """``BackendProtocol`` over the reference driver. Every aspect of BI; waits can be interrupted."""
 
     backend = Backend.reference
-    events_cross_contexts = True
-    events_release_themselves = True
-    launches_directly = True
+    traits = Traits(events_release_themselves=True, launches_directly=True, events_cross_contexts=True)
 
     def __init__(self) -> None:
         from ...drivers import reference as driver

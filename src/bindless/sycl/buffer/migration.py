@@ -137,7 +137,7 @@ def _reaches(source: Place, target: Place) -> bool:
     if left.context is right.context:
         return True
     backend = left.context._backend
-    return backend is right.context._backend and getattr(backend, "memory_crosses_contexts", False)
+    return backend is right.context._backend and backend.traits.memory_crosses_contexts
 
 
 def _move(

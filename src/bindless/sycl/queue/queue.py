@@ -139,7 +139,7 @@ class Queue(QueueBase, SingleOwner):
             immediate=True if immediate_command_list else False if no_immediate_command_list else None,
             adopted=None if _adopted is None else _adopted.native,
         )
-        direct = bool(getattr(self._backend, "launches_directly", False))
+        direct = self._backend.traits.launches_directly
         # Where devices do not reach each other's memory every argument is looked at.
         if (in_order or direct) and not enable_profiling and not context._unreached:
             self._stream.prepared = PreparedLaunches(direct)

@@ -1,0 +1,27 @@
+"""``Traits``: properties of a back end that code above it decides by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Traits"]
+
+
+@dataclass(frozen=True)
+class Traits:
+    """Properties that hold for every device of a back end. The defaults are the properties of the plainest driver.
+
+    Attributes:
+        events_release_themselves: native events end with their last reference; ``release_event`` need not be called.
+        copies_pinned_quicker: a copy from host memory that the driver allocated takes the caller less time than a copy
+            from other memory.
+        launches_directly: ``prepare_launch`` gives functions of the driver, which C code calls.
+        events_cross_contexts: commands can wait for events of the back end's other contexts. Without, the host waits.
+        memory_crosses_contexts: ``copy`` takes addresses of all contexts. Without, the host copies in between.
+    """
+
+    events_release_themselves: bool = False
+    copies_pinned_quicker: bool = False
+    launches_directly: bool = False
+    events_cross_contexts: bool = False
+    memory_crosses_contexts: bool = False
