@@ -13,7 +13,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bindless.backends.contract import DeviceRecord, KernelArgument, KernelRecord, PlatformRecord, PointerRecord, Traits
+from bindless.backends.contract import (
+    DeviceRecord,
+    KernelArgument,
+    KernelRecord,
+    OptionalGroups,
+    OwnMethods,
+    PlatformRecord,
+    PointerRecord,
+    Traits,
+)
 from bindless.model.aspects import Aspect
 from bindless.model.enums import Backend, DeviceType, EventStatus, UsmKind
 from bindless.model.errors import BuildError, Error, FeatureNotSupportedError, MemoryAllocationError, SyclRuntimeError
@@ -111,7 +120,7 @@ def _wait(event: FakeEvent) -> None:
         pass
 
 
-class FakeBackend:
+class FakeBackend(OptionalGroups):
     """``BackendProtocol`` as far as the runtime facade goes.
 
     Attributes:
@@ -497,6 +506,8 @@ class FakeBackend:
 class LinkingBackend(FakeBackend):
     """Devices with a linker; an object is its source."""
 
+    linking = OwnMethods()
+
     def __init__(self, backend: Backend, types: Sequence[DeviceType]) -> None:
         super().__init__(backend, types, DEFAULT_ASPECTS | {Aspect.online_compiler, Aspect.online_linker})
 
@@ -517,6 +528,8 @@ class LinkingBackend(FakeBackend):
 class DividedBackend(FakeBackend):
     """Devices of eight compute units, which can be divided in every way; by affinity into two halves, and those again
     into two quarters, which end it."""
+
+    partitioning = OwnMethods()
 
     def __init__(self, backend: Backend, types: Sequence[DeviceType]) -> None:
         super().__init__(backend, types)

@@ -351,10 +351,10 @@ def _through_device(
     depends_on: Event | Iterable[Event],
 ) -> None:
     """Host arrays of a device that reaches its own memory alone: in, call, out; waits."""
-    host_call = getattr(queue._backend, "host_call", None)
-    if host_call is not None:
+    calls = queue._backend.host_calls
+    if calls is not None:
         here: dict[str, Any] = {name: _address(array) for name, array in arrays.items()}
-        operation = host_call(queue._native, ImageCall(**fields, **here))
+        operation = calls.host_call(queue._native, ImageCall(**fields, **here))
         if operation is not None:
             _finish(queue._enqueue(operation, depends_on, (*image.keep, *arrays.values())))
             return

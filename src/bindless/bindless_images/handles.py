@@ -285,8 +285,8 @@ def _create_usm(
     pointer = memory.pointer
     if isinstance(memory, UsmArray) and not memory.is_contiguous:
         raise SyclRuntimeError(f"{memory!r} is not contiguous: make the image of the whole array")
-    create_unsampled = getattr(context._backend, "create_unsampled_image_usm", None)
-    if sampler is None and create_unsampled is None:
+    unsampled = context._backend.unsampled_memory
+    if sampler is None and unsampled is None:
         raise SyclRuntimeError(
             f"{device.name} has no unsampled images in USM: give a sampler, or allocate an ImageMem; "
             "see is_image_handle_supported"
@@ -314,8 +314,8 @@ def _create_usm(
     place = context._native, device._record.native, pointer.address, pitch if desc.height else 0, desc
     try:
         if sampler is None:
-            assert create_unsampled is not None  # checked above
-            number = create_unsampled(*place)
+            assert unsampled is not None  # checked above
+            number = unsampled.create_unsampled_image_usm(*place)
         else:
             number = context._backend.create_sampled_image_usm(*place, sampler.within(1))
     except Error as error:

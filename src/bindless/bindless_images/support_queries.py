@@ -113,9 +113,9 @@ def is_image_handle_supported(
         return True
     device, _ = resolve(where)
     if memory is ImageMemoryHandleType.usm_pointer:
-        return hasattr(device._backend, "create_unsampled_image_usm")
-    fits: Callable[..., bool] | None = getattr(device._backend, "fits_unsampled", None)
-    return desc.type is not ImageType.mipmap and (fits is None or fits(device._record.native, desc))
+        return device._backend.unsampled_memory is not None
+    limits = device._backend.surface_limits
+    return desc.type is not ImageType.mipmap and (limits is None or limits.fits_unsampled(device._record.native, desc))
 
 
 def _passes(check: Callable[..., None], *arguments: object) -> bool:

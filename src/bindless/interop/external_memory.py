@@ -11,7 +11,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from ..backends.contract import BackendProtocol, NativeContext
+from ..backends.contract import BackendProtocol, NativeContext, require_group
 from ..bindless_images.context_tables import ListedMemory, MemoryRecord
 from ..bindless_images.device_limits import require_format, require_limits, require_type
 from ..core.ownership import Rank, Resource
@@ -65,9 +65,9 @@ class ExternalMem(Imported):
         self.descriptor = _descriptor
         self.device = _device
         self.context = _context
-        backend: Any = _context._backend
+        calls = require_group(_context._backend.external_memory, "external memory", _context._backend.backend)
         self._resource = Resource(
-            Rank.EXTERNAL, _context._resource, backend.release_memory, _context._native_context, _native
+            Rank.EXTERNAL, _context._resource, calls.release_memory, _context._native_context, _native
         )
 
     @property
@@ -93,13 +93,13 @@ class MappedImage(ListedMemory):
 
     def _hold(self, context: Context) -> MemoryRecord:
         self.levels = levels = list[int]()
-        backend: Any = context._backend
-        unmap, native, desc = backend.unmap_image, context._native_context, self.descriptor
+        calls = require_group(context._backend.external_memory, "external memory", context._backend.backend)
+        unmap, native, desc = calls.unmap_image, context._native_context, self.descriptor
         return MemoryRecord(desc, self.device, self.owner, levels, self._external, unmap, native, self.number, desc)
 
     def _release(self, backend: BackendProtocol, native: NativeContext) -> None:
-        mapper: Any = backend
-        mapper.unmap_image(native, self.number, self.descriptor)
+        calls = require_group(backend.external_memory, "external memory", backend.backend)
+        calls.unmap_image(native, self.number, self.descriptor)
 
 
 class MappedRange(Resource):
@@ -142,8 +142,8 @@ def supports_importing_handle_type(handle_type: ExternalMemHandleType | str, dev
         raise InvalidError(f"device={shown(device)} is no Device")
     if not device.has(Aspect.ext_oneapi_external_memory_import):
         return False
-    backend: Any = device._backend
-    return kind in backend.importable_memory(device._record.native)
+    calls = require_group(device._backend.external_memory, "external memory", device._backend.backend)
+    return kind in calls.importable_memory(device._record.native)
 
 
 def import_external_memory(desc: ExternalMemDescriptor, *where: Any) -> ExternalMem:
@@ -178,8 +178,8 @@ def import_external_memory(desc: ExternalMemDescriptor, *where: Any) -> External
         raise InvalidError(f"desc={shown(desc)} is no ExternalMemDescriptor")
     device, context = resolve(where)
     device._require(Aspect.ext_oneapi_external_memory_import, "importing external memory")
-    backend: Any = context._backend
-    native = take_over(desc, lambda: backend.import_memory(context._native, device._record.native, desc))
+    calls = require_group(context._backend.external_memory, "external memory", context._backend.backend)
+    native = take_over(desc, lambda: calls.import_memory(context._native, device._record.native, desc))
     return ExternalMem(native, desc, device, context)
 
 
@@ -250,10 +250,10 @@ def map_external_image_memory(memory: ExternalMem, desc: ImageDescriptor, *where
     require_limits(device, desc, InvalidError)
     if desc.nbytes > memory.nbytes:
         raise InvalidError(f"the image {desc} takes at least {desc.nbytes} bytes, {memory!r} has {memory.nbytes}")
-    backend: Any = context._backend
+    calls = require_group(context._backend.external_memory, "external memory", context._backend.backend)
     sweep()
     try:
-        raw = backend.map_image(context._native, device._record.native, memory._native, desc)
+        raw = calls.map_image(context._native, device._record.native, memory._native, desc)
     except Error as error:
         raise as_invalid(error, f"{memory!r} was not mapped as {desc}") from error
     context._images[raw] = MappedImage(desc, device, raw, external)
@@ -351,14 +351,14 @@ def map_external_linear_memory(
         raise InvalidError(
             f"{shown(nbytes)} bytes from offset {shown(first)} leave {memory!r}, which has {memory.nbytes}"
         )
-    backend: Any = context._backend
+    calls = require_group(context._backend.external_memory, "external memory", context._backend.backend)
     native = context._native
     sweep()
     try:
-        address = backend.map_linear(native, device._record.native, memory._native, first, nbytes)
+        address = calls.map_linear(native, device._record.native, memory._native, first, nbytes)
     except Error as error:
         raise as_invalid(error, f"{nbytes} bytes from offset {first} of {memory!r} were not mapped") from error
-    mapped = MappedRange(Rank.MEMORY, external, backend.unmap_linear, native, address)
+    mapped = MappedRange(Rank.MEMORY, external, calls.unmap_linear, native, address)
     return UsmPointer._adopt(address, nbytes, UsmKind.device, device, context, owned=False, lender=mapped)
 
 

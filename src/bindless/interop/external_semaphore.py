@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..backends.contract import require_group
 from ..model.aspects import Aspect
 from ..model.errors import InvalidError
 from ..model.external import ExternalSemaphoreDescriptor
@@ -47,8 +48,8 @@ def import_external_semaphore(desc: ExternalSemaphoreDescriptor, *where: Any) ->
         raise InvalidError(f"desc={shown(desc)} is no ExternalSemaphoreDescriptor")
     device, context = resolve(where)
     device._require(Aspect.ext_oneapi_external_semaphore_import, "importing external semaphores")
-    backend: Any = context._backend
-    native = take_over(desc, lambda: backend.import_semaphore(context._native, device._record.native, desc))
+    calls = require_group(context._backend.external_semaphores, "external semaphores", context._backend.backend)
+    native = take_over(desc, lambda: calls.import_semaphore(context._native, device._record.native, desc))
     return ExternalSemaphore(native, desc, device, context)
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from ..backends.contract import BackendProtocol
-from ..model.errors import FeatureNotSupportedError, InvalidError
+from ..model.errors import InvalidError
 from ..model.message_values import shown
 from ..model.seconds import seconds
 from ..sycl.queue.queue import Queue
@@ -14,31 +12,7 @@ from ..sycl.usm.allocation import Allocation
 from ..sycl.usm.array import UsmArray
 from ..sycl.usm.pointer import UsmPointer
 
-__all__ = ["memory_range", "nanoseconds", "offered", "require_queue"]
-
-
-def offered(backend: BackendProtocol, function: str, what: str) -> Any:
-    """A function of a backend.
-
-    Parameters
-    ----------
-    function : str
-        Its name in ``backends/contract/low_level.py``.
-    what : str
-        What it is for, in words.
-
-    Raises
-    ------
-    FeatureNotSupportedError
-        The backend has none.
-    """
-    found = getattr(backend, function, None)
-    if found is None:
-        raise FeatureNotSupportedError(
-            f"the {backend.backend} backend has no {what}: docs/level_zero_api.md tells which backends do",
-            backend=str(backend.backend),
-        )
-    return found
+__all__ = ["memory_range", "nanoseconds", "require_queue"]
 
 
 def require_queue(queue: object) -> Queue:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..backends.contract import require_group
 from ..model.enums import UsmKind
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.message_values import shown
@@ -12,7 +13,7 @@ from ..sycl.kernel.kernel import Kernel
 from ..sycl.kernel.offset_launch import has_offset
 from ..sycl.queue.queue import Events, Queue
 from ..sycl.usm.array import UsmArray
-from .capability import memory_range, offered, require_queue
+from .capability import memory_range, require_queue
 
 __all__ = ["launch_cooperative", "launch_indirect", "max_cooperative_groups", "prefer_cache"]
 
@@ -51,7 +52,9 @@ def launch_cooperative(
     FeatureNotSupportedError
         The driver has no cooperative launches.
     """
-    call = offered(require_queue(queue)._backend, "launch_cooperative", _COOPERATIVE)
+    call = require_group(
+        require_queue(queue)._backend.cooperative_launch, _COOPERATIVE, queue.backend
+    ).launch_cooperative
     here, sizes, packed, taken = queue._plan_launch(index_space, kernel, arguments)
     if has_offset(index_space):
         raise FeatureNotSupportedError(f"index_space={shown(index_space)}: a cooperative launch begins at 0")
@@ -97,7 +100,9 @@ def max_cooperative_groups(kernel: Kernel, local_range: RangeLike, local_memory:
     if not isinstance(kernel, Kernel):
         raise InvalidError(f"kernel={shown(kernel)} is no Kernel")
     kernel._require_usable(kernel.context)
-    ask = offered(kernel.context._backend, "most_cooperative_groups", _COOPERATIVE)
+    ask = require_group(
+        kernel.context._backend.cooperative_launch, _COOPERATIVE, kernel.context.backend
+    ).most_cooperative_groups
     return int(ask(kernel._native, _local(local_range), local_memory))
 
 
@@ -135,7 +140,9 @@ def launch_indirect(
     FeatureNotSupportedError
         The driver has no indirect launches.
     """
-    call = offered(require_queue(queue)._backend, "launch_indirect", "indirect launches")
+    call = require_group(
+        require_queue(queue)._backend.indirect_launch, "indirect launches", queue.backend
+    ).launch_indirect
     if not isinstance(group_counts, UsmArray) or group_counts.dtype != "uint32" or group_counts.size != 3:
         raise InvalidError(f"group_counts={shown(group_counts)}: it is a UsmArray of three uint32")
     owner, address, _ = memory_range(group_counts, "group_counts")
@@ -173,4 +180,6 @@ def prefer_cache(kernel: Kernel, preference: str) -> None:
     if preference not in _PREFERENCES:
         raise InvalidError(f"preference={shown(preference)}: it is one of {', '.join(_PREFERENCES)}")
     kernel._require_usable(kernel.context)
-    offered(kernel.context._backend, "prefer_cache", "cache preferences")(kernel._native, preference)
+    require_group(kernel.context._backend.cache_preference, "cache preferences", kernel.context.backend).prefer_cache(
+        kernel._native, preference
+    )

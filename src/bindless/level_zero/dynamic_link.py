@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import weakref
 
+from ..backends.contract import require_group
 from ..core.ownership import Resource
 from ..model.enums import BundleState
 from ..model.errors import InvalidError
 from ..sycl.kernel.bundle import KernelBundle
-from .capability import offered
 
 __all__ = ["dynamic_link"]
 
@@ -53,7 +53,9 @@ def dynamic_link(*bundles: KernelBundle) -> str:
             raise InvalidError(f"dynamic_link: {bundle!r} is in state {str(bundle.state)!r}; it takes executable ones")
         if bundle.context is not first.context or set(bundle.devices) != set(first.devices):
             raise InvalidError(f"dynamic_link: {bundle!r} is of another context or other devices than {first!r}")
-    link = offered(first.context._backend, "link_loaded", "link of loaded modules")
+    link = require_group(
+        first.context._backend.module_link, "link of loaded modules", first.context.backend
+    ).link_loaded
     said = [link([native for bundle in bundles for native in bundle._natives[device]]) for device in first.devices]
     for bundle in bundles:
         _linked[bundle] = tuple(part for other in bundles if other is not bundle for part in other._resources)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from ..backends.contract import require_group
+from ..backends.contract.low_level import EventPoolProtocol
 from ..core import ownership
 from ..model.enums import Backend
 from ..model.errors import BackendMismatchError, InvalidError
@@ -13,11 +16,15 @@ from ..submission.event import Event
 from ..sycl.device.context import Context
 from ..sycl.device.device_context import resolve
 from ..sycl.queue.queue import Events, Queue
-from .capability import nanoseconds, offered, require_queue
+from .capability import nanoseconds, require_queue
 
 __all__ = ["EventPool", "IpcEventPoolHandle", "PoolEvent"]
 
 _WHAT = "event pools"
+
+
+def _calls_of(context: Context) -> EventPoolProtocol:
+    return require_group(context._backend.event_pools, _WHAT, context.backend)
 
 
 class IpcEventPoolHandle:
@@ -73,14 +80,14 @@ class EventPool(SingleOwner):
         if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count < 2**32:
             raise InvalidError(f"count={shown(count)}: a pool has 1 to 2**32 - 1 events")
         _, context = resolve(where)
-        create = offered(context._backend, "create_event_pool", _WHAT)
+        create = _calls_of(context).create_event_pool
         self._own(context, count, create(context._native, count, shared=bool(shared), timed=False))
 
     def _own(self, context: Context, count: int, native: object) -> None:
         self.context = context
         self.count = count
         self._native = native
-        close = offered(context._backend, "close_event_pool", _WHAT)
+        close = _calls_of(context).close_event_pool
         self._resource: ownership.Resource | None = ownership.Resource(
             ownership.Rank.EVENT, context._resource, close, native
         )
@@ -114,7 +121,7 @@ class EventPool(SingleOwner):
         if context.backend is not handle.backend:
             raise BackendMismatchError(f"{handle!r} is opened by {handle.backend}, not on {device!r}")
         made = cls.__new__(cls)
-        native = offered(context._backend, "open_event_pool", _WHAT)(context._native, handle.data)
+        native = _calls_of(context).open_event_pool(context._native, handle.data)
         made._own(context, handle.count, native)
         return made
 
@@ -132,7 +139,7 @@ class EventPool(SingleOwner):
             It was made without ``shared=True``, is another process's, or was closed.
         """
         self._require_open()
-        data = offered(self.context._backend, "export_event_pool", _WHAT)(self._native)
+        data = _calls_of(self.context).export_event_pool(self._native)
         return IpcEventPoolHandle(self.context.backend, data, self.count)
 
     def __len__(self) -> int:
@@ -183,19 +190,19 @@ class PoolEvent(SingleOwner):
     def __init__(self, pool: EventPool, index: int) -> None:
         self.pool = pool
         self.index = index
-        self._native = offered(pool.context._backend, "pool_event", _WHAT)(pool._native, index)
+        self._native = _calls_of(pool.context).pool_event(pool._native, index)
 
-    def _function(self, name: str) -> Any:
+    def _calls(self) -> EventPoolProtocol:
         self.pool._require_open()
-        return offered(self.pool.context._backend, name, _WHAT)
+        return _calls_of(self.pool.context)
 
     def signal(self) -> None:
         """Signals it now, from the host."""
-        self._function("signal_event")(self._native)
+        self._calls().signal_event(self._native)
 
     def reset(self) -> None:
         """Makes it unsignalled now, from the host."""
-        self._function("reset_event")(self._native)
+        self._calls().reset_event(self._native)
 
     def wait(self, timeout: float | None = None) -> bool:
         """Waits until it is signalled, by whomever. Interruptible.
@@ -211,15 +218,15 @@ class PoolEvent(SingleOwner):
             Whether it is signalled.
         """
         limit = nanoseconds(timeout)
-        return bool(self._function("wait_pool_event")(self._native, limit))
+        return bool(self._calls().wait_pool_event(self._native, limit))
 
     @property
     def is_signalled(self) -> bool:
         """Whether it is signalled now."""
         return self.wait(0)
 
-    def _enqueue(self, queue: Queue, function: str, depends_on: Events | Event) -> Event:
-        call, native = self._function(function), self._native
+    def _enqueue(self, queue: Queue, call: Callable[..., Any], depends_on: Events | Event) -> Event:
+        native = self._native
         if require_queue(queue).context is not self.pool.context:
             raise InvalidError(f"{queue!r} is of another context than the event's pool")
         target = queue._native
@@ -245,7 +252,7 @@ class PoolEvent(SingleOwner):
         InvalidError
             A queue of another context.
         """
-        return self._enqueue(queue, "enqueue_signal", depends_on)
+        return self._enqueue(queue, self._calls().enqueue_signal, depends_on)
 
     def reset_on(self, queue: Queue, *, depends_on: Events | Event = ()) -> Event:
         """Has a queue reset it; see ``signal_on``.
@@ -262,7 +269,7 @@ class PoolEvent(SingleOwner):
         Event
             Complete when the command is.
         """
-        return self._enqueue(queue, "enqueue_reset", depends_on)
+        return self._enqueue(queue, self._calls().enqueue_reset, depends_on)
 
     def wait_on(self, queue: Queue, *, depends_on: Events | Event = ()) -> Event:
         """Has a queue wait for it: the event returned completes when it is signalled, and later commands of an
@@ -280,4 +287,4 @@ class PoolEvent(SingleOwner):
         Event
             Complete when the command is.
         """
-        return self._enqueue(queue, "enqueue_wait", depends_on)
+        return self._enqueue(queue, self._calls().enqueue_wait, depends_on)

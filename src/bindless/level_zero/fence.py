@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from ..backends.contract import require_group
+from ..backends.contract.low_level import FenceProtocol
 from ..core import ownership
 from ..model.errors import InvalidError
 from ..model.single_owner import SingleOwner
 from ..sycl.queue.queue import Queue
-from .capability import nanoseconds, offered, require_queue
+from .capability import nanoseconds, require_queue
 
 __all__ = ["Fence"]
 
@@ -33,15 +35,16 @@ class Fence(SingleOwner):
     def __init__(self, queue: Queue) -> None:
         self.queue = require_queue(queue)
         backend = queue._backend
-        self._native = offered(backend, "create_fence", "fences")(queue._native)
-        destroy = offered(backend, "destroy_fence", "fences")
+        calls = require_group(backend.fences, "fences", backend.backend)
+        self._native, destroy = calls.create_fence(queue._native), calls.destroy_fence
         self._resource = ownership.Resource(ownership.Rank.EVENT, queue._stream.resource, destroy, self._native)
 
-    def _function(self, name: str) -> object:
+    def _calls(self) -> FenceProtocol:
         if self._resource.closed:
             raise InvalidError("this fence was closed: make a new one")
         self.queue._native  # noqa: B018  raises if it has ended
-        return offered(self.queue._backend, name, "fences")
+        backend = self.queue._backend
+        return require_group(backend.fences, "fences", backend.backend)
 
     def signal(self) -> None:
         """Has it signalled when everything submitted to the queue so far is complete. Returns at once.
@@ -51,7 +54,7 @@ class Fence(SingleOwner):
         InvalidError
             It was closed, or its queue.
         """
-        self._function("signal_fence")(self._native)  # type: ignore[operator]
+        self._calls().signal_fence(self._native)
 
     def wait(self, timeout: float | None = None) -> bool:
         """Waits until it is signalled. Interruptible.
@@ -72,7 +75,7 @@ class Fence(SingleOwner):
             Of the work, if that failed.
         """
         limit = nanoseconds(timeout)
-        return bool(self._function("wait_fence")(self._native, limit))  # type: ignore[operator]
+        return bool(self._calls().wait_fence(self._native, limit))
 
     @property
     def is_signalled(self) -> bool:
@@ -81,7 +84,7 @@ class Fence(SingleOwner):
 
     def reset(self) -> None:
         """Makes it not signalled. Without effect before it is: what is to signal it still does."""
-        self._function("reset_fence")(self._native)  # type: ignore[operator]
+        self._calls().reset_fence(self._native)
 
     def close(self) -> None:
         """Ends its use without waiting for what is to signal it; a second call does nothing."""

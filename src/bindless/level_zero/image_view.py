@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from ..backends.contract import require_group
 from ..bindless_images.context_tables import HandleRecord
 from ..bindless_images.handles import known_memory
 from ..bindless_images.image_mem import ImageMem
@@ -15,7 +16,6 @@ from ..model.image_handles import ImageMemHandle, SampledImageHandle, UnsampledI
 from ..model.message_values import shown
 from ..model.sampler import BindlessImageSampler
 from ..sycl.device.device_context import resolve
-from .capability import offered
 
 __all__ = ["create_image_view"]
 
@@ -93,7 +93,9 @@ def create_image_view(
     >>> values = bindless.fetch_image(queue, view, np.zeros((1, 2), np.int32))  # blue first
     """
     device, context = resolve(where)
-    create = offered(context._backend, "create_format_view", "views of images in other formats")
+    create = require_group(
+        context._backend.format_views, "views of images in other formats", context.backend
+    ).create_format_view
     known = known_memory(memory, context)
     if known is None or known.device != device:
         raise SyclRuntimeError(f"{memory!r} is no image memory of {device} in this context")

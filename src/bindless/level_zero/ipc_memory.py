@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.contract.low_level import SharedMemory
+from ..backends.contract import BackendProtocol, require_group
+from ..backends.contract.low_level import IpcProtocol, SharedMemory
 from ..core import ownership
 from ..model.enums import Backend, UsmKind
 from ..model.errors import BackendMismatchError, InvalidError
@@ -21,7 +22,7 @@ from ..model.message_values import shown
 from ..sycl.device.device_context import resolve
 from ..sycl.usm.allocation import Allocation
 from ..sycl.usm.array import UsmArray
-from .capability import memory_range, offered
+from .capability import memory_range
 
 __all__ = ["IpcMemoryHandle", "export_memory", "open_memory"]
 
@@ -93,6 +94,10 @@ def _receive(
 _exported: weakref.WeakKeyDictionary[Allocation, ownership.Resource] = weakref.WeakKeyDictionary()
 
 
+def _calls(backend: BackendProtocol) -> IpcProtocol:
+    return require_group(backend.ipc, "memory of two processes", backend.backend)
+
+
 def export_memory(array: UsmArray) -> IpcMemoryHandle:
     """The handle by which other processes open the memory of an array.
 
@@ -123,9 +128,9 @@ def export_memory(array: UsmArray) -> IpcMemoryHandle:
         whose = f"{owner.kind} memory" if owner.resource is not None else "memory that another one owns"
         raise InvalidError(f"array: {whose} cannot be shared; device memory made here can, usm_empty(..., queue)")
     backend = owner.context._backend
-    shared: SharedMemory = offered(backend, "export_memory", "memory of two processes")(owner.context._native, address)
+    shared = _calls(backend).export_memory(owner.context._native, address)
     if owner not in _exported:
-        end = offered(backend, "end_export", "memory of two processes")
+        end = _calls(backend).end_export
         _exported[owner] = ownership.Resource(
             ownership.Rank.IMAGE_HANDLE, owner.resource, end, owner.context._native, shared.data
         )
@@ -164,8 +169,8 @@ def open_memory(handle: IpcMemoryHandle, *where: object) -> UsmArray:
     if backend.backend is not handle.backend:
         raise BackendMismatchError(f"{handle!r} is opened by {handle.backend}, not on {device!r}")
     shared = SharedMemory(handle.data, handle.offset, handle.descriptor)
-    base = offered(backend, "open_memory", "memory of two processes")(context._native, device._record.native, shared)
-    close = offered(backend, "close_memory", "memory of two processes")
+    base = _calls(backend).open_memory(context._native, device._record.native, shared)
+    close = _calls(backend).close_memory
     lender = ownership.Resource(ownership.Rank.MEMORY, context._resource, close, context._native, base)
     nbytes = math.prod(handle.shape) * handle.dtype.itemsize
     memory = Allocation(context, device, UsmKind.device, base + handle.offset, nbytes, owned=False, lender=lender)

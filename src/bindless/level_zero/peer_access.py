@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+from ..backends.contract import require_group
+from ..backends.contract.low_level import PeerProtocol
 from ..backends.contract.low_level import PeerRecord as PeerProperties
 from ..model.errors import InvalidError
 from ..model.message_values import shown
 from ..sycl.device.device import Device
-from .capability import offered
 
 __all__ = ["PeerProperties", "can_access_peer", "get_peer_properties"]
 
 
-def _ask(function: str, device: Device, peer: Device) -> object:
+def _calls(device: Device, peer: Device) -> PeerProtocol | None:
+    """The queries of the devices' back end; None for devices of different back ends."""
     for name, given in (("device", device), ("peer", peer)):
         if not isinstance(given, Device):
             raise InvalidError(f"{name}={shown(given)} is no Device")
-    ask = offered(device._backend, function, "peer-to-peer queries")
-    if device._backend is not peer._backend:
-        return None
-    return ask(device._record.native, peer._record.native)
+    calls = require_group(device._backend.peer_access, "peer-to-peer queries", device.backend)
+    return calls if device._backend is peer._backend else None
 
 
 def can_access_peer(device: Device, peer: Device) -> bool:
@@ -43,7 +43,8 @@ def can_access_peer(device: Device, peer: Device) -> bool:
     FeatureNotSupportedError
         The driver has no such query.
     """
-    return bool(_ask("can_access_peer", device, peer))
+    calls = _calls(device, peer)
+    return calls is not None and calls.can_access_peer(device._record.native, peer._record.native)
 
 
 def get_peer_properties(device: Device, peer: Device) -> PeerProperties:
@@ -61,5 +62,7 @@ def get_peer_properties(device: Device, peer: Device) -> PeerProperties:
     PeerProperties
         Access, atomics, bandwidth and latency.
     """
-    found = _ask("peer_properties", device, peer)
-    return found if isinstance(found, PeerProperties) else PeerProperties(False, False)
+    calls = _calls(device, peer)
+    if calls is None:
+        return PeerProperties(False, False)
+    return calls.peer_properties(device._record.native, peer._record.native)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..backends.contract import AdoptedQueue
+from ..backends.contract import AdoptedQueue, require_group
 from ..backends.contract.low_level import QueueGroupRecord as QueueGroup
 from ..model.errors import InvalidError
 from ..model.message_values import shown
@@ -10,7 +10,6 @@ from ..submission.command_stream import AsyncHandler
 from ..sycl.device.context import Context, default_context
 from ..sycl.device.device import Device
 from ..sycl.queue.queue import Queue
-from .capability import offered
 
 __all__ = ["QueueGroup", "create_queue", "get_queue_groups"]
 
@@ -37,7 +36,9 @@ def get_queue_groups(device: Device) -> tuple[QueueGroup, ...]:
     """
     if not isinstance(device, Device):
         raise InvalidError(f"device={shown(device)} is no Device")
-    return tuple(offered(device._backend, "queue_groups", "queue groups")(device._record.native))
+    return tuple(
+        require_group(device._backend.queue_group, "queue groups", device.backend).queue_groups(device._record.native)
+    )
 
 
 def create_queue(
@@ -90,7 +91,7 @@ def create_queue(
         context = default_context(device)
     elif not isinstance(context, Context) or device not in context.devices:
         raise InvalidError(f"{device!r} is not a device of {context!r}")
-    create = offered(device._backend, "create_queue_in_group", "queue groups")
+    create = require_group(device._backend.queue_group, "queue groups", device.backend).create_queue_in_group
     native = create(context._native, device._record.native, found.ordinal, engine, immediate=bool(immediate))
     adopted = AdoptedQueue(native, in_order=True)
     return Queue(device, context, in_order=True, async_handler=async_handler, _adopted=adopted)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from ..backends.contract import require_group
 from ..model.errors import InvalidError
 from ..submission.event import Event
 from ..sycl.queue.queue import Events, Queue
 from ..sycl.usm.array import UsmArray
 from ..sycl.usm.pointer import UsmPointer
-from .capability import memory_range, offered, require_queue
+from .capability import memory_range, require_queue
 
 __all__ = ["memory_ranges_barrier"]
 
@@ -45,5 +46,6 @@ def memory_ranges_barrier(queue: Queue, *memory: UsmArray | UsmPointer, depends_
         if owner.context is not queue.context:
             raise InvalidError(f"{item!r} is memory of another context than the queue's")
         ranges.append((address, nbytes))
-    call, native = offered(queue._backend, "barrier_of_ranges", "barriers for ranges of memory"), queue._native
-    return queue._enqueue(lambda waits: call(native, ranges, waits), depends_on, memory)
+    calls = require_group(queue._backend.range_barrier, "barriers for ranges of memory", queue.backend)
+    native = queue._native
+    return queue._enqueue(lambda waits: calls.barrier_of_ranges(native, ranges, waits), depends_on, memory)

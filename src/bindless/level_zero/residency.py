@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..backends.contract import require_group
 from ..bindless_images import ImageMem
 from ..model.errors import InvalidError
 from ..model.message_values import shown
@@ -11,32 +12,32 @@ from ..submission.command_stream import wait_for_users
 from ..sycl.device.device import Device
 from ..sycl.usm.array import UsmArray
 from ..sycl.usm.pointer import UsmPointer
-from .capability import memory_range, offered
+from .capability import memory_range
 
 __all__ = ["evict", "make_resident"]
 
 _WHAT = "calls for residency"
 
 
-def _apply(functions: tuple[str, str], memory: Any, device: Device | None) -> None:
+def _apply(memory: Any, device: Device | None, resident: bool) -> None:
+    image = isinstance(memory, ImageMem)
     if isinstance(memory, ImageMem):
-        raw, _, context, place, _ = memory._image_memory()
-        chosen = place if device is None else device
-        arguments: tuple[int, ...] = (raw,)
-        function = functions[1]
+        address, _, context, place, _ = memory._image_memory()
+        nbytes = 0
     else:
         owner, address, nbytes = memory_range(memory, "memory")
-        context, chosen = owner.context, owner.device if device is None else device
-        arguments, function = (address, nbytes), functions[0]
-        if functions is _EVICT:
+        context, place = owner.context, owner.device
+        if not resident:
             wait_for_users(owner)
+    chosen = place if device is None else device
     if not isinstance(chosen, Device) or chosen not in context.devices:
         raise InvalidError(f"device={shown(chosen)} is not a device of the memory's context")
-    offered(context._backend, function, _WHAT)(context._native, chosen._record.native, *arguments)
-
-
-_RESIDENT = ("make_memory_resident", "make_image_resident")
-_EVICT = ("evict_memory", "evict_image")
+    calls = require_group(context._backend.residency, _WHAT, context.backend)
+    where = context._native, chosen._record.native
+    if image:
+        (calls.make_image_resident if resident else calls.evict_image)(*where, address)
+    else:
+        (calls.make_memory_resident if resident else calls.evict_memory)(*where, address, nbytes)
 
 
 def make_resident(memory: UsmArray | UsmPointer | ImageMem, device: Device | None = None) -> None:
@@ -61,7 +62,7 @@ def make_resident(memory: UsmArray | UsmPointer | ImageMem, device: Device | Non
     FeatureNotSupportedError
         The driver has no such calls.
     """
-    _apply(_RESIDENT, memory, device)
+    _apply(memory, device, True)
 
 
 def evict(memory: UsmArray | UsmPointer | ImageMem, device: Device | None = None) -> None:
@@ -76,4 +77,4 @@ def evict(memory: UsmArray | UsmPointer | ImageMem, device: Device | None = None
     device : Device, optional
         None is the device where the memory was made.
     """
-    _apply(_EVICT, memory, device)
+    _apply(memory, device, False)

@@ -6,7 +6,8 @@ import operator
 import threading
 from typing import Any, SupportsIndex
 
-from ..backends.contract import BackendProtocol
+from ..backends.contract import BackendProtocol, require_group
+from ..backends.contract.low_level import VirtualMemoryProtocol
 from ..core import ownership
 from ..model.errors import Error, InvalidError
 from ..model.message_values import shown
@@ -15,12 +16,15 @@ from ..submission.command_stream import wait_for_all
 from ..sycl.device.context import Context
 from ..sycl.device.device import Device
 from ..sycl.device.device_context import resolve
-from .capability import offered
 
 __all__ = ["PhysicalMemory", "VirtualRange", "get_page_size"]
 
 _WHAT = "virtual memory"
 _ACCESS = ("read_write", "read", "none")
+
+
+def _calls(backend: BackendProtocol) -> VirtualMemoryProtocol:
+    return require_group(backend.virtual_memory, _WHAT, backend.backend)
 
 
 def _bytes(value: SupportsIndex, name: str) -> int:
@@ -57,7 +61,7 @@ def get_page_size(nbytes: SupportsIndex, *where: object) -> int:
     """
     device, context = resolve(where)
     size = _bytes(nbytes, "nbytes")
-    ask = offered(context._backend, "virtual_page_size", _WHAT)
+    ask = _calls(context._backend).virtual_page_size
     return int(ask(context._native, device._record.native, size))
 
 
@@ -101,9 +105,9 @@ class PhysicalMemory(SingleOwner):
         self.device, self.context = resolve(where)
         backend = self.context._backend
         self.nbytes = _pages(nbytes, self.device, self.context)
-        create = offered(backend, "create_physical", _WHAT)
+        create = _calls(backend).create_physical
         self._native = create(self.context._native, self.device._record.native, self.nbytes)
-        destroy = offered(backend, "destroy_physical", _WHAT)
+        destroy = _calls(backend).destroy_physical
         self._resource = ownership.Resource(
             ownership.Rank.MEMORY, self.context._resource, destroy, self.context._native, self._native
         )
@@ -119,7 +123,7 @@ class _Reservation(SingleOwner):
 
     def end(self) -> None:
         """Unmaps everything and gives the addresses back."""
-        unmap = offered(self.backend, "unmap", _WHAT)
+        unmap = _calls(self.backend).unmap
         first: Error | None = None
         while self.mapped:
             address, (nbytes, memory) = self.mapped.popitem()
@@ -128,7 +132,7 @@ class _Reservation(SingleOwner):
             except Error as error:  # the others go nevertheless
                 first = first or error
             del memory
-        offered(self.backend, "release_addresses", _WHAT)(self.native, self.address, self.nbytes)
+        _calls(self.backend).release_addresses(self.native, self.address, self.nbytes)
         if first is not None:
             raise first
 
@@ -170,7 +174,7 @@ class VirtualRange(SingleOwner):
         self.device, self.context = resolve(where)
         backend, native = self.context._backend, self.context._native
         self.nbytes = _pages(nbytes, self.device, self.context)
-        reserve = offered(backend, "reserve_addresses", _WHAT)
+        reserve = _calls(backend).reserve_addresses
         self.address: int = reserve(native, self.device._record.native, self.nbytes)
         self._held = _Reservation(backend, native, self.address, self.nbytes)
         self._lock = threading.RLock()
@@ -236,7 +240,7 @@ class VirtualRange(SingleOwner):
                         f"offset={offset}, nbytes={size}: {length} bytes are mapped at offset {other - self.address}; "
                         "unmap them first"
                     )
-            offered(self.context._backend, "map_physical", _WHAT)(
+            _calls(self.context._backend).map_physical(
                 self.context._native, self.device._record.native, place, size, memory._native, memory_offset, access
             )
             self._held.mapped[place] = size, memory
@@ -261,7 +265,7 @@ class VirtualRange(SingleOwner):
             if found is None:
                 listed = ", ".join(str(place - self.address) for place in sorted(self._held.mapped)) or "nowhere"
                 raise InvalidError(f"offset={offset}: memory is mapped at {listed}")
-            offered(self.context._backend, "unmap", _WHAT)(self.context._native, self.address + offset, found[0])
+            _calls(self.context._backend).unmap(self.context._native, self.address + offset, found[0])
             del self._held.mapped[self.address + offset]
 
     def set_access(self, offset: int, nbytes: int, access: str) -> None:
@@ -277,7 +281,7 @@ class VirtualRange(SingleOwner):
         if access not in _ACCESS:
             raise InvalidError(f"access={shown(access)}: it is one of {', '.join(_ACCESS)}")
         self._require(offset, nbytes)
-        offered(self.context._backend, "set_access", _WHAT)(
+        _calls(self.context._backend).set_access(
             self.context._native, self.device._record.native, self.address + offset, nbytes, access
         )
 

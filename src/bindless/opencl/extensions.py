@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
-
-from ..backends.contract.reference_counted import CountedProtocol
+from ..interop.native.backend_lookup import counted_of
 from ..model.enums import Backend
 from ..model.errors import BackendMismatchError, InvalidError
 from ..model.message_values import shown
@@ -44,7 +42,7 @@ def has_extension(where: Platform | Device, extension: str) -> bool:
         raise BackendMismatchError(
             f"{where!r} is of the {where.backend} backend: extensions are of OpenCL's", backend=str(where.backend)
         )
-    backend = cast(CountedProtocol, where._backend)
+    backend = counted_of(where._backend)
     if isinstance(where, Platform):
         return extension in backend.platform_extensions(where._record)
     return extension in backend.device_extensions(where._record.native)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
-
-from ..backends.contract.reference_counted import CountedProtocol
-from ..interop.native.backend_lookup import backend_for
+from ..interop.native.backend_lookup import backend_for, counted_of
 from ..model.enums import Backend
 from ..model.errors import InvalidError
 from ..model.message_values import shown
@@ -42,4 +39,4 @@ def get_reference_count(obj: object) -> int:
     if isinstance(obj, int) and not getattr(obj, "type", ""):
         raise InvalidError(f"obj={shown(obj)}: a number does not tell its type; give NativeHandle(number, 'cl_mem')")
     handle = as_handle(obj, _TYPES, "obj")
-    return cast(CountedProtocol, backend_for(Backend.opencl)).reference_count(handle)
+    return counted_of(backend_for(Backend.opencl)).reference_count(handle)

@@ -14,7 +14,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -117,7 +117,7 @@ class CommandStream(Commands):
         self.context = context
         self.device = device
         self.backend = backend
-        self.in_order, self._in_batches = in_order, in_order or hasattr(backend, "queue_ends")
+        self.in_order, self._in_batches = in_order, in_order or backend.unordered_batches is not None
         self.profiling = profiling
         self.lock = Lock()
         self.log = ErrorLog(context, handler)
@@ -316,8 +316,9 @@ class CommandStream(Commands):
     def _end_batch(self, last: Event | None = None) -> None:
         """From now on the batch is held by an event, in order that of the last command; the lock is held."""
         if not self.in_order or last is None:
-            backend: Any = self.backend
-            last = Event._of_all(self, tuple(Event(self, native) for native in backend.queue_ends(self.native)))
+            calls = self.backend.unordered_batches
+            assert calls is not None  # else the queue has no batches
+            last = Event._of_all(self, tuple(Event(self, native) for native in calls.queue_ends(self.native)))
         self._held.append((last, self._new_batch()))
 
     def _new_batch(self) -> list[object]:

@@ -18,7 +18,7 @@ Rules
     of any other method on the same thread: a lock that they take is not held while Python objects are made, or is
     reentrant.
   - ``traits`` holds the properties in which back ends differ; see ``Traits``.
-  - ``queue_ends``, if there is one, gives events after everything submitted so far to a queue out of order.
+  - Methods that only some back ends have come in groups, each an attribute that may be None; see ``OptionalGroups``.
   - A native queue with ``streams``, which are lanes, is idle once each has ``done`` all that was ``submitted``, or,
     where the driver makes an event of each command, once it says so through ``wait_for``.
   - A failure after which the native context is of no use any more is a ``DeviceLostError``, then for every call.
@@ -45,6 +45,7 @@ from .native_objects import (
     NativeQueue,
     NativeSemaphore,
 )
+from .optional_groups import OptionalGroups, OwnMethods, require_group
 from .partitioning import PartitioningProtocol
 from .records import (
     AdoptedQueue,
@@ -79,8 +80,11 @@ __all__ = [
     "NativeObject",
     "NativeQueue",
     "NativeSemaphore",
+    "OptionalGroups",
+    "OwnMethods",
     "PartitioningProtocol",
     "PlatformRecord",
     "PointerRecord",
     "Traits",
+    "require_group",
 ]

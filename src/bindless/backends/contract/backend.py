@@ -14,13 +14,14 @@ from ...model.module.description import ModuleDescription
 from ...model.sampler import BindlessImageSampler
 from .direct_launch import DirectLaunch
 from .native_objects import NativeContext, NativeDevice, NativeEvent, NativeKernel, NativeModule, NativeQueue
+from .optional_groups import OptionalGroups
 from .records import DeviceRecord, ImageRecord, KernelRecord, PlatformRecord, PointerRecord
 from .traits import Traits
 
 __all__ = ["BackendProtocol"]
 
 
-class BackendProtocol(Protocol):
+class BackendProtocol(OptionalGroups, Protocol):
     """One vendor's driver. See the module's text for the rules that hold for every method."""
 
     @property
@@ -163,12 +164,7 @@ class BackendProtocol(Protocol):
         """Destroys an image, not its memory."""
 
     def copy_image(self, queue: NativeQueue, region: CopyRegion, waits: Sequence[NativeEvent] = ()) -> NativeEvent:
-        """Any of BI's copies. A backend may offer beside it
-
-            prepare_copy(queue, region) -> DirectCopy | None
-
-        the same copy to be repeated, with other arrays of the same shape; None where it takes Python each time.
-        """
+        """Any of BI's copies."""
 
     def image_call(self, queue: NativeQueue, call: ImageCall, waits: Sequence[NativeEvent] = ()) -> NativeEvent:
         """Runs a device function over arrays that the device can reach."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from ...model.external import ExternalMemDescriptor, ExternalSemaphoreDescriptor
+from ...model.external import ExternalMemDescriptor, ExternalMemHandleType, ExternalSemaphoreDescriptor
 from ...model.image_descriptor import ImageDescriptor
 from .direct_launch import DirectLaunch
 from .native_objects import NativeContext, NativeDevice, NativeEvent, NativeExternalMemory, NativeQueue, NativeSemaphore
@@ -25,6 +25,9 @@ class ExternalMemoryProtocol(Protocol):
         self, context: NativeContext, device: NativeDevice, desc: ExternalMemDescriptor
     ) -> NativeExternalMemory:
         """``FeatureNotSupportedError`` for a kind of handle that the driver does not take."""
+
+    def importable_memory(self, device: NativeDevice) -> frozenset[ExternalMemHandleType]:
+        """Types of handles that ``import_memory`` takes on the device."""
 
     def release_memory(self, context: NativeContext, memory: NativeExternalMemory) -> None:
         """Called like ``free``, after everything mapped of it was unmapped."""

@@ -1,7 +1,7 @@
 """What a backend may offer beside the contract: what drivers have below SYCL, which ``bindless.level_zero`` shows.
 
-Each Protocol is one group of functions. A backend that has a group offers all of its functions; one that has none of
-them is refused by name before it is called. The rules of the package hold here too: native objects are opaque,
+Each Protocol is one group of methods, an attribute of ``OptionalGroups``. The rules of the
+package hold here too: native objects are opaque,
 every ``destroy``, ``unmap`` and ``close`` happens once, and memory named in a command stays until that is complete.
 """
 
@@ -11,19 +11,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ...model.external import ExternalMemHandleType
 from ...model.image_descriptor import ImageDescriptor
 from ...model.sampler import BindlessImageSampler
 from .native_objects import NativeContext, NativeDevice, NativeEvent, NativeKernel, NativeModule, NativeQueue
 
 __all__ = [
+    "CachePreferenceProtocol",
+    "CooperativeProtocol",
     "EventPoolProtocol",
     "FenceProtocol",
     "FormatViewProtocol",
     "GraphProtocol",
-    "ImportableMemoryProtocol",
+    "IndirectProtocol",
     "IpcProtocol",
-    "LaunchingProtocol",
     "ModuleLinkProtocol",
     "OffsetProtocol",
     "PeerProtocol",
@@ -93,13 +93,6 @@ class OffsetProtocol(Protocol):
         waits: Sequence[NativeEvent] = (),
     ) -> NativeEvent:
         """``launch`` with an offset by dimension of the native kernel."""
-
-
-class ImportableMemoryProtocol(Protocol):
-    """External memory by the type of its handle; with ``ExternalMemoryProtocol``."""
-
-    def importable_memory(self, device: NativeDevice) -> frozenset[ExternalMemHandleType]:
-        """Types that ``import_memory`` takes on the device."""
 
 
 class SurfaceLimitsProtocol(Protocol):
@@ -326,8 +319,8 @@ class ReachProtocol(Protocol):
         """Whether kernels of a device reach device memory of another; asking turns that on, where it has to be."""
 
 
-class LaunchingProtocol(Protocol):
-    """Other ways of running kernels than ``launch``."""
+class CooperativeProtocol(Protocol):
+    """Launches whose work-groups run concurrently."""
 
     def launch_cooperative(
         self,
@@ -347,6 +340,10 @@ class LaunchingProtocol(Protocol):
             local_memory: bytes that arguments ask for.
         """
 
+
+class IndirectProtocol(Protocol):
+    """Launches whose size the device reads from memory."""
+
     def launch_indirect(
         self,
         queue: NativeQueue,
@@ -357,6 +354,10 @@ class LaunchingProtocol(Protocol):
         waits: Sequence[NativeEvent] = (),
     ) -> NativeEvent:
         """``address``: three uint32 that the device reads when the kernel starts, the work-groups by dimension."""
+
+
+class CachePreferenceProtocol(Protocol):
+    """Preference between cache and local memory."""
 
     def prefer_cache(self, kernel: NativeKernel, preference: str) -> None:
         """``"local_memory"``, ``"data"`` or ``"default"``."""

@@ -9,7 +9,7 @@ from ...model.native_handle import NativeHandle
 from .native_objects import NativeContext, NativeDevice, NativeEvent, NativeKernel, NativeModule
 from .records import AdoptedQueue, PlatformRecord, PointerRecord
 
-__all__ = ["InteropProtocol"]
+__all__ = ["InteropProtocol", "ModuleInteropProtocol"]
 
 
 class InteropProtocol(Protocol):
@@ -22,12 +22,17 @@ class InteropProtocol(Protocol):
     driver's object to the caller whenever it raises.
     """
 
-    # C types of the handles of each kind that can be made, the usual one first. What is missing cannot be made.
-    native_types: Mapping[str, tuple[str, ...]]
-    # Kinds whose objects may consist of several native ones: their handles are told as a tuple.
-    native_lists: frozenset[str]
-    # Kinds whose handles count references: each transfer is of one, however many objects have the handle.
-    native_counted: frozenset[str]
+    @property
+    def native_types(self) -> Mapping[str, tuple[str, ...]]:
+        """C types of the handles of each kind that can be made, the usual one first. A kind without them cannot be."""
+
+    @property
+    def native_lists(self) -> frozenset[str]:
+        """Kinds whose objects may consist of several native ones: ``get_native`` returns a tuple of their handles."""
+
+    @property
+    def native_counted(self) -> frozenset[str]:
+        """Kinds whose handles count references: each transfer takes one, however many objects have the handle."""
 
     def platform_handle(self, platform: PlatformRecord) -> int:
         """The driver's own handle of a platform; ``FeatureNotSupportedError`` if it has none."""
@@ -46,11 +51,6 @@ class InteropProtocol(Protocol):
 
     def adopt_event(self, context: NativeContext, handle: NativeHandle, owned: bool) -> NativeEvent: ...
 
-    def adopt_module(
-        self, context: NativeContext, device: NativeDevice, handle: NativeHandle, owned: bool
-    ) -> NativeModule:
-        """``BuildError`` for one whose kernels cannot run yet."""
-
     def adopt_kernel(self, module: NativeModule, handle: NativeHandle, owned: bool) -> NativeKernel:
         """One that is owned ends with its module."""
 
@@ -59,3 +59,12 @@ class InteropProtocol(Protocol):
 
     def adopt_memory(self, context: NativeContext, handle: NativeHandle, owned: bool) -> PointerRecord:
         """What is known of an allocation, and its address; one that is owned can be given to ``free`` from now on."""
+
+
+class ModuleInteropProtocol(Protocol):
+    """Modules made from native handles one by one, where a native module is of one device."""
+
+    def adopt_module(
+        self, context: NativeContext, device: NativeDevice, handle: NativeHandle, owned: bool
+    ) -> NativeModule:
+        """``BuildError`` for one whose kernels cannot run yet."""

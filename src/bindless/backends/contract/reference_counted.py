@@ -9,15 +9,14 @@ from typing import Any, Protocol
 from ...model.enums import BundleState, Ownership
 from ...model.image_descriptor import ImageDescriptor
 from ...model.native_handle import NativeHandle
-from . import (
-    DeviceRecord,
-    InteropProtocol,
+from .native_handles import InteropProtocol
+from .native_objects import (
     NativeContext,
     NativeDevice,
     NativeModule,
     NativeObject,
-    PlatformRecord,
 )
+from .records import DeviceRecord, PlatformRecord
 
 __all__ = ["AdoptedBundle", "CountedProtocol"]
 
@@ -48,14 +47,18 @@ class CountedProtocol(InteropProtocol, Protocol):
     programs belong to contexts rather than to devices.
     """
 
-    # Whose a handle is where the caller does not say.
-    default_ownership: Ownership
+    @property
+    def default_ownership(self) -> Ownership:
+        """Ownership of a handle where the caller names none."""
 
     def held_handle(self, native: Any) -> NativeHandle:
         """The handle of one of the backend's objects, with a reference of its own."""
 
     def memory_handle(self, context: NativeContext, address: int, *, image: bool = False) -> NativeHandle | None:
         """That of a buffer's memory or, by its raw handle, of an image's; None where it is no native object."""
+
+    def memory_or_address(self, context: NativeContext, address: int) -> int:
+        """The native memory object of an address; the address itself where it stands for none."""
 
     def adopt_device(self, handle: NativeHandle) -> tuple[DeviceRecord, NativeDevice] | None:
         """A part of a device, made here or elsewhere, and what it is a part of; None for other things."""

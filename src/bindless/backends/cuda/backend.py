@@ -23,7 +23,7 @@ from ...model.errors import BackendMismatchError, InvalidError
 from ...model.image_call import ImageCall
 from ...model.module.description import ModuleDescription
 from ...model.native_handle import NativeHandle
-from ..contract import DeviceRecord, KernelRecord, PlatformRecord, PointerRecord, Traits
+from ..contract import DeviceRecord, KernelRecord, OptionalGroups, OwnMethods, PlatformRecord, PointerRecord, Traits
 from . import copy as _copy
 from . import device_info as _device_info
 from . import (
@@ -69,7 +69,7 @@ _NATIVE: dict[type, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
-class CudaBackend:
+class CudaBackend(OptionalGroups):
     """NVIDIA GPUs. Making it opens nothing; ``devices`` loads the driver."""
 
     backend = Backend.cuda
@@ -315,3 +315,22 @@ class CudaBackend:
                     )
                 return NativeHandle(int(handle if name == "CUdevice" else ffi.cast("uintptr_t", handle)), name)
         raise BackendMismatchError(f"{native!r} is no object of the CUDA backend", backend="cuda")
+
+    # ------------------------------------------------------------------ optional groups, all of methods above
+
+    host_calls = OwnMethods()
+    prepared_copies = OwnMethods()
+    unordered_batches = OwnMethods()
+    linking = OwnMethods()
+    external_memory = OwnMethods()
+    external_semaphores = OwnMethods()
+    interop = OwnMethods()
+    module_interop = OwnMethods()
+    surface_limits = OwnMethods()
+    cooperative_launch = OwnMethods()
+    cache_preference = OwnMethods()
+    graph = OwnMethods()
+    ipc = OwnMethods()
+    virtual_memory = OwnMethods()
+    peer_access = OwnMethods()
+    reach = OwnMethods()

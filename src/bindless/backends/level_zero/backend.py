@@ -21,7 +21,7 @@ from ...model.errors import BackendMismatchError, FeatureNotSupportedError, Inva
 from ...model.image_call import ImageCall
 from ...model.module.description import ModuleDescription
 from ...model.native_handle import NativeHandle
-from ..contract import DeviceRecord, KernelRecord, PlatformRecord, Traits
+from ..contract import DeviceRecord, KernelRecord, OptionalGroups, OwnMethods, PlatformRecord, Traits
 from . import copy as _copy
 from . import device_info as _device_info
 from . import (
@@ -65,7 +65,7 @@ _NATIVE: dict[type, Callable[[Any], Any]] = {
 }
 
 
-class LevelZeroBackend:
+class LevelZeroBackend(OptionalGroups):
     """Level Zero devices. Making it opens nothing; ``devices`` loads the loader and the drivers."""
 
     backend = Backend.level_zero
@@ -307,3 +307,29 @@ class LevelZeroBackend:
                 spelled = ffi.typeof(handle).cname.removeprefix("struct _").removesuffix(" *")
                 return NativeHandle(int(ffi.cast("uintptr_t", handle)), spelled)
         raise BackendMismatchError(f"{native!r} is no object of the Level Zero backend", backend="level_zero")
+
+    # ------------------------------------------------------------------ optional groups, all of methods above
+
+    partitioning = OwnMethods()
+    linking = OwnMethods()
+    module_link = OwnMethods()
+    external_memory = OwnMethods()
+    external_semaphores = OwnMethods()
+    interop = OwnMethods()
+    module_interop = OwnMethods()
+    unsampled_memory = OwnMethods()
+    format_views = OwnMethods()
+    offset_launch = OwnMethods()
+    cooperative_launch = OwnMethods()
+    indirect_launch = OwnMethods()
+    cache_preference = OwnMethods()
+    queue_group = OwnMethods()
+    graph = OwnMethods()
+    fences = OwnMethods()
+    range_barrier = OwnMethods()
+    event_pools = OwnMethods()
+    ipc = OwnMethods()
+    virtual_memory = OwnMethods()
+    residency = OwnMethods()
+    peer_access = OwnMethods()
+    reach = OwnMethods()

@@ -21,7 +21,7 @@ from ...model.errors import BackendMismatchError, FeatureNotSupportedError, Inva
 from ...model.image_call import ImageCall
 from ...model.module.description import ModuleDescription
 from ...model.native_handle import NativeHandle
-from ..contract import DeviceRecord, KernelRecord, PlatformRecord, Traits
+from ..contract import DeviceRecord, KernelRecord, OptionalGroups, OwnMethods, PlatformRecord, Traits
 from . import (
     adopted_program,
     deferred_free,
@@ -66,7 +66,7 @@ _NATIVE: dict[type, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
-class OpenCLBackend:
+class OpenCLBackend(OptionalGroups):
     """OpenCL devices. Making it opens nothing; ``devices`` loads the loader and the drivers."""
 
     backend = Backend.opencl
@@ -291,3 +291,15 @@ class OpenCLBackend:
                 f"this {type(native).__name__.lower()} was released: it has no native handle", backend="opencl"
             )
         return NativeHandle(int(ffi.cast("uintptr_t", handle)), type_)
+
+    # ------------------------------------------------------------------ optional groups, all of methods above
+
+    partitioning = OwnMethods()
+    unordered_batches = OwnMethods()
+    linking = OwnMethods()
+    external_memory = OwnMethods()
+    external_semaphores = OwnMethods()
+    interop = OwnMethods()
+    counted = OwnMethods()
+    unsampled_memory = OwnMethods()
+    offset_launch = OwnMethods()

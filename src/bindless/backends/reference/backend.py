@@ -31,7 +31,16 @@ from ...model.module import spirv
 from ...model.module.description import ModuleDescription
 from ...model.native_handle import NativeHandle
 from ...model.sampler import BindlessImageSampler
-from ..contract import DeviceRecord, ImageRecord, KernelRecord, PlatformRecord, PointerRecord, Traits
+from ..contract import (
+    DeviceRecord,
+    ImageRecord,
+    KernelRecord,
+    OptionalGroups,
+    OwnMethods,
+    PlatformRecord,
+    PointerRecord,
+    Traits,
+)
 from . import copy as _copy
 from . import external_memory, graph, low_level
 from .device_info import ASPECTS, device_info, text
@@ -69,7 +78,7 @@ _STATUS = (EventStatus.submitted, EventStatus.running, EventStatus.complete, Eve
 _OPERATIONS = {"fetch": 0, "sample": 1, "sample_lod": 2, "sample_grad": 3, "write": 4}
 
 
-class ReferenceBackend:
+class ReferenceBackend(OptionalGroups):
     """``BackendProtocol`` over the reference driver. Every aspect of BI; waits can be interrupted."""
 
     backend = Backend.reference
@@ -582,3 +591,22 @@ class ReferenceBackend:
         if type(native) not in TYPE_OF:
             raise BackendMismatchError(f"{native!r} is no object of the reference backend", backend="reference")
         return NativeHandle(int(self._ffi.cast("uintptr_t", native.handle)), TYPE_OF[type(native)])
+
+    # ------------------------------------------------------------------ optional groups, all of methods above
+
+    host_memory = OwnMethods()
+    prepared_copies = OwnMethods()
+    linking = OwnMethods()
+    external_memory = OwnMethods()
+    external_semaphores = OwnMethods()
+    interop = OwnMethods()
+    module_interop = OwnMethods()
+    unsampled_memory = OwnMethods()
+    offset_launch = OwnMethods()
+    cooperative_launch = OwnMethods()
+    cache_preference = OwnMethods()
+    queue_group = OwnMethods()
+    graph = OwnMethods()
+    range_barrier = OwnMethods()
+    residency = OwnMethods()
+    peer_access = OwnMethods()

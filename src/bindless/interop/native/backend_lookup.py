@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from ...backends import registry
-from ...backends.contract import BackendProtocol, InteropProtocol
+from ...backends.contract import BackendProtocol, InteropProtocol, require_group
+from ...backends.contract.reference_counted import CountedProtocol
 from ...model.enums import Backend, coerce
 from ...model.errors import BackendMismatchError, FeatureNotSupportedError, InvalidError
 from ...model.message_values import shown
@@ -23,12 +22,21 @@ def interop_of(backend: BackendProtocol) -> InteropProtocol:
     FeatureNotSupportedError
         The backend has no native handles.
     """
-    if not hasattr(backend, "native_types"):
+    if backend.interop is None:
         raise FeatureNotSupportedError(
             f"the {backend.backend} backend makes no objects of native handles; other backends do",
             backend=str(backend.backend),
         )
-    return cast(InteropProtocol, backend)
+    return backend.interop
+
+
+def counted_of(backend: BackendProtocol) -> CountedProtocol:
+    """The calls of a back end whose native objects count references.
+
+    Raises:
+        FeatureNotSupportedError: its objects do not.
+    """
+    return require_group(backend.counted, "reference counts of native objects", backend.backend)
 
 
 def backend_for(name: Backend | str) -> BackendProtocol:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 from ...backends.contract import BackendProtocol
-from ...backends.contract.reference_counted import CountedProtocol
 from ...model.enums import Backend, coerce
 from ...model.errors import BackendMismatchError, FeatureNotSupportedError, InvalidError
 from ...model.native_handle import NativeHandle
@@ -55,9 +54,9 @@ def _event(event: Event) -> _Natives:
     return [leaf._native for leaf in leaves if leaf._native is not None]
 
 
-def _is_counted(backend: object) -> bool:
+def _is_counted(backend: BackendProtocol) -> bool:
     """Whether its objects count references; handles have one of their own then."""
-    return hasattr(backend, "held_handle")
+    return backend.counted is not None
 
 
 # Kind of the object, its backend, and the backend's objects in it.
@@ -145,9 +144,9 @@ def _memory(obj: MemoryObject, expected: Backend | str | None) -> tuple[NativeHa
     found: list[NativeHandle] = []
     for home, place in list(obj._storage.places.items()):
         backend = home.context._backend
-        if not _is_counted(backend) or home.context.closed or wanted not in (None, backend.backend):
+        counted = backend.counted
+        if counted is None or home.context.closed or wanted not in (None, backend.backend):
             continue
-        counted = cast(CountedProtocol, backend)
         address = place.address if place.image is None else place.image.handle
         handle = counted.memory_handle(home.context._native, address, image=place.image is not None)
         if handle is not None:
@@ -174,7 +173,7 @@ def _handles(
             f"get_native: {obj!r} is of the {own.backend} backend, not of {expected}", backend=str(own.backend)
         )
     handles = tuple(dict.fromkeys(_told(own, native) for native in natives_of(obj)))
-    if name in getattr(own, "native_lists", ("kernel_bundle",)):
+    if name in (("kernel_bundle",) if own.interop is None else own.interop.native_lists):
         return handles
     if len(handles) != 1:
         raise InvalidError(
@@ -185,7 +184,7 @@ def _handles(
 
 
 def _told(backend: BackendProtocol, native: Any) -> NativeHandle:
-    if _is_counted(backend) and not isinstance(native, int):
-        return cast(CountedProtocol, backend).held_handle(native)
+    if backend.counted is not None and not isinstance(native, int):
+        return backend.counted.held_handle(native)
     found = native if isinstance(native, int) else backend.native_handle(native)
     return found if isinstance(found, NativeHandle) else NativeHandle(found)

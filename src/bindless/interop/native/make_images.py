@@ -5,9 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import cast
 
-from ...backends.contract.reference_counted import CountedProtocol
 from ...bindless_images.device_limits import require_format, require_limits, require_type
 from ...bindless_images.image_mem import ImageMem
 from ...bindless_images.sycl_images import SampledImage, UnsampledImage
@@ -18,7 +16,7 @@ from ...model.native_handle import CountedHandle
 from ...model.sampler import BindlessImageSampler
 from ...submission.event import Event
 from ...sycl.device.context import Context
-from .backend_lookup import backend_for, handle_for, require_context
+from .backend_lookup import backend_for, counted_of, handle_for, require_context
 from .make_runtime import require_event
 from .ownership import is_owned, one_at_a_time, pass_on
 
@@ -107,7 +105,7 @@ def _adopted(
     require_event(available)
     owned = is_owned(offers, kind, None, handle, ownership)
     device = context.devices[0]
-    counted = cast(CountedProtocol, offers)
+    counted = counted_of(offers)
     raw, desc = counted.adopt_image(context._native, device._record.native, handle, owned)
     memory = ImageMem._adopted(raw, desc, device, context)
     try:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import cast
 
-from ...backends.contract import BackendProtocol, NativeDevice
-from ...backends.contract.reference_counted import AdoptedBundle, CountedProtocol
+from ...backends.contract import BackendProtocol, NativeDevice, require_group
+from ...backends.contract.reference_counted import AdoptedBundle
 from ...core.ownership import Rank
 from ...model.enums import Backend, BundleState, Ownership, coerce
 from ...model.errors import BuildError, FeatureNotSupportedError, InvalidError
@@ -17,7 +16,7 @@ from ...sycl.device.device import Device
 from ...sycl.kernel.bundle import KernelBundle
 from ...sycl.kernel.bundle_source import BundleSource
 from ...sycl.kernel.kernel import Kernel
-from .backend_lookup import backend_for, handle_for, interop_of, require_context
+from .backend_lookup import backend_for, counted_of, handle_for, interop_of, require_context
 from .ownership import chosen_device, is_owned, named_device, one_at_a_time, pass_on
 
 __all__ = ["bundle_of_kernels", "bundle_of_programs", "kernel_in", "make_kernel", "make_kernel_bundle"]
@@ -75,7 +74,7 @@ def make_kernel_bundle(
     require_context(offers, context)
     wanted = coerce(BundleState, state, "state")
     owned = is_owned(offers, "kernel_bundle", Rank.MODULE, handle, ownership)
-    if hasattr(offers, "adopt_programs"):
+    if offers.counted is not None:
         devices = context.devices if device is None else (named_device(offers, context, device),)
         try:
             made = bundle_of_programs(offers, context, devices, (handle,), wanted, owned)
@@ -91,7 +90,8 @@ def make_kernel_bundle(
             backend=str(offers.backend),
         )
     chosen = chosen_device(offers, context, device, "kernel_bundle", handle)
-    module = interop_of(offers).adopt_module(context._native, chosen._record.native, handle, owned)
+    calls = require_group(offers.module_interop, "modules of native handles", offers.backend)
+    module = calls.adopt_module(context._native, chosen._record.native, handle, owned)
     return KernelBundle(context, (chosen,), wanted, BundleSource.untold(offers), _natives={chosen: [module]})
 
 
@@ -112,7 +112,7 @@ def bundle_of_programs(
     BuildError
         They do not build.
     """
-    counted = cast(CountedProtocol, backend)
+    counted = counted_of(backend)
     facade = {device._record.native: device for device in devices}
     adopted = counted.adopt_programs(context._native, tuple(facade), handles, state, owned)
     return _bundle(backend, context, facade, adopted, state)
@@ -131,7 +131,7 @@ def bundle_of_kernels(
         The driver says no.
     """
     facade = {device._record.native: device for device in devices}
-    adopted = cast(CountedProtocol, backend).adopt_programs_of(context._native, tuple(facade), kernels)
+    adopted = counted_of(backend).adopt_programs_of(context._native, tuple(facade), kernels)
     return _bundle(backend, context, facade, adopted, BundleState.executable)
 
 
@@ -198,7 +198,7 @@ def make_kernel(
     handle = handle_for(offers, "kernel", native)
     owned = is_owned(offers, "kernel", None, handle, ownership)
     within = context if bundle is None else bundle
-    if isinstance(within, Context) and hasattr(offers, "program_of"):
+    if isinstance(within, Context) and offers.counted is not None:
         require_context(offers, within)
         bundle = bundle_of_kernels(offers, within, within.devices, (handle,))
     if not isinstance(bundle, KernelBundle):
@@ -216,13 +216,13 @@ def kernel_in(bundle: KernelBundle, handle: NativeHandle, owned: bool) -> Kernel
     """The kernel of a handle in the bundle of its module."""
     offers = bundle.context._backend
     modules = [(device, module) for device, found in bundle._natives.items() for module in found]
-    if len(modules) != 1 and not hasattr(offers, "program_of"):
+    if len(modules) != 1 and offers.counted is None:
         raise InvalidError(
             f"{bundle!r} has {len(modules)} native modules: a kernel is made with a bundle of exactly one, such as "
             "make_kernel_bundle gives"
         )
-    if hasattr(offers, "program_of"):
-        program = cast(CountedProtocol, offers).program_of(bundle.context._native, handle)
+    if offers.counted is not None:
+        program = offers.counted.program_of(bundle.context._native, handle)
         own = [row for row in modules if offers.native_handle(row[1]) == program]
         modules = own or modules
     if not modules:

@@ -15,7 +15,6 @@ from typing import cast
 import numpy.typing as npt
 
 from ...backends.contract import BackendProtocol, NativeDevice
-from ...backends.contract.reference_counted import CountedProtocol
 from ...core.ownership import Rank
 from ...model.enums import Backend, Ownership, UsmKind
 from ...model.errors import BackendMismatchError, InvalidError
@@ -132,9 +131,7 @@ def _device_of(backend: BackendProtocol, native: NativeDevice) -> Device | None:
 
 def _part_of(backend: BackendProtocol, handle: NativeHandle) -> Device | None:
     """A sub-device made by a driver call; None from drivers without such calls."""
-    if not hasattr(backend, "adopt_device"):
-        return None
-    adopted = cast(CountedProtocol, backend).adopt_device(handle)
+    adopted = None if backend.counted is None else backend.counted.adopt_device(handle)
     if adopted is None:
         return None
     record, above = adopted

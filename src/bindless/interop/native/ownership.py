@@ -63,7 +63,7 @@ def is_owned(
         There is no such ownership, or an object that is alive uses the native one already, and it does not count
         references.
     """
-    usual = getattr(backend, "default_ownership", Ownership.transfer)
+    usual = Ownership.transfer if backend.counted is None else backend.counted.default_ownership
     if (usual if ownership is None else coerce(Ownership, ownership, "ownership")) is Ownership.keep:
         return False
     if rank is None or kind in interop_of(backend).native_counted:

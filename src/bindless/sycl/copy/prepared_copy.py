@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...backends.contract.direct_copy import DirectCopy
+from ...backends.contract.prepared_copy import PreparedCopyProtocol
 from ...core._submission import Copies, Copy, Openable, Prepared
 from ...model.copy_region import CopyRegion
 from ...model.image_descriptor import ImageDescriptor
@@ -44,7 +44,7 @@ class PreparedCopies:
     @classmethod
     def of(cls, stream: CommandStream) -> PreparedCopies | None:
         """For a stream's queue; None where the backend repeats none, and where each has times of its own."""
-        if stream.profiling or not hasattr(stream.backend, "prepare_copy"):
+        if stream.profiling or stream.backend.prepared_copies is None:
             return None
         return cls()
 
@@ -81,23 +81,25 @@ class PreparedCopies:
             if len(self._seen) > _MOST_SEEN:
                 self._seen.clear()
             return
-        backend: Any = stream.backend
-        if all(type(value) in (int, tuple) or isinstance(value, ImageDescriptor) for value in keywords.values()):
-            self._prepare(stream, backend, src, dst, region, keywords)
+        calls = stream.backend.prepared_copies
+        if calls is not None and all(
+            type(value) in (int, tuple) or isinstance(value, ImageDescriptor) for value in keywords.values()
+        ):
+            self._prepare(stream, calls, src, dst, region, keywords)
 
     def _prepare(
         self,
         stream: CommandStream,
-        backend: Any,
+        calls: PreparedCopyProtocol,
         src: object,
         dst: object,
         region: CopyRegion,
         keywords: Mapping[str, object],
     ) -> None:
         with stream.lock:
-            direct: DirectCopy | None = None
+            direct = None
             if stream.native is not None:
-                direct = backend.prepare_copy(stream.native, region)
+                direct = calls.prepare_copy(stream.native, region)
             if direct is None or self._image is None:
                 return
             copies = stream.copies

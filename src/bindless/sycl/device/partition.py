@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Union, cast
+from typing import TYPE_CHECKING, Any, Union
 
-from ...backends.contract import PartitioningProtocol
+from ...backends.contract import require_group
 from ...model.enums import coerce
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.info import partition_affinity_domain, partition_property
@@ -29,7 +29,7 @@ NOT_DIVIDED: dict[str, Any] = {
 
 def can_partition(device: Device) -> bool:
     """Whether the device's driver divides devices at all."""
-    return hasattr(device._backend, "partition")
+    return device._backend.partitioning is not None
 
 
 def create_sub_devices(device: Device, how: object, argument: object) -> tuple[Device, ...]:
@@ -59,11 +59,11 @@ def next_partitionable(device: Device) -> tuple[Device, ...]:
 
 
 def _divide(device: Device, way: partition_property, argument: Argument) -> tuple[Device, ...]:
-    backend = cast(PartitioningProtocol, device._backend)
+    calls = require_group(device._backend.partitioning, "sub-devices", device.backend)
     domain = argument if isinstance(argument, partition_affinity_domain) else partition_affinity_domain.not_applicable
     return tuple(
         type(device)._of(device._backend, record, device, way, domain)
-        for record in backend.partition(device._record.native, way, argument)
+        for record in calls.partition(device._record.native, way, argument)
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ...backends.contract import BackendProtocol
 from ...model.enums import UsmKind
 
 if TYPE_CHECKING:
@@ -16,16 +17,16 @@ if TYPE_CHECKING:
 __all__ = ["image_of_another_device", "memory_out_of_reach", "unreached"]
 
 
-def unreached(backend: Any, native: Any, devices: Sequence[Device]) -> frozenset[tuple[Device, Device]]:
+def unreached(backend: BackendProtocol, native: Any, devices: Sequence[Device]) -> frozenset[tuple[Device, Device]]:
     """Pairs of devices of a native context of which the first does not reach device memory of the second."""
-    reaches = getattr(backend, "reaches_memory", None)
-    if len(devices) == 1 or reaches is None:
+    reach = backend.reach
+    if len(devices) == 1 or reach is None:
         return frozenset()
     return frozenset(
         (device, other)
         for device in devices
         for other in devices
-        if device is not other and not reaches(native, device._record.native, other._record.native)
+        if device is not other and not reach.reaches_memory(native, device._record.native, other._record.native)
     )
 
 

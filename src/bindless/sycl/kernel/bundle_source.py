@@ -5,15 +5,15 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ...backends.contract import (
     BackendProtocol,
     KernelArgument,
     KernelRecord,
-    LinkingProtocol,
     NativeModule,
     NativeObject,
+    require_group,
 )
 from ...model.aspects import Aspect
 from ...model.errors import FeatureNotSupportedError, InvalidError
@@ -222,7 +222,7 @@ class BundleSource:
         logs: dict[Device, str] = {}
         for device in devices:
             if device.has(Aspect.online_linker):
-                compiler = cast(LinkingProtocol, self._backend)
+                compiler = require_group(self._backend.linking, "linker", self._backend.backend)
                 made = [
                     compiler.compile_module(
                         context._native,
@@ -252,7 +252,7 @@ def link_objects(
     try:
         for device, parts in objects.items():
             if device.has(Aspect.online_linker):
-                linker = cast(LinkingProtocol, backend)
+                linker = require_group(backend.linking, "linker", backend.backend)
                 made = linker.link_modules(context._native, device._record.native, parts, options=options)
                 natives[device] = [made]
             else:

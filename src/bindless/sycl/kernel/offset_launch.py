@@ -42,15 +42,15 @@ def launch_operation(
     FeatureNotSupportedError
         The driver has no offsets.
     """
-    launch: Callable[..., NativeEvent] | None = getattr(queue._backend, "launch_with_offset", None)
-    if launch is None:
+    group = queue._backend.offset_launch
+    if group is None:
         raise FeatureNotSupportedError(
             f"offset={tuple(index_space.offset)}: {queue.device.name} runs kernels from 0 on; add the offset in the "
             "kernel, as an argument",
             backend=str(queue.device.backend),
         )
     native, target, offset = queue._native, here._native, tuple(reversed(tuple(index_space.offset)))
-    values: Any = tuple(packed)
+    launch, values = group.launch_with_offset, tuple(packed)
     return lambda waits: launch(native, target, *sizes, offset, values, waits)
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
 
 from ...backends.contract import NativeEvent
-from ...backends.contract.low_level import GraphProtocol
 from ...core import ownership
 from ...model.errors import InvalidError
 from ...model.message_values import shown
@@ -70,7 +69,7 @@ class CommandGraph(SingleOwner):
         queue._native  # noqa: B018  raises if it has ended
         self.queue = queue
         self._backend = queue._backend
-        graphs = cast(GraphProtocol, self._backend) if hasattr(self._backend, "record_graph") else None
+        graphs = self._backend.graph
         self._graphs = graphs if graphs is not None and graphs.records_graphs(queue._native) else None
         # Commands are planned for the queue that takes them: with a driver's graph one that only records.
         self._recorder = queue if self._graphs is None else Queue(queue.device, queue.context, in_order=True)

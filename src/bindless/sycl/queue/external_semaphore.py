@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
+from ...backends.contract import require_group
 from ...backends.contract.direct_launch import DirectLaunch
 from ...core import ownership
 from ...core._submission import Openable, Prepared
@@ -56,12 +57,12 @@ class ExternalSemaphore(Imported):
         self.descriptor = _descriptor
         self.device = _device
         self.context = _context
-        backend: Any = _context._backend
+        calls = require_group(_context._backend.external_semaphores, "external semaphores", _context._backend.backend)
         # The native queue that used it last, what signals it and waits for it there, whether that takes values; as
         # one, for threads.
         self._prepared: tuple[Any, ...] = (_NO_QUEUE,)
         self._resource = ownership.Resource(
-            ownership.Rank.EXTERNAL, _context._resource, backend.release_semaphore, _context._native_context, _native
+            ownership.Rank.EXTERNAL, _context._resource, calls.release_semaphore, _context._native_context, _native
         )
 
     def _forget_commands(self) -> None:
@@ -104,8 +105,8 @@ def submit_semaphore(
             elif stream.blocker is None:
                 event = stream.submit_again(command, number, resource)
         if event is None:
-            backend: Any = stream.backend
-            submit = backend.wait_semaphore if waits else backend.signal_semaphore
+            calls = require_group(stream.backend.external_semaphores, "external semaphores", stream.backend.backend)
+            submit = calls.wait_semaphore if waits else calls.signal_semaphore
             event = stream.submit(partial(submit, stream.native, semaphore._native, number), depends_on, (resource,))
     except Error as error:
         raise as_invalid(error, f"{semaphore!r} was not {'waited for' if waits else 'signalled'}") from error
@@ -123,11 +124,11 @@ def _prepare(queue: Queue, semaphore: ExternalSemaphore) -> tuple[tuple[Any, ...
     if not stream.in_order:
         raise InvalidError("semaphores order the commands of in-order queues alone: make the queue with in_order=True")
     resource = of_context(semaphore, queue.device, queue.context)
-    backend: Any = stream.backend
+    calls = require_group(stream.backend.external_semaphores, "external semaphores", stream.backend.backend)
     valued = semaphore.descriptor.has_values
     commands: list[object] = []
     for wait in (False, True):
-        command = backend.prepare_semaphore(native, semaphore._native, wait)
+        command = calls.prepare_semaphore(native, semaphore._native, wait)
         commands.append(_direct(command, resource, valued) if isinstance(command, DirectLaunch) else command)
     semaphore._prepared = prepared = (native, *commands, valued)
     return prepared, resource

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...model.enums import Backend
 from ...model.errors import AccessorError
@@ -63,8 +63,8 @@ class InteropHandle(SingleOwner):
         for own, place in self._places:
             if own is accessor and place.home is not None:
                 address = place.address + accessor.buffer._span[0]
-                backend: Any = self._queue._backend
-                if hasattr(backend, "memory_or_address"):
-                    return int(backend.memory_or_address(self._queue.context._native_context, address))
-                return address
+                counted = self._queue._backend.counted
+                if counted is None:
+                    return address
+                return counted.memory_or_address(self._queue.context._native_context, address)
         raise AccessorError(f"{accessor!r} is no accessor of this host task with target 'device'")

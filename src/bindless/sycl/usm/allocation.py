@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...core import ownership
 from ...core._submission import Openable
@@ -171,13 +171,13 @@ class Allocation(Openable, SingleOwner):
 
 def _lent(context: Context, address: int, nbytes: int, writable: bool, lender: object) -> ownership.Resource | None:
     """The right of kernels to ordinary host memory, which its lender outlives; None where they need none."""
-    backend: Any = context._backend
-    if not hasattr(backend, "lend_memory"):
+    calls = context._backend.host_memory
+    if calls is None:
         return None
     row = (context._native, address, nbytes, writable)
-    backend.lend_memory(*row)
+    calls.lend_memory(*row)
     holder = ownership.Holder(context._resource, lender)
-    return ownership.Resource(ownership.Rank.LENT_MEMORY, holder, backend.return_memory, *row)
+    return ownership.Resource(ownership.Rank.LENT_MEMORY, holder, calls.return_memory, *row)
 
 
 class Lease:

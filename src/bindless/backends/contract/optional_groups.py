@@ -1,0 +1,213 @@
+"""``OptionalGroups``: the groups of methods that only some back ends have, each an attribute that may be None."""
+
+from __future__ import annotations
+
+from typing import Protocol, TypeVar
+
+from ...model.errors import FeatureNotSupportedError
+from .external import ExternalMemoryProtocol, ExternalSemaphoreProtocol
+from .host_call import HostCallProtocol
+from .host_memory import HostMemoryProtocol
+from .linking import LinkingProtocol
+from .low_level import (
+    CachePreferenceProtocol,
+    CooperativeProtocol,
+    EventPoolProtocol,
+    FenceProtocol,
+    FormatViewProtocol,
+    GraphProtocol,
+    IndirectProtocol,
+    IpcProtocol,
+    ModuleLinkProtocol,
+    OffsetProtocol,
+    PeerProtocol,
+    QueueGroupProtocol,
+    RangesBarrierProtocol,
+    ReachProtocol,
+    ResidencyProtocol,
+    SurfaceLimitsProtocol,
+    UnsampledMemoryProtocol,
+    VirtualMemoryProtocol,
+)
+from .native_handles import InteropProtocol, ModuleInteropProtocol
+from .partitioning import PartitioningProtocol
+from .prepared_copy import PreparedCopyProtocol
+from .queue_ends import QueueEndsProtocol
+from .reference_counted import CountedProtocol
+
+__all__ = ["OptionalGroups", "OwnMethods", "require_group"]
+
+_Owner = TypeVar("_Owner")
+_Group = TypeVar("_Group")
+
+
+class OwnMethods:
+    """Descriptor of a group whose methods the back end itself has."""
+
+    def __get__(self, instance: _Owner, owner: type | None = None) -> _Owner:
+        return instance
+
+
+class OptionalGroups(Protocol):
+    """Groups of methods beyond ``BackendProtocol``; each is None where the back end lacks it.
+
+    A back end has all methods of a group or none. It inherits this class, and overrides the groups that it has.
+    """
+
+    @property
+    def partitioning(self) -> PartitioningProtocol | None:
+        """Division of devices. Devices of a back end without it cannot be divided."""
+        return None
+
+    @property
+    def host_memory(self) -> HostMemoryProtocol | None:
+        """Registration of pageable host memory. Without it, kernels reach all host memory or none."""
+        return None
+
+    @property
+    def host_calls(self) -> HostCallProtocol | None:
+        """Image calls that overlap with the transfer of their arrays."""
+        return None
+
+    @property
+    def prepared_copies(self) -> PreparedCopyProtocol | None:
+        """Image copies prepared once and submitted repeatedly."""
+        return None
+
+    @property
+    def unordered_batches(self) -> QueueEndsProtocol | None:
+        """Events after everything submitted to an out-of-order queue."""
+        return None
+
+    @property
+    def linking(self) -> LinkingProtocol | None:
+        """Compilation and linking in two steps; with ``Aspect.online_linker``."""
+        return None
+
+    @property
+    def module_link(self) -> ModuleLinkProtocol | None:
+        """Linking of loaded modules."""
+        return None
+
+    @property
+    def external_memory(self) -> ExternalMemoryProtocol | None:
+        """With ``Aspect.ext_oneapi_external_memory_import``."""
+        return None
+
+    @property
+    def external_semaphores(self) -> ExternalSemaphoreProtocol | None:
+        """With ``Aspect.ext_oneapi_external_semaphore_import``."""
+        return None
+
+    @property
+    def interop(self) -> InteropProtocol | None:
+        """Objects made from native handles."""
+        return None
+
+    @property
+    def module_interop(self) -> ModuleInteropProtocol | None:
+        """Modules made from native handles, one by one."""
+        return None
+
+    @property
+    def counted(self) -> CountedProtocol | None:
+        """Native objects that count references."""
+        return None
+
+    @property
+    def unsampled_memory(self) -> UnsampledMemoryProtocol | None:
+        """Unsampled images over linear memory."""
+        return None
+
+    @property
+    def surface_limits(self) -> SurfaceLimitsProtocol | None:
+        """Size limits of unsampled images that differ from those of sampled images."""
+        return None
+
+    @property
+    def format_views(self) -> FormatViewProtocol | None:
+        """Views of image memory in another format."""
+        return None
+
+    @property
+    def offset_launch(self) -> OffsetProtocol | None:
+        """Launches with a global offset."""
+        return None
+
+    @property
+    def cooperative_launch(self) -> CooperativeProtocol | None:
+        """Launches whose work-groups run concurrently."""
+        return None
+
+    @property
+    def indirect_launch(self) -> IndirectProtocol | None:
+        """Launches whose size the device reads from memory."""
+        return None
+
+    @property
+    def cache_preference(self) -> CachePreferenceProtocol | None:
+        """Preference between cache and local memory."""
+        return None
+
+    @property
+    def queue_group(self) -> QueueGroupProtocol | None:
+        """Groups of engines."""
+        return None
+
+    @property
+    def graph(self) -> GraphProtocol | None:
+        """Commands recorded once and submitted as one."""
+        return None
+
+    @property
+    def fences(self) -> FenceProtocol | None:
+        """Fences of command queues."""
+        return None
+
+    @property
+    def range_barrier(self) -> RangesBarrierProtocol | None:
+        """Barriers for ranges of memory."""
+        return None
+
+    @property
+    def event_pools(self) -> EventPoolProtocol | None:
+        """Events that the host signals, also between processes."""
+        return None
+
+    @property
+    def ipc(self) -> IpcProtocol | None:
+        """Device memory shared between processes."""
+        return None
+
+    @property
+    def virtual_memory(self) -> VirtualMemoryProtocol | None:
+        """Reservation of addresses and mapping of physical memory."""
+        return None
+
+    @property
+    def residency(self) -> ResidencyProtocol | None:
+        """Residency of memory and images on a device."""
+        return None
+
+    @property
+    def peer_access(self) -> PeerProtocol | None:
+        """Queries of access between devices."""
+        return None
+
+    @property
+    def reach(self) -> ReachProtocol | None:
+        """Access between devices of one context. Without it, every device reaches all memory of its context."""
+        return None
+
+
+def require_group(group: _Group | None, what: str, backend: object) -> _Group:
+    """A group that a back end has.
+
+    Raises:
+        FeatureNotSupportedError: the group is None.
+    """
+    if group is None:
+        raise FeatureNotSupportedError(
+            f"the {backend} backend has no {what}: docs/level_zero_api.md tells which backends do", backend=str(backend)
+        )
+    return group
