@@ -9,6 +9,7 @@ import pytest
 from fake_backend import KERNELS
 
 import bindless as bl
+from bindless.sycl.device.image_owner import ImageOwner
 from error_checks import raises
 
 
@@ -199,10 +200,8 @@ def test_handles_local_memory_and_structures(fake, queue, bundle):
     ]
 
 
-class Memory:
+class Memory(ImageOwner):
     """Image memory as the layer above has it."""
-
-    def _image_memory(self) -> None: ...
 
 
 PAIR = np.zeros((), [("n", "i8"), ("x", "f4")])[()]

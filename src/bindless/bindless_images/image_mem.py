@@ -12,6 +12,7 @@ from ..model.image_handles import ImageMemHandle
 from ..model.ranges import Range
 from ..submission.active_streams import active, sweep, wait_for_all
 from ..sycl.device.device_context import resolve
+from ..sycl.device.image_owner import ImageOwner
 from .context_tables import BorrowedMemory, KnownMemory, ListedMemory, MemoryRecord, free_owned
 from .device_limits import require_format, require_limits, require_type
 
@@ -392,7 +393,7 @@ def _level(context: Context, handle: ImageMemHandle, record: KnownMemory, level:
     return ImageMemHandle(raw)
 
 
-class ImageMem:
+class ImageMem(ImageOwner):
     """Image memory with shared ownership; closing the last owner frees it.
 
     ``ImageMem(desc, queue)`` or ``ImageMem(desc, device, context)`` allocates; ``ImageMem()`` owns nothing;

@@ -11,6 +11,7 @@ from ...model.enums import ImageType, UsmKind
 from ...model.errors import InvalidError
 from ...model.image_descriptor import ImageDescriptor
 from ...model.image_handles import ImageMemHandle
+from ..device.image_owner import ImageOwner
 from ..usm.array import UsmArray
 from ..usm.array_import import foreign_array
 from ..usm.host_memory import host_span
@@ -134,7 +135,7 @@ def resolve_side(
             )
     if isinstance(value, np.ndarray):  # first, for the next question is a slow one to most arrays
         return _host_side(name, value, desc, offset, extent, pitch)
-    if isinstance(value, ImageMemHandle) or hasattr(value, "_image_memory"):
+    if isinstance(value, (ImageMemHandle, ImageOwner)):
         side = _image_side(queue, name, value, desc, offset, part)
         if pitch is not None:
             raise InvalidError(f"{side.argument}_pitch={pitch}: image memory has no pitch; leave it out")

@@ -11,6 +11,7 @@ from ...backends.contract.prepared_copy import PreparedCopyProtocol
 from ...core._submission import Copies, Copy, Openable, Prepared
 from ...model.copy_region import CopyRegion
 from ...model.image_descriptor import ImageDescriptor
+from ..device.image_owner import ImageOwner
 from ..usm.array import UsmArray
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class PreparedCopies:
         if kind is np.ndarray:
             return (value.shape, value.dtype.char) if value.dtype.kind in _PLAIN and value.ndim <= 4 else None
         if kind is not UsmArray and kind is not self._image:
-            if self._image is not None or not hasattr(kind, "_image_memory"):
+            if self._image is not None or not issubclass(kind, ImageOwner):
                 return None
             self._image = kind
         if kind is self._image and type(other) is np.ndarray:

@@ -12,6 +12,7 @@ import numpy as np
 from ...model.copy_region import CopyRegion, Endpoint, HostMemory, ImageMemory, UsmMemory
 from ...model.enums import ImageType, UsmKind
 from ...model.image_descriptor import ImageDescriptor
+from ..device.image_owner import ImageOwner
 from ..usm.array import UsmArray
 from ..usm.host_memory import address_of
 
@@ -51,10 +52,9 @@ def whole_copy(queue: Queue, src: Any, dst: Any) -> tuple[CopyRegion, tuple[obje
 
 def _image(queue: Queue, value: Any) -> tuple[ImageMemory, object] | None:
     """An ``ImageMem`` of the queue's context and device."""
-    ask = getattr(type(value), "_image_memory", None)
-    if ask is None:
+    if not isinstance(value, ImageOwner):
         return None
-    raw, desc, context, device, keep = ask(value)
+    raw, desc, context, device, keep = value._image_memory()
     if context is not queue.context or device is not queue.device or desc.type is ImageType.mipmap:
         return None
     return tuple.__new__(ImageMemory, (raw, desc, _ORIGIN)), keep  # without the detour of its own constructor

@@ -17,6 +17,7 @@ from ...model.errors import InvalidError, KernelArgumentError
 from ...model.image_handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
 from ...model.message_values import shown
 from ..buffer.accessor import Accessor, LocalAccessor
+from ..device.image_owner import ImageOwner
 from ..device.peer_access import image_of_another_device, memory_out_of_reach
 from ..usm.array import UsmArray
 from ..usm.pointer import UsmPointer
@@ -213,7 +214,7 @@ def _other(value: object) -> _Packer:
     """The packer of a value whose exact type is not in the table."""
     if isinstance(value, np.generic):
         return _scalar
-    if isinstance(value, ImageMemHandle) or hasattr(value, "_image_memory"):
+    if isinstance(value, (ImageMemHandle, ImageOwner)):
         raise Unfit("image memory is no kernel argument: pass the handle that create_image makes of it")
     for known, packer in PACKERS.items():
         if isinstance(value, known):
