@@ -237,7 +237,9 @@ class CudaBackend(OptionalGroups):
 
     launch = staticmethod(_launch.launch)
     prepare_launch = staticmethod(_launch.prepare_launch)
-    queue_ends = staticmethod(Queue.ends)
+
+    def queue_ends(self, queue: Queue) -> list[Event]:
+        return queue.ends()
 
     # ------------------------------------------------------------------ optional groups: contract/low_level.py
 
@@ -289,7 +291,6 @@ class CudaBackend(OptionalGroups):
     native_types = native_handles.TYPES
     native_lists = frozenset({"kernel_bundle"})
     native_counted = frozenset({"context"})
-    describe_memory = pointer_info
     platform_handle = staticmethod(native_handles.platform_handle)
     find_device = staticmethod(native_handles.find_device)
     devices_of = staticmethod(native_handles.devices_of)
@@ -299,6 +300,9 @@ class CudaBackend(OptionalGroups):
     adopt_module = staticmethod(native_handles.adopt_module)
     adopt_kernel = staticmethod(native_handles.adopt_kernel)
     adopt_memory = staticmethod(native_handles.adopt_memory)
+
+    def describe_memory(self, context: Context, handle: NativeHandle) -> PointerRecord:
+        return _memory.pointer_info(context, handle)
 
     def native_handle(self, native: object) -> NativeHandle:
         """CUdevice, or the address that is a CUcontext, CUstream, CUevent, CUmodule or CUfunction.

@@ -21,7 +21,7 @@ from ...model.errors import BackendMismatchError, FeatureNotSupportedError, Inva
 from ...model.image_call import ImageCall
 from ...model.module.description import ModuleDescription
 from ...model.native_handle import NativeHandle
-from ..contract import DeviceRecord, KernelRecord, OptionalGroups, OwnMethods, PlatformRecord, Traits
+from ..contract import DeviceRecord, KernelRecord, OptionalGroups, OwnMethods, PlatformRecord, PointerRecord, Traits
 from . import copy as _copy
 from . import device_info as _device_info
 from . import (
@@ -279,7 +279,6 @@ class LevelZeroBackend(OptionalGroups):
     native_types = native_handles.TYPES
     native_lists = frozenset({"kernel_bundle"})
     native_counted: frozenset[str] = frozenset()
-    describe_memory = staticmethod(_memory.pointer_info)
     platform_handle = staticmethod(native_handles.platform_handle)
     find_device = staticmethod(native_handles.find_device)
     devices_of = staticmethod(native_handles.devices_of)
@@ -289,6 +288,9 @@ class LevelZeroBackend(OptionalGroups):
     adopt_module = staticmethod(native_handles.adopt_module)
     adopt_kernel = staticmethod(native_handles.adopt_kernel)
     adopt_memory = staticmethod(native_handles.adopt_memory)
+
+    def describe_memory(self, context: Context, handle: NativeHandle) -> PointerRecord:
+        return _memory.pointer_info(context, handle)
 
     def native_handle(self, native: object) -> NativeHandle:
         """The address that is the ze_..._handle_t of an object.

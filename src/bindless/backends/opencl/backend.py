@@ -110,7 +110,8 @@ class OpenCLBackend(OptionalGroups):
     def wait_queue(self, queue: Queue) -> None:
         queue.wait()
 
-    queue_ends = staticmethod(Queue.ends)
+    def queue_ends(self, queue: Queue) -> Sequence[Event]:
+        return queue.ends()
 
     def queue_is_idle(self, queue: Queue) -> bool:
         return queue.is_idle()

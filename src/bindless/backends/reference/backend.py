@@ -582,7 +582,9 @@ class ReferenceBackend(OptionalGroups):
     native_types = TYPES
     native_lists = frozenset({"kernel_bundle"})
     native_counted: frozenset[str] = frozenset()
-    describe_memory = pointer_info
+
+    def describe_memory(self, context: Context, handle: NativeHandle) -> PointerRecord:
+        return self.pointer_info(context, handle)
 
     def native_handle(self, native: Any) -> int:
         """The address that is the handle of an object; numbers of images are handles themselves."""

@@ -61,11 +61,13 @@ def barrier_of_ranges(
     return backend.barrier(queue, waits)
 
 
-def make_memory_resident(backend: ReferenceBackend, context: Context, device: Device, address: int, size: int) -> None:
+def make_memory_resident(
+    backend: ReferenceBackend, context: Context, device: Device, address: int, nbytes: int
+) -> None:
     """Memory is always there."""
 
 
-def evict_memory(backend: ReferenceBackend, context: Context, device: Device, address: int, size: int) -> None:
+def evict_memory(backend: ReferenceBackend, context: Context, device: Device, address: int, nbytes: int) -> None:
     """There is no other place."""
 
 

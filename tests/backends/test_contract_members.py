@@ -1,0 +1,99 @@
+"""Every back end has each member of the contract, and each optional group that it declares is complete."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from bindless.backends.contract import BackendProtocol, OptionalGroups, Traits
+from bindless.backends.contract import optional_groups as groups_module
+from bindless.backends.cuda.backend import CudaBackend
+from bindless.backends.level_zero.backend import LevelZeroBackend
+from bindless.backends.opencl.backend import OpenCLBackend
+from bindless.backends.reference.backend import ReferenceBackend
+
+# mypy compares each class with the protocol here; making one opens no driver of a vendor.
+BACKENDS: dict[str, Callable[[], BackendProtocol]] = {
+    "cuda": CudaBackend,
+    "level_zero": LevelZeroBackend,
+    "opencl": OpenCLBackend,
+    "reference": ReferenceBackend,
+}
+
+GROUPS = tuple(name for name, member in vars(OptionalGroups).items() if isinstance(member, property))
+
+
+def members(protocol: type) -> Iterator[str]:
+    """Names of a protocol's methods and properties, those of its bases included, without groups and dunders."""
+    for base in protocol.__mro__:
+        if getattr(base, "_is_protocol", False) and base is not OptionalGroups:
+            for name, member in vars(base).items():
+                if not name.startswith("_") and (callable(member) or isinstance(member, property)):
+                    yield name
+
+
+def protocol_of(group: str) -> type:
+    """The protocol that the attribute of a group is declared with."""
+    declared = inspect.getattr_static(OptionalGroups, group).fget.__annotations__["return"]
+    name, _, rest = declared.partition(" | ")
+    assert rest == "None"
+    protocol: type = vars(groups_module)[name]
+    return protocol
+
+
+def mismatches(protocol: type, made: object) -> list[str]:
+    """What an object lacks of a protocol: missing members, and methods with other parameters."""
+    found = []
+    for name in members(protocol):
+        wanted = inspect.getattr_static(protocol, name)
+        if not hasattr(made, name):
+            found.append(f"{name} is missing")
+        elif not isinstance(wanted, property):
+            expected = list(inspect.signature(wanted).parameters.values())[1:]
+            present = list(inspect.signature(getattr(made, name)).parameters.values())
+            extra = [own for own in present[len(expected) :] if own.default is inspect.Parameter.empty]
+            names = [own.name for own in expected], [own.name for own in present[: len(expected)]]
+            if names[0] != names[1] or extra:
+                found.append(f"{name}{inspect.signature(getattr(made, name))}, not {names[0]}")
+    return found
+
+
+@pytest.fixture(scope="module", params=sorted(BACKENDS))
+def made(request: pytest.FixtureRequest) -> BackendProtocol:
+    return BACKENDS[request.param]()
+
+
+def test_required_members(made: BackendProtocol) -> None:
+    assert mismatches(BackendProtocol, made) == []
+    assert type(made.traits) is Traits
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_a_group_is_none_or_complete(made: BackendProtocol, group: str) -> None:
+    calls = getattr(made, group)
+    if calls is not None:
+        assert mismatches(protocol_of(group), calls) == []
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_methods_of_a_group_are_declared(made: BackendProtocol, group: str) -> None:
+    """A back end that has all methods of a group declares it; else code above does not find them."""
+    if getattr(made, group) is None:
+        assert any(not hasattr(made, name) for name in members(protocol_of(group)))
+
+
+def test_every_group_has_a_back_end() -> None:
+    instances = [make() for make in BACKENDS.values()]
+    assert [group for group in GROUPS if all(getattr(made, group) is None for made in instances)] == []
+
+
+def test_a_missing_method_is_found() -> None:
+    class Partial:
+        def record_graph(self, queue: Any) -> None: ...
+
+    found = mismatches(protocol_of("graph"), Partial())
+    assert "launch_graph is missing" in found
+    assert any(entry.startswith("record_graph(") for entry in found)
