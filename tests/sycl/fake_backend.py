@@ -164,7 +164,9 @@ class FakeBackend(OptionalGroups):
         self.owners: dict[int, FakeContext] = {}
         self.info: dict[str, Any] = {"global_mem_size": MEMORY}
         self.instant = False
-        self.traits = Traits(events_cross_contexts=True, memory_crosses_contexts=True)
+        self.traits = Traits(
+            events_cross_contexts=True, memory_crosses_contexts=True, orders_streams=backend is Backend.cuda
+        )
         self.refuse: Error | None = None
         self.memory: dict[int, tuple[Any, int, UsmKind]] = {}
         self.in_use: dict[int, int] = {}

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, overload
 from ..model.aspects import Aspect
 from ..model.enums import (
     AddressingMode,
-    Backend,
     CubemapFilteringMode,
     FilteringMode,
     ImageChannelType,
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
 
 __all__ = ["create_image", "destroy_image_handle", "known_memory"]
 
-# Drivers that filter 8- and 16-bit integers, and that read one-dimensional linear memory by integer coordinates alone.
-_TEXTURE_UNITS = (Backend.cuda, Backend.reference)
 _WIDE_INTEGERS = (ImageChannelType.signed_int32, ImageChannelType.unsigned_int32)
 _checked = Checked()
 _WRAPPING = (AddressingMode.repeat, AddressingMode.mirrored_repeat)
@@ -243,7 +240,7 @@ def _check_sampler(device: Device, desc: ImageDescriptor, sampler: BindlessImage
             raise SyclRuntimeError(
                 f"filtering=linear: {desc.channel_type} channels cannot be blended; use filtering='nearest', or fp32"
             )
-        if device._backend.backend not in _TEXTURE_UNITS:
+        if not device._backend.traits.has_texture_units:
             raise SyclRuntimeError(
                 f"filtering=linear: {device.name} does not blend integers; "
                 "use filtering='nearest', or a normalized type"
@@ -327,7 +324,7 @@ def _create_usm(
 
 
 def _require_unfiltered_lines(device: Device, desc: ImageDescriptor, sampler: BindlessImageSampler) -> None:
-    if desc.dimensions == 1 and sampler.filtering is FilteringMode.linear and device._backend.backend in _TEXTURE_UNITS:
+    if desc.dimensions == 1 and sampler.filtering is FilteringMode.linear and device._backend.traits.has_texture_units:
         raise SyclRuntimeError(
             "filtering=linear on one-dimensional USM: texture units do not filter linear memory; "
             "make it a pitched 2D image of height 1"

@@ -10,7 +10,6 @@ from typing import Any
 
 from .. import kernels
 from ..model.aspects import Aspect
-from ..model.enums import Backend
 from ..model.ranges import NdRange
 from ..submission.event import Event
 from ..sycl.kernel.bundle import load_kernel_bundle
@@ -18,12 +17,6 @@ from ..sycl.kernel.kernel import Kernel
 from ..sycl.queue.queue import Queue
 
 __all__ = ["builtin_kernel", "launch", "makes_pictures"]
-
-# The languages of built-in kernels that drivers take.
-_TARGETS: dict[Backend, kernels.Target] = {Backend.cuda: "ptx"}
-
-# The languages that backends have their own functions in, and that those which make pictures are built for.
-_FUNCTIONS: dict[Backend, str] = {Backend.cuda: "ptx", Backend.level_zero: "spirv", Backend.opencl: "opencl_c"}
 
 _GROUP = 128
 _MOST_ITEMS = 1 << 20  # of one launch; the kernels stride over the rest
@@ -39,7 +32,7 @@ def builtin_kernel(queue: Queue, name: str, format_word: int | None = None) -> K
     format_word : int, optional
         Fixes the argument ``format``, which the kernel still takes.
     """
-    target = _TARGETS.get(queue.device.backend)
+    target = queue._backend.traits.kernel_language
     if target is None or name not in kernels.modules(target):
         return None
     loaded = queue.context._kernels
@@ -61,10 +54,10 @@ def makes_pictures(queue: Queue, name: str) -> bool:
         Of the kernel, where it takes one: ``warp_2d_f``.
     """
     device = queue.device
-    if device.backend is Backend.reference:
+    language = queue._backend.traits.function_language
+    if language is None:
         return True
-    language = _FUNCTIONS.get(device.backend)
-    if language is None or not device.has(Aspect.fp64):
+    if not device.has(Aspect.fp64):
         return False
     module = kernels.manifest()["modules"].get(name)
     return module is not None and language in module["artifacts"]

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..backends.contract import NativeEvent
-from ..model.enums import Backend
 from ..model.errors import InvalidError
 from ..model.message_values import shown
 from .event import Event
@@ -115,7 +114,7 @@ def order_stream_after(stream: object, events: Event | Iterable[Event]) -> None:
             raise InvalidError(f"events contains {shown(event)}: it takes an Event or several")
         for part in event._parts or (event,):
             stream_of_event = part._stream
-            if stream_of_event is not None and stream_of_event.backend.backend is Backend.cuda:
+            if stream_of_event is not None and stream_of_event.backend.traits.orders_streams:
                 place_stream_after(stream_of_event.context, stream_of_event.device, handle, (part,))
             else:
                 part.wait()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
-__all__ = ["Traits"]
+__all__ = ["Language", "Traits"]
+
+Language = Literal["ptx", "spirv", "opencl_c"]
 
 
 @dataclass(frozen=True)
@@ -18,6 +21,10 @@ class Traits:
         launches_directly: ``prepare_launch`` gives functions of the driver, which C code calls.
         events_cross_contexts: commands can wait for events of the back end's other contexts. Without, the host waits.
         memory_crosses_contexts: ``copy`` takes addresses of all contexts. Without, the host copies in between.
+        orders_streams: ``make_stream_wait`` and ``wait_for_stream`` order native streams that other libraries made.
+        has_texture_units: samplers filter 8- and 16-bit integers, but not one-dimensional linear memory.
+        function_language: of the kernels that ``image_call`` runs; None where the driver has functions of its own.
+        kernel_language: of the built-in kernels that ``bindless.image`` launches; None where it launches none.
     """
 
     events_release_themselves: bool = False
@@ -25,3 +32,7 @@ class Traits:
     launches_directly: bool = False
     events_cross_contexts: bool = False
     memory_crosses_contexts: bool = False
+    orders_streams: bool = False
+    has_texture_units: bool = False
+    function_language: Language | None = None
+    kernel_language: Language | None = None

@@ -79,6 +79,10 @@ class CudaBackend(OptionalGroups):
         launches_directly=True,
         events_cross_contexts=True,
         memory_crosses_contexts=True,
+        orders_streams=True,
+        has_texture_units=True,
+        function_language="ptx",
+        kernel_language="ptx",
     )
 
     # ------------------------------------------------------------------ discovery

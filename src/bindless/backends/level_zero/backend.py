@@ -69,7 +69,10 @@ class LevelZeroBackend(OptionalGroups):
     """Level Zero devices. Making it opens nothing; ``devices`` loads the loader and the drivers."""
 
     backend = Backend.level_zero
-    traits = Traits(events_release_themselves=True)  # to their pool; see ``NativeEvent``
+    traits = Traits(
+        events_release_themselves=True,  # to their pool; see ``NativeEvent``
+        function_language="spirv",
+    )
 
     # ------------------------------------------------------------------ discovery
 

@@ -70,7 +70,7 @@ class OpenCLBackend(OptionalGroups):
     """OpenCL devices. Making it opens nothing; ``devices`` loads the loader and the drivers."""
 
     backend = Backend.opencl
-    traits = Traits(events_release_themselves=True, launches_directly=True)
+    traits = Traits(events_release_themselves=True, launches_directly=True, function_language="opencl_c")
 
     # ------------------------------------------------------------------ discovery
 

@@ -82,7 +82,9 @@ class ReferenceBackend(OptionalGroups):
     """``BackendProtocol`` over the reference driver. Every aspect of BI; waits can be interrupted."""
 
     backend = Backend.reference
-    traits = Traits(events_release_themselves=True, launches_directly=True, events_cross_contexts=True)
+    traits = Traits(
+        events_release_themselves=True, launches_directly=True, events_cross_contexts=True, has_texture_units=True
+    )
 
     def __init__(self) -> None:
         from ...drivers import reference as driver
