@@ -30,7 +30,7 @@ def own(device: bl.Device, request: pytest.FixtureRequest) -> Any:
 
 def remembered(queue: bl.Queue) -> int | None:
     """Copies that the queue repeats without Python; None where the backend has no such way."""
-    if not hasattr(queue._backend, "prepare_copy"):
+    if queue._backend.prepared_copies is None:
         return None
     return 0 if queue._stream.copies is None else queue._stream.copies.count()
 

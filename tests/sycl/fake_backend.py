@@ -252,6 +252,9 @@ class FakeBackend(OptionalGroups):
         with queue.lock:
             return all(event.finished.is_set() for event in queue.events)
 
+    def queue_lanes(self, queue: FakeQueue) -> None:
+        return None
+
     # ------------------------------------------------------------------ commands
 
     def _submit(

@@ -148,7 +148,7 @@ class CommandStream(Commands):
                 context._native, device._record.native, in_order=in_order, profiling=profiling, **hints
             )
             self.native: NativeQueue | None = native
-            self._lanes = getattr(native, "streams", None)
+            self._lanes = backend.queue_lanes(native)
             self.resource = ownership.Resource(
                 ownership.Rank.QUEUE, context._resource, retire, backend, native, context._unclaimed, handler
             )

@@ -19,7 +19,7 @@ Rules
     reentrant.
   - ``traits`` holds the properties in which back ends differ; see ``Traits``.
   - Methods that only some back ends have come in groups, each an attribute that may be None; see ``OptionalGroups``.
-  - A native queue with ``streams``, which are lanes, is idle once each has ``done`` all that was ``submitted``, or,
+  - A native queue with lanes (``queue_lanes``) is idle once each has ``done`` all that was ``submitted``, or,
     where the driver makes an event of each command, once it says so through ``wait_for``.
   - A failure after which the native context is of no use any more is a ``DeviceLostError``, then for every call.
   - ``wait_queue`` raises one failure that nobody has asked for, or several in an ``ExceptionList``; called again, it

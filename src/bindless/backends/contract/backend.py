@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from ...core._submission import Lane
 from ...model.aspects import Aspect
 from ...model.copy_region import CopyRegion
 from ...model.enums import Backend, EventStatus, ImageChannelType, UsmKind
@@ -74,6 +75,9 @@ class BackendProtocol(OptionalGroups, Protocol):
         """Returns when all work submitted so far is complete. Interruptible."""
 
     def queue_is_idle(self, queue: NativeQueue) -> bool: ...
+
+    def queue_lanes(self, queue: NativeQueue) -> tuple[Lane, ...] | None:
+        """The queue's lanes, which C code asks whether the queue is idle; None where ``queue_is_idle`` is asked."""
 
     # ------------------------------------------------------------------ events
 

@@ -1,8 +1,8 @@
 """What a backend may offer beside the contract: what drivers have below SYCL, which ``bindless.level_zero`` shows.
 
-Each Protocol is one group of methods, an attribute of ``OptionalGroups``. The rules of the
-package hold here too: native objects are opaque,
-every ``destroy``, ``unmap`` and ``close`` happens once, and memory named in a command stays until that is complete.
+Each Protocol is one group of methods, an attribute of ``OptionalGroups``. The rules of the package hold here too:
+native objects are opaque, every ``destroy``, ``unmap`` and ``close`` happens once, and memory named in a command stays
+until that is complete.
 """
 
 from __future__ import annotations

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ...core._submission import Lane
 from ...drivers import cuda as driver
 from ...model.aspects import Aspect
 from ...model.enums import Backend, EventStatus, ImageChannelType, UsmKind
@@ -127,6 +128,9 @@ class CudaBackend(OptionalGroups):
 
     def queue_is_idle(self, queue: Queue) -> bool:
         return queue.is_idle()
+
+    def queue_lanes(self, queue: Queue) -> tuple[Lane, ...]:
+        return queue.streams
 
     # ------------------------------------------------------------------ events
 

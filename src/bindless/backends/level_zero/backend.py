@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ...core._submission import Lane
 from ...drivers import level_zero as driver
 from ...model.aspects import Aspect
 from ...model.enums import Backend, EventStatus, ImageChannelType, UsmKind
@@ -114,6 +115,9 @@ class LevelZeroBackend(OptionalGroups):
 
     def queue_is_idle(self, queue: Queue) -> bool:
         return queue.is_idle()
+
+    def queue_lanes(self, queue: Queue) -> tuple[Lane, ...]:
+        return queue.streams
 
     # ------------------------------------------------------------------ events
 

@@ -92,7 +92,7 @@ def aspects(device: Device) -> frozenset[Aspect]:
 
 
 def importable_memory(device: Device) -> frozenset[ExternalMemHandleType]:
-    """See ``ImportableMemoryProtocol``."""
+    """See ``ExternalMemoryProtocol``."""
     memory, _ = _import_flags(device)
     return frozenset(kind for kind, flag in _MEMORY_FLAGS.items() if flag & memory)
 

@@ -116,6 +116,9 @@ class OpenCLBackend(OptionalGroups):
     def queue_is_idle(self, queue: Queue) -> bool:
         return queue.is_idle()
 
+    def queue_lanes(self, queue: Queue) -> None:
+        return None
+
     # ------------------------------------------------------------------ events
 
     def barrier(self, queue: Queue, waits: Sequence[Event] = ()) -> Event:

@@ -107,7 +107,7 @@ def aspects(device: Device) -> frozenset[Aspect]:
 
 
 def importable_memory(device: Device) -> frozenset[ExternalMemHandleType]:
-    """See ``ImportableMemoryProtocol``."""
+    """See ``ExternalMemoryProtocol``."""
     listed = _memory_types(device)
     return frozenset(kind for kind, number in _MEMORY_TYPES.items() if number in listed)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+from ...core._submission import Lane
 from ...model.aspects import Aspect
 from ...model.channels import CHANNELS, ELEMENTS
 from ...model.enums import (
@@ -181,6 +182,9 @@ class ReferenceBackend(OptionalGroups):
         while (result := wait(handle, _WAIT_SLICE)) == _TIMEOUT:
             pass
         self._check(result, "blrQueueWait")
+
+    def queue_lanes(self, queue: Queue) -> tuple[Lane, ...]:
+        return queue.streams
 
     def queue_is_idle(self, queue: Queue) -> bool:
         result = self._lib.blrQueueQuery(queue.handle)
