@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...model.enums import Backend
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...submission.event import Event
 from ...submission.foreign_stream import STREAM_PROTOCOL, Arrival, stream_handle
@@ -15,7 +14,7 @@ __all__ = ["cuda_stream_of", "order_after_stream", "place_queue_after"]
 
 def cuda_stream_of(queue: QueueBase) -> Callable[[], tuple[int, int]]:
     """``queue.__cuda_stream__``; see there."""
-    if queue.backend is not Backend.cuda:
+    if not queue._backend.traits.orders_streams:
         raise AttributeError(f"a queue of the {queue.backend} backend is no CUDA stream")
 
     def __cuda_stream__() -> tuple[int, int]:
@@ -48,7 +47,7 @@ def order_after_stream(queue: QueueBase, stream: object) -> Event:
     """
     queue._native  # noqa: B018  raises if it has ended
     backend = queue._backend
-    if backend.backend is not Backend.cuda:
+    if not backend.traits.orders_streams:
         raise FeatureNotSupportedError(
             f"a queue of the {backend.backend} backend cannot wait for a CUDA stream: synchronize the stream "
             "on the host",
