@@ -1,14 +1,14 @@
-"""The CUDA backend: the contract on NVIDIA's driver API.
+"""The CUDA back end: the contract on top of NVIDIA's driver API.
 
-Each group of methods is a module: ``_cuda_device`` and ``_cuda_info`` (discovery), ``_cuda_queue`` over
-``_cuda_stream`` and ``_cuda_event``, ``_cuda_memory``, ``_cuda_image`` and ``_cuda_handle``, ``_cuda_copy``,
-``_cuda_module``, ``_cuda_link``, ``_cuda_kernel`` and ``_cuda_launch``, ``_cuda_functions`` and ``_cuda_host_call``,
-``_cuda_interop``, ``_cuda_native``; beside the contract ``_cuda_external``, ``_cuda_extra``, ``_cuda_ipc`` and
-``_cuda_virtual``. Here they are only put together.
+Each group of methods is a module of this package: ``device`` and ``device_info`` (discovery), ``queue`` over ``stream``
+and ``event``, ``memory``, ``image_memory`` and ``image_handle``, ``copy``, ``module``, ``link``, ``kernel`` and
+``launch``, ``image_functions`` and ``pipelined_image_call``, ``foreign_stream``, ``native_handles``; for the optional
+parts of the contract ``external_memory``, ``low_level``, ``ipc_memory`` and ``virtual_memory``. The class here only
+combines them.
 
-Everything happens in the primary context of each device, which other libraries of the process share. A method makes it
-the calling thread's current context where it is not; those that make or give back something restore the one before, if
-the thread had one.
+All work runs in the primary context of each device, which other libraries of the process share. A method makes that
+context current on the calling thread if it is not; methods that create or destroy objects restore the previous context,
+if the thread had one.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _NATIVE: dict[type, tuple[str, Callable[[Any], Any]]] = {
 
 
 class CudaBackend(OptionalGroups):
-    """NVIDIA GPUs. Making it opens nothing; ``devices`` loads the driver."""
+    """The back end of NVIDIA GPUs. The constructor loads nothing; ``devices`` loads the driver."""
 
     backend = Backend.cuda
     traits = Traits(
@@ -109,7 +109,8 @@ class CudaBackend(OptionalGroups):
         return Context(devices)
 
     def release_context(self, context: Context) -> None:
-        """Forgets what it knows; the primary contexts stay, for other contexts and libraries use them too."""
+        """Forget the context's records. The primary contexts stay, because other contexts and libraries use them too.
+        """
         context.textures.clear()
         context.surfaces.clear()
         if context.retained and not in_fork():
@@ -274,7 +275,7 @@ class CudaBackend(OptionalGroups):
     unmap = staticmethod(virtual_memory.unmap)
     set_access = staticmethod(virtual_memory.set_access)
 
-    # ------------------------------------------------------------------ memory and semaphores of others
+    # ------------------------------------------------------------------ external memory and semaphores
 
     importable_memory = staticmethod(external_memory.importable_memory)
     import_memory = staticmethod(external_memory.import_memory)
@@ -313,10 +314,10 @@ class CudaBackend(OptionalGroups):
         return _memory.pointer_info(context, handle)
 
     def native_handle(self, native: object) -> NativeHandle:
-        """CUdevice, or the address that is a CUcontext, CUstream, CUevent, CUmodule or CUfunction.
+        """CUdevice, or the address of the CUcontext, CUstream, CUevent, CUmodule or CUfunction.
 
-        Of a context with several devices it is the first one's; of an out-of-order queue its first stream, which the
-        queue's waits and barriers include.
+        The handle of a context with several devices is that of the first device; the handle of an out-of-order queue is
+        its first stream, which the queue's waits and barriers include.
         """
         for kind, (name, handle_of) in _NATIVE.items():
             if isinstance(native, kind):

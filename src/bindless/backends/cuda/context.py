@@ -1,4 +1,4 @@
-"""Contexts: the devices that share memory, and what was made in them."""
+"""Contexts: the devices that share memory, and the objects created in them."""
 
 from __future__ import annotations
 
@@ -20,13 +20,18 @@ View = tuple[PrimaryContext, int, Any]
 
 @dataclass(frozen=True)
 class Allocation:
-    """One piece of unified memory.
+    """One allocation of unified memory.
 
-    Attributes:
-        kind: device, host or shared.
-        primary: context that it was made in.
-        base: what the driver gave; the address handed out may lie behind it, for alignment.
-        size: bytes asked for.
+    Attributes
+    ----------
+    kind
+        device, host or shared.
+    primary
+        primary context of the allocation.
+    base
+        address from the driver; the address given to the caller may be higher, for alignment.
+    size
+        bytes asked for.
     """
 
     kind: UsmKind
@@ -36,22 +41,32 @@ class Allocation:
 
 
 class Context:
-    """The primary contexts of some devices, with a record of what lives there.
+    """The primary contexts of some devices, with a record of the objects in them.
 
-    CUDA has a context a device; addresses and arrays are unique among all of them, numbers of textures and surfaces
-    are made so (see ``_cuda_handle``).
+    CUDA has one context per device. Addresses and arrays are unique among all of them; ``image_handle`` makes the
+    numbers of textures and surfaces unique too.
 
-    Attributes:
-        devices: as given.
-        primaries: the primary context of each.
-        allocations: by address.
-        images: image memory by raw handle, levels of mipmaps included.
-        textures, surfaces: of each sampled and each unsampled image, by its number: its primary context, the raw handle
-            of its memory, 0 of USM, and the texture descriptor.
-        copied: surfaces that large copies go through, by the raw handle of their image memory.
-        opened: primary context of memory of other processes, by address.
-        mapped: the mipmapped array of each image mapped of external memory, by its raw handle.
-        retained: whether the primary context was retained for this one by someone else.
+    Attributes
+    ----------
+    devices
+        as given.
+    primaries
+        the primary context of each.
+    allocations
+        by address.
+    images
+        image memory by raw handle, levels of mipmaps included.
+    textures, surfaces
+        primary context, raw handle of the memory (0 for USM) and texture descriptor of each sampled and each unsampled
+        image, by its number.
+    copied
+        surfaces that large copies use, by the raw handle of their image memory.
+    opened
+        primary context of imported memory of other processes, by address.
+    mapped
+        the mipmapped array of each image mapped from external memory, by its raw handle.
+    retained
+        whether the caller retained the primary context for this one.
     """
 
     def __init__(self, devices: Sequence[Device]) -> None:

@@ -1,5 +1,6 @@
-"""``CopyRegion`` as one command: a straight copy of bytes, or a copy of boxes between arrays and memory by the driver,
-or by a kernel (``_cuda_copy_kernels``) where that is quicker."""
+"""``CopyRegion`` as one command: a linear copy of bytes, or a copy of boxes between arrays and memory, by the driver
+or, where that is faster, by a kernel (``surface_copy``).
+"""
 
 from __future__ import annotations
 
@@ -26,20 +27,20 @@ _ARRAY, _HOST, _UNIFIED = lib.CU_MEMORYTYPE_ARRAY, lib.CU_MEMORYTYPE_HOST, lib.C
 
 
 def _start(end: HostMemory | UsmMemory) -> int:
-    """Address of the first pixel to copy."""
+    """The address of the first pixel of the copy."""
     x, y, z = end.offset
     return end.address + z * end.slice_pitch + y * end.row_pitch + x * end.pixel_size
 
 
 def _is_contiguous(end: HostMemory | UsmMemory, extent: Extent) -> bool:
-    """Whether the pixels to copy lie without gaps."""
+    """Whether the pixels of the copy are contiguous."""
     width, height, depth = extent
     row = width * end.pixel_size
     return (height == 1 or end.row_pitch == row) and (depth == 1 or end.slice_pitch == row * height)
 
 
 def place_of(end: Endpoint, context: Context, extent: Extent) -> tuple[int, ...]:
-    """A side of ``bindless_copy_box``: type, address, x in bytes, y, z, bytes between rows, rows between slices."""
+    """One side of ``bindless_copy_box``: type, address, x in bytes, y, z, row pitch in bytes, rows per slice."""
     if isinstance(end, ImageMemory):
         if storage_of(context, end.handle).is_mipmap:
             raise InvalidError(
@@ -51,9 +52,9 @@ def place_of(end: Endpoint, context: Context, extent: Extent) -> tuple[int, ...]
         return _ARRAY, end.handle, x * end.pixel_size, y, z, 0, 0
     kind = _HOST if isinstance(end, HostMemory) else _UNIFIED
     width, height, depth = extent
-    # Distances that nothing is copied across may be anything: keep them inside the driver's limits.
+    # A pitch that no copied pixel depends on may have any value: keep it inside the driver's limits.
     if height == 1 and depth > 1:
-        # One row a slice: the slices are as good as rows, and their distance need not be whole rows.
+        # With one row per slice, slices are treated as rows: the slice pitch need not be a multiple of the row pitch.
         pitch, rows = end.slice_pitch, 1
     elif depth > 1:
         pitch, rows = end.row_pitch, end.slice_pitch // end.row_pitch
@@ -63,7 +64,7 @@ def place_of(end: Endpoint, context: Context, extent: Extent) -> tuple[int, ...]
 
 
 def staged_job(queue: Queue, region: CopyRegion, again: bool = False) -> tuple[Any, tuple[Any, ...]] | None:
-    """The buffers and what they are told of a large copy between an image and the host's ordinary memory, or None."""
+    """Staging buffers for a large copy between an image and pageable host memory; None below the threshold."""
     src, dst, (width, height, depth), _, pixel_size = region
     row = width * pixel_size
     if row * height * depth < pinned_staging.smallest(isinstance(src, HostMemory), again):
@@ -80,10 +81,10 @@ def staged_job(queue: Queue, region: CopyRegion, again: bool = False) -> tuple[A
 
 
 def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event:
-    """Any of BI's copies, in the order of the queue and without a copy of host arrays in between.
+    """Submit any copy of BI, in queue order and without an intermediate copy of host arrays.
 
-    With pageable host memory (numpy arrays) the driver may return only when it has read or written it, and from host to
-    host it always does.
+    With pageable host memory (numpy arrays) the driver may return only after it has read or written that memory; for a
+    copy from host to host it always does.
     """
     src, dst, extent, _, pixel_size = region
     if isinstance(src, ImageMemory) or isinstance(dst, ImageMemory):

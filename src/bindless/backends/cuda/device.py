@@ -23,16 +23,24 @@ _KERNEL_MODULE = "/proc/driver/nvidia/version"
 
 
 class PrimaryContext:
-    """The primary context of one device, which all libraries of the process share; retained once, for good.
+    """The primary context of one device, shared by all libraries of the process; retained once, and never released.
 
-    Attributes:
-        device: the device.
-        handle: CUcontext; NULL in the child of a fork, where every call with it fails.
-        events: events at rest, without and with timing (see ``_cuda_event``).
-        made: addresses of the package's own events.
-        rest: freed arrays by kind, to be used again (see ``_cuda_rest``).
-        views: textures and surfaces to be used again, by raw handle of their memory and by texture descriptor.
-        staging: buffers for copies of ordinary host memory (see ``_cuda_staging``).
+    Attributes
+    ----------
+    device
+        the device.
+    handle
+        CUcontext; NULL in the child of a fork, where every call with it fails.
+    events
+        unused events, without and with timing (see ``event``).
+    made
+        addresses of the events that the package created.
+    rest
+        cache of freed arrays, by kind (see ``object_cache``).
+    views
+        cache of textures and surfaces, by raw handle of their memory and by texture descriptor.
+    staging
+        buffers for copies of pageable host memory (see ``pinned_staging``).
     """
 
     def __init__(self, device: Device) -> None:
@@ -53,18 +61,18 @@ class PrimaryContext:
         unusable_after_fork(self)
 
     def activate(self) -> None:
-        """Makes it this thread's current context; other libraries may have changed that since the last call."""
+        """Make it the current context of this thread; other libraries may have changed that since the last call."""
         result = _activate(self.handle)
         if result != SUCCESS:
             refuse_in_fork()
             check(result, "cuCtxSetCurrent")
 
     def is_current(self) -> bool:
-        """Whether it is this thread's current context."""
+        """Whether it is the current context of this thread."""
         return bool(lib.bindless_is_current(self.handle))
 
     def __enter__(self) -> PrimaryContext:
-        """Current until the end of the block, and the one before it again afterwards."""
+        """Make it current until the end of the block, then restore the previous context."""
         refuse_in_fork()
         check(lib.cuCtxPushCurrent(self.handle), "cuCtxPushCurrent")
         return self
@@ -74,12 +82,16 @@ class PrimaryContext:
 
 
 class Device:
-    """One device as the driver enumerates it; nothing is made on it before ``context`` is asked for.
+    """One device as the driver enumerates it; the device has no context before ``context`` is called.
 
-    Attributes:
-        index: the driver's ordinal.
-        handle: CUdevice.
-        name: what the driver calls it.
+    Attributes
+    ----------
+    index
+        the driver's ordinal.
+    handle
+        CUdevice.
+    name
+        name that the driver reports.
     """
 
     def __init__(self, index: int) -> None:
@@ -96,13 +108,13 @@ class Device:
 
     @property
     def gather_limits(self) -> tuple[int, int]:
-        """Width and height of the largest array that kernels gather from; zeros where they do not."""
+        """Width and height of the largest array that supports gathers; zeros without support."""
         width = self.attribute(lib.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_WIDTH)
         height = self.attribute(lib.CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE2D_GATHER_HEIGHT)
         return (width, height) if width and height else (0, 0)
 
     def attribute(self, attribute: int) -> int:
-        """An attribute's value; 0 where the driver is too old to know it."""
+        """The value of an attribute; 0 if the driver is too old for it."""
         value = self._attributes.get(attribute)
         if value is None:
             slot = ffi.new("int *")
@@ -156,10 +168,12 @@ class Device:
 
 
 def driver_release(text: str | None = None) -> str:
-    """Version of the installed NVIDIA driver, such as 580.95.05, or the CUDA version that it serves.
+    """Version of the installed NVIDIA driver, such as 580.95.05, or the CUDA version that it supports.
 
-    Args:
-        text: instead of what the kernel module says of itself.
+    Parameters
+    ----------
+    text
+        replaces the version text of the kernel module.
     """
     if text is None:
         try:
@@ -173,12 +187,12 @@ def driver_release(text: str | None = None) -> str:
 
 @functools.cache
 def cuda_version() -> str:
-    """The CUDA version that the driver serves, such as 13.0."""
+    """The CUDA version that the driver supports, such as 13.0."""
     return "{}.{}".format(*driver.version())
 
 
 def platforms() -> tuple[PlatformRecord, ...]:
-    """The one platform, with or without devices; the driver library is loaded."""
+    """The platform, with or without devices; the driver library is loaded."""
     return (PlatformRecord(0, "NVIDIA CUDA", "NVIDIA Corporation", f"CUDA {cuda_version()}"),)
 
 
@@ -187,10 +201,12 @@ _records: tuple[DeviceRecord, ...] | None = None
 
 
 def devices() -> tuple[DeviceRecord, ...]:
-    """All devices, found once.
+    """All devices; the driver is queried once.
 
-    Raises:
-        PlatformError: the driver library is missing, too old, or does not start.
+    Raises
+    ------
+    PlatformError
+        the driver library is missing, too old, or does not start.
     """
     global _records
     refuse_in_fork()

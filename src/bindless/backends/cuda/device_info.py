@@ -1,4 +1,4 @@
-"""What CUDA devices say of themselves: aspects and information descriptors."""
+"""Properties of CUDA devices: aspects and information descriptors."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _BY_ATTRIBUTE = {
     Aspect.usm_atomic_shared_allocations: lib.CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS,
 }
 
-# Aspects by the oldest compute capability that has them.
+# Aspects by the oldest compute capability that supports them.
 _BY_CAPABILITY = {
     Aspect.gpu: (0, 0),
     Aspect.fp64: (1, 3),
@@ -70,14 +70,14 @@ _BY_CAPABILITY = {
     Aspect.ext_oneapi_cubemap_seamless_filtering: _KERNELS,
 }
 
-# Not here, and why:
-#   usm_system_allocations: some systems let kernels reach pageable host memory, at the speed of page faults; arrays are
-#     copied instead.
-#   images_sample_1d_usm: linear textures are fetched without filtering; a pitched image of height 1 does it.
+# Aspects that this back end does not report, and why:
+# usm_system_allocations: some systems let kernels access pageable host memory, at the speed of page faults; arrays are
+# copied instead.
+# images_sample_1d_usm: linear textures support fetches without filtering only; use a pitched image of height 1.
 
 
 def aspects(device: Device) -> frozenset[Aspect]:
-    """What the device says yes to."""
+    """The aspects that a device supports."""
     found = {aspect for aspect, capability in _BY_CAPABILITY.items() if device.capability >= capability}
     found.update(aspect for aspect, attribute in _BY_ATTRIBUTE.items() if device.attribute(attribute))
     if device.gather_limits != (0, 0):
@@ -93,18 +93,18 @@ def _attribute(name: str, scale: int = 1) -> Callable[[Device], int]:
 
 
 def _work_item_sizes(device: Device) -> tuple[int, int, int]:
-    """In SYCL's order: the last dimension varies fastest and is the device's x."""
+    """The largest work-group sizes in SYCL's order: the last dimension varies fastest and is the device's x."""
     x, y, z = (_attribute(f"MAX_BLOCK_DIM_{axis}")(device) for axis in "XYZ")
     return (z, y, x)
 
 
 def _local_memory(device: Device) -> int:
-    """What a work-group can have when the launch asks for it, as ours do."""
+    """The local memory of a work-group with an opt-in at launch, which this package always uses."""
     return _attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN")(device) or _attribute("MAX_SHARED_MEMORY_PER_BLOCK")(device)
 
 
 def _half_config(device: Device) -> tuple[fp_config, ...]:
-    """Arithmetic of halves rounds to nearest alone."""
+    """Half-precision arithmetic supports round to nearest only."""
     if device.capability < _BY_CAPABILITY[Aspect.fp16]:
         return ()
     return (fp_config.denorm, fp_config.inf_nan, fp_config.round_to_nearest, fp_config.fma)
@@ -114,7 +114,7 @@ _FULL_CONFIG = tuple(config for config in fp_config if config is not fp_config.s
 
 
 def _orders(device: Device) -> tuple[memory_order, ...]:
-    """Sequential consistency came with the memory model of compute capability 7.0."""
+    """Memory orders; sequential consistency needs the memory model of compute capability 7.0."""
     if device.capability >= (7, 0):
         return tuple(memory_order)
     return (memory_order.relaxed, memory_order.acquire, memory_order.release, memory_order.acq_rel)
@@ -124,7 +124,7 @@ def _scopes(device: Device) -> tuple[memory_scope, ...]:
     return tuple(memory_scope) if device.capability >= (6, 0) else tuple(memory_scope)[:-1]
 
 
-# Work-items are the lanes of a processor that has no vectors of its own.
+# Work-items are the lanes of a processor without vector registers.
 _VECTOR_WIDTHS: dict[str, Callable[[Device], Any]] = {
     f"{kind}_vector_width_{name}": lambda device: 1
     for kind in ("preferred", "native")
@@ -170,7 +170,7 @@ _INFO: dict[str, Callable[[Device], Any]] = {
     "max_parameter_size": lambda device: 4096,
     "mem_base_addr_align": _attribute("TEXTURE_ALIGNMENT", 8),
     "profiling_timer_resolution": lambda device: 500,
-    # Textures bound to one kernel; of bindless ones, which come by number, there may be more.
+    # Textures bound to one kernel. Bindless textures are passed by number, and there may be more of them.
     "max_samplers": lambda device: 256,
     "image1d_max_width": _attribute("MAXIMUM_TEXTURE1D_WIDTH"),
     "image2d_max_width": _attribute("MAXIMUM_TEXTURE2D_WIDTH"),
@@ -191,9 +191,11 @@ _INFO: dict[str, Callable[[Device], Any]] = {
 
 
 def device_info(device: Device, name: str) -> Any:
-    """The answer to a member of ``info.device``.
+    """The value of a member of ``info.device``.
 
-    Raises:
-        FeatureNotSupportedError: CUDA has no answer.
+    Raises
+    ------
+    FeatureNotSupportedError
+        CUDA has no such property.
     """
     return handle_table.answer(_INFO, device, name, "CUDA", "cuda")

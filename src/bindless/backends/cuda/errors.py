@@ -20,7 +20,7 @@ lib = driver.lib
 SUCCESS = lib.CUDA_SUCCESS
 NOT_READY = lib.CUDA_ERROR_NOT_READY
 
-# Failures of work that was already submitted: CUDA reports them by whatever call comes next.
+# Failures of earlier, asynchronous work, which CUDA reports from any later call.
 _ASYNCHRONOUS = frozenset(
     (
         lib.CUDA_ERROR_ECC_UNCORRECTABLE,
@@ -39,7 +39,7 @@ _ASYNCHRONOUS = frozenset(
     )
 )
 
-# Results that mean that an object to be released went away with its context or with the driver.
+# Results for an object that was destroyed with its context or with the driver.
 _GONE = _ASYNCHRONOUS | frozenset(
     (
         lib.CUDA_ERROR_NOT_INITIALIZED,

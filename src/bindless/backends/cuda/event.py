@@ -1,4 +1,4 @@
-"""Events of CUDA: recorded late (``_recording``), and with times where the queue is profiled."""
+"""CUDA events: recorded on demand (``deferred_events``), with timestamps on profiling queues."""
 
 from __future__ import annotations
 
@@ -22,18 +22,21 @@ lib, ffi = driver.lib, driver.ffi
 
 
 class NativeEvent:
-    """A CUevent, which goes back to those at rest in its context with the last reference.
+    """A CUevent that returns to the unused events of its context with the last reference.
 
-    Going back takes no driver call: what waits for a recorded event keeps waiting for that, when it is recorded anew.
+    The return makes no driver call: commands that wait for a recorded event keep waiting for that record after a new
+    one.
 
-    Attributes:
-        handle: CUevent.
+    Attributes
+    ----------
+    handle
+        CUevent.
     """
 
     __slots__ = ("_at_rest", "handle")
 
     def __init__(self, context: PrimaryContext, timed: bool) -> None:
-        """Takes one at rest or makes one; the context is current."""
+        """Take an unused event or create one; the context is current."""
         self._at_rest = context.events[timed]
         self.handle: Any = None
         try:
@@ -51,7 +54,7 @@ class NativeEvent:
 
 
 class Event(RecordedEvent):
-    """The end of a command, which becomes a CUevent when it is recorded."""
+    """The completion of a command; a CUevent once it is recorded."""
 
     __slots__ = ()
 
@@ -61,10 +64,10 @@ class Event(RecordedEvent):
     native: NativeEvent | None
 
     def _ask(self, stream: Stream) -> int:
-        """The driver's answer whether it has happened; the context is current.
+        """The driver's result of a query; the context is current.
 
-        The event of the last command has happened when its stream is idle, and needs no record for that. A command
-        that follows while somebody waits makes the stream record it first.
+        The event of the last command is complete when its stream is idle, and needs no record. A later command makes
+        the stream record the event first if a thread waits for it.
         """
         if self.native is None and stream.is_last(self):
             return lib.cuStreamQuery(stream.handle)
@@ -72,14 +75,14 @@ class Event(RecordedEvent):
         return SUCCESS if native is None else lib.cuEventQuery(native.handle)
 
     def query(self) -> bool:
-        """Whether it has happened; raises the error of failed work."""
+        """Whether it is complete; raises the error of failed work."""
         if not self.is_known_complete:
             self.stream.context.activate()
             self._settle(self._ask(self.stream))
         return self.is_known_complete
 
     def wait(self) -> None:
-        """Returns when it has happened; raises the error of failed work. Interruptible."""
+        """Wait until it is complete; raises the error of failed work. Interruptible."""
         if not self.is_known_complete:
             self.stream.context.activate()
             self._settle(wait_until_ready(self._ask, self.stream))
@@ -92,11 +95,11 @@ class Event(RecordedEvent):
 
 
 class TimedEvent(Event):
-    """The end of a command of a profiling queue, recorded at once, with its start.
+    """The completion of a command of a profiling queue, recorded at once, together with its start.
 
-    Times are nanoseconds of ``time.monotonic_ns``. The device's clock is read against the host's when the
-    queue is made and every few seconds (see ``_cuda_clock``), which is good to some microseconds; a command is
-    never said to start before it was submitted.
+    Times are nanoseconds of ``time.monotonic_ns``. The device's clock is compared with the host's when the queue is
+    created and every few seconds (see ``timestamps``), to an accuracy of some microseconds; the start of a command is
+    never earlier than its submission.
     """
 
     __slots__ = ("clock", "start", "submitted")
@@ -110,7 +113,7 @@ class TimedEvent(Event):
         self.submitted = submitted
 
     def status(self) -> EventStatus:
-        """Submitted, running or complete."""
+        """The command's status: submitted, running or complete."""
         if self.query():
             return EventStatus.complete
         started = self.start is not None and lib.cuEventQuery(self.start.handle) == SUCCESS
@@ -126,7 +129,7 @@ class TimedEvent(Event):
         return self.submitted, start, self.clock.time_of(self.native.handle)
 
     def release(self) -> None:
-        """Gives both native events back early; their times are lost."""
+        """Return both native events early; their times are lost."""
         super().release()
         if self.native is None:
             self.start = None

@@ -1,7 +1,7 @@
-"""External memory and semaphores: what Vulkan, DirectX and other drivers share with CUDA.
+"""External memory and semaphores: objects that Vulkan, DirectX and other drivers share with CUDA.
 
-An import takes a file descriptor over: what the driver gets is a duplicate, which is its own once the import has
-succeeded. Handles of Windows stay the caller's.
+An import takes ownership of a file descriptor: the driver receives a duplicate, which it owns once the import has
+succeeded. The caller keeps ownership of Windows handles.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ _SEMAPHORE_CALLS = (
 
 
 def aspects() -> frozenset[Aspect]:
-    """The imports, where the driver has their functions."""
+    """The aspects of imports, if the driver has their functions."""
     groups = {
         Aspect.ext_oneapi_external_memory_import: _MEMORY_CALLS,
         Aspect.ext_oneapi_external_semaphore_import: _SEMAPHORE_CALLS,
@@ -97,7 +97,7 @@ def aspects() -> frozenset[Aspect]:
 
 
 def importable_memory(device: Device) -> frozenset[ExternalMemHandleType]:
-    """See ``ExternalMemoryProtocol``; dma_buf came with CUDA 13 and is a property of the device."""
+    """See ``ImportableMemoryProtocol``; dma_buf needs CUDA 13 and depends on the device."""
     if not all(map(driver.has, _MEMORY_CALLS)):
         return frozenset()
     if sys.platform == "win32":
@@ -107,7 +107,7 @@ def importable_memory(device: Device) -> frozenset[ExternalMemHandleType]:
 
 
 class ExternalMemory:
-    """A CUexternalMemory and the primary context that it lives in."""
+    """A CUexternalMemory and its primary context."""
 
     __slots__ = ("handle", "primary")
 
@@ -116,7 +116,7 @@ class ExternalMemory:
 
 
 class Semaphore:
-    """A CUexternalSemaphore and the primary context that it lives in."""
+    """A CUexternalSemaphore and its primary context."""
 
     __slots__ = ("handle", "primary")
 
@@ -126,8 +126,9 @@ class Semaphore:
 
 @contextmanager
 def _handed(handle: Any, resource: Any) -> Iterator[None]:
-    """A resource in a descriptor of the driver for the time of an import: of a file descriptor a duplicate, which is
-    the driver's where the block ends without an error."""
+    """Put a resource into a descriptor of the driver for one import. A file descriptor is duplicated; the driver owns
+    the duplicate if the block ends without an error.
+    """
     if isinstance(resource, ResourceFd):
         with handed_over(resource.file_descriptor) as handle.fd:
             yield
@@ -148,7 +149,7 @@ def _is_dma_buf(number: int) -> bool:
 
 
 def _require_dma_buf(desc: ExternalMemDescriptor) -> None:
-    """The driver's own error does not tell a wrong descriptor from a driver without dma_buf."""
+    """Check for a dma_buf, because the driver returns the same error for a wrong descriptor and for missing support."""
     if isinstance(desc.resource, ResourceFd) and sys.platform == "linux":
         number = desc.resource.file_descriptor
         if not _is_dma_buf(number):
@@ -195,7 +196,7 @@ def release_memory(context: Context, memory: ExternalMemory) -> None:
 
 
 def map_image(context: Context, device: Device, memory: ExternalMemory, desc: ImageDescriptor) -> int:
-    """A mipmapped array in the memory; of a standard image its one level is the image memory."""
+    """Map a mipmapped array in the memory; the image memory of a standard image is its single level."""
     require_channels(desc.num_channels)
     primary, writable = memory.primary, fits_surfaces(device, desc)
     native, slot = ffi.new("CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC *"), ffi.new("CUmipmappedArray *")
@@ -240,7 +241,7 @@ def unmap_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
 
 
 def map_linear(context: Context, device: Device, memory: ExternalMemory, offset: int, nbytes: int) -> int:
-    """A buffer in the memory, at an address of its own."""
+    """Map a buffer in the memory, at an address of its own."""
     native, slot = ffi.new("CUDA_EXTERNAL_MEMORY_BUFFER_DESC *"), ffi.new("CUdeviceptr *")
     native.offset, native.size = offset, nbytes
     with memory.primary:
@@ -282,7 +283,7 @@ def release_semaphore(context: Context, semaphore: Semaphore) -> None:
 
 
 def wait_semaphore(queue: Queue, semaphore: Semaphore, value: int | None, waits: Sequence[Event] = ()) -> Event:
-    """See ``ExternalSemaphoreProtocol``; the driver waits as long as it takes."""
+    """See ``ExternalSemaphoreProtocol``; the driver waits without a time limit."""
     return _submit(queue, semaphore, True, value, waits)
 
 

@@ -1,4 +1,4 @@
-"""Streams that other libraries made: their work and ours, each ordered after the other without the host."""
+"""Streams of other libraries: order between their work and the package's, without the host."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ lib, ffi = driver.lib, driver.ffi
 
 
 def make_stream_wait(context: Context, device: Device, stream: int, waits: Sequence[Event]) -> None:
-    """Orders what is submitted from now on to a CUstream after events.
+    """Order later work on a CUstream after events.
 
-    Args:
-        stream: its address; 1 is the legacy default stream, 2 the calling thread's own.
+    Parameters
+    ----------
+    stream
+        its address; 1 is the legacy default stream, 2 the calling thread's own.
     """
     handle = ffi.cast("CUstream", stream)
     recorded = []
@@ -36,7 +38,7 @@ def make_stream_wait(context: Context, device: Device, stream: int, waits: Seque
 
 
 def wait_for_stream(queue: Queue, stream: int) -> Event:
-    """Orders everything submitted from now on to a queue after what a CUstream holds now."""
+    """Order all later work on a queue after the current work of a CUstream."""
     if queue.closed:
         raise InvalidError("this queue was released; its commands can go to another one", backend="cuda")
     foreign = ffi.cast("CUstream", stream)

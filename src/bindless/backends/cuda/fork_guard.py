@@ -1,4 +1,4 @@
-"""CUDA in a child made by ``fork``: see ``_fork``; no context has a handle there any more."""
+"""CUDA in a child made by ``fork`` (see ``common.fork_guard``): no context has a handle there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NULL = driver.ffi.NULL
 
 
 class _Handled(Protocol):
-    """A context; its handle goes with each call, and with it what lies at rest there."""
+    """A context whose handle every call uses; without the handle its caches are unusable too."""
 
     handle: Any
     rest: Any
@@ -26,7 +26,7 @@ _contexts: weakref.WeakSet[_Handled] = weakref.WeakSet()
 
 
 def _forget_handles() -> None:
-    """The next use of each context fails and comes to ``refuse_in_fork``."""
+    """Clear the handles, so that the next use of each context fails and calls ``refuse_in_fork``."""
     for context in _contexts:
         context.handle, context.rest, context.views = NULL, {}, {}
 
@@ -36,7 +36,7 @@ in_fork, refuse_in_fork = _guard.in_fork, _guard.refuse
 
 
 def unusable_after_fork(context: _Handled | None = None) -> None:
-    """From now on children of this process refuse CUDA, and this context with it."""
+    """Make children of this process refuse CUDA, and this context, from now on."""
     _guard.watch()
     if context is not None:
         _contexts.add(context)

@@ -1,4 +1,4 @@
-"""Graphs: commands that are captured from a stream once, and launched as one."""
+"""Graphs: commands captured from a stream once, and launched as one."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ lib, ffi = driver.lib, driver.ffi
 
 
 class Graph:
-    """A CUgraphExec, or None once it is released."""
+    """A CUgraphExec, or None after its release."""
 
     def __init__(self, primary: PrimaryContext, native: Any) -> None:
         self.primary, self.native = primary, native
 
 
 def records_graphs(queue: Queue) -> bool:
-    """Every queue does."""
+    """Whether a queue records graphs: every queue does."""
     return True
 
 
 def record_graph(queue: Queue, commands: Sequence[Callable[[Sequence[Event]], Event]]) -> Graph:
-    """What the commands submit to an in-order queue that nobody else uses; none of them runs."""
+    """Record the submissions of the commands to an in-order queue that nobody else uses; none of them runs."""
     (stream,) = queue.streams
     graph, made = ffi.new("CUgraph *"), ffi.new("CUgraphExec *")
     with queue.primary:
-        # Relaxed: kernels may be loaded meanwhile, here and by other threads.
+        # Relaxed: this thread and other threads may load kernels during the capture.
         check(lib.cuStreamBeginCapture(stream.handle, lib.CU_STREAM_CAPTURE_MODE_RELAXED), "cuStreamBeginCapture")
         queue.capturing = True
         try:
@@ -55,7 +55,7 @@ def record_graph(queue: Queue, commands: Sequence[Callable[[Sequence[Event]], Ev
 
 
 def launch_graph(queue: Queue, graph: Graph, waits: Sequence[Event] = ()) -> Event:
-    """Submits all its commands, one after the other."""
+    """Submit all commands of a graph, in order."""
     if graph.native is None:
         raise InvalidError("this graph was released", backend="cuda")
     return queue.run(lambda stream: lib.cuGraphLaunch(graph.native, stream), "cuGraphLaunch", waits)

@@ -1,4 +1,4 @@
-"""Channel types as CUDA array formats, and what an image may measure."""
+"""Channel types as CUDA array formats, and the limits of image sizes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ lib = driver.lib
 
 CHANNEL_COUNTS = (1, 2, 4)
 
-# Arrays hold the stored codes: whether they stand for 0..1 or -1..1 is said by the texture, or done by the kernel.
+# Arrays hold the stored codes: the texture or the kernel decides whether they stand for 0..1 or -1..1.
 _FORMATS = {
     ImageChannelType.snorm_int8: lib.CU_AD_FORMAT_SIGNED_INT8,
     ImageChannelType.snorm_int16: lib.CU_AD_FORMAT_SIGNED_INT16,
@@ -30,7 +30,7 @@ _FORMATS = {
     ImageChannelType.fp32: lib.CU_AD_FORMAT_FLOAT,
 }
 
-# The native channel type of each format: what the driver can say of an array.
+# The native channel type of each format: the granularity of the driver's answers for an array.
 CHANNEL_TYPES = {
     value: channel_type for channel_type, value in _FORMATS.items() if not channel_type.startswith(("snorm", "unorm"))
 }
@@ -42,7 +42,7 @@ def array_format(channel_type: ImageChannelType) -> int:
 
 
 def require_channels(num_channels: int) -> None:
-    """Raises ``FeatureNotSupportedError`` for counts that no CUDA format has."""
+    """Raise ``FeatureNotSupportedError`` for channel counts that no CUDA format has."""
     if num_channels not in CHANNEL_COUNTS:
         raise FeatureNotSupportedError(
             f"num_channels={num_channels}: NVIDIA textures have 1, 2 or 4 channels; add a fourth one, or ask first "
@@ -53,8 +53,8 @@ def require_channels(num_channels: int) -> None:
 
 _LIMIT = "CU_DEVICE_ATTRIBUTE_MAXIMUM_"
 
-# Largest extents of (x, y, z) by geometry, as device attributes; the names differ between textures and surfaces only
-# by that word. A third one counts layers of an array.
+# Largest extents of (x, y, z) by geometry, as device attributes. The names for textures and surfaces differ only in
+# that word. A third extent is the number of layers of an array.
 _EXTENTS = {
     "1D": ("1D_WIDTH",),
     "2D": ("2D_WIDTH", "2D_HEIGHT"),
@@ -81,7 +81,7 @@ def _limits(device: Device, names: tuple[str, ...], kind: str) -> list[int | Non
 
 
 def exceeded(device: Device, desc: ImageDescriptor) -> str:
-    """Which limit of the device's textures an image breaks, in words, or nothing."""
+    """The description of the texture limit that an image exceeds, or an empty value."""
     geometry = _geometry(desc)
     mipmap = desc.type is ImageType.mipmap
     limits = _limits(device, (_MIPMAP_EXTENTS if mipmap else _EXTENTS)[geometry], "TEXTURE")
@@ -93,6 +93,6 @@ def exceeded(device: Device, desc: ImageDescriptor) -> str:
 
 
 def fits_surfaces(device: Device, desc: ImageDescriptor) -> bool:
-    """Whether kernels can write an image of these sizes: surfaces may be smaller than textures."""
+    """Whether kernels can write an image of this size: the limits of surfaces may be lower than those of textures."""
     limits = _limits(device, _EXTENTS[_geometry(desc)], "SURFACE")
     return all(limit is None or size <= limit for size, limit in zip(desc.extent, limits))

@@ -1,7 +1,7 @@
-"""Device functions over arrays of coordinates: which built-in kernel does a call, and with which arguments.
+"""Device functions over arrays of coordinates: the choice of the built-in kernel of a call, and of its arguments.
 
-Kernels and their arguments are those of ``bindless.kernels``; each is compiled for a device and for the formats of its
-image and values when it is first used.
+``bindless.kernels`` defines the kernels and their arguments. Each kernel is compiled for a device and for the formats
+of its image and values on first use.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from .stream import nothing
 
 __all__ = ["image_call", "kernel_name", "kernel_of"]
 
-# The kernels loaded so far, by the address of the primary context, their name and the format they are compiled for.
+# Loaded kernels, by the address of the primary context, the kernel's name and its format.
 _loaded: dict[tuple[int, str, int], Kernel] = {}
 _loading = threading.RLock()
 
 
 def _geometry(call: ImageCall) -> str:
-    """The geometry in a kernel's name. The faces of an unsampled cubemap are layers."""
+    """The geometry in a kernel's name. Faces of an unsampled cubemap are layers."""
     desc = call.descriptor
     if desc.type is ImageType.cubemap:
         if call.operation == "write" or not call.sampled:
@@ -57,9 +57,12 @@ def _geometry(call: ImageCall) -> str:
 def kernel_name(call: ImageCall) -> str:
     """The built-in kernel of a call.
 
-    Raises:
-        InvalidError: an image of this kind has no such function.
-        FeatureNotSupportedError: this device has no such function.
+    Raises
+    ------
+    InvalidError
+        an image of this kind has no such function.
+    FeatureNotSupportedError
+        this device has no such function.
     """
     operation = operation_of(call, "cuda")
     return f"bindless_{operation}_{_geometry(call)}_{call.descriptor.channel.kind}"
@@ -86,7 +89,7 @@ def _load(queue: Queue, name: str, format_word: int) -> Kernel:
 
 
 def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
-    """Runs a device function over ``call.count`` items."""
+    """Run a device function over ``call.count`` items."""
     name = kernel_name(call)
     format_word = format_of(call)
     kernel = kernel_of(queue, name, format_word)

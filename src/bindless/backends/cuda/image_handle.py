@@ -56,15 +56,20 @@ def _unknown(context: Context, device: Device, handle: int) -> NoReturn:
 
 
 def _unique(numbers: dict[int, View], view: View, sampled: bool, number: int, again: Callable[[], int]) -> int:
-    """The number of a new object, made again as long as an image of another device has it.
+    """The number of a new object, created again while an image of another device has the same number.
 
-    Numbers count up by CUDA context, and a context of ours may hold several of those.
+    Each CUDA context counts its numbers from the start, and a ``Context`` may hold several CUDA contexts.
 
-    Args:
-        numbers: the images of the context.
-        view: what it is to be there.
-        number: what making it gave: 0 where the driver refused.
-        again: makes another one.
+    Parameters
+    ----------
+    numbers
+        the images of the context.
+    view
+        record of the new object.
+    number
+        number of the first object; 0 if the driver refused.
+    again
+        creates another object.
     """
     rejected = []
     try:
@@ -83,7 +88,7 @@ def _unique(numbers: dict[int, View], view: View, sampled: bool, number: int, ag
 
 
 def create_unsampled_image(context: Context, device: Device, handle: int, desc: ImageDescriptor) -> int:
-    """A surface object; it converts nothing, our kernels do."""
+    """Create a surface object. It converts no values; the package's kernels do."""
     storage = context.images.get(handle)
     if storage is None or storage.primary.device is not device:
         _unknown(context, device, handle)
@@ -109,9 +114,9 @@ def create_unsampled_image(context: Context, device: Device, handle: int, desc: 
 def texture_descriptor(desc: ImageDescriptor, sampler: BindlessImageSampler, fetch_only: bool = False) -> Any:
     """CUDA_TEXTURE_DESC of a sampler for an image.
 
-    Every addressing mode is always set: a one-dimensional texture is a row of a two-dimensional one, and a
-    border beside it would take part. The driver's trilinear optimisation is always off: it would change the
-    weights of mipmap levels as soon as anisotropy is on. A cubemap's directions have no other unit than the face.
+    Every addressing mode is always set: a one-dimensional texture is a row of a two-dimensional one, and a border in y
+    would contribute to its values. The driver's trilinear optimisation is always off: it would change the weights of
+    mipmap levels with anisotropy on. Directions of a cubemap are always normalized.
     """
     cubemap = desc.type is ImageType.cubemap
     used = 2 if cubemap else desc.dimensions
@@ -140,7 +145,7 @@ def texture_descriptor(desc: ImageDescriptor, sampler: BindlessImageSampler, fet
 
 
 def _require_filtering(desc: ImageDescriptor, sampler: BindlessImageSampler) -> None:
-    """Raises for samplers that the texture units do not have."""
+    """Raise an error for samplers that the texture units do not support."""
     if sampler.filtering is FilteringMode.linear and desc.channel.is_integer and desc.channel.size == 4:
         raise SyclRuntimeError(
             f"filtering=linear with channel_type={desc.channel_type}: 32-bit integers are not filtered; use nearest, "
@@ -157,7 +162,7 @@ def _require_filtering(desc: ImageDescriptor, sampler: BindlessImageSampler) -> 
 def create_sampled_image(
     context: Context, device: Device, handle: int, desc: ImageDescriptor, sampler: BindlessImageSampler
 ) -> int:
-    """A texture object over a CUDA array or a mipmapped array."""
+    """Create a texture object over a CUDA array or a mipmapped array."""
     storage = context.images.get(handle)
     if storage is None or storage.primary.device is not device:
         _unknown(context, device, handle)
@@ -172,7 +177,7 @@ def create_sampled_image(
 
 
 def _prepare(desc: ImageDescriptor, sampler: BindlessImageSampler, kind: str) -> Any:
-    """The texture descriptor of a sampler for images of one kind; the sampler keeps it."""
+    """The texture descriptor of a sampler for images of one kind; the sampler caches it."""
     _require_filtering(desc, sampler)
     texture = sampler.prepared[kind] = texture_descriptor(desc, sampler)
     return texture
@@ -181,7 +186,7 @@ def _prepare(desc: ImageDescriptor, sampler: BindlessImageSampler, kind: str) ->
 def create_sampled_image_usm(
     context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor, sampler: BindlessImageSampler
 ) -> int:
-    """A texture object over linear memory: one dimension for fetching only, two to sample as well."""
+    """Create a texture object over linear memory: one dimension for fetches only, two dimensions for sampling too."""
     require_channels(desc.num_channels)
     _require_filtering(desc, sampler)
     if desc.type is not ImageType.standard or not 1 <= desc.dimensions <= 2:
@@ -267,7 +272,7 @@ def _pitched(device: Device, address: int, pitch: int, desc: ImageDescriptor) ->
 
 
 def destroy_image(context: Context, handle: int, sampled: bool) -> None:
-    """Destroys an image in the CUDA context that it was made in: in another, its number names another object."""
+    """Destroy an image in the CUDA context that created it: in another context the number names another object."""
     views = context.textures if sampled else context.surfaces
     view = views.pop(handle, None) or handle_table.take_view(views, handle, sampled, "cuda")
     primary, memory, texture = view

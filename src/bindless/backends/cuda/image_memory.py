@@ -1,6 +1,6 @@
-"""Image memory: CUDA arrays and mipmapped arrays, known by their addresses as raw handles.
+"""Image memory: CUDA arrays and mipmapped arrays, with their addresses as raw handles.
 
-What a descriptor means on a device is worked out once and kept with the descriptor (``ImageDescriptor.prepared``).
+The properties of an image on a device are computed once and cached in the descriptor (``ImageDescriptor.prepared``).
 """
 
 from __future__ import annotations
@@ -39,22 +39,34 @@ _create, _destroy = lib.bindless_array_create, lib.bindless_array_destroy
 
 
 class ImageStorage:
-    """What is behind a raw handle, which is the address of a CUDA array, a mipmapped array or one of its levels.
+    """The storage of a raw handle, which is the address of a CUDA array, a mipmapped array or one of its levels.
 
-    One object describes all arrays that a context makes for a descriptor; each mipmap and each level has its own.
+    One object describes all arrays that a context creates for a descriptor; each mipmap and each level has its own.
 
-    Attributes:
-        primary: context that it is made in.
-        desc: what it is made for; of a level, the level's.
-        description: CUDA_ARRAY3D_DESCRIPTOR.
-        is_mipmap: whether it has levels, which have handles of their own.
-        writable: whether surfaces can be made over it.
-        parent: raw handle of the mipmap that a level belongs to, else 0.
-        levels: of a mipmap, raw handles of the levels asked for so far, by number.
-        texture_kind: see there.
-        kind: of arrays that are kept at rest when they are freed, else empty.
-        most_at_rest: how many of the kind are.
-        geometry: as surface instructions call it: ``2d``, with layers or faces ``a2d``.
+    Attributes
+    ----------
+    primary
+        primary context of the memory.
+    desc
+        image descriptor; for a level, the level's.
+    description
+        CUDA_ARRAY3D_DESCRIPTOR.
+    is_mipmap
+        whether it has levels with handles of their own.
+    writable
+        whether it supports surfaces.
+    parent
+        raw handle of the mipmap of a level, else 0.
+    levels
+        raw handles of the requested levels of a mipmap, by number.
+    texture_kind
+        see the function ``texture_kind``.
+    kind
+        key in the cache of freed arrays; empty for arrays that are not cached.
+    most_at_rest
+        most freed arrays of the kind in the cache.
+    geometry
+        geometry name of surface instructions: ``2d``, with layers or faces ``a2d``.
     """
 
     __slots__ = (
@@ -76,7 +88,9 @@ class ImageStorage:
 
 
 def texture_kind(desc: ImageDescriptor) -> str:
-    """Names what the texture descriptor of a sampler depends on; a string, the quickest key of a dictionary."""
+    """A key for the properties of an image that the texture descriptor of a sampler depends on; a string, because
+    strings are the fastest dictionary keys.
+    """
     channel = desc.channel
     return f"cuda {desc.type} {desc.dimensions} {channel.is_integer} {channel.size}"
 
@@ -84,14 +98,18 @@ def texture_kind(desc: ImageDescriptor) -> str:
 def storage_of(context: Context, handle: int) -> ImageStorage:
     """The image memory of a raw handle.
 
-    Raises:
-        InvalidError: this context has none of that handle.
+    Raises
+    ------
+    InvalidError
+        this context has no image memory of that handle.
     """
     return handle_table.storage(context.images, handle, "cuda")
 
 
 def array_descriptor(desc: ImageDescriptor, writable: bool) -> Any:
-    """CUDA_ARRAY3D_DESCRIPTOR: layers are its depth; a one-dimensional array has no height even with layers."""
+    """CUDA_ARRAY3D_DESCRIPTOR: its depth is the number of layers; a one-dimensional array has height 0 even with
+    layers.
+    """
     flags, depth = 0, desc.depth
     if desc.type is ImageType.array:
         flags, depth = lib.CUDA_ARRAY3D_LAYERED, desc.array_size
@@ -112,7 +130,7 @@ def array_descriptor(desc: ImageDescriptor, writable: bool) -> Any:
 
 @functools.cache
 def _gathers_and_writes(primary: PrimaryContext) -> bool:
-    """Whether the driver makes arrays that kernels both gather from and write to; asked by making one."""
+    """Whether the driver creates arrays that support both gathers and writes; tested by creating one."""
     flags = lib.CUDA_ARRAY3D_SURFACE_LDST | lib.CUDA_ARRAY3D_TEXTURE_GATHER
     values = {"Width": 1, "Height": 1, "Format": lib.CU_AD_FORMAT_FLOAT, "NumChannels": 1, "Flags": flags}
     slot = ffi.new("CUarray *")
@@ -124,25 +142,25 @@ def _gathers_and_writes(primary: PrimaryContext) -> bool:
 
 
 def _gather_flag(primary: PrimaryContext, desc: ImageDescriptor, writable: bool) -> int:
-    """What an array needs that kernels gather from: those of two dimensions and no larger than that is possible."""
+    """The flag of arrays that support gathers: two-dimensional arrays within the size limit."""
     width, height = primary.device.gather_limits
     if desc.type is not ImageType.standard or desc.dimensions != 2 or desc.width > width or desc.height > height:
         return 0
     return int(lib.CUDA_ARRAY3D_TEXTURE_GATHER) if not writable or _gathers_and_writes(primary) else 0
 
 
-# Arrays at rest: bytes of one kind, arrays of one kind.
+# Limits of the array cache: bytes per kind, arrays per kind.
 _BYTES_AT_REST, _ARRAYS_AT_REST = 1 << 20, 8
 
 
 def _kind(description: Any) -> str:
-    """What arrays have to have in common to stand for each other."""
+    """The properties that arrays need in common to replace each other."""
     form = description.Format, description.NumChannels, description.Flags
     return f"{description.Width} {description.Height} {description.Depth} {form}"
 
 
 def _prepare(primary: PrimaryContext, desc: ImageDescriptor) -> ImageStorage:
-    """Works out what arrays for a descriptor are on a device; the descriptor keeps that."""
+    """Compute the properties of a descriptor's arrays on a device; the descriptor caches them."""
     require_channels(desc.num_channels)
     writable = fits_surfaces(primary.device, desc)
     description = array_descriptor(desc, writable)
@@ -156,7 +174,7 @@ def _prepare(primary: PrimaryContext, desc: ImageDescriptor) -> ImageStorage:
 
 
 def allocate_image(context: Context, device: Device, desc: ImageDescriptor) -> int:
-    """New image memory; kernels can write to it unless it is larger than the device's surfaces."""
+    """Allocate image memory; kernels can write to it unless it exceeds the device's surface limits."""
     storage: ImageStorage | None = desc.prepared.get(device)
     if storage is None or device not in context.primaries:
         storage = _prepare(context.primary(device), desc)
@@ -184,7 +202,7 @@ def _refused(device: Device, storage: ImageStorage) -> NoReturn:
 
 
 def _end_copies(context: Context, storage: ImageStorage, handle: int) -> None:
-    """Destroys the surfaces that large copies went through."""
+    """Destroy the surfaces of large copies."""
     for array in (handle, *storage.levels.values()):
         surface = context.copied.pop(array, 0)
         if surface:
@@ -192,7 +210,7 @@ def _end_copies(context: Context, storage: ImageStorage, handle: int) -> None:
 
 
 def end_use(context: Context, storage: ImageStorage, handle: int) -> None:
-    """Before an array or a mipmap ends: destroys what was made over it and is not a user's."""
+    """Destroy the package's own objects over an array or a mipmap before its end."""
     if context.copied:
         _end_copies(context, storage, handle)
     if storage.primary.views:
@@ -201,7 +219,7 @@ def end_use(context: Context, storage: ImageStorage, handle: int) -> None:
 
 
 def free_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
-    """Frees image memory and forgets the levels of a mipmap."""
+    """Free image memory and forget the levels of a mipmap."""
     storage = context.images.pop(handle, None) or handle_table.take_storage(context.images, handle, "cuda")
     if storage.most_at_rest:
         if context.copied:
@@ -223,7 +241,7 @@ def free_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
 
 
 def image_level(context: Context, handle: int, level: int) -> int:
-    """Raw handle of a level of a mipmap; the same one each time, as long as the mipmap lives."""
+    """Raw handle of a level of a mipmap; the same one in each call while the mipmap lives."""
     storage = storage_of(context, handle)
     if not storage.is_mipmap:
         raise SyclRuntimeError(f"{handle:#x} is a {storage.desc.type} image: only mipmaps have levels", backend="cuda")
@@ -247,7 +265,7 @@ def image_level(context: Context, handle: int, level: int) -> int:
 
 
 def image_info(context: Context, handle: int) -> ImageRecord:
-    """What the driver says of an array, or of level 0 of a mipmap."""
+    """The driver's properties of an array, or of level 0 of a mipmap."""
     storage = storage_of(context, handle)
     if storage.is_mipmap:
         handle = image_level(context, handle, 0)

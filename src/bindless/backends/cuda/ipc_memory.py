@@ -1,4 +1,6 @@
-"""Device memory that another process opens. CUDA's handles are bytes alone, and open in other processes only."""
+"""Device memory shared with other processes. A CUDA IPC handle is plain bytes, and can only be opened in another
+process.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ lib, ffi = driver.lib, driver.ffi
 
 
 def export_memory(context: Context, address: int) -> SharedMemory:
-    """Memory of cuMemAlloc as another process opens it."""
+    """Export memory of cuMemAlloc for another process."""
     found = next(
         (item for start, item in context.allocations.items() if start <= address < start + max(item.size, 1)), None
     )
@@ -31,11 +33,11 @@ def export_memory(context: Context, address: int) -> SharedMemory:
 
 
 def end_export(context: Context, data: bytes) -> None:
-    """CUDA's handles hold nothing."""
+    """Do nothing: a CUDA IPC handle holds no resource."""
 
 
 def open_memory(context: Context, device: Device, shared: SharedMemory) -> int:
-    """Maps memory of another process here."""
+    """Map memory of another process."""
     handle, slot = ffi.new("CUipcMemHandle *"), ffi.new("CUdeviceptr *")
     ffi.memmove(handle, shared.data, ffi.sizeof("CUipcMemHandle"))
     primary = context.primary(device)
@@ -52,7 +54,7 @@ def open_memory(context: Context, device: Device, shared: SharedMemory) -> int:
 
 
 def close_memory(context: Context, address: int) -> None:
-    """Ends the mapping; the memory stays with its owner."""
+    """Unmap the memory; its owner keeps it."""
     primary = context.opened.pop(address)
     if not in_fork():
         with primary:

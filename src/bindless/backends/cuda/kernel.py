@@ -1,9 +1,9 @@
-"""Kernels: their signature, how their arguments are laid out, and what their launch looks like.
+"""Kernels: their signature, the layout of their arguments, and the shape of their launches.
 
-Local memory. CUDA gives a launch one block of dynamic shared memory. The local-memory arguments of a launch are pieces
-of it in the order of the arguments, each beginning at a multiple of 16 bytes. A kernel that lists a parameter for
-such an argument receives there the piece's offset in bytes from the beginning of the block (as DPC++ compiles local
-accessors); one that lists parameters for the other arguments only finds the pieces at those offsets by itself.
+Local memory. A CUDA launch has one block of dynamic shared memory. The local-memory arguments of a launch are pieces of
+that block in the order of the arguments; each begins at a multiple of 16 bytes. A kernel with a parameter for such an
+argument receives the piece's offset in bytes from the beginning of the block (as DPC++ compiles local accessors). A
+kernel with parameters for the other arguments only finds the pieces at those offsets by itself.
 """
 
 from __future__ import annotations
@@ -41,13 +41,16 @@ _GRID_LIMITS = (
 
 
 class Packing:
-    """Arguments of one launch in memory, one behind the other, with the pointers to them that the driver takes.
+    """The packed arguments of one launch, with the pointers to them that the driver takes.
 
-    The driver copies each argument out during the call, byte by byte, so none needs an alignment.
+    The driver copies each argument during the call, byte by byte, so no argument needs an alignment.
 
-    Attributes:
-        bytes: the memory, writable, as long as all arguments together.
-        pointers: ``void *[]``.
+    Attributes
+    ----------
+    bytes
+        writable memory of the size of all arguments together.
+    pointers
+        ``void *[]``.
     """
 
     __slots__ = ("bytes", "pointers", "storage")
@@ -61,10 +64,12 @@ class Packing:
 
 
 class Packings(list[Packing]):
-    """Packings of the same sizes that are free for a launch; taking and giving back needs no lock.
+    """Unused packings of the same sizes; taking and returning one needs no lock.
 
-    Attributes:
-        sizes: of the arguments.
+    Attributes
+    ----------
+    sizes
+        bytes of each argument.
     """
 
     __slots__ = ("sizes",)
@@ -75,16 +80,24 @@ class Packings(list[Packing]):
 
 
 class Kernel(Shaped[Shape]):
-    """A kernel of a module, with what is cached for launching it.
+    """A kernel of a module, with the cached data of its launches.
 
-    Attributes:
-        module: kept alive by it.
-        native: CUfunction.
-        name: of the kernel.
-        primary: where it runs.
-        free: memory for the arguments of launches.
-        total: bytes of all arguments, -1 where nothing tells.
-        sizes: bytes of each parameter, or None where neither driver nor PTX tells.
+    Attributes
+    ----------
+    module
+        module of the kernel, which the kernel keeps alive.
+    native
+        CUfunction.
+    name
+        name of the kernel.
+    primary
+        primary context of the kernel.
+    free
+        memory for the arguments of launches.
+    total
+        bytes of all arguments, -1 if unknown.
+    sizes
+        bytes of each parameter, or None if neither the driver nor the PTX gives them.
     """
 
     def __init__(self, module: Module, name: str, native: Any = None) -> None:
@@ -123,7 +136,7 @@ class Kernel(Shaped[Shape]):
         return tuple(sizes)
 
     def record(self) -> KernelRecord:
-        """The signature and limits. A binary module tells sizes only: pointers then count as values of 8 bytes."""
+        """The signature and limits. A binary module gives sizes only: pointers then count as values of 8 bytes."""
         entry = self.module.entries.get(self.name)
         told: list[tuple[str, str, int]] | None = None
         if entry is not None and entry.parameters is not None:
@@ -150,7 +163,7 @@ class Kernel(Shaped[Shape]):
     # ------------------------------------------------------------------ arguments
 
     def arguments(self, arguments: Sequence[bytes | int]) -> tuple[list[bytes], int]:
-        """Arguments as bytes, and the bytes of dynamic shared memory that the local ones take together."""
+        """The arguments as bytes, and the total bytes of dynamic shared memory of the local ones."""
         values: list[bytes] = []
         pieces = sum(isinstance(argument, int) for argument in arguments)
         listed = self.sizes is None or len(self.sizes) == len(arguments) or pieces == 0
@@ -175,8 +188,10 @@ class Kernel(Shaped[Shape]):
     def packings(self, sizes: tuple[int, ...]) -> Packings:
         """Memory for arguments of other sizes than those of the last launch.
 
-        Raises:
-            InvalidError: the kernel has other parameters, and the driver would read beyond the arguments.
+        Raises
+        ------
+        InvalidError
+            the sizes differ from the kernel's parameters: the driver would read beyond the arguments.
         """
         if self.sizes is not None:
             raise InvalidError(
@@ -214,7 +229,7 @@ class Kernel(Shaped[Shape]):
         return (*grid, *block)  # type: ignore[return-value]
 
     def _suggest(self, global_size: tuple[int, ...]) -> tuple[int, ...]:
-        """A work-group that divides the range: as many work-items as fill the device, whole warps along rows."""
+        """A work-group size that divides the range: enough work-items to fill the device, whole warps along rows."""
         entry = self.module.entries.get(self.name)
         if entry is not None and entry.required_work_group_size is not None:
             return entry.required_work_group_size[: len(global_size)]
@@ -230,7 +245,7 @@ class Kernel(Shaped[Shape]):
     # ------------------------------------------------------------------ shared memory
 
     def allow_shared(self, shared: int) -> None:
-        """Raises the kernel's limit of dynamic shared memory if need be; the context is current."""
+        """Raise the kernel's limit of dynamic shared memory if it is too low; the context is current."""
         if shared > self._shared_limit:
             most = self.device.attribute(lib.CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
             if shared > most:

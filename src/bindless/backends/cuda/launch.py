@@ -1,4 +1,4 @@
-"""Launching kernels: the path that is kept short."""
+"""Kernel launches, with as few Python calls as possible."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def launch(
     arguments: Sequence[bytes | int],
     waits: Sequence[Event] = (),
 ) -> Event:
-    """Runs a kernel; see the contract. Sizes that were launched before, and their arguments' layout, are remembered."""
+    """Run a kernel; see the contract. The shapes of earlier launches and the layout of their arguments are cached."""
     shape = kernel.shapes.get((global_size, local_size)) or kernel.shape(global_size, local_size)
     if kernel.primary is not queue.primary or kernel.module.native is None:
         _refuse(queue, kernel)
@@ -66,7 +66,7 @@ def launch_packed(
     waits: Sequence[Event],
     shared: int = 0,
 ) -> Event:
-    """Runs a kernel with arguments of these sizes that lie one behind the other."""
+    """Run a kernel with packed arguments of the given sizes."""
     free = kernel.free
     if sizes is not free.sizes and sizes != free.sizes:
         free = kernel.packings(sizes)
@@ -121,7 +121,7 @@ def prepare_launch(
     local_size: tuple[int, ...] | None,
     arguments: Sequence[bytes | int],
 ) -> DirectLaunch | None:
-    """A launch to be repeated; see the contract."""
+    """Prepare a launch for repetition; see the contract."""
     if queue.untimed is None or (kernel.sizes and not arguments):
         return None
     shape = kernel.shape(global_size, local_size)
@@ -130,7 +130,7 @@ def prepare_launch(
     direct, first = _prepare(queue, kernel, shape, lengths, b"".join(values), shared)
     ends = itertools.accumulate(lengths)
     places = iter([first + end - length for length, end in zip(lengths, ends)])
-    listed = len(values) == len(arguments)  # else local memory is no parameter
+    listed = len(values) == len(arguments)  # Otherwise local memory is not a parameter.
     return replace(
         direct,
         places=tuple(next(places) if listed or isinstance(given, bytes) else None for given in arguments),
@@ -139,14 +139,14 @@ def prepare_launch(
 
 
 def prepare_packed(queue: Queue, kernel: Kernel, shape: Shape, sizes: tuple[int, ...], packed: bytes) -> DirectLaunch:
-    """A launch to be repeated with these arguments, as ``launch_packed`` takes them."""
+    """Prepare a launch for repetition with packed arguments, as ``launch_packed`` takes them."""
     return _prepare(queue, kernel, shape, sizes, packed, 0)[0]
 
 
 def _prepare(
     queue: Queue, kernel: Kernel, shape: Shape, sizes: tuple[int, ...], packed: bytes, shared: int
 ) -> tuple[DirectLaunch, int]:
-    """The launch, with no argument that changes, and the address of the first one."""
+    """The prepared launch with constant arguments, and the address of the first one."""
     packing = Packing(sizes)
     packing.bytes[:] = packed
     described = ffi.new("bindless_launch_t[]", len(queue.ordered))

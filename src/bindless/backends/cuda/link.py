@@ -1,4 +1,4 @@
-"""Modules made of several: PTX that calls functions of other PTX, joined by the driver's linker."""
+"""Linked modules: the driver's linker combines PTX modules that call each other's functions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FAT_BINARY = b"\x50\xed\x55\xba"
 
 
 class Object:
-    """A source that the linker takes, with the options that it is compiled with."""
+    """An input of the linker, with its compile options."""
 
     __slots__ = ("options", "source")
 
@@ -42,11 +42,13 @@ def compile_module(
     specialization: Mapping[int, bytes] | None = None,
     options: str = "",
 ) -> tuple[Object, str]:
-    """A module that may use functions of others, and what the compiler said of it.
+    """Compile a module that may use functions of other modules; return it with the compiler's log.
 
-    The driver compiles a module for each link anew; here it does so once to find its errors.
+    The driver compiles a module again for each link; this call compiles it once to find its errors.
 
-    Raises: as ``load_module``.
+    Raises
+    ------
+    The exceptions of ``load_module``.
     """
     require_source(source, specialization)
     build = Build(options)
@@ -57,11 +59,14 @@ def compile_module(
 
 
 def link_modules(context: Context, device: Device, objects: Sequence[Object], options: str = "") -> Module:
-    """One module of several. Options are those of the objects, in their order, and then the link's own.
+    """Link several modules into one. The options are those of the objects, in their order, then those of the link.
 
-    Raises:
-        BuildError: a function is missing or twice there; ``log`` has the linker's words.
-        InvalidError: an option is not known.
+    Raises
+    ------
+    BuildError
+        a function is undefined or defined twice; ``log`` has the linker's messages.
+    InvalidError
+        an option is unknown.
     """
     words = " ".join(dict.fromkeys(filter(None, (*(item.options for item in objects), options))))
     build = Build(words)

@@ -1,4 +1,4 @@
-"""Peers, cooperative launches, and what kernels prefer of the cache."""
+"""Peer access, cooperative launches, and the preferred split of L1 cache and shared memory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ lib, ffi = driver.lib, driver.ffi
 
 
 def can_access_peer(device: Device, peer: Device) -> bool:
-    """Whether kernels of a device reach memory of another; their own they always do."""
+    """Whether kernels of a device can access the memory of another; they always can access their own."""
     refuse_in_fork()
     if device is peer:
         return True
@@ -41,7 +41,7 @@ def can_access_peer(device: Device, peer: Device) -> bool:
 
 
 def reaches_memory(context: Context, device: Device, other: Device) -> bool:
-    """See ``ReachProtocol``: where the driver can, access is turned on for the primary context, and stays on."""
+    """See ``ReachProtocol``. If the driver supports it, peer access is enabled for the primary context, for good."""
     if not can_access_peer(device, other):
         return False
     with context.primary(device):
@@ -56,7 +56,7 @@ def _peer_attribute(device: Device, peer: Device, attribute: int) -> bool:
 
 
 def peer_properties(device: Device, peer: Device) -> PeerRecord:
-    """What they may do there."""
+    """The properties of the access between two devices."""
     refuse_in_fork()
     if device is peer:
         return PeerRecord(True, True)
@@ -77,7 +77,7 @@ def launch_cooperative(
     arguments: Sequence[bytes | int],
     waits: Sequence[Event] = (),
 ) -> Event:
-    """All work-groups at work together."""
+    """Launch a kernel whose work-groups all run at the same time."""
     if kernel.module.native is None or kernel.primary is not queue.primary:
         raise InvalidError(
             f"kernel {kernel.name!r} belongs to a module that was released, or was loaded for {kernel.device!r}",
@@ -111,7 +111,7 @@ def launch_cooperative(
 
 
 def most_cooperative_groups(kernel: Kernel, local_size: tuple[int, ...], local_memory: int) -> int:
-    """How many work-groups of a size work together at most."""
+    """The most work-groups of a size that run at the same time."""
     device, items = kernel.device, 1
     for size in local_size:
         items *= size
@@ -132,7 +132,7 @@ _CACHE = {
 
 
 def prefer_cache(kernel: Kernel, preference: str) -> None:
-    """What of the cache a kernel would rather have."""
+    """Set the preferred L1/shared-memory split of a kernel (cuFuncSetCacheConfig)."""
     if kernel.module.native is None:
         raise InvalidError(f"kernel {kernel.name!r} belongs to a module that was released", backend="cuda")
     with kernel.primary:

@@ -21,7 +21,7 @@ __all__ = ["advise", "allocate", "allocate_pitched", "copy", "fill", "free", "po
 
 lib, ffi = driver.lib, driver.ffi
 
-# Element sizes that cuMemAllocPitch knows; the pitch it chooses suits textures for each of them.
+# Element sizes that cuMemAllocPitch accepts; its pitch suits textures for each of them.
 _ELEMENT_SIZES = (4, 8, 16)
 
 
@@ -60,9 +60,9 @@ def _give_back(kind: UsmKind, base: int) -> None:
 
 
 def allocate(context: Context, device: Device | None, kind: UsmKind, nbytes: int, alignment: int = 0) -> int:
-    """New memory; host memory is pinned and reached by every device of the process.
+    """Allocate memory; host memory is pinned and accessible to every device of the process.
 
-    All of it is aligned so that images can be made over it.
+    The alignment always suits images over the memory.
     """
     if not 0 < nbytes < 2**63:
         raise MemoryAllocationError(f"nbytes={nbytes}: an allocation has 1 to 2**63 - 1 bytes", backend="cuda")
@@ -81,7 +81,7 @@ def allocate(context: Context, device: Device | None, kind: UsmKind, nbytes: int
 def allocate_pitched(
     context: Context, device: Device, width_in_bytes: int, height: int, element_size: int
 ) -> tuple[int, int]:
-    """Device memory with rows that textures can be made over, and the bytes between rows."""
+    """Allocate device memory with rows that suit textures; return its address and the row pitch in bytes."""
     if width_in_bytes < 1 or height < 1:
         raise MemoryAllocationError(
             f"{width_in_bytes} bytes x {height} rows: both are at least 1 (a one-dimensional image is one row)",
@@ -100,7 +100,7 @@ def allocate_pitched(
 
 
 def free(context: Context, address: int) -> None:
-    """Frees memory of this context; the driver first waits for the device."""
+    """Free memory of this context; the driver first waits for the device."""
     allocation = context.allocations.pop(address, None)
     if allocation is None:
         raise MemoryAllocationError(
@@ -114,7 +114,7 @@ def free(context: Context, address: int) -> None:
         _give_back(allocation.kind, allocation.base)
 
 
-# What is asked about an address: attribute, type of the answer.
+# The queried pointer attributes: attribute, type of the value.
 _POINTER_ATTRIBUTES = (
     (lib.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, "unsigned int *"),
     (lib.CU_POINTER_ATTRIBUTE_IS_MANAGED, "unsigned int *"),
@@ -125,7 +125,7 @@ _POINTER_ATTRIBUTES = (
 
 
 def _pointer_attributes(address: int) -> list[int]:
-    """The answers, all 0 for memory that the driver does not know."""
+    """The attribute values, all 0 for memory that the driver does not know."""
     answers = [ffi.new(kind) for _, kind in _POINTER_ATTRIBUTES]
     wanted = ffi.new("CUpointer_attribute[]", [attribute for attribute, _ in _POINTER_ATTRIBUTES])
     slots = ffi.new("void *[]", answers)
@@ -134,7 +134,7 @@ def _pointer_attributes(address: int) -> list[int]:
 
 
 def pointer_info(context: Context, address: int) -> PointerRecord:
-    """What an address belongs to. Memory of other libraries counts where a device of this context reaches it."""
+    """The allocation of an address. Memory of other libraries counts if a device of this context can access it."""
     with context.primary(None):
         memory_type, managed, ordinal, base, size = _pointer_attributes(address)
     device = next((device for device in context.devices if device.index == ordinal), None)
@@ -147,7 +147,7 @@ def pointer_info(context: Context, address: int) -> PointerRecord:
     else:
         return PointerRecord(UsmKind.unknown)
     own = context.allocations.get(address)
-    if own is not None:  # of memory that moves the driver tells another device, or none
+    if own is not None:  # For managed memory the driver reports another device, or none.
         base, size, device = address, own.size, own.primary.device
     return PointerRecord(kind, base, size, device)
 
@@ -156,10 +156,11 @@ def pointer_info(context: Context, address: int) -> PointerRecord:
 
 
 def copy(queue: Queue, dst: int, src: int, nbytes: int, waits: Sequence[Event] = ()) -> Event:
-    """Copies between any two memories; the driver finds out which they are, but for much ordinary host memory.
+    """Copy between any two addresses. The driver detects the kind of each memory; large pageable memory is staged
+    instead.
 
-    Where pageable host memory takes part, the driver may return only when the copy is done, and it always does from
-    host to host.
+    With pageable host memory the driver may return only after the copy, and for a copy from host to host it always
+    does.
     """
     staged = staged_bytes(queue, dst, src, nbytes)
     return queue.run(
@@ -173,12 +174,12 @@ def copy(queue: Queue, dst: int, src: int, nbytes: int, waits: Sequence[Event] =
 _LINEAR_MEMSET = {1: lib.cuMemsetD8Async, 2: lib.cuMemsetD16Async, 4: lib.cuMemsetD32Async}
 _STRIDED_MEMSET = {1: lib.cuMemsetD2D8Async, 2: lib.cuMemsetD2D16Async, 4: lib.cuMemsetD2D32Async}
 
-# Copies of a pattern that are written word by word before copying what is there doubles it.
+# Copies of the pattern written as words; after that, copies of the written part double it.
 _SEED = 4096
 
 
 def _fill(stream: Any, dst: int, pattern: bytes, count: int) -> int:
-    """Writes the pattern in words of 4, 2 or 1 bytes: the driver knows no longer ones."""
+    """Write the pattern in words of 4, 2 or 1 bytes: the driver supports no longer ones."""
     unit = next(unit for unit in (4, 2, 1) if dst % unit == 0 and len(pattern) % unit == 0)
     words = [int.from_bytes(pattern[i : i + unit], "little") for i in range(0, len(pattern), unit)]
     if all(word == words[0] for word in words):
@@ -199,7 +200,7 @@ def _fill(stream: Any, dst: int, pattern: bytes, count: int) -> int:
 
 
 def fill(queue: Queue, dst: int, pattern: bytes, count: int, waits: Sequence[Event] = ()) -> Event:
-    """Writes ``count`` copies of a pattern, the first at ``dst``."""
+    """Write ``count`` copies of a pattern, the first at ``dst``."""
     if len(pattern) not in (1, 2, 4, 8, 16):
         raise InvalidError(f"a pattern of {len(pattern)} bytes: it has 1, 2, 4, 8 or 16", backend="cuda")
     return queue.run(
@@ -218,7 +219,7 @@ def _location(device: Device) -> Any:
 
 
 def _migrates(queue: Queue, address: int) -> bool:
-    """Whether memory moves between host and device, so that hints about it mean anything."""
+    """Whether the memory migrates between host and device, so that hints have an effect."""
     if not queue.device.attribute(lib.CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS):
         return False
     queue.primary.activate()
@@ -226,7 +227,7 @@ def _migrates(queue: Queue, address: int) -> bool:
 
 
 def prefetch(queue: Queue, address: int, nbytes: int, waits: Sequence[Event] = ()) -> Event:
-    """Moves shared memory to the queue's device; nothing to do for any other, and where pages do not migrate."""
+    """Migrate shared memory to the queue's device; does nothing for other memory, and where pages do not migrate."""
     migrates = _migrates(queue, address)
 
     def command(stream: Any) -> int:
@@ -239,7 +240,7 @@ def prefetch(queue: Queue, address: int, nbytes: int, waits: Sequence[Event] = (
     return queue.run(command, "cuMemPrefetchAsync", waits, f"{nbytes} bytes at {address:#x}")
 
 
-# What advice 0, SYCL's "the default behaviour", takes back.
+# The advice that 0, SYCL's "default behaviour", unsets.
 _DEFAULTS = (
     lib.CU_MEM_ADVISE_UNSET_READ_MOSTLY,
     lib.CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION,
@@ -262,9 +263,9 @@ _ADVICE = {
 
 
 def advise(queue: Queue, address: int, nbytes: int, advice: int, waits: Sequence[Event] = ()) -> Event:
-    """Tells the driver how shared memory will be used: CUmem_advise 1 to 6, or 0 for the default behaviour."""
+    """Advise the driver on the use of shared memory: CUmem_advise 1 to 6, or 0 for the default behaviour."""
     if advice not in _ADVICE:
-        raise InvalidError(f"advice={advice}: CUDA knows 0 (default) and CUmem_advise 1 to 6", backend="cuda")
+        raise InvalidError(f"advice={advice}: CUDA supports 0 (default) and CUmem_advise 1 to 6", backend="cuda")
     migrates = _migrates(queue, address)
 
     def command(stream: Any) -> int:

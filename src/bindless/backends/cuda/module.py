@@ -1,4 +1,4 @@
-"""Modules: PTX that the driver compiles, cubins and fat binaries that it takes as they are."""
+"""Modules: PTX, which the driver compiles, and cubins and fat binaries, which it loads as they are."""
 
 from __future__ import annotations
 
@@ -30,11 +30,16 @@ _LOG_SIZE = 64 * 1024
 class Module:
     """A loaded module.
 
-    Attributes:
-        primary: where it is loaded.
-        native: CUmodule, or None once released.
-        entries: what the PTX says of its kernels; empty for a binary.
-        log: what the driver's compiler said.
+    Attributes
+    ----------
+    primary
+        primary context of the module.
+    native
+        CUmodule, or None after its release.
+    entries
+        kernel signatures of the PTX; empty for a binary.
+    log
+        log of the driver's compiler.
     """
 
     def __init__(
@@ -54,10 +59,12 @@ class Module:
 
     @contextmanager
     def loaded(self) -> Iterator[None]:
-        """Its context is current, and another thread's ``close`` waits.
+        """Keep the module loaded, and its context current, during the block; ``close`` in another thread waits.
 
-        Raises:
-            InvalidError: it was released.
+        Raises
+        ------
+        InvalidError
+            the module was released.
         """
         with self._lock:
             if self.native is None:
@@ -68,8 +75,10 @@ class Module:
     def names(self) -> tuple[str, ...]:
         """Names of the kernels.
 
-        Raises:
-            FeatureNotSupportedError: a binary module, and a driver older than CUDA 12.4.
+        Raises
+        ------
+        FeatureNotSupportedError
+            the module is a binary and the driver is older than CUDA 12.4.
         """
         if self.entries:
             return tuple(sorted(self.entries))
@@ -88,13 +97,13 @@ class Module:
 
     @staticmethod
     def name_of(function: Any) -> str:
-        """A CUfunction's name; a context is current."""
+        """The name of a CUfunction; a context is current."""
         text = ffi.new("char const **")
         check(lib.cuFuncGetName(text, function), "cuFuncGetName")
         return ffi.string(text[0]).decode("utf-8", "replace")
 
     def function(self, name: str) -> Any:
-        """CUfunction of a kernel, while it is ``loaded``."""
+        """CUfunction of a kernel; call it inside ``loaded``."""
         slot = ffi.new("CUfunction *")
         result = lib.cuModuleGetFunction(slot, self.native, ffi.new("char[]", name.encode()))
         if result == lib.CUDA_ERROR_NOT_FOUND:
@@ -107,7 +116,7 @@ class Module:
         return slot[0]
 
     def close(self) -> None:
-        """Unloads it; its kernels cannot be launched any more."""
+        """Unload the module; its kernels cannot be launched any more."""
         with self._lock:
             native, self.native = self.native, None
         if native is not None and self._owned and not in_fork():
@@ -137,7 +146,7 @@ def _jit_options(options: str) -> list[tuple[int, int]]:
                 break
         else:
             raise InvalidError(
-                f"options={options!r}: {word!r} is not known; PTX is built with -O0 to -O4, -maxrregcount=N, "
+                f"options={options!r}: {word!r} is unknown; PTX is built with -O0 to -O4, -maxrregcount=N, "
                 "-g and -lineinfo",
                 backend="cuda",
             )
@@ -145,12 +154,16 @@ def _jit_options(options: str) -> list[tuple[int, int]]:
 
 
 def require_source(source: bytes, specialization: Mapping[int, bytes] | None) -> None:
-    """Refuses what the driver's compiler would not even look at.
+    """Refuse sources that the driver's compiler cannot take.
 
-    Raises:
-        BuildError: it is SPIR-V.
-        FeatureNotSupportedError: specialization constants were given; PTX has none.
-        InvalidError: it is empty.
+    Raises
+    ------
+    BuildError
+        the source is SPIR-V.
+    FeatureNotSupportedError
+        specialization constants were given; PTX has none.
+    InvalidError
+        the source is empty.
     """
     if specialization:
         raise FeatureNotSupportedError(
@@ -165,7 +178,7 @@ def require_source(source: bytes, specialization: Mapping[int, bytes] | None) ->
 
 
 def describe_module(source: bytes) -> ModuleDescription:
-    """Its kernels; those of a binary are known once it is loaded."""
+    """The kernels of a source; those of a binary are known only after loading."""
     require_source(source, None)
     found = entries(source)
     return ModuleDescription(tuple(sorted(found)) if found else None, kernels=found)
@@ -174,14 +187,20 @@ def describe_module(source: bytes) -> ModuleDescription:
 class Build:
     """Options and logs of one run of the driver's compiler or linker.
 
-    Args:
-        options: in nvcc's spelling.
+    Parameters
+    ----------
+    options
+        in nvcc's spelling.
 
-    Attributes:
-        names, values: as the driver takes them, ``count`` of each.
+    Attributes
+    ----------
+    names, values
+        arrays of ``count`` options in the driver's form.
 
-    Raises:
-        InvalidError: an option is not known.
+    Raises
+    ------
+    InvalidError
+        an option is unknown.
     """
 
     def __init__(self, options: str) -> None:
@@ -199,11 +218,11 @@ class Build:
 
     @property
     def log(self) -> str:
-        """What was said: errors first."""
+        """The log: errors first."""
         return "\n".join(filter(None, (_text(log) for log in reversed(self._logs))))
 
     def error(self, result: int, call: str, device: Device) -> Exception:
-        """BuildError with the log; failures that are not the module's own as what they are."""
+        """A BuildError with the log, or the exception of a failure that the module did not cause."""
         found = error(result, call)
         if result in (lib.CUDA_ERROR_OUT_OF_MEMORY, lib.CUDA_ERROR_DEINITIALIZED):
             return found
@@ -222,12 +241,16 @@ def load_module(
     specialization: Mapping[int, bytes] | None = None,
     options: str = "",
 ) -> Module:
-    """Loads PTX, a cubin or a fat binary on a device.
+    """Load PTX, a cubin or a fat binary on a device.
 
-    Raises:
-        BuildError: it does not compile, or has no code for this device; ``log`` has the compiler's words.
-        FeatureNotSupportedError: specialization constants were given; PTX has none.
-        InvalidError: an option is not known, or the source is no module.
+    Raises
+    ------
+    BuildError
+        it does not compile, or has no code for this device; ``log`` has the compiler's messages.
+    FeatureNotSupportedError
+        specialization constants were given; PTX has none.
+    InvalidError
+        an option is unknown, or the source is not a module.
     """
     require_source(source, specialization)
     build = Build(options)
@@ -236,7 +259,7 @@ def load_module(
     if kept is not None:
         return _load_kept(kept, primary, source, options, build)
     slot = ffi.new("CUmodule *")
-    # PTX ends with a zero byte; more of them do a binary no harm.
+    # PTX ends with a zero byte; extra zero bytes do no harm after a binary.
     image = ffi.from_buffer(source + b"\0")
     with primary:
         result = lib.cuModuleLoadDataEx(slot, image, build.count, build.names, build.values)
@@ -246,7 +269,7 @@ def load_module(
 
 
 def _load_kept(kept: ModuleCache, primary: PrimaryContext, source: bytes, options: str, build: Build) -> Module:
-    """A module of PTX whose binary is in the cache, or goes there."""
+    """Load PTX from the binary in the cache, or compile it and store the binary there."""
     device = primary.device
     key = (
         "cuda {}.{} {} {}.{} {}".format(*driver.version(), driver_release(), *device.capability, options).encode(),
@@ -287,7 +310,7 @@ def linker(build: Build) -> Iterator[Any]:
 
 
 def add_input(state: Any, build: Build, source: bytes, kind: int, device: Device) -> None:
-    """Compiles an input of a link, of a CUjitInputType; its name in messages is its place."""
+    """Compile one input of a link, of the given CUjitInputType; messages name it by its index."""
     image = ffi.from_buffer(source + b"\0")
     result = lib.cuLinkAddData(state, kind, image, len(image), ffi.NULL, 0, ffi.NULL, ffi.NULL)
     if result != SUCCESS:

@@ -1,7 +1,7 @@
-"""Objects around handles of CUDA that were made elsewhere, by the driver, its runtime, or another library.
+"""Objects for CUDA handles that were created elsewhere: by the driver API, the runtime, or another library.
 
-All work happens in primary contexts, so a CUcontext is one of these. The driver tells the context of a stream and of
-memory, and the module of a function; of an event and a module it tells nothing.
+All work runs in primary contexts, so a CUcontext has to be one of these. The driver reports the context of a stream and
+of memory, and the module of a function; it reports nothing for an event or a module.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = [
 
 lib, ffi = driver.lib, driver.ffi
 
-# Types of the handles of each kind of object; the platform has none.
+# Types of the handles of each kind of object; CUDA has no handle of a platform.
 TYPES = {
     "device": ("CUdevice",),
     "context": ("CUcontext",),
@@ -72,12 +72,12 @@ def platform_handle(platform: PlatformRecord) -> int:
 
 
 def find_device(handle: NativeHandle) -> Device | None:
-    """The device of a CUdevice, which is its number."""
+    """The device of a CUdevice, which is its ordinal."""
     return next((record.native for record in devices() if record.native.handle == handle), None)
 
 
 def _is_active(device: Device) -> bool:
-    """Whether its primary context is in use; only then it has an address."""
+    """Whether its primary context is in use; an inactive one has no address."""
     flags, active = ffi.new("unsigned int *"), ffi.new("int *")
     check(lib.cuDevicePrimaryCtxGetState(device.handle, flags, active), "cuDevicePrimaryCtxGetState")
     return bool(active[0])
@@ -93,14 +93,14 @@ def _primary_of(address: int) -> PrimaryContext | None:
 
 
 def _context_of(stream: Any) -> int | None:
-    """Address of a stream's CUcontext; a context is current."""
+    """Address of the CUcontext of a stream; a context is current."""
     slot = ffi.new("CUcontext *")
     check(lib.cuStreamGetCtx(stream, slot), "cuStreamGetCtx", "it is no CUstream", Errc.invalid)
     return int(ffi.cast("uintptr_t", slot[0]))
 
 
 def devices_of(kind: str, handle: NativeHandle) -> Sequence[Device]:
-    """Of a primary context, or one's stream; modules do not tell, nor do default streams."""
+    """The devices of a primary context, or of a stream; unknown for modules and for default streams."""
     refuse_in_fork()
     address: int | None = None
     if kind == "context":
@@ -115,7 +115,7 @@ def devices_of(kind: str, handle: NativeHandle) -> Sequence[Device]:
 
 
 def adopt_context(handle: NativeHandle, devices: Sequence[Device], owned: bool) -> Context:
-    """A context of a device's primary context; one that is owned has been retained for it, and is released with it."""
+    """Adopt a device's primary context. An owned one was retained for this context, and is released with it."""
     if len(devices) != 1:
         raise _invalid(f"devices={list(devices)}: a CUcontext has one device")
     if devices[0] not in devices_of("context", handle):
@@ -132,7 +132,7 @@ def adopt_context(handle: NativeHandle, devices: Sequence[Device], owned: bool) 
 
 
 def adopt_queue(context: Context, device: Device, handle: NativeHandle, owned: bool) -> AdoptedQueue:
-    """A queue in order over a stream, which goes on taking the caller's own work too."""
+    """Adopt a stream as an in-order queue; the caller may go on submitting work to the stream."""
     refuse_in_fork()
     primary, native = context.primary(device), _native(handle)
     if handle == _PER_THREAD_DEFAULT:
@@ -163,7 +163,7 @@ def adopt_queue(context: Context, device: Device, handle: NativeHandle, owned: b
 
 
 class _ForeignHandle:
-    """A CUevent of someone else; one that is owned is destroyed with the last reference."""
+    """A CUevent of another owner; an owned one is destroyed with the last reference."""
 
     __slots__ = ("_owned", "handle")
 
@@ -171,14 +171,14 @@ class _ForeignHandle:
         self.handle = handle
         self._owned = owned
 
-    # Bound here: at exit the module's names are gone.
+    # Bound here, because the module's names are gone at exit.
     def __del__(self, _destroy: Any = lib.cuEventDestroy, _in_fork: Any = in_fork) -> None:
         if self._owned and not _in_fork():
             _destroy(self.handle)
 
 
 class ForeignEvent(Event):
-    """What was recorded last in an event of no stream of the package."""
+    """The last record in an event of another library's stream."""
 
     __slots__ = ("_done", "_primary")
 
@@ -220,12 +220,12 @@ class ForeignEvent(Event):
         raise ProfilingError("an event that was made of a native one has no times", backend="cuda")
 
     def release(self) -> None:
-        """Commands that wait for it keep the native event."""
+        """Drop the event; commands that wait for it keep the native event."""
         self.native = None
 
 
 def adopt_event(context: Context, handle: NativeHandle, owned: bool) -> ForeignEvent:
-    """An event of any context of the process."""
+    """Adopt an event of any context of the process."""
     refuse_in_fork()
     primary, native = context.primary(None), _native(handle)
     if owned and any(int(handle) in own.made for own in context.primaries.values()):
@@ -244,7 +244,7 @@ def adopt_event(context: Context, handle: NativeHandle, owned: bool) -> ForeignE
 
 
 def adopt_module(context: Context, device: Device, handle: NativeHandle, owned: bool) -> Module:
-    """A module that was loaded in the device's primary context, which is believed: CUDA does not tell."""
+    """Adopt a module of the device's primary context. CUDA cannot report the context, so the caller's is taken."""
     refuse_in_fork()
     primary, native = context.primary(device), _native(handle)
     if driver.has("cuModuleGetFunctionCount"):
@@ -255,7 +255,7 @@ def adopt_module(context: Context, device: Device, handle: NativeHandle, owned: 
 
 
 def adopt_kernel(module: Module, handle: NativeHandle, owned: bool) -> Kernel:
-    """A kernel of a module, with which it ends, whosever it is."""
+    """Adopt a kernel of a module; its lifetime is that of the module, whoever owns it."""
     native = _native(handle)
     with module.loaded():
         if driver.has("cuFuncGetModule"):
@@ -274,7 +274,7 @@ def adopt_kernel(module: Module, handle: NativeHandle, owned: bool) -> Kernel:
 
 
 def adopt_memory(context: Context, handle: NativeHandle, owned: bool) -> PointerRecord:
-    """What the driver says of an allocation; ``free`` gives one that is owned back."""
+    """The driver's description of an allocation; ``free`` releases an owned one."""
     address, primary = int(handle), context.primary(None)
     found = pointer_info(context, address)
     if found.kind is UsmKind.unknown:

@@ -1,8 +1,8 @@
-"""What rests: freed arrays, and the textures and surfaces of destroyed images, kept for the next of their kind.
+"""Cache of freed CUarrays and destroyed texture objects, reused by the next allocation of the same format and extent.
 
-The driver makes arrays in blocks for each pixel size: the first of a block and the last cost 25 to 35 microseconds
-each, others 1, and one at rest nothing. It clears no memory either where a process frees and makes arrays. A texture or
-a surface costs two calls of a microsecond each; those over an array that rests, rest with it.
+The driver creates arrays in blocks for each pixel size: the first and the last of a block cost 25 to 35 microseconds
+each, other arrays 1, a cached array nothing. The driver does not clear the memory of reused arrays either. A texture or
+a surface costs two calls of a microsecond each; those over a cached array are cached with it.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ lib = driver.lib
 
 _destroy_array, _destroy_view = lib.bindless_array_destroy, lib.bindless_image_destroy
 
-# Arrays at rest: kinds in a context. How many of a kind, the storage says.
+# Cached arrays: the most kinds per context. The storage defines the most arrays per kind.
 _KINDS = 16
 
-# Textures and surfaces at rest: memories in a context that have some, and how many each has.
+# Cached textures and surfaces: the most memories per context that have some, and the most per memory.
 _MEMORIES, _VIEWS = 64, 4
 
 
 def array_to_rest(primary: PrimaryContext, kind: str, most: int, handle: int) -> bool:
-    """Keeps a freed array for the next one of its kind, if fewer than ``most`` are there; else it is the caller's."""
+    """Cache a freed array if fewer than ``most`` of its kind are cached; otherwise the caller destroys it."""
     rest = primary.rest.get(kind)
     if rest is None:
         if len(primary.rest) >= _KINDS:
@@ -38,7 +38,7 @@ def array_to_rest(primary: PrimaryContext, kind: str, most: int, handle: int) ->
     rest.append(handle)
     if primary.rest.get(kind) is rest:
         return True
-    try:  # another thread has ended the rest just now
+    try:  # Another thread has cleared the cache just now.
         rest.remove(handle)
     except ValueError:
         return True
@@ -46,7 +46,7 @@ def array_to_rest(primary: PrimaryContext, kind: str, most: int, handle: int) ->
 
 
 def wake_array(primary: PrimaryContext, kind: str) -> int:
-    """An array at rest of this kind, or 0."""
+    """A cached array of this kind, removed from the cache, or 0."""
     rest = primary.rest.get(kind)
     try:
         return rest.pop() if rest else 0
@@ -55,12 +55,16 @@ def wake_array(primary: PrimaryContext, kind: str) -> int:
 
 
 def view_to_rest(primary: PrimaryContext, memory: int, texture: Any, number: int) -> bool:
-    """Keeps a texture or a surface that nothing uses, one of each kind; else it is the caller's.
+    """Cache an unused texture or surface, one of each kind; otherwise the caller destroys it.
 
-    Args:
-        memory: raw handle of the array, mipmap or level that it was made of, which lives.
-        texture: CUDA_TEXTURE_DESC that it was made with, an object that its sampler has for good; None of a surface.
-        number: it.
+    Parameters
+    ----------
+    memory
+        raw handle of the array, mipmap or level below it, which still exists.
+    texture
+        CUDA_TEXTURE_DESC of the texture, an object that its sampler keeps alive; None for a surface.
+    number
+        number of the texture or surface.
     """
     views = primary.views.get(memory)
     if views is None:
@@ -70,18 +74,18 @@ def view_to_rest(primary: PrimaryContext, memory: int, texture: Any, number: int
         views = primary.views.setdefault(memory, {})
     if len(views) >= _VIEWS or views.setdefault(texture, number) != number:
         return False
-    # If another thread has ended them just now, it is the one's that takes it out.
+    # If another thread has cleared them just now, the thread that removes the entry destroys it.
     return primary.views.get(memory) is views or views.pop(texture, None) is None
 
 
 def wake_view(primary: PrimaryContext, memory: int, texture: Any) -> int:
-    """The texture or surface at rest that was made so, or 0."""
+    """The cached texture or surface of that memory and descriptor, or 0."""
     views = primary.views.get(memory)
     return views.pop(texture, 0) if views else 0
 
 
 def end_views(primary: PrimaryContext, memory: int) -> None:
-    """Destroys the textures and surfaces at rest of a memory: before it ends, if that is soon."""
+    """Destroy the cached textures and surfaces of a memory before the memory's end."""
     views = primary.views.pop(memory, None)
     while views:
         try:
@@ -94,7 +98,7 @@ def end_views(primary: PrimaryContext, memory: int) -> None:
 
 
 def end_rest(primary: PrimaryContext) -> None:
-    """Destroys everything at rest."""
+    """Destroy everything in the cache."""
     for memory in list(primary.views):
         end_views(primary, memory)
     kinds, primary.rest = primary.rest, {}

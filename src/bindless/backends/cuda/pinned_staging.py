@@ -1,7 +1,7 @@
-"""Large copies between ordinary host memory and images, by several threads through pinned buffers.
+"""Large copies between pageable host memory and images, by several threads through pinned buffers.
 
-The driver's own copy fills its buffers with one thread, which is a fraction of what the bus carries. Buffers and
-threads are made for a device with the first copy that wants them, and kept.
+The driver's own copy fills its buffers with one thread, at a fraction of the bus bandwidth. The buffers and threads of
+a device are created with the first copy that uses them, and kept.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ __all__ = [
 lib, ffi = driver.lib, driver.ffi
 
 VARIABLE = "BINDLESS_STAGING"
-# Bytes from which on copies go this way, from a device and to it (True): when they are made once, and again and again,
-# which is worth buffers. Then smaller ones are too: from a device one thread is better than the driver.
+# Smallest staged copies in bytes, from a device and to it (True): for a single copy, and for a repeated copy, which
+# justifies buffers. With buffers present smaller copies gain too: from a device one thread is faster than the driver.
 SMALLEST = {False: 2 << 20, True: 4 << 20}
 AGAIN = {False: 128 << 10, True: 2 << 20}
 
@@ -44,17 +44,19 @@ _MOST_THREADS = 12
 _FEWEST_THREADS = 4
 _BUFFERS_OF_A_THREAD = int(lib.BINDLESS_STAGING_BUFFERS)
 _GRANULARITY = 64 << 10
-# Bytes without shape are lines of so many.
+# Copies without a shape are split into rows of this many bytes.
 _LINE = 64 << 10
 
 _making = threading.RLock()
 
 
 def staging_bytes() -> int:
-    """Bytes of pinned memory that a device may take for this.
+    """Bytes of pinned memory that staging may allocate per device.
 
-    Raises:
-        InvalidError: the environment says something else than a number of mebibytes.
+    Raises
+    ------
+    InvalidError
+        the environment variable is not a number of mebibytes.
     """
     text = os.environ.get(VARIABLE, "")
     if not text:
@@ -69,22 +71,25 @@ def staging_bytes() -> int:
 
 
 def _threads() -> int:
-    """Threads that can copy at once."""
+    """The number of threads that can copy at once."""
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(count, _MOST_THREADS)
 
 
 def smallest(to_device: bool, again: bool) -> int:
-    """Bytes of the smallest copy that goes this way."""
+    """Bytes of the smallest staged copy."""
     return min(SMALLEST[to_device], AGAIN[to_device]) if again else SMALLEST[to_device]
 
 
 class Staging:
     """The buffers of a primary context.
 
-    Attributes:
-        native: bindless_staging_t; None where there are too few threads, or no memory.
-        piece: bytes of a buffer.
+    Attributes
+    ----------
+    native
+        bindless_staging_t; None where there are too few threads, or no memory.
+    piece
+        bytes of one buffer.
     """
 
     def __init__(self, primary: PrimaryContext) -> None:
@@ -97,7 +102,7 @@ class Staging:
 
 
 def staging_of(primary: PrimaryContext) -> Staging:
-    """That of a primary context, made with the first command that wants it; the context is current."""
+    """The staging buffers of a primary context, created on first use; the context is current."""
     found: Staging | None = primary.staging
     if found is None:
         with _making:
@@ -109,7 +114,7 @@ def staging_of(primary: PrimaryContext) -> Staging:
 
 
 def is_ordinary(address: int) -> bool:
-    """Whether it is host memory that the driver knows nothing of; a context is current."""
+    """Whether it is pageable host memory, unknown to the driver; a context is current."""
     slot = ffi.new("unsigned int *")
     return bool(lib.cuPointerGetAttribute(slot, lib.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) != SUCCESS)
 
@@ -130,16 +135,21 @@ def staged_job(
     extent: tuple[int, int, int],
     again: bool = False,
 ) -> tuple[Any, tuple[Any, ...]] | None:
-    """The buffers for a copy, bindless_staging_t, and the fields of its bindless_stage_t.
+    """The buffers of a copy, bindless_staging_t, and the fields of its bindless_stage_t.
 
-    None where the driver's own does as well.
+    None if the driver's own copy is as fast.
 
-    Args:
-        host: address of the first byte, bytes between rows and slices.
-        device: type, address, x in bytes, y, z, bytes between rows, rows between slices: a side of
-            ``bindless_copy_box``.
-        extent: bytes of a row, rows, slices.
-        again: whether it is prepared to be repeated.
+    Parameters
+    ----------
+    host
+        address of the first byte, row pitch and slice pitch in bytes.
+    device
+        type, address, x in bytes, y, z, row pitch in bytes, rows per slice: one side of
+        ``bindless_copy_box``.
+    extent
+        bytes of a row, rows, slices.
+    again
+        whether the copy is prepared for repetition.
     """
     width, height, depth = extent
     if width * height * depth < smallest(to_device, again) or queue.capturing:
@@ -153,11 +163,11 @@ def staged_job(
 
 
 def staged(staging: Any, fields: tuple[Any, ...]) -> Callable[[Any], int]:
-    """The command of such a copy."""
+    """The command of a staged copy."""
     job = ffi.new("bindless_stage_t *", fields)
 
     def command(stream: Any) -> int:
-        # The array may be that of a command before, which has to be done with it; so does the driver's copy.
+        # An earlier command may use the array and has to finish first; the driver's own copy waits likewise.
         result = wait_until_ready(lib.cuStreamQuery, stream)
         return lib.bindless_stage(staging, stream, job) if result == SUCCESS else result
 
@@ -165,7 +175,9 @@ def staged(staging: Any, fields: tuple[Any, ...]) -> Callable[[Any], int]:
 
 
 def staged_bytes(queue: Queue, dst: int, src: int, nbytes: int) -> Callable[[Any], int] | None:
-    """The command of a copy of bytes between ordinary host memory and a device's; None for other memory, and fewer."""
+    """The command of a linear copy between pageable host memory and device memory; None for other memory and small
+    copies.
+    """
     if nbytes < max(min(SMALLEST.values()), _LINE):
         return None
     queue.primary.activate()

@@ -1,7 +1,7 @@
-"""Device functions over large arrays of ordinary host memory: transfer and work overlap, piece by piece.
+"""Device functions over large arrays in pageable host memory: transfers and kernels overlap, piece by piece.
 
-The threads and buffers are those of large copies (``_cuda_staging``); device memory is as much as the buffers.
-What comes out is what one launch over all items gives.
+The threads and buffers are those of large copies (``pinned_staging``), with device memory of the same size. The results
+equal those of one launch over all items.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ __all__ = ["SMALLEST", "host_call"]
 
 lib, ffi = driver.lib, driver.ffi
 
-# Bytes of all arrays from which on threads are worth being woken.
+# Total bytes of the arrays from which on the threads are worth their start.
 SMALLEST = 2 << 20
-# Stands for the addresses that each piece has: aligned, and not null.
+# Placeholder for the address of each piece: aligned, and not null.
 _SOMEWHERE = 1 << 20
 
 
 def _arrays(call: ImageCall) -> dict[str, tuple[int, int]]:
-    """Address and bytes of an item of each array, by the field of the call; the values come last."""
+    """Address and item size in bytes of each array, by the field of the call; the values come last."""
     directions = call.descriptor.type is ImageType.cubemap and call.operation.startswith("sample")
     dims = 3 if directions else call.descriptor.dimensions
     sizes = {"coords": 4 * dims, "layers": 4, "levels": 4, "dx": 4 * dims, "dy": 4 * dims}
@@ -42,8 +42,9 @@ def _arrays(call: ImageCall) -> dict[str, tuple[int, int]]:
 
 
 def host_call(queue: Queue, call: ImageCall) -> Callable[[Sequence[Event]], Event] | None:
-    """What submits a call whose arrays are ordinary host memory, and returns when it is done; None where that is no
-    better, or cannot be."""
+    """The command of a call with arrays in pageable host memory, which returns after the work; None if pipelining is
+    slower or impossible.
+    """
     arrays = _arrays(call)
     if call.map is not None or call.count * sum(size for _, size in arrays.values()) < SMALLEST or queue.capturing:
         return None
@@ -67,7 +68,7 @@ def host_call(queue: Queue, call: ImageCall) -> Callable[[Sequence[Event]], Even
 
 
 def _job(name: str, call: ImageCall, arrays: dict[str, tuple[int, int]], format_word: int) -> Any:
-    """The ``bindless_call_t`` of a call, but for its function."""
+    """The ``bindless_call_t`` of a call, without its function."""
     packed, sizes = arguments_of(call, name, format_word)
     starts = dict(zip(parameters_of(name)[0], itertools.accumulate((0, *sizes))))
     job = ffi.new("bindless_call_t *")

@@ -1,9 +1,9 @@
 """Waiting for the device without blocking signals or other threads.
 
-The driver's own waits cannot be interrupted by Ctrl-C. So a wait asks again and again: without a pause for the
-first millisecond, for a short wait shall end within microseconds of the work, then with pauses of a twentieth
-of the time waited so far, at most a millisecond, for a long one shall not burn a core. Each question releases
-the interpreter lock, and Python handles signals between them.
+The driver's own waits ignore Ctrl-C, so a wait polls. During the first millisecond it polls without a pause, so that a
+short wait ends within microseconds of the work. Later pauses are a twentieth of the time waited so far, at most a
+millisecond, so that a long wait does not occupy a core. Each query releases the interpreter lock, and Python handles
+signals between queries.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PAUSES_OF_A_WAIT = 20
 
 
 def wait_until_ready(query: Callable[[Any], int], handle: Any, timeout: float | None = None) -> int:
-    """The first result of ``query(handle)`` other than not ready; that one after so many seconds."""
+    """The first result of ``query(handle)`` other than not ready; not ready after ``timeout`` seconds."""
     result = query(handle)
     if result != NOT_READY:
         return result

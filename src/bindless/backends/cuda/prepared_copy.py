@@ -1,4 +1,4 @@
-"""Copies of images to be repeated, as one call of C each: see ``prepare_copy`` of the contract."""
+"""Prepared copies of images: one C call per repetition; see ``prepare_copy`` of the contract."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ _STAGE = _address(ffi.addressof(lib, "bindless_stage_again"))
 
 
 def prepare_copy(queue: Queue, region: CopyRegion) -> DirectCopy | None:
-    """A copy with an image to be repeated: by a kernel, through pinned buffers, or by the driver, as the first was."""
+    """Prepare an image copy for repetition: by a kernel, through pinned buffers, or by the driver, as the first copy
+    was made.
+    """
     src, dst = region.src, region.dst
     if queue.untimed is None or queue.closed or not (isinstance(src, ImageMemory) or isinstance(dst, ImageMemory)):
         return None
@@ -52,7 +54,7 @@ def prepare_copy(queue: Queue, region: CopyRegion) -> DirectCopy | None:
         )
     on_host = isinstance(src, HostMemory) or isinstance(dst, HostMemory)
     if on_host and region.nbytes >= pinned_staging.smallest(isinstance(src, HostMemory), True):
-        return None  # pinned memory, which the next array need not be
+        return None  # Pinned memory; the array of the next copy need not be pinned.
     width, height, depth = region.extent
     sides = place_of(src, queue.context, region.extent), place_of(dst, queue.context, region.extent)
     box = *sides, width * region.pixel_size, height, depth

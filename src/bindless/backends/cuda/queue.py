@@ -1,4 +1,4 @@
-"""Queues: one stream in order, or a few streams between which only events make order."""
+"""Queues: one stream in order, or a few streams ordered by events only."""
 
 from __future__ import annotations
 
@@ -21,15 +21,20 @@ STREAMS_OF_AN_OUT_OF_ORDER_QUEUE = 4
 class Queue(RecordingQueue[Stream, Event]):
     """A queue of one device.
 
-    Commands of an out-of-order queue go round its streams. One that depends on the last command of a stream follows it
-    there, which orders the two without an event; other dependencies are events. Two commands that do not depend on
-    each other may so still run one after the other, which the specification allows.
+    Commands of an out-of-order queue are distributed over its streams in turn. A command that depends on the last
+    command of a stream follows it on that stream, which orders the two without an event; other dependencies are events.
+    Two independent commands may still run one after the other, which the specification allows.
 
-    Attributes:
-        context: where it was made.
-        device: whose work it does.
-        primary: the device's primary context.
-        capturing: whether its commands are recorded for a graph, and nothing may be asked of its streams.
+    Attributes
+    ----------
+    context
+        context of the queue.
+    device
+        device of the queue.
+    primary
+        the device's primary context.
+    capturing
+        whether a graph records its commands; its streams must not be queried then.
     """
 
     backend = "cuda"
@@ -47,26 +52,26 @@ class Queue(RecordingQueue[Stream, Event]):
             count = 1 if in_order else STREAMS_OF_AN_OUT_OF_ORDER_QUEUE
             streams = (stream,) if stream else tuple(Stream(self.primary, profiling) for _ in range(count))
         self._set_streams(streams, streams)
-        # Streams of commands that wait for nothing; None where the short way of launches is not to be taken.
+        # Streams of commands without dependencies; None if the fast path of launches is off.
         self.untimed: Iterator[Stream] | None = None if profiling or stream else self.round
 
     @classmethod
     def around(cls, context: Context, device: Device, stream: Stream) -> Queue:
-        """A queue in order over one stream."""
+        """An in-order queue over one stream."""
         return cls(context, device, True, False, stream)
 
     def run(self, command: Callable[[Any], int], call: str, waits: Sequence[Event] = (), details: object = "") -> Event:
-        """Submits a command; see ``Stream.run``."""
+        """Submit a command; see ``Stream.run``."""
         return self.stream(waits).run(command, call, waits, details)
 
     def ends(self) -> list[Event]:
-        """Events that have happened once everything submitted so far to the streams that commands go round is done."""
+        """Events that are complete once all work submitted so far to the queue's streams is."""
         return [stream.pending or stream.barrier() for stream in self.ordered if stream.done < stream.submitted]
 
     def wait(self) -> None:
-        """Returns when all work submitted so far is done. Interruptible.
+        """Wait until all work submitted so far is complete. Interruptible.
 
-        A queue that was dropped ends so, maybe amid another command on this thread, whose context stays current.
+        A dropped queue calls this too, possibly during another command on this thread, whose context stays current.
         """
         if self.closed:
             return
@@ -81,7 +86,7 @@ class Queue(RecordingQueue[Stream, Event]):
             stream.wait()
 
     def is_idle(self) -> bool:
-        """Whether all work is done."""
+        """Whether all work is complete."""
         if self.closed:
             return True
         unknown = [stream for stream in self.streams if stream.done < stream.submitted]
@@ -91,7 +96,7 @@ class Queue(RecordingQueue[Stream, Event]):
         return all(stream.is_idle() for stream in unknown)
 
     def close(self) -> None:
-        """Waits for its work and destroys its streams. What failed is said by the events that are still asked."""
+        """Wait for the work and destroy the streams. Events that are queried later report failures."""
         self.untimed = None
         if self.closed or in_fork():
             self.closed = True

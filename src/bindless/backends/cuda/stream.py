@@ -1,4 +1,4 @@
-"""Streams: what runs in order on the device, with the events of its commands."""
+"""Streams: in-order work of a device, with the events of its commands."""
 
 from __future__ import annotations
 
@@ -28,15 +28,22 @@ def nothing(stream: Any) -> int:
 
 
 class Stream(RecordingStream[Event]):
-    """A CUstream that does not wait for the default stream.
+    """A CUstream that does not synchronise with the default stream.
 
-    Attributes:
-        context: where it lives.
-        handle: CUstream.
-        launch: the description of its launches; what differs from the last one is set under the lock.
-        launched: the kernel's shape that it describes.
-        parameters: where its arguments lie.
-        shared: bytes of local memory.
+    Attributes
+    ----------
+    context
+        context of the stream.
+    handle
+        CUstream.
+    launch
+        launch description; fields that differ from the last launch are set under the lock.
+    launched
+        kernel shape in the description.
+    parameters
+        memory of the arguments.
+    shared
+        bytes of local memory.
     """
 
     def __init__(self, context: PrimaryContext, profiling: bool, handle: Any = None) -> None:
@@ -64,17 +71,22 @@ class Stream(RecordingStream[Event]):
         waits: Sequence[Event] = (),
         details: object = "",
     ) -> Event:
-        """Submits a command and gives its event.
+        """Submit a command and return its event.
 
-        Args:
-            command: makes the driver's call with the CUstream and returns its result.
-            call: the driver's function, for errors.
-            waits: events to wait for first, of any queue and device.
-            details: for errors.
+        Parameters
+        ----------
+        command
+            calls the driver with the CUstream and returns its result.
+        call
+            the driver's function, for errors.
+        waits
+            events of any queue and device that come first.
+        details
+            for errors.
         """
         for event in waits:
             if event.stream is not self:
-                event.record()  # which may leave another device's context current
+                event.record()  # This call may leave another device's context current.
         self.context.activate()
         if self.profiling:
             return self._run_timed(command, call, waits, details)
@@ -86,7 +98,7 @@ class Stream(RecordingStream[Event]):
             return self.after()
 
     def before(self, waits: Sequence[Event]) -> None:
-        """What precedes every command; the lock is held, and the events to wait for are recorded."""
+        """Prepare for any command; the lock is held, and the events to wait for are recorded."""
         self.settle()
         for event in waits:
             native = event.native
@@ -94,7 +106,7 @@ class Stream(RecordingStream[Event]):
                 check(lib.cuStreamWaitEvent(self.handle, native.handle, 0), "cuStreamWaitEvent")
 
     def prepare(self) -> None:
-        """``before`` a command that is submitted elsewhere and waits for nothing."""
+        """``before`` for a command without dependencies that is submitted elsewhere."""
         self.context.activate()
         with self.lock:
             self.before(())
@@ -127,7 +139,7 @@ class Stream(RecordingStream[Event]):
     # ------------------------------------------------------------------ events
 
     def record(self, event: Event, always: bool = False) -> None:
-        """As of every stream; its context is current then, which events are made in."""
+        """See ``record`` of every stream; events are created in the stream's context, which is current then."""
         self.context.activate()
         super().record(event, always)
 
@@ -142,13 +154,13 @@ class Stream(RecordingStream[Event]):
     # ------------------------------------------------------------------ the whole stream
 
     def wait(self) -> None:
-        """Returns when all its work is done; raises the error of failed work. Interruptible."""
+        """Wait until all its work is complete; raises the error of failed work. Interruptible."""
         submitted = self.submitted
         check(wait_until_ready(lib.cuStreamQuery, self.handle), "cuStreamQuery")
         self.reached(submitted)
 
     def is_idle(self) -> bool:
-        """Whether all its work is done; raises the error of failed work."""
+        """Whether all its work is complete; raises the error of failed work."""
         submitted = self.submitted
         result = lib.cuStreamQuery(self.handle)
         if result == NOT_READY:
@@ -162,18 +174,20 @@ class Stream(RecordingStream[Event]):
 
 
 class AdoptedStream(Stream):
-    """A CUstream of someone else, who may submit to it between the commands submitted here.
+    """A CUstream of another owner, who may submit work between the commands submitted here.
 
-    So each event is recorded at once: later it would stand for their work too.
+    Therefore each event is recorded at once: a later record would include the owner's work.
 
-    Args:
-        owned: whether it is destroyed here.
+    Parameters
+    ----------
+    owned
+        whether this object destroys the stream.
     """
 
     def __init__(self, context: PrimaryContext, handle: Any, owned: bool) -> None:
         super().__init__(context, False, handle)
         self._owned = owned
-        self.submitted = 1  # what it holds already
+        self.submitted = 1  # The work that the stream holds already.
 
     def after(self) -> Event:
         event = super().after()

@@ -1,8 +1,8 @@
-"""Large copies between images, and between images and device memory, by kernels: surface instructions move several
-times the bytes a second that the driver's own copies do.
+"""Large copies between images, and between images and device memory, by kernels: surface instructions reach several
+times the bandwidth of the driver's own copies.
 
-A kernel moves blobs of 16 bytes, or of fewer where rows or offsets are no multiple of that, whatever the pixels are.
-Its PTX is put together here of two sides, so that there is one for every pair of geometries.
+A kernel moves blobs of 16 bytes, or of fewer where rows or offsets are not multiples of 16, for pixels of any format.
+Its PTX is assembled from two sides, which gives a kernel for every pair of geometries.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ __all__ = ["SMALLEST", "kernel_of_copy", "source_of"]
 
 lib = driver.lib
 
-# Bytes from which on a kernel is worth being loaded: below it is as quick as the driver's copy.
+# Bytes from which on a kernel is worth its load: smaller copies are as fast in the driver.
 SMALLEST = 256 << 10
-# Smaller blobs than this fill no memory bus.
+# Smaller blobs do not saturate the memory bus.
 _LEAST_BLOB, _LARGEST_BLOB = 4, 16
 
 _LINEAR = "linear"
 _THREADS = 256
-# A work-group of 16 blobs by 16 work-items suits the tiles that images lie in; wider ones write half as fast.
+# A work-group of 16 blobs by 16 work-items suits the tiles of images; wider groups write at half the speed.
 _MOST_COLUMNS = 16
-# Rows that one work-item moves: their loads are under way together.
+# Rows per work-item: their loads overlap.
 _ROWS = 2
 _MOST_SLICES = 65535
 
 _MOVED = {1: ("b8", "%h{0}"), 2: ("b16", "%h{0}"), 4: ("b32", "%v{0}"), 8: ("v2.b32", "%v{0}, %v{1}"),
           16: ("v4.b32", "%v{0}, %v{1}, %v{2}, %v{3}")}  # fmt: skip
-# Coordinates of surface instructions: x is in bytes, the layer comes first, three are written as four.
+# Coordinates of surface instructions: x in bytes, the layer first, three coordinates padded to four.
 _COORDINATES = {
     "1d": "{x}",
     "a1d": "{z}, {x}",
@@ -84,7 +84,7 @@ _HEAD = """.version 6.3
 
 
 def _side(name: str, geometry: str, first: str) -> str:
-    """What a side needs once: the address of the work-item's slice, or coordinates without the row."""
+    """The invariant part of a side: the address of the work-item's slice, or coordinates without the row."""
     if geometry == _LINEAR:
         return f"""    ld.param.u64 %pitch, [{name}_pitch];
     ld.param.u64 %slice, [{name}_slice];
@@ -101,7 +101,7 @@ def _side(name: str, geometry: str, first: str) -> str:
 
 
 def _access(name: str, geometry: str, first: str, row: int, blob: int) -> str:
-    """A load of the side ``from``, a store of the side ``to``, of one row."""
+    """A load from the side ``from`` or a store to the side ``to``, of one row."""
     kind, registers = _MOVED[blob]
     base = row * 4
     moved = "{" + registers.format(*range(base, base + 4)) + "}"
@@ -124,10 +124,14 @@ def _access(name: str, geometry: str, first: str, row: int, blob: int) -> str:
 def source_of(source: str, target: str, blob: int, rows: int) -> bytes:
     """The PTX of a kernel.
 
-    Args:
-        source, target: ``linear``, or the geometry of surface instructions: ``1d``, ``a1d``, ``2d``, ``a2d``, ``3d``.
-        blob: bytes that are moved at once: 1, 2, 4, 8 or 16.
-        rows: that one work-item moves.
+    Parameters
+    ----------
+    source, target
+        ``linear``, or the geometry of surface instructions: ``1d``, ``a1d``, ``2d``, ``a2d``, ``3d``.
+    blob
+        bytes of one load and store: 1, 2, 4, 8 or 16.
+    rows
+        rows per work-item.
     """
     lines = [_HEAD.replace("{rows}", str(rows)).replace("{blob}", str(blob))]
     for row in range(rows):
@@ -156,7 +160,7 @@ _loading = threading.RLock()
 
 
 def _kernel(queue: Queue, source: str, target: str, blob: int, rows: int) -> Kernel:
-    """Compiled for the queue's device on first use."""
+    """The kernel, compiled for the queue's device on first use."""
     key = (queue.primary.address, source, target, blob, rows)
     kernel = _loaded.get(key)
     if kernel is None:
@@ -169,7 +173,7 @@ def _kernel(queue: Queue, source: str, target: str, blob: int, rows: int) -> Ker
 
 
 def _surface(context: Context, storage: ImageStorage, handle: int) -> int:
-    """The surface that copies of an array go through, made once; 0 where the driver refuses."""
+    """The surface of an array for copies, created once; 0 if the driver refuses."""
     number = context.copied.get(handle)
     if number is None:
         made: int = lib.bindless_surface_create(storage.primary.handle, handle)
@@ -182,7 +186,7 @@ def _surface(context: Context, storage: ImageStorage, handle: int) -> int:
 
 
 def _is_near(queue: Queue, address: int) -> bool:
-    """Whether memory lies on the queue's device: kernels reach other memory slower than the copy engines do."""
+    """Whether memory is local to the queue's device: the copy engines access other memory faster than kernels."""
     own = queue.context.allocations.get(address)
     if own is not None:
         return own.kind is UsmKind.device and own.primary is queue.primary
@@ -197,7 +201,7 @@ def _shape(width: int, height: int, depth: int, rows: int) -> Shape:
 
 
 def _image_side(queue: Queue, end: ImageMemory) -> _Side | None:
-    """None where it has no surface."""
+    """The side of an image; None without a surface."""
     handle, desc, (x, y, z) = end
     context = queue.context
     storage = context.images.get(handle)
@@ -213,7 +217,7 @@ def _image_side(queue: Queue, end: ImageMemory) -> _Side | None:
 
 
 def _linear_side(queue: Queue, end: UsmMemory, height: int, depth: int) -> _Side | None:
-    """None where the device does not have it."""
+    """The side of linear memory; None if it is not on the device."""
     if not _is_near(queue, end.address):
         return None
     x, y, z = end.offset
@@ -225,7 +229,8 @@ def _linear_side(queue: Queue, end: UsmMemory, height: int, depth: int) -> _Side
 
 def kernel_of_copy(queue: Queue, region: CopyRegion) -> tuple[Kernel, Shape, tuple[int, ...], bytes] | None:
     """The kernel of a copy of at least ``SMALLEST`` bytes, with the shape of its launch and the sizes and values of its
-    arguments; None where there is none, or it is no better."""
+    arguments; None if there is no kernel, or it is not faster.
+    """
     src, dst, (width, height, depth), _, pixel_size = region
     row = width * pixel_size
     if row * height * depth < SMALLEST or depth > _MOST_SLICES or isinstance(src, HostMemory):
@@ -238,7 +243,7 @@ def kernel_of_copy(queue: Queue, region: CopyRegion) -> tuple[Kernel, Shape, tup
         return None
     source, origin, at, pitches, first = from_side
     target, place, to, other, second = to_side
-    # The largest power of two that all of them are multiples of, up to 16.
+    # The largest common power-of-two divisor, up to 16.
     multiples = row | first | second | _LARGEST_BLOB
     blob = multiples & -multiples
     if blob < _LEAST_BLOB or origin == place or source is target is _LINEAR:
@@ -249,7 +254,7 @@ def kernel_of_copy(queue: Queue, region: CopyRegion) -> tuple[Kernel, Shape, tup
 
 
 def _plan(queue: Queue, key: tuple[int, str, str, int, int, int, int]) -> _Plan:
-    """The kernel of a copy and how it is launched; those of the copies so far are kept."""
+    """The kernel of a copy and its launch; cached for later copies."""
     _, source, target, blob, row, height, depth = key
     rows = _ROWS if height > 1 else 1
     made = _kernel(queue, source, target, blob, rows), _shape(row // blob, height, depth, rows)

@@ -1,7 +1,7 @@
-"""The device's clock told in the host's: nanoseconds of ``time.monotonic_ns``.
+"""Conversion of device timestamps to host time: nanoseconds of ``time.monotonic_ns``.
 
-CUDA gives only milliseconds between two events, in single precision. Half a microsecond, the resolution of events, is
-kept up to eight seconds; so there is a base event whose time on the host is known, and a new one when it is older.
+CUDA gives only milliseconds between two events, in single precision. That keeps half a microsecond, the resolution of
+events, for eight seconds; so a base event with a known host time is replaced when it is older.
 """
 
 from __future__ import annotations
@@ -26,10 +26,14 @@ _PATIENCE = 1e-3
 class Clock:
     """A base event and its time on the host.
 
-    Attributes:
-        context: of the event.
-        native: CUevent with timing.
-        host: nanoseconds of ``time.monotonic_ns`` when it happened.
+    Attributes
+    ----------
+    context
+        context of the event.
+    native
+        CUevent with timing.
+    host
+        nanoseconds of ``time.monotonic_ns`` of the event.
     """
 
     def __init__(self, context: PrimaryContext, native: Any, host: int) -> None:
@@ -38,11 +42,13 @@ class Clock:
         self.host = host
 
     def time_of(self, event: Any, not_before: int = 0) -> int:
-        """Nanoseconds at which a completed CUevent with timing happened.
+        """Nanoseconds of a completed CUevent with timing.
 
-        Args:
-            not_before: when its command was submitted. An event before that shows that the clock is slow, by as long as
-                its thread was kept from looking when the base event happened: it is set right, for all that follow.
+        Parameters
+        ----------
+        not_before
+            submission time of its command. An event before that shows that the clock is slow, by the delay of the
+            thread that read the base event: the clock is corrected for all later events.
         """
         slot = ffi.new("float *")
         function = "cuEventElapsedTime" if driver.has("cuEventElapsedTime") else "cuEventElapsedTime_v1"
@@ -57,7 +63,7 @@ class Clock:
 
 
 class _Timekeeper:
-    """The current clock of one context, and the stream that its base events are recorded in."""
+    """The current clock of one context, and the stream of its base events."""
 
     def __init__(self, context: PrimaryContext) -> None:
         self.context = context
@@ -75,7 +81,7 @@ class _Timekeeper:
             return clock
 
     def _new(self, old: Clock | None) -> Clock:
-        """A new clock; the old one where the device is too busy to answer soon, which would make it inexact."""
+        """A new clock; the old one if the device is too busy for an exact measurement."""
         slot = ffi.new("CUevent *")
         check(lib.cuEventCreate(slot, lib.CU_EVENT_DEFAULT), "cuEventCreate")
         clock = Clock(self.context, slot[0], time.monotonic_ns())

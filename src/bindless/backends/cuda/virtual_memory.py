@@ -1,4 +1,4 @@
-"""Addresses that are reserved, and physical memory that is mapped there (CUDA's virtual memory management)."""
+"""CUDA's virtual memory management: reserved addresses, and physical memory mapped to them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def virtual_page_size(context: Context, device: Device, nbytes: int) -> int:
 
 
 def reserve_addresses(context: Context, device: Device, nbytes: int) -> int:
-    """The first of so many addresses, behind which there is nothing yet."""
+    """Reserve a range of unmapped addresses; return the first."""
     slot = ffi.new("CUdeviceptr *")
     with context.primary(device):
         result = lib.cuMemAddressReserve(slot, nbytes, 0, 0, 0)
@@ -59,14 +59,14 @@ def reserve_addresses(context: Context, device: Device, nbytes: int) -> int:
 
 
 def release_addresses(context: Context, address: int, nbytes: int) -> None:
-    """Ends a reservation, in which nothing is mapped any more."""
+    """End a reservation without mappings."""
     if not in_fork():
         with context.primary(None):
             release(lib.cuMemAddressFree(address, nbytes), "cuMemAddressFree")
 
 
 def create_physical(context: Context, device: Device, nbytes: int) -> int:
-    """Memory without an address: a CUmemGenericAllocationHandle."""
+    """Allocate physical memory, a CUmemGenericAllocationHandle, without an address."""
     slot = ffi.new("CUmemGenericAllocationHandle *")
     with context.primary(device):
         result = lib.cuMemCreate(slot, nbytes, _properties(device), 0)
@@ -76,7 +76,7 @@ def create_physical(context: Context, device: Device, nbytes: int) -> int:
 
 
 def destroy_physical(context: Context, physical: int) -> None:
-    """Ends memory; what is mapped still keeps it."""
+    """Release physical memory; existing mappings keep it."""
     if not in_fork():
         with context.primary(None):
             release(lib.cuMemRelease(physical), "cuMemRelease")
@@ -85,7 +85,7 @@ def destroy_physical(context: Context, physical: int) -> None:
 def map_physical(
     context: Context, device: Device, address: int, nbytes: int, physical: int, offset: int, access: str
 ) -> None:
-    """Puts physical memory behind addresses of a reservation, for the one device."""
+    """Map physical memory to reserved addresses, for one device."""
     details = f"{nbytes} bytes at {address:#x}"
     with context.primary(device):
         check(lib.cuMemMap(address, nbytes, offset, physical, 0), "cuMemMap", details)
@@ -96,7 +96,7 @@ def map_physical(
 
 
 def unmap(context: Context, address: int, nbytes: int) -> None:
-    """Takes the memory from behind addresses, which commands use no more."""
+    """Unmap addresses that no command uses any more."""
     if not in_fork():
         with context.primary(None):
             release(lib.cuMemUnmap(address, nbytes), "cuMemUnmap")
@@ -111,7 +111,7 @@ def _set_access(device: Device, address: int, nbytes: int, access: str) -> int:
 
 
 def set_access(context: Context, device: Device, address: int, nbytes: int, access: str) -> None:
-    """Changes what the device may do at addresses behind which there is memory."""
+    """Change the device's access rights to mapped addresses."""
     with context.primary(device):
         result = _set_access(device, address, nbytes, access)
     check(result, "cuMemSetAccess", f"{nbytes} bytes at {address:#x}")
