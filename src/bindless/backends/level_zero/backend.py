@@ -1,12 +1,11 @@
-"""The Level Zero backend: the contract on oneAPI Level Zero, for Intel's GPUs and whatever else the loader finds.
+"""The Level Zero back end: the contract on top of oneAPI Level Zero, for Intel's GPUs and all other devices of the
+loader.
 
-Each group of methods is a module: ``_level_zero_driver`` and ``_level_zero_device`` with ``_level_zero_info``
-(discovery), ``_level_zero_context``, ``_level_zero_queue`` over ``_level_zero_stream``, ``_level_zero_lists`` and
-``_level_zero_event``, ``_level_zero_memory``, ``_level_zero_image``, ``_level_zero_handle``, ``_level_zero_copy``,
-``_level_zero_module``, ``_level_zero_link``, ``_level_zero_kernel``, ``_level_zero_launch``, ``_level_zero_functions``;
-beside the contract ``_level_zero_graph``, ``_level_zero_extra``, ``_level_zero_fence``, ``_level_zero_ipc``,
-``_level_zero_shared_events`` and ``_level_zero_virtual``. Here they are only put together; docs/level_zero.md tells
-what calls become.
+Each group of methods is a module of this package: ``driver``, ``device`` and ``device_info`` (discovery), ``context``,
+``queue`` over ``stream``, ``command_list`` and ``event``, ``memory``, ``image_memory``, ``image_handle``, ``copy``,
+``module``, ``link``, ``kernel``, ``launch``, ``image_functions``; for the optional parts of the contract ``graph``,
+``low_level``, ``fence``, ``ipc_memory``, ``user_event_pool`` and ``virtual_memory``. The class here only combines them;
+docs/level_zero.md lists the driver calls behind each method.
 """
 
 from __future__ import annotations
@@ -67,7 +66,8 @@ _NATIVE: dict[type, Callable[[Any], Any]] = {
 
 
 class LevelZeroBackend(OptionalGroups):
-    """Level Zero devices. Making it opens nothing; ``devices`` loads the loader and the drivers."""
+    """The back end of Level Zero devices. The constructor loads nothing; ``devices`` loads the loader and the drivers.
+    """
 
     backend = Backend.level_zero
     traits = Traits(
@@ -300,10 +300,10 @@ class LevelZeroBackend(OptionalGroups):
         return _memory.pointer_info(context, handle)
 
     def native_handle(self, native: object) -> NativeHandle:
-        """The address that is the ze_..._handle_t of an object.
+        """The address of an object's ze_..._handle_t.
 
-        Of a queue it is that of its immediate command list, or of its command queue where it has none, as its ``type``
-        says; of an out-of-order queue the first of several, which the queue's waits and barriers include.
+        The handle of a queue is its immediate command list, or its command queue if it has none; the ``type`` names
+        which. For an out-of-order queue it is the first of several, which the queue's waits and barriers include.
         """
         for kind, handle_of in _NATIVE.items():
             if isinstance(native, kind):

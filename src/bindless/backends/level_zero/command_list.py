@@ -1,11 +1,11 @@
-"""Two ways of submitting commands that run one after the other: an immediate command list, and regular ones.
+"""Submission of in-order commands: through an immediate command list, or through regular ones.
 
-Both offer ``run(command)``. A command is a function that appends to a list: ``command(list, signal, count, waits)``,
-the last three as every zeCommandListAppend function takes them, and returns the driver's result.
+Both classes have ``run(command)``. A command is a function that appends to a list: ``command(list, signal, count,
+waits)``. Its last three arguments are those of every zeCommandListAppend function, and it returns the driver's result.
 
-An immediate list submits each command by itself, which is quickest. The other way appends each command to a regular
-list, closes it and executes it in a command queue; a fence tells when the list can be used again. Tools and drivers
-that know regular lists better are the reason to ask for it (``no_immediate_command_list``).
+An immediate list submits each command by itself, which is fastest. Regular lists take one command each; the list is
+closed and executed in a command queue, and a fence signals when the list is free again. Regular lists
+(``no_immediate_command_list``) serve tools and drivers that support them better.
 """
 
 from __future__ import annotations
@@ -47,12 +47,15 @@ def in_sequence(parts: Sequence[Command]) -> Command:
 
 
 class ClosedList:
-    """The command that executes a regular list which is closed.
+    """The command that executes a closed regular list.
 
-    Args:
-        places: where its handle is.
-        append: zeCommandListImmediateAppendCommandListsExp; None where the driver has no such function, and where only
-            command queues execute it.
+    Parameters
+    ----------
+    places
+        slots of the list's handle and fence.
+    append
+        zeCommandListImmediateAppendCommandListsExp; None without that driver function, and for execution in command
+        queues only.
     """
 
     def __init__(self, places: Any, append: Callable[..., int] | None) -> None:
@@ -79,27 +82,28 @@ def _queue_desc(device: Device, group: QueueGroupRecord, engine: int) -> Any:
 
 
 class Lists(Protocol):
-    """How a stream's commands are submitted."""
+    """The submission of a stream's commands."""
 
     is_direct: bool
     handle: Any
 
     def run(self, command: Command, signal: Any = ..., count: int = ..., waits: Any = ...) -> int:
-        """Submits a command, which runs after all before it."""
+        """Submit a command, which runs after all earlier ones."""
 
     def tidy(self) -> None:
-        """Lets the driver finish what it keeps of work that is done."""
+        """Let the driver release the resources of completed work."""
 
     def forgive(self) -> None:
-        """Has the driver forget a failure that was told."""
+        """Clear a reported failure in the driver."""
 
     def close(self) -> None:
-        """Gives what is owned back; its work is done."""
+        """Release the owned objects; their work is complete."""
 
 
 def _ask_until_over(synchronize: Callable[[Any, int], int], handle: Any) -> None:
-    """The driver gives a failure once the work is over: a moment after the event that was waited for. Later work is not
-    waited for."""
+    """Repeat a synchronisation until the work is over: the driver reports a failure a moment after the event that was
+    waited for. Later work is not waited for.
+    """
     for _ in range(100):
         if synchronize(handle, 0) != NOT_READY:
             return
@@ -109,11 +113,16 @@ def _ask_until_over(synchronize: Callable[[Any, int], int], handle: Any) -> None
 class ImmediateList:
     """An immediate command list.
 
-    Attributes:
-        handle: ze_command_list_handle_t.
-        in_order: whether the driver keeps the order; else barriers do.
-        is_direct: whether a command may be appended without ``run``.
-        owned: whether it is destroyed at the end.
+    Attributes
+    ----------
+    handle
+        ze_command_list_handle_t.
+    in_order
+        whether the driver keeps the order; otherwise barriers keep it.
+    is_direct
+        whether a command may be appended without ``run``.
+    owned
+        whether ``close`` destroys it.
     """
 
     def __init__(self, context: Any, device: Device, group: QueueGroupRecord, engine: int) -> None:
@@ -121,7 +130,7 @@ class ImmediateList:
 
     @classmethod
     def around(cls, device: Device, handle: Any, owned: bool) -> ImmediateList:
-        """One that was made elsewhere, of whatever order: barriers keep it."""
+        """Adopt a list of another owner, of any order: barriers keep the order."""
         made = cls.__new__(cls)
         made._begin(device, handle, False, owned)
         return made
@@ -144,7 +153,7 @@ class ImmediateList:
         return slot[0]
 
     def run(self, command: Command, signal: Any = _NULL, count: int = 0, waits: Any = _NULL) -> int:
-        """Appends a command, which runs after all before it."""
+        """Append a command, which runs after all earlier ones."""
         if not self.in_order:
             result: int = lib.zeCommandListAppendBarrier(self.handle, _NULL, 0, _NULL)
             if result != SUCCESS:
@@ -152,28 +161,32 @@ class ImmediateList:
         return command(self.handle, signal, count, waits)
 
     def tidy(self) -> None:
-        """Lets the driver finish what it keeps of work that is done; see ``RegularLists``."""
+        """Let the driver release the resources of completed work; see ``RegularLists``."""
         if self._synchronize is not None:
             self._synchronize(self.handle, 0)
 
     def forgive(self) -> None:
-        """Takes a failure that was told from the driver, which tells it with everything later else."""
+        """Clear a reported failure in the driver, which would report it again for all later work."""
         if self._synchronize is not None:
             _ask_until_over(self._synchronize, self.handle)
 
     def close(self) -> None:
-        """Destroys it; its work is done."""
+        """Destroy it; its work is complete."""
         if self.owned:
             release(lib.zeCommandListDestroy(self.handle), "zeCommandListDestroy")
 
 
 class RegularLists:
-    """A command queue and the regular command lists that it executes, one a command.
+    """A command queue and the regular command lists that it executes, one list per command.
 
-    Attributes:
-        handle: ze_command_queue_handle_t.
-        ordinal: of its group of engines.
-        owned: whether it is destroyed at the end.
+    Attributes
+    ----------
+    handle
+        ze_command_queue_handle_t.
+    ordinal
+        ordinal of its group of engines.
+    owned
+        whether it is destroyed at the end.
     """
 
     is_direct = False
@@ -183,7 +196,7 @@ class RegularLists:
 
     @classmethod
     def around(cls, context: Any, device: Device, ordinal: int, handle: Any, owned: bool) -> RegularLists:
-        """A command queue that was made elsewhere, for the group of this ordinal."""
+        """Adopt a command queue of another owner, for the engine group of the ordinal."""
         made = cls.__new__(cls)
         made._begin(context, device, ordinal, handle, owned)
         return made
@@ -194,8 +207,8 @@ class RegularLists:
         self._context = context
         self._device = device
         self.ordinal = ordinal
-        # Places of a list and its fence: all that were made, those that are empty and unsignalled, and those that run.
-        # What Ctrl-C leaves in an unknown state is only among the first.
+        # Slots of a list and its fence: all of them, the empty and unsignalled ones, and the running ones. Slots that
+        # Ctrl-C leaves in an unknown state are only among the first.
         self._made: list[tuple[Any, Any]] = []
         self._free: list[tuple[Any, Any]] = []
         self._running: deque[tuple[Any, Any]] = deque()
@@ -212,7 +225,7 @@ class RegularLists:
         return slot[0]
 
     def run(self, command: Command, signal: Any = _NULL, count: int = 0, waits: Any = _NULL) -> int:
-        """Executes a command in a list of its own, after all before it."""
+        """Execute a command in its own list, after all earlier ones."""
         if isinstance(command, ClosedList):
             return self._execute(command, signal, count, waits)
         places = self._take()
@@ -232,20 +245,20 @@ class RegularLists:
         return result
 
     def _execute(self, command: ClosedList, signal: Any, count: int, waits: Any) -> int:
-        """Executes a list that is there already, between what waits and what signals."""
+        """Execute an existing list, between the events to wait for and the event to signal."""
         result = self.run(_nothing, _NULL, count, waits) if count else SUCCESS
         result = result or lib.zeCommandQueueExecuteCommandLists(self.handle, 1, command.places, _NULL)
         return result if signal == _NULL else result or self.run(_nothing, signal)
 
     def _take(self) -> tuple[Any, Any]:
-        """The places of an empty list and an unsignalled fence."""
+        """The slots of an empty list and an unsignalled fence."""
         self.tidy()
         if self._free:
             return self._free.pop()
         desc = driver.make_struct("ze_command_list_desc_t", commandQueueGroupOrdinal=self.ordinal)
         fence_desc = driver.make_struct("ze_fence_desc_t")
         places = ffi.new("ze_command_list_handle_t *"), ffi.new("ze_fence_handle_t *")
-        self._made.append(places)  # before there is anything to be lost
+        self._made.append(places)  # Before any object could be lost.
         result = lib.zeCommandListCreate(self._context, self._device.handle, desc, places[0])
         if result != SUCCESS:
             self._made.remove(places)
@@ -258,11 +271,11 @@ class RegularLists:
         return places
 
     def own(self, places: tuple[Any, Any]) -> None:
-        """Ends a list and a fence that were made elsewhere with its own."""
+        """Destroy another owner's list and fence together with its own."""
         self._made.append(places)
 
     def disown(self, places: tuple[Any, Any]) -> bool:
-        """Whether the caller may end a list and a fence of ``own``: they are there still."""
+        """Whether the caller may destroy the list and fence of ``own``: whether they still exist."""
         try:
             self._made.remove(places)
         except ValueError:
@@ -270,11 +283,11 @@ class RegularLists:
         return True
 
     def take_over(self, places: tuple[Any, Any]) -> None:
-        """Uses a list and a fence of ``own``, whose execution is not over, for commands of its own after that."""
+        """Reuse a list and a fence of ``own`` for later commands, once their execution is over."""
         self._running.append(places)
 
     def tidy(self) -> None:
-        """Makes lists whose execution is over ready for use again."""
+        """Prepare finished lists for reuse."""
         while self._running and lib.zeFenceQueryStatus(self._running[0][1][0]) != NOT_READY:
             places = self._running.popleft()
             check(lib.zeFenceReset(places[1][0]), "zeFenceReset")
@@ -286,9 +299,9 @@ class RegularLists:
         _ask_until_over(lib.zeCommandQueueSynchronize, self.handle)
 
     def close(self) -> None:
-        """Destroys the queue and its lists; its work is done, but its last fence may not be signalled yet.
+        """Destroy the queue and its lists; its work is complete, but its last fence may not be signalled yet.
 
-        In a queue of somebody else's there may be other work, which is not waited for.
+        An adopted queue may hold other work, which is not waited for.
         """
         if self.owned:
             while lib.zeCommandQueueSynchronize(self.handle, _WAIT_SLICE) == NOT_READY:

@@ -1,4 +1,4 @@
-"""Contexts: the devices that share memory, and what was made in them."""
+"""Contexts: the devices that share memory, and the objects created in them."""
 
 from __future__ import annotations
 
@@ -27,13 +27,18 @@ lib, ffi = driver.lib, driver.ffi
 
 @dataclass(frozen=True)
 class Allocation:
-    """One piece of unified memory.
+    """One allocation of unified memory.
 
-    Attributes:
-        kind: device, host or shared.
-        device: where it was made; None for host memory.
-        base: what the driver gave.
-        size: bytes asked for.
+    Attributes
+    ----------
+    kind
+        device, host or shared.
+    device
+        device of the allocation; None for host memory.
+    base
+        address from the driver.
+    size
+        requested bytes.
     """
 
     kind: UsmKind
@@ -43,15 +48,22 @@ class Allocation:
 
 
 class NativeContext:
-    """A ze_context_handle_t and what all its users share: event pools, and the built-in kernels loaded in it.
+    """A ze_context_handle_t and the state that its users share: event pools, and loaded built-in kernels.
 
-    Attributes:
-        driver: whose it is.
-        handle: ze_context_handle_t.
-        owned: whether it is destroyed with its last user.
-        pools: of events without and with timestamps.
-        functions: built-in kernels by device, name and format.
-        loading: held while one is loaded.
+    Attributes
+    ----------
+    driver
+        driver of the context.
+    handle
+        ze_context_handle_t.
+    owned
+        whether its last user destroys it.
+    pools
+        event pools without and with timestamps.
+    functions
+        built-in kernels by device, name and format.
+    loading
+        lock of the loading of a kernel.
     """
 
     def __init__(self, owner: Driver, handle: Any, owned: bool) -> None:
@@ -65,7 +77,9 @@ class NativeContext:
 
     @staticmethod
     def of(owner: Driver) -> NativeContext:
-        """The driver's default context where it has one, which other libraries of the process share; else a new one."""
+        """The driver's default context, which other libraries of the process share; a new one if the driver has no
+        default.
+        """
         refuse_in_fork()
         with _lock:
             found = _defaults.get(owner)
@@ -80,10 +94,12 @@ class NativeContext:
 
     @staticmethod
     def adopt(owner: Driver, handle: Any, owned: bool) -> NativeContext:
-        """Around a context that was made elsewhere; one use of it has begun.
+        """Adopt a context of another owner, with one use.
 
-        Raises:
-            InvalidError: it is no context, or the driver's default one, which nobody may destroy, is to be owned.
+        Raises
+        ------
+        InvalidError
+            the handle is not a context, or ownership of the driver's default context is requested.
         """
         refuse_in_fork()
         check(lib.zeContextGetStatus(handle), "zeContextGetStatus", "the handle is no context", Errc.invalid)
@@ -97,7 +113,7 @@ class NativeContext:
         return made
 
     def leave(self) -> None:
-        """Ends one use; with the last one goes what was made here."""
+        """End one use; the last use destroys the objects of the context."""
         with _lock:
             self._users -= 1
             if self._users or in_fork():
@@ -113,7 +129,7 @@ class NativeContext:
             release(lib.zeContextDestroy(self.handle), "zeContextDestroy")
 
 
-_lock = threading.RLock()  # a collection while it is held may end another context
+_lock = threading.RLock()  # A garbage collection while the lock is held may close another context.
 _defaults: dict[Driver, NativeContext] = {}
 
 
@@ -133,18 +149,24 @@ def _create(owner: Driver) -> Any:
 
 
 class Context:
-    """Some devices of one driver, with a record of what was made for them.
+    """Some devices of one driver, with a record of the objects created for them.
 
-    Attributes:
-        devices: as given.
-        native: the driver's context.
-        allocations: by address.
-        images: image memory by raw handle.
-        sampled, unsampled: images by their handles.
+    Attributes
+    ----------
+    devices
+        as given.
+    native
+        the driver's context.
+    allocations
+        by address.
+    images
+        image memory by raw handle.
+    sampled, unsampled
+        images by handle.
     """
 
     def __init__(self, devices: Sequence[Device], native: NativeContext | None = None) -> None:
-        """Takes the driver's default context, or a ``native`` one, whose use this one becomes."""
+        """Take the driver's default context, or a ``native`` one together with its use."""
         if not devices:
             raise InvalidError("devices=(): a context has at least one device", backend="level_zero")
         self.devices = tuple(devices)
@@ -179,7 +201,7 @@ class Context:
         return device
 
     def close(self) -> None:
-        """Ends its use of the driver's context; nothing more is made in it."""
+        """End the use of the driver's context; no further objects are created in it."""
         if self._open:
             self._open = False
             self.native.leave()

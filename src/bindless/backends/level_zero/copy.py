@@ -1,4 +1,4 @@
-"""``CopyRegion`` as commands: a straight copy of bytes, a copy of boxes of bytes, or one with an image on a side."""
+"""``CopyRegion`` as commands: a linear copy of bytes, a copy of boxes of bytes, or a copy with an image on one side."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ lib, ffi = driver.lib, driver.ffi
 
 _LARGE = 1 << 20
 
-# Pitches and sizes of the driver's calls have 32 bits: larger boxes are copied slice by slice, or row by row.
+# Pitches and sizes of the driver's calls have 32 bits: larger boxes are copied by slices or by rows.
 _MOST = 2**32 - 1
 
 
 def _start(end: HostMemory | UsmMemory) -> int:
-    """Address of the first pixel to copy."""
+    """The address of the first pixel of the copy."""
     x, y, z = end.offset
     return end.address + z * end.slice_pitch + y * end.row_pitch + x * end.pixel_size
 
 
 def _pitches(end: HostMemory | UsmMemory, extent: Extent) -> tuple[int, int]:
-    """Bytes between rows and slices; distances that nothing is copied across are the least ones."""
+    """The row pitch and slice pitch in bytes; the minimum where the copy does not use them."""
     width, height, depth = extent
     row = end.row_pitch if height > 1 else width * end.pixel_size
     return row, end.slice_pitch if depth > 1 else row * height
 
 
 def _is_contiguous(end: HostMemory | UsmMemory, extent: Extent) -> bool:
-    """Whether the pixels to copy lie without gaps."""
+    """Whether the pixels of the copy are contiguous."""
     width, height, _ = extent
     row = width * end.pixel_size
     return _pitches(end, extent) == (row, row * height)
@@ -64,7 +64,7 @@ def _region(desc: ImageDescriptor, offset: Extent, extent: Extent) -> Any:
 
 
 def _box(dst: int, dst_pitches: tuple[int, int], src: int, src_pitches: tuple[int, int], box: Extent) -> list[Command]:
-    """Copies of a box of bytes, rows and slices."""
+    """The copies of a box of bytes, rows and slices."""
     width, height, depth = box
     if max(*dst_pitches, *src_pitches, *box) <= _MOST:
         region = ffi.new("ze_copy_region_t *", (0, 0, 0, *box))
@@ -87,11 +87,11 @@ def _row(dst: int, src: int, nbytes: int) -> Command:
 
 
 def _slices(image: ImageMemory, memory: HostMemory | UsmMemory, extent: Extent) -> list[tuple[Any, int, int, int]]:
-    """Region of the image, address and pitches of the memory, for each copy that is needed."""
+    """The image region, and the address and pitches of the memory, for each required copy."""
     row, between = _pitches(memory, extent)
     address, (width, height, depth) = _start(memory), extent
     if image.descriptor.type is ImageType.array and image.descriptor.dimensions == 1 and depth > 1:
-        row, between = between, 0  # layers are rows, of one slice
+        row, between = between, 0  # Layers are rows of one slice.
     if max(row, between) <= _MOST:
         return [(_region(image.descriptor, image.offset, extent), address, row, between)]
     x, y, z = image.offset
@@ -124,7 +124,7 @@ def _from_image(image: Any, region: Any, address: int, row: int, between: int) -
 
 
 def _alike(context: Context, storage: ImageStorage, other: ImageDescriptor) -> Any:
-    """The image as one of another format of equal pixel size: the driver copies between equal formats alone."""
+    """The image as a view in another format of equal pixel size: the driver copies between equal formats only."""
     own = storage.desc
     key = (other.channel_type, other.num_channels)
     if key == (own.channel_type, own.num_channels):
@@ -160,7 +160,7 @@ def _between(context: Context, src: ImageMemory, dst: ImageMemory, extent: Exten
 
 
 def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event:
-    """Any of BI's copies, in the order of the queue."""
+    """Submit any copy of BI, in queue order."""
     src, dst, extent = region.src, region.dst, region.extent
     context = queue.context
     if isinstance(src, ImageMemory) and isinstance(dst, ImageMemory):

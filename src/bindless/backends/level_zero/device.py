@@ -1,4 +1,4 @@
-"""Devices and their parts: discovery and what the driver says of them."""
+"""Devices and sub-devices: discovery and driver properties."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Device", "all_drivers", "devices", "platforms", "sub_devices", "vend
 
 lib, ffi = driver.lib, driver.ffi
 
-# Kinds of devices that run kernels; others (NPUs) are not listed.
+# Device types that run kernels; other types (NPUs) are not listed.
 _TYPES = {
     lib.ZE_DEVICE_TYPE_GPU: DeviceType.gpu,
     lib.ZE_DEVICE_TYPE_CPU: DeviceType.cpu,
@@ -27,19 +27,25 @@ _TYPES = {
 
 _VENDORS = {0x8086: "Intel(R) Corporation", 0x626C: "bindless"}
 
-# A frequency below this is none: drivers of Level Zero 1.0 tell the nanoseconds of a tick instead.
+# A lower value is not a frequency: drivers of Level Zero 1.0 report the nanoseconds of a tick instead.
 _LEAST_FREQUENCY = 10_000
 
 
 class Device:
-    """One device, or a part of one, as the driver enumerates it; nothing is made on it here.
+    """One device or sub-device as the driver enumerates it; it holds no native objects of its own.
 
-    Attributes:
-        driver: whose it is.
-        handle: ze_device_handle_t.
-        index: counts the devices of all drivers; a part has that of its device.
-        parent: the device that this is a part of.
-        properties: ze_device_properties_t.
+    Attributes
+    ----------
+    driver
+        driver of the device.
+    handle
+        ze_device_handle_t.
+    index
+        number among the devices of all drivers; a sub-device has the number of its device.
+    parent
+        device of a sub-device.
+    properties
+        ze_device_properties_t.
     """
 
     def __init__(self, owner: Driver, handle: Any, index: int, parent: Device | None = None) -> None:
@@ -85,7 +91,7 @@ class Device:
 
     @functools.cached_property
     def image(self) -> Any:
-        """ze_device_image_properties_t; zeros where the driver has no images."""
+        """ze_device_image_properties_t; zeros if the driver has no images."""
         found = driver.make_struct("ze_device_image_properties_t")
         result = lib.zeDeviceGetImageProperties(self.handle, found)
         if result != lib.ZE_RESULT_ERROR_UNSUPPORTED_FEATURE:
@@ -94,7 +100,7 @@ class Device:
 
     @functools.cached_property
     def pitched(self) -> Any:
-        """ze_device_pitched_alloc_exp_properties_t; zeros where the driver has no images over linear memory."""
+        """ze_device_pitched_alloc_exp_properties_t; zeros if the driver has no images over linear memory."""
         linear = driver.make_struct("ze_device_pitched_alloc_exp_properties_t")
         if self.has_bindless_images:
             self._ask("image", "zeDeviceGetImageProperties", next=linear)
@@ -102,7 +108,7 @@ class Device:
 
     @functools.cached_property
     def groups(self) -> tuple[QueueGroupRecord, ...]:
-        """Kinds of engines."""
+        """The command queue groups: kinds of engines."""
         compute, copy = (
             lib.ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE,
             lib.ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COPY,
@@ -124,12 +130,12 @@ class Device:
 
     @property
     def compute_group(self) -> QueueGroupRecord | None:
-        """The first engines that run kernels."""
+        """The first group of engines that run kernels."""
         return next((group for group in self.groups if group.computes), None)
 
     @property
     def copy_group(self) -> QueueGroupRecord | None:
-        """The first engines that only copy, where there is memory of the device's own to bring things to."""
+        """The first group of engines that only copy, if the device has memory of its own."""
         if self.is_integrated:
             return None
         return next((group for group in self.groups if group.copies and not group.computes), None)
@@ -141,7 +147,7 @@ class Device:
 
     @property
     def has_bindless_images(self) -> bool:
-        """Whether its driver gives handles of images that kernels take from anywhere."""
+        """Whether the driver supports bindless image handles."""
         return self.driver.function("zeImageGetDeviceOffsetExp") is not None and bool(
             {"ZE_experimental_bindless_image", "ZE_extension_bindless_image"} & self.driver.extensions.keys()
         )
@@ -158,7 +164,7 @@ class Device:
 
     @property
     def memory_size(self) -> int:
-        """Bytes of its own memory; of the host's that it may use where it has none."""
+        """Bytes of its own memory; without such memory, bytes of host memory that it may use."""
         return sum(int(memory.totalSize) for memory in self.memories)
 
     @functools.cached_property
@@ -174,7 +180,7 @@ class Device:
 
     @functools.cached_property
     def ip_version(self) -> str:
-        """Generation of the hardware, such as "20.4.4"; "" where the driver does not tell."""
+        """Generation of the hardware, such as "20.4.4"; "" if the driver does not report it."""
         if "ZE_extension_device_ip_version" not in self.driver.extensions:
             return ""
         answer = driver.make_struct("ze_device_ip_version_ext_t")
@@ -189,7 +195,7 @@ class Device:
 
     @functools.cached_property
     def pci_address(self) -> str:
-        """domain:bus:device.function, or "" where it is on no such bus."""
+        """domain:bus:device.function, or "" for a device without a PCI address."""
         found = driver.make_struct("ze_pci_ext_properties_t")
         ask = self.driver.function("zeDevicePciGetPropertiesExt")
         if ask is None or ask(self.handle, found) != SUCCESS:
@@ -215,7 +221,7 @@ class Device:
 
 
 def vendor_name(device: Device) -> str:
-    """Who made a device."""
+    """The vendor of a device."""
     number = int(device.properties.vendorId)
     return _VENDORS.get(number, f"vendor {number:#06x}")
 
@@ -270,15 +276,17 @@ def platforms() -> tuple[PlatformRecord, ...]:
 def devices() -> tuple[DeviceRecord, ...]:
     """All devices of all drivers, in their order.
 
-    Raises:
-        PlatformError: no loader, or no driver behind it.
+    Raises
+    ------
+    PlatformError
+        no loader, or no driver behind it.
     """
     return _found()[1]
 
 
 @functools.cache
 def sub_devices(device: Device) -> tuple[DeviceRecord, ...]:
-    """The parts of a device."""
+    """The sub-devices of a device."""
     record = _record(device, next(found.platform for found in devices() if found.index == device.index))
     known = next((found for found in devices() if found.native is device), record)
     return tuple(_record(part, known.platform, known) for part in device.parts())

@@ -1,4 +1,4 @@
-"""What Level Zero devices say of themselves: aspects, information descriptors, and how they are divided."""
+"""Properties of Level Zero devices: aspects, information descriptors, and partitioning."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _OF_TYPE = {
 _RW, _ATOMIC = lib.ZE_MEMORY_ACCESS_CAP_FLAG_RW, lib.ZE_MEMORY_ACCESS_CAP_FLAG_ATOMIC
 _CONCURRENT_ATOMIC = lib.ZE_MEMORY_ACCESS_CAP_FLAG_CONCURRENT_ATOMIC
 
-# Aspects of memory: what the driver calls that memory's capabilities, and those that are needed.
+# Aspects of memory: the driver's capabilities of that memory, and the required flags.
 _MEMORY = {
     Aspect.usm_device_allocations: ("deviceAllocCapabilities", _RW),
     Aspect.usm_host_allocations: ("hostAllocCapabilities", _RW),
@@ -56,14 +56,14 @@ _MODULES = {
     Aspect.atomic64: lib.ZE_DEVICE_MODULE_FLAG_INT64_ATOMICS,
 }
 
-# What every driver with bindless images has of them.
-# Not here, and why:
-#   mipmap and its relatives, cubemap, unique_addressing_per_dim: Level Zero has none.
-#   images_1d_usm: nor one-dimensional images over linear memory; a pitched image of height 1 does it.
+# Aspects of every driver with bindless images.
+# Aspects that this back end does not report, and why:
+# mipmap and its relatives, cubemap, unique_addressing_per_dim: Level Zero does not have them.
+# images_1d_usm: Level Zero has no one-dimensional images over linear memory; use a pitched image of height 1.
 
 
 def aspects(device: Device) -> frozenset[Aspect]:
-    """What the device says yes to."""
+    """The aspects that a device supports."""
     found = {_OF_TYPE[device.type]}
     access = device.memory_access
     found.update(aspect for aspect, (name, flags) in _MEMORY.items() if getattr(access, name) & flags == flags)
@@ -113,7 +113,7 @@ def _fp_config(flags: int) -> tuple[fp_config, ...]:
 
 
 def _work_item_sizes(device: Device) -> tuple[int, int, int]:
-    """In SYCL's order: the last dimension varies fastest and is the device's x."""
+    """The largest work-group sizes in SYCL's order: the last dimension varies fastest and is the device's x."""
     found = device.compute
     return int(found.maxGroupSizeZ), int(found.maxGroupSizeY), int(found.maxGroupSizeX)
 
@@ -124,7 +124,7 @@ def _sub_group_sizes(device: Device) -> tuple[int, ...]:
 
 
 def _cache_line(device: Device) -> int:
-    """Bytes; what all known devices have where the driver does not tell."""
+    """Bytes of a cache line; the value of all known devices if the driver does not report it."""
     if "ZE_extension_device_cache_line_size" in device.driver.extensions and device.caches:
         told = driver.make_struct("ze_device_cache_line_size_ext_t")
         asked = driver.make_struct("ze_device_cache_properties_t", told)
@@ -134,7 +134,7 @@ def _cache_line(device: Device) -> int:
 
 
 def _vector_width(device: Device, name: str) -> int:
-    """Elements of a vector; 1 where the driver does not tell."""
+    """Elements of a vector; 1 if the driver does not report it."""
     ask = device.driver.function("zeDeviceGetVectorWidthPropertiesExt")
     if ask is None or "ZE_extension_device_vector_width" not in " ".join(device.driver.extensions):
         return 1
@@ -204,7 +204,7 @@ _INFO: dict[str, Callable[[Device], Any]] = {
     "image_row_pitch_align": pitch_align,
     "max_image_linear_width": lambda device: int(device.pitched.maxImageLinearWidth),
     "max_image_linear_height": lambda device: int(device.pitched.maxImageLinearHeight),
-    # Level Zero has no limit of its own: it is that of the widest pixels.
+    # Level Zero defines no limit; the limit follows from the widest pixels.
     "max_image_linear_row_pitch": lambda device: 16 * int(device.pitched.maxImageLinearWidth),
     "mipmap_max_anisotropy": lambda device: 0.0,
     "partition_max_sub_devices": lambda device: len(device.parts()),
@@ -220,10 +220,12 @@ def _is_available(device: Device) -> bool:
 
 
 def device_info(device: Device, name: str) -> Any:
-    """The answer to a member of ``info.device``.
+    """The value of a member of ``info.device``.
 
-    Raises:
-        FeatureNotSupportedError: Level Zero has no answer.
+    Raises
+    ------
+    FeatureNotSupportedError
+        Level Zero has no such property.
     """
     return handle_table.answer(_INFO, device, name, "Level Zero", "level_zero")
 
@@ -231,5 +233,5 @@ def device_info(device: Device, name: str) -> Any:
 def partition(
     device: Device, how: partition_property, argument: int | tuple[int, ...] | partition_affinity_domain
 ) -> Sequence[DeviceRecord]:
-    """The driver's sub-devices: tiles with memory of their own, or what those are divided into."""
+    """The driver's sub-devices: tiles with memory of their own, or the sub-devices of tiles."""
     return sub_devices(device)

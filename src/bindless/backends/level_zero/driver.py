@@ -1,8 +1,8 @@
 """Level Zero drivers behind the loader, and their functions.
 
-The loader hands a driver's functions on only if it knows them itself; loaders up to 1.8 know neither bindless images
-nor pitched allocations nor the wait for an immediate command list. What the driver has nevertheless, it gives by name:
-``Driver.function`` asks both.
+The loader forwards only the driver functions that it knows. Loaders up to 1.8 lack bindless images, pitched allocations
+and the wait for an immediate command list. A driver gives such functions by name; ``Driver.function`` asks the loader
+first, then the driver.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ lib, ffi = driver.lib, driver.ffi
 
 Function = Callable[..., int]
 
-# Handles among the parameters of a function, by type; a loader with several drivers has handles of its own.
+# Handle parameters of functions, by type; with several drivers the loader has handles of its own.
 _HANDLES = {
     "ze_driver_handle_t": lib.ZEL_HANDLE_DRIVER,
     "ze_device_handle_t": lib.ZEL_HANDLE_DEVICE,
@@ -36,7 +36,7 @@ _HANDLES = {
 
 
 def _own_handle(kind: int, handle: Any) -> Any:
-    """The driver's own handle for one of the loader."""
+    """The driver's handle of a loader handle."""
     if not driver.has("zelLoaderTranslateHandle"):
         return handle
     slot = ffi.new("void **")
@@ -44,26 +44,33 @@ def _own_handle(kind: int, handle: Any) -> Any:
     return slot[0]
 
 
-# Version of Level Zero that brought lists in order, and the first loader whose validation layer knows them.
+# Version of Level Zero with in-order lists, and the first loader whose validation layer supports them.
 _IN_ORDER_SINCE = (1, 6)
 _LAYER_KNOWS_ORDER = (1, 9)
 
 
 def _layer_refuses_order() -> bool:
-    """Whether a validation layer stands before the driver that takes what it does not know for an error."""
+    """Whether a validation layer treats flags that it does not know as errors."""
     return os.environ.get("ZE_ENABLE_VALIDATION_LAYER") == "1" and driver.version() < _LAYER_KNOWS_ORDER
 
 
 class Driver:
     """One driver.
 
-    Attributes:
-        index: counts those that the loader found.
-        handle: ze_driver_handle_t.
-        api: version of Level Zero that it implements, such as (1, 15).
-        version: its own, such as "1.15.39122".
-        extensions: version by name.
-        keeps_order: whether lists run their commands in order by themselves when asked.
+    Attributes
+    ----------
+    index
+        number among the loader's drivers.
+    handle
+        ze_driver_handle_t.
+    api
+        version of Level Zero that the driver implements, such as (1, 15).
+    version
+        driver version, such as "1.15.39122".
+    extensions
+        version by name.
+    keeps_order
+        whether in-order lists are supported.
     """
 
     def __init__(self, index: int, handle: Any) -> None:
@@ -82,19 +89,23 @@ class Driver:
         self._functions: dict[str, Function | None] = {}
 
     def function(self, name: str) -> Function | None:
-        """A function of the API by its name, as the loader has it or else the driver; None where neither has it."""
+        """A function of the API by name, from the loader or else from the driver; None if both lack it."""
         if name not in self._functions:
             self._functions[name] = getattr(lib, name) if driver.has(name) else self._extension(name)
         return self._functions[name]
 
     def require(self, name: str, since: str) -> Function:
-        """A function that there must be.
+        """A required function.
 
-        Args:
-            since: version of Level Zero that brought it.
+        Parameters
+        ----------
+        since
+            version of Level Zero that introduced it.
 
-        Raises:
-            FeatureNotSupportedError: neither the loader nor the driver has it.
+        Raises
+        ------
+        FeatureNotSupportedError
+            the loader and the driver both lack it.
         """
         found = self.function(name)
         if found is None:
@@ -107,13 +118,17 @@ class Driver:
         return found
 
     def ask(self, name: str, handle: Any, kind: str) -> Any:
-        """What a function tells of a handle through its second parameter; None where there is no such function.
+        """The value that a function returns for a handle through its second parameter; None without such a function.
 
-        Args:
-            kind: C type of the answer.
+        Parameters
+        ----------
+        kind
+            C type of the value.
 
-        Raises:
-            Error: the driver refuses the handle.
+        Raises
+        ------
+        Error
+            the driver refuses the handle.
         """
         function = self.function(name)
         if function is None:
@@ -123,7 +138,7 @@ class Driver:
         return slot[0]
 
     def is_same(self, kind: str, left: Any, right: Any) -> bool:
-        """Whether two handles of a type are of one object: one may be the loader's, the other the driver's own."""
+        """Whether two handles of a type name the same object: one may be the loader's, the other the driver's own."""
         number = _HANDLES[kind]
         return bool(left == right or _own_handle(number, right) == left)
 
@@ -147,9 +162,10 @@ class Driver:
         return translated
 
     def memory_context(self, pointer: Any) -> Any:
-        """The driver's own handle of the context that memory was allocated in; None of a driver that does not say.
+        """The driver's handle of the context of an allocation; None if the driver does not report it.
 
-        ``zeMemGetAllocProperties`` does not say it where a driver answers for memory of every context of the process.
+        ``zeMemGetAllocProperties`` does not report the context if a driver answers for memory of every context of the
+        process.
         """
         slot, found = ffi.new("void **"), ffi.new("ze_context_handle_t *")
         name = b"bindlessGetMemoryContext"
@@ -159,7 +175,7 @@ class Driver:
         return found[0] if ask(pointer, found) == SUCCESS and found[0] != ffi.NULL else None
 
     def last_error(self) -> str:
-        """What the driver says of the last failure of this thread; most often nothing."""
+        """The driver's message for the last failure of this thread; often empty."""
         ask = self.function("zeDriverGetLastErrorDescription")
         text = ffi.new("char const **")
         if ask is None or ask(self.handle, text) != SUCCESS or text[0] == ffi.NULL:
@@ -174,7 +190,7 @@ _ADVICE = (
 
 
 def _handles() -> list[Any]:
-    """Every driver that the loader finds; drivers are asked for only where an initialisation has succeeded."""
+    """Every driver of the loader; drivers are queried only after a successful initialisation."""
     driver.load()
     if driver.has("zeInitDrivers"):
         kinds = driver.make_struct("ze_init_driver_type_desc_t", flags=lib.ZE_INIT_DRIVER_TYPE_FLAG_GPU)
@@ -192,8 +208,10 @@ def _handles() -> list[Any]:
 def drivers() -> list[Driver]:
     """All drivers, initialised.
 
-    Raises:
-        PlatformError: there is no loader, or no driver behind it.
+    Raises
+    ------
+    PlatformError
+        there is no loader, or no driver behind it.
     """
     handles = _handles()
     unusable_after_fork()
@@ -202,7 +220,7 @@ def drivers() -> list[Driver]:
     for handle in handles:
         try:
             found.append(Driver(len(found), handle))
-        except Error as error:  # another driver may do
+        except Error as error:  # Another driver may succeed.
             failure = failure or error
     if failure is not None and not found:
         raise failure

@@ -12,13 +12,13 @@ lib = driver.lib
 SUCCESS = lib.ZE_RESULT_SUCCESS
 NOT_READY = lib.ZE_RESULT_NOT_READY
 
-# Results after which a context is of no use any more.
+# Results that make a context unusable.
 _LOST = frozenset((lib.ZE_RESULT_ERROR_DEVICE_LOST, lib.ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET))
 
-# Results that mean that an object to be released went away with its context or with the driver.
+# Results for an object that was destroyed with its context or with the driver.
 _GONE = _LOST | frozenset((lib.ZE_RESULT_ERROR_UNINITIALIZED, lib.ZE_RESULT_ERROR_DEVICE_IN_LOW_POWER_STATE))
 
-# Results that mean that the driver does not have a function, whatever it was called with.
+# Results of a function that the driver does not have, for any arguments.
 _ABSENT = frozenset((lib.ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, lib.ZE_RESULT_ERROR_UNSUPPORTED_VERSION))
 
 _results = Results(

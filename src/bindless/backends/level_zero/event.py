@@ -1,4 +1,4 @@
-"""Events of Level Zero: signalled late (``_recording``), and with times where the queue is profiled."""
+"""Level Zero events: signalled on demand (``deferred_events``), with timestamps on profiling queues."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["Event", "TimedEvent", "wait_until_signalled"]
 
 lib, ffi = driver.lib, driver.ffi
 
-# A wait returns to the interpreter this often, so that signals such as Ctrl-C are served.
+# Interval of a wait's returns to the interpreter, which then handles signals such as Ctrl-C.
 _WAIT_SLICE = 50_000_000  # nanoseconds
 
 
 def wait_until_signalled(native: NativeEvent) -> int:
-    """The driver's result once the event has happened. Interruptible."""
+    """The driver's result once the event is complete. Interruptible."""
     wait, handle = lib.zeEventHostSynchronize, native.handle
     while (result := wait(handle, _WAIT_SLICE)) == NOT_READY:
         pass
@@ -32,7 +32,7 @@ def wait_until_signalled(native: NativeEvent) -> int:
 
 
 class Event(RecordedEvent):
-    """The end of a command, which becomes an event of a pool, signalled behind the command, when it is recorded."""
+    """The completion of a command; when it is recorded, a pool event signalled behind the command."""
 
     __slots__ = ()
 
@@ -41,7 +41,7 @@ class Event(RecordedEvent):
     native: NativeEvent | None
 
     def query(self) -> bool:
-        """Whether it has happened; raises the error of failed work."""
+        """Whether it is complete; raises the error of failed work."""
         if not self.is_known_complete:
             refuse_in_fork()
             native = self.record()
@@ -49,7 +49,7 @@ class Event(RecordedEvent):
         return self.is_known_complete
 
     def wait(self) -> None:
-        """Returns when it has happened; raises the error of failed work. Interruptible."""
+        """Wait until it is complete; raises the error of failed work. Interruptible."""
         if not self.is_known_complete:
             refuse_in_fork()
             native = self.record()
@@ -63,12 +63,14 @@ class Event(RecordedEvent):
 
 
 class TimedEvent(Event):
-    """The end of a command of a profiling queue, which the command itself signals with its times.
+    """The completion of a command of a profiling queue, whose command signals the event with timestamps.
 
-    Times are nanoseconds of ``time.monotonic_ns``: ticks of the device's clock told by ``_level_zero_clock``.
+    Times are nanoseconds of ``time.monotonic_ns``: ``timestamps`` converts ticks of the device's clock.
 
-    Attributes:
-        first: of a command of several parts, what the first one signals; else ``native``.
+    Attributes
+    ----------
+    first
+        event of the first part of a command of several parts; otherwise ``native``.
     """
 
     __slots__ = ("_clock", "_submitted", "first")
@@ -91,14 +93,14 @@ class TimedEvent(Event):
         return self._submitted, start, max(self._ticks(self.native)[1], start)
 
     def _ticks(self, native: NativeEvent) -> tuple[int, int]:
-        """Start and end of the part that signals an event, on the host's clock."""
+        """Start and end of the part that signals an event, in host time."""
         found = ffi.new("ze_kernel_timestamp_result_t *")
         check(lib.zeEventQueryKernelTimestamp(native.handle, found), "zeEventQueryKernelTimestamp")
         ticks = getattr(found, "global")
         return self._clock.time_of(int(ticks.kernelStart)), self._clock.time_of(int(ticks.kernelEnd))
 
     def release(self) -> None:
-        """Gives the driver's events back early; their times are lost."""
+        """Return the driver's events early; their times are lost."""
         super().release()
         if self.native is None:
             self.first = None

@@ -1,4 +1,4 @@
-"""Events of the driver, which are used again and again: making one costs more than a short command."""
+"""Reused driver events: the creation of an event costs more than a short command."""
 
 from __future__ import annotations
 
@@ -13,18 +13,23 @@ __all__ = ["EventPool", "NativeEvent"]
 
 lib, ffi = driver.lib, driver.ffi
 
-_EVENTS = 64  # of one ze_event_pool_handle_t
+_EVENTS = 64  # Events per ze_event_pool_handle_t.
 
 
 class EventPool:
     """Events of one kind in one context; grows as needed.
 
-    Args:
-        context: ze_context_handle_t.
-        timed: whether they record when their command began and ended.
+    Parameters
+    ----------
+    context
+        ze_context_handle_t.
+    timed
+        whether the events record the start and end of their command.
 
-    Attributes:
-        at_rest: events that nothing waits for and nothing will signal, in whatever state.
+    Attributes
+    ----------
+    at_rest
+        unused events, signalled or not; no command waits for them or will signal them.
     """
 
     def __init__(self, context: Any, timed: bool) -> None:
@@ -34,11 +39,11 @@ class EventPool:
         self._events: list[Any] = []
         self._places: list[tuple[Any, int]] = []  # of _pools that no event has been made at
         self.at_rest: list[Any] = []
-        # Each next() takes an event that goes back by itself, in one step: Ctrl-C comes before or after it.
+        # next() takes an event that returns by itself, in one step: Ctrl-C comes before or after it.
         self._taken: Iterator[Any] = map(ffi.gc, iter(self.at_rest.pop, None), repeat(self.at_rest.append))
 
     def take(self) -> Any:
-        """A ze_event_handle_t that is not signalled, and is at rest again when nobody refers to it any more."""
+        """An unsignalled ze_event_handle_t, which returns to the pool with its last reference."""
         try:
             handle = next(self._taken)
         except IndexError:
@@ -73,11 +78,11 @@ class EventPool:
         return slot[0]
 
     def owns(self, handle: Any) -> bool:
-        """Whether an event is one of these."""
+        """Whether an event belongs to this pool."""
         return handle in self._events
 
     def close(self) -> None:
-        """Destroys everything; no work that uses it is left."""
+        """Destroy all events; no unfinished work uses them."""
         self.at_rest.clear()
         for event in self._events:
             release(lib.zeEventDestroy(event), "zeEventDestroy")
@@ -87,13 +92,15 @@ class EventPool:
 
 
 class NativeEvent:
-    """A ze_event_handle_t, which goes back to its pool with the last reference.
+    """A ze_event_handle_t that returns to its pool with the last reference.
 
-    Whoever makes a command signal it or wait for it keeps a reference until that command is complete: it may be reset
-    as soon as it is back.
+    A command that signals the event or waits for it needs a reference until it is complete: the event may be reset as
+    soon as it has returned.
 
-    Attributes:
-        handle: ze_event_handle_t.
+    Attributes
+    ----------
+    handle
+        ze_event_handle_t.
     """
 
     __slots__ = ("handle",)

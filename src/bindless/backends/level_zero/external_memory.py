@@ -1,7 +1,7 @@
-"""External memory and semaphores: what Vulkan and other drivers share with Level Zero.
+"""External memory and semaphores: objects that Vulkan and other drivers share with Level Zero.
 
-Level Zero imports memory where it makes an image or an allocation of it. So an import keeps a descriptor of its own
-until its end, and is at once an allocation of the whole, in which ranges are mapped.
+Level Zero imports memory during the creation of an image or an allocation. Therefore an import keeps its own file
+descriptor until its end, and is at once an allocation of the whole memory, in which ranges are mapped.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _SEMAPHORE_FLAGS = {
 
 
 def _import_flags(device: Device) -> tuple[int, int]:
-    """Which handles the device takes for allocations and for images."""
+    """The handle types that the device accepts for allocations and for images."""
     found = driver.make_struct("ze_device_external_memory_properties_t")
     if lib.zeDeviceGetExternalMemoryProperties(device.handle, found) != SUCCESS:
         return 0, 0
@@ -81,7 +81,7 @@ def _import_flags(device: Device) -> tuple[int, int]:
 
 
 def aspects(device: Device) -> frozenset[Aspect]:
-    """The imports that the driver says the device has."""
+    """The aspects of the imports that the driver reports for the device."""
     found = set()
     memory, image = _import_flags(device)
     if any(flag & memory & image for flag in _MEMORY_FLAGS.values()):
@@ -100,10 +100,14 @@ def importable_memory(device: Device) -> frozenset[ExternalMemHandleType]:
 class ExternalMemory(KeptResource):
     """Imported memory.
 
-    Attributes:
-        device: where it was imported.
-        flags: what kind of handle that is, as Level Zero says it.
-        pointer: void *, of the whole.
+    Attributes
+    ----------
+    device
+        device of the import.
+    flags
+        Level Zero's flag of the handle type.
+    pointer
+        void * to the whole memory.
     """
 
     __slots__ = ("device", "flags", "pointer", "text")
@@ -115,8 +119,9 @@ class ExternalMemory(KeptResource):
         self.text: Any = None
 
     def chained(self, resource: Resource | None = None) -> Any:
-        """The struct that says where memory comes from: by the caller's own handle, which the driver's words then
-        name, while there is one."""
+        """The struct that names the source of memory: the caller's own handle, while it is open, because the driver's
+        messages name it.
+        """
         resource = resource or self.resource
         if isinstance(resource, ResourceFd):
             number = resource.file_descriptor
@@ -131,7 +136,7 @@ class ExternalMemory(KeptResource):
 
 
 class Semaphore:
-    """A ze_external_semaphore_ext_handle_t, as an array of one, and the device that it was imported on."""
+    """A ze_external_semaphore_ext_handle_t, as an array of one, and the device of its import."""
 
     __slots__ = ("array", "device")
 
@@ -178,7 +183,7 @@ def release_memory(context: Context, memory: ExternalMemory) -> None:
 
 
 def map_image(context: Context, device: Device, memory: ExternalMemory, desc: ImageDescriptor) -> int:
-    """Image memory made of the import; the driver keeps what it needs of it."""
+    """Create image memory from the import; the driver keeps its own references."""
     refuse_in_fork()
     place = context.device(device)
     require_bindless(place)
@@ -202,12 +207,12 @@ def unmap_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
 
 
 def map_linear(context: Context, device: Device, memory: ExternalMemory, offset: int, nbytes: int) -> int:
-    """A range of what the import allocated."""
+    """A range of the imported allocation."""
     return int(ffi.cast("uintptr_t", memory.pointer)) + offset
 
 
 def unmap_linear(context: Context, address: int) -> None:
-    """The range ends with the import."""
+    """Do nothing: the range ends with the import."""
 
 
 # ---------------------------------------------------------------------- semaphores
@@ -264,7 +269,7 @@ def _run(queue: Queue, what: str, semaphore: Semaphore, value: int | None, waits
     append = semaphore.device.driver.require(name, _SINCE)
     parameters = driver.make_struct(f"ze_external_semaphore_{what.lower()}_params_ext_t", value=value or 0)
 
-    # Events go through calls that every loader knows: it may have to translate them.
+    # Events use calls that every loader supports, because the loader may have to translate the handles.
     def command(own: Any, signal: Any, count: int, array: Any) -> int:
         result: int = lib.zeCommandListAppendWaitOnEvents(own, count, array) if count else SUCCESS
         if result == SUCCESS:

@@ -23,7 +23,7 @@ _SLICE = 50_000_000  # nanoseconds
 class Fence:
     """A ze_fence_handle_t of a command queue, and the empty command list whose execution signals it.
 
-    Both belong to the queue's lists, which end them at the latest.
+    Both belong to the queue's lists, which destroy them at the latest.
     """
 
     def __init__(self, queue: Queue) -> None:
@@ -37,7 +37,7 @@ class Fence:
         self.queue = queue
         self.handle: Any = None
         self._lists = stream.lists
-        self._pending = False  # whether work that signals it may be unfinished
+        self._pending = False  # Whether work that signals the fence may be unfinished.
         self._lock = threading.Lock()
         desc = driver.make_struct("ze_command_list_desc_t", commandQueueGroupOrdinal=stream.lists.ordinal)
         own, fence = ffi.new("ze_command_list_handle_t *"), ffi.new("ze_fence_handle_t *")
@@ -53,7 +53,7 @@ class Fence:
         self._lists.own(self._places)
 
     def require(self) -> Any:
-        """The handle; raises once it was destroyed, or its queue was closed, with which it ends."""
+        """The handle; raises an error once the fence is destroyed or its queue is closed."""
         refuse_in_fork()
         if self.handle is None or self.queue.closed:
             raise InvalidError("this fence, or its queue, was closed", backend="level_zero")
@@ -71,7 +71,7 @@ class Fence:
             self._pending = True
 
     def close(self) -> None:
-        """Destroys it, or leaves it to the queue's lists while what signals it may be unfinished; no wait."""
+        """Destroy it, or leave it to the queue's lists if work that signals it may be unfinished; does not wait."""
         with self._lock:
             handle, self.handle = self.handle, None
         if handle is None or self.queue.closed or in_fork():
@@ -85,24 +85,25 @@ class Fence:
     def reset(self) -> None:
         """See the contract."""
         handle = self.require()
-        if lib.zeFenceQueryStatus(handle) != NOT_READY:  # else it is as it would be, and what signals it still does
+        if lib.zeFenceQueryStatus(handle) != NOT_READY:  # Otherwise unfinished work would still signal the fence.
             check(lib.zeFenceReset(handle), "zeFenceReset")
             self._pending = False
 
 
 def create_fence(queue: Queue) -> Fence:
-    """A fence that is not signalled."""
+    """Create an unsignalled fence."""
     refuse_in_fork()
     return Fence(queue)
 
 
 def signal_fence(fence: Fence) -> None:
-    """Signals it after everything submitted to its queue so far."""
+    """Signal a fence after everything submitted to its queue so far."""
     fence.signal()
 
 
 def wait_fence(fence: Fence, timeout: int) -> bool:
-    """Whether it is signalled after at most so many nanoseconds; negative is for ever. Interruptible."""
+    """Whether a fence is signalled within the timeout in nanoseconds; a negative timeout has no limit. Interruptible.
+    """
     left, handle = timeout, fence.require()
     while True:
         part = _SLICE if left < 0 else min(left, _SLICE)
@@ -117,10 +118,10 @@ def wait_fence(fence: Fence, timeout: int) -> bool:
 
 
 def reset_fence(fence: Fence) -> None:
-    """Makes it not signalled, if it is."""
+    """Reset a fence."""
     fence.reset()
 
 
 def destroy_fence(fence: Fence) -> None:
-    """Ends it."""
+    """Destroy a fence."""
     fence.close()

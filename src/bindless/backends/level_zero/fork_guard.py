@@ -1,4 +1,4 @@
-"""Level Zero in a child made by ``fork``: see ``_fork``."""
+"""Level Zero in a child made by ``fork``: see ``common.fork_guard``."""
 
 from __future__ import annotations
 

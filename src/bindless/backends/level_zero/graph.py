@@ -24,17 +24,17 @@ _NULL = ffi.NULL
 
 
 class _Recording:
-    """Stands for a stream's lists while its commands are recorded: each behind the one before."""
+    """The replacement of a stream's lists during a recording: appends each command behind the previous one."""
 
     is_direct = False
 
     def __init__(self, handle: Any, in_order: bool) -> None:
         self.handle = handle
-        self._in_order = in_order  # the driver keeps the order of commands; else barriers do
-        self._barrier = True  # between what was executed before and the first command
+        self._in_order = in_order  # The driver keeps the order of commands; otherwise barriers keep it.
+        self._barrier = True  # Barrier between earlier executions and the first command.
 
     def run(self, command: Command, signal: Any = _NULL, count: int = 0, waits: Any = _NULL) -> int:
-        """Appends a command to the list."""
+        """Append a command to the list."""
         result = SUCCESS
         if self._barrier:
             result = lib.zeCommandListAppendBarrier(self.handle, _NULL, 0, _NULL)
@@ -42,22 +42,26 @@ class _Recording:
         return result or command(self.handle, signal, count, waits)
 
     def tidy(self) -> None:
-        """Nothing runs."""
+        """Do nothing: no work runs during a recording."""
 
     def forgive(self) -> None:
-        """Nothing fails."""
+        """Do nothing: no work fails during a recording."""
 
     def close(self) -> None:
-        """The list is its graph's."""
+        """Do nothing: the graph owns the list."""
 
 
 class Graph:
     """A closed command list.
 
-    Attributes:
-        places: of the ze_command_list_handle_t; None once it is released.
-        last: the event of the last run, where only that keeps runs apart.
-        lock: held while a run is submitted.
+    Attributes
+    ----------
+    places
+        slots of the ze_command_list_handle_t; None after its release.
+    last
+        event of the last run, if runs need it for their order.
+    lock
+        lock of the submission of a run.
     """
 
     def __init__(self, places: Any) -> None:
@@ -71,16 +75,16 @@ def _append_function(queue: Queue) -> Any:
 
 
 def records_graphs(queue: Queue) -> bool:
-    """Whether the queue executes lists: command queues do, immediate lists where the driver has the function for it."""
+    """Whether the queue executes lists: command queues do; immediate lists need a driver function."""
     return isinstance(queue.streams[0].lists, RegularLists) or _append_function(queue) is not None
 
 
 def record_graph(queue: Queue, commands: Sequence[Callable[[Sequence[Event]], Event]]) -> Graph:
-    """What the commands submit to an in-order queue that nobody else uses; none of them runs."""
+    """Record the submissions of the commands to an in-order queue that nobody else uses; none of them runs."""
     refuse_in_fork()
     (stream,) = queue.streams
     group = queue.device.compute_group
-    assert group is not None  # the queue is of it
+    assert group is not None  # The queue of the graph.
     in_order = queue.device.driver.keeps_order
     flags = lib.ZE_COMMAND_LIST_FLAG_IN_ORDER if in_order else 0
     desc = driver.make_struct("ze_command_list_desc_t", commandQueueGroupOrdinal=group.ordinal, flags=flags)
@@ -99,7 +103,7 @@ def record_graph(queue: Queue, commands: Sequence[Callable[[Sequence[Event]], Ev
 
 @contextlib.contextmanager
 def _recording(stream: Stream, recording: _Recording) -> Iterator[None]:
-    """Within it the commands of a stream are recorded."""
+    """Record the commands of a stream during the block."""
     lists, stream.lists = stream.lists, recording
     try:
         yield
@@ -111,7 +115,7 @@ def _recording(stream: Stream, recording: _Recording) -> Iterator[None]:
 
 
 def launch_graph(queue: Queue, graph: Graph, waits: Sequence[Event] = ()) -> Event:
-    """Executes its list, in the order of the queue; runs of one graph come one after the other."""
+    """Execute a graph's list, in queue order; runs of one graph execute one after the other."""
     with graph.lock:
         if graph.places is None:
             raise InvalidError("this graph was released", backend="level_zero")
@@ -125,7 +129,7 @@ def launch_graph(queue: Queue, graph: Graph, waits: Sequence[Event] = ()) -> Eve
 
 
 def release_graph(graph: Graph) -> None:
-    """Destroys the list; its runs are done."""
+    """Destroy the list; its runs are complete."""
     with graph.lock:
         places, graph.places, graph.last = graph.places, None, None
     if places is not None and not in_fork():

@@ -1,4 +1,4 @@
-"""Image formats and descriptors of Level Zero for those of the package."""
+"""Level Zero's image formats and descriptors of the package's formats and descriptors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["CHANNEL_COUNTS", "image_desc", "require_format", "supports_format"]
 
 lib, ffi = driver.lib, driver.ffi
 
-# Layouts by bits of a channel and number of channels.
+# Layouts by bits per channel and number of channels.
 _LAYOUTS = {
     (bits, count): getattr(lib, "ZE_IMAGE_FORMAT_LAYOUT_" + "_".join([str(bits)] * count))
     for bits in (8, 16, 32)
@@ -45,7 +45,7 @@ _SWIZZLES = (
     lib.ZE_IMAGE_FORMAT_SWIZZLE_A,
 )
 
-# What every driver has; three depend on it.
+# Formats of every driver; support for three channels varies.
 CHANNEL_COUNTS = (1, 2, 4)
 
 _KINDS = {
@@ -58,7 +58,7 @@ _KINDS = {
 
 
 def _format(channel_type: ImageChannelType, bits: int, count: int) -> dict[str, int]:
-    """ze_image_format_t; channels that the image does not have read 0, alpha too."""
+    """ze_image_format_t; channels that the image lacks read 0, including alpha."""
     swizzle = [own if place < count else lib.ZE_IMAGE_FORMAT_SWIZZLE_0 for place, own in enumerate(_SWIZZLES)]
     return {
         "layout": _LAYOUTS[bits, count],
@@ -70,11 +70,15 @@ def _format(channel_type: ImageChannelType, bits: int, count: int) -> dict[str, 
 def image_desc(desc: ImageDescriptor, next: Any = None) -> Any:
     """ze_image_desc_t of an image that kernels read and write.
 
-    Args:
-        next: what is chained to it.
+    Parameters
+    ----------
+    next
+        chained descriptor.
 
-    Raises:
-        FeatureNotSupportedError: Level Zero has no images of this type.
+    Raises
+    ------
+    FeatureNotSupportedError
+        Level Zero has no images of this type.
     """
     kind = _KINDS.get((desc.type, desc.dimensions))
     if kind is None:
@@ -97,7 +101,7 @@ def image_desc(desc: ImageDescriptor, next: Any = None) -> Any:
 
 @functools.cache
 def supports_format(device: Device, channel_type: ImageChannelType, count: int) -> bool:
-    """Whether images of this format can be made: for three channels the driver is asked."""
+    """Whether images of this format can be created; for three channels the driver is queried."""
     if count in CHANNEL_COUNTS:
         return True
     if count != 3:
@@ -112,7 +116,7 @@ def supports_format(device: Device, channel_type: ImageChannelType, count: int) 
 
 
 def require_format(device: Device, desc: ImageDescriptor) -> None:
-    """Raises ``FeatureNotSupportedError`` for a format that the device does not have."""
+    """Raise ``FeatureNotSupportedError`` for a format that the device does not have."""
     if not supports_format(device, desc.channel_type, desc.num_channels):
         raise FeatureNotSupportedError(
             f"num_channels={desc.num_channels}: {device.name} has no images of so many channels of "

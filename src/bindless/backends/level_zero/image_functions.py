@@ -1,6 +1,6 @@
 """Device functions over arrays of coordinates, by the built-in SPIR-V kernels.
 
-Each is compiled for a device, and for the formats of its image and values, when it is first used.
+Each kernel is compiled for a device, and for the formats of its image and values, on first use.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ __all__ = ["image_call", "kernel_name"]
 def kernel_name(call: ImageCall) -> str:
     """The built-in kernel of a call.
 
-    Raises:
-        InvalidError: an image of this kind has no such function.
+    Raises
+    ------
+    InvalidError
+        an image of this kind has no such function.
     """
     desc = call.descriptor
     geometry = GEOMETRIES[desc.dimensions] + ("_array" if desc.type is ImageType.array else "")
@@ -65,7 +67,7 @@ def _load(context: Context, device: Device, source: bytes, name: str) -> Kernel:
 
 
 def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
-    """Runs a device function over ``call.count`` items."""
+    """Run a device function over ``call.count`` items."""
     name = kernel_name(call)
     format_word = format_of(call)
     kernel = _kernel(queue.context, queue.device, name, format_word)

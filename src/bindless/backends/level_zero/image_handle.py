@@ -1,4 +1,4 @@
-"""Images: views of image memory, or of linear memory, whose offsets kernels take as handles."""
+"""Images: views of image memory, or of linear memory. Their device offsets are the handles of kernels."""
 
 from __future__ import annotations
 
@@ -51,9 +51,12 @@ _FILTER_MODES = {
 def sampler_desc(desc: ImageDescriptor, sampler: BindlessImageSampler, next: Any = None) -> Any:
     """ze_sampler_desc_t.
 
-    Raises:
-        SyclRuntimeError: Level Zero has no such sampler.
-        FeatureNotSupportedError: the modes of the dimensions differ.
+    Raises
+    ------
+    SyclRuntimeError
+        Level Zero has no such sampler.
+    FeatureNotSupportedError
+        the modes of the dimensions differ.
     """
     if sampler.filtering is FilteringMode.linear and desc.channel.is_integer and desc.channel.size == 4:
         raise SyclRuntimeError(
@@ -80,10 +83,10 @@ def sampler_desc(desc: ImageDescriptor, sampler: BindlessImageSampler, next: Any
 def handle_of(
     context: Context, device: Device, make: Callable[[], Any], desc: ImageDescriptor, sampler: Any = None
 ) -> int:
-    """Keeps a new image under the handle that kernels take.
+    """Register a new image under its kernel handle.
 
-    Handles are offsets on a device, and a context may have several: an image is made again as long as one of another
-    device has its handle.
+    Handles are offsets on a device, and a context may have several devices: an image is created again while an image of
+    another device has the same handle.
     """
     views = context.unsampled if sampler is None else context.sampled
     rejected = []
@@ -101,7 +104,7 @@ def handle_of(
 
 
 def _offset_of(context: Context, device: Device, image: Any, desc: ImageDescriptor) -> int:
-    """What kernels take for an image; destroys it if it has none."""
+    """The kernel handle of an image; destroys the image if it has none."""
     make_resident(context, device, image)
     slot = ffi.new("uint64_t *")
     result = context.driver.require("zeImageGetDeviceOffsetExp", "1.9")(image, slot)
@@ -124,7 +127,7 @@ def storage_of(context: Context, device: Device, handle: int) -> Any:
 
 
 def _view(context: Context, device: Device, handle: int, desc: ImageDescriptor, chained: Any) -> Any:
-    """A view of image memory, with what is chained to its descriptor."""
+    """A view of image memory, with a chained descriptor."""
     storage = storage_of(context, device, handle)
     create = context.driver.function("zeImageViewCreateExt") or context.driver.require("zeImageViewCreateExp", "1.2")
     slot = ffi.new("ze_image_handle_t *")
@@ -135,14 +138,14 @@ def _view(context: Context, device: Device, handle: int, desc: ImageDescriptor, 
 
 
 def create_unsampled_image(context: Context, device: Device, handle: int, desc: ImageDescriptor) -> int:
-    """A view that kernels fetch from and write to."""
+    """A view for fetches and writes."""
     return handle_of(context, device, lambda: _view(context, device, handle, desc, bindless_desc()), desc)
 
 
 def create_sampled_image(
     context: Context, device: Device, handle: int, desc: ImageDescriptor, sampler: BindlessImageSampler
 ) -> int:
-    """A view that has a sampler with it."""
+    """A view with a sampler."""
     how = sampler_desc(desc, sampler)
     chained = bindless_desc(how, sampled=True)
     return handle_of(context, device, lambda: _view(context, device, handle, desc, chained), desc, how)
@@ -150,7 +153,7 @@ def create_sampled_image(
 
 @functools.cache
 def pitch_align(device: Device) -> int:
-    """Bytes that the pitch of every image over linear memory is a multiple of: that of the narrowest one."""
+    """Alignment in bytes of the pitch of every image over linear memory: that of the narrowest image."""
     with_context = Context([device])
     try:
         return max(pitch_of(with_context, device, 1, 1, size) for size in (1, 2, 4, 8, 16))
@@ -168,7 +171,7 @@ def create_sampled_image_usm(
 def create_unsampled_image_usm(
     context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor
 ) -> int:
-    """A two-dimensional image over linear memory that kernels fetch from and write to."""
+    """A two-dimensional image over linear memory, for fetches and writes."""
     return _over_memory(context, device, address, pitch, desc, None)
 
 
@@ -212,7 +215,7 @@ def _over_memory(
 
 
 def _pitched_desc(context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor) -> Any:
-    """ze_image_pitched_exp_desc_t, with another than the driver's own pitch chained to it."""
+    """ze_image_pitched_exp_desc_t, chained to a pitch other than the driver's own if needed."""
     custom = None
     if pitch != pitch_of(context, device, desc.width, desc.height, desc.pixel_size):
         custom = driver.make_struct("ze_custom_pitch_exp_desc_t", rowPitch=pitch, slicePitch=pitch * desc.height)
@@ -220,7 +223,9 @@ def _pitched_desc(context: Context, device: Device, address: int, pitch: int, de
 
 
 def _require_linear(context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor) -> None:
-    """The pitch fits, the sizes are the device's, and the image lies in memory of the context."""
+    """Check that the pitch is valid, the sizes are within the device's limits, and the image lies in memory of the
+    context.
+    """
     require_pitch(pitch, desc, "level_zero")
     unit = pitch_align(device)
     if pitch % unit:
@@ -233,7 +238,7 @@ def _require_linear(context: Context, device: Device, address: int, pitch: int, 
 
 
 def destroy_image(context: Context, handle: int, sampled: bool) -> None:
-    """Destroys an image, not its memory; kernels that use it are complete."""
+    """Destroy an image, not its memory; kernels that use it are complete."""
     view = handle_table.take_view(context.sampled if sampled else context.unsampled, handle, sampled, "level_zero")
     if not in_fork():
         view.close()

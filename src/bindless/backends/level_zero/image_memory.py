@@ -1,4 +1,4 @@
-"""Image memory: Level Zero images made bindless and resident, known by their addresses as raw handles."""
+"""Image memory: bindless, resident Level Zero images, with their addresses as raw handles."""
 
 from __future__ import annotations
 
@@ -34,13 +34,18 @@ lib, ffi = driver.lib, driver.ffi
 
 
 class ImageStorage:
-    """What is behind a raw handle, which is the address of a ze_image_handle_t.
+    """The storage of a raw handle, which is the address of a ze_image_handle_t.
 
-    Attributes:
-        handle: ze_image_handle_t.
-        device: where it was made.
-        desc: as given; the driver raises unused sizes to 1.
-        views: the same memory as images of other formats, by channel type and number of channels.
+    Attributes
+    ----------
+    handle
+        ze_image_handle_t.
+    device
+        device of the image.
+    desc
+        descriptor of the caller; the driver raises unused sizes to 1.
+    views
+        images of other formats over the same memory, by channel type and number of channels.
     """
 
     __slots__ = ("desc", "device", "handle", "views")
@@ -51,23 +56,27 @@ class ImageStorage:
 
 
 class View:
-    """An image as kernels see it: its handle is what kernels take.
+    """An image as kernels use it: its handle is the kernel argument.
 
-    Attributes:
-        image: ze_image_handle_t of the view.
-        device: where it was made.
-        desc: of the image.
+    Attributes
+    ----------
+    image
+        ze_image_handle_t of the view.
+    device
+        where it was made.
+    desc
+        descriptor of the image.
     """
 
     __slots__ = ("_context", "_sampler", "_sampler_desc", "desc", "device", "image")
 
     def __init__(self, context: Any, image: Any, device: Device, desc: ImageDescriptor, sampler: Any = None) -> None:
-        """Takes the ze_context_handle_t and, of a sampled image, its ze_sampler_desc_t."""
+        """Take the ze_context_handle_t and, for a sampled image, its ze_sampler_desc_t."""
         self.image, self.device, self.desc = image, device, desc
         self._context, self._sampler_desc, self._sampler = context, sampler, None
 
     def sampler(self) -> Any:
-        """ze_sampler_handle_t of a sampled image, for kernels that take image and sampler one by one."""
+        """ze_sampler_handle_t of a sampled image, for kernels with separate image and sampler parameters."""
         if self._sampler is None and self._sampler_desc is not None:
             slot = ffi.new("ze_sampler_handle_t *")
             desc = driver.make_struct("ze_sampler_desc_t")
@@ -85,7 +94,7 @@ class View:
 
 
 def require_bindless(device: Device) -> None:
-    """Raises ``FeatureNotSupportedError`` where there are no bindless images."""
+    """Raise ``FeatureNotSupportedError`` for a device without bindless images."""
     if not device.has_bindless_images:
         loader = ".".join(map(str, driver.version()))
         raise FeatureNotSupportedError(
@@ -106,7 +115,7 @@ def bindless_desc(next: Any = None, sampled: bool = False) -> Any:
 
 
 def make_resident(context: Context, device: Device, image: Any) -> None:
-    """Keeps an image where the device finds it without being told of it; destroys it if that fails."""
+    """Make an image resident, so that kernels may use it without a parameter; destroys it on failure."""
     result = lib.zeContextMakeImageResident(context.handle, device.handle, image)
     if result != SUCCESS:
         lib.zeImageDestroy(image)
@@ -116,14 +125,16 @@ def make_resident(context: Context, device: Device, image: Any) -> None:
 def storage_of(context: Context, handle: int) -> ImageStorage:
     """The image memory of a raw handle.
 
-    Raises:
-        InvalidError: this context has none of that handle.
+    Raises
+    ------
+    InvalidError
+        this context has no image memory of that handle.
     """
     return handle_table.storage(context.images, handle, "level_zero")
 
 
 def exceeded(device: Device, desc: ImageDescriptor) -> str:
-    """Which limit of the device an image exceeds, or nothing."""
+    """The description of the device limit that an image exceeds, or an empty value."""
     widest = int(getattr(device.image, f"maxImageDims{desc.dimensions}D"))
     for name in ("width", "height", "depth"):
         value = getattr(desc, name)
@@ -136,7 +147,7 @@ def exceeded(device: Device, desc: ImageDescriptor) -> str:
 
 
 def allocate_image(context: Context, device: Device, desc: ImageDescriptor) -> int:
-    """New image memory, which kernels can read and write."""
+    """Allocate image memory, which kernels can read and write."""
     refuse_in_fork()
     place = context.device(device)
     require_bindless(place)
@@ -156,7 +167,7 @@ def allocate_image(context: Context, device: Device, desc: ImageDescriptor) -> i
 
 
 def free_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
-    """Frees image memory."""
+    """Free image memory."""
     storage = handle_table.take_storage(context.images, handle, "level_zero")
     if not in_fork():
         for view in storage.views.values():
@@ -167,8 +178,10 @@ def free_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
 def image_level(context: Context, handle: int, level: int) -> int:
     """Level Zero has no mipmaps.
 
-    Raises:
-        SyclRuntimeError: always.
+    Raises
+    ------
+    SyclRuntimeError
+        always.
     """
     storage = storage_of(context, handle)
     raise SyclRuntimeError(
@@ -179,7 +192,7 @@ def image_level(context: Context, handle: int, level: int) -> int:
 
 
 def image_info(context: Context, handle: int) -> ImageRecord:
-    """Size and format as the image was made with: Level Zero tells of an image its bytes alone."""
+    """Size and format of the image's creation: Level Zero reports only the bytes of an image."""
     storage = storage_of(context, handle)
     desc = storage.desc
     return ImageRecord(desc.width, desc.height, desc.depth, desc.channel_type, desc.num_channels)

@@ -1,8 +1,8 @@
-"""Device memory that another process opens (L0, "Inter-Process Communication").
+"""Device memory shared with other processes (L0, "Inter-Process Communication").
 
-A handle of Intel's driver holds a file descriptor, whose number means nothing elsewhere: the descriptor itself has to
-travel, and the receiver's own number of it makes the handle there. The driver's functions that tell and take
-descriptors say where that is so; where it has none, the bytes are enough.
+A handle of Intel's driver holds a file descriptor, whose number is valid in one process only: the descriptor itself has
+to be sent, and the receiver creates the handle from its own number. Such drivers have functions that convert between
+handles and descriptors; for other drivers the bytes are enough.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _handle(data: bytes) -> Any:
 
 
 def export_memory(context: Context, address: int) -> SharedMemory:
-    """Memory of zeMemAllocDevice as another process opens it."""
+    """Export memory of zeMemAllocDevice for another process."""
     refuse_in_fork()
     pointer = ffi.cast("void *", address)
     base, handle = ffi.new("void **"), ffi.new("ze_ipc_mem_handle_t *")
@@ -49,14 +49,14 @@ def export_memory(context: Context, address: int) -> SharedMemory:
 
 
 def end_export(context: Context, data: bytes) -> None:
-    """Gives the handle back; what was opened from it stays open."""
+    """Return the handle; memory opened from it stays open."""
     put = context.driver.function("zeMemPutIpcHandle")
     if put is not None and not in_fork():
         release(put(context.handle, _handle(data)[0]), "zeMemPutIpcHandle")
 
 
 def open_memory(context: Context, device: Device, shared: SharedMemory) -> int:
-    """Maps memory of another process here."""
+    """Map memory of another process."""
     refuse_in_fork()
     handle = _handle(shared.data)
     if shared.descriptor is not None:
@@ -73,6 +73,6 @@ def open_memory(context: Context, device: Device, shared: SharedMemory) -> int:
 
 
 def close_memory(context: Context, address: int) -> None:
-    """Ends the mapping; the memory stays with its owner."""
+    """Unmap the memory; its owner keeps it."""
     if not in_fork():
         release(lib.zeMemCloseIpcHandle(context.handle, ffi.cast("void *", address)), "zeMemCloseIpcHandle")

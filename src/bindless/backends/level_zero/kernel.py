@@ -1,4 +1,4 @@
-"""Kernels: their signature, how their arguments are set, and what their launch looks like."""
+"""Kernels: their signature, the setting of their arguments, and the shape of their launches."""
 
 from __future__ import annotations
 
@@ -33,11 +33,14 @@ _INDIRECT = (
 
 
 class Shape:
-    """A range in work-groups.
+    """A range divided into work-groups.
 
-    Attributes:
-        group: work-items of a work-group by dimension.
-        count: ze_group_count_t.
+    Attributes
+    ----------
+    group
+        work-items of a work-group by dimension.
+    count
+        ze_group_count_t.
     """
 
     __slots__ = ("count", "group")
@@ -48,22 +51,30 @@ class Shape:
 
 
 class Kernel(KernelBase[Shape]):
-    """A kernel of a module, with what is cached for launching it.
+    """A kernel of a module, with the cached data of its launches.
 
-    Attributes:
-        module: kept alive by it.
-        native: ze_kernel_handle_t; its arguments and group size are the next launch's, so a lock is held meanwhile.
-        name: of the kernel.
-        properties: ze_kernel_properties_t.
-        kinds, sizes: of each parameter, or None where the source does not tell.
-        shapes: of the sizes launched so far.
-        owned: whether it is destroyed with its module.
+    Attributes
+    ----------
+    module
+        module of the kernel, which the kernel keeps alive.
+    native
+        ze_kernel_handle_t; it holds the arguments and group size of the next launch, so a lock protects it.
+    name
+        name of the kernel.
+    properties
+        ze_kernel_properties_t.
+    kinds, sizes
+        kind and bytes of each parameter, or None if the source does not give them.
+    shapes
+        shapes of earlier launches, by size.
+    owned
+        whether its module destroys it.
     """
 
     backend = "level_zero"
 
     def __init__(self, module: Module, name: str, made: Any = None, owned: bool = True) -> None:
-        """Makes a kernel, or takes a ze_kernel_handle_t that was ``made`` elsewhere."""
+        """Create a kernel, or adopt a ze_kernel_handle_t that was ``made`` elsewhere."""
         self.module = module
         self.name = name
         self.device: Device = module.device
@@ -97,7 +108,7 @@ class Kernel(KernelBase[Shape]):
         self._handles = frozenset(index for index, kind in enumerate(kinds) if kind in _OPAQUE)
 
     def _max_group(self) -> int:
-        """Work-items of the largest work-group that it runs with."""
+        """Work-items of the kernel's largest work-group."""
         most = int(self.device.compute.maxTotalGroupSize)
         if "ZE_extension_kernel_max_group_size_properties" not in self.device.driver.extensions:
             return most
@@ -109,7 +120,7 @@ class Kernel(KernelBase[Shape]):
 
     @property
     def required(self) -> tuple[int, int, int] | None:
-        """The work-group that it was compiled for."""
+        """The kernel's required work-group size."""
         found = self.properties
         sizes = int(found.requiredGroupSizeX), int(found.requiredGroupSizeY), int(found.requiredGroupSizeZ)
         return sizes if any(sizes) else None
@@ -144,7 +155,7 @@ class Kernel(KernelBase[Shape]):
         return int(self.device.compute.maxSharedLocalMemory)
 
     def set_group(self, group: tuple[int, int, int]) -> int:
-        """Sets the work-group of the next launch; the lock is held."""
+        """Set the work-group of the next launch; the lock is held."""
         if self._group == group:
             return int(SUCCESS)
         self._group = None
@@ -222,7 +233,7 @@ class Kernel(KernelBase[Shape]):
         return SUCCESS
 
     def _opaque(self, index: int, argument: bytes) -> bytes:
-        """The driver's object for the handle of an image, or for its sampler."""
+        """The driver's object of an image handle, or its sampler."""
         assert self.kinds is not None
         handle, context = int.from_bytes(argument, "little"), self.module.context
         view = context.sampled.get(handle) or context.unsampled.get(handle)
@@ -266,7 +277,7 @@ class Kernel(KernelBase[Shape]):
                 )
 
     def _suggest(self, global_size: tuple[int, ...]) -> tuple[int, ...]:
-        """The driver's choice of a work-group, where it divides the range; else the largest that does."""
+        """The driver's suggested work-group if it divides the range; otherwise the largest that does."""
         required = self.required
         if required is not None:
             return required[: len(global_size)]

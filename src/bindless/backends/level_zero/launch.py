@@ -1,4 +1,4 @@
-"""Launching kernels."""
+"""Kernel launches."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def launch(
     arguments: Sequence[bytes | int],
     waits: Sequence[Event] = (),
 ) -> Event:
-    """Runs a kernel; see the contract. Sizes that were launched before are remembered."""
+    """Run a kernel; see the contract. The shapes of earlier launches are cached."""
     if kernel.module.native is None or kernel.module.context.native is not queue.context.native:
         _refuse(queue, kernel)
     if kernel.device is not queue.device:
@@ -45,7 +45,7 @@ def launch(
 def launch_shape(
     queue: Queue, kernel: Kernel, shape: Shape, arguments: Sequence[bytes | int], waits: Sequence[Event]
 ) -> Event:
-    """Runs a kernel over a range that is divided already."""
+    """Run a kernel over a range that is divided already."""
 
     return queue.run(
         lambda own, *events: _append(own, kernel, shape, arguments, *events),
@@ -64,7 +64,7 @@ def launch_with_offset(
     arguments: Sequence[bytes | int],
     waits: Sequence[Event] = (),
 ) -> Event:
-    """See ``OffsetProtocol``: the kernel has the offset while it is appended, and none after that."""
+    """See ``OffsetProtocol``: the offset is set on the kernel during the append only."""
     if kernel.module.native is None or kernel.module.context.native is not queue.context.native:
         _refuse(queue, kernel)
     if kernel.device is not queue.device:
@@ -85,7 +85,7 @@ def launch_with_offset(
 
 
 def _submit(stream: Stream, kernel: Kernel, shape: Shape, arguments: Sequence[bytes | int]) -> Event:
-    """What ``launch_shape`` does, for a launch that waits for nothing and records no times."""
+    """``launch_shape`` for a launch without dependencies and timestamps."""
     refuse_in_fork()
     lists = stream.lists
     with stream.lock:
@@ -124,7 +124,7 @@ def prepare_launch(
     local_size: tuple[int, ...] | None,
     arguments: Sequence[bytes | int],
 ) -> Callable[[], Event] | None:
-    """A launch to be repeated; see the contract."""
+    """Prepare a launch for repetition; see the contract."""
     if not queue.in_order or queue.profiling:
         return None
     shape = kernel.shape(global_size, local_size)

@@ -1,7 +1,7 @@
-"""Modules made of several: SPIR-V that uses functions and variables of other SPIR-V, built as one program.
+"""Linked modules: SPIR-V modules that use each other's functions and variables, built as one program.
 
-That is the extension ``ZE_experimental_module_program``, which gives one module. The core's ``zeModuleDynamicLink``
-leaves as many as there were; it is offered for modules loaded one by one (``link_loaded``).
+The extension ``ZE_experimental_module_program`` builds one module from several. The core's ``zeModuleDynamicLink``
+keeps the modules separate; ``link_loaded`` offers it for modules loaded one by one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LINKER = "ZE_experimental_module_program"
 
 
 class Object:
-    """SPIR-V that is linked later, with its constants and the options that it is compiled with."""
+    """SPIR-V to be linked, with its constants and compile options."""
 
     __slots__ = ("constants", "options", "source")
 
@@ -42,11 +42,13 @@ def compile_module(
     specialization: Mapping[int, bytes] | None = None,
     options: str = "",
 ) -> tuple[Object, str]:
-    """A module that may use functions of others, and what the compiler said of it.
+    """Compile a module that may use functions of other modules; return it with the compiler's log.
 
-    The driver compiles all modules of a program together; here it compiles one by itself to find its errors.
+    The driver compiles all modules of a program together; this call compiles one by itself to find its errors.
 
-    Raises: as ``load_module``; ``InvalidError`` for a native binary, which cannot be linked.
+    Raises
+    ------
+    The exceptions of ``load_module``; ``InvalidError`` for a native binary, which cannot be linked.
     """
     refuse_in_fork()
     place = context.device(device)
@@ -56,7 +58,7 @@ def compile_module(
             "the source is a native binary, and objects to be linked are SPIR-V: load it with state='executable'",
             backend="level_zero",
         )
-    describe_module(source)  # a damaged module is refused here: a compiler may fall over it
+    describe_module(source)  # A damaged module is refused here: it may crash a compiler.
     made = Object(source, Constants(source, specialization), options)
     native, said = build(context, place, module_desc(source, made.constants, options))
     release(lib.zeModuleDestroy(native), "zeModuleDestroy")
@@ -64,10 +66,12 @@ def compile_module(
 
 
 def link_modules(context: Context, device: Device, objects: Sequence[Object], options: str = "") -> Module:
-    """One module of several. Options of the link are added to those of each object.
+    """Link several modules into one. Options of the link are added to those of each object.
 
-    Raises:
-        BuildError: a function is missing, or twice there; ``log`` has the driver's words.
+    Raises
+    ------
+    BuildError
+        a function is undefined or defined twice; ``log`` has the driver's messages.
     """
     refuse_in_fork()
     place = context.device(device)
@@ -81,7 +85,7 @@ def link_modules(context: Context, device: Device, objects: Sequence[Object], op
         pBuildFlags=ffi.new("char const *[]", words),
         pConstants=ffi.new("ze_module_constants_t const *[]", [item.constants.native for item in objects]),
     )
-    # Beside a program its own input is passed over, but the validation layer wants one.
+    # With a program its own input is ignored, but the validation layer requires one.
     desc = driver.make_struct(
         "ze_module_desc_t",
         program,
@@ -101,7 +105,7 @@ def link_modules(context: Context, device: Device, objects: Sequence[Object], op
 
 
 def _require_whole(module: Module) -> None:
-    """Refuses a program that still imports something: a driver may build it, and its kernels cannot run."""
+    """Refuse a program with unresolved imports: a driver may build it, but its kernels cannot run."""
     properties = driver.get_properties("ze_module_properties_t", "zeModuleGetProperties", module.native)
     if properties.flags & lib.ZE_MODULE_PROPERTY_FLAG_IMPORTS:
         missing = imports(module) or module.log
@@ -111,7 +115,7 @@ def _require_whole(module: Module) -> None:
 
 
 def imports(module: Module) -> str:
-    """What a module still needs of others, in the driver's words; empty where it does not tell."""
+    """The unresolved imports of a module, in the driver's words; empty if the driver does not report them."""
     inspect = module.device.driver.function("zeModuleInspectLinkageExt")
     if inspect is None:
         return ""

@@ -1,4 +1,4 @@
-"""Queue groups, peers, residency, barriers of ranges, other launches, and modules linked when loaded."""
+"""Queue groups, peer access, residency, barriers of ranges, cooperative and indirect launches, and dynamic linking."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ _LATENCY_UNITS = {
 
 
 def queue_groups(device: Device) -> Sequence[QueueGroupRecord]:
-    """Kinds of engines of a device (L0, "Command Queue Groups")."""
+    """The kinds of engines of a device (L0, "Command Queue Groups")."""
     refuse_in_fork()
     return device.groups
 
 
 def create_queue_in_group(context: Context, device: Device, ordinal: int, engine: int, *, immediate: bool) -> Queue:
-    """A queue in order on one engine of a group."""
+    """Create an in-order queue on one engine of a group."""
     refuse_in_fork()
     place = context.device(device)
     group = next(group for group in place.groups if group.ordinal == ordinal)
@@ -71,7 +71,7 @@ def create_queue_in_group(context: Context, device: Device, ordinal: int, engine
 
 
 def can_access_peer(device: Device, peer: Device) -> bool:
-    """Whether kernels of a device reach memory of another; a device of another driver is never reached."""
+    """Whether kernels of a device can access the memory of another; never for a device of another driver."""
     refuse_in_fork()
     if device.driver is not peer.driver:
         return False
@@ -86,7 +86,7 @@ def reaches_memory(context: Context, device: Device, other: Device) -> bool:
 
 
 def peer_properties(device: Device, peer: Device) -> PeerRecord:
-    """What they may do there."""
+    """The properties of the access between two devices."""
     refuse_in_fork()
     if device.driver is not peer.driver:
         return PeerRecord(False, False)
@@ -117,7 +117,7 @@ def peer_properties(device: Device, peer: Device) -> PeerRecord:
 
 
 def make_memory_resident(context: Context, device: Device, address: int, nbytes: int) -> None:
-    """Keeps memory where the device reaches it (L0, "Memory Residency")."""
+    """Make memory resident on the device (L0, "Memory Residency")."""
     refuse_in_fork()
     call = lib.zeContextMakeMemoryResident(
         context.handle, context.device(device).handle, ffi.cast("void *", address), nbytes
@@ -126,7 +126,7 @@ def make_memory_resident(context: Context, device: Device, address: int, nbytes:
 
 
 def evict_memory(context: Context, device: Device, address: int, nbytes: int) -> None:
-    """Lets the driver move memory away, which no command uses."""
+    """Let the driver evict memory that no command uses."""
     if not in_fork():
         call = lib.zeContextEvictMemory(
             context.handle, context.device(device).handle, ffi.cast("void *", address), nbytes
@@ -142,7 +142,7 @@ def _image(context: Context, handle: int) -> Any:
 
 
 def make_image_resident(context: Context, device: Device, handle: int) -> None:
-    """Keeps image memory where the device reaches it."""
+    """Make image memory resident on the device."""
     refuse_in_fork()
     check(
         lib.zeContextMakeImageResident(context.handle, context.device(device).handle, _image(context, handle)),
@@ -151,7 +151,7 @@ def make_image_resident(context: Context, device: Device, handle: int) -> None:
 
 
 def evict_image(context: Context, device: Device, handle: int) -> None:
-    """Lets the driver move image memory away, which no command uses and no handle is of."""
+    """Let the driver evict image memory that no command uses and that has no image handle."""
     if not in_fork():
         release(
             lib.zeContextEvictImage(context.handle, context.device(device).handle, _image(context, handle)),
@@ -163,7 +163,7 @@ def evict_image(context: Context, device: Device, handle: int) -> None:
 
 
 def barrier_of_ranges(queue: Queue, ranges: Sequence[tuple[int, int]], waits: Sequence[Event] = ()) -> Event:
-    """What later commands see at these ranges is what earlier ones have written (L0, "Memory Ranges Barriers")."""
+    """Make earlier writes to these ranges visible to later commands (L0, "Memory Ranges Barriers")."""
     sizes = ffi.new("size_t[]", [nbytes for _, nbytes in ranges])
     starts = ffi.new("void const *[]", [ffi.cast("void *", address) for address, _ in ranges])
     return queue.run(
@@ -211,7 +211,7 @@ def launch_cooperative(
     arguments: Sequence[bytes | int],
     waits: Sequence[Event] = (),
 ) -> Event:
-    """All work-groups at work together (L0, "Cooperative Kernels")."""
+    """Launch a kernel whose work-groups all run at the same time (L0, "Cooperative Kernels")."""
     shape: Shape = kernel.shape(global_size, local_size)
     groups = int(shape.count.groupCountX * shape.count.groupCountY * shape.count.groupCountZ)
     shared = sum(argument for argument in arguments if isinstance(argument, int))
@@ -234,7 +234,7 @@ def launch_cooperative(
 
 
 def most_cooperative_groups(kernel: Kernel, local_size: tuple[int, ...], local_memory: int) -> int:
-    """How many work-groups of a size work together at most."""
+    """The most work-groups of a size that run at the same time."""
     refuse_in_fork()
     group = _group(local_size)
     slot = ffi.new("uint32_t *")
@@ -256,7 +256,7 @@ def launch_indirect(
     arguments: Sequence[bytes | int],
     waits: Sequence[Event] = (),
 ) -> Event:
-    """Work-groups whose number the device reads when the kernel starts (L0, "Indirect Launch")."""
+    """Launch a kernel with the number of work-groups that the device reads at the start (L0, "Indirect Launch")."""
     group = _group(local_size)
     counts = ffi.cast("ze_group_count_t *", address)
     return _launch(
@@ -278,7 +278,7 @@ _CACHE = {
 
 
 def prefer_cache(kernel: Kernel, preference: str) -> None:
-    """What of the cache a kernel would rather have (zeKernelSetCacheConfig)."""
+    """Set the preferred split of cache and local memory (zeKernelSetCacheConfig)."""
     refuse_in_fork()
     if kernel.module.native is None:
         raise InvalidError(f"kernel {kernel.name!r} belongs to a module that was released", backend="level_zero")
@@ -290,7 +290,7 @@ def prefer_cache(kernel: Kernel, preference: str) -> None:
 
 
 def link_loaded(modules: Sequence[Module]) -> str:
-    """Gives the imports of modules what the others export (L0, "Dynamically Linked Modules")."""
+    """Resolve the imports of modules from each other's exports (L0, "Dynamically Linked Modules")."""
     refuse_in_fork()
     natives = [module.native for module in modules]
     if any(native is None for native in natives):

@@ -29,10 +29,10 @@ _KINDS = {
     lib.ZE_MEMORY_TYPE_SHARED: UsmKind.shared,
 }
 
-# Copies below this are done before another engine has begun.
+# Smaller copies finish before another engine would start.
 _LARGE = 1 << 20
 
-# The element sizes that images over linear memory have.
+# The element sizes of images over linear memory.
 _ELEMENT_SIZES = (1, 2, 4, 8, 16)
 
 
@@ -41,7 +41,7 @@ def address_of(pointer: Any) -> int:
 
 
 def allocate(context: Context, device: Device | None, kind: UsmKind, nbytes: int, alignment: int = 0) -> int:
-    """New memory at the driver's own alignment, or a larger one."""
+    """Allocate memory at the driver's own alignment, or a larger one."""
     if not 0 < nbytes < 2**63:
         raise MemoryAllocationError(f"nbytes={nbytes}: an allocation has 1 to 2**63 - 1 bytes", backend="level_zero")
     refuse_in_fork()
@@ -72,10 +72,12 @@ def allocate(context: Context, device: Device | None, kind: UsmKind, nbytes: int
 
 
 def pitch_of(context: Context, device: Device, width: int, height: int, element_size: int) -> int:
-    """Bytes between the rows of a two-dimensional image over linear memory, as the driver wants them.
+    """The driver's row pitch in bytes of a two-dimensional image over linear memory.
 
-    Args:
-        width: pixels.
+    Parameters
+    ----------
+    width
+        pixels.
     """
     ask = context.driver.require("zeMemGetPitchFor2dImage", "1.9")
     slot = ffi.new("size_t *")
@@ -89,7 +91,7 @@ def pitch_of(context: Context, device: Device, width: int, height: int, element_
 
 
 def _require_limits(device: Device, width: int, height: int) -> None:
-    """Refuses sizes beyond the device's, which Intel's driver ends the process for."""
+    """Refuse sizes beyond the device's limits, for which Intel's driver aborts the process."""
     widest, highest = int(device.pitched.maxImageLinearWidth), int(device.pitched.maxImageLinearHeight)
     for name, value, most in (("width", width, widest), ("height", height, highest)):
         if value > most:
@@ -102,7 +104,7 @@ def _require_limits(device: Device, width: int, height: int) -> None:
 def allocate_pitched(
     context: Context, device: Device, width_in_bytes: int, height: int, element_size: int
 ) -> tuple[int, int]:
-    """Device memory with rows that images can be made over, and the bytes between rows."""
+    """Allocate device memory with rows that suit images; return its address and the row pitch in bytes."""
     if width_in_bytes < 1 or height < 1:
         raise MemoryAllocationError(
             f"{width_in_bytes} bytes x {height} rows: both are at least 1 (a one-dimensional image is one row)",
@@ -118,7 +120,7 @@ def allocate_pitched(
 
 
 def free(context: Context, address: int) -> None:
-    """Frees memory of this context; commands that use it are complete."""
+    """Free memory of this context; commands that use it are complete."""
     allocation = context.allocations.pop(address, None)
     if allocation is None:
         raise MemoryAllocationError(
@@ -131,7 +133,7 @@ def free(context: Context, address: int) -> None:
 
 
 def pointer_info(context: Context, address: int) -> PointerRecord:
-    """What an address belongs to. Memory of other libraries counts where it is of the same native context."""
+    """The allocation of an address. Memory of other libraries counts if it belongs to the same native context."""
     refuse_in_fork()
     pointer = ffi.cast("void *", address)
     found, owner = driver.make_struct("ze_memory_allocation_properties_t"), ffi.new("ze_device_handle_t *")
@@ -152,7 +154,7 @@ def pointer_info(context: Context, address: int) -> PointerRecord:
 
 
 def copy(queue: Queue, dst: int, src: int, nbytes: int, waits: Sequence[Event] = ()) -> Event:
-    """Copies between any two memories; the driver finds out which they are."""
+    """Copy between any two addresses; the driver detects the kind of each memory."""
     if not nbytes:
         return queue.run(nothing, "zeCommandListAppendBarrier", waits)
     target, source = ffi.cast("void *", dst), ffi.cast("void *", src)
@@ -170,7 +172,7 @@ def copy(queue: Queue, dst: int, src: int, nbytes: int, waits: Sequence[Event] =
 
 
 def fill(queue: Queue, dst: int, pattern: bytes, count: int, waits: Sequence[Event] = ()) -> Event:
-    """Writes ``count`` copies of a pattern."""
+    """Write ``count`` copies of a pattern."""
     parts = [_part(*part) for part in fill_parts(dst, pattern, len(pattern) * count)]
     if not parts:
         return queue.run(nothing, "zeCommandListAppendBarrier", waits)
@@ -189,12 +191,12 @@ def _part(address: int, pattern: bytes, nbytes: int) -> Command:
 
 
 def _migrates(queue: Queue, address: int) -> bool:
-    """Whether memory moves between host and device, so that hints mean something."""
+    """Whether the memory migrates between host and device, so that hints have an effect."""
     return pointer_info(queue.context, address).kind is UsmKind.shared
 
 
 def _hint(queue: Queue, hint: Any, call: str, address: int, nbytes: int, waits: Sequence[Event]) -> Event:
-    """A command that takes no events itself."""
+    """A command without events."""
     if not nbytes or not _migrates(queue, address):
         return queue.run(nothing, call, waits)
 
@@ -210,7 +212,7 @@ def _hint(queue: Queue, hint: Any, call: str, address: int, nbytes: int, waits: 
 
 
 def prefetch(queue: Queue, address: int, nbytes: int, waits: Sequence[Event] = ()) -> Event:
-    """Brings shared memory to the device; nothing for other memory."""
+    """Migrate shared memory to the device; does nothing for other memory."""
     pointer = ffi.cast("void *", address)
     return _hint(
         queue,
@@ -222,7 +224,7 @@ def prefetch(queue: Queue, address: int, nbytes: int, waits: Sequence[Event] = (
     )
 
 
-# What advice 0, SYCL's "the default behaviour", takes back.
+# The advice that 0, SYCL's "default behaviour", unsets.
 _DEFAULTS = (
     lib.ZE_MEMORY_ADVICE_CLEAR_READ_MOSTLY,
     lib.ZE_MEMORY_ADVICE_CLEAR_PREFERRED_LOCATION,
@@ -232,13 +234,13 @@ _MOST_ADVICE = lib.ZE_MEMORY_ADVICE_CLEAR_SYSTEM_MEMORY_PREFERRED_LOCATION
 
 
 def advise(queue: Queue, address: int, nbytes: int, advice: int, waits: Sequence[Event] = ()) -> Event:
-    """Tells the driver how shared memory will be used: ze_memory_advice_t 1 to 9, or 0 for the default behaviour.
+    """Advise the driver on the use of shared memory: ze_memory_advice_t 1 to 9, or 0 for the default behaviour.
 
-    Level Zero's own 0, mostly read, is the one that SYCL's default takes the place of.
+    SYCL's default replaces Level Zero's own 0, mostly read.
     """
     if not 0 <= advice <= _MOST_ADVICE:
         raise InvalidError(
-            f"advice={advice}: Level Zero knows 0 (default) and ze_memory_advice_t 1 to {_MOST_ADVICE}",
+            f"advice={advice}: Level Zero supports 0 (default) and ze_memory_advice_t 1 to {_MOST_ADVICE}",
             backend="level_zero",
         )
     pointer, device = ffi.cast("void *", address), queue.device.handle

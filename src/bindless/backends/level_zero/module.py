@@ -1,4 +1,4 @@
-"""Modules: SPIR-V that the driver compiles, and native binaries that it takes as they are."""
+"""Modules: SPIR-V, which the driver compiles, and native binaries, which it loads as they are."""
 
 from __future__ import annotations
 
@@ -35,15 +35,24 @@ _NATIVE = b"\x7fELF"
 class Module:
     """A loaded module.
 
-    Attributes:
-        context: where it is loaded; its record of images is what image arguments are looked up in.
-        device: whose code it is.
-        native: ze_module_handle_t, or None once released.
-        signatures: what the SPIR-V says of its kernels; empty for a binary.
-        log: what the driver's compiler said.
-        kernels: made so far, by name.
-        adopted: kernels of it that were made elsewhere.
-        owned: whether it is destroyed at the end.
+    Attributes
+    ----------
+    context
+        context of the module; image arguments are looked up in its record of images.
+    device
+        device of the code.
+    native
+        ze_module_handle_t, or None after its release.
+    signatures
+        kernel signatures of the SPIR-V; empty for a binary.
+    log
+        log of the driver's compiler.
+    kernels
+        created kernels, by name.
+    adopted
+        kernels of the module with another owner.
+    owned
+        whether ``close`` destroys it.
     """
 
     def __init__(
@@ -71,11 +80,11 @@ class Module:
         array = ffi.new("char const *[]", max(count[0], 1))
         check(lib.zeModuleGetKernelNames(self.native, count, array), "zeModuleGetKernelNames")
         found = {ffi.string(array[place]).decode("utf-8", "replace") for place in range(count[0])}
-        # Intel's compiler lists a table of its own among them.
+        # Intel's compiler lists an internal table among them.
         return tuple(sorted(name for name in found if name != "Intel_Symbol_Table_Void_Program"))
 
     def close(self) -> None:
-        """Destroys it and its kernels, which cannot be launched any more."""
+        """Destroy it and its kernels, which cannot be launched any more."""
         native, self.native = self.native, None
         if native is None or in_fork():
             return
@@ -89,11 +98,14 @@ class Module:
 
 
 class Constants:
-    """Specialization constants as the driver takes them.
+    """Specialization constants in the driver's form.
 
-    Attributes:
-        native: ze_module_constants_t *, or NULL.
-        key: the same as bytes.
+    Attributes
+    ----------
+    native
+        ze_module_constants_t *, or NULL.
+    key
+        the same as bytes.
     """
 
     def __init__(self, source: bytes, specialization: Mapping[int, bytes] | None) -> None:
@@ -110,10 +122,12 @@ class Constants:
 
 
 def _require_constants(source: bytes, specialization: Mapping[int, bytes]) -> None:
-    """Refuses constants that the source does not have; a driver may pass over them.
+    """Refuse constants that the source does not declare; a driver may ignore them.
 
-    Raises:
-        BuildError: no constant has this number, or it has another size.
+    Raises
+    ------
+    BuildError
+        no constant has this number, or its size differs.
     """
     if not spirv.is_spirv(source):
         raise BuildError(
@@ -132,11 +146,14 @@ def _require_constants(source: bytes, specialization: Mapping[int, bytes]) -> No
 
 
 def require_source(device: Device, source: bytes) -> None:
-    """Refuses what the driver's compiler would not even look at.
+    """Refuse sources that the driver's compiler cannot take.
 
-    Raises:
-        FeatureNotSupportedError: the device takes no SPIR-V.
-        BuildError: it is neither SPIR-V nor a native binary.
+    Raises
+    ------
+    FeatureNotSupportedError
+        the device does not support SPIR-V.
+    BuildError
+        the source is neither SPIR-V nor a native binary.
     """
     if not int(device.module.spirvVersionSupported) and not source.startswith(_NATIVE):
         raise FeatureNotSupportedError(
@@ -153,14 +170,14 @@ def require_source(device: Device, source: bytes) -> None:
 
 
 def describe_module(source: bytes) -> ModuleDescription:
-    """Its kernels and constants; those of a binary are known once it is loaded."""
+    """The kernels and constants of a source; those of a binary are known only after loading."""
     if source.startswith(_NATIVE):
         return ModuleDescription()
     return spirv.describe(source)
 
 
 def text_of_log(log: Any) -> str:
-    """What a build log says, which is destroyed."""
+    """The text of a build log; destroys the log."""
     if log == ffi.NULL:
         return ""
     size = ffi.new("size_t *")
@@ -182,10 +199,12 @@ _BUILD_FAILURES = (
 
 
 def build(context: Context, device: Device, desc: Any) -> tuple[Any, str]:
-    """A ze_module_handle_t and what the compiler said of it.
+    """A ze_module_handle_t and the compiler's log.
 
-    Raises:
-        BuildError: it does not compile; ``log`` has the compiler's words.
+    Raises
+    ------
+    BuildError
+        it does not compile; ``log`` has the compiler's messages.
     """
     module, log = ffi.new("ze_module_handle_t *"), ffi.new("ze_module_build_log_handle_t *")
     result = lib.zeModuleCreate(context.handle, device.handle, desc, module, log)
@@ -196,7 +215,7 @@ def build(context: Context, device: Device, desc: Any) -> tuple[Any, str]:
 
 
 def build_error(context: Context, device: Device, result: int, call: str, said: str) -> Exception:
-    """BuildError with the log; failures that are not the module's own as what they are."""
+    """A BuildError with the log, or the exception of a failure that the module did not cause."""
     said = said or context.driver.last_error()
     found = error(result, call, f"for {device.name}")
     if result not in _BUILD_FAILURES:
@@ -214,17 +233,20 @@ def load_module(
     specialization: Mapping[int, bytes] | None = None,
     options: str = "",
 ) -> Module:
-    """Loads SPIR-V or a native binary on a device.
+    """Load SPIR-V or a native binary on a device.
 
-    Raises:
-        BuildError: it does not compile, or is not for this device; ``log`` has the compiler's words.
-        FeatureNotSupportedError: the device takes no SPIR-V.
+    Raises
+    ------
+    BuildError
+        it does not compile, or is not for this device; ``log`` has the compiler's messages.
+    FeatureNotSupportedError
+        the device takes no SPIR-V.
     """
     refuse_in_fork()
     place = context.device(device)
     require_source(place, source)
     constants = Constants(source, specialization)
-    signatures = describe_module(source).kernels  # a damaged module is refused here: a compiler may fall over it
+    signatures = describe_module(source).kernels  # A damaged module is refused here: it may crash a compiler.
     kept = cache() if spirv.is_spirv(source) else None
     if kept is not None:
         return _load_kept(kept, context, place, source, signatures, constants, options)
@@ -254,7 +276,7 @@ def _load_kept(
     constants: Constants,
     options: str,
 ) -> Module:
-    """A module of SPIR-V whose native binary is in the cache, or goes there."""
+    """Load SPIR-V from the native binary in the cache, or compile it and store the binary there."""
     about = f"level_zero {device.driver.uuid.hex()} {device.driver.version} {device.name} {device.ip_version} {options}"
     key = (about.encode(), constants.key, source)
     found = kept.get(*key)
@@ -270,7 +292,7 @@ def _load_kept(
         try:
             return Module(context, device, build(context, device, binary)[0], signatures, found[4 : 4 + size].decode())
         except BuildError:
-            pass  # a driver that does not take it back compiles it anew
+            pass  # If the driver refuses its binary, it compiles the source again.
     native, said = build(context, device, module_desc(source, constants, options))
     made = Module(context, device, native, signatures, said)
     size = ffi.new("size_t *")

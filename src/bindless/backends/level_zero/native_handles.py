@@ -1,7 +1,7 @@
-"""Objects around native ones that were made elsewhere (ZE section 4.3).
+"""Objects for native handles that were created elsewhere (ZE section 4.3).
 
-Level Zero counts no references and tells of few objects whose they are: a command list tells its context and device, an
-event its context by way of its pool, memory is looked up in its context. A command queue and a module tell neither.
+Level Zero counts no references and reports the owner of few objects: a command list reports its context and device, an
+event its context through its pool, and memory is looked up in its context. A command queue and a module report neither.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = [
 
 lib, ffi = driver.lib, driver.ffi
 
-# Types of the handles of each kind of object, the one that ZE gives first.
+# Types of the handles of each kind of object; the first one is that of ZE.
 TYPES = {
     "platform": ("ze_driver_handle_t",),
     "device": ("ze_device_handle_t",),
@@ -88,7 +88,7 @@ def find_device(handle: NativeHandle) -> Device | None:
 
 
 def devices_of(kind: str, handle: NativeHandle) -> Sequence[Device]:
-    """Of an immediate command list; other objects do not tell."""
+    """The devices of an immediate command list; other objects do not report them."""
     if handle.type != _LIST:
         return ()
     for owner in all_drivers():
@@ -101,7 +101,7 @@ def devices_of(kind: str, handle: NativeHandle) -> Sequence[Device]:
 
 
 def adopt_context(handle: NativeHandle, devices: Sequence[Device], owned: bool) -> Context:
-    """A context for some devices of its driver."""
+    """Adopt a context for some devices of its driver."""
     if not devices:
         raise InvalidError(
             "devices=(): a ze_context_handle_t does not tell its devices; name one or several", backend="level_zero"
@@ -113,7 +113,7 @@ def adopt_context(handle: NativeHandle, devices: Sequence[Device], owned: bool) 
 
 
 def adopt_queue(context: Context, device: Device, handle: NativeHandle, owned: bool) -> AdoptedQueue:
-    """A queue in order over an immediate command list or a command queue."""
+    """Adopt an immediate command list or a command queue as an in-order queue."""
     refuse_in_fork()
     place = context.device(device)
     lists = (_immediate if handle.type == _LIST else _regular)(context, place, handle, owned)
@@ -144,7 +144,7 @@ def _immediate(context: Context, device: Device, handle: NativeHandle, owned: bo
 def _regular(context: Context, device: Device, handle: NativeHandle, owned: bool) -> RegularLists:
     native = _native(handle)
     ordinal = context.driver.ask("zeCommandQueueGetOrdinal", native, "uint32_t")
-    if ordinal is None:  # an older driver does not tell: the group that runs kernels
+    if ordinal is None:  # An older driver does not report it: assume the group that runs kernels.
         ordinal = 0 if device.compute_group is None else device.compute_group.ordinal
     return RegularLists.around(context.handle, device, int(ordinal), native, owned)
 
@@ -153,7 +153,7 @@ def _regular(context: Context, device: Device, handle: NativeHandle, owned: bool
 
 
 class _ForeignHandle(NativeEvent):
-    """A ze_event_handle_t of a pool of someone else; one that is owned is destroyed with the last reference."""
+    """A ze_event_handle_t of a foreign pool; an owned one is destroyed with the last reference."""
 
     __slots__ = ("_owned",)
 
@@ -161,14 +161,14 @@ class _ForeignHandle(NativeEvent):
         self.handle = handle
         self._owned = owned
 
-    # Bound here: at exit the module's names are gone.
+    # Bound here, because the module's names are gone at exit.
     def __del__(self, _destroy: Any = lib.zeEventDestroy, _in_fork: Any = in_fork) -> None:
         if self._owned and not _in_fork():
             _destroy(self.handle)
 
 
 class ForeignEvent(Event):
-    """An event of no stream: what signals it is not known here."""
+    """An event of no stream: the command that signals it is unknown."""
 
     __slots__ = ("_context", "_done")
 
@@ -199,12 +199,12 @@ class ForeignEvent(Event):
         raise ProfilingError("an event that was made of a native one has no times", backend="level_zero")
 
     def release(self) -> None:
-        """Commands that wait for it keep the native event."""
+        """Drop the event; commands that wait for it keep the native event."""
         self.native = None
 
 
 def adopt_event(context: Context, handle: NativeHandle, owned: bool) -> ForeignEvent:
-    """An event of a pool of the same context."""
+    """Adopt an event of a pool of the same context."""
     refuse_in_fork()
     native, owner = _native(handle), context.driver
     status = lib.zeEventQueryStatus(native)
@@ -227,7 +227,7 @@ def adopt_event(context: Context, handle: NativeHandle, owned: bool) -> ForeignE
 
 
 def adopt_module(context: Context, device: Device, handle: NativeHandle, owned: bool) -> Module:
-    """A module whose kernels run."""
+    """Adopt a module whose imports are resolved."""
     refuse_in_fork()
     made = Module(context, context.device(device), _native(handle), {}, owned=owned)
     names = made.names()
@@ -249,7 +249,7 @@ def adopt_module(context: Context, device: Device, handle: NativeHandle, owned: 
 
 
 def adopt_kernel(module: Module, handle: NativeHandle, owned: bool) -> Kernel:
-    """A kernel of a module; Level Zero tells its name, by which it is known there."""
+    """Adopt a kernel of a module under the name that Level Zero reports."""
     if module.native is None:
         raise InvalidError("the module was released", backend="level_zero")
     native = _native(handle)
@@ -280,10 +280,10 @@ def adopt_kernel(module: Module, handle: NativeHandle, owned: bool) -> Kernel:
 
 
 def adopt_memory(context: Context, handle: NativeHandle, owned: bool) -> PointerRecord:
-    """Unified memory of the same context; one that is owned can be freed.
+    """Adopt unified memory of the same context; owned memory can be freed.
 
-    Memory of another context may be lent to the driver's default one, which libraries of the process share. It could
-    not be freed there.
+    Memory of another context may be accessible in the driver's default one, which libraries of the process share. It
+    could not be freed there.
     """
     refuse_in_fork()
     found = memory.pointer_info(context, int(handle))

@@ -1,4 +1,4 @@
-"""Queues: one stream in order, or a few streams between which only events make order."""
+"""Queues: one stream in order, or a few streams ordered by events only."""
 
 from __future__ import annotations
 
@@ -21,15 +21,19 @@ STREAMS_OF_AN_OUT_OF_ORDER_QUEUE = 4
 class Queue(RecordingQueue[Stream, Event]):
     """A queue of one device.
 
-    Commands of an out-of-order queue go round its streams. One that depends on the last command of a stream follows it
-    there, which orders the two without an event; other dependencies are events. Two commands that do not depend on each
-    other may so still run one after the other, which the specification allows. Where the device has memory of its own
-    and engines that only copy, large copies of an out-of-order queue go to one of those, beside the kernels.
+    Commands of an out-of-order queue are distributed over its streams in turn. A command that depends on the last
+    command of a stream follows it on that stream, which orders the two without an event; other dependencies are events.
+    Two independent commands may still run one after the other, which the specification allows. If the device has memory
+    of its own and copy engines, large copies of an out-of-order queue run on a copy engine, concurrently with kernels.
 
-    Attributes:
-        context: where it was made.
-        device: whose work it does.
-        copies: the stream of the copy engine, the last of them, or None.
+    Attributes
+    ----------
+    context
+        context of the queue.
+    device
+        device of the queue.
+    copies
+        stream of the copy engine, the last stream, or None.
     """
 
     backend = "level_zero"
@@ -63,7 +67,7 @@ class Queue(RecordingQueue[Stream, Event]):
 
     @classmethod
     def around(cls, context: Context, device: Device, lists: ImmediateList | RegularLists) -> Queue:
-        """A queue in order over one native object that was made elsewhere."""
+        """Adopt a native object as an in-order queue."""
         made = cls.__new__(cls)
         made.context, made.device = context, context.device(device)
         made.in_order, made.profiling, made.closed = True, False, False
@@ -82,23 +86,23 @@ class Queue(RecordingQueue[Stream, Event]):
         first: Command | None = None,
         copies: bool = False,
     ) -> Event:
-        """Submits a command; see ``Stream.run``. ``copies``: the copy engine may do it."""
+        """Submit a command; see ``Stream.run``. ``copies`` allows the copy engine."""
         self.require_open()
         stream = self.copies if copies and self.copies is not None else self.stream(waits)
         return stream.run(command, call, waits, details, first)
 
     def wait(self) -> None:
-        """Returns when all work submitted so far is done. Interruptible."""
+        """Wait until all work submitted so far is complete. Interruptible."""
         if not self.closed:
             for stream in self.streams:
                 stream.wait()
 
     def is_idle(self) -> bool:
-        """Whether all work is done."""
+        """Whether all work is complete."""
         return self.closed or all(stream.is_idle() for stream in self.streams)
 
     def close(self) -> None:
-        """Waits for its work and destroys its streams. What failed is said by the events that are still asked."""
+        """Wait for the work and destroy the streams. Events that are queried later report failures."""
         if self.closed or in_fork():
             self.closed = True
             return

@@ -1,4 +1,4 @@
-"""Streams: what runs in order on the device, with the events of its commands."""
+"""Streams: in-order work of a device, with the events of its commands."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ lib, ffi = driver.lib, driver.ffi
 
 _NULL = ffi.NULL
 
-# Commands that use events between two looks at which of them are complete.
+# Commands with events between two checks for completed ones.
 _SWEEP_EVERY = 64
 
 
@@ -36,12 +36,16 @@ def nothing(own: Any, signal: Any, count: int, waits: Any) -> int:
 
 
 class Stream(RecordingStream[Event]):
-    """Commands one after the other on one engine of a device.
+    """In-order commands on one engine of a device.
 
-    Attributes:
-        context: where it lives.
-        device: where it runs.
-        lists: how commands are submitted.
+    Attributes
+    ----------
+    context
+        context of the stream.
+    device
+        device of the stream.
+    lists
+        submission of the commands.
     """
 
     def __init__(self, context: Context, device: Device, lists: Lists, profiling: bool = False) -> None:
@@ -49,8 +53,8 @@ class Stream(RecordingStream[Event]):
         self.context = context
         self.device = device
         self.lists = lists
-        # Events not to be used again before the command of an index is done. Those of _signalled will be signalled
-        # by then; of _awaited that is not known: they are waited for, or Ctrl-C may have come too early.
+        # Events that must not be reused before the command of an index is complete. Those of _signalled are signalled
+        # by then; those of _awaited may not be: commands wait for them, or Ctrl-C came before the signal.
         self._signalled: deque[tuple[int, NativeEvent]] = deque()
         self._awaited: deque[tuple[int, Sequence[NativeEvent]]] = deque()
         self._next_sweep = _SWEEP_EVERY
@@ -65,14 +69,20 @@ class Stream(RecordingStream[Event]):
         details: object = "",
         first: Command | None = None,
     ) -> Event:
-        """Submits a command and gives its event.
+        """Submit a command and return its event.
 
-        Args:
-            command: see ``_level_zero_lists``.
-            call: the driver's function, for errors.
-            waits: events to wait for first, of any queue of the same context.
-            details: for errors.
-            first: a part that precedes the command.
+        Parameters
+        ----------
+        command
+            see ``command_list``.
+        call
+            the driver's function, for errors.
+        waits
+            events of any queue of the same context that come first.
+        details
+            for errors.
+        first
+            part that precedes the command.
         """
         refuse_in_fork()
         for event in waits:
@@ -107,7 +117,7 @@ class Stream(RecordingStream[Event]):
             return self.after(number, timed, natives)
 
     def append(self, function: Callable[..., int], *arguments: Any) -> Event:
-        """``run`` for one call of the driver that waits for nothing and records no times; the lists are direct."""
+        """``run`` for one driver call without dependencies and timestamps; the lists are direct."""
         refuse_in_fork()
         with self.lock:
             if self.pending is None or self.closed or self.is_kept():
@@ -122,7 +132,7 @@ class Stream(RecordingStream[Event]):
     def _begin(
         self, first: Command, event: TimedEvent | None, number: int, count: int, array: Any, call: str, details: object
     ) -> None:
-        """Submits the first part of a command, whose events are used even if the rest of it is refused."""
+        """Submit the first part of a command; its events stay in use even if the rest is refused."""
         own = None if event is None else NativeEvent(self.context.native.pools[True])
         if own is not None:
             self._keep((own,))
@@ -147,7 +157,7 @@ class Stream(RecordingStream[Event]):
         return self.submitted
 
     def _refused(self, number: int) -> None:
-        """Takes the count of a command back that the driver did not take, so that nothing waits for it."""
+        """Take back the count of a command that the driver refused, so that nothing waits for it."""
         if self.submitted != number:  # others were submitted meanwhile; theirs are higher
             return
         while self._awaited and self._awaited[-1][0] == self.submitted:
@@ -155,11 +165,11 @@ class Stream(RecordingStream[Event]):
         self.submitted -= 1
 
     def _keep(self, natives: Sequence[NativeEvent]) -> None:
-        """Holds events until the command just counted is done; before the driver is told of them."""
+        """Keep events until the command just counted is complete; called before the driver gets them."""
         self._awaited.append((self.submitted, natives))
 
     def before(self, waits: Sequence[Event]) -> list[NativeEvent]:
-        """What precedes every command, and the driver's events that it waits for; the lock is held."""
+        """Prepare for any command; return the driver's events that it waits for. The lock is held."""
         if self.closed:
             raise self.failure or InvalidError(
                 "this queue was released; its commands can go to another one", backend="level_zero"
@@ -174,13 +184,7 @@ class Stream(RecordingStream[Event]):
         ]
 
     def after(self, number: int, timed: TimedEvent | None = None, natives: Sequence[NativeEvent] = ()) -> Event:
-        """The event of the command just submitted; the lock is held.
-
-        Args:
-            number: from ``begin``.
-            timed: the event that the command signals itself.
-            natives: the driver's events that the command waits for.
-        """
+        """The event of the command just submitted and counted by ``begin``; the lock is held."""
         event = Event(self, number) if timed is None else timed
         if self.submitted != number:
             number = self._count_anew(timed, natives)
@@ -228,7 +232,7 @@ class Stream(RecordingStream[Event]):
             event.native = native
 
     def _mark(self) -> NativeEvent:
-        """A new event of the driver at the end of what was submitted."""
+        """A new driver event at the end of the submitted work, which stands for the command of an index."""
         native = NativeEvent(self.context.native.pools[False])
         index = self.submitted
         self._awaited.append((index, (native,)))
@@ -254,7 +258,7 @@ class Stream(RecordingStream[Event]):
                 events.popleft()
 
     def _sweep(self) -> None:
-        """Looks which commands are complete and lets their events go; the lock is held."""
+        """Release the events of completed commands; the lock is held."""
         while self._signalled and lib.zeEventQueryStatus(self._signalled[0][1].handle) != NOT_READY:
             self._reached(self._signalled[0][0])
         left = len(self._awaited) + len(self._signalled)
@@ -263,7 +267,7 @@ class Stream(RecordingStream[Event]):
         self._next_sweep = left + _SWEEP_EVERY
 
     def failed(self, result: int, call: str, index: int) -> Error:
-        """The error of work that failed, which is over then."""
+        """The error of failed work, which is over then."""
         self.reached(index)
         words = self.context.driver.last_error()
         with self.lock:
@@ -274,7 +278,7 @@ class Stream(RecordingStream[Event]):
     # ------------------------------------------------------------------ the whole stream
 
     def wait(self) -> None:
-        """Returns when all its work is done; raises the error of failed work. Interruptible."""
+        """Wait until all its work is complete; raises the error of failed work. Interruptible."""
         refuse_in_fork()
         with self.lock:
             if self.closed or self.done >= self.submitted:
@@ -302,7 +306,7 @@ class Stream(RecordingStream[Event]):
         return index, native
 
     def is_idle(self) -> bool:
-        """Whether all its work is done; raises the error of failed work."""
+        """Whether all its work is complete; raises the error of failed work."""
         refuse_in_fork()
         with self.lock:
             if self.closed or self.done >= self.submitted:

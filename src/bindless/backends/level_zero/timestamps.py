@@ -1,4 +1,4 @@
-"""The device's clock told in the host's: nanoseconds of ``time.monotonic_ns``."""
+"""Conversion of device timestamps to host time: nanoseconds of ``time.monotonic_ns``."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ __all__ = ["Clock", "clock_of"]
 
 lib, ffi = driver.lib, driver.ffi
 
-# How long a reading serves. Timestamps of kernels may have as few as 32 bits, which a clock of 19.2 MHz goes round in
-# 223 seconds.
+# Validity of a reading. Kernel timestamps may have as few as 32 bits, which overflow after 223 seconds at 19.2 MHz.
 _KEPT = 8_000_000_000
 
 _ATTEMPTS = 4
@@ -24,13 +23,15 @@ _EXACT = 20_000  # nanoseconds
 class Clock:
     """One reading of both clocks at about the same time.
 
-    Attributes:
-        host: nanoseconds of ``time.monotonic_ns``.
+    Attributes
+    ----------
+    host
+        nanoseconds of ``time.monotonic_ns``.
     """
 
     def __init__(self, device: Device) -> None:
         host, ticks = ffi.new("uint64_t *"), ffi.new("uint64_t *")
-        for _ in range(_ATTEMPTS):  # a reading that took long is not exact
+        for _ in range(_ATTEMPTS):  # A slow reading is not exact.
             before = time.monotonic_ns()
             check(lib.zeDeviceGetGlobalTimestamps(device.handle, host, ticks), "zeDeviceGetGlobalTimestamps")
             after = time.monotonic_ns()
@@ -42,7 +43,7 @@ class Clock:
         self._ticks = int(ticks[0]) & self._mask
 
     def time_of(self, ticks: Any) -> int:
-        """Nanoseconds at which a kernel's timestamp was taken, before or after the reading."""
+        """Nanoseconds of a kernel's timestamp, before or after the reading."""
         passed = (ticks - self._ticks) & self._mask
         if passed > self._mask >> 1:
             passed -= self._mask + 1

@@ -1,4 +1,4 @@
-"""Event pools whose events a program signals, resets and waits for itself, also between processes."""
+"""Event pools whose events the program itself signals, resets and waits for, also between processes."""
 
 from __future__ import annotations
 
@@ -32,16 +32,19 @@ __all__ = [
 
 lib, ffi = driver.lib, driver.ffi
 
-# Waits come back now and then, so that signals such as Ctrl-C are served.
+# Interval of a wait's returns, so that signals such as Ctrl-C are handled.
 _SLICE = 50_000_000  # nanoseconds
 
 
 class SharedPool:
-    """A ze_event_pool_handle_t and the events made of it.
+    """A ze_event_pool_handle_t and the events created from it.
 
-    Attributes:
-        handle: the pool; None once closed.
-        opened: whether it is another process's.
+    Attributes
+    ----------
+    handle
+        the pool; None after ``close``.
+    opened
+        whether another process created it.
     """
 
     def __init__(self, handle: Any, opened: bool) -> None:
@@ -51,7 +54,7 @@ class SharedPool:
         self._lock = threading.RLock()
 
     def event(self, index: int) -> Any:
-        """The ze_event_handle_t of a place."""
+        """The ze_event_handle_t at an index."""
         with self._lock:
             if self.handle is None:
                 raise InvalidError("this event pool was closed", backend="level_zero")
@@ -81,7 +84,7 @@ class SharedPool:
 
 
 def create_event_pool(context: Context, count: int, *, shared: bool, timed: bool) -> SharedPool:
-    """A pool for all devices of the driver's context."""
+    """Create a pool for all devices of the driver's context."""
     refuse_in_fork()
     flags = lib.ZE_EVENT_POOL_FLAG_HOST_VISIBLE
     flags |= lib.ZE_EVENT_POOL_FLAG_IPC if shared else 0
@@ -108,7 +111,7 @@ def export_event_pool(pool: SharedPool) -> bytes:
 
 
 def open_event_pool(context: Context, data: bytes) -> SharedPool:
-    """A pool of another process."""
+    """Open a pool of another process."""
     refuse_in_fork()
     handle, slot = ffi.new("ze_ipc_event_pool_handle_t *"), ffi.new("ze_event_pool_handle_t *")
     ffi.memmove(handle, data, ffi.sizeof("ze_ipc_event_pool_handle_t"))
@@ -122,7 +125,7 @@ def open_event_pool(context: Context, data: bytes) -> SharedPool:
 
 
 def close_event_pool(pool: SharedPool) -> None:
-    """With its events."""
+    """Close a pool and its events."""
     pool.close()
 
 
@@ -133,17 +136,18 @@ def pool_event(pool: SharedPool, index: int) -> Any:
 
 
 def signal_event(event: Any) -> None:
-    """From the host."""
+    """Signal an event from the host."""
     check(lib.zeEventHostSignal(event), "zeEventHostSignal")
 
 
 def reset_event(event: Any) -> None:
-    """From the host."""
+    """Reset an event from the host."""
     check(lib.zeEventHostReset(event), "zeEventHostReset")
 
 
 def wait_pool_event(event: Any, timeout: int) -> bool:
-    """Whether it is signalled after at most so many nanoseconds; negative is for ever. Interruptible."""
+    """Whether an event is signalled within the timeout in nanoseconds; a negative timeout has no limit. Interruptible.
+    """
     left = timeout
     while True:
         part = _SLICE if left < 0 else min(left, _SLICE)
@@ -158,7 +162,7 @@ def wait_pool_event(event: Any, timeout: int) -> bool:
 
 
 def enqueue_signal(queue: Queue, event: Any, waits: Sequence[Event] = ()) -> Event:
-    """Signals it when the commands before are complete."""
+    """Signal an event after the earlier commands."""
 
     def command(own: Any, signal: Any, count: int, array: Any) -> int:
         result: int = lib.zeCommandListAppendBarrier(own, ffi.NULL, count, array)
@@ -169,7 +173,7 @@ def enqueue_signal(queue: Queue, event: Any, waits: Sequence[Event] = ()) -> Eve
 
 
 def enqueue_reset(queue: Queue, event: Any, waits: Sequence[Event] = ()) -> Event:
-    """Resets it when the commands before are complete."""
+    """Reset an event after the earlier commands."""
 
     def command(own: Any, signal: Any, count: int, array: Any) -> int:
         result: int = lib.zeCommandListAppendBarrier(own, ffi.NULL, count, array)
@@ -180,7 +184,7 @@ def enqueue_reset(queue: Queue, event: Any, waits: Sequence[Event] = ()) -> Even
 
 
 def enqueue_wait(queue: Queue, event: Any, waits: Sequence[Event] = ()) -> Event:
-    """Holds the commands after until it is signalled."""
+    """Hold later commands until an event is signalled."""
     one = ffi.new("ze_event_handle_t *", event)
 
     def command(own: Any, signal: Any, count: int, array: Any) -> int:

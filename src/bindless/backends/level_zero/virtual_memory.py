@@ -1,4 +1,6 @@
-"""Addresses that are reserved, and physical memory that is mapped there (L0, "Reserved Device Allocations")."""
+"""Virtual memory management: reserved addresses, and physical memory mapped to them (L0, "Reserved Device
+Allocations").
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ _ACCESS = {
     "read_write": lib.ZE_MEMORY_ACCESS_ATTRIBUTE_READWRITE,
 }
 
-# A wish for where addresses begin, which a driver need not heed.
+# A preferred start address, which a driver may ignore.
 _PLACE = 1 << 44
 
 
@@ -51,11 +53,11 @@ def virtual_page_size(context: Context, device: Device, nbytes: int) -> int:
 
 
 def reserve_addresses(context: Context, device: Device, nbytes: int) -> int:
-    """The first of so many addresses, behind which there is nothing yet."""
+    """Reserve a range of unmapped addresses; return the first."""
     refuse_in_fork()
     slot = ffi.new("void **")
     result = lib.zeVirtualMemReserve(context.handle, ffi.NULL, nbytes, slot)
-    if result == lib.ZE_RESULT_ERROR_INVALID_NULL_POINTER:  # old validation layers do not let NULL pass
+    if result == lib.ZE_RESULT_ERROR_INVALID_NULL_POINTER:  # Old validation layers refuse NULL.
         result = lib.zeVirtualMemReserve(context.handle, _pointer(_PLACE), nbytes, slot)
     if result != SUCCESS:
         fail(result, "zeVirtualMemReserve", f"{nbytes} bytes of addresses: reserve fewer", Errc.memory_allocation)
@@ -63,13 +65,13 @@ def reserve_addresses(context: Context, device: Device, nbytes: int) -> int:
 
 
 def release_addresses(context: Context, address: int, nbytes: int) -> None:
-    """Ends a reservation, in which nothing is mapped any more."""
+    """End a reservation without mappings."""
     if not in_fork():
         release(lib.zeVirtualMemFree(context.handle, _pointer(address), nbytes), "zeVirtualMemFree")
 
 
 def create_physical(context: Context, device: Device, nbytes: int) -> Any:
-    """Memory without an address: a ze_physical_mem_handle_t."""
+    """Allocate physical memory, a ze_physical_mem_handle_t, without an address."""
     refuse_in_fork()
     desc = driver.make_struct("ze_physical_mem_desc_t", size=nbytes)
     slot = ffi.new("ze_physical_mem_handle_t *")
@@ -85,7 +87,7 @@ def create_physical(context: Context, device: Device, nbytes: int) -> Any:
 
 
 def destroy_physical(context: Context, physical: Any) -> None:
-    """Ends memory that is mapped nowhere any more."""
+    """Release physical memory without mappings."""
     if not in_fork():
         release(lib.zePhysicalMemDestroy(context.handle, physical), "zePhysicalMemDestroy")
 
@@ -93,7 +95,7 @@ def destroy_physical(context: Context, physical: Any) -> None:
 def map_physical(
     context: Context, device: Device, address: int, nbytes: int, physical: Any, offset: int, access: str
 ) -> None:
-    """Puts physical memory behind addresses of a reservation."""
+    """Map physical memory to reserved addresses."""
     refuse_in_fork()
     check(
         lib.zeVirtualMemMap(context.handle, _pointer(address), nbytes, physical, offset, _ACCESS[access]),
@@ -103,13 +105,13 @@ def map_physical(
 
 
 def unmap(context: Context, address: int, nbytes: int) -> None:
-    """Takes the memory from behind addresses, which commands use no more."""
+    """Unmap addresses that no command uses any more."""
     if not in_fork():
         release(lib.zeVirtualMemUnmap(context.handle, _pointer(address), nbytes), "zeVirtualMemUnmap")
 
 
 def set_access(context: Context, device: Device, address: int, nbytes: int, access: str) -> None:
-    """Changes what may be done at addresses behind which there is memory."""
+    """Change the access rights to mapped addresses."""
     refuse_in_fork()
     check(
         lib.zeVirtualMemSetAccessAttribute(context.handle, _pointer(address), nbytes, _ACCESS[access]),
