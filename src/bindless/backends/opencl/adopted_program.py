@@ -1,7 +1,7 @@
 """Kernel bundles and kernels around native programs and kernels that were made elsewhere (CL, "Construct SYCL objects
 from OpenCL ones", "Interoperability with kernel bundles").
 
-What a program's binary type (CL_PROGRAM_BINARY_TYPE) makes of it:
+Bundle state by the binary type of a program (CL_PROGRAM_BINARY_TYPE):
 
 none                                  input; object, once compiled; executable, once built
 compiled object, intermediate, library  object; executable, once linked
@@ -46,7 +46,7 @@ _NAMES = {
 
 
 class _Program:
-    """A cl_program given, the devices that it is for, and its binary type on each."""
+    """A given cl_program, its devices, and its binary type on each."""
 
     def __init__(self, context: Context, handle: NativeHandle, chosen: Sequence[Device]) -> None:
         self.handle = handle
@@ -61,7 +61,7 @@ class _Program:
             raise InvalidError(f"{handle!r} is a program for {names}, not for {list(chosen)!r}", backend="opencl")
 
     def binary_type(self, device: Device) -> int:
-        """CL_PROGRAM_BINARY_TYPE; none of one that failed to build, of which PoCL says that it is an executable."""
+        """CL_PROGRAM_BINARY_TYPE; none for a program that failed to build, which PoCL reports as an executable."""
         status = self._ask(device, lib.CL_PROGRAM_BUILD_STATUS)
         failed = lib.CL_BUILD_ERROR & 0xFFFFFFFF
         return int(_NONE) if status == failed else self._ask(device, lib.CL_PROGRAM_BINARY_TYPE)
@@ -90,21 +90,23 @@ class _Program:
         )
 
     def text(self) -> bytes:
-        """Its source in OpenCL C; nothing where it has none."""
+        """Its source in OpenCL C; empty without such a source."""
         return driver.get_info("clGetProgramInfo", self.native, lib.CL_PROGRAM_SOURCE).rstrip(b"\0")
 
     def source(self) -> bytes:
         """Its source: OpenCL C, or SPIR-V.
 
-        Raises:
-            InvalidError: it has none, but a binary.
+        Raises
+        ------
+        InvalidError
+            the program has a binary and no source.
         """
         text = self.text()
         if text:
             return text
         try:
             module = driver.get_info("clGetProgramInfo", self.native, lib.CL_PROGRAM_IL)
-        except Error:  # older drivers do not know the question
+        except Error:  # Older drivers do not support the query.
             module = b""
         if not module:
             raise InvalidError(
@@ -115,14 +117,15 @@ class _Program:
         return module
 
     def _has_kernels(self) -> bool:
-        """Whether kernels can be made. A binary that was given and never built is an executable, and Intel's driver
-        says that it was built, and ends the process for most questions: it is asked for a kernel that nobody has."""
+        """Whether kernels can be created. Intel's driver reports a given binary as a built executable even before its
+        build, and then aborts the process for most queries: the test creates a kernel under an unused name.
+        """
         slot = ffi.new("cl_int *")
         lib.clCreateKernel(self.native, b"is it built", slot)
         return bool(slot[0] != lib.CL_INVALID_PROGRAM_EXECUTABLE)
 
     def build(self) -> None:
-        """Builds it where it is, for those of the devices that it is not built for."""
+        """Build it in place, for its devices without a build."""
         devices = [device for device in self.devices if self.binary_type(device) == _NONE]
         if not devices and not self._has_kernels():
             devices = list(self.devices)
@@ -135,11 +138,13 @@ class _Program:
 
 
 def _require_program(context: Context, native: Any, handle: NativeHandle) -> None:
-    """Refuses a number of another thing as far as it can be seen: PoCL looks into whatever it is given, and a
-    cl_kernel has a context, too.
+    """Refuse other objects as far as they can be detected: PoCL dereferences any pointer, and a cl_kernel has a context
+    too.
 
-    Raises:
-        InvalidError: it has more devices than its context.
+    Raises
+    ------
+    InvalidError
+        the program has more devices than its context.
     """
     (most,) = property_of("clGetContextInfo", context.handle, lib.CL_CONTEXT_NUM_DEVICES, "cl_uint", handle)
     (count,) = property_of("clGetProgramInfo", native, lib.CL_PROGRAM_NUM_DEVICES, "cl_uint", handle)
@@ -151,7 +156,7 @@ def _require_program(context: Context, native: Any, handle: NativeHandle) -> Non
 
 
 def _is_whole(context: Context, chosen: Sequence[Device]) -> bool:
-    """Whether the devices are all of the context, so that nobody asked for one that a program does not have."""
+    """Whether the devices are all of the context: then no device was requested that a program may lack."""
     return len(chosen) == len(context.devices)
 
 
@@ -162,15 +167,21 @@ def adopt_programs(
     state: BundleState,
     owned: bool,
 ) -> AdoptedBundle:
-    """What a bundle in a state has of programs, which are compiled, built and linked as that takes.
+    """The modules or objects of programs for a bundle in a state; compiles, builds and links the programs as needed.
 
-    Args:
-        devices: those of the context, or those that every program has to be for.
-        owned: whether the caller's references are taken over; else there are own ones.
+    Parameters
+    ----------
+    devices
+        devices of the context, or the devices that every program has to support.
+    owned
+        whether the bundle takes over the caller's references; otherwise it retains its own.
 
-    Raises:
-        InvalidError: no program of the context, not for these devices, or one that cannot be in this state any more.
-        BuildError: it does not build; ``log`` has the words of compiler or linker.
+    Raises
+    ------
+    InvalidError
+        not a program of the context, not for these devices, or past this state.
+    BuildError
+        it does not build; ``log`` has the messages of the compiler or linker.
     """
     programs = [_Program(context, handle, devices) for handle in handles]
     common = tuple(device for device in devices if all(device in program.devices for program in programs))
@@ -213,9 +224,10 @@ def adopt_programs(
 def _make_executable(
     context: Context, devices: Sequence[Device], programs: Sequence[_Program], modules: dict[Device, list[Module]]
 ) -> None:
-    """Modules of programs: those that are built or build by themselves, and one that the compiled ones are linked to.
-    Where one does not build, or these do not fit together, they may need each other: all that were not executable are
-    compiled and linked."""
+    """Create modules of programs: built programs, programs that build alone, and one module linked from the compiled
+    ones. If one does not build, or these do not fit together, the programs may need each other: all but the executables
+    are compiled and linked.
+    """
     executable = [program for program in programs if program.is_on_all(devices, _EXECUTABLE)]
     others = [program for program in programs if program not in executable]
     alone = [program for program in others if program.is_on_all(devices, _NONE, _EXECUTABLE)]
@@ -240,7 +252,7 @@ def _make_executable(
 
 
 def _linked(context: Context, devices: Sequence[Device], parts: Sequence[_Program]) -> dict[Device, list[Module]]:
-    """One module for each device of compiled programs; those that are not compiled yet are."""
+    """Link compiled programs into one module per device, after compiling the others."""
     made: dict[Device, list[Module]] = {}
     try:
         for device in devices if parts else ():
@@ -271,27 +283,33 @@ def program_of(context: Context, handle: NativeHandle) -> NativeHandle:
 
 
 class _EndedProgram(Module):
-    """That of kernels which outlived it. A program lives as long as its kernels, but Intel's driver forgets one that
-    the caller has released, and runs the kernels still."""
+    """The program of kernels that outlived it. A program lives as long as its kernels, but Intel's driver forgets a
+    program that the caller has released, and still runs the kernels.
+    """
 
     def __init__(self, context: Context, device: Device, program: NativeHandle, names: tuple[str, ...]) -> None:
         super().__init__(context, device, ffi.cast("cl_program", int(program)), {}, owned=False)
         self._names = names
 
     def names(self) -> tuple[str, ...]:
-        """Of the kernels that are left."""
+        """Names of the remaining kernels."""
         return self._names
 
 
 def adopt_programs_of(context: Context, devices: Sequence[Device], kernels: Sequence[NativeHandle]) -> AdoptedBundle:
-    """What an executable bundle has of the programs of native kernels.
+    """The modules of an executable bundle made from native kernels.
 
-    Args:
-        devices: as for ``adopt_programs``.
+    Parameters
+    ----------
+    devices
+        see ``adopt_programs``.
 
-    Raises:
-        InvalidError: no kernels of the context, or not for these devices.
-        BuildError: as ``adopt_programs``.
+    Raises
+    ------
+    InvalidError
+        not kernels of the context, or not for these devices.
+    BuildError
+        see ``adopt_programs``.
     """
     of: dict[NativeHandle, list[NativeHandle]] = {}
     for kernel in kernels:
@@ -315,7 +333,7 @@ def adopt_programs_of(context: Context, devices: Sequence[Device], kernels: Sequ
 
 
 def _is_alive(context: Context, program: NativeHandle) -> bool:
-    """Whether the driver knows a kernel's program."""
+    """Whether the driver knows the program of a kernel."""
     try:
         require_context(context, checked(program), program)
     except InvalidError:
@@ -336,13 +354,13 @@ def _name_of(kernel: Any) -> str:
 
 
 class _ForeignKernel(Kernel):
-    """A kernel that was made elsewhere. Without arguments it runs with those that were set there."""
+    """A kernel that was created elsewhere. Without arguments it runs with those that its owner has set."""
 
     def __init__(self, module: Module, name: str, reference: Reference) -> None:
         super().__init__(module, name, reference.native, owned=False)
         self._reference = reference
-        # NVIDIA's driver takes no buffer for an argument that was an address of shared virtual memory before: there
-        # arguments are those of the program's own cl_kernel here.
+        # NVIDIA's driver takes no buffer for an argument that was an address of shared virtual memory before: there the
+        # program's own cl_kernel holds the arguments.
         self._apart = self.means is memory_svm and self.device.takes_ptx
 
     def for_nulls(self, arguments: Sequence[bytes | int]) -> Kernel:
@@ -354,7 +372,7 @@ class _ForeignKernel(Kernel):
         return replace(super().record(), may_be_set=True)
 
     def packed(self, arguments: Sequence[bytes | int]) -> bytes | None:
-        """None: what is set there is not known here."""
+        """None: the owner's arguments are not known."""
 
     def require(self, arguments: Sequence[bytes | int]) -> None:
         if arguments:
@@ -369,7 +387,7 @@ class _ForeignKernel(Kernel):
 
 
 def adopt_kernel(module: Module, handle: NativeHandle, owned: bool) -> Kernel:
-    """A kernel of a module."""
+    """Adopt a kernel of a module."""
     if module.native is None:
         raise InvalidError("the module was released", backend="opencl")
     native = checked(handle)
@@ -385,6 +403,6 @@ def adopt_kernel(module: Module, handle: NativeHandle, owned: bool) -> Kernel:
     try:
         return _ForeignKernel(module, name, reference)
     except BaseException:
-        if owned:  # it stays the caller's
+        if owned:  # The caller keeps ownership.
             reference.native = None
         raise

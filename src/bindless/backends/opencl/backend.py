@@ -1,12 +1,11 @@
-"""The OpenCL backend: the contract on any driver that the OpenCL loader finds.
+"""The OpenCL back end: the contract on top of any driver of the OpenCL loader.
 
-Each group of methods is a module: ``_opencl_device`` with ``_opencl_info`` (discovery), ``_opencl_context``,
-``_opencl_queue`` with ``_opencl_event`` and ``_opencl_wait``, ``_opencl_memory`` over ``_opencl_usm``, ``_opencl_svm``
-and ``_opencl_buffers``, ``_opencl_image``, ``_opencl_handle``, ``_opencl_copy``, ``_opencl_module`` with
-``_opencl_link``, ``_opencl_kernel`` with ``_opencl_signature`` and ``_opencl_arguments``, ``_opencl_launch``,
-``_opencl_functions``, ``_opencl_external`` with ``_opencl_handover``,
-``_opencl_native`` with ``_opencl_programs`` and ``_opencl_references`` (objects made elsewhere). Here they are only put
-together; docs/opencl.md tells what calls become.
+Each group of methods is a module of this package: ``device`` and ``device_info`` (discovery), ``context``, ``queue``
+with ``event`` and ``polling``, ``memory`` over ``memory_usm``, ``memory_svm`` and ``memory_buffers``, ``image_memory``,
+``image_handle``, ``copy``, ``module`` with ``link``, ``kernel`` with ``kernel_signature`` and ``kernel_arguments``,
+``launch``, ``image_functions``, ``external_memory`` with ``external_ownership``, ``native_handles`` with
+``adopted_program`` and ``reference_count``. The class here only combines them; docs/opencl.md lists the driver calls
+behind each method.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ __all__ = ["OpenCLBackend"]
 
 ffi = driver.ffi
 
-# C type and handle of each of the backend's objects; None once released.
+# C type and handle of each of the back end's objects; None after its release.
 _NATIVE: dict[type, tuple[str, Callable[[Any], Any]]] = {
     Device: ("cl_device_id", lambda device: device.handle),
     Context: ("cl_context", lambda context: context.handle),
@@ -67,7 +66,7 @@ _NATIVE: dict[type, tuple[str, Callable[[Any], Any]]] = {
 
 
 class OpenCLBackend(OptionalGroups):
-    """OpenCL devices. Making it opens nothing; ``devices`` loads the loader and the drivers."""
+    """The back end of OpenCL devices. The constructor loads nothing; ``devices`` loads the loader and the drivers."""
 
     backend = Backend.opencl
     traits = Traits(events_release_themselves=True, launches_directly=True, function_language="opencl_c")
@@ -134,7 +133,7 @@ class OpenCLBackend(OptionalGroups):
         return event.times()
 
     def release_event(self, event: Event) -> None:
-        """Nothing: the last reference does it, for the queue may still ask how it ended."""
+        """Do nothing: the last reference releases the event, because the queue may still query its status."""
 
     # ------------------------------------------------------------------ memory
 
@@ -266,12 +265,12 @@ class OpenCLBackend(OptionalGroups):
         return device.extensions
 
     def memory_handle(self, context: Context, address: int, *, image: bool = False) -> NativeHandle | None:
-        """The cl_mem of memory, with a reference; None where it is none."""
+        """The cl_mem of memory, with a reference; None for memory without a cl_mem."""
         found = native_handles.memory_handle(context, address, image=image)
         return None if found is None else _reference_count.held(found, "cl_mem", deferred_free.sweep)
 
     def memory_or_address(self, context: Context, address: int) -> int:
-        """The cl_mem where an address stands for one; else the address."""
+        """The cl_mem behind an address, if there is one; otherwise the address."""
         if not memory_buffers.is_number(address):
             return address
         return _reference_count.handle_of(memory_buffers.buffer_of(context, address), "cl_mem")
@@ -279,12 +278,12 @@ class OpenCLBackend(OptionalGroups):
     def held_handle(self, native: Device | Context | Queue | Event | Module | Object | Kernel) -> NativeHandle:
         """The cl_... handle of an object, with a reference."""
         handle = self.native_handle(native)
-        if isinstance(native, Device) and native.parent is None:  # of these there are no counts
+        if isinstance(native, Device) and native.parent is None:  # These objects have no reference counts.
             return handle
         return _reference_count.held(ffi.cast(handle.type, int(handle)), handle.type)
 
     def native_handle(self, native: Device | Context | Queue | Event | Module | Object | Kernel) -> NativeHandle:
-        """The address that is the cl_... handle of an object."""
+        """The address of an object's cl_... handle."""
         found = next((_NATIVE[kind] for kind in type(native).__mro__ if kind in _NATIVE), None)
         if found is None:
             raise BackendMismatchError(f"{native!r} is no object of the OpenCL backend", backend="opencl")

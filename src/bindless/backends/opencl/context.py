@@ -1,4 +1,4 @@
-"""Contexts: the devices that share memory, and what was made in them."""
+"""Contexts: the devices that share memory, and the objects created in them."""
 
 from __future__ import annotations
 
@@ -27,30 +27,39 @@ lib, ffi = driver.lib, driver.ffi
 
 
 def new_lock() -> Any:
-    """A bindless_lock_t for what C does."""
+    """A bindless_lock_t for C code."""
     lock = lib.bindless_lock_create()
     if lock == ffi.NULL:
         raise MemoryError("no memory for a lock")
     return ffi.gc(lock, lib.bindless_lock_destroy)
 
 
-# Key among an allocation's parts of a buffer over all of it, where it is memory.
+# Key among the parts of an allocation with an address: a buffer over all of it.
 WHOLE = -1
 
 
 @dataclass(frozen=True)
 class Allocation:
-    """One piece of memory behind addresses.
+    """One allocation of memory with an address, or with a number in place of an address.
 
-    Attributes:
-        kind: device, host or shared.
-        device: where it was made; None for host memory.
-        base: the address.
-        size: bytes asked for.
-        buffer: cl_mem where the address is only a number; None where it is memory.
-        owned: whether it is freed here.
-        parts: sub-buffers of it, by offset; and ``WHOLE``.
-        start: where the driver's own allocation begins, if not at the address.
+    Attributes
+    ----------
+    kind
+        device, host or shared.
+    device
+        device of the allocation; None for host memory.
+    base
+        the address.
+    size
+        requested bytes.
+    buffer
+        cl_mem if the address is only a number; None for a real address.
+    owned
+        whether this context frees it.
+    parts
+        sub-buffers of it, by offset; and ``WHOLE``.
+    start
+        start of the driver's own allocation, if not the address.
     """
 
     kind: UsmKind
@@ -64,28 +73,42 @@ class Allocation:
 
 
 class Context:
-    """A cl_context with a record of what was made in it.
+    """A cl_context with a record of the objects created in it.
 
-    Attributes:
-        devices: as given, of one platform.
-        handle: cl_context; None once released.
-        owned: whether its reference is given back at the end.
-        allocations: by address.
-        now: its generation, uint64_t *; see ``change``.
-        images: image memory by raw handle.
-        sampled, unsampled: images by their handles.
-        samplers: cl_sampler by addressing, filtering and coordinates. They stay until the context ends: a driver may
-            look at a sampler until the kernel that uses it has run, and there are few.
-        functions: built-in kernels by device and name.
-        loading: held while one is loaded.
-        launching: bindless_lock_t, held while a kernel that lists shared virtual memory is launched, and while such
-            memory is allocated or freed; never while Python runs.
-        anchor: shared virtual memory that is listed where there is no other; None until then.
-        handover: the memory in it that others use too; None as long as there is none.
+    Attributes
+    ----------
+    devices
+        devices of the context, of one platform.
+    handle
+        cl_context; None after its release.
+    owned
+        whether ``close`` releases its reference.
+    allocations
+        by address.
+    now
+        its generation, uint64_t *; see ``change``.
+    images
+        image memory by raw handle.
+    sampled, unsampled
+        images by handle.
+    samplers
+        cl_sampler by addressing, filtering and coordinates. They live as long as the context: a driver may read a
+        sampler until the kernel that uses it has run, and there are few.
+    functions
+        built-in kernels by device and name.
+    loading
+        lock of the loading of a kernel.
+    launching
+        bindless_lock_t, held during the launch of a kernel that lists shared virtual memory, and during the allocation
+        and release of such memory; never while Python runs.
+    anchor
+        shared virtual memory for otherwise empty lists; None until its first use.
+    handover
+        ownership of its external memory objects; None without such objects.
     """
 
     def __init__(self, devices: Sequence[Device], native: Any = None, owned: bool = True) -> None:
-        """Makes a context, or takes a ``native`` one."""
+        """Create a context, or adopt a ``native`` one."""
         if not devices:
             raise InvalidError("devices=(): a context has at least one device", backend="opencl")
         self.devices = tuple(devices)
@@ -136,17 +159,17 @@ class Context:
     # ------------------------------------------------------------------ memory
 
     def change(self) -> None:
-        """Begins another generation: an address or a handle may mean something else than in the one before."""
+        """Begin another generation: addresses and handles may have another meaning than in the previous one."""
         self.now[0] = next(self._generations)
 
     def add(self, allocation: Allocation) -> None:
-        """Notes an allocation."""
+        """Record an allocation."""
         self.allocations[allocation.base] = allocation
         bisect.insort(self._bases, allocation.base)
         self.change()
 
     def remove(self, address: int) -> Allocation | None:
-        """Forgets the allocation that begins at an address, if there is one."""
+        """Remove the record of the allocation that begins at an address, if there is one."""
         found = self.allocations.pop(address, None)
         if found is not None:
             self._bases.remove(address)
@@ -154,21 +177,21 @@ class Context:
         return found
 
     def allocation_of(self, address: int) -> Allocation | None:
-        """The allocation that an address lies in, or None."""
+        """The allocation that contains an address, or None."""
         found = self.allocations.get(address)
         if found is not None:
             return found
         try:
             place = bisect.bisect_right(self._bases, address) - 1
             found = self.allocations[self._bases[place]] if place >= 0 else None
-        except (IndexError, KeyError):  # it was freed at this moment
+        except (IndexError, KeyError):  # Another thread has freed it just now.
             return None
         return found if found is not None and address < found.base + found.size else None
 
     # ------------------------------------------------------------------ end
 
     def close(self) -> None:
-        """Gives the driver's context back; nothing more is made in it."""
+        """Release the driver's context; no further objects are created in it."""
         native, self.handle = self.handle, None
         if native is None or in_fork():
             return

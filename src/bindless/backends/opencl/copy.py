@@ -1,4 +1,4 @@
-"""``CopyRegion`` as commands: copies of bytes, copies with an image on one side, and from image to image."""
+"""``CopyRegion`` as commands: copies of bytes, copies with an image on one side, and copies between images."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ lib, ffi = driver.lib, driver.ffi
 
 
 def _start(end: HostMemory | UsmMemory) -> int:
-    """Address of the first pixel to copy."""
+    """The address of the first pixel of the copy."""
     x, y, z = end.offset
     return end.address + z * end.slice_pitch + y * end.row_pitch + x * end.pixel_size
 
 
 def _pitches(end: HostMemory | UsmMemory, extent: Extent) -> tuple[int, int]:
-    """Bytes between rows and slices; distances that nothing is copied across are the least ones."""
+    """The row pitch and slice pitch in bytes; the minimum where the copy does not use them."""
     width, height, depth = extent
     row = end.row_pitch if height > 1 else width * end.pixel_size
     return row, end.slice_pitch if depth > 1 else row * height
@@ -58,7 +58,7 @@ def _region(desc: ImageDescriptor, offset: Extent, extent: Extent) -> tuple[Exte
 
 
 def _rows(region: CopyRegion) -> list[tuple[int, int, int]]:
-    """Where to, where from, and bytes of the runs that lie without gaps on both sides."""
+    """Destination, source and bytes of the runs that are contiguous on both sides."""
     src, dst, (width, height, depth) = region.src, region.dst, region.extent
     assert not isinstance(src, ImageMemory) and not isinstance(dst, ImageMemory)
     to, of = _start(dst), _start(src)
@@ -91,7 +91,7 @@ def _between_memories(queue: Queue, region: CopyRegion, waits: Sequence[Event]) 
 
 
 class _Side:
-    """The memory of a copy with an image: memory that the host reaches, or a buffer and an offset into it."""
+    """The memory of a copy with an image: host-accessible memory, or a buffer and an offset into it."""
 
     def __init__(self, context: Context, memory: HostMemory | UsmMemory) -> None:
         self.address = _start(memory)
@@ -107,7 +107,7 @@ class _Side:
 
 
 def _is_coarse(context: Context) -> bool:
-    """Whether the host reaches device memory only after mapping it."""
+    """Whether the host can access device memory only after mapping it."""
     device = context.devices[0]
     return means_of(device) is memory_svm and memory_svm.is_coarse(device)
 
@@ -115,15 +115,18 @@ def _is_coarse(context: Context) -> bool:
 def _parts(
     image: ImageMemory, extent: Extent, row: int, between: int, packed: bool
 ) -> list[tuple[Extent, Extent, int, int, int]]:
-    """Origin, region, offset into the memory, and pitches of the copies that are needed.
+    """Origin, region, memory offset and pitches of the required copies.
 
-    NVIDIA's driver refuses (CL_INVALID_VALUE) a slice pitch that is no multiple of the row pitch, of one slice too. The
-    pitches of memory are multiples; what is free is chosen so: the row pitch of single rows, and the slice pitch of one
-    slice.
+    NVIDIA's driver refuses (CL_INVALID_VALUE) a slice pitch that is not a multiple of the row pitch, even for one
+    slice. The pitches of memory are multiples; unused pitches are chosen as multiples: the row pitch of single rows,
+    and the slice pitch of one slice.
 
-    Args:
-        row, between: bytes between rows and slices of the memory.
-        packed: whether the command takes memory without gaps alone.
+    Parameters
+    ----------
+    row, between
+        row pitch and slice pitch of the memory in bytes.
+    packed
+        whether the command supports contiguous memory only.
     """
     (x, y, z), (width, height, depth) = image.offset, extent
     desc, line = image.descriptor, width * image.pixel_size
@@ -135,7 +138,7 @@ def _parts(
         ]
     if packed and between != line * height:
         return [(*_region(desc, (x, y, z + k), (width, height, 1)), k * between, 0, 0) for k in range(depth)]
-    if _is_row_array(desc):  # layers are rows, and some drivers look at one of the two pitches alone
+    if _is_row_array(desc):  # Layers are rows, and some drivers read only one of the two pitches.
         return [(*_region(desc, image.offset, extent), 0, between, between)]
     if depth == 1:
         return [(image.offset, extent, 0, row, 0)]
@@ -183,12 +186,12 @@ def _command(
 
 
 def _needs_first_layer(queue: Queue, desc: ImageDescriptor) -> bool:
-    """NVIDIA's driver copies between buffers and layers that are rows, but only the first of an image."""
+    """NVIDIA's driver copies between buffers and layers that are rows, but only for the first layer of an image."""
     return queue.device.takes_ptx and _is_row_array(desc)
 
 
 class _FirstLayer:
-    """An image of one such layer, by which rows go between a buffer and the layers of another image."""
+    """An image of one such layer, as the intermediate of copies between a buffer and the layers of another image."""
 
     def __init__(self, context: Context, other: ImageStorage, width: int) -> None:
         desc = ImageDescriptor(
@@ -208,11 +211,11 @@ class _FirstLayer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """After the commands were submitted: the driver keeps the image for them."""
+        """Release the image after the submission: the driver keeps it for the commands."""
         lib.clReleaseMemObject(self.image)
 
     def commands(self, to_image: bool, buffer: Any, offset: int, origin: Extent, extent: Extent) -> list[Command]:
-        """One after the other: rows that follow each other in the buffer, and layers of the other image."""
+        """The sequence of commands: contiguous rows of the buffer, and layers of the other image."""
         image, other, start, size = self.image, self.other, _sizes((0, 0, 0)), _sizes((extent[0], 1, 1))
         found: list[Command] = []
         for number in range(extent[1]):
@@ -264,7 +267,7 @@ def _between_images(
             waits,
             region,
         )
-    # The driver copies between equal formats and different images alone: bytes go through a buffer.
+    # The driver copies between different images of equal formats only: other copies go through a buffer.
     between = Temporary(context, region.nbytes)
     buffer = between.buffer
     parts: list[list[Command]] = [
@@ -284,7 +287,7 @@ def _between_images(
 
 
 def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event:
-    """Any of BI's copies, in the order of the queue."""
+    """Submit any copy of BI, in queue order."""
     src, dst = region.src, region.dst
     if isinstance(src, ImageMemory):
         if isinstance(dst, ImageMemory):

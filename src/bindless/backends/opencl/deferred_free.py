@@ -1,8 +1,9 @@
-"""Unified and shared virtual memory of which another program holds a cl_mem: it is freed after that.
+"""Deferred free of unified and shared virtual memory whose cl_mem another library still holds.
 
-The package's own end does not end what was told of by ``get_native`` (CL, "Interoperability with the OpenCL API"), and
-a cl_mem over memory does not keep the memory itself. So it waits here, with its context, until nobody else holds the
-cl_mem; who drops a handle of memory, allocates or frees looks.
+The end of the package's object does not end a native object that ``get_native`` has returned (CL, "Interoperability
+with the OpenCL API"), and a cl_mem over memory does not keep the memory itself. So the memory waits here, with its
+context, until nobody else holds the cl_mem. Each release of a memory handle, each allocation and each free checks for
+that.
 """
 
 from __future__ import annotations
@@ -22,11 +23,14 @@ lib, ffi = driver.lib, driver.ffi
 
 
 class Lender:
-    """What is left of a context for freeing memory.
+    """The state of a context that the release of memory needs.
 
-    Attributes:
-        handle: cl_context.
-        launching: as the context's.
+    Attributes
+    ----------
+    handle
+        cl_context.
+    launching
+        lock of the context.
     """
 
     def __init__(self, context: Context) -> None:
@@ -39,26 +43,26 @@ _waiting: list[tuple[Any, Callable[[], object]]] = []
 
 
 def is_held(buffer: Any) -> bool:
-    """Whether somebody else has a reference to a cl_mem that has one here."""
+    """Whether another owner has a reference to a cl_mem with one reference here."""
     slot = ffi.new("cl_uint *")
     result = lib.clGetMemObjectInfo(buffer, lib.CL_MEM_REFERENCE_COUNT, 4, slot, ffi.NULL)
     return bool(result == SUCCESS and slot[0] > 1)
 
 
 def free_after(buffer: Any, free: Callable[[], object]) -> None:
-    """Has memory freed once nobody else holds the cl_mem over it; takes over the reference to that."""
+    """Free memory once nobody else holds its cl_mem; takes over the reference to the cl_mem."""
     _waiting.append((buffer, free))
 
 
 def sweep() -> None:
-    """Frees what nobody holds any more."""
+    """Free the memory that nobody holds any more."""
     for item in tuple(_waiting):
         buffer, free = item
         if in_fork() or is_held(buffer):
             continue
         try:
             _waiting.remove(item)
-        except ValueError:  # another thread was quicker
+        except ValueError:  # Another thread was faster.
             continue
         lib.clReleaseMemObject(buffer)
         free()

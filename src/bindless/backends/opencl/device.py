@@ -1,4 +1,4 @@
-"""Platforms, devices and their parts: discovery and what the driver says of them."""
+"""Platforms, devices and sub-devices: discovery and driver properties."""
 
 from __future__ import annotations
 
@@ -30,10 +30,14 @@ _TYPES = {
 class Platform:
     """One driver.
 
-    Attributes:
-        handle: cl_platform_id.
-        record: what the contract tells of it.
-        version: of OpenCL, such as (3, 0).
+    Attributes
+    ----------
+    handle
+        cl_platform_id.
+    record
+        the contract's description of it.
+    version
+        version of OpenCL, such as (3, 0).
     """
 
     def __init__(self, handle: Any, index: int) -> None:
@@ -49,14 +53,14 @@ class Platform:
 
     @functools.cached_property
     def handles(self) -> list[Any]:
-        """cl_device_id of its devices; empty where it has none, or where the driver fails to tell."""
+        """cl_device_id of its devices; empty without devices, or if the driver fails to list them."""
         try:
             return driver.get_all("cl_device_id", "clGetDeviceIDs", self.handle, lib.CL_DEVICE_TYPE_ALL)
         except Error:
             return []
 
     def offers(self, function: str) -> bool:
-        """Whether the driver has a function; of extensions the platform is asked."""
+        """Whether the driver has a function; extension functions are looked up through the platform."""
         found = self._offers.get(function)
         if found is None:
             found = self._offers[function] = driver.has_for(function, self.handle)
@@ -65,8 +69,10 @@ class Platform:
     def require(self, function: str, needs: str) -> Any:
         """A function of the driver.
 
-        Raises:
-            FeatureNotSupportedError: it lacks it; ``needs`` tells what has it.
+        Raises
+        ------
+        FeatureNotSupportedError
+            the driver lacks the function; ``needs`` names the requirement.
         """
         if not self.offers(function):
             raise FeatureNotSupportedError(
@@ -82,16 +88,24 @@ def version_of(text: str) -> tuple[int, int]:
 
 
 class Device:
-    """One device, or a part of one, as the driver enumerates it; nothing is made on it here.
+    """One device or sub-device as the driver enumerates it; it holds no native objects of its own.
 
-    Attributes:
-        platform: whose it is.
-        handle: cl_device_id.
-        index: counts the devices of all platforms; a part has that of its device.
-        parent: the device that this is a part of.
-        name, vendor, driver_version: as the driver tells them.
-        version: of OpenCL that it has.
-        extensions: their names.
+    Attributes
+    ----------
+    platform
+        platform of the device.
+    handle
+        cl_device_id.
+    index
+        number among the devices of all platforms; a sub-device has the number of its device.
+    parent
+        device of a sub-device.
+    name, vendor, driver_version
+        texts that the driver reports.
+    version
+        version of OpenCL that it supports.
+    extensions
+        names of its extensions.
     """
 
     def __init__(self, platform: Platform, handle: Any, index: int, parent: Device | None = None) -> None:
@@ -112,18 +126,18 @@ class Device:
     # ------------------------------------------------------------------ properties
 
     def text(self, name: int) -> str:
-        """An answer that is a text."""
+        """A property that is a text."""
         return driver.get_text("clGetDeviceInfo", self.handle, name)
 
     def number(self, name: int, default: int = 0) -> int:
-        """An answer that is a number, or a set of flags; the default where the driver does not know the question."""
+        """A property that is a number or a set of flags; the default if the driver does not support the query."""
         slot, size = ffi.new("cl_ulong *"), ffi.new("size_t *")
         if lib.clGetDeviceInfo(self.handle, name, 8, slot, size) != SUCCESS or not size[0]:
             return default
         return int.from_bytes(bytes(ffi.buffer(slot, size[0])), "little")
 
     def numbers(self, name: int, kind: str = "size_t") -> tuple[int, ...]:
-        """An answer that is a list of numbers; none where the driver does not know the question."""
+        """A property that is a list of numbers; empty if the driver does not support the query."""
         try:
             found = driver.get_info("clGetDeviceInfo", self.handle, name)
         except Error:
@@ -132,7 +146,7 @@ class Device:
 
     @functools.cached_property
     def type(self) -> DeviceType:
-        """What the driver says that it is; a device of several types is the most specific one."""
+        """The device type of the driver; for several types the most specific one."""
         flags = self.number(lib.CL_DEVICE_TYPE)
         return next((kind for flag, kind in _TYPES.items() if flags & flag), DeviceType.custom)
 
@@ -142,32 +156,33 @@ class Device:
 
     @functools.cached_property
     def has_usm(self) -> bool:
-        """Whether it has unified memory by cl_intel_unified_shared_memory. That of PoCL 6 is not used: every piece
-        holds the context for good, and makes the next ones slower. Its shared virtual memory does as well."""
+        """Whether it has unified memory by cl_intel_unified_shared_memory. PoCL 6's is not used: every allocation keeps
+        the context for good and slows later ones. Its shared virtual memory serves as well.
+        """
         if self.platform.record.name == "Portable Computing Language" and version_of(self.driver_version)[0] == 6:
             return False
         return "cl_intel_unified_shared_memory" in self.extensions and self.platform.offers("clDeviceMemAllocINTEL")
 
     @functools.cached_property
     def svm(self) -> int:
-        """Its kinds of shared virtual memory, as flags; 0 where it has none."""
+        """Its kinds of shared virtual memory, as flags; 0 without such memory."""
         if self.version < (2, 0) or not self.platform.offers("clSVMAlloc"):
             return 0
         return self.number(lib.CL_DEVICE_SVM_CAPABILITIES)
 
     @functools.cached_property
     def takes_il(self) -> bool:
-        """Whether it takes SPIR-V."""
+        """Whether it supports SPIR-V."""
         return self.il_function is not None
 
     @functools.cached_property
     def il_function(self) -> str | None:
-        """The function that makes programs of SPIR-V."""
+        """The function that creates programs from SPIR-V."""
         core, extension = "clCreateProgramWithIL", "clCreateProgramWithILKHR"
         try:
             if not self.text(lib.CL_DEVICE_IL_VERSION):
                 return None
-        except Error:  # older drivers do not know the question
+        except Error:  # Older drivers do not support the query.
             return None
         if self.platform.version >= (2, 1) and self.platform.offers(core):
             return core
@@ -175,17 +190,17 @@ class Device:
 
     @functools.cached_property
     def takes_ptx(self) -> bool:
-        """Whether its driver's own binaries are PTX: NVIDIA's, which nothing but its extensions tell."""
+        """Whether its driver's own binaries are PTX: true for NVIDIA's driver, which only its extensions reveal."""
         return any(name.startswith("cl_nv_") for name in self.extensions)
 
     @functools.cached_property
     def is_rusticl(self) -> bool:
-        """Whether its driver is Mesa's in Rust, whose faults no query tells."""
+        """Whether its driver is Mesa's rusticl, whose faults no query reports."""
         return self.platform.record.name == "rusticl"
 
     @functools.cached_property
     def c_version(self) -> tuple[int, int]:
-        """The newest OpenCL C that its compiler takes."""
+        """The newest OpenCL C that its compiler supports."""
         newest = version_of(self.text(lib.CL_DEVICE_OPENCL_C_VERSION))
         found = b""
         if self.version >= (3, 0):
@@ -199,19 +214,19 @@ class Device:
 
     @functools.cached_property
     def linear_alignment(self) -> int:
-        """Pixels that rows and addresses of images over buffers are multiples of; 0 where it has no such images."""
+        """Alignment in pixels of the rows and addresses of images over buffers; 0 without such images."""
         if "cl_khr_image2d_from_buffer" not in self.extensions and not (2, 0) <= self.version < (3, 0):
-            return 0  # OpenCL 2 has them; before and after they are optional
+            return 0  # OpenCL 2 requires them; they are optional before and after.
         return max(
             self.number(lib.CL_DEVICE_IMAGE_PITCH_ALIGNMENT), self.number(lib.CL_DEVICE_IMAGE_BASE_ADDRESS_ALIGNMENT)
         )
 
     @functools.cached_property
     def has_linear_images(self) -> bool:
-        """Whether images over its linear memory are known to use that, and no copy of it.
+        """Whether images over its linear memory are known to share that memory, and not a copy.
 
-        A buffer of OpenCL 1 is itself such memory, and one over shared virtual memory has to be (OpenCL 2, section on
-        creating buffers). Of Intel's unified memory only processors are known to do it.
+        A buffer of OpenCL 1 is itself such memory, and an image over shared virtual memory has to share it (OpenCL 2,
+        section on creating buffers). For Intel's unified memory only processors are known to share it.
         """
         if not self.linear_alignment or not self.has_images:
             return False
@@ -219,32 +234,33 @@ class Device:
 
     @functools.cached_property
     def writes_3d(self) -> bool:
-        """Whether kernels write three-dimensional images."""
+        """Whether kernels can write three-dimensional images."""
         return "cl_khr_3d_image_writes" in self.extensions or (2, 0) <= self.version < (3, 0)
 
     @functools.cached_property
     def sub_buffer_alignment(self) -> int:
-        """Bytes that a sub-buffer's offset is a multiple of."""
+        """Alignment in bytes of the offset of a sub-buffer."""
         return max(self.number(lib.CL_DEVICE_MEM_BASE_ADDR_ALIGN) // 8, 1)
 
     @functools.cached_property
     def work_item_sizes(self) -> tuple[int, ...]:
-        """Work-items that a work-group has at most by dimension."""
+        """The most work-items of a work-group, by dimension."""
         return self.numbers(lib.CL_DEVICE_MAX_WORK_ITEM_SIZES)
 
     @functools.cached_property
     def uuid(self) -> bytes:
-        """16 bytes, the same as Vulkan and Level Zero report; made of the names where the driver does not tell."""
+        """16 bytes, the same as Vulkan and Level Zero report; derived from the names if the driver does not report it.
+        """
         if "cl_khr_device_uuid" in self.extensions:
             try:
                 return driver.get_info("clGetDeviceInfo", self.handle, lib.CL_DEVICE_UUID_KHR)[:16]
-            except Error:  # it announces what it does not have
+            except Error:  # The driver announces an extension that it lacks.
                 pass
         names = repr((self.platform.record.name, self.vendor, self.name, self.index))
         return hashlib.sha256(names.encode()).digest()[:16]
 
     def no_memory(self, result: int, call: str, kind: UsmKind, nbytes: int, alignment: int = 0) -> Error:
-        """Why an allocation failed."""
+        """The error of a failed allocation."""
         asked = f"{nbytes} bytes of {kind} memory" + (f" at multiples of {alignment}" if alignment else "")
         whole = self.number(lib.CL_DEVICE_GLOBAL_MEM_SIZE)
         details = f"{asked}; {self.name} has {whole}: free memory or ask for less"
@@ -264,7 +280,7 @@ class Device:
             return found
 
     def record(self) -> DeviceRecord:
-        """What the contract tells of it."""
+        """The contract's description of it."""
         return DeviceRecord(
             native=self,
             platform=self.platform.record,
@@ -283,7 +299,7 @@ class Device:
 
 
 def _where_listed() -> str:
-    """Where the loader looked for drivers, and how to have one there."""
+    """The places that the loader searched for drivers, and advice on how to install one."""
     place = os.environ.get("OCL_ICD_VENDORS")
     where = f"OCL_ICD_VENDORS={place!r}" if place else "/etc/OpenCL/vendors"
     return f"{where} names none that works; apt install pocl-opencl-icd has one for every processor"
@@ -311,19 +327,21 @@ def _discover() -> tuple[tuple[Platform, ...], tuple[Device, ...]]:
 
 
 def all_platforms() -> tuple[Platform, ...]:
-    """The drivers that the loader finds, in its order."""
+    """The drivers of the loader, in its order."""
     return _discover()[0]
 
 
 def platforms() -> tuple[PlatformRecord, ...]:
-    """The drivers, those without a device too."""
+    """The drivers, including those without a device."""
     return tuple(platform.record for platform in all_platforms())
 
 
 def devices() -> tuple[DeviceRecord, ...]:
     """All devices of all platforms.
 
-    Raises:
-        PlatformError: there is no OpenCL loader, or no driver that it finds.
+    Raises
+    ------
+    PlatformError
+        there is no OpenCL loader, or no driver that it finds.
     """
     return tuple(device.record() for device in _discover()[1])

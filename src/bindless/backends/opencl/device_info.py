@@ -1,4 +1,4 @@
-"""What OpenCL devices say of themselves: aspects, information descriptors, and how they are divided."""
+"""Properties of OpenCL devices: aspects, information descriptors, and partitioning."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _OF_KIND = {
     UsmKind.shared: Aspect.usm_shared_allocations,
 }
 
-# Extensions that are an aspect each; atomics of 64 bits are two.
+# Extensions with one aspect each; 64-bit atomics need two extensions.
 _EXTENSIONS = {
     Aspect.fp16: {"cl_khr_fp16"},
     Aspect.fp64: {"cl_khr_fp64"},
@@ -50,14 +50,14 @@ _EXTENSIONS = {
 
 _ATOMIC = lib.CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ATOMIC_ACCESS_INTEL
 
-# Not here, and why:
-#   mipmap and its relatives: only cl_khr_mipmap_image has them, which no driver that was tried offers.
-#   cubemap, unique_addressing_per_dim: OpenCL has neither.
-#   images_1d_usm and its relatives: images over buffers of one dimension are not sampled.
+# Aspects that this back end does not report, and why:
+# mipmap and its relatives: they need cl_khr_mipmap_image, which no tested driver offers.
+# cubemap, unique_addressing_per_dim: OpenCL does not have them.
+# images_1d_usm and its relatives: one-dimensional images over buffers cannot be sampled.
 
 
 def aspects(device: Device) -> frozenset[Aspect]:
-    """What the device says yes to."""
+    """The aspects that a device supports."""
     found = {_OF_TYPE[device.type]}
     kinds = means_of(device).kinds(device)
     found.update(_OF_KIND[kind] for kind in kinds)
@@ -85,7 +85,7 @@ def aspects(device: Device) -> frozenset[Aspect]:
 
 
 def _atomics(device: Device) -> set[Aspect]:
-    """Aspects of atomics in memory that the host uses too, and of memory that nobody allocated."""
+    """Aspects of atomics in memory shared with the host, and of system allocations."""
     found = set()
     if device.has_usm:
         if device.number(lib.CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL) & _ATOMIC:
@@ -143,7 +143,7 @@ def _config(name: int) -> Answer:
 
 
 def _flags(table: dict[Any, int], name: int, least: frozenset[Any]) -> Answer:
-    """Members whose flag is in the answer; OpenCL before 3.0 has no question, and promises the least."""
+    """Members whose flag is set; OpenCL before 3.0 has no query, and guarantees the least."""
 
     def answer(device: Device) -> tuple[Any, ...]:
         flags = device.number(name) if device.version >= (3, 0) else 0
@@ -242,7 +242,7 @@ _INFO: dict[str, Answer] = {
     "mem_base_addr_align": _number(lib.CL_DEVICE_MEM_BASE_ADDR_ALIGN),
     "profiling_timer_resolution": _number(lib.CL_DEVICE_PROFILING_TIMER_RESOLUTION),
     "max_samplers": _number(lib.CL_DEVICE_MAX_SAMPLERS),
-    # OpenCL has no limit of its own for one dimension.
+    # OpenCL defines no limit for one dimension.
     "image1d_max_width": _number(lib.CL_DEVICE_IMAGE2D_MAX_WIDTH),
     "image2d_max_width": _number(lib.CL_DEVICE_IMAGE2D_MAX_WIDTH),
     "image2d_max_height": _number(lib.CL_DEVICE_IMAGE2D_MAX_HEIGHT),
@@ -256,7 +256,7 @@ _INFO: dict[str, Answer] = {
     "image_row_pitch_align": pitch_align,
     "max_image_linear_width": _number(lib.CL_DEVICE_IMAGE2D_MAX_WIDTH),
     "max_image_linear_height": _number(lib.CL_DEVICE_IMAGE2D_MAX_HEIGHT),
-    # OpenCL has no limit of its own: it is that of the widest pixels.
+    # OpenCL defines no limit; the limit follows from the widest pixels.
     "max_image_linear_row_pitch": lambda device: 16 * device.number(lib.CL_DEVICE_IMAGE2D_MAX_WIDTH),
     "mipmap_max_anisotropy": lambda device: 0.0,
     "partition_max_sub_devices": _number(lib.CL_DEVICE_PARTITION_MAX_SUB_DEVICES),
@@ -266,10 +266,12 @@ _INFO: dict[str, Answer] = {
 
 
 def device_info(device: Device, name: str) -> Any:
-    """The answer to a member of ``info.device``.
+    """The value of a member of ``info.device``.
 
-    Raises:
-        FeatureNotSupportedError: OpenCL has no answer.
+    Raises
+    ------
+    FeatureNotSupportedError
+        OpenCL has no such property.
     """
     return handle_table.answer(_INFO, device, name, "OpenCL", "opencl")
 

@@ -14,13 +14,13 @@ lib, ffi = driver.lib, driver.ffi
 
 SUCCESS = lib.CL_SUCCESS
 
-# NVIDIA's driver says so of a kernel that left its memory.
+# NVIDIA's driver returns this for a kernel with an out-of-bounds access.
 _NVIDIA_FAULT = -9999
 
-# Results after which a context is of no use any more.
+# Results that make a context unusable.
 _LOST = frozenset((lib.CL_DEVICE_NOT_AVAILABLE, lib.CL_CONTEXT_TERMINATED_KHR, _NVIDIA_FAULT))
 
-# Results that mean that the driver does not have a function, whatever it was called with.
+# Results of a function that the driver does not have, for any arguments.
 _ABSENT = frozenset((lib.CL_INVALID_OPERATION,))
 
 _results = Results(
@@ -36,11 +36,11 @@ error, fail, check, release = _results.error, _results.fail, _results.check, _re
 
 
 def made(call: str, *arguments: Any, details: object = "", code: Errc | None = None) -> Any:
-    """What a function of the driver makes, whose last argument is the place of its result."""
+    """The object that a driver function creates; the function returns its result code through its last argument."""
     slot = ffi.new("cl_int *")
     found = getattr(lib, call)(*arguments, slot)
     if slot[0] != SUCCESS:
         raise error(slot[0], call, details, code)
-    if found == ffi.NULL:  # a loader that lacks the function cannot say so
+    if found == ffi.NULL:  # A loader without the function cannot set the result code.
         raise error(lib.CL_INVALID_OPERATION, call, details, code)
     return found

@@ -1,4 +1,4 @@
-"""Events: a cl_event with what its command was."""
+"""Events: a cl_event with a description of its command."""
 
 from __future__ import annotations
 
@@ -37,20 +37,22 @@ _release = lib.clReleaseEvent
 
 
 def handles_of(events: Sequence[Event]) -> list[Any]:
-    """Their cl_events, which the events keep alive."""
+    """The cl_events of events, which keep them alive."""
     return [event.handle for event in events]
 
 
 def array_of(events: Sequence[Event]) -> Any:
-    """Their cl_events, as commands take those that they wait for."""
+    """The cl_events of events, in the form of a command's wait list."""
     return _new_array(handles_of(events))
 
 
 class Launches(Lane):
-    """The launches of a queue that C repeats, whose events lie there; ``pending`` is the event of the last one.
+    """The launches of a queue that C repeats, with their events; ``pending`` is the event of the last launch.
 
-    Attributes:
-        events: bindless_events_t.
+    Attributes
+    ----------
+    events
+        bindless_events_t.
     """
 
     def __init__(self) -> None:
@@ -60,23 +62,23 @@ class Launches(Lane):
         self.events.lock = self._lock
 
     def settle(self) -> None:
-        """Gives the last launch's event its cl_event, for another launch follows, or none."""
+        """Give the last launch's event its cl_event, before another launch follows or the launches end."""
         pending, self.pending = self.pending, None
         if pending is not None:
             pending.take()
 
     def unfinished(self, last: bool) -> Handles:
-        """cl_events of what is not complete; with ``last`` of the last launch alone."""
+        """cl_events of unfinished launches; with ``last``, of the last launch only."""
         most = 1 if last else self.events.count
         found = ffi.new("cl_event[]", most)
         return Handles(found[0 : min(most, lib.bindless_events_pending(self.events, last, found, most))])
 
     def is_idle(self, last: bool) -> bool:
-        """Whether nothing is unfinished; with ``last`` the last launch tells."""
+        """Whether all launches are complete; with ``last``, whether the last one is."""
         return not lib.bindless_events_pending(self.events, last, ffi.NULL, 0)
 
     def failures(self) -> list[Error]:
-        """Why launches failed that nobody was told of."""
+        """The errors of failed launches that no caller has received."""
         told: list[Error] = []
         found = ffi.new("cl_event[]", _MOST_FAILURES)
         while count := lib.bindless_events_failed(self.events, found, _MOST_FAILURES):
@@ -84,27 +86,34 @@ class Launches(Lane):
         return told
 
     def close(self) -> None:
-        """Lets go of all; the queue's work is done."""
+        """Release all events; the queue's work is complete."""
         self.settle()
         lib.bindless_events_clear(self.events)
 
 
 def failure_of(status: int, call: str) -> Error:
-    """The error of a command that failed. PoCL gives those whose dependencies have failed a code that is none of a
-    command's."""
+    """The error of a failed command. PoCL returns a code outside a command's range for a command whose dependencies
+    failed.
+    """
     waited = lib.CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
     return error(waited if status == lib.CL_DEVICE_NOT_FOUND else status, call)
 
 
 class Event(Mark):
-    """The end of a command; its cl_event goes with the last reference.
+    """The completion of a command; its cl_event is released with the last reference.
 
-    Attributes:
-        stream: the queue's launches, where C has submitted it; else None.
-        native: cl_event; None once released, and for a launch of C's until it is asked for, or another follows.
-        call: the function that made it, for errors.
-        profiling: whether it has times.
-        told: whether its failure was raised.
+    Attributes
+    ----------
+    stream
+        launches of the queue, if C has submitted the command; otherwise None.
+    native
+        cl_event; None after its release, and for a launch by C until its first use or the next launch.
+    call
+        driver function of the command, for errors.
+    profiling
+        whether it has timestamps.
+    told
+        whether its failure has been raised.
     """
 
     __slots__ = ("__weakref__", "call", "profiling", "told")
@@ -115,13 +124,13 @@ class Event(Mark):
     stream: Launches | None
 
     def __init__(self, handle: Any, call: str, profiling: bool) -> None:
-        """Takes a reference over."""
+        """Take over a reference."""
         self.native = handle
         self.call = call
         self.profiling = profiling
 
     def __getattr__(self, name: str) -> Any:
-        # What C makes is a launch of a queue without times; and hardly one fails.
+        # Events from C belong to launches of a queue without timestamps; hardly one fails.
         try:
             return _UNSET[name]
         except KeyError:
@@ -134,24 +143,24 @@ class Event(Mark):
 
     @property
     def handle(self) -> Any:
-        """cl_event; None once released."""
+        """cl_event; None after its release."""
         native = self.native
         return self.take() if native is None and self.stream is not None else native
 
     def take(self) -> Any:
-        """The cl_event of a launch of C's, which is the last one until it has it."""
+        """The cl_event of a launch by C, which is the last launch until then."""
         if self.native is None and self.stream is not None:
             found = lib.bindless_events_last(self.stream.events)
-            if self.native is not None:  # another launch has come meanwhile, and seen to it
+            if self.native is not None:  # Another launch has meanwhile set it.
                 _release(found)
             elif found != ffi.NULL:
                 self.native = found
-                if self.stream.pending is self:  # it serves no other launch
+                if self.stream.pending is self:  # It serves no other launch.
                     self.stream.pending = None
         return self.native
 
     def failure(self) -> Error | None:
-        """Why its command failed, once; None for one that did not, or is not complete."""
+        """The error of its command, once; None for an unfinished or successful command."""
         status = status_of(self.handle)
         if status >= 0 or self.told:
             return None
@@ -159,7 +168,7 @@ class Event(Mark):
         return failure_of(status, self.call)
 
     def wait(self) -> None:
-        """Returns when it has happened; raises the error of its command. Interruptible."""
+        """Wait until it is complete; raises the error of its command. Interruptible."""
         self._require_alive()
         wait_for((self.handle,))
         status = status_of(self.handle)
@@ -170,7 +179,7 @@ class Event(Mark):
             raise failure_of(status, self.call)
 
     def status(self) -> EventStatus:
-        """How far its command is; one that failed is complete."""
+        """The status of its command; a failed command is complete."""
         self._require_alive()
         return _STATUS.get(status_of(self.handle), EventStatus.complete)
 
@@ -192,7 +201,7 @@ class Event(Mark):
         return min(submitted, start), start, max(start, end)
 
     def release(self) -> None:
-        """Gives the cl_event back early."""
+        """Release the cl_event early."""
         handle = self.handle
         self.native = self.stream = None
         if handle is not None and not in_fork():

@@ -1,8 +1,9 @@
-"""External memory and semaphores: what Vulkan and other drivers share with OpenCL, by cl_khr_external_memory and
-cl_khr_external_semaphore.
+"""External memory and semaphores: objects that Vulkan and other drivers share with OpenCL, by cl_khr_external_memory
+and cl_khr_external_semaphore.
 
-OpenCL imports memory where it makes a buffer or an image of it, and each time takes a file descriptor over. So an
-import keeps a descriptor of its own until its end, and is at once a buffer of the whole, in which ranges are mapped.
+OpenCL imports memory during the creation of a buffer or an image, and each time takes ownership of a file descriptor.
+Therefore an import keeps its own descriptor until its end, and is at once a buffer of the whole memory, in which ranges
+are mapped.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ _MEMORY_TYPES = {
     ExternalMemHandleType.dma_buf: lib.CL_EXTERNAL_MEMORY_HANDLE_DMA_BUF_KHR,
     ExternalMemHandleType.win32_nt_handle: lib.CL_EXTERNAL_MEMORY_HANDLE_OPAQUE_WIN32_KHR,
 }
-# OpenCL's semaphores are binary: there are none for timelines, nor for fences, which have values, too.
+# OpenCL's semaphores are binary: timeline semaphores and fences, which have values, are not supported.
 _SEMAPHORE_TYPES = {ExternalSemaphoreHandleType.opaque_fd: lib.CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR}
 
 _MEMORY = "cl_khr_external_memory"
@@ -77,7 +78,7 @@ _SEMAPHORE_CALLS = (
 
 
 def _imports(device: Device, question: int) -> frozenset[int]:
-    """The types of handles that a device takes."""
+    """The handle types that a device accepts."""
     return frozenset(device.numbers(question, "cl_uint"))
 
 
@@ -91,13 +92,13 @@ def _semaphore_types(device: Device) -> frozenset[int]:
     if not device.extensions >= _SEMAPHORES or not all(map(device.platform.offers, _SEMAPHORE_CALLS)):
         return frozenset()
     kinds = _imports(device, lib.CL_DEVICE_SEMAPHORE_TYPES_KHR)
-    if kinds and lib.CL_SEMAPHORE_TYPE_BINARY_KHR not in kinds:  # NVIDIA's driver does not know the question
+    if kinds and lib.CL_SEMAPHORE_TYPE_BINARY_KHR not in kinds:  # NVIDIA's driver does not support the query.
         return frozenset()
     return _imports(device, lib.CL_DEVICE_SEMAPHORE_IMPORT_HANDLE_TYPES_KHR)
 
 
 def aspects(device: Device) -> frozenset[Aspect]:
-    """The imports that the driver lists for the device."""
+    """The aspects of the imports that the driver reports for the device."""
     found = set()
     if not _memory_types(device).isdisjoint(_MEMORY_TYPES.values()):
         found.add(Aspect.ext_oneapi_external_memory_import)
@@ -115,11 +116,16 @@ def importable_memory(device: Device) -> frozenset[ExternalMemHandleType]:
 class ExternalMemory(KeptResource):
     """Imported memory.
 
-    Attributes:
-        device: where it was imported.
-        kind: what the handle is, as OpenCL says it.
-        base: the address that stands for the first byte, as for any buffer.
-        buffer: cl_mem of the whole.
+    Attributes
+    ----------
+    device
+        device of the import.
+    kind
+        OpenCL's name of the handle type.
+    base
+        number in place of the first byte's address, as for any buffer.
+    buffer
+        cl_mem of the whole memory.
     """
 
     __slots__ = ("base", "buffer", "device", "kind")
@@ -142,8 +148,9 @@ class Semaphore:
 
 @contextmanager
 def _handed(resource: Resource) -> Iterator[int]:
-    """The value of the property that hands a resource over; of a file descriptor a duplicate, which is the driver's
-    where the block ends without an error."""
+    """The property value of a resource. A file descriptor is duplicated; the driver owns the duplicate if the block
+    ends without an error.
+    """
     if isinstance(resource, ResourceFd):
         with handed_over(resource.file_descriptor) as given:
             yield given
@@ -153,12 +160,12 @@ def _handed(resource: Resource) -> Iterator[int]:
 
 
 def _on(context: Context, device: Device, question: int) -> tuple[int, ...]:
-    """Properties that name the device, where the context has others, too: an import for all needs that all can."""
+    """Properties that name the device if the context has several: an import without them requires support by all."""
     return (question, device.address, 0) if len(context.devices) > 1 else ()
 
 
 def _made(call: str, context: Context, properties: Sequence[int], *arguments: Any, details: str) -> Any:
-    """What an import makes."""
+    """The object that an import creates."""
     listed, slot = ffi.new("cl_properties[]", [*properties, 0]), ffi.new("cl_int *")
     found = getattr(lib, call)(context.handle, listed, *arguments, slot)
     if slot[0] != SUCCESS or found == ffi.NULL:
@@ -204,7 +211,7 @@ def import_memory(context: Context, device: Device, desc: ExternalMemDescriptor)
 
 
 def _share(context: Context, native: Any) -> None:
-    """Has a cl_mem acquired before it is used, where the driver wants that."""
+    """Register a cl_mem for acquisition before its use, if the driver requires that."""
     if context.handover is None and context.platform.offers("clEnqueueAcquireExternalMemObjectsKHR"):
         context.handover = Handover(context)
     if context.handover is not None:
@@ -224,7 +231,7 @@ def release_memory(context: Context, memory: ExternalMemory) -> None:
 
 
 def map_image(context: Context, device: Device, memory: ExternalMemory, desc: ImageDescriptor) -> int:
-    """An image made of the import once more; the driver keeps what it needs of it."""
+    """Create an image from a second import of the memory; the driver keeps its own references."""
     refuse_in_fork()
     place = memory.device
     require_images(place)
@@ -259,12 +266,12 @@ def unmap_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
 
 
 def map_linear(context: Context, device: Device, memory: ExternalMemory, offset: int, nbytes: int) -> int:
-    """A place in the buffer of the whole."""
+    """A range of the buffer of the whole memory."""
     return memory.base + offset
 
 
 def unmap_linear(context: Context, address: int) -> None:
-    """The range ends with the import."""
+    """Do nothing: the range ends with the import."""
 
 
 # ---------------------------------------------------------------------- semaphores
@@ -311,7 +318,7 @@ def release_semaphore(context: Context, semaphore: Semaphore) -> None:
 
 
 def wait_semaphore(queue: Queue, semaphore: Semaphore, value: int | None, waits: Sequence[Event] = ()) -> Event:
-    """See ``ExternalSemaphoreProtocol``; the driver waits as long as it takes."""
+    """See ``ExternalSemaphoreProtocol``; the driver waits without a time limit."""
     return _submit(queue, "clEnqueueWaitSemaphoresKHR", semaphore, waits)
 
 
@@ -327,8 +334,8 @@ def prepare_semaphore(queue: Queue, semaphore: Semaphore, wait: bool) -> Callabl
 
 
 def _submit(queue: Queue, call: str, semaphore: Semaphore, waits: Sequence[Event]) -> Event:
-    """A wait or a signal, after what is shared was given to the others. The queue is in order."""
-    if waits:  # which the end of our turn comes after, too
+    """Submit a wait or a signal, after the release of shared memory. The queue is in order."""
+    if waits:  # The release comes before the semaphore command too.
         queue.run_all((), call, waits)
     handover = queue.context.handover
     if handover is not None and queue.handle is not None:

@@ -1,8 +1,8 @@
-"""Whose turn it is with memory that others use too: OpenCL's commands acquire it before they use it, and release it
-before others do (OpenCL API specification, section on acquiring and releasing external memory objects).
+"""Ownership of external memory objects: acquired before the first command that uses them, released before the host
+waits (OpenCL API specification, section on acquiring and releasing external memory objects).
 
-Nobody says here when a turn ends but by a semaphore, or by waiting for a queue. So what was mapped is acquired by the
-first command that follows, and released by a signal, by a wait, and before the host waits for the queue that took it.
+Only semaphores and waits for a queue mark the end of a use. So a mapped object is acquired by the first command that
+follows, and released by a signal, by a wait, and before the host waits for the queue that acquired it.
 """
 
 from __future__ import annotations
@@ -31,10 +31,14 @@ _ACQUIRE, _RELEASE = "clEnqueueAcquireExternalMemObjectsKHR", "clEnqueueReleaseE
 class Handover:
     """The external memory objects of a context.
 
-    Attributes:
-        away: those that the next command acquires, cl_mem by number.
-        here: those that commands may use.
-        holder: the queue that acquired the last of those.
+    Attributes
+    ----------
+    away
+        released objects, which the next command acquires: cl_mem by number.
+    here
+        acquired objects, which commands may use.
+    holder
+        queue of the last acquisition.
     """
 
     def __init__(self, context: Context) -> None:
@@ -44,34 +48,35 @@ class Handover:
         self._context = context
         self._lock = threading.RLock()
         self._busy = False
-        self._later: deque[Callable[[], None]] = deque()  # what garbage collection asks for in the midst of a change
-        self._released: Event | None = None  # the end of the last turn, and whose queue it was
+        self._later: deque[Callable[[], None]] = deque()  # changes that finalizers request during another change
+        self._released: Event | None = None  # The event of the last release, and its queue.
         self._giver: Queue | None = None
 
     def add(self, memory: Any) -> None:
-        """Has a new cl_mem acquired before it is used."""
+        """Register a new cl_mem for acquisition before its use."""
         self._change(lambda: self.away.update({_number(memory): memory}))
         self._context.change()
 
     def drop(self, memory: Any) -> None:
-        """Releases a cl_mem that ends, and forgets it; commands that use it are complete. The garbage collector may ask
-        for it in the midst of a change: it lives until that is through."""
+        """Release a cl_mem at its end, and remove it; commands that use it are complete. A request by the garbage
+        collector during another change is deferred until that change is complete.
+        """
         if not in_fork():
             check(lib.clRetainMemObject(memory), "clRetainMemObject")
             self._change(lambda: self._drop(memory))
 
     def take(self, queue: Queue, waits: Sequence[Event]) -> None:
-        """Acquires what is away, for a command of the queue that waits for events."""
+        """Acquire the released objects, for a command of the queue that waits for events."""
         self._change(lambda: self._take(queue, waits))
 
     def give(self, queue: Queue) -> None:
-        """Releases what is here, after the work of the queue."""
+        """Release the acquired objects, after the work of the queue."""
         self._change(lambda: self._give(queue))
 
     # ------------------------------------------------------------------ one change after the other
 
     def _change(self, change: Callable[[], None]) -> None:
-        """Makes a change, and then those that came in the midst of it on this thread: finalizers run anywhere."""
+        """Make a change, then those that finalizers requested during it on this thread: finalizers run anywhere."""
         with self._lock:
             if self._busy:
                 self._later.append(change)
@@ -112,14 +117,14 @@ class Handover:
     def _give(self, queue: Queue) -> None:
         if not self.here:
             return
-        if queue.handle is not None:  # else it has ended meanwhile, and its work with it
+        if queue.handle is not None:  # Otherwise the queue has ended meanwhile, and its work with it.
             if not queue.in_order:
                 _stop(queue)
             self._released = _enqueue(queue, _RELEASE, self.here)
         self.away.update(self.here)
         self.here.clear()
         self.holder, self._giver = None, queue
-        self._context.change()  # launches that C repeats come by here again
+        self._context.change()  # Launches that C repeats check the ownership again.
 
 
 def _number(memory: Any) -> int:
@@ -127,7 +132,7 @@ def _number(memory: Any) -> int:
 
 
 def _stop(queue: Queue, waits: Sequence[Event] = ()) -> None:
-    """Has what follows come after events, or after all that comes before."""
+    """Order later commands after events, or after all earlier commands."""
     events = array_of(waits) if waits else ffi.NULL
     result = lib.clEnqueueBarrierWithWaitList(queue.handle, len(waits), events, ffi.NULL)
     check(result, "clEnqueueBarrierWithWaitList", "around external memory")

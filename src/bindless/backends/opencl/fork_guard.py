@@ -1,4 +1,4 @@
-"""OpenCL in a child made by ``fork``: see ``_fork``."""
+"""OpenCL in a child made by ``fork``: see ``common.fork_guard``."""
 
 from __future__ import annotations
 

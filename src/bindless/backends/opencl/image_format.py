@@ -1,4 +1,4 @@
-"""Image formats and descriptors of OpenCL for those of the package."""
+"""OpenCL's image formats and descriptors of the package's formats and descriptors."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _TYPES = {
 _CHANNEL_TYPES = {number: channel_type for channel_type, number in _TYPES.items()}
 _COUNTS = {number: count for count, number in _ORDERS.items()}
 
-# The driver's type of an image, and what OpenCL C calls it.
+# The driver's image type, and its name in OpenCL C.
 _KINDS = {
     (ImageType.standard, 1): (lib.CL_MEM_OBJECT_IMAGE1D, "image1d_t"),
     (ImageType.standard, 2): (lib.CL_MEM_OBJECT_IMAGE2D, "image2d_t"),
@@ -58,14 +58,16 @@ _KINDS = {
 def kind_of(desc: ImageDescriptor) -> int:
     """cl_mem_object_type of an image.
 
-    Raises:
-        FeatureNotSupportedError: OpenCL has none such.
+    Raises
+    ------
+    FeatureNotSupportedError
+        OpenCL has no images of this type.
     """
     return _kind(desc)[0]
 
 
 def native_type_of(desc: ImageDescriptor) -> str:
-    """What OpenCL C calls the image, such as image2d_t."""
+    """OpenCL C's name of the image type, such as image2d_t."""
     return _kind(desc)[1]
 
 
@@ -85,7 +87,7 @@ def image_format(channel_type: ImageChannelType, count: int) -> Any:
 
 
 def channel_type_of(native: Any) -> tuple[ImageChannelType, int]:
-    """Channel type and number of channels of a cl_image_format that ``image_format`` makes."""
+    """Channel type and number of channels of a cl_image_format made by ``image_format``."""
     return _CHANNEL_TYPES[native.image_channel_data_type], _COUNTS[native.image_channel_order]
 
 
@@ -102,8 +104,9 @@ def image_desc(desc: ImageDescriptor) -> Any:
 
 @functools.cache
 def _formats(device: Device) -> frozenset[tuple[int, int]]:
-    """Order and type of the formats that kernels read and write in images of every kind: those that the driver lists,
-    without those that it gets wrong."""
+    """Order and type of the formats that kernels read and write in images of every kind: the driver's list, without the
+    formats that fail the known-answer tests.
+    """
     listed = _listed(device)
     return listed - spoiled_formats(device, listed)
 
@@ -130,12 +133,12 @@ def _listed(device: Device) -> frozenset[tuple[int, int]]:
 
 
 def supports_format(device: Device, channel_type: ImageChannelType, count: int) -> bool:
-    """Whether there are images of this format, of every kind; the driver is asked and tested once."""
+    """Whether images of every kind support this format; the driver is queried and tested once."""
     return (_ORDERS.get(count, -1), _TYPES[channel_type]) in _formats(device)
 
 
 def require_format(device: Device, desc: ImageDescriptor) -> None:
-    """Raises ``FeatureNotSupportedError`` for a format that the device does not have."""
+    """Raise ``FeatureNotSupportedError`` for a format that the device does not have."""
     if not supports_format(device, desc.channel_type, desc.num_channels):
         counts = [count for count in _ORDERS if supports_format(device, desc.channel_type, count)]
         way_out = f"use {' or '.join(map(str, counts))}" if counts else "use another channel type"

@@ -24,8 +24,10 @@ __all__ = ["image_call", "kernel_name"]
 def kernel_name(call: ImageCall) -> str:
     """The built-in kernel of a call.
 
-    Raises:
-        InvalidError: an image of this kind has no such function.
+    Raises
+    ------
+    InvalidError
+        an image of this kind has no such function.
     """
     desc = call.descriptor
     geometry = GEOMETRIES[desc.dimensions] + ("_array" if desc.type is ImageType.array else "")
@@ -49,7 +51,7 @@ def _kernel(context: Context, device: Device, name: str) -> Kernel:
     return found
 
 
-# Of all contexts: compiling takes most of a second.
+# Shared by all contexts: compiling takes most of a second.
 _built: dict[tuple[Device, str], bytes] = {}
 
 
@@ -68,7 +70,7 @@ def _load(context: Context, device: Device, source: bytes, name: str) -> Kernel:
 
 
 def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
-    """Runs a device function over ``call.count`` items."""
+    """Run a device function over ``call.count`` items."""
     name = kernel_name(call)
     kernel = _kernel(queue.context, queue.device, name)
     blocks = blocks_of(call)
@@ -76,6 +78,6 @@ def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Ev
         return queue.run_all((), name, waits)
     packed, sizes = arguments_of(call, name, format_of(call))
     values = struct.unpack("=" + "".join(f"{size}s" for size in sizes), packed)
-    # Kernels take groups of any size: a driver whose own are smaller chooses.
+    # The kernels support work-groups of any size; if the driver's limit is smaller, the driver chooses.
     shape = kernel.shape((blocks * BLOCK,), (BLOCK,) if kernel.max_group >= BLOCK else None)
     return launch_shape(queue, kernel, shape, values, waits)

@@ -1,5 +1,6 @@
-"""Image handles: numbers of a table. OpenCL has none of its own, so a kernel takes them as arguments alone, in whose
-place a launch passes an image and a sampler; found in memory they mean nothing to a kernel."""
+"""Image handles: numbers of a table. OpenCL has no image handles, so kernels accept them as arguments only: a launch
+replaces the number by an image and a sampler. A number found in memory has no meaning in a kernel.
+"""
 
 from __future__ import annotations
 
@@ -33,11 +34,11 @@ __all__ = [
 
 lib, ffi = driver.lib, driver.ffi
 
-# Handles of all contexts; far from small numbers and from addresses.
+# Handles of all contexts; distant from small numbers and from addresses.
 _handles = itertools.count(0x0C1_0000_0000_0001)
 
 _ADDRESS_MODES = {
-    AddressingMode.none: lib.CL_ADDRESS_REPEAT,  # as texture units have it; coordinates outside are not defined
+    AddressingMode.none: lib.CL_ADDRESS_REPEAT,  # The behaviour of texture units; coordinates outside are undefined.
     AddressingMode.repeat: lib.CL_ADDRESS_REPEAT,
     AddressingMode.mirrored_repeat: lib.CL_ADDRESS_MIRRORED_REPEAT,
     AddressingMode.clamp_to_edge: lib.CL_ADDRESS_CLAMP_TO_EDGE,
@@ -47,16 +48,19 @@ _FILTER_MODES = {
     FilteringMode.nearest: lib.CL_FILTER_NEAREST,
     FilteringMode.linear: lib.CL_FILTER_LINEAR,
 }
-# Modes that OpenCL defines for normalized coordinates alone; with others they are clamped, as BI has it.
+# Modes that OpenCL defines for normalized coordinates only; other coordinates are clamped, as in BI.
 _WRAPPING = frozenset((AddressingMode.none, AddressingMode.repeat, AddressingMode.mirrored_repeat))
 
 
 def _sampler(context: Context, desc: ImageDescriptor, sampler: BindlessImageSampler) -> Any:
-    """The cl_sampler of a sampler, made once for a context.
+    """The cl_sampler of a sampler, created once per context.
 
-    Raises:
-        SyclRuntimeError: OpenCL has no such sampler.
-        FeatureNotSupportedError: the modes of the dimensions differ.
+    Raises
+    ------
+    SyclRuntimeError
+        OpenCL has no such sampler.
+    FeatureNotSupportedError
+        the modes of the dimensions differ.
     """
     if sampler.filtering is FilteringMode.linear and desc.channel.is_integer:
         raise SyclRuntimeError(
@@ -110,7 +114,7 @@ def _image(context: Context, device: Device, handle: int) -> Any:
 
 
 def create_unsampled_image(context: Context, device: Device, handle: int, desc: ImageDescriptor) -> int:
-    """An image that kernels fetch from and write to."""
+    """Create an image for fetches and writes."""
     view = View(_image(context, device, handle), desc)
     number = next(_handles)
     context.unsampled[number] = view
@@ -120,7 +124,7 @@ def create_unsampled_image(context: Context, device: Device, handle: int, desc: 
 def create_sampled_image(
     context: Context, device: Device, handle: int, desc: ImageDescriptor, sampler: BindlessImageSampler
 ) -> int:
-    """An image with a sampler."""
+    """Create an image with a sampler."""
     image = _image(context, device, handle)
     scales_layers = desc.type is ImageType.array and sampler.is_normalized and _scales_layers(context.device(device))
     view = View(image, desc, _sampler(context, desc, sampler), scales_layers=scales_layers)
@@ -130,10 +134,12 @@ def create_sampled_image(
 
 
 def _scales_layers(device: Device) -> bool:
-    """Whether kernels need to divide the number of a layer where coordinates are normalized.
+    """Whether kernels need to divide the layer number when coordinates are normalized.
 
-    Raises:
-        FeatureNotSupportedError: the driver finds wrong layers whatever they do.
+    Raises
+    ------
+    FeatureNotSupportedError
+        the driver selects wrong layers in any case.
     """
     found = layer_coordinate(device)
     if found == LayerCoordinate.UNKNOWN:
@@ -159,7 +165,7 @@ def create_sampled_image_usm(
 def create_unsampled_image_usm(
     context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor
 ) -> int:
-    """A two-dimensional image over linear memory that kernels fetch from and write to."""
+    """A two-dimensional image over linear memory, for fetches and writes."""
     place = _require_over_memory(context, device, address, pitch, desc)
     number = next(_handles)
     context.unsampled[number] = View(_over_buffer(context, place, address, pitch, desc), desc, owned=True)
@@ -167,7 +173,7 @@ def create_unsampled_image_usm(
 
 
 def _require_over_memory(context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor) -> Device:
-    """The device of the context, which has this image over this memory."""
+    """Check that the device supports this image over this memory; return the device."""
     refuse_in_fork()
     place = context.device(device)
     require_images(place)
@@ -237,7 +243,9 @@ def _create(context: Context, buffer: Any, pitch: int, desc: ImageDescriptor, de
 
 
 def _require_linear(context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor) -> None:
-    """The pitch fits, the sizes are the device's, and the image lies in memory of the context."""
+    """Check that the pitch is valid, the sizes are within the device's limits, and the image lies in memory of the
+    context.
+    """
     require_pitch(pitch, desc, "opencl")
     unit = device.linear_alignment * desc.pixel_size
     for name, value in (("pitch", pitch), ("address", address)):
@@ -252,7 +260,7 @@ def _require_linear(context: Context, device: Device, address: int, pitch: int, 
 
 
 def destroy_image(context: Context, handle: int, sampled: bool) -> None:
-    """Destroys an image, not its memory; kernels that use it are complete."""
+    """Destroy an image, not its memory; kernels that use it are complete."""
     view = handle_table.take_view(context.sampled if sampled else context.unsampled, handle, sampled, "opencl")
     context.change()
     if not in_fork():

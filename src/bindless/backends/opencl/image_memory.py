@@ -1,4 +1,4 @@
-"""Image memory: OpenCL images, known by their cl_mem as raw handles."""
+"""Image memory: OpenCL images, with their cl_mem as raw handles."""
 
 from __future__ import annotations
 
@@ -31,12 +31,16 @@ lib, ffi = driver.lib, driver.ffi
 
 
 class ImageStorage:
-    """What is behind a raw handle, which is the address of a cl_mem.
+    """The storage of a raw handle, which is the address of a cl_mem.
 
-    Attributes:
-        handle: cl_mem of the image.
-        device: where it was made.
-        desc: as given.
+    Attributes
+    ----------
+    handle
+        cl_mem of the image.
+    device
+        device of the image.
+    desc
+        descriptor of the caller.
     """
 
     __slots__ = ("desc", "device", "handle")
@@ -46,14 +50,20 @@ class ImageStorage:
 
 
 class View:
-    """An image as kernels take it: a number stands for it, and a launch passes the driver's objects.
+    """An image as kernels use it: its handle is a number, for which a launch passes the driver's objects.
 
-    Attributes:
-        image: cl_mem.
-        sampler: cl_sampler of a sampled image, which belongs to the context; else None.
-        desc: of the image.
-        owned: whether the cl_mem is released with the view; else it is that of the image memory.
-        scales_layers: whether the driver takes the number of a layer for another one; see ``_opencl_known_answers``.
+    Attributes
+    ----------
+    image
+        cl_mem.
+    sampler
+        cl_sampler of a sampled image, owned by the context; otherwise None.
+    desc
+        descriptor of the image.
+    owned
+        whether the view releases the cl_mem; otherwise the image memory owns it.
+    scales_layers
+        whether the driver scales layer numbers wrongly; see ``known_answer_tests``.
     """
 
     __slots__ = ("desc", "image", "owned", "sampler", "scales_layers")
@@ -70,10 +80,12 @@ class View:
         self.scales_layers = scales_layers
 
     def require(self, type_: str, index: int, kernel: str) -> None:
-        """Refuses a parameter of another kind of image; nothing where its type is not known.
+        """Refuse a parameter of another kind of image; accepts parameters of unknown type.
 
-        Raises:
-            InvalidError: the kernel takes another kind.
+        Raises
+        ------
+        InvalidError
+            the kernel's parameter is another kind of image.
         """
         if type_.startswith("image") and type_ != native_type_of(self.desc):
             raise InvalidError(
@@ -83,13 +95,13 @@ class View:
             )
 
     def close(self) -> None:
-        """Releases what is its own."""
+        """Release the objects that the view owns."""
         if self.owned:
             release(lib.clReleaseMemObject(self.image), "clReleaseMemObject")
 
 
 def require_images(device: Device) -> None:
-    """Raises ``FeatureNotSupportedError`` where there are no images."""
+    """Raise ``FeatureNotSupportedError`` for a device without images."""
     if not device.has_images:
         raise FeatureNotSupportedError(
             f"{device.name} has no images (CL_DEVICE_IMAGE_SUPPORT): ask device.has(Aspect.image) first",
@@ -100,14 +112,16 @@ def require_images(device: Device) -> None:
 def storage_of(context: Context, handle: int) -> ImageStorage:
     """The image memory of a raw handle.
 
-    Raises:
-        InvalidError: this context has none of that handle.
+    Raises
+    ------
+    InvalidError
+        this context has no image memory of that handle.
     """
     return handle_table.storage(context.images, handle, "opencl")
 
 
 def _limits(device: Device, desc: ImageDescriptor) -> tuple[tuple[str, int], ...]:
-    """Sizes of an image and the device's limits of them; OpenCL has none of its own for one dimension."""
+    """Sizes of an image and the device's limits; OpenCL defines no limit for one dimension."""
     number = device.number
     if desc.dimensions == 3:
         return (
@@ -134,12 +148,12 @@ def _require_size(device: Device, desc: ImageDescriptor) -> None:
             backend="opencl",
         )
     whole = device.number(lib.CL_DEVICE_GLOBAL_MEM_SIZE)
-    if desc.nbytes > whole:  # some drivers say so when it is first used
+    if desc.nbytes > whole:  # Some drivers report this at the first use only.
         raise MemoryAllocationError(f"{desc.nbytes} bytes for {desc}; {device.name} has {whole}", backend="opencl")
 
 
 def allocate_image(context: Context, device: Device, desc: ImageDescriptor) -> int:
-    """New image memory, which kernels can read and write."""
+    """Allocate image memory, which kernels can read and write."""
     refuse_in_fork()
     place = context.device(device)
     require_images(place)
@@ -163,17 +177,19 @@ _MEMORY = Errc.memory_allocation
 
 
 def free_image(context: Context, handle: int, desc: ImageDescriptor) -> None:
-    """Frees image memory."""
+    """Free image memory."""
     storage = handle_table.take_storage(context.images, handle, "opencl")
     if not in_fork():
         release(lib.clReleaseMemObject(storage.handle), "clReleaseMemObject")
 
 
 def image_level(context: Context, handle: int, level: int) -> int:
-    """This backend has no mipmaps.
+    """This back end has no mipmaps.
 
-    Raises:
-        SyclRuntimeError: always.
+    Raises
+    ------
+    SyclRuntimeError
+        always.
     """
     storage = storage_of(context, handle)
     raise SyclRuntimeError(
@@ -184,7 +200,7 @@ def image_level(context: Context, handle: int, level: int) -> int:
 
 
 def image_info(context: Context, handle: int) -> ImageRecord:
-    """Size and format as the driver tells them."""
+    """Size and format that the driver reports."""
     storage = storage_of(context, handle)
     slot, native = ffi.new("size_t *"), ffi.new("cl_image_format *")
 

@@ -1,4 +1,4 @@
-"""Kernels: their signature, how their arguments are set, and what their launch looks like."""
+"""Kernels: their signature, the setting of their arguments, and the shape of their launches."""
 
 from __future__ import annotations
 
@@ -29,17 +29,26 @@ _MOST_ITEMS = 2**63 - 1
 
 
 class Kernel(KernelBase[Any]):
-    """A kernel of a module, with what is cached for launching it.
+    """A kernel of a module, with the cached data of its launches.
 
-    Attributes:
-        module: kept alive by it.
-        context: the module's.
-        native: cl_kernel; its arguments are the next launch's. None once released.
-        name: of the kernel.
-        signature: its arguments.
-        set: what the driver is given for them.
-        shapes: bindless_range_t * by the sizes launched so far.
-        owned: whether its reference is given back with its module.
+    Attributes
+    ----------
+    module
+        module of the kernel, which the kernel keeps alive.
+    context
+        context of the module.
+    native
+        cl_kernel; it holds the arguments of the next launch. None after its release.
+    name
+        name of the kernel.
+    signature
+        arguments of the kernel.
+    set
+        driver's values of the arguments.
+    shapes
+        bindless_range_t * of earlier launches, by size.
+    owned
+        whether its module releases the reference.
     """
 
     backend = "opencl"
@@ -47,7 +56,7 @@ class Kernel(KernelBase[Any]):
     def __init__(
         self, module: Module, name: str, native: Any = None, owned: bool = True, indirect: bool = True
     ) -> None:
-        """Makes a kernel, or takes a ``native`` one; ``indirect`` where it may find addresses in memory."""
+        """Create a kernel, or adopt a ``native`` one; ``indirect`` if it may use addresses found in memory."""
         self.module = module
         self.context = module.context
         self.name = name
@@ -69,7 +78,7 @@ class Kernel(KernelBase[Any]):
         arguments = self.signature.arguments
         sizes = None if arguments is None else tuple(argument.size for argument in arguments)
         super().__init__(sizes, len({native.source for native in self.signature.natives}))
-        # Arguments are set and the kernel enqueued under a lock: the context's where launches list its allocations.
+        # A lock protects setting the arguments and enqueuing: the context's, if launches list its allocations.
         lock = self.context.launching if self.means is memory_svm else new_lock()
         self.set = Arguments(
             self.native, name, self.context, self.means, lock, self.signature, indirect, module.adapted
@@ -86,14 +95,14 @@ class Kernel(KernelBase[Any]):
         return int.from_bytes(found[:8], "little")
 
     def _largest_group(self) -> int:
-        """Work-items of a work-group at most. rusticl 22.3 tells those of a sub-group, and runs the device's."""
+        """The most work-items of a work-group. rusticl 22.3 reports those of a sub-group, and supports the device's."""
         told = self._limit(lib.CL_KERNEL_WORK_GROUP_SIZE)
         if self.device.is_rusticl and told == self._limit(_MULTIPLE):
             return self.device.number(lib.CL_DEVICE_MAX_WORK_GROUP_SIZE)
         return told
 
     def _required(self) -> tuple[int, int, int] | None:
-        """The work-group that it was compiled for."""
+        """The kernel's required work-group size."""
         found = driver.get_info(
             "clGetKernelWorkGroupInfo", self.native, self.device.handle, lib.CL_KERNEL_COMPILE_WORK_GROUP_SIZE
         )
@@ -101,7 +110,7 @@ class Kernel(KernelBase[Any]):
         return (x, y, z) if x or y or z else None
 
     def close(self) -> None:
-        """Gives the driver's kernel back."""
+        """Release the driver's kernel."""
         native, self.native = self.native, None
         for twin in self._with_nulls.values():
             twin.close()
@@ -123,7 +132,7 @@ class Kernel(KernelBase[Any]):
         )
 
     def _sub_groups(self) -> dict[str, int]:
-        """Work-items of a sub-group, where the driver tells."""
+        """Work-items of a sub-group, if the driver reports them."""
         if self.device.version < (2, 1) or not self.device.platform.offers("clGetKernelSubGroupInfo"):
             return {}
         items = self.max_group if self.required is None else self.required[0]
@@ -147,12 +156,13 @@ class Kernel(KernelBase[Any]):
         return self.device.number(lib.CL_DEVICE_LOCAL_MEM_SIZE)
 
     def find(self, arguments: Sequence[bytes | int]) -> Any:
-        """What the driver is given for them, as bindless_settings_t, second in what keeps it."""
+        """The driver's values of the arguments, a bindless_settings_t, and the object that keeps it alive."""
         return self.set.find(arguments)
 
     def for_nulls(self, arguments: Sequence[bytes | int]) -> Kernel:
-        """The kernel to launch with these arguments: where the driver confuses null pointers with those before, each
-        choice of null pointers has a cl_kernel of its own."""
+        """The kernel to launch with these arguments: if the driver confuses null pointers with earlier values, each
+        combination of null pointers has its own cl_kernel.
+        """
         if not self._pointers or len(arguments) != self.count:
             return self
         nulls = tuple(at for at in self._pointers if not any(arguments[at]))  # type: ignore[arg-type]
@@ -163,14 +173,14 @@ class Kernel(KernelBase[Any]):
             made = Kernel(self.module, self.name, indirect=self._indirect)
             made._pointers = ()
             found = self._with_nulls.setdefault(nulls, made)
-            if found is not made:  # another thread was quicker
+            if found is not made:  # Another thread was faster.
                 made.close()
         return found
 
     # ------------------------------------------------------------------ shape
 
     def _new_shape(self, global_size: tuple[int, ...], local_size: tuple[int, ...] | None) -> Any:
-        if math.prod(global_size) > _MOST_ITEMS:  # PoCL ends the process
+        if math.prod(global_size) > _MOST_ITEMS:  # PoCL aborts the process.
             raise NdRangeError(
                 f"the range {global_size} has {math.prod(global_size)} work-items, and a kernel counts them up to "
                 f"{_MOST_ITEMS}",
@@ -206,7 +216,7 @@ class Kernel(KernelBase[Any]):
 
 
 def _range_of(whole: tuple[int, ...], group: tuple[int, ...] | None) -> Any:
-    """A range as ``lib.bindless_launch`` takes it; the driver chooses work-groups that are None."""
+    """A range in the form of ``lib.bindless_launch``; the driver chooses the work-group for None."""
     found = ffi.new("bindless_range_t *")
     found.dimensions, found.whole, found.grouped = len(whole), whole, group is not None
     if group is not None:
@@ -218,5 +228,5 @@ _MULTIPLE = lib.CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE
 
 
 def get_kernel(module: Module, name: str, indirect: bool = True) -> Kernel:
-    """A kernel of a module, the same one each time; ``indirect`` where it may find addresses in memory."""
+    """A kernel of a module, the same one each time; ``indirect`` if it may use addresses found in memory."""
     return kernel_of(module, name, lambda: Kernel(module, name, indirect=indirect), "opencl")

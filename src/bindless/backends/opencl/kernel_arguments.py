@@ -1,4 +1,4 @@
-"""What the driver is given for the arguments of a kernel."""
+"""The driver's values of a kernel's arguments."""
 
 from __future__ import annotations
 
@@ -21,23 +21,27 @@ _NULL = ffi.NULL
 _VALUE = lib.BINDLESS_VALUE
 _POINTER_SIZE = 8
 
-# Kind, size and place of what the driver is given.
+# Kind, size and location of a driver value.
 _Row = tuple[int, int, Any]
 
-# Values, the bindless_settings_t for them, and what that points to.
+# Values, their bindless_settings_t, and the memory behind its pointers.
 Found = tuple[tuple["bytes | int", ...], Any, object]
 
 
 class Arguments:
     """The arguments of one kernel.
 
-    Where their bytes, one behind the other, tell all of them, ``lib.bindless_enqueue`` and ``lib.bindless_submit`` set
-    what has changed by themselves, but for what only Python knows: images, samplers, buffers. ``find`` finds these.
+    If packed bytes describe all arguments, ``lib.bindless_enqueue`` and ``lib.bindless_submit`` set the changed ones
+    themselves, except for values that only Python knows: images, samplers, buffers. ``find`` supplies these.
 
-    Attributes:
-        described: bindless_kernel_t, the kernel with what its arguments are set to.
-        direct: whether bytes tell them: there is no local memory among them, and nothing unknown.
-        begins: where each begins among these bytes.
+    Attributes
+    ----------
+    described
+        bindless_kernel_t, the kernel with the current values of its arguments.
+    direct
+        whether bytes describe them: no local memory, and no argument of unknown kind.
+    begins
+        offset of each argument in these bytes.
     """
 
     def __init__(
@@ -51,8 +55,9 @@ class Arguments:
         indirect: bool = True,
         adapted: bool = False,
     ) -> None:
-        """Of a kernel that finds addresses in memory, too, unless it is not ``indirect``; see ``Module`` for
-        ``adapted``."""
+        """Arguments of a kernel that may use addresses found in memory, unless not ``indirect``; see ``Module`` for
+        ``adapted``.
+        """
         self._name = name
         self._context = context
         self._means = means
@@ -74,7 +79,7 @@ class Arguments:
         self.direct = self._describe()
 
     def _describe(self) -> bool:
-        """Tells the driver's arguments, where bytes tell them."""
+        """Describe the driver's arguments to C, if bytes describe them."""
         other = lib.BINDLESS_OBJECT
         kinds = {"value": _VALUE, "pointer": self._address, "image": other, "sampler": other}
         arguments, parts = self._signature.arguments, self._signature.natives
@@ -121,14 +126,14 @@ class Arguments:
         return self._unknown(value)
 
     def _pointer(self, address: int) -> _Row:
-        """The address as it is, or the buffer that it stands for; no buffer for null pointers of those."""
+        """The address itself, or the buffer behind it; no buffer for null pointers."""
         if self._means is memory_buffers or memory_buffers.is_number(address):
             buffer = ffi.new("cl_mem *", memory_buffers.buffer_of(self._context, address)) if address else _NULL
             return _VALUE, _POINTER_SIZE, buffer
         return self._address, _POINTER_SIZE, ffi.new("uint64_t *", address)
 
     def _image(self, index: int, source: int, kind: str, handle: int) -> _Row:
-        """The driver's object for the handle of an image, or its sampler."""
+        """The driver's object of an image handle, or its sampler."""
         context = self._context
         view = context.sampled.get(handle) or context.unsampled.get(handle)
         if view is None:
@@ -163,7 +168,7 @@ class Arguments:
         return _VALUE, _POINTER_SIZE, ffi.new("cl_sampler *", view.sampler)
 
     def _unknown(self, value: bytes) -> _Row:
-        """An argument whose kind the driver does not tell: 8 bytes may be an address of memory or a handle."""
+        """An argument whose kind the driver does not report: 8 bytes may be an address or a handle."""
         number = int.from_bytes(value, "little") if len(value) == 8 else 0
         context = self._context
         view = context.sampled.get(number) or context.unsampled.get(number)

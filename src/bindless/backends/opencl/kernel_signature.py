@@ -1,7 +1,7 @@
-"""What a kernel takes: the driver's own arguments, and those of the source that they stand for.
+"""Kernel signatures: the driver's arguments, and the arguments of the source that they belong to.
 
-In kernels that `bindless build` compiles for OpenCL an image handle is two arguments, an image and a sampler, or an
-image alone. Their names tell: ``picture__bindless_image`` and ``picture__bindless_sampler`` are the handle ``picture``.
+`bindless build` compiles an image handle to two OpenCL arguments, an image and a sampler, or to an image alone. The
+argument names encode that: ``picture__bindless_image`` and ``picture__bindless_sampler`` are the handle ``picture``.
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ _SPACES = {
 
 @dataclass(frozen=True)
 class NativeArgument:
-    """An argument as the driver has it: ``source`` is the index of the source's argument that it is made of, ``writes``
-    whether the kernel is known to write the image."""
+    """A driver argument: ``source`` is the index of the source's argument that it is part of, ``writes`` whether the
+    kernel is known to write the image.
+    """
 
     source: int
     kind: str
@@ -46,7 +47,7 @@ class NativeArgument:
 
 @dataclass(frozen=True)
 class Signature:
-    """Arguments of the source, None where they are not known, and those of the driver."""
+    """Arguments of the source, None if unknown, and those of the driver."""
 
     arguments: tuple[KernelArgument, ...] | None
     natives: tuple[NativeArgument, ...]
@@ -57,22 +58,26 @@ def signature_of(
 ) -> Signature:
     """The signature of a cl_kernel.
 
-    Args:
-        count: of the driver's arguments.
-        told: what SPIR-V says of it.
-        declared: what the text says of it, for drivers that do not tell.
+    Parameters
+    ----------
+    count
+        number of the driver's arguments.
+    told
+        signature in the SPIR-V.
+    declared
+        signature in the source text, for drivers without reflection.
     """
     return _joined(_fitting(told, count) or _reflected(kernel, count, declared))
 
 
 def _fitting(said: KernelSignature | None, count: int) -> tuple[Parameter, ...]:
-    """Parameters that a source says, if they are known and as many as the driver's."""
+    """The parameters in a source, if they are known and match the driver's count."""
     found = () if said is None else said.parameters or ()
     return found if len(found) == count else ()
 
 
 def reflected_of(program: Any, name: str, declared: KernelSignature | None = None) -> KernelSignature:
-    """What the driver tells of a kernel of a program that was built of its source, or else the text."""
+    """The driver's reflection of a kernel in a program built from source, or else the text's declaration."""
     kernel = made("clCreateKernel", program, name.encode())
     try:
         count = int.from_bytes(driver.get_info("clGetKernelInfo", kernel, lib.CL_KERNEL_NUM_ARGS), "little")
@@ -88,7 +93,7 @@ def _reflected(kernel: Any, count: int, declared: KernelSignature | None) -> Seq
 
 
 def _joined(listed: Sequence[Parameter]) -> Signature:
-    """Parts of one handle become one argument."""
+    """The parts of one handle, joined into one argument."""
     arguments: list[KernelArgument] = []
     natives: list[NativeArgument] = []
     handle = ""
@@ -109,8 +114,9 @@ def _joined(listed: Sequence[Parameter]) -> Signature:
 
 
 def _argument(kernel: Any, index: int) -> Parameter:
-    """An argument as the driver tells it; no kind where it does not, no size of a value whose type is the source's
-    own."""
+    """An argument as the driver reports it; without a kind if the driver does not report it, and without a size for
+    types of the source.
+    """
 
     def told(name: int) -> int:
         return int.from_bytes(driver.get_info("clGetKernelArgInfo", kernel, index, name), "little")

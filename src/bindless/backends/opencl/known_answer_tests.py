@@ -1,8 +1,8 @@
-"""Known-answer tests of a driver's images, run once for a device: some drivers read or write pixels of a format as
-something else, or choose the wrong layer, and no query says so.
+"""Known-answer tests of a driver's images, run once per device: some drivers read or write pixels of a format wrongly,
+or select the wrong layer, and no query reports it.
 
-Formats are tested with a few texels that kernels fetch and write. Layers are tested with normalized coordinates: OpenCL
-scales those within a layer alone, and PoCL up to 3.1 multiplies the number of the layer, too.
+Format tests fetch and write a few texels in kernels. Layer tests use normalized coordinates: OpenCL scales only
+coordinates within a layer, and PoCL up to 3.1 scales the layer number too.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LAYER_MACRO = "BINDLESS_SCALED_LAYERS"
 
 
 class LayerCoordinate:
-    """What a driver takes the layer's coordinate for where coordinates are normalized."""
+    """The driver's interpretation of the layer coordinate when coordinates are normalized."""
 
     NUMBER = "number"
     """The number of the layer, as OpenCL has it."""
@@ -43,7 +43,7 @@ class LayerCoordinate:
     """Neither."""
 
 
-# Type of channels: elements in memory, and what is 1 of normalized ones.
+# Channel type: elements in memory, and the code of 1 for normalized types.
 _ELEMENTS: dict[int, tuple[str, int]] = {
     lib.CL_SNORM_INT8: ("i1", 127),
     lib.CL_SNORM_INT16: ("i2", 32767),
@@ -77,7 +77,7 @@ kernel void write_{letter}(write_only image2d_t image, global const {vector} *in
     for letter, function, vector in (("f", "f", "float4"), ("i", "i", "int4"), ("u", "ui", "uint4"))
 )
 
-# With the macro as in the prelude of `bindless build`.
+# Uses the macro as the prelude of `bindless build` does.
 _CHOSEN = f"""#ifdef {LAYER_MACRO}
 #define LAYER(layer) ((layer + 0.25f) / {_LAYERS})
 #else
@@ -96,7 +96,7 @@ kernel void planes(read_only image2d_array_t image, sampler_t how, global float4
 
 
 def _remembered(device: Device, name: str, text: str, test: Callable[[], Any]) -> Any:
-    """The result of a test, which is kept for other processes by the driver's version where the cache is on."""
+    """The result of a test, stored for other processes by driver version if the cache is on."""
     kept = cache()
     platform = device.platform.record
     about = (platform.name, platform.version, device.name, device.version_text, device.driver_version)
@@ -112,7 +112,7 @@ def _remembered(device: Device, name: str, text: str, test: Callable[[], Any]) -
 
 @functools.cache
 def spoiled_formats(device: Device, formats: frozenset[tuple[int, int]]) -> frozenset[tuple[int, int]]:
-    """Formats, as order and type, whose pixels kernels of the device fetch or write as something else."""
+    """Formats, as order and type, that kernels of the device fetch or write wrongly."""
     refuse_in_fork()
     if not formats or not device.number(lib.CL_DEVICE_COMPILER_AVAILABLE):
         return frozenset()
@@ -131,7 +131,7 @@ def _spoiled(device: Device, formats: Sequence[tuple[int, int]]) -> list[tuple[i
 
 @functools.cache
 def layer_coordinate(device: Device) -> str:
-    """A member of ``LayerCoordinate``, by what the device does."""
+    """The member of ``LayerCoordinate`` that describes the device."""
     refuse_in_fork()
     arrays = device.has_images and device.number(lib.CL_DEVICE_IMAGE_MAX_ARRAY_SIZE) >= _LAYERS
     if not arrays or not device.number(lib.CL_DEVICE_COMPILER_AVAILABLE):
@@ -151,11 +151,11 @@ def _chosen(device: Device) -> str:
 
 
 class _NotBuilt(Exception):
-    """The driver builds no kernels with images, so that none of them finds anything wrong."""
+    """The driver builds no kernels with images, so no wrong result can occur."""
 
 
 class _Bench:
-    """A program with a context and a queue of its own, all released with the stack."""
+    """A program with its own context and queue, all released with the stack."""
 
     def __init__(self, device: Device, text: str, options: str, stack: ExitStack) -> None:
         self._stack = stack
@@ -167,7 +167,7 @@ class _Bench:
         texts, sizes = ffi.new("char const *[]", [ffi.from_buffer(source)]), ffi.new("size_t[]", [len(source)])
         self._program = made("clCreateProgramWithSource", self._context, 1, texts, sizes)
         stack.callback(lib.clReleaseProgram, self._program)
-        # The newest language, as of the package's own kernels: PoCL 7.1 has no functions of images in 1.2.
+        # The newest language, as for the package's own kernels: PoCL 7.1 has no image functions in 1.2.
         language = "-cl-std=CL{}.{}".format(*max(device.c_version, (1, 2)))
         flags = ffi.new("char[]", f"{language} {options}".encode())
         result = lib.clBuildProgram(self._program, 1, handles, flags, ffi.NULL, ffi.NULL)
@@ -216,7 +216,7 @@ class _Bench:
         check(result, "clEnqueueReadBuffer")
 
     def keeps_texels(self, order: int, type_: int) -> bool:
-        """Whether kernels fetch the texels of an image of this format as they are, and write them so."""
+        """Whether kernels fetch and write the texels of this format unchanged."""
         code, most = _ELEMENTS[type_]
         texels = _texels(np.dtype(code), _CHANNELS[order])
         letter = "f" if most or code.startswith("f") else code[0]
@@ -239,7 +239,7 @@ class _Bench:
         return bool((written == texels).all())
 
     def finds_layers(self) -> bool:
-        """Whether samples of both kinds of arrays are of the layers asked for."""
+        """Whether samples of both kinds of arrays come from the requested layers."""
         sampler = made("clCreateSampler", self._context, 1, lib.CL_ADDRESS_CLAMP_TO_EDGE, lib.CL_FILTER_NEAREST)
         self._stack.callback(lib.clReleaseSampler, sampler)
         numbers = np.arange(_LAYERS, dtype="f4") + 1
@@ -260,14 +260,15 @@ class _Bench:
 
 
 def _texels(dtype: np.dtype[Any], channels: int) -> Array:
-    """(height, width, channels): the ends of the range and numbers within, in another order for each channel."""
+    """Array of (height, width, channels): the ends of the range and numbers within, in another order for each channel.
+    """
     count = _HEIGHT * _WIDTH * channels
     if dtype.kind == "f":
         values = np.linspace(-60, 60, count).round(1)
         values[: min(count, 4)] = (42, -1.5, 0, 2048)[:count]
     else:
         limits = np.iinfo(dtype)
-        low, high = limits.min + (limits.min < 0), limits.max  # the least signed number is the next one, normalized
+        low, high = limits.min + (limits.min < 0), limits.max  # The lowest signed code equals the next one, normalized.
         values = np.array([low + (high - low) * step // (count - 1) for step in range(count)], dtype)
     return np.ascontiguousarray(values.astype(dtype).reshape(_HEIGHT, _WIDTH, channels))
 

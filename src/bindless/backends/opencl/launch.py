@@ -1,4 +1,4 @@
-"""Launching kernels: the path that is kept short."""
+"""Kernel launches, with as few Python calls as possible."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def launch(
     arguments: Sequence[bytes | int],
     waits: Sequence[Event] = (),
 ) -> Event:
-    """Runs a kernel; see the contract. Sizes that were launched before are remembered."""
+    """Run a kernel; see the contract. The shapes of earlier launches are cached."""
     if kernel.module.native is None or kernel.context is not queue.context or kernel.device is not queue.device:
         _refuse(queue, kernel)
     shape = kernel.shapes.get((global_size, local_size)) or kernel.shape(global_size, local_size)
@@ -68,7 +68,7 @@ def launch_with_offset(
 def launch_shape(
     queue: Queue, kernel: Kernel, shape: Any, arguments: Sequence[bytes | int], waits: Sequence[Event] = ()
 ) -> Event:
-    """Runs a kernel over a range that is checked already, a ``bindless_range_t``."""
+    """Run a kernel over a checked range, a ``bindless_range_t``."""
     handle = queue.handle
     if handle is None:
         queue.refuse()
@@ -88,7 +88,7 @@ def launch_shape(
     try:
         if values != _NULL:
             result = _enqueue(known.described, handle, shape, values, _NULL, count, events, slot)
-        while result == _IN_PYTHON:  # again where what was found is out of date already
+        while result == _IN_PYTHON:  # Repeat if the settings are out of date already.
             found = kernel.find(arguments)
             result = _enqueue(known.described, handle, shape, values, found[1], count, events, slot)
         if result != SUCCESS:
@@ -106,7 +106,7 @@ def prepare_launch(
     local_size: tuple[int, ...] | None,
     arguments: Sequence[bytes | int],
 ) -> DirectLaunch | None:
-    """A launch to be repeated; see the contract. None with local memory, and where events have times."""
+    """Prepare a launch for repetition; see the contract. None with local memory, and for events with timestamps."""
     kernel = kernel.for_nulls(arguments)
     shape, known = kernel.shape(global_size, local_size), kernel.set
     packed = kernel.packed(arguments)

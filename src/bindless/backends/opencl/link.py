@@ -1,4 +1,4 @@
-"""Programs compiled one by one and linked (OpenCL 1.2)."""
+"""Linked programs: compiled one by one, then linked (OpenCL 1.2)."""
 
 from __future__ import annotations
 
@@ -33,12 +33,16 @@ lib, ffi = driver.lib, driver.ffi
 
 
 class Object:
-    """A program that was compiled, and is linked later.
+    """A compiled program to be linked.
 
-    Attributes:
-        native: cl_program, which goes with the last reference.
-        source: what it was compiled of.
-        options: that it was compiled with.
+    Attributes
+    ----------
+    native
+        cl_program, released with the last reference.
+    source
+        source of the program.
+    options
+        its compile options.
     """
 
     __slots__ = ("native", "options", "source")
@@ -59,11 +63,14 @@ def compile_module(
     specialization: Mapping[int, bytes] | None = None,
     options: str = "",
 ) -> tuple[Object, str]:
-    """Compiles a module that may use functions of others; gives also what the compiler said.
+    """Compile a module that may use functions of other modules; return it with the compiler's log.
 
-    Raises:
-        BuildError: it does not compile; ``log`` has the compiler's words.
-        KernelNotSupportedError: it does not compile without an optional feature that the device lacks.
+    Raises
+    ------
+    BuildError
+        it does not compile; ``log`` has the compiler's messages.
+    KernelNotSupportedError
+        it does not compile without an optional feature that the device lacks.
     """
     refuse_in_fork()
     place = context.device(device)
@@ -76,16 +83,18 @@ def compile_module(
 
 
 def link_modules(context: Context, device: Device, objects: Sequence[Object], *, options: str = "") -> Module:
-    """One module of several compiled ones.
+    """Link several compiled modules into one.
 
-    Raises:
-        BuildError: they do not fit together; ``log`` has the linker's words.
+    Raises
+    ------
+    BuildError
+        they do not fit together; ``log`` has the linker's messages.
     """
     refuse_in_fork()
     place = context.device(device)
     result, found, said = _linked(context, place, objects, options)
     if result == lib.CL_LINK_PROGRAM_FAILURE and place.takes_ptx:
-        # As of programs that are built: NVIDIA's driver links no kernel without parameters that it is to tell of.
+        # As for built programs: NVIDIA's driver does not link a kernel without parameters when argument info is on.
         again = [_unasked(context, place, part) for part in objects]
         result, found, said = _linked(context, place, again, options)
     if result != SUCCESS:
@@ -97,7 +106,7 @@ def link_modules(context: Context, device: Device, objects: Sequence[Object], *,
 
 
 def _linked(context: Context, place: Device, objects: Sequence[Object], options: str) -> tuple[int, Any, str]:
-    """What the linker returned, made, none where it failed, and said."""
+    """The linker's result code, the linked module (None on failure), and the log."""
     slot = ffi.new("cl_int *")
     programs = ffi.new("cl_program[]", [part.native for part in objects])
     handles = ffi.new("cl_device_id[]", [place.handle])
@@ -110,7 +119,7 @@ def _linked(context: Context, place: Device, objects: Sequence[Object], options:
 
 
 def _unasked(context: Context, place: Device, part: Object) -> Object:
-    """The same, compiled without information on arguments; itself where it has none."""
+    """The same module, compiled without argument info; the module itself if it has none."""
     if ASKING not in part.options:
         return part
     made = Object(create_program(context, place, part.source), part.source, unasked(part.options))

@@ -1,7 +1,7 @@
-"""Memory behind addresses, by the best means that a device has: unified, shared virtual, or buffers.
+"""Memory allocations and copies, by the best method of a device: unified memory, shared virtual memory, or buffers.
 
-``_opencl_usm``, ``_opencl_svm`` and ``_opencl_buffers`` are the means; here they are chosen, and what the contract
-asks of memory is said with them.
+``memory_usm``, ``memory_svm`` and ``memory_buffers`` implement the methods. This module chooses one, and implements the
+contract's memory functions with it.
 """
 
 from __future__ import annotations
@@ -40,46 +40,46 @@ __all__ = [
 
 lib, ffi = driver.lib, driver.ffi
 
-# Rows of pitched memory where the device has no images over linear memory.
+# Row alignment of pitched memory for devices without images over linear memory.
 _ROW_ALIGN = 64
 _WIDEST_PIXEL = 16
 
 
 class Means(Protocol):
-    """What the three modules offer."""
+    """The interface of the three modules."""
 
     def kinds(self, device: Device) -> frozenset[UsmKind]:
-        """Kinds of memory that a device has by them."""
+        """Kinds of memory that a device supports by this method."""
 
     def allocate(
         self, context: Context, device: Device, kind: UsmKind, nbytes: int, alignment: int, reserve: int
     ) -> Allocation:
-        """New memory, longer by the reserve; raises with the driver's code where there is not enough."""
+        """Allocate memory, longer by the reserve; raises the driver's error if there is not enough."""
 
     def free(self, context: Context, allocation: Allocation) -> None: ...
 
     def find(self, context: Context, address: int) -> PointerRecord:
-        """What an address belongs to that was not allocated here."""
+        """The allocation of an address that this context did not allocate."""
 
     def copies(self, context: Context, dst: int, src: int, nbytes: int) -> list[Command]:
-        """Commands, one after the other, that copy between addresses of the context or the process."""
+        """The sequence of commands that copy between addresses of the context or the process."""
 
     def fill(self, context: Context, dst: int, pattern: bytes, nbytes: int) -> Command:
-        """A fill at a multiple of the pattern's size."""
+        """The command of a fill at a multiple of the pattern's size."""
 
     def prefetch(self, context: Context, address: int, nbytes: int) -> Command | None:
-        """A command that brings memory to the queue's device; None where there is nothing to bring."""
+        """A command that migrates memory to the queue's device; None if no migration is needed."""
 
 
 def means_of(device: Device) -> Means:
-    """The means of a device, the same for all of its platform's that share a context with it."""
+    """The method of a device, the same for all devices that can share a context with it."""
     if device.has_usm:
         return memory_usm
     return memory_svm if device.svm else memory_buffers
 
 
 def _means(context: Context, *addresses: int) -> Means:
-    """The means of a context, or for addresses among which are buffers."""
+    """The method of a context, or for addresses that include buffers."""
     if any(map(memory_buffers.is_number, addresses)):
         return memory_buffers
     return means_of(context.devices[0])
@@ -89,7 +89,7 @@ def _means(context: Context, *addresses: int) -> Means:
 
 
 def allocate(context: Context, device: Device | None, kind: UsmKind, nbytes: int, alignment: int = 0) -> int:
-    """New memory at the driver's own alignment, or a larger one."""
+    """Allocate memory at the driver's own alignment, or a larger one."""
     if not 0 < nbytes < 2**63:
         raise MemoryAllocationError(f"nbytes={nbytes}: an allocation has 1 to 2**63 - 1 bytes", backend="opencl")
     refuse_in_fork()
@@ -118,20 +118,23 @@ def _require_size(device: Device, kind: UsmKind, nbytes: int) -> None:
 
 
 def row_reserve(device: Device) -> int:
-    """What allocations are aligned to, and are longer by, for images over them: they may begin anywhere that is a
-    multiple of it, and OpenCL wants their last row whole, with what lies between two rows."""
+    """Alignment of allocations, and extra bytes for images over them: an image may begin at any multiple of it, and
+    OpenCL requires the whole last row, including its padding.
+    """
     return device.linear_alignment * _WIDEST_PIXEL if device.has_linear_images else 0
 
 
 def pitch_align(device: Device) -> int:
-    """Bytes that every row of pitched memory is a multiple of: what images of the widest pixels want."""
+    """Alignment in bytes of the rows of pitched memory: the requirement of images of the widest pixels."""
     return row_reserve(device) or _ROW_ALIGN
 
 
 def allocate_pitched(
     context: Context, device: Device, width_in_bytes: int, height: int, element_size: int
 ) -> tuple[int, int]:
-    """Device memory with rows that images can be made over where the device has such, and the bytes between rows."""
+    """Allocate device memory with rows that suit images, if the device supports such images; return its address and the
+    row pitch in bytes.
+    """
     if width_in_bytes < 1 or height < 1:
         raise MemoryAllocationError(
             f"{width_in_bytes} bytes x {height} rows: both are at least 1 (a one-dimensional image is one row)",
@@ -143,7 +146,7 @@ def allocate_pitched(
 
 
 def free(context: Context, address: int) -> None:
-    """Frees memory of this context; commands that use it are complete."""
+    """Free memory of this context; commands that use it are complete."""
     allocation = context.remove(address)
     if allocation is None:
         raise MemoryAllocationError(
@@ -164,7 +167,7 @@ def free(context: Context, address: int) -> None:
 
 
 def pointer_info(context: Context, address: int) -> PointerRecord:
-    """What an address belongs to. Memory of other libraries counts where it is of the same native context."""
+    """The allocation of an address. Memory of other libraries counts if it belongs to the same native context."""
     refuse_in_fork()
     own = context.allocation_of(address)
     if own is not None:
@@ -176,12 +179,12 @@ def pointer_info(context: Context, address: int) -> PointerRecord:
 
 
 def copy_commands(context: Context, dst: int, src: int, nbytes: int) -> list[Command]:
-    """Commands, one after the other, that copy bytes."""
+    """The sequence of commands that copy bytes."""
     return _means(context, dst, src).copies(context, dst, src, nbytes)
 
 
 def copy(queue: Queue, dst: int, src: int, nbytes: int, waits: Sequence[Event] = ()) -> Event:
-    """Copies between any two memories."""
+    """Copy between any two addresses."""
     commands = copy_commands(queue.context, dst, src, nbytes) if nbytes else []
     if not commands:
         return queue.run_all((), "", waits)
@@ -189,7 +192,7 @@ def copy(queue: Queue, dst: int, src: int, nbytes: int, waits: Sequence[Event] =
 
 
 def fill(queue: Queue, dst: int, pattern: bytes, count: int, waits: Sequence[Event] = ()) -> Event:
-    """Writes ``count`` copies of a pattern."""
+    """Write ``count`` copies of a pattern."""
     means, context = _means(queue.context, dst), queue.context
     parts = fill_parts(dst, pattern, len(pattern) * count)
     commands = [means.fill(context, *part) for part in parts]
@@ -197,7 +200,7 @@ def fill(queue: Queue, dst: int, pattern: bytes, count: int, waits: Sequence[Eve
 
 
 def prefetch(queue: Queue, address: int, nbytes: int, waits: Sequence[Event] = ()) -> Event:
-    """Brings shared memory to the device; nothing for other memory, and where device and host have the same."""
+    """Migrate shared memory to the device; does nothing for other memory, and if device and host share memory."""
     command = None
     unified = queue.device.number(lib.CL_DEVICE_HOST_UNIFIED_MEMORY)
     if nbytes and not unified and pointer_info(queue.context, address).kind is UsmKind.shared:
@@ -206,10 +209,12 @@ def prefetch(queue: Queue, address: int, nbytes: int, waits: Sequence[Event] = (
 
 
 def advise(queue: Queue, address: int, nbytes: int, advice: int, waits: Sequence[Event] = ()) -> Event:
-    """OpenCL has no advice of its own: completes when its turn comes.
+    """Do nothing in queue order: OpenCL has no memory advice.
 
-    Raises:
-        InvalidError: the advice is negative.
+    Raises
+    ------
+    InvalidError
+        the advice is negative.
     """
     if advice < 0:
         raise InvalidError(f"advice={advice}: it is a number of the driver, 0 for its default", backend="opencl")

@@ -1,7 +1,7 @@
-"""Device memory by buffers, for drivers of OpenCL 1 and for buffers that were made elsewhere.
+"""Device memory by buffers, for drivers of OpenCL 1 and for buffers that were created elsewhere.
 
-An address is a number that stands for a place in a cl_mem. Kernels take such an address as an argument alone: that of a
-buffer's begin, or of a place in it that a sub-buffer may begin at. No address of these means anything inside a kernel.
+An address is a number that stands for an offset in a cl_mem. Kernels accept such an address as an argument only: the
+start of a buffer, or an offset where a sub-buffer may begin. These addresses have no meaning inside a kernel.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
 
 lib, ffi = driver.lib, driver.ffi
 
-# Far from the addresses that a process has, and never used twice.
+# Distant from the addresses of a process, and never reused.
 NUMBERS = range(1 << 60, 1 << 62)
 _GAP = 1 << 16
 _numbers = itertools.count(NUMBERS.start, _GAP)
@@ -55,7 +55,7 @@ def kinds(device: Device) -> frozenset[UsmKind]:
 def allocate(
     context: Context, device: Device, kind: UsmKind, nbytes: int, alignment: int, reserve: int = 0
 ) -> Allocation:
-    """A buffer, and a number for it."""
+    """Allocate a buffer, and a number for it."""
     slot = ffi.new("cl_int *")
     buffer = lib.clCreateBuffer(context.handle, lib.CL_MEM_READ_WRITE, nbytes + reserve, ffi.NULL, slot)
     if slot[0] != SUCCESS:
@@ -64,12 +64,12 @@ def allocate(
 
 
 def around(buffer: Any, device: Device, nbytes: int) -> Allocation:
-    """A number for a buffer that was made elsewhere, whose reference it takes over."""
+    """A number for a buffer that was created elsewhere; takes over its reference."""
     return Allocation(UsmKind.device, device, _number(nbytes, 0), nbytes, buffer)
 
 
 def is_number(address: int) -> bool:
-    """Whether an address is one of those."""
+    """Whether an address is one of these numbers."""
     return address in NUMBERS
 
 
@@ -89,7 +89,7 @@ def _number(nbytes: int, alignment: int) -> int:
 
 
 def free(context: Context, allocation: Allocation) -> None:
-    """Gives the buffer back; commands that use it keep it."""
+    """Release the buffer; commands that use it keep it."""
     release(lib.clReleaseMemObject(allocation.buffer), "clReleaseMemObject")
 
 
@@ -112,14 +112,14 @@ def _place(context: Context, address: int, nbytes: int) -> tuple[Any, int] | Non
             f"{nbytes} bytes at {address:#x}: the allocation ends {found.size - offset} bytes behind it",
             backend="opencl",
         )
-    if found.buffer is None:  # memory with an address: commands take it as the process's where the host reaches it
+    if found.buffer is None:  # Memory with an address: commands treat it as the process's if the host can access it.
         device = context.devices[0]
         return None if device.has_usm or not is_coarse(device) else (as_buffer(context, found), offset)
     return found.buffer, offset
 
 
 def copies(context: Context, dst: int, src: int, nbytes: int) -> list[Command]:
-    """A copy by the command for these two; between memory of the process it goes through a buffer."""
+    """The copy command for these two; a copy between memory of the process goes through a buffer."""
     to, of = _place(context, dst, nbytes), _place(context, src, nbytes)
     target, source = _pointer(dst), _pointer(src)
     if to is not None and of is not None:
@@ -137,7 +137,7 @@ def copies(context: Context, dst: int, src: int, nbytes: int) -> list[Command]:
 
 
 class Temporary:
-    """A buffer for as long as the commands that use it."""
+    """A buffer for the duration of the commands that use it."""
 
     def __init__(self, context: Context, nbytes: int) -> None:
         self.buffer = made(
@@ -145,7 +145,7 @@ class Temporary:
         )
 
     def last(self, result: int) -> int:
-        """Gives it back after the last command was submitted: the driver keeps it until that has run."""
+        """Release it after the last command was submitted: the driver keeps it until that command has run."""
         self.close()
         return result
 
@@ -159,7 +159,7 @@ class Temporary:
 
 
 def fill(context: Context, dst: int, pattern: bytes, nbytes: int) -> Command:
-    """A fill; the driver takes the pattern over."""
+    """The command of a fill; the driver copies the pattern."""
     place = _place(context, dst, nbytes)
     if place is None:
         raise InvalidError(f"{dst:#x} is no memory of this context: fill takes device memory", backend="opencl")
@@ -174,11 +174,15 @@ def prefetch(context: Context, address: int, nbytes: int) -> Command | None:
 def buffer_of(context: Context, address: int, alignment: int = 0) -> Any:
     """A cl_mem that begins at an address: the buffer, or a sub-buffer of it; both belong to the allocation.
 
-    Args:
-        alignment: bytes that the offset has to be a multiple of beside what a sub-buffer needs.
+    Parameters
+    ----------
+    alignment
+        alignment of the offset in bytes, in addition to that of sub-buffers.
 
-    Raises:
-        InvalidError: no buffer can begin there.
+    Raises
+    ------
+    InvalidError
+        no buffer can begin there.
     """
     found = context.allocation_of(address)
     if found is None or found.buffer is None:
@@ -206,7 +210,7 @@ def buffer_of(context: Context, address: int, alignment: int = 0) -> Any:
             details=f"{offset} bytes into {found.size}",
         )
         kept = found.parts.setdefault(offset, part)
-        if kept is not part:  # another thread was quicker
+        if kept is not part:  # Another thread was faster.
             check(lib.clReleaseMemObject(part), "clReleaseMemObject")
             part = kept
     return part

@@ -1,4 +1,6 @@
-"""Memory by shared virtual memory of OpenCL 2: allocations with addresses; the host uses those of fine grain."""
+"""Memory by shared virtual memory of OpenCL 2: allocations with addresses; fine-grained ones are accessible to the
+host.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ __all__ = ["allocate", "as_buffer", "bases", "copies", "fill", "find", "free", "
 
 lib, ffi = driver.lib, driver.ffi
 
-# Bytes of the largest type: drivers align no further, so that more is allocated where more is asked for.
+# Bytes of the largest type: drivers support no larger alignment, so larger ones need extra memory.
 _MOST_ALIGNED = 128
 
 _FINE = lib.CL_DEVICE_SVM_FINE_GRAIN_BUFFER
@@ -27,14 +29,14 @@ def _pointer(address: int) -> Any:
 
 
 def kinds(device: Device) -> frozenset[UsmKind]:
-    """All where host and device may use memory at the same time; else device memory, which commands copy."""
+    """All kinds if host and device may use memory at the same time; otherwise device memory, which commands copy."""
     return frozenset((UsmKind.device, UsmKind.host, UsmKind.shared) if device.svm & _FINE else (UsmKind.device,))
 
 
 def allocate(
     context: Context, device: Device, kind: UsmKind, nbytes: int, alignment: int, reserve: int = 0
 ) -> Allocation:
-    """New memory of the context; the kind only says who uses it."""
+    """Allocate memory of the context; the kind only names its users."""
     flags = lib.CL_MEM_READ_WRITE
     if kind is not UsmKind.device:
         flags |= lib.CL_MEM_SVM_FINE_GRAIN_BUFFER
@@ -53,52 +55,55 @@ def allocate(
 
 
 def free(context: Context, allocation: Allocation) -> None:
-    """Frees it; commands that use it are complete. No launch lists it meanwhile: drivers look at what is listed."""
+    """Free memory; commands that use it are complete. No launch lists it meanwhile, because drivers read the listed
+    memory.
+    """
     lib.bindless_free_shared_virtual(context.launching, context.handle, _pointer(allocation.start))
 
 
 def find(context: Context, address: int) -> PointerRecord:
-    """The driver tells nothing of addresses."""
+    """None: the driver has no query for addresses."""
     return PointerRecord(UsmKind.unknown)
 
 
 def copies(context: Context, dst: int, src: int, nbytes: int) -> list[Command]:
-    """One copy, whatever the two memories are."""
+    """One copy command for any two memories."""
     target, source = _pointer(dst), _pointer(src)
     return [lambda queue, *events: lib.clEnqueueSVMMemcpy(queue, 0, target, source, nbytes, *events)]
 
 
 def is_coarse(device: Device) -> bool:
-    """Whether the host reaches this memory only after mapping it."""
+    """Whether the host can access this memory only after mapping it."""
     return not device.svm & _FINE
 
 
 def as_buffer(context: Context, own: Allocation) -> Any:
-    """A cl_mem that is an allocation, made once: both end together. NVIDIA's driver releases none before the commands
-    are complete that use it, and keeps the caller until then."""
+    """The cl_mem of an allocation, created once: both end together. NVIDIA's driver blocks its release until the
+    commands that use it are complete.
+    """
     found = own.parts.get(WHOLE)
     if found is None:
         flags = lib.CL_MEM_READ_WRITE | lib.CL_MEM_USE_HOST_PTR
         fresh = made("clCreateBuffer", context.handle, flags, own.size, _pointer(own.base))
         found = own.parts.setdefault(WHOLE, fresh)
-        if found is not fresh:  # another thread was quicker
+        if found is not fresh:  # Another thread was faster.
             release(lib.clReleaseMemObject(fresh), "clReleaseMemObject")
     return found
 
 
 def fill(context: Context, dst: int, pattern: bytes, nbytes: int) -> Command:
-    """A fill; the driver takes the pattern over."""
+    """The command of a fill; the driver copies the pattern."""
     target, own = _pointer(dst), context.allocation_of(dst)
     if own is None or not is_coarse(context.devices[0]):
         return lambda queue, *events: lib.clEnqueueSVMMemFill(queue, target, pattern, len(pattern), nbytes, *events)
 
-    # NVIDIA's clEnqueueSVMMemFill keeps the context for good, with half a gigabyte of the device's memory.
+    # NVIDIA's clEnqueueSVMMemFill leaks the context, with half a gigabyte of the device's memory.
     memory, offset = as_buffer(context, own), dst - own.base
     return lambda queue, *events: lib.clEnqueueFillBuffer(queue, memory, pattern, len(pattern), offset, nbytes, *events)
 
 
 def prefetch(context: Context, address: int, nbytes: int) -> Command | None:
-    """Moves memory to the queue's device; None where the driver cannot."""
+    """Migrate memory to the queue's device; None if the driver cannot."""
     if context.devices[0].version < (2, 1) or not context.platform.offers("clEnqueueSVMMigrateMem"):
         return None
     pointers, sizes = ffi.new("void const *[]", [_pointer(address)]), ffi.new("size_t[]", [nbytes])
@@ -106,13 +111,14 @@ def prefetch(context: Context, address: int, nbytes: int) -> Command | None:
 
 
 def bases(context: Context) -> list[Any]:
-    """Where the allocations begin: those that are listed may be used by addresses that kernels find in memory."""
+    """The start addresses of the allocations: kernels may use listed allocations through addresses found in memory."""
     return [_pointer(own.start) for own in tuple(context.allocations.values()) if own.buffer is None]
 
 
 def anchor(context: Context) -> Any:
-    """Memory that lives as long as the context, to be listed where there is no other: no list is empty, and the one
-    before has what was freed."""
+    """Memory that lives as long as the context, for otherwise empty lists: an empty list is invalid, and the previous
+    list contains freed memory.
+    """
     if context.anchor is None:
         found = lib.bindless_allocate_shared_virtual(context.launching, context.handle, lib.CL_MEM_READ_WRITE, 64, 0)
         if found == ffi.NULL:

@@ -38,7 +38,7 @@ def _pointer(address: int) -> Any:
 
 
 def kinds(device: Device) -> frozenset[UsmKind]:
-    """What the device's capabilities tell."""
+    """The kinds of memory in the device's capabilities."""
     return frozenset(
         kind for kind, name in _CAPABILITIES.items() if device.number(name) & lib.CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL
     )
@@ -47,10 +47,10 @@ def kinds(device: Device) -> frozenset[UsmKind]:
 def allocate(
     context: Context, device: Device, kind: UsmKind, nbytes: int, alignment: int, reserve: int = 0
 ) -> Allocation:
-    """New memory of a kind."""
+    """Allocate memory of a kind."""
     owner = None if kind is UsmKind.host else device
     start = base = _allocated(context, device, kind, nbytes + reserve, alignment)
-    if alignment and start % alignment:  # PoCL 5 aligns as it likes: a piece of more memory is aligned
+    if alignment and start % alignment:  # PoCL 5 ignores the alignment: align within a larger allocation.
         release(lib.clMemFreeINTEL(context.handle, _pointer(start)), "clMemFreeINTEL")
         start = _allocated(context, device, kind, nbytes + reserve + alignment, 0)
         base = -(-start // alignment) * alignment
@@ -58,7 +58,7 @@ def allocate(
 
 
 def _allocated(context: Context, device: Device, kind: UsmKind, nbytes: int, alignment: int) -> int:
-    """Where the driver's own allocation begins."""
+    """The start of the driver's own allocation."""
     slot = ffi.new("cl_int *")
     if kind is UsmKind.host:
         call = "clHostMemAllocINTEL"
@@ -72,12 +72,12 @@ def _allocated(context: Context, device: Device, kind: UsmKind, nbytes: int, ali
 
 
 def free(context: Context, allocation: Allocation) -> None:
-    """Frees it; commands that use it are complete."""
+    """Free memory; commands that use it are complete."""
     release(lib.clMemFreeINTEL(context.handle, _pointer(allocation.start)), "clMemFreeINTEL")
 
 
 def find(context: Context, address: int) -> PointerRecord:
-    """What the driver knows of an address."""
+    """The driver's information about an address."""
     pointer, slot = _pointer(address), ffi.new("cl_ulong *")
 
     def ask(name: int, size: int) -> int:
@@ -95,19 +95,19 @@ def find(context: Context, address: int) -> PointerRecord:
 
 
 def copies(context: Context, dst: int, src: int, nbytes: int) -> list[Command]:
-    """One copy, whatever the two memories are."""
+    """One copy command for any two memories."""
     target, source = _pointer(dst), _pointer(src)
     return [lambda queue, *events: lib.clEnqueueMemcpyINTEL(queue, 0, target, source, nbytes, *events)]
 
 
 def fill(context: Context, dst: int, pattern: bytes, nbytes: int) -> Command:
-    """A fill; the driver takes the pattern over."""
+    """The command of a fill; the driver copies the pattern."""
     target = _pointer(dst)
     return lambda queue, *events: lib.clEnqueueMemFillINTEL(queue, target, pattern, len(pattern), nbytes, *events)
 
 
 def prefetch(context: Context, address: int, nbytes: int) -> Command | None:
-    """Moves shared memory to the queue's device; None where the driver cannot."""
+    """Migrate shared memory to the queue's device; None if the driver cannot."""
     if not context.platform.offers("clEnqueueMigrateMemINTEL"):
         return None
     pointer = _pointer(address)
@@ -115,7 +115,7 @@ def prefetch(context: Context, address: int, nbytes: int) -> Command | None:
 
 
 def allow_indirect_access(kernel: Any) -> int:
-    """Lets a kernel use addresses that it finds in memory."""
+    """Allow a kernel to use addresses found in memory."""
     yes = ffi.new("cl_bool *", 1)
     for name in _INDIRECT:
         result = lib.clSetKernelExecInfo(kernel, name, 4, yes)

@@ -1,4 +1,4 @@
-"""Modules: programs of SPIR-V, of OpenCL C, or of a binary that the driver made."""
+"""Modules: programs from SPIR-V, from OpenCL C, or from a binary of the driver."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ __all__ = [
 
 lib, ffi = driver.lib, driver.ffi
 
-# Asks for the names, types and address spaces of what kernels take.
+# Requests the names, types and address spaces of kernel parameters.
 ASKING = b"-cl-kernel-arg-info"
 
-# How the text of `bindless build` begins: its quotients and roots are those of the other targets.
+# The start of a text of `bindless build`: its quotients and roots equal those of the other targets.
 _MADE = re.compile(rb"/\* [^\n]* for OpenCL devices, made by `bindless build`\. \*/")
-# What it writes into it for a specialization constant.
+# The marker of a specialization constant in such a text.
 _CONSTANT = re.compile(rb"\bBINDLESS_CONSTANT_(\d+)\b")
 _TYPED = re.compile(rb"BINDLESS_CONSTANT_(\d+) (bool|int|float) ([1248])(?: = (\S+))?")
 
@@ -59,17 +59,28 @@ _TYPED = re.compile(rb"BINDLESS_CONSTANT_(\d+) (bool|int|float) ([1248])(?: = (\
 class Module:
     """A program that was built for a device.
 
-    Attributes:
-        context: where it was built; its record of images is what image arguments are looked up in.
-        device: whose code it is.
-        native: cl_program, or None once released.
-        signatures: what SPIR-V says of its kernels; empty for text and binaries.
-        declared: what a text says of them, where the driver does not tell.
-        log: what the driver's compiler said.
-        kernels: made so far, by name.
-        keeps: what has to live as long; the program itself, where that is not given back here.
-        owned: whether its reference is given back at the end.
-        adapted: whether its text is of `bindless build`, which finds layers where the driver scales their numbers.
+    Attributes
+    ----------
+    context
+        context of the program; image arguments are looked up in its record of images.
+    device
+        device of the code.
+    native
+        cl_program, or None after its release.
+    signatures
+        kernel signatures of the SPIR-V; empty for text and binaries.
+    declared
+        kernel signatures in the source text, for drivers without reflection.
+    log
+        log of the driver's compiler.
+    kernels
+        created kernels, by name.
+    keeps
+        objects that have to live as long; the program itself, if another owner releases it.
+    owned
+        whether ``close`` releases its reference.
+    adapted
+        whether its text comes from `bindless build` and corrects the layer for drivers that scale its number.
     """
 
     def __init__(
@@ -102,7 +113,7 @@ class Module:
         return names_of(self.native)
 
     def close(self) -> None:
-        """Gives the program and its kernels back; they cannot be launched any more."""
+        """Release the program and its kernels, which cannot be launched any more."""
         native, self.native = self.native, None
         if native is None or in_fork():
             return
@@ -115,8 +126,9 @@ class Module:
 
 
 def names_of(program: Any) -> tuple[str, ...]:
-    """Names of the kernels of a program that was built. Of one without kernels Intel's driver says that it was not, and
-    NVIDIA's ends the process when asked for names: it is asked for their number."""
+    """Names of the kernels of a built program. For a program without kernels Intel's driver reports that it is not
+    built, and NVIDIA's aborts the process when queried for names: the number is queried first.
+    """
     try:
         if not any(driver.get_info("clGetProgramInfo", program, lib.CL_PROGRAM_NUM_KERNELS)):
             return ()
@@ -129,7 +141,7 @@ def names_of(program: Any) -> tuple[str, ...]:
 
 
 def is_text(source: bytes) -> bool:
-    """Whether a source can be OpenCL C. PTX is none: NVIDIA's driver calls it a binary."""
+    """Whether a source can be OpenCL C. PTX cannot: it is a binary of NVIDIA's driver."""
     if b"\0" in source or source[:4] in (b"\x7fELF", b"BC\xc0\xde") or ptx.is_ptx(source):
         return False
     try:
@@ -145,7 +157,9 @@ def is_adapted(source: bytes) -> bool:
 
 
 def describe_module(source: bytes) -> ModuleDescription:
-    """SPIR-V tells its kernels and constants, a text of `bindless build` its constants; all others are to be built."""
+    """The kernels and constants of SPIR-V, or the constants of a text of `bindless build`; other properties need a
+    build.
+    """
     if spirv.is_spirv(source):
         return spirv.describe(source)
     if is_text(source):
@@ -155,7 +169,7 @@ def describe_module(source: bytes) -> ModuleDescription:
 
 
 def _constants_of(source: bytes) -> list[Constant]:
-    """Specialization constants of a text: integers of 4 bytes where it does not tell more."""
+    """Specialization constants of a text: 4-byte integers unless it declares a type."""
     typed = {int(found[1]): found for found in _TYPED.finditer(source)}
     made = []
     for number in sorted({int(found[1]) for found in _CONSTANT.finditer(source)}):
@@ -171,12 +185,12 @@ def _constants_of(source: bytes) -> list[Constant]:
 
 
 def declared_in(source: bytes) -> Mapping[str, KernelSignature]:
-    """What a text that the driver has judged says of its kernels; nothing of other sources."""
+    """The kernel signatures of a text that the driver has accepted; empty for other sources."""
     return opencl_c.entries(source) if is_text(source) else {}
 
 
 def signatures_of(source: bytes) -> Mapping[str, KernelSignature]:
-    """What SPIR-V that the driver has judged says of its kernels; nothing of other sources."""
+    """The kernel signatures of SPIR-V that the driver has accepted; empty for other sources."""
     if not spirv.is_spirv(source):
         return {}
     try:
@@ -189,7 +203,7 @@ def signatures_of(source: bytes) -> Mapping[str, KernelSignature]:
 
 
 def build_log(program: Any, device: Device) -> str:
-    """What the compiler or linker said of a program."""
+    """The log of the compiler or linker for a program."""
     try:
         return driver.get_text("clGetProgramBuildInfo", program, device.handle, lib.CL_PROGRAM_BUILD_LOG)
     except Error:
@@ -197,7 +211,7 @@ def build_log(program: Any, device: Device) -> str:
 
 
 def build_error(result: int, call: str, device: Device, said: str = "") -> Error:
-    """BuildError with the log; failures that are not the module's own as what they are."""
+    """A BuildError with the log, or the exception of a failure that the module did not cause."""
     found = error(result, call, f"for {device.name}")
     if result in (lib.CL_OUT_OF_HOST_MEMORY, lib.CL_OUT_OF_RESOURCES, lib.CL_DEVICE_NOT_AVAILABLE):
         return found
@@ -210,11 +224,14 @@ def build_error(result: int, call: str, device: Device, said: str = "") -> Error
 def create_program(
     context: Context, device: Device, source: bytes, specialization: Mapping[int, bytes] | None = None
 ) -> Any:
-    """A cl_program that is not built yet.
+    """A cl_program without a build.
 
-    Raises:
-        BuildError: the driver cannot even read it, or a specialization constant that it does not have.
-        FeatureNotSupportedError: the device takes no such source.
+    Raises
+    ------
+    BuildError
+        the driver cannot read the source, or the source lacks a given specialization constant.
+    FeatureNotSupportedError
+        the device does not support this kind of source.
     """
     slot = ffi.new("cl_int *")
     if spirv.is_spirv(source):
@@ -251,11 +268,14 @@ def _of_binary(context: Context, device: Device, source: bytes, slot: Any) -> An
 
 
 def _require_rusticl_binary(device: Device, source: bytes) -> None:
-    """rusticl 22.3 ends the process for what is no binary of its own: three words, which are 1, the bytes of SPIR-V and
-    the kind of program, and the SPIR-V. Newer ones begin with a mark, and the driver looks for that itself.
+    """Refuse binaries of other drivers, for which rusticl 22.3 aborts the process. Its own binaries are three words (1,
+    the bytes of SPIR-V, the kind of program) and the SPIR-V. Newer versions begin with a magic number, which the driver
+    checks itself.
 
-    Raises:
-        BuildError: it is neither.
+    Raises
+    ------
+    BuildError
+        the binary has neither form.
     """
     if source.startswith(b"rusticl\0") and not device.driver_version.startswith("22."):
         return
@@ -266,7 +286,7 @@ def _require_rusticl_binary(device: Device, source: bytes) -> None:
 
 
 def hint_of(source: bytes) -> str:
-    """What is told of a source that does not build."""
+    """A hint for a source that does not build."""
     if spirv.is_spirv(source) and spirv.BINDLESS_IMAGES in spirv.capabilities(source):
         return (
             "image handles are numbers in this module, which kernels may find in memory (capability "
@@ -299,7 +319,7 @@ def _of_il(context: Context, device: Device, source: bytes, slot: Any) -> Any:
 
 
 def _specialise(program: Any, device: Device, source: bytes, specialization: Mapping[int, bytes]) -> None:
-    """Sets the constants of SPIR-V; those of a text are options."""
+    """Set the constants of SPIR-V; those of a text are options."""
     if not specialization:
         return
     there = describe_module(source).constants or {}
@@ -318,7 +338,7 @@ def _specialise(program: Any, device: Device, source: bytes, specialization: Map
 
 
 def options_of(device: Device, source: bytes, specialization: Mapping[int, bytes] | None, options: str) -> bytes:
-    """Options of the compiler: the caller's, and for a text its language, its constants, and names of arguments."""
+    """Compiler options: the caller's, and for a text its language version, its constants, and argument info."""
     if not is_text(source) or spirv.is_spirv(source):
         return options.encode()
     parts = [ASKING.decode()]
@@ -337,7 +357,7 @@ def options_of(device: Device, source: bytes, specialization: Mapping[int, bytes
 
 
 def _literal(constant: Constant, value: bytes) -> str:
-    """The value of a constant as OpenCL C writes it."""
+    """The value of a constant as an OpenCL C literal."""
     if constant.kind == "float":
         number = constant.value(value)
         if constant.size == 4:
@@ -356,12 +376,16 @@ def load_module(
     specialization: Mapping[int, bytes] | None = None,
     options: str = "",
 ) -> Module:
-    """Builds a module for a device.
+    """Build a module for a device.
 
-    Raises:
-        BuildError: it does not build, or is not for this device; ``log`` has the compiler's words.
-        KernelNotSupportedError: it does not build without an optional feature that the device lacks.
-        FeatureNotSupportedError: the device takes no such source.
+    Raises
+    ------
+    BuildError
+        it does not build, or is not for this device; ``log`` has the compiler's messages.
+    KernelNotSupportedError
+        it does not build without an optional feature that the device lacks.
+    FeatureNotSupportedError
+        the device takes no such source.
     """
     refuse_in_fork()
     place = context.device(device)
@@ -375,7 +399,7 @@ def load_module(
         try:
             return load_kept(context, place, found, is_adapted(source))
         except BuildError:
-            pass  # a driver that does not take its binary back compiles the source anew
+            pass  # If the driver refuses its own binary, it compiles the source again.
     with explain_missing_features(place, source):
         program = create_program(context, place, source, specialization)
         said = build(program, place, flags, hint_of(source))
@@ -390,8 +414,9 @@ def load_module(
 
 
 def build_program(program: Any, devices: Sequence[Device], options: bytes) -> int:
-    """clBuildProgram. Where it is asked to tell of arguments, NVIDIA's driver does not build a program that has a
-    kernel without parameters: it is not asked then."""
+    """clBuildProgram. With argument info requested, NVIDIA's driver does not build a program that has a kernel without
+    parameters: it is then built without.
+    """
     handles = ffi.new("cl_device_id[]", [device.handle for device in devices])
 
     def built(flags: bytes) -> int:
@@ -404,12 +429,12 @@ def build_program(program: Any, devices: Sequence[Device], options: bytes) -> in
 
 
 def unasked(options: bytes) -> bytes:
-    """Options that do not ask the driver to tell of arguments."""
+    """Options without the request for argument info."""
     return options.replace(ASKING, b"")
 
 
 def compile_program(program: Any, device: Device, options: bytes = b"", hint: str = "") -> str:
-    """Compiles a program to be linked; gives what the compiler said. A hint is told of failures."""
+    """Compile a program to be linked; return the compiler's log. The hint is part of the error of a failure."""
     handles, flags, null = ffi.new("cl_device_id[]", [device.handle]), ffi.new("char[]", options), ffi.NULL
     result = lib.clCompileProgram(program, 1, handles, flags, 0, null, null, null, null)
     said = build_log(program, device)
@@ -419,7 +444,9 @@ def compile_program(program: Any, device: Device, options: bytes = b"", hint: st
 
 
 def build(program: Any, device: Device, options: bytes, hint: str = "") -> str:
-    """Builds a program, which is released if that fails; gives what the compiler said. A hint is told of failures."""
+    """Build a program, which is released on failure; return the compiler's log. The hint is part of the error of a
+    failure.
+    """
     result = build_program(program, [device], options)
     said = build_log(program, device)
     if result != SUCCESS:
@@ -429,7 +456,7 @@ def build(program: Any, device: Device, options: bytes, hint: str = "") -> str:
 
 
 def packed_of(module: Module) -> bytes:
-    """A module as ``load_kept`` takes it; nothing where the driver gives no binary."""
+    """A module in the form of ``load_kept``; empty if the driver gives no binary."""
     binary = binary_of(module.native, module.device)
     signatures = module.signatures or {
         name: reflected_of(module.native, name, module.declared.get(name)) for name in module.names()
@@ -438,10 +465,12 @@ def packed_of(module: Module) -> bytes:
 
 
 def load_kept(context: Context, device: Device, packed: bytes, adapted: bool) -> Module:
-    """A module that was built before; see ``Module`` for ``adapted``.
+    """Load a module that was built before; see ``Module`` for ``adapted``.
 
-    Raises:
-        BuildError: the driver does not take it back.
+    Raises
+    ------
+    BuildError
+        the driver refuses its own binary.
     """
     signatures, said, binary = unpack(packed)
     program = create_program(context, device, binary)

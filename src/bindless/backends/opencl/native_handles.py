@@ -1,7 +1,7 @@
-"""Objects around native ones that were made elsewhere (CL, "Interoperability with the OpenCL API").
+"""Objects for native handles that were created elsewhere (CL, "Interoperability with the OpenCL API").
 
-OpenCL counts references: what is made of a handle has one of its own and gives it back at its end, so that neither's
-life depends on the other's. Programs and kernels are in ``_opencl_programs``.
+OpenCL counts references: an object made from a handle holds its own reference and releases it at its end, so that
+neither lifetime depends on the other. ``adopted_program`` handles programs and kernels.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ TYPES = {
     "unsampled_image": ("cl_mem",),
 }
 
-# The question for the devices of each type, and for its context.
+# The queries for the devices and the context of each type.
 _DEVICES = {
     "cl_context": ("clGetContextInfo", lib.CL_CONTEXT_DEVICES),
     "cl_command_queue": ("clGetCommandQueueInfo", lib.CL_QUEUE_DEVICE),
@@ -74,15 +74,17 @@ _CONTEXTS = {
     "cl_kernel": ("clGetKernelInfo", lib.CL_KERNEL_CONTEXT),
 }
 
-# Raw handles of image memory that was made elsewhere: the same image may be given twice.
+# Raw handles of foreign image memory: the same image may be given twice.
 _images = itertools.count(0x0C1_1000_0000_0001)
 
 
 def require_context(context: Context, native: Any, handle: NativeHandle) -> None:
-    """Refuses an object of another context.
+    """Refuse an object of another context.
 
-    Raises:
-        InvalidError: it is one, or none that the driver knows.
+    Raises
+    ------
+    InvalidError
+        the object belongs to another context, or the driver does not know it.
     """
     call, name = _CONTEXTS[handle.type]
     (own,) = property_of(call, native, name, "cl_context", handle)
@@ -102,19 +104,19 @@ def platform_handle(platform: PlatformRecord) -> NativeHandle:
 
 
 class _ForeignPart(Device):
-    """A sub-device that was made elsewhere."""
+    """A sub-device that was created elsewhere."""
 
     def __init__(self, platform: Platform, handle: Any, parent: Device, reference: Reference) -> None:
         super().__init__(platform, handle, parent.index, parent)
         self._reference = reference
 
 
-# Those that are alive, by their addresses: of the same sub-device there is one at a time.
+# The live sub-devices by address: one object for each sub-device.
 _parts: WeakValueDictionary[int, _ForeignPart] = WeakValueDictionary()
 
 
 def find_device(handle: NativeHandle) -> Device | None:
-    """The device of a cl_device_id, or a part of one that is known here."""
+    """The device of a cl_device_id, or a known sub-device."""
     waiting = [record.native for record in devices()]
     while waiting:
         device: Device = waiting.pop()
@@ -125,13 +127,15 @@ def find_device(handle: NativeHandle) -> Device | None:
 
 
 def adopt_device(handle: NativeHandle) -> tuple[DeviceRecord, Device] | None:
-    """A sub-device, made here or elsewhere, and what it is a part of; None for what is no part of a device here."""
+    """Adopt a sub-device, created here or elsewhere; return it with its parent, or None if it is no sub-device of a
+    known device.
+    """
     part = _part(handle)
     return None if part is None or part.parent is None else (part.record(), part.parent)
 
 
 def _part(handle: NativeHandle) -> Device | None:
-    """A device that is known here, or a part of one, which is retained as long as it is used here."""
+    """A known device, or a sub-device of one, retained during its use here."""
     known = find_device(handle)
     if known is not None:
         return known
@@ -139,7 +143,7 @@ def _part(handle: NativeHandle) -> Device | None:
     (above,) = property_of("clGetDeviceInfo", native, lib.CL_DEVICE_PARENT_DEVICE, "cl_device_id", handle)
     try:
         parent = None if above == ffi.NULL else _part(handle_of(above, "cl_device_id"))
-    except InvalidError:  # what is no device has no parent either
+    except InvalidError:  # An object that is not a device has no parent either.
         return None
     if parent is None:
         return None
@@ -157,12 +161,14 @@ def devices_of(kind: str, handle: NativeHandle) -> Sequence[Device]:
 
 
 def is_among(device: Device, told: Iterable[Any]) -> bool:
-    """Whether a driver told a device, or what it is a part of: of contexts for parts PoCL tells the whole devices."""
+    """Whether the driver's list contains a device, or its parent: for contexts of sub-devices PoCL lists the whole
+    devices.
+    """
     return device.handle in told or (device.parent is not None and is_among(device.parent, told))
 
 
 def adopt_context(handle: NativeHandle, devices: Sequence[Device], owned: bool) -> Context:
-    """A context for some of its devices."""
+    """Adopt a context for some of its devices."""
     native = checked(handle)
     told = property_of("clGetContextInfo", native, lib.CL_CONTEXT_DEVICES, "cl_device_id", handle)
     for device in devices:
@@ -178,7 +184,7 @@ def adopt_context(handle: NativeHandle, devices: Sequence[Device], owned: bool) 
 
 
 def adopt_queue(context: Context, device: Device, handle: NativeHandle, owned: bool) -> AdoptedQueue:
-    """A queue, in order or not as the native one is."""
+    """Adopt a queue, in order or not like the native one."""
     native = checked(handle)
     require_context(context, native, handle)
     (place,) = property_of("clGetCommandQueueInfo", native, lib.CL_QUEUE_DEVICE, "cl_device_id", handle)
@@ -201,7 +207,7 @@ def adopt_queue(context: Context, device: Device, handle: NativeHandle, owned: b
 
 
 def adopt_event(context: Context, handle: NativeHandle, owned: bool) -> Event:
-    """An event of the same context."""
+    """Adopt an event of the same context."""
     native = checked(handle)
     require_context(context, native, handle)
     if not owned:
@@ -213,7 +219,7 @@ def adopt_event(context: Context, handle: NativeHandle, owned: bool) -> Event:
 
 
 def _require_kind(context: Context, handle: NativeHandle) -> tuple[Any, int]:
-    """The native object, and which kind of memory it is."""
+    """The native object, and its kind of memory."""
     native = checked(handle)
     require_context(context, native, handle)
     (kind,) = property_of("clGetMemObjectInfo", native, lib.CL_MEM_TYPE, "cl_mem_object_type", handle)
@@ -221,7 +227,7 @@ def _require_kind(context: Context, handle: NativeHandle) -> tuple[Any, int]:
 
 
 def describe_memory(context: Context, handle: NativeHandle) -> PointerRecord:
-    """Kind and size of a buffer; its address is told once it is adopted."""
+    """Kind and size of a buffer; its address is known after its adoption."""
     native, kind = _require_kind(context, handle)
     if kind != lib.CL_MEM_OBJECT_BUFFER:
         raise InvalidError(
@@ -232,7 +238,7 @@ def describe_memory(context: Context, handle: NativeHandle) -> PointerRecord:
 
 
 def adopt_memory(context: Context, handle: NativeHandle, owned: bool) -> PointerRecord:
-    """A number that stands for a buffer from now on, as for those of drivers without unified memory."""
+    """Adopt a buffer under a number, as for drivers without unified memory."""
     known = describe_memory(context, handle)
     native = ffi.cast("cl_mem", int(handle))
     if not owned:
@@ -248,9 +254,12 @@ _DIMENSIONS = {lib.CL_MEM_OBJECT_IMAGE1D: 1, lib.CL_MEM_OBJECT_IMAGE2D: 2, lib.C
 def adopt_image(context: Context, device: Device, handle: NativeHandle, owned: bool) -> tuple[int, ImageDescriptor]:
     """Raw handle of image memory, and its descriptor.
 
-    Raises:
-        InvalidError: it is a buffer, or an array.
-        FeatureNotSupportedError: a format that images here do not have.
+    Raises
+    ------
+    InvalidError
+        the object is a buffer or an array.
+    FeatureNotSupportedError
+        the package does not support the format.
     """
     native, kind = _require_kind(context, handle)
     dimensions = _DIMENSIONS.get(kind)
@@ -289,7 +298,7 @@ def adopt_image(context: Context, device: Device, handle: NativeHandle, owned: b
 
 
 def memory_handle(context: Context, address: int, *, image: bool = False) -> Any:
-    """The cl_mem of a buffer's memory, or of image memory; None where the memory is none and none can be of it."""
+    """The cl_mem of a buffer's memory, or of image memory; None for memory without a cl_mem."""
     if image:
         return context.images[address].handle
     found = context.allocation_of(address)
@@ -299,9 +308,9 @@ def memory_handle(context: Context, address: int, *, image: bool = False) -> Any
 
 
 def _over(context: Context, allocation: Allocation) -> Any:
-    """A buffer over unified or shared virtual memory, made once; both end together."""
+    """A buffer over unified or shared virtual memory, created once; both end together."""
     if any(device.has_usm and device.type is not DeviceType.cpu for device in context.devices):
-        return None  # such a buffer may be a copy
+        return None  # Such a buffer may be a copy.
     made = allocation.parts.get(WHOLE)
     if made is None:
         slot = ffi.new("cl_int *")
@@ -311,7 +320,7 @@ def _over(context: Context, allocation: Allocation) -> Any:
         if slot[0] != SUCCESS:
             return None
         kept = allocation.parts.setdefault(WHOLE, made)
-        if kept is not made:  # another thread was quicker
+        if kept is not made:  # Another thread was faster.
             lib.clReleaseMemObject(made)
             made = kept
     return made

@@ -1,4 +1,5 @@
-"""Optional features of OpenCL that a source does not build without (CL, "SYCL support of non-core OpenCL features")."""
+"""Optional features of OpenCL that some sources need for their build (CL, "SYCL support of non-core OpenCL features").
+"""
 
 from __future__ import annotations
 
@@ -16,12 +17,16 @@ __all__ = ["explain_missing_features"]
 
 @dataclass(frozen=True)
 class _Feature:
-    """A feature by the extensions that it is.
+    """A feature, by its extensions.
 
-    Attributes:
-        words: of a compiler that refuses it, a regular expression.
-        capability: of SPIR-V modules that use it; none for what any module may declare.
-        aspect: to ask for it; empty where there is none.
+    Attributes
+    ----------
+    words
+        regular expression for a compiler's message that refuses the feature.
+    capability
+        SPIR-V capability of the feature; none if any module may declare it.
+    aspect
+        aspect of the feature; empty if there is none.
     """
 
     extensions: frozenset[str]
@@ -52,10 +57,12 @@ def _is_refused(feature: _Feature, source: bytes, log: str) -> bool:
 
 @contextmanager
 def explain_missing_features(device: Device, source: bytes) -> Iterator[None]:
-    """Where a source does not build without a feature that the device lacks, says so.
+    """Raise an error that names the missing features if a source does not build without them.
 
-    Raises:
-        KernelNotSupportedError: in place of the ``BuildError``, which is its cause.
+    Raises
+    ------
+    KernelNotSupportedError
+        replaces the ``BuildError``, which is its cause.
     """
     try:
         yield

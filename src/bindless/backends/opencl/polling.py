@@ -1,8 +1,8 @@
 """Waiting for events without blocking signals.
 
-The driver's own wait cannot be interrupted by Ctrl-C, and a processor's driver runs kernels on the thread that waits.
-So the main thread, which alone handles signals, asks a while whether the work is done, which is the quickest for short
-work, and then lets another thread wait in the driver. Other threads wait there themselves.
+The driver's own wait ignores Ctrl-C, and the driver of a processor runs kernels on the waiting thread. So the main
+thread, which alone handles signals, polls for a while, which is fastest for short work, and then lets another thread
+wait in the driver. Other threads wait in the driver themselves.
 """
 
 from __future__ import annotations
@@ -33,11 +33,13 @@ _new_statuses = functools.partial(ffi.new, ffi.typeof("cl_int[]"))
 _new_array = functools.partial(ffi.new, ffi.typeof("cl_event[]"))
 
 _jobs: queues.SimpleQueue[tuple[Sequence[Any], threading.Event]] = queues.SimpleQueue()
-_idle: queues.SimpleQueue[None] = queues.SimpleQueue()  # one item a thread; a finalizer may take one at any moment
+_idle: queues.SimpleQueue[None] = queues.SimpleQueue()  # One item per thread; a finalizer may take one at any moment.
 
 
 def status_of(handle: Any) -> int:
-    """CL_COMPLETE, a larger number for one that is not, or the negative code of a failure, its own or of the query."""
+    """CL_COMPLETE, a larger number for an unfinished event, or the negative code of a failure of the command or of the
+    query.
+    """
     slot = _new_status()
     result = _ask(handle, _STATUS, 4, slot, _NULL)
     return int(slot[0] if result == SUCCESS else result)
@@ -68,12 +70,13 @@ def _unfinished(handles: Sequence[Any]) -> list[Any]:
 
 
 def _wait_in_driver(handles: Sequence[Any]) -> None:
-    """Failures are found by asking the events afterwards."""
+    """Wait in the driver; the caller queries the events for failures afterwards."""
     lib.clWaitForEvents(len(handles), _new_array(handles))
 
 
 def wait_for(handles: Sequence[Any]) -> None:
-    """Returns when all events have ended, well or not. They are alive until then, even if this is interrupted."""
+    """Wait until all events have ended, with or without failure. They stay alive until then, even after an interrupt.
+    """
     waited = _unfinished(handles)
     if not waited:
         return
@@ -87,7 +90,7 @@ def wait_for(handles: Sequence[Any]) -> None:
             if not waited:
                 return
             last = waited[-1]
-    for handle in waited:  # the other thread goes on if this one is interrupted
+    for handle in waited:  # The other thread continues if this one is interrupted.
         lib.clRetainEvent(handle)
     done = threading.Event()
     try:
@@ -99,7 +102,7 @@ def wait_for(handles: Sequence[Any]) -> None:
 
 
 class Handles(list[Any]):
-    """cl_events with a reference of their own."""
+    """cl_events with their own references."""
 
     def __del__(self) -> None:
         if not in_fork():

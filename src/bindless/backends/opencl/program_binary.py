@@ -1,7 +1,8 @@
-"""Built programs to be used again: the driver's binary with what reflection told of its kernels.
+"""Cached binaries of built programs, with the reflected signatures of their kernels.
 
-Binaries lose the names of arguments, so these are kept beside them. Programs of ``load_module`` are kept on disk where
-that is on (``model.module_cache``); the built-in kernels also in memory, for every context of the process needs them.
+Binaries lose the names of arguments, so these are stored with them. Programs of ``load_module`` are stored on disk if
+the disk cache is on (``model.module_cache``); the built-in kernels are also kept in memory, because every context of
+the process needs them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ lib, ffi = driver.lib, driver.ffi
 
 
 def key_of(device: Device, options: bytes, constants: Mapping[int, bytes] | None, source: bytes) -> tuple[bytes, ...]:
-    """What a binary depends on."""
+    """The cache key: everything that a binary depends on."""
     platform = device.platform.record
     about = (platform.name, platform.version, device.name, device.version_text, device.driver_version)
     listed = repr(sorted((constants or {}).items()))
@@ -29,7 +30,7 @@ def key_of(device: Device, options: bytes, constants: Mapping[int, bytes] | None
 
 
 def binary_of(program: Any, device: Device) -> bytes:
-    """The binary of a program for a device; nothing where the driver gives none."""
+    """The binary of a program for a device; empty if the driver gives none."""
     count = len(driver.get_info("clGetProgramInfo", program, lib.CL_PROGRAM_DEVICES)) // ffi.sizeof("cl_device_id")
     devices = ffi.new("cl_device_id[]", count)
     sizes = ffi.new("size_t[]", count)
@@ -63,7 +64,7 @@ def pack(signatures: Mapping[str, KernelSignature], log: str, binary: bytes) -> 
 
 
 def unpack(data: bytes) -> tuple[dict[str, KernelSignature], str, bytes]:
-    """What ``pack`` was given."""
+    """The arguments of ``pack``."""
     end = 4 + int.from_bytes(data[:4], "little")
     head = json.loads(data[4:end])
     signatures = {

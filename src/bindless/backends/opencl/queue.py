@@ -1,4 +1,4 @@
-"""Queues: a cl_command_queue, and the events of what was submitted lately."""
+"""Queues: a cl_command_queue, and the events of recent commands."""
 
 from __future__ import annotations
 
@@ -26,41 +26,50 @@ _flush = lib.clFlush
 
 _new_event = functools.partial(ffi.new, ffi.typeof("cl_event *"))
 
-# Events kept before those that are complete are let go, and of a queue that is idle. Those of rusticl hold the memory
-# that their commands used, those of Intel's runtime the code of their kernels, megabytes each.
+# The most events before completed ones are released, and those of an idle queue. Events of rusticl hold the memory of
+# their commands, and those of Intel's runtime the code of their kernels, megabytes each.
 _KEPT, _KEPT_OF_RUSTICL, _KEPT_IDLE = 256, 4, 16
 
-# Enqueues one command: takes the cl_command_queue, the events that it waits for as count and array, and where its own
-# event goes; gives the result.
+# A function that enqueues one command: it takes the cl_command_queue, count and array of the events to wait for, and
+# the slot of its own event; it returns the result code.
 Command = Callable[[Any, int, Any, Any], int]
 
 
 class Queue:
-    """A queue of one device. Where the device has in-order queues alone it is one of those.
+    """A queue of one device; in order if the device has in-order queues only.
 
-    Attributes:
-        context: where it was made.
-        device: whose work it does.
-        handle: cl_command_queue; None once released.
-        in_order: whether each of its commands starts after the one before it.
-        profiling: whether its events have times.
-        owned: whether its reference is given back at the end.
-        recent: events whose failure nobody may have asked for yet.
-        launches: those of launches that C repeats.
+    Attributes
+    ----------
+    context
+        context of the queue.
+    device
+        device of the queue.
+    handle
+        cl_command_queue; None after its release.
+    in_order
+        whether each of its commands starts after the one before it.
+    profiling
+        whether its events have timestamps.
+    owned
+        whether ``close`` releases its reference.
+    recent
+        events whose failure may not be reported yet.
+    launches
+        events of launches that C repeats.
     """
 
     def __init__(
         self, context: Context, device: Device, in_order: bool, profiling: bool, native: Any = None, owned: bool = True
     ) -> None:
-        """Makes a queue, or takes a ``native`` one."""
+        """Create a queue, or adopt a ``native`` one."""
         self.context = context
         self.device = context.device(device)
         self.in_order = in_order
         self.profiling = profiling
         self.owned = owned
-        self.recent: list[Event] = []  # one list for good: threads add to it without the lock
-        self._lock = threading.RLock()  # a collection while it is held may run a finalizer that uses this queue
-        self._round = 0  # how often ``recent`` was sifted
+        self.recent: list[Event] = []  # The list object never changes: threads append without the lock.
+        self._lock = threading.RLock()  # A garbage collection under the lock may run a finalizer that uses this queue.
+        self._round = 0  # The number of sifts of ``recent``.
         self.launches = Launches()
         self._kept = self._most_kept = _KEPT_OF_RUSTICL if self.device.is_rusticl else _KEPT
         self.handle = self._create() if native is None else native
@@ -90,12 +99,16 @@ class Queue:
         *,
         uses_memory: bool = True,
     ) -> Event:
-        """Submits a command.
+        """Submit a command.
 
-        Args:
-            call: the driver's function, for errors.
-            details: the values concerned.
-            uses_memory: whether it may use memory that others use, too.
+        Parameters
+        ----------
+        call
+            driver function, for errors.
+        details
+            values for errors.
+        uses_memory
+            whether it may use external memory.
         """
         handle = self.handle
         if handle is None:
@@ -116,17 +129,18 @@ class Queue:
             raise
 
     def end_unknown(self, slot: Any) -> None:
-        """Waits for a command, if there is one, whose submission was interrupted: nobody will have its event, and what
-        it uses may be freed as soon as the interrupt is told."""
+        """Wait for a command whose submission was interrupted, if there is one: nobody receives its event, and its
+        memory may be freed as soon as the interrupt is raised.
+        """
         if slot[0] != _NULL:
             lib.clFinish(self.handle)
 
     def refuse(self) -> NoReturn:
-        """Says that it was released."""
+        """Raise the error of a released queue."""
         raise InvalidError("this queue was released; its commands can go to another one", backend="opencl")
 
     def note(self, event: Event) -> Event:
-        """Keeps the event of a new command until its end is known."""
+        """Keep the event of a new command until its end is known."""
         recent = self.recent
         recent.append(event)
         if len(recent) > self._most_kept:
@@ -136,7 +150,9 @@ class Queue:
     def run_all(
         self, commands: Sequence[Command], call: str, waits: Sequence[Event] = (), details: object = ""
     ) -> Event:
-        """Submits commands that may run in any order; the event is of all of them. None are a barrier for ``waits``."""
+        """Submit commands that may run in any order, with one event for all. Without commands, submit a barrier for
+        ``waits``.
+        """
         if not commands:
             return self._mark(waits)
         events = [self.run(command, call, waits, details) for command in commands]
@@ -150,29 +166,29 @@ class Queue:
     def run_in_sequence(
         self, commands: Sequence[Command], call: str, waits: Sequence[Event] = (), details: object = ""
     ) -> Event:
-        """Submits commands one after the other; the event is of the last one."""
+        """Submit commands in sequence; the event is that of the last one."""
         event = self.run(commands[0], call, waits, details)
         for command in commands[1:]:
             event = self.run(command, call, () if self.in_order else (event,), details)
         return event
 
     def barrier(self, waits: Sequence[Event] = ()) -> Event:
-        """An event after everything before it; of an out-of-order queue, everything later comes after it too."""
+        """An event after everything before it; on an out-of-order queue everything later comes after it too."""
         stop, name = lib.clEnqueueBarrierWithWaitList, "clEnqueueBarrierWithWaitList"
         if waits:
             self.run(stop, name, waits, uses_memory=False)
         return self.run(stop, name, uses_memory=False)
 
     def ends(self) -> Sequence[Event]:
-        """An event after everything before it, which nothing later waits for."""
+        """no garbage collection runs between comparison and assignment"""
         return (self._mark(),)
 
     # ------------------------------------------------------------------ the end of commands
 
     def _sift(self, keeps: Callable[[Event, int], bool]) -> list[tuple[Event, int]]:
-        """Lets go of the events that are not to be kept; all of them that have a cl_event, and how far they are.
+        """Release the events that need not be kept; return all events with a cl_event, and their status.
 
-        A collection in between may run a finalizer that sifts on this thread: this call begins again then.
+        A garbage collection in between may run a finalizer that sifts on this thread: then this call starts again.
         """
         with self._lock:
             while True:
@@ -187,36 +203,36 @@ class Queue:
                     return rows
 
     def _prune(self) -> None:
-        """Lets go of what is over; twice as many as are left may be kept next time, so that asking stays rare."""
+        """Release completed events; the next limit is twice the remaining number, so that queries stay rare."""
         self._sift(lambda event, status: status > _COMPLETE or (status < _COMPLETE and not event.told))
         self._most_kept = max(self._kept, 2 * len(self.recent))
 
     def wait(self) -> None:
-        """Returns when all work submitted so far is done; raises a failure that nobody has asked for. Interruptible."""
+        """Wait until all work submitted so far is complete; raises unreported failures. Interruptible."""
         refuse_in_fork()
         if self.handle is not None:
             shared = self.context.handover
             if shared is not None and shared.holder is self:
                 shared.give(self)
             self._settle()
-            lib.clFinish(self.handle)  # what others have submitted to the same cl_command_queue
+            lib.clFinish(self.handle)  # Work of other owners of the same cl_command_queue.
             self._raise_failures()
 
     def _last(self) -> list[Event]:
-        """Events whose end is that of all work. They keep their cl_events alive, whatever other threads let go of.
+        """Events whose completion is that of all work. They keep their cl_events alive, whatever other threads release.
 
-        Of an in-order queue, too, these are all: another thread, or a finalizer, may submit a command and note its
-        event between the submission of a command here and the note of that one.
+        For an in-order queue these are also all events: another thread, or a finalizer, may submit a command and note
+        its event between the submission of a command here and its note.
         """
         return [event for event in tuple(self.recent) if event.handle is not None]
 
     def _settle(self) -> None:
-        """Returns when what was submitted here is done."""
+        """Wait until the work submitted here is complete."""
         events, launches = self._last(), self.launches.unfinished(self.in_order)
         wait_for([*handles_of(events), *launches])
 
     def _raise_failures(self) -> None:
-        rows = self._sift(lambda event, status: status > _COMPLETE)  # what is left is of other threads
+        rows = self._sift(lambda event, status: status > _COMPLETE)  # The remaining events belong to other threads.
         failures = [event.failure() for event, status in rows if status < _COMPLETE]
         told = [*self.launches.failures(), *(failure for failure in failures if failure is not None)]
         if len(told) == 1:
@@ -225,7 +241,7 @@ class Queue:
             raise ExceptionList(told)
 
     def is_idle(self) -> bool:
-        """Whether all work is done."""
+        """Whether all work is complete."""
         if self.handle is None:
             return True
         refuse_in_fork()
@@ -233,14 +249,14 @@ class Queue:
             return False
         events = self._last()
         handles = handles_of(events)
-        # Last things first: what was submitted last is most often what is not done.
+        # Newest events first: they are most likely to be unfinished.
         idle = not handles or (status_of(handles[-1]) <= _COMPLETE and max(statuses_of(handles)) <= _COMPLETE)
         if idle and len(self.recent) > _KEPT_IDLE:
             self._prune()
         return idle
 
     def close(self) -> None:
-        """Waits for its work and gives the driver's queue back."""
+        """Wait for the work and release the driver's queue."""
         handle = self.handle
         if handle is None or in_fork():
             self.handle = None

@@ -1,4 +1,4 @@
-"""Native objects of others: whether a handle is one, its count of references, and references held here."""
+"""References to native objects: validation of handles, the driver's reference counts, and references held here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Reference", "checked", "handle_of", "held", "property_of", "referenc
 
 lib, ffi = driver.lib, driver.ffi
 
-# Of each C type the object's name in the driver's functions, the function that tells of it, and its question.
+# For each C type: the object's name in the driver's functions, its information function, and the query.
 _COUNTS = {
     "cl_device_id": ("Device", "clGetDeviceInfo", lib.CL_DEVICE_REFERENCE_COUNT),
     "cl_context": ("Context", "clGetContextInfo", lib.CL_CONTEXT_REFERENCE_COUNT),
@@ -36,11 +36,11 @@ _UNSEEN = -1
 
 
 def _first_word(address: int) -> int | None:
-    """What a pointer points to; None where it points to nothing. Reading it directly would end the process then."""
+    """The first word behind a pointer; None for an invalid pointer, where a direct read would end the process."""
     try:
         memory = os.open("/proc/self/mem", os.O_RDONLY)
     except OSError:
-        return _UNSEEN  # this system does not let us look
+        return _UNSEEN  # This system does not allow the read.
     try:
         return int.from_bytes(os.pread(memory, _POINTER, address), "little")
     except (OSError, OverflowError):
@@ -52,11 +52,13 @@ def _first_word(address: int) -> int | None:
 def checked(handle: NativeHandle) -> Any:
     """The driver's pointer of a handle.
 
-    Every object of an installable driver begins with the address of the driver's functions, as its platform does, and
-    loses it when it ends. So most of what is no object, or no more, is found before a driver looks into it.
+    Every object of an installable driver begins with the address of the driver's function table, as its platform does,
+    and loses it at its end. So most invalid or released objects are detected before a driver dereferences them.
 
-    Raises:
-        InvalidError: it is no object of any platform.
+    Raises
+    ------
+    InvalidError
+        the handle is not an object of any platform.
     """
     refuse_in_fork()
     known = {_first_word(int(ffi.cast("uintptr_t", platform.handle))) for platform in all_platforms()}
@@ -71,10 +73,12 @@ def checked(handle: NativeHandle) -> Any:
 
 
 def property_of(call: str, native: Any, name: int, element: str, handle: NativeHandle) -> Any:
-    """An answer of the driver about an object, as an array of elements.
+    """The driver's property of an object, as an array of elements.
 
-    Raises:
-        InvalidError: the driver does not know the object.
+    Raises
+    ------
+    InvalidError
+        the driver does not know the object.
     """
     size = ffi.new("size_t *")
     ask = getattr(lib, call)
@@ -97,10 +101,12 @@ def handle_of(native: Any, type_: str) -> NativeHandle:
 
 
 def reference_count(handle: NativeHandle) -> int:
-    """References to an object, by the driver's count.
+    """The driver's reference count of an object.
 
-    Raises:
-        InvalidError: a type that is not counted, or no object of it.
+    Raises
+    ------
+    InvalidError
+        the type has no reference counts, or the handle is not an object of it.
     """
     if handle.type not in _COUNTS:
         raise InvalidError(
@@ -113,23 +119,26 @@ def reference_count(handle: NativeHandle) -> int:
 
 
 def retain(native: Any, type_: str) -> None:
-    """Takes a reference."""
+    """Retain an object."""
     call = f"clRetain{_COUNTS[type_][0]}"
     check(getattr(lib, call)(native), call)
 
 
 class Reference:
-    """A reference to a native object, given back with the last of its holders.
+    """A reference to a native object, released with its last holder.
 
-    Attributes:
-        native: the driver's pointer; None once given back.
-        type: its C type.
+    Attributes
+    ----------
+    native
+        driver's pointer; None after its release.
+    type
+        C type of the object.
     """
 
     __slots__ = ("_release", "native", "type")
 
     def __init__(self, native: Any, type_: str, owned: bool) -> None:
-        """Takes over the caller's reference if ``owned``, else one of its own."""
+        """Take over the caller's reference if ``owned``, otherwise retain the object."""
         if not owned:
             retain(native, type_)
         self.native = native
@@ -137,12 +146,12 @@ class Reference:
         self._release = getattr(lib, f"clRelease{_COUNTS[type_][0]}")
 
     def close(self) -> None:
-        """Gives it back; a second call does nothing."""
+        """Release the reference; a second call does nothing."""
         native, self.native = self.native, None
         if native is not None and not in_fork():
             self._release(native)
 
-    # Bound here: at exit the module's names are gone.
+    # Bound here, because the module's names are gone at exit.
     def __del__(self, _in_fork: Any = in_fork) -> None:
         native, self.native = getattr(self, "native", None), None
         if native is not None and not _in_fork():
@@ -150,7 +159,7 @@ class Reference:
 
 
 def held(native: Any, type_: str, then: Callable[[], object] | None = None) -> CountedHandle:
-    """A handle with a reference of its own; ``then`` is called once it was given back."""
+    """A handle with its own reference; ``then`` is called after its release."""
     retain(native, type_)
     give_back, forked = getattr(lib, f"clRelease{_COUNTS[type_][0]}"), in_fork
 
