@@ -1,1 +1,1 @@
-"""Backends: each turns the contract into one vendor's driver. ``registry`` makes them on first use."""
+"""Back ends: each implements the contract on one vendor's driver. ``registry`` creates them on first use."""

@@ -1,7 +1,7 @@
-"""The backends of this process: which there are, which work, and why the others do not.
+"""The back ends of this process: the list of them, the working ones, and the failures of the rest.
 
-A backend is one row of the table: the module and the class that offer ``BackendProtocol``. The module is imported, and
-its driver opened, when the backend is first asked for; it is made once per process.
+A back end is one row of the table: the module and the class that implement ``BackendProtocol``. The first request
+imports the module and opens its driver; each back end is created once per process.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TABLE: dict[Backend, tuple[str, str]] = {
     Backend.reference: ("bindless.backends.reference.backend", "ReferenceBackend"),
 }
 
-# The order in which devices are listed and preferred.
+# The order of devices in lists, and of preference.
 ORDER = (Backend.cuda, Backend.level_zero, Backend.opencl, Backend.reference)
 
 _lock = threading.RLock()
@@ -34,7 +34,7 @@ _forked: set[Backend] = set()
 
 
 def _after_fork_in_child() -> None:
-    """A driver that was opened before a fork has no threads and no valid connection in the child."""
+    """Mark opened back ends: a driver opened before a fork has no threads and no valid connection in the child."""
     global _lock
     _lock = threading.RLock()
     _forked.update(_made)
@@ -47,7 +47,7 @@ after_fork(_after_fork_in_child)
 
 
 def require_unforked(name: Backend) -> None:
-    """Raises ``SyclRuntimeError`` in the child of a fork if the backend was in use before."""
+    """Raise ``SyclRuntimeError`` in the child of a fork if the back end was in use before."""
     if name in _forked:
         raise SyclRuntimeError(
             f"the {name} backend was in use when this process was forked, and a driver does not survive a fork: "
@@ -75,11 +75,14 @@ def _make(name: Backend) -> BackendProtocol:
 
 
 def backend(name: Backend | str) -> BackendProtocol:
-    """The backend of this name, made on first use.
+    """The back end of this name, created on first use.
 
-    Raises:
-        InvalidError: no backend has this name.
-        Error: its driver is missing, too old or refuses to work; the same error again for every call.
+    Raises
+    ------
+    InvalidError
+        no back end has this name.
+    Error
+        its driver is missing, too old or does not start; every call raises the same error.
     """
     name = coerce(Backend, name, "backend")
     found = _made.get(name)
@@ -99,14 +102,14 @@ def backend(name: Backend | str) -> BackendProtocol:
 
 
 def available_backends() -> tuple[Backend, ...]:
-    """The backends whose driver could be opened, in the order of preference."""
+    """The back ends with a working driver, in the order of preference."""
     found = []
     for name in ORDER:
         if name in _TABLE:
             try:
                 backend(name)
             except Error as error:
-                # Kept for ``failures``; the frames that it came through would keep all that their callers hold.
+                # Kept for ``failures`` without its traceback, whose frames would keep the callers' objects alive.
                 error.__traceback__ = None
                 continue
             found.append(name)
@@ -114,20 +117,20 @@ def available_backends() -> tuple[Backend, ...]:
 
 
 def failures() -> Mapping[Backend, Error]:
-    """Why each missing backend of the table is missing."""
+    """The error of each unavailable back end of the table."""
     available_backends()
     with _lock:
         return dict(_failed)
 
 
 def note_failure(name: Backend, error: Error) -> None:
-    """Keeps why a backend that could be made does not work any more, for ``failures``."""
+    """Record the error of a back end that was created but no longer works, for ``failures``."""
     with _lock:
         _failed[name] = error
 
 
 def fork_error() -> Error | None:
-    """In the child of a fork, the error of all backends whose drivers were opened before; None without any."""
+    """The error of all back ends that were opened before the fork, in its child; None without any."""
     opened = [str(name) for name in ORDER if name in _forked]
     if not opened:
         return None

@@ -1,4 +1,5 @@
-"""A child made by ``fork`` cannot use the objects of its parent's driver: it is told so, and releases nothing."""
+"""Fork guard: a child made by ``fork`` cannot use driver objects of its parent; it gets an error, and releases nothing.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +16,20 @@ _hooks: list[Callable[[], None]] = []
 
 
 class ForkGuard:
-    """Knows of one driver whether this process was forked from one that had used it.
+    """The state of one driver: whether this process was forked from a process that had used it.
 
-    Attributes:
-        backend: for errors.
-        name: the driver's, for errors.
-        forked: whether this is such a child.
+    Attributes
+    ----------
+    backend
+        back end, for errors.
+    name
+        name of the driver, for errors.
+    forked
+        whether this process is such a child.
     """
 
     def __init__(self, backend: str, name: str, in_child: Callable[[], None] | None = None) -> None:
-        """``in_child``: called in a child besides."""
+        """``in_child`` is an additional hook, called in a child."""
         self.backend = backend
         self.name = name
         self.forked = False
@@ -37,20 +42,22 @@ class ForkGuard:
             self._in_child()
 
     def watch(self) -> None:
-        """From now on children of this process refuse the driver."""
+        """Make children of this process refuse the driver from now on."""
         if not self._process:
             self._process = os.getpid()
             _watched.append(self)
 
     def in_fork(self) -> bool:
-        """Whether this process was forked from one that used the driver."""
+        """Whether this process was forked from a process that used the driver."""
         return self.forked
 
     def refuse(self) -> None:
-        """Does nothing except in such a child.
+        """Raise an error in such a child; otherwise do nothing.
 
-        Raises:
-            PlatformError: the driver was used in the parent before the fork.
+        Raises
+        ------
+        PlatformError
+            the driver was used in the parent before the fork.
         """
         if self.forked:
             raise PlatformError(
@@ -62,7 +69,7 @@ class ForkGuard:
 
 
 def after_fork(hook: Callable[[], None]) -> None:
-    """Calls ``hook`` in the child of a fork, once every guard knows."""
+    """Call ``hook`` in the child of a fork, after every guard has been set."""
     _hooks.append(hook)
 
 
@@ -73,7 +80,7 @@ def _after_fork_in_child() -> None:
         hook()
 
 
-# The only hook of the package: what other modules do then drops native objects, whose destructors look at the guards. A
-# release in the child waits for ever for a lock of the driver that another thread of the parent held.
+# The only fork hook of the package. Hooks of other modules drop native objects, whose destructors check the guards: a
+# release in the child would wait for ever for a driver lock that another thread of the parent held.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -1,8 +1,8 @@
-"""Queues, streams and events of drivers whose events are recorded late: what is the same whatever the driver.
+"""Deferred events: queues, streams and events of drivers whose events are recorded on demand.
 
-An event stands for the end of the last command of a stream when it is made. As long as no other command follows in
-that stream, recording it later is the same; so the stream records it just before the next command if it is still
-wanted, and most events never become one of the driver.
+An event stands for the completion of the last command of a stream at the event's creation. While no other command
+follows in that stream, a later record gives the same result. So the stream records the event just before the next
+command if it is still referenced, and most events never become driver events.
 """
 
 from __future__ import annotations
@@ -20,13 +20,18 @@ __all__ = ["RecordedEvent", "RecordingQueue", "RecordingStream"]
 
 
 class RecordedEvent(Mark):
-    """The end of a command.
+    """The completion of a command.
 
-    Attributes:
-        stream: where the command runs.
-        index: counts the commands of the stream; with one complete, all of lower index are (``stream.done``).
-        native: the driver's event, with its ``handle``; None as long as it was not recorded.
-        backend: for errors.
+    Attributes
+    ----------
+    stream
+        stream of the command.
+    index
+        number of the command in the stream; completion of one implies that of all lower ones (``stream.done``).
+    native
+        driver's event, with its ``handle``; None before it is recorded.
+    backend
+        back end, for errors.
     """
 
     __slots__ = ()
@@ -40,19 +45,19 @@ class RecordedEvent(Mark):
 
     @property
     def is_known_complete(self) -> bool:
-        """Whether it is known to have happened, without asking the driver."""
+        """Whether its completion is known without a driver query."""
         return bool(self.index <= self.stream.done)
 
     def record(self) -> Any:
-        """The driver's event, recorded now if it was not yet; None where it is known to have happened."""
+        """The driver's event, recorded now if necessary; None if the completion is known."""
         if self.native is None and not self.is_known_complete:
             self.stream.record(self)
         return self.native
 
     def native_handle(self) -> Any:
-        """The handle of the driver's event, which happens no earlier; None once its queue was released.
+        """The handle of the driver's event, which completes no earlier; None after the release of its queue.
 
-        Of a command known to be complete it may be recorded only now.
+        The event of a command that is known to be complete may be recorded only now.
         """
         if self.native is None:
             self.stream.record(self, always=True)
@@ -60,22 +65,22 @@ class RecordedEvent(Mark):
         return None if native is None else native.handle
 
     def query(self) -> bool:
-        """Whether it has happened; raises the error of failed work."""
+        """Whether it is complete; raises the error of failed work."""
         raise NotImplementedError
 
     def status(self) -> EventStatus:
-        """Complete or submitted: without times the driver does not tell when a command starts."""
+        """Complete or submitted: without timestamps the driver does not report the start of a command."""
         return EventStatus.complete if self.query() else EventStatus.submitted
 
     def times(self) -> tuple[int, int, int]:
-        """Raises: an event of a queue without profiling has no times."""
+        """Raise an error: an event of a queue without profiling has no timestamps."""
         raise ProfilingError(
             "this event has no times: its queue was made without profiling; make it with enable_profiling=True",
             backend=self.backend,
         )
 
     def release(self) -> None:
-        """Gives the driver's event back early if it has happened; else it goes back with the last reference."""
+        """Release the driver's event early if it is complete; otherwise it is released with the last reference."""
         if self.is_known_complete:
             self.native = None
 
@@ -84,7 +89,7 @@ _Event = TypeVar("_Event", bound=RecordedEvent)
 
 
 class RecordingStream(Lane, Generic[_Event]):
-    """Commands one after the other.
+    """In-order commands.
 
     Attributes:
         lock: held around a command and the bookkeeping of its event. The thread that holds it can take it again: a
@@ -109,14 +114,15 @@ class RecordingStream(Lane, Generic[_Event]):
         self.failure: Error | None = None
 
     def settle(self) -> None:
-        """Before another command: records the event of the last one if anybody may still ask; the lock is held."""
+        """Record the event of the last command before another one, if it is still referenced; the lock is held."""
         if self.pending is not None:
             if self.is_kept() and not self.pending.is_known_complete:
                 self._record(self.pending)
             self.pending = None
 
     def record(self, event: _Event, always: bool = False) -> None:
-        """Records an event of this stream if that was not done yet; one known to be complete only if asked to."""
+        """Record an event of this stream if it is not recorded yet; an event known to be complete only with ``always``.
+        """
         with self.lock:
             if self.failure is not None:
                 raise self.failure
@@ -126,19 +132,21 @@ class RecordingStream(Lane, Generic[_Event]):
                     self.pending = None
 
     def _record(self, event: _Event) -> None:
-        """Has the driver record an event after all commands; the lock is held."""
+        """Make the driver record an event after all commands; the lock is held."""
         raise NotImplementedError
 
     def is_kept(self) -> bool:
-        """Whether anybody but the stream refers to the pending event; the attribute and the argument make two."""
+        """Whether anybody but the stream refers to the pending event; the attribute and the argument are two
+        references.
+        """
         return getrefcount(self.pending) > 2
 
     def is_last(self, event: _Event) -> bool:
-        """Whether no command has followed the event's, as far as is known without asking the driver."""
+        """Whether the event's command is the last one, as far as known without a driver query."""
         return self.pending is event
 
     def reached(self, index: int) -> None:
-        """Notes that the command of this index, and all before it, are complete."""
+        """Mark the command of this index, and all before it, as complete."""
         with self.lock:
             self._reached(index)
 
@@ -148,7 +156,7 @@ class RecordingStream(Lane, Generic[_Event]):
             self.done = index
 
     def wait(self) -> None:
-        """Returns when all its work is done; raises the error of failed work. Interruptible."""
+        """Wait until all its work is complete; raises the error of failed work. Interruptible."""
         raise NotImplementedError
 
     def barrier(self, waits: Sequence[_Event] = ()) -> _Event:
@@ -156,7 +164,7 @@ class RecordingStream(Lane, Generic[_Event]):
         raise NotImplementedError
 
     def close(self, failure: Error | None = None) -> None:
-        """Destroys it; its work is done, or has failed."""
+        """Destroy it; its work is complete, or has failed."""
         with self.lock:
             if self.closed:
                 return
@@ -168,7 +176,7 @@ class RecordingStream(Lane, Generic[_Event]):
             self._destroy()
 
     def _destroy(self) -> None:
-        """Gives the native objects back."""
+        """Release the native objects."""
         raise NotImplementedError
 
 
@@ -178,11 +186,16 @@ _Stream = TypeVar("_Stream", bound=RecordingStream[Any])
 class RecordingQueue(Generic[_Stream, _Event]):
     """Streams with the order of a queue.
 
-    Attributes:
-        streams: one in order, several out of order.
-        ordered: those of them that commands follow their dependencies to.
-        round: these in turn.
-        backend: for errors.
+    Attributes
+    ----------
+    streams
+        one stream in order, several out of order.
+    ordered
+        streams on which a command may follow its dependency.
+    round
+        iterator over these streams in turn.
+    backend
+        for errors.
     """
 
     backend: str
@@ -196,12 +209,12 @@ class RecordingQueue(Generic[_Stream, _Event]):
         self._first = streams[0]
 
     def require_open(self) -> None:
-        """Refuses commands to a queue that was released."""
+        """Refuse commands to a released queue."""
         if self.closed:
             raise InvalidError("this queue was released; its commands can go to another one", backend=self.backend)
 
     def stream(self, waits: Sequence[_Event] = ()) -> _Stream:
-        """Where the next command goes."""
+        """The stream of the next command."""
         if self.closed:
             self.require_open()
         if self.in_order:
@@ -213,7 +226,7 @@ class RecordingQueue(Generic[_Stream, _Event]):
         return next(self.round)
 
     def barrier(self, waits: Sequence[_Event] = ()) -> _Event:
-        """An event after everything before it; of an out-of-order queue, everything later comes after it too."""
+        """An event after everything before it; on an out-of-order queue everything later comes after it too."""
         self.require_open()
         first, *others = self.streams
         ends = [stream.barrier() for stream in others if stream.used]

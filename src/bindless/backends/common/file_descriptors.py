@@ -1,4 +1,4 @@
-"""File descriptors that drivers take over."""
+"""File descriptors whose ownership passes to drivers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ __all__ = ["KeptResource", "handed_over"]
 
 
 class KeptResource:
-    """What an import keeps until its end, where the driver takes a handle over each time something is made of it.
+    """A handle that an import keeps until its end, for drivers that take ownership with each object made from it.
 
-    Attributes:
-        resource: the handle: of a file descriptor a duplicate.
+    Attributes
+    ----------
+    resource
+        the handle; a duplicate for a file descriptor.
     """
 
     __slots__ = ("resource",)
@@ -27,14 +29,14 @@ class KeptResource:
         self.resource = resource
 
     def close(self) -> None:
-        """Gives the duplicate back."""
+        """Close the duplicate."""
         if isinstance(self.resource, ResourceFd):
             os.close(self.resource.file_descriptor)
 
 
 @contextmanager
 def handed_over(number: int) -> Iterator[int]:
-    """A duplicate of a file descriptor, which is the driver's where the block ends without an error."""
+    """A duplicate of a file descriptor; the driver owns it if the block ends without an error."""
     given = _duplicate(number)
     try:
         yield given
@@ -44,10 +46,12 @@ def handed_over(number: int) -> Iterator[int]:
 
 
 def _duplicate(number: int) -> int:
-    """Another number of an open file descriptor.
+    """Duplicate an open file descriptor.
 
-    Raises:
-        MemoryAllocationError: the process has as many as it may have.
+    Raises
+    ------
+    MemoryAllocationError
+        the process has reached its limit of file descriptors.
     """
     try:
         return os.dup(number)
@@ -56,8 +60,9 @@ def _duplicate(number: int) -> int:
 
 
 def _take_back(duplicate: int, original: int) -> None:
-    """Closes the duplicate of a file descriptor that a driver was given and refused, where the driver has not closed it
-    all the same: NVIDIA's does that with files of some kinds."""
+    """Close a duplicate that a driver refused, unless the driver has closed it: NVIDIA's driver does that for some
+    kinds of files.
+    """
     try:
         is_open = os.path.sameopenfile(duplicate, original)
     except OSError:

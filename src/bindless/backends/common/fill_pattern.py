@@ -1,4 +1,4 @@
-"""Fills of memory where a driver takes patterns at multiples of their size only."""
+"""Memory fills for drivers that require addresses at multiples of the pattern size."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ __all__ = ["fill_parts"]
 def fill_parts(dst: int, pattern: bytes, total: int) -> list[tuple[int, bytes, int]]:
     """Address, pattern and bytes of the fills that write a pattern from an address on.
 
-    Where the address is no multiple of the pattern's size the pattern is written turned round, from the first such
-    multiple on; what lies before it and behind the last whole one goes in pieces as large as its address allows.
+    If the address is not a multiple of the pattern's size, the pattern is rotated from the first such multiple on; the
+    parts before it and after the last whole pattern are written in pieces as large as their alignment allows.
     """
     if len(set(pattern)) == 1:
         pattern = pattern[:1]

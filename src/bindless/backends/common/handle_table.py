@@ -1,4 +1,4 @@
-"""What the tables of a driver's contexts and devices hold, and the errors of what they do not, whatever the driver."""
+"""Lookups in the handle tables of contexts and devices, with the errors of missing entries."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ _Answer = TypeVar("_Answer")
 def storage(images: Mapping[int, _Storage], handle: int, backend: str) -> _Storage:
     """The image memory of a raw handle.
 
-    Raises:
-        InvalidError: the context has none of that handle.
+    Raises
+    ------
+    InvalidError
+        the context has no image memory of that handle.
     """
     try:
         return images[handle]
@@ -30,10 +32,12 @@ def storage(images: Mapping[int, _Storage], handle: int, backend: str) -> _Stora
 
 
 def take_storage(images: MutableMapping[int, _Storage], handle: int, backend: str) -> _Storage:
-    """The image memory of a raw handle that is to be freed, which the context forgets.
+    """Remove the image memory of a raw handle from the context's table before its release.
 
-    Raises:
-        MemoryAllocationError: the context has none of that handle.
+    Raises
+    ------
+    MemoryAllocationError
+        the context has no image memory of that handle.
     """
     found = images.pop(handle, None)
     if found is None:
@@ -45,10 +49,12 @@ def take_storage(images: MutableMapping[int, _Storage], handle: int, backend: st
 
 
 def take_view(views: MutableMapping[int, _Storage], handle: int, sampled: bool, backend: str) -> _Storage:
-    """The image of a handle that is to be destroyed, which the context forgets.
+    """Remove the image of a handle from the context's table before its destruction.
 
-    Raises:
-        SyclRuntimeError: the context has none of that handle and kind.
+    Raises
+    ------
+    SyclRuntimeError
+        the context has no image of that handle and kind.
     """
     found = views.pop(handle, None)
     if found is None:
@@ -63,10 +69,12 @@ def take_view(views: MutableMapping[int, _Storage], handle: int, sampled: bool, 
 def answer(
     answers: Mapping[str, Callable[[_Device], _Answer]], device: _Device, name: str, driver: str, backend: str
 ) -> _Answer:
-    """The answer to a member of ``info.device``.
+    """The value of a member of ``info.device``.
 
-    Raises:
-        FeatureNotSupportedError: the driver of this name has no answer.
+    Raises
+    ------
+    FeatureNotSupportedError
+        the driver has no such property.
     """
     try:
         found = answers[str(name)]

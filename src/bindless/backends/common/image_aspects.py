@@ -1,4 +1,4 @@
-"""Aspects that go together on drivers whose images are objects, not numbers of the hardware's."""
+"""Groups of aspects for drivers whose images are objects, not hardware numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ IMAGES = frozenset(
         Aspect.ext_oneapi_bindless_sampled_image_fetch_3d,
     )
 )
-"""Of a device that has images."""
+"""Aspects of a device with images."""
 
 LINEAR_IMAGES = frozenset(
     (
@@ -23,4 +23,4 @@ LINEAR_IMAGES = frozenset(
         Aspect.ext_oneapi_bindless_sampled_image_fetch_2d_usm,
     )
 )
-"""Of one whose two-dimensional images may lie in linear memory."""
+"""Aspects of a device with two-dimensional images over linear memory."""

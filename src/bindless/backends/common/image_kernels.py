@@ -1,6 +1,6 @@
-"""The built-in kernels' side of device functions, alike for every driver: names, formats and arguments.
+"""Built-in kernels of device functions, shared by all drivers: names, formats and arguments.
 
-Kernels and their arguments are those of ``bindless.kernels``.
+``bindless.kernels`` defines the kernels and their arguments.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ __all__ = [
     "parameters_of",
 ]
 
-BLOCK = 128  # work-items of a group
-ITEMS = 4  # that a work-item of the kernels takes at once
-# Blocks a launch has at most: enough to fill any device many times; the kernels stride over the rest.
+BLOCK = 128  # work-items per group
+ITEMS = 4  # items that a work-item processes together
+# The most blocks of a launch: enough to fill any device many times; the kernels stride over the rest.
 _MOST_BLOCKS = 1 << 20
 
 GEOMETRIES = {1: "1d", 2: "2d", 3: "3d"}
@@ -36,15 +36,17 @@ _LETTERS = {"uint": "I", "float": "f", "double": "d"}
 
 
 def blocks_of(call: ImageCall) -> int:
-    """Work-groups that a call takes; none for no items."""
+    """The number of work-groups of a call; 0 for no items."""
     return min(-(-call.count // (BLOCK * ITEMS)), _MOST_BLOCKS)
 
 
 def operation_of(call: ImageCall, backend: str) -> str:
     """The operation in a kernel's name.
 
-    Raises:
-        InvalidError: an image of this kind has no such function.
+    Raises
+    ------
+    InvalidError
+        an image of this kind has no such function.
     """
     operation: str = call.operation
     if operation == "fetch" and call.sampled:
@@ -79,17 +81,17 @@ def format_of(call: ImageCall) -> int:
 
 
 def _map_arguments(map_: PictureMap) -> dict[str, float]:
-    """The arguments of kernels that make pictures."""
+    """The arguments of kernels that write pictures."""
     arguments: dict[str, float] = {f"m{index // 3}{index % 3}": entry for index, entry in enumerate(map_.matrix)}
     arguments |= {"scale_x": map_.scale[0], "scale_y": map_.scale[1], "bias_x": map_.bias[0], "bias_y": map_.bias[1]}
     return arguments | {"width": map_.width, "height": map_.height}
 
 
 def arguments_of(call: ImageCall, name: str, format_word: int) -> tuple[bytes, tuple[int, ...]]:
-    """The arguments of a built-in kernel one behind the other, and the size of each.
+    """The packed arguments of a built-in kernel, and the size of each.
 
-    What a kernel calls ``level`` and ``lod`` are the levels of all items and the one for all; the others have the
-    names that ``ImageCall`` gives them.
+    The kernel parameters ``level`` and ``lod`` are the levels of all items and the common level; other parameters have
+    the names of ``ImageCall``.
     """
     desc = call.descriptor
     values: dict[str, float] = {
@@ -104,8 +106,8 @@ def arguments_of(call: ImageCall, name: str, format_word: int) -> tuple[bytes, t
         "values": call.values,
         "count": call.count,
         "format": format_word,
-        # Items in a row of the picture that they are, if they are one: most often they are as many as the image's own
-        # pixels, or as wide. Results do not depend on it.
+        # The row length if the items form a picture: usually they match the image's own pixels or its width. Results do
+        # not depend on it.
         "row": desc.width if desc.dimensions > 1 else 0,
     }
     if call.map is not None:

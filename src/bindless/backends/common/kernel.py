@@ -1,4 +1,4 @@
-"""What kernels have in common, whatever the driver."""
+"""Kernels: launch shapes and arguments, shared by all drivers."""
 
 from __future__ import annotations
 
@@ -25,17 +25,19 @@ class _Module(Protocol):
 
 
 class Shaped(Generic[_Shape]):
-    """A kernel that remembers the ranges it was launched over.
+    """A kernel with a cache of its launch shapes.
 
-    Attributes:
-        shapes: ranges as the driver takes them, by global and local size.
+    Attributes
+    ----------
+    shapes
+        ranges in the driver's form, by global and local size.
     """
 
     def __init__(self) -> None:
         self.shapes: dict[tuple[Sizes, Sizes | None], _Shape] = {}
 
     def shape(self, global_size: Sizes, local_size: Sizes | None) -> _Shape:
-        """A range as the driver takes it; its work-groups divide it exactly."""
+        """A range in the driver's form; its work-groups divide it exactly."""
         key = (global_size, local_size)
         found = self.shapes.get(key)
         if found is None:
@@ -45,19 +47,25 @@ class Shaped(Generic[_Shape]):
         return found
 
     def _new_shape(self, global_size: Sizes, local_size: Sizes | None) -> _Shape:
-        """``shape`` of sizes that were not launched yet; raises ``NdRangeError``."""
+        """``shape`` for sizes without a cached shape; raises ``NdRangeError``."""
         raise NotImplementedError
 
 
 class KernelBase(Shaped[_Shape]):
-    """The arguments that a kernel takes one by one.
+    """A kernel that checks its arguments one by one.
 
-    Attributes:
-        backend: for errors.
-        name: of the kernel.
-        device: it runs on.
-        sizes: of its parameters, None where the source does not tell.
-        count: of its parameters.
+    Attributes
+    ----------
+    backend
+        back end, for errors.
+    name
+        name of the kernel.
+    device
+        device of the kernel.
+    sizes
+        bytes of each parameter, None if the source does not give them.
+    count
+        number of its parameters.
     """
 
     backend: ClassVar[str]
@@ -71,8 +79,9 @@ class KernelBase(Shaped[_Shape]):
         self._total = -1 if sizes is None else sum(sizes)
 
     def packed(self, arguments: Sequence[bytes | int]) -> bytes | None:
-        """The arguments one behind the other, where they are values alone, as many bytes as the parameters together;
-        quick, and enough for most."""
+        """The packed arguments, if all are values with as many bytes as the parameters together; a fast path for most
+        launches.
+        """
         try:
             found = b"".join(arguments)  # type: ignore[arg-type]
         except TypeError:
@@ -80,10 +89,12 @@ class KernelBase(Shaped[_Shape]):
         return found if len(found) == self._total and len(arguments) == self.count else None
 
     def require(self, arguments: Sequence[bytes | int]) -> None:
-        """Refuses arguments that the kernel has no parameters for.
+        """Refuse arguments that do not match the kernel's parameters.
 
-        Raises:
-            InvalidError: the count, a size, or more local memory than the device has.
+        Raises
+        ------
+        InvalidError
+            the count or a size differs, or the device has less local memory.
         """
         found = [argument if isinstance(argument, int) else len(argument) for argument in arguments]
         if len(found) != self.count or (
@@ -104,21 +115,23 @@ class KernelBase(Shaped[_Shape]):
             )
 
     def _most_local(self) -> int:
-        """Bytes of local memory that a work-group of the device may have."""
+        """The most bytes of local memory per work-group of the device."""
         raise NotImplementedError
 
 
 def unknown_kernel(names: Iterable[str], name: str, backend: str) -> InvalidError:
-    """The error of a name that a module, which has kernels of these names, has no kernel of."""
+    """The error of an unknown kernel name; it lists the module's kernels."""
     listed = ", ".join(names) or "none"
     return InvalidError(f"no kernel is named {name!r}; the module has kernels {listed}", backend=backend)
 
 
 def kernel_of(module: _Module, name: str, make: Callable[[], _Kernel], backend: str) -> _Kernel:
-    """A kernel of a module, the same one each time; made where it is the first.
+    """A kernel of a module, the same one each time; created by ``make`` on first use.
 
-    Raises:
-        InvalidError: there is none of that name, or the module was released.
+    Raises
+    ------
+    InvalidError
+        the module has no kernel of that name, or was released.
     """
     if module.native is None:
         raise InvalidError(f"kernel {name!r}: the module was released", backend=backend)

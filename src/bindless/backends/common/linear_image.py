@@ -1,4 +1,4 @@
-"""What images over linear memory have to be, whatever the driver."""
+"""Requirements of images over linear memory, shared by all drivers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["require_pitch", "require_place"]
 
 
 def require_pitch(pitch: int, desc: ImageDescriptor, backend: str) -> None:
-    """Refuses a pitch that is less than a row."""
+    """Refuse a pitch that is less than a row."""
     if pitch < desc.row_size:
         raise SyclRuntimeError(
             f"pitch={pitch} is less than a row of {desc.row_size} bytes ({desc.width} pixels of {desc.pixel_size}); "
@@ -29,11 +29,14 @@ def require_place(
     device_name: str,
     backend: str,
 ) -> None:
-    """Refuses sizes that are not the device's, and memory that is not the context's or ends before the image.
+    """Refuse sizes beyond the device's limits, and memory outside the context or shorter than the image.
 
-    Args:
-        most: width and height that the device has.
-        found: what the address belongs to.
+    Parameters
+    ----------
+    most
+        largest width and height of the device.
+    found
+        allocation of the address.
     """
     for name, value, limit in (("width", desc.width, most[0]), ("height", desc.height, most[1])):
         if value > limit:

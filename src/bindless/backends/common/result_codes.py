@@ -1,4 +1,4 @@
-"""Results of a driver's calls as the package's exceptions: what is the same whatever the driver."""
+"""Result codes of driver calls as the package's exceptions, shared by all drivers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...model.errors import DeviceLostError, Error, error_of
 
 __all__ = ["DEVICE_LOST", "Results"]
 
-# What a lost device means, for drivers that do not tell more.
+# The meaning of a lost device, for drivers without a message of their own.
 DEVICE_LOST = (
     "the device hung or was reset, and everything made on it is lost: every further call of this process fails the "
     "same way. Check the coordinates, addresses and sizes given to kernels, and start a new process"
@@ -18,17 +18,24 @@ DEVICE_LOST = (
 
 
 class Results:
-    """What the results of one driver mean.
+    """The result codes of one driver.
 
-    Args:
-        driver: the module of its bindings.
-        backend: for errors.
-        success: the result of a call that did what it should.
-        lost: results after which a context is of no use any more.
-        gone: results that mean that an object to be released went away with its context or with the driver.
-        advice: what a lost device means, and the way out.
-        is_absent: whether a result and its exception mean that the driver does not have a function, whatever it was
-            called with.
+    Parameters
+    ----------
+    driver
+        module of its bindings.
+    backend
+        back end, for errors.
+    success
+        result of a successful call.
+    lost
+        results that make a context unusable.
+    gone
+        results for an object that was destroyed with its context or with the driver.
+    advice
+        meaning of a lost device, and the way out.
+    is_absent
+        function that detects results of a function that the driver does not have, for any arguments.
     """
 
     def __init__(
@@ -51,15 +58,21 @@ class Results:
         self._is_absent = is_absent
 
     def error(self, result: int, call: str, details: object = "", code: Errc | None = None, words: str = "") -> Error:
-        """The exception for a result: the driver's name of it, what it means, and the values concerned.
+        """The exception for a result: the driver's name of it, its meaning, and the values concerned.
 
-        Args:
-            result: what the call gave.
-            call: the driver's function.
-            details: the values concerned and the way out.
-            code: instead of the code that belongs to the result; a lost device and functions that the driver lacks
-                keep theirs.
-            words: the driver's own sentence about the failure, instead of what its name means.
+        Parameters
+        ----------
+        result
+            result of the call.
+        call
+            driver function.
+        details
+            values concerned and the way out.
+        code
+            instead of the code that belongs to the result; a lost device and functions that the driver lacks
+            keep theirs.
+        words
+            driver's own message, which replaces the meaning of the result's name.
         """
         plain: Error = self._driver.error(result, call, words) if words else self._driver.error(result, call)
         backend, name = self._backend, plain.native_name
@@ -71,15 +84,15 @@ class Results:
         return error_of(code, message, backend=backend, native_code=result, native_name=name)
 
     def fail(self, result: int, call: str, details: object = "", code: Errc | None = None) -> NoReturn:
-        """Raises the exception for a result."""
+        """Raise the exception for a result."""
         raise self.error(result, call, details, code)
 
     def check(self, result: int, call: str, details: object = "", code: Errc | None = None) -> None:
-        """Raises unless the result is success."""
+        """Raise an exception unless the result is success."""
         if result != self._success:
             raise self.error(result, call, details, code)
 
     def release(self, result: int, call: str) -> None:
-        """Like ``check`` for calls that give something back: what is gone already is no failure."""
+        """``check`` for calls that release an object: an object that is already gone is not a failure."""
         if result not in self._released:
             raise self.error(result, call)

@@ -52,7 +52,7 @@ def binary_of(program: Any, device: Device) -> bytes:
 
 
 def pack(signatures: Mapping[str, KernelSignature], log: str, binary: bytes) -> bytes:
-    """All of it as bytes."""
+    """Signatures, log and binary as bytes."""
     told = {
         name: None
         if found.parameters is None

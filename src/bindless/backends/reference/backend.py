@@ -1,4 +1,4 @@
-"""The backend of the reference driver (``include/bindless/reference.h``): the processor as an image device."""
+"""The back end of the reference driver (``include/bindless/reference.h``): the processor as an image device."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ from .prepared_launch import prepare_launch
 
 __all__ = ["ReferenceBackend"]
 
-# A wait returns to the interpreter this often, so that signals such as Ctrl-C are served.
+# Interval of a wait's returns to the interpreter, which then handles signals such as Ctrl-C.
 _WAIT_SLICE = 50_000_000  # nanoseconds
 _SIZE_MAX = 2**64 - 1
 
-# Results that are no failures.
+# Results that are not failures.
 _SUCCESS = 0
 _NOT_READY = 1
 _TIMEOUT = 11
@@ -80,7 +80,7 @@ _OPERATIONS = {"fetch": 0, "sample": 1, "sample_lod": 2, "sample_grad": 3, "writ
 
 
 class ReferenceBackend(OptionalGroups):
-    """``BackendProtocol`` over the reference driver. Every aspect of BI; waits can be interrupted."""
+    """``BackendProtocol`` on top of the reference driver. Supports every aspect of BI; waits can be interrupted."""
 
     backend = Backend.reference
     traits = Traits(
@@ -173,7 +173,7 @@ class ReferenceBackend(OptionalGroups):
         return Queue(queue[0], context, profiling)
 
     def release_queue(self, queue: Queue) -> None:
-        queue.pending = None  # which refers to the queue
+        queue.pending = None  # It refers to the queue.
         if queue.owned:
             self._lib.blrQueueDestroy(queue.handle)
 
@@ -224,7 +224,7 @@ class ReferenceBackend(OptionalGroups):
             )
         times = self._ffi.new("uint64_t[3]")
         wait, handle = self._lib.blrEventWait, event.handle
-        while wait(handle, _WAIT_SLICE) == _TIMEOUT:  # a failed command has times too
+        while wait(handle, _WAIT_SLICE) == _TIMEOUT:  # A failed command has timestamps too.
             pass
         self._check(
             self._lib.blrEventGetTimestamps(handle, times, times + 1, times + 2),
@@ -307,17 +307,17 @@ class ReferenceBackend(OptionalGroups):
         return Event(event[0], queue.profiling)
 
     def prefetch(self, queue: Queue, address: int, nbytes: int, waits: Sequence[Event] = ()) -> Event:
-        """All memory is in one place: completes when its turn comes."""
+        """Do nothing in queue order: all memory is in one place."""
         return self.barrier(queue, waits)
 
     def advise(self, queue: Queue, address: int, nbytes: int, advice: int, waits: Sequence[Event] = ()) -> Event:
-        """No advice changes anything here: completes when its turn comes."""
+        """Do nothing in queue order: advice has no effect here."""
         return self.barrier(queue, waits)
 
     # ------------------------------------------------------------------ image memory and handles
 
     def _desc(self, desc: ImageDescriptor) -> Any:
-        """The driver's struct, kept with the descriptor."""
+        """The driver's struct, cached in the descriptor."""
         native = desc.prepared.get("blr")
         if native is None:
             sizes = desc.width, desc.height, desc.depth, desc.num_channels
@@ -326,7 +326,7 @@ class ReferenceBackend(OptionalGroups):
         return native
 
     def _sampler(self, sampler: BindlessImageSampler) -> Any:
-        """The driver's struct, kept with the sampler."""
+        """The driver's struct, cached in the sampler."""
         native = sampler.prepared.get("blr")
         if native is None:
             native = sampler.prepared["blr"] = self._ffi.new(
@@ -385,7 +385,7 @@ class ReferenceBackend(OptionalGroups):
         return number or self._refused("blrSampledImageCreate")
 
     def _refused(self, call: str) -> NoReturn:
-        """Raises this thread's last failure of the driver."""
+        """Raise the driver's last failure of this thread."""
         code, message = self._ffi.new("blr_result_t *"), self._ffi.new("char const **")
         self._lib.blrGetLastError(code, message)
         self._check(code[0], call)
@@ -419,14 +419,14 @@ class ReferenceBackend(OptionalGroups):
         view = self._ffi.new("blr_image_view_desc_t *")
         view.image, view.pointer = self._desc(desc)[0], self._pointer(address)
         view.row_pitch = pitch if desc.height else 0
-        # Its own channels are numbered from 0 (BLR_SWIZZLE_RED); those that it lacks read 0.
+        # Channels of the image are numbered from 0 (BLR_SWIZZLE_RED); missing channels read 0.
         view.swizzle = [c if c < desc.num_channels else self._lib.BLR_SWIZZLE_ZERO for c in range(4)]
         self._check(self._lib.blrImageViewCreate(context.handle, view, created), "blrImageViewCreate")
         return int(created[0])
 
     def destroy_image(self, context: Context, handle: int, sampled: bool) -> None:
         result = self._lib.blrImageHandleDestroy(context.handle, handle)
-        if result:  # a call that says nothing takes as long as the driver
+        if result:  # Checked here, because a call of ``_check`` takes as long as the driver's call.
             self._check(result, "blrImageHandleDestroy")
 
     copy_image = _copy.copy_image
@@ -554,7 +554,7 @@ class ReferenceBackend(OptionalGroups):
     launch_graph = graph.launch_graph
     release_graph = graph.release_graph
 
-    # ------------------------------------------------------------------ memory and semaphores of others
+    # ------------------------------------------------------------------ external memory and semaphores
 
     importable_memory = external_memory.importable_memory
     import_memory = external_memory.import_memory
@@ -593,7 +593,7 @@ class ReferenceBackend(OptionalGroups):
         return self.pointer_info(context, handle)
 
     def native_handle(self, native: Any) -> int:
-        """The address that is the handle of an object; numbers of images are handles themselves."""
+        """The address of an object's handle; numbers of images are handles themselves."""
         if isinstance(native, int):
             return native
         if type(native) not in TYPE_OF:

@@ -1,4 +1,4 @@
-"""Copies of images of the reference backend, and those to be repeated as one call of C."""
+"""Image copies of the reference back end, single and prepared."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _region(backend: ReferenceBackend, region: CopyRegion) -> tuple[Any, ...]:
 
 
 def copy_image(backend: ReferenceBackend, queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event:
-    """Any of BI's copies."""
+    """Submit any copy of BI."""
     native = backend._ffi.new("blr_copy_region_t *", _region(backend, region))
     event = backend._ffi.new("blr_event_t *")
     count, events = backend._waits(waits)
@@ -43,7 +43,7 @@ def copy_image(backend: ReferenceBackend, queue: Queue, region: CopyRegion, wait
 
 
 def prepare_copy(backend: ReferenceBackend, queue: Queue, region: CopyRegion) -> DirectCopy:
-    """A copy to be repeated."""
+    """Prepare a copy for repetition."""
     made = ffi.new("bindless_image_copy_t *", (queue.handle, _region(backend, region), queue.ends))
 
     def place(side: str, end: Endpoint) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""What the reference device says of itself: aspects, and the answers to ``info.device``."""
+"""Properties of the reference device: aspects, and the values of ``info.device``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .external_memory import ASPECTS as EXTERNAL
 
 __all__ = ["ASPECTS", "device_info", "text"]
 
-# Every aspect of BI, where the system has what it needs, and what a processor that runs native code has.
+# Every aspect of BI that the system supports, and the aspects of a processor that runs native code.
 ASPECTS: frozenset[Aspect] = frozenset(
     {
         Aspect.cpu,
@@ -59,7 +59,7 @@ _VENDOR_ID = 0x626C
 
 
 def text(characters: Any, ffi: Any) -> str:
-    """A string of a fixed-size field."""
+    """The string in a fixed-size field."""
     return str(ffi.string(characters).decode("utf-8", "replace"))
 
 
@@ -79,7 +79,7 @@ def _cache_line_size() -> int:
     return max(size, 0)
 
 
-# What IEEE arithmetic of the host does; its rounding mode is left alone.
+# Properties of the host's IEEE arithmetic; its rounding mode is not changed.
 _FP_CONFIG = (
     fp_config.denorm,
     fp_config.inf_nan,
@@ -88,7 +88,7 @@ _FP_CONFIG = (
     fp_config.correctly_rounded_divide_sqrt,
 )
 
-# Answers by name; each takes the driver's properties and its ffi.
+# Functions for the values by name; each takes the driver's properties and its ffi.
 _ANSWERS: dict[str, Callable[[Any, Any], Any]] = {
     "device_type": lambda p, ffi: DeviceType.cpu,
     "name": lambda p, ffi: text(p.name, ffi),
@@ -152,7 +152,7 @@ _ANSWERS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def device_info(properties: Any, ffi: Any, name: str) -> Any:
-    """The answer to one member of ``model.info.device``."""
+    """The value of one member of ``model.info.device``."""
     try:
         answer = _ANSWERS[str(name)]
     except KeyError:

@@ -1,4 +1,4 @@
-"""External memory and semaphores of the reference driver: what processors share by file descriptors."""
+"""External memory and semaphores of the reference driver: objects that processes share by file descriptors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = [
     "wait_semaphore",
 ]
 
-# The files that it is made of are Linux's.
+# Imports need Linux files.
 ASPECTS: frozenset[Aspect] = frozenset(
     (Aspect.ext_oneapi_external_memory_import, Aspect.ext_oneapi_external_semaphore_import)
     if sys.platform == "linux"
@@ -58,14 +58,14 @@ def _descriptor(resource: Resource) -> int:
 
 
 def importable_memory(backend: ReferenceBackend, device: Device) -> frozenset[ExternalMemHandleType]:
-    """See ``ExternalMemoryProtocol``: file descriptors, whose memory is mapped."""
+    """See ``ImportableMemoryProtocol``: file descriptors with mappable memory."""
     if Aspect.ext_oneapi_external_memory_import not in ASPECTS:
         return frozenset()
     return frozenset((ExternalMemHandleType.opaque_fd, ExternalMemHandleType.dma_buf))
 
 
 def import_memory(backend: ReferenceBackend, context: Context, device: Device, desc: ExternalMemDescriptor) -> int:
-    """An opaque_fd and a dma_buf are the same here: what can be mapped."""
+    """Import memory; an opaque_fd and a dma_buf are treated alike: as mappable files."""
     memory = backend._ffi.new("blr_external_memory_t *")
     result = backend._lib.blrExternalMemoryImport(
         context.handle, _descriptor(desc.resource), desc.size_in_bytes, memory
@@ -75,13 +75,13 @@ def import_memory(backend: ReferenceBackend, context: Context, device: Device, d
 
 
 def release_memory(backend: ReferenceBackend, context: Context, memory: int) -> None:
-    """Gives the driver's object back."""
+    """Release the driver's object."""
     handle = backend._ffi.cast("blr_external_memory_t", memory)
     backend._check(backend._lib.blrExternalMemoryRelease(handle), "blrExternalMemoryRelease")
 
 
 def map_image(backend: ReferenceBackend, context: Context, device: Device, memory: int, desc: ImageDescriptor) -> int:
-    """An image whose pixels are the exporter's."""
+    """Map an image over the exporter's pixels."""
     image = backend._ffi.new("blr_image_t *")
     handle = backend._ffi.cast("blr_external_memory_t", memory)
     result = backend._lib.blrExternalMemoryMapImage(handle, backend._desc(desc), image)
@@ -90,14 +90,14 @@ def map_image(backend: ReferenceBackend, context: Context, device: Device, memor
 
 
 def unmap_image(backend: ReferenceBackend, context: Context, handle: int, desc: ImageDescriptor) -> None:
-    """The driver knows whose pixels they are."""
+    """Unmap an image; the driver knows the owner of its pixels."""
     backend.free_image(context, handle, desc)
 
 
 def map_linear(
     backend: ReferenceBackend, context: Context, device: Device, memory: int, offset: int, nbytes: int
 ) -> int:
-    """The exporter's bytes, at an address of their own each time."""
+    """Map the exporter's bytes, at a new address for each call."""
     pointer = backend._ffi.new("void **")
     handle = backend._ffi.cast("blr_external_memory_t", memory)
     result = backend._lib.blrExternalMemoryMapLinear(handle, offset, nbytes, pointer)
@@ -106,7 +106,7 @@ def map_linear(
 
 
 def unmap_linear(backend: ReferenceBackend, context: Context, address: int) -> None:
-    """The driver knows whose bytes they are."""
+    """Unmap memory; the driver knows the owner of its bytes."""
     backend.free(context, address)
 
 
@@ -116,7 +116,7 @@ def unmap_linear(backend: ReferenceBackend, context: Context, address: int) -> N
 def import_semaphore(
     backend: ReferenceBackend, context: Context, device: Device, desc: ExternalSemaphoreDescriptor
 ) -> int:
-    """An eventfd, a binary semaphore of SwiftShader, or a file that begins with a number."""
+    """Import an eventfd, a binary semaphore of SwiftShader, or a file that begins with a counter."""
     semaphore = backend._ffi.new("blr_external_semaphore_t *")
     timeline = desc.handle_type is ExternalSemaphoreHandleType.timeline_fd
     result = backend._lib.blrExternalSemaphoreImport(
@@ -127,7 +127,7 @@ def import_semaphore(
 
 
 def release_semaphore(backend: ReferenceBackend, context: Context, semaphore: int) -> None:
-    """Gives the driver's object back."""
+    """Release the driver's object."""
     handle = backend._ffi.cast("blr_external_semaphore_t", semaphore)
     backend._check(backend._lib.blrExternalSemaphoreRelease(handle), "blrExternalSemaphoreRelease")
 
@@ -135,14 +135,14 @@ def release_semaphore(backend: ReferenceBackend, context: Context, semaphore: in
 def wait_semaphore(
     backend: ReferenceBackend, queue: Queue, semaphore: int, value: int | None, waits: Sequence[Event] = ()
 ) -> Event:
-    """Keeps the queue's own thread; the device functions of other queues go on."""
+    """Wait on the queue's own thread; device functions of other queues continue."""
     return prepare_semaphore(backend, queue, semaphore, True)(value, waits)
 
 
 def signal_semaphore(
     backend: ReferenceBackend, queue: Queue, semaphore: int, value: int | None, waits: Sequence[Event] = ()
 ) -> Event:
-    """Once everything before it is complete."""
+    """Signal a semaphore once everything before it is complete."""
     return prepare_semaphore(backend, queue, semaphore, False)(value, waits)
 
 

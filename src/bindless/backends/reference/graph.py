@@ -15,7 +15,7 @@ __all__ = ["Graph", "launch_graph", "record_graph", "records_graphs", "release_g
 
 
 class Graph:
-    """A blr_batch_t, or None once it is released."""
+    """A blr_batch_t, or None after its release."""
 
     __slots__ = ("batch",)
 
@@ -24,20 +24,20 @@ class Graph:
 
 
 def records_graphs(backend: ReferenceBackend, queue: Queue) -> bool:
-    """Every queue does."""
+    """Whether a queue records graphs: every queue does."""
     return True
 
 
 def record_graph(
     backend: ReferenceBackend, queue: Queue, commands: Sequence[Callable[[Sequence[Event]], Event]]
 ) -> Graph:
-    """What the commands submit to an in-order queue that nobody else uses; none of them runs."""
+    """Record the submissions of the commands to an in-order queue that nobody else uses; none of them runs."""
     lib, check = backend._lib, backend._check
     batch = backend._ffi.new("blr_batch_t *")
     check(lib.blrQueueBeginRecording(queue.handle), "blrQueueBeginRecording")
     try:
         for command in commands:
-            command(())  # whose event is NULL: there is nothing to release
+            command(())  # The event is NULL, so nothing needs a release.
     except BaseException:
         lib.blrQueueEndRecording(queue.handle, backend._null)
         raise
@@ -46,7 +46,7 @@ def record_graph(
 
 
 def launch_graph(backend: ReferenceBackend, queue: Queue, graph: Graph, waits: Sequence[Event] = ()) -> Event:
-    """Submits all its commands as one; the driver keeps runs of one graph apart."""
+    """Submit all commands as one; the driver separates runs of one graph."""
     if graph.batch is None:
         raise InvalidError("this graph was released", backend="reference")
     event = backend._ffi.new("blr_event_t *")
@@ -57,7 +57,7 @@ def launch_graph(backend: ReferenceBackend, queue: Queue, graph: Graph, waits: S
 
 
 def release_graph(backend: ReferenceBackend, graph: Graph) -> None:
-    """Destroys the batch; runs that are under way go on."""
+    """Destroy the batch; unfinished runs continue."""
     batch, graph.batch = graph.batch, None
     if batch is not None:
         backend._lib.blrBatchDestroy(batch)

@@ -1,4 +1,4 @@
-"""What the reference has beside the contract: the processor's engines are one, and its memory is all in one place."""
+"""Optional contract of the reference driver: one queue group, one memory, barriers, cooperative launches."""
 
 from __future__ import annotations
 
@@ -28,55 +28,55 @@ __all__ = [
     "queue_groups",
 ]
 
-# Of the reference driver: the longest pattern that a fill takes, in bytes.
+# The longest fill pattern of the reference driver, in bytes.
 _LONGEST_PATTERN = 16
 
 
 def queue_groups(backend: ReferenceBackend, device: Device) -> Sequence[QueueGroupRecord]:
-    """One, which does everything."""
+    """The single queue group, which supports all commands."""
     return (QueueGroupRecord(0, computes=True, copies=True, engines=1, longest_pattern=_LONGEST_PATTERN),)
 
 
 def create_queue_in_group(
     backend: ReferenceBackend, context: Context, device: Device, ordinal: int, engine: int, *, immediate: bool
 ) -> Queue:
-    """A queue in order; commands go to the processor one by one either way."""
+    """Create an in-order queue; the processor runs commands one by one in any case."""
     return backend.create_queue(context, device, in_order=True, profiling=False)
 
 
 def can_access_peer(backend: ReferenceBackend, device: Device, peer: Device) -> bool:
-    """There is one device, which reaches its own memory."""
+    """Whether a device can access the memory of another: the single device accesses its own."""
     return True
 
 
 def peer_properties(backend: ReferenceBackend, device: Device, peer: Device) -> PeerRecord:
-    """Of a device and itself."""
+    """The properties of the access of the device to its own memory."""
     return PeerRecord(access=True, atomics=True)
 
 
 def barrier_of_ranges(
     backend: ReferenceBackend, queue: Queue, ranges: Sequence[tuple[int, int]], waits: Sequence[Event] = ()
 ) -> Event:
-    """Every barrier is for all memory."""
+    """Submit a barrier, which covers all memory."""
     return backend.barrier(queue, waits)
 
 
 def make_memory_resident(
     backend: ReferenceBackend, context: Context, device: Device, address: int, nbytes: int
 ) -> None:
-    """Memory is always there."""
+    """Do nothing: memory is always resident."""
 
 
 def evict_memory(backend: ReferenceBackend, context: Context, device: Device, address: int, nbytes: int) -> None:
-    """There is no other place."""
+    """Do nothing: memory has no other place."""
 
 
 def make_image_resident(backend: ReferenceBackend, context: Context, device: Device, handle: int) -> None:
-    """Images are always there."""
+    """Do nothing: images are always resident."""
 
 
 def evict_image(backend: ReferenceBackend, context: Context, device: Device, handle: int) -> None:
-    """There is no other place."""
+    """Do nothing: images have no other place."""
 
 
 def launch_cooperative(
@@ -88,7 +88,9 @@ def launch_cooperative(
     arguments: Sequence[bytes | int],
     waits: Sequence[Event] = (),
 ) -> Event:
-    """Work-groups run to their end one after the other, so that one alone can wait for others."""
+    """Launch a kernel with a single work-group: work-groups run to completion one after the other, so only one can
+    wait.
+    """
     if local_size is None or local_size != global_size:
         raise NdRangeError(
             f"range {global_size} in work-groups of {local_size}: the reference runs at most 1 together; make the "
@@ -106,6 +108,6 @@ def most_cooperative_groups(
 
 
 def prefer_cache(backend: ReferenceBackend, kernel: Kernel, preference: str) -> None:
-    """The processor's cache is its own affair."""
+    """Check the kernel; the processor manages its cache itself."""
     if kernel.handle is None:
         raise InvalidError("the kernel's module was released", backend="reference")

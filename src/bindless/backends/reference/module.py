@@ -1,4 +1,4 @@
-"""Modules of SPIR-V and kernels of the reference driver."""
+"""SPIR-V modules and kernels of the reference driver."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MAX_LOCAL_MEMORY = 64 << 20  # bytes of a work-group
 
 
 class Kernel:
-    """A kernel: its handle and its signature; one that is not ``owned`` is never destroyed here."""
+    """A kernel: its handle and its signature; a kernel that is not ``owned`` is never destroyed here."""
 
     __slots__ = ("handle", "owned", "record", "sizes")
 
@@ -26,7 +26,7 @@ class Kernel:
 
 
 class Module:
-    """A module and those of its kernels that were asked for, or ``adopted``; one that is not ``owned`` stays."""
+    """A module and its requested or ``adopted`` kernels; a module that is not ``owned`` is never destroyed here."""
 
     __slots__ = ("adopted", "handle", "kernels", "names", "owned")
 
@@ -37,7 +37,7 @@ class Module:
 
 
 class Object:
-    """A module that is linked later: the driver builds it again then, which takes milliseconds."""
+    """A module to be linked: the driver builds it again for the link, which takes milliseconds."""
 
     __slots__ = ("source", "specialization")
 
@@ -46,11 +46,14 @@ class Object:
 
 
 class Kernels:
-    """The calls of the driver that have to do with kernels.
+    """The driver's calls for kernels.
 
-    Args:
-        lib, ffi: the driver's bindings.
-        check: raises for a result that is not success.
+    Parameters
+    ----------
+    lib, ffi
+        bindings of the driver.
+    check
+        function that raises for a result other than success.
     """
 
     def __init__(self, lib: Any, ffi: Any, check: Callable[[int, str], None]) -> None:
@@ -59,19 +62,19 @@ class Kernels:
     # ------------------------------------------------------------------ modules
 
     def load(self, context: Any, source: bytes, specialization: Mapping[int, bytes] | None, options: str) -> Module:
-        """A module; ``BuildError`` names the instruction that is not valid or not supported, and its word."""
+        """Load a module; ``BuildError`` names the invalid or unsupported instruction, and its word."""
         _refuse_options(options)
         handle = self._built("blrModuleCreate", context, source, specialization)
         return Module(handle, self._names(handle))
 
     def compile(self, context: Any, source: bytes, specialization: Mapping[int, bytes] | None, options: str) -> Object:
-        """A module that may use functions and variables of others; built once to find its errors."""
+        """Compile a module that may use functions and variables of other modules; built once to find its errors."""
         _refuse_options(options)
         self._lib.blrModuleDestroy(self._built("blrModuleCompile", context, source, specialization))
         return Object(source, specialization)
 
     def link(self, context: Any, objects: Sequence[Object], options: str) -> Module:
-        """One module of several; ``BuildError`` names what none of them has, or two."""
+        """Link several modules into one; ``BuildError`` names undefined symbols and duplicates."""
         _refuse_options(options)
         linked = self._ffi.new("blr_module_t *")
         parts: list[Any] = []
@@ -86,7 +89,7 @@ class Kernels:
         return Module(linked[0], self._names(linked[0]))
 
     def _built(self, call: str, context: Any, source: bytes, specialization: Mapping[int, bytes] | None) -> Any:
-        """The handle that blrModuleCreate or blrModuleCompile gives."""
+        """The handle that blrModuleCreate or blrModuleCompile returns."""
         ffi = self._ffi
         constants = ffi.new("blr_specialization_t[]", max(len(specialization or {}), 1))
         kept = []
@@ -98,7 +101,7 @@ class Kernels:
         return module[0]
 
     def _checked(self, result: int, call: str) -> None:
-        """Raises with the driver's sentence as the log of the build."""
+        """Raise an error with the driver's sentence as the build log."""
         try:
             self._check(result, call)
         except BuildError as error:
@@ -121,7 +124,7 @@ class Kernels:
         return tuple(sorted(names))
 
     def release(self, module: Module) -> None:
-        """Ends the module and its kernels; submitted launches keep what they need."""
+        """Release the module and its kernels; submitted launches keep their data."""
         for kernel in (*module.kernels.values(), *module.adopted):
             if kernel.owned:
                 self._lib.blrKernelDestroy(kernel.handle)
@@ -131,11 +134,11 @@ class Kernels:
             self._lib.blrModuleDestroy(module.handle)
 
     def adopt(self, handle: Any, owned: bool) -> Module:
-        """A module that was made elsewhere."""
+        """Adopt a module that was created elsewhere."""
         return Module(handle, self._names(handle), owned)
 
     def adopt_kernel(self, module: Module, handle: Any, owned: bool) -> Kernel:
-        """A kernel of a module that was made elsewhere; the driver tells its name."""
+        """Adopt a kernel of a module; the driver reports its name."""
         if owned and any(own.handle == handle and own.owned for own in (*module.kernels.values(), *module.adopted)):
             raise InvalidError(
                 "ownership='transfer' of a kernel that a Kernel of this package owns already: get_native does not "
@@ -158,7 +161,7 @@ class Kernels:
     # ------------------------------------------------------------------ kernels
 
     def get(self, module: Module, name: str) -> Kernel:
-        """The kernel of this name; ``InvalidError`` lists those that there are."""
+        """The kernel of this name; ``InvalidError`` lists the module's kernels."""
         if name not in module.names:
             raise unknown_kernel(module.names, name, "reference")
         if name not in module.kernels:
@@ -199,7 +202,7 @@ class Kernels:
         waits: tuple[int, Any],
         offset: tuple[int, ...] = (),
     ) -> Any:
-        """The event of a launch; arguments as in the contract, ``waits`` a count and an array of events."""
+        """The event of a launch; arguments follow the contract, ``waits`` is a count and an array of events."""
         ffi = self._ffi
         if local_size is not None:
             self._check_group(kernel, global_size, local_size)

@@ -1,4 +1,4 @@
-"""Objects around handles of the reference driver that were made elsewhere; events count their references."""
+"""Objects for handles of the reference driver that were created elsewhere; events are reference-counted."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TYPE_OF = {
 
 
 class _Backend(Protocol):
-    """What of the backend is used here."""
+    """The part of the back end that this module uses."""
 
     def devices(self) -> Sequence[DeviceRecord]: ...
 
@@ -47,11 +47,16 @@ class _Backend(Protocol):
 class Natives:
     """The methods of ``InteropProtocol``.
 
-    Args:
-        lib, ffi: the driver's bindings.
-        check: raises for a result that is not success.
-        kernels: of the backend.
-        backend: whose objects are made.
+    Parameters
+    ----------
+    lib, ffi
+        bindings of the driver.
+    check
+        function that raises for a result other than success.
+    kernels
+        kernels of the back end.
+    backend
+        back end of the objects.
     """
 
     def __init__(
@@ -76,13 +81,13 @@ class Natives:
         if len(devices) != 1:
             raise InvalidError(f"a context of the reference driver has one device, not {len(devices)}")
         made = Context(self._native(handle), devices[0], owned)
-        self._backend.pointer_info(made, 0)  # raises for what is no context
+        self._backend.pointer_info(made, 0)  # Raises for a handle that is not a context.
         return made
 
     def adopt_queue(self, context: Context, device: Device, handle: NativeHandle, owned: bool) -> AdoptedQueue:
-        """Out of order, for the driver does not tell."""
+        """Adopt a queue as out of order, because the driver does not report the order."""
         made = Queue(self._native(handle), context, profiling=False, owned=owned)
-        self._backend.queue_is_idle(made)  # raises for what is no queue
+        self._backend.queue_is_idle(made)  # Raises for a handle that is not a queue.
         return AdoptedQueue(made, in_order=False)
 
     def adopt_event(self, context: Context, handle: NativeHandle, owned: bool) -> Event:

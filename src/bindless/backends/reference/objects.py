@@ -1,4 +1,4 @@
-"""The reference backend's own objects: handles of the driver and what is known of them."""
+"""Device, context, queue and event of the reference back end: driver handles and their properties."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _number = lib.bindless_event_number
 
 
 def address_of(of: Any) -> int:
-    """Where something of C's lies."""
+    """The address of a C object."""
     return int(ffi.cast("uintptr_t", of))
 
 
@@ -35,7 +35,7 @@ class Device:
 
 
 class Context:
-    """A context of one device; one that is not ``owned`` is never destroyed here."""
+    """A context of one device; a context that is not ``owned`` is never destroyed here."""
 
     __slots__ = ("device", "handle", "owned")
 
@@ -44,10 +44,12 @@ class Context:
 
 
 class Queue(Lane):
-    """A queue; one that is not ``owned`` is never destroyed here.
+    """A queue; a queue that is not ``owned`` is never destroyed here.
 
-    Attributes:
-        ends: bindless_ends_t, of commands that are repeated.
+    Attributes
+    ----------
+    ends
+        bindless_ends_t of the repeated commands.
     """
 
     __slots__ = ("context", "ends", "handle", "owned", "profiling")
@@ -67,11 +69,14 @@ class Queue(Lane):
 
 
 class Event(Mark):
-    """A reference to an event, which goes with it; with the number 0 it was given back.
+    """A reference to an event, released with this object; the number 0 means released.
 
-    Attributes:
-        native: its blr_event_t, where Python made it.
-        profiling: whether it has times.
+    Attributes
+    ----------
+    native
+        its blr_event_t, if Python created it.
+    profiling
+        whether it has timestamps.
     """
 
     __slots__ = ("profiling",)
@@ -79,7 +84,7 @@ class Event(Mark):
     profiling: bool
 
     def __init__(self, handle: Any, profiling: bool) -> None:
-        """Takes a reference over."""
+        """Take over a reference."""
         self.native, self.number, self.let_go = handle, _number(handle), _RELEASE
         if profiling:
             self.profiling = True
@@ -95,7 +100,7 @@ class Event(Mark):
         return self.native or ffi.cast("blr_event_t", self.number)
 
     def release(self) -> None:
-        """Gives it back early."""
+        """Release the reference early."""
         number, self.number, self.native = self.number, 0, None
         if number:
             lib.blrEventRelease(ffi.cast("blr_event_t", number))

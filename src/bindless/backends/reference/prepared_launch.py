@@ -1,4 +1,4 @@
-"""Launches and copies of the reference backend that are repeated, as one call of C each."""
+"""Prepared launches and copies of the reference back end: one C call per repetition."""
 
 from __future__ import annotations
 
@@ -28,12 +28,16 @@ def repeated(
     places: tuple[int | None, ...] = (),
     sizes: tuple[int, ...] = (),
 ) -> DirectLaunch:
-    """A command that ``submit``, a function at an address, makes of what is ``described`` in a struct of C's.
+    """A command that the C function at the address ``submit`` makes from a description in a C struct.
 
-    Args:
-        call: the driver's function, for errors.
-        keep: what the struct points into.
-        places, sizes: of arguments.
+    Parameters
+    ----------
+    call
+        driver function, for errors.
+    keep
+        objects that own the memory behind the struct's pointers.
+    places, sizes
+        addresses and bytes of the arguments.
     """
 
     def refused(result: int) -> NoReturn:
@@ -54,7 +58,7 @@ def repeated(
 
 
 def _settle(_: object) -> None:
-    """Each command has an event of its own."""
+    """Do nothing: each command has its own event."""
 
 
 def prepare_launch(
@@ -64,7 +68,7 @@ def prepare_launch(
     local_size: tuple[int, ...] | None,
     arguments: Sequence[bytes | int],
 ) -> DirectLaunch | None:
-    """A launch to be repeated; see the contract. None where events have times."""
+    """Prepare a launch for repetition; see the contract. None if events have timestamps."""
     if queue.profiling or len(arguments) != len(kernel.sizes):
         return None
     lengths = [len(value) if isinstance(value, bytes) else 0 for value in arguments]

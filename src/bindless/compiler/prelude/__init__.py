@@ -1,1 +1,1 @@
-"""Device primitives as LLVM IR, one module a target, generated from one table of geometries."""
+"""Device primitives as LLVM IR, one module per target, generated from one table of geometries."""

@@ -1,4 +1,4 @@
-"""The image geometries and value classes that the preludes and the kernels are generated over."""
+"""The image geometries and value classes of the preludes and the kernels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Geometry:
-    """One shape of image: how many coordinates it takes and whether a layer number goes with them."""
+    """One shape of image: the number of its coordinates, and whether it has a layer number."""
 
     name: str
     dimensions: int
@@ -24,7 +24,7 @@ class Geometry:
 
 @dataclass(frozen=True)
 class ValueClass:
-    """What an image's values are in registers: always a vector of four of these."""
+    """The register type of an image's values: always a vector of four components."""
 
     letter: str
     scalar: str  # LLVM type

@@ -1,4 +1,4 @@
-"""LLVM IR as text: a module that collects functions and what they call."""
+"""LLVM IR as text: a module that collects functions and the functions that they call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class IrModule:
         self._declarations: set[str] = set()
 
     def external(self, result: str, name: str, types: Iterable[str], attributes: str = "") -> str:
-        """Declare a function that the target knows; how a call begins: `call RESULT @NAME`."""
+        """Declare an external function of the target; return the start of a call, `call RESULT @NAME`."""
         self._declarations.add(f"declare {self._convention}{result} @{name}({', '.join(types)}) {attributes}".rstrip())
         return f"call {self._convention}{result} @{name}"
 
@@ -36,7 +36,9 @@ def types_of(parameters: Iterable[str]) -> list[str]:
 
 
 def build_vector(scalar: str, elements: Sequence[str], width: int = 4) -> tuple[list[str], str]:
-    """Instructions that gather `elements` into a <width x scalar> vector, zero beyond them, and the vector's name."""
+    """Instructions that combine `elements` into a <width x scalar> vector with zeros in the rest, and the vector's
+    name.
+    """
     lines: list[str] = []
     vector = "zeroinitializer"
     for index, element in enumerate(elements):

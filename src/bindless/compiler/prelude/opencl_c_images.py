@@ -1,7 +1,7 @@
-"""The primitives under ``bindless/device.h`` in OpenCL C, for devices that compile kernels themselves.
+"""The primitives of ``bindless/device.h`` in OpenCL C, for devices that compile kernels themselves.
 
-OpenCL has no handles: where the other preludes take a number, these take an image, and a sampler behind it where the
-handle is a sampled one. What lies outside of an image is read as zeros and not written, as on the other targets.
+OpenCL has no image handles: where the other preludes take a number, these take an image, followed by a sampler for a
+sampled handle. Reads outside an image give zeros and writes there are dropped, as on the other targets.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .geometry import CLASSES, CUBE, LAYERED, LINEAR, STANDARD, Geometry, ValueC
 __all__ = ["IMAGE", "SAMPLER", "definition", "image_type", "parse", "words"]
 
 IMAGE, SAMPLER = "__bindless_image", "__bindless_sampler"
-"""Endings of the parameters that a handle becomes."""
+"""Suffixes of the parameters of a handle."""
 
 _GEOMETRIES = {geometry.name: geometry for geometry in (*STANDARD, *LAYERED)}
 _CLASSES = {values.letter: values for values in CLASSES}
@@ -37,7 +37,7 @@ _WORK_ITEMS = {
 
 
 def parse(name: str) -> tuple[str, str, bool] | None:
-    """Operation, geometry, and whether a sampler is needed, of a primitive that takes a handle."""
+    """Operation, geometry, and need for a sampler, of a primitive that takes a handle."""
     if _GATHER.fullmatch(name):
         return "gather", "gather", True
     match = _NAME.fullmatch(name)
@@ -45,12 +45,12 @@ def parse(name: str) -> tuple[str, str, bool] | None:
 
 
 def image_type(geometry: str) -> str | None:
-    """OpenCL C's type, or None where it has no such images."""
+    """OpenCL C's image type, or None without such images."""
     return f"image{geometry}_t" if geometry not in _NO_IMAGES else None
 
 
 def words(name: str) -> str | None:
-    """The definition of a primitive about work-items."""
+    """The definition of a work-item primitive."""
     if name == "__bindless_barrier":
         return f"static inline void {name}(void) {{ barrier(CLK_LOCAL_MEM_FENCE); }}"
     match = re.fullmatch(r"__bindless_(\w+)_(\d)", name)
@@ -64,7 +64,7 @@ def _place(geometry: Geometry) -> list[str]:
 
 
 def _vector(scalar: str, parts: list[str]) -> str:
-    """Coordinates as read_image and write_image take them: never three."""
+    """Coordinates in the form of read_image and write_image: never three."""
     if len(parts) == 1:
         return parts[0]
     padded = [*parts, "0"] if len(parts) == 3 else parts
@@ -75,15 +75,15 @@ def _inside(geometry: Geometry) -> str:
     return " && ".join(f"(uint){part} < (uint)get_image_{_QUERIES[part]}(image)" for part in _place(geometry))
 
 
-# Coordinates that a driver takes: below 2^31 pixels, and a number. What is farther away is
-# as far outside, and where images repeat, an even number of repetitions: as whole floats of that size are themselves.
+# Coordinates that a driver supports: below 2^31 pixels, and not NaN. Larger coordinates are equally far outside; for
+# repeated images they are an even number of repetitions, as floats of that size are even integers.
 _BOUNDED = """static inline float __bindless_bounded(float at, int size)
 { const float most = (float)max(1 << (clz(size) - 1), 2 * size); return fmin(fmax(at, -most), most); }"""
 
 
-# The coordinate of a layer, the last one where there are fewer. BINDLESS_SCALED_LAYERS is defined for drivers that
-# multiply it by the number of layers where coordinates are normalized (PoCL up to 3.1): the lowest bit of their
-# samplers says whether they are.
+# The layer coordinate, at most the last layer. BINDLESS_SCALED_LAYERS is defined for drivers that multiply it by the
+# number of layers if coordinates are normalized (PoCL up to 3.1): the lowest bit of their samplers says whether they
+# are.
 _LAYER = """#ifdef BINDLESS_SCALED_LAYERS
 static inline float __bindless_layer(uint layer, uint count, sampler_t how)
 {
@@ -103,7 +103,7 @@ def _sampled_at(geometry: Geometry) -> str:
 
 
 def _channels(values: ValueClass) -> str:
-    """Channels that the image lacks are 0; OpenCL says 1 of alpha."""
+    """Channels that the image lacks are 0; OpenCL gives 1 for alpha."""
     body = "if (order == CLK_R || order == CLK_RG || order == CLK_RGB) color.w = 0; return color;"
     return _function(values.opencl, "__bindless_channels", [f"{values.opencl} color", "int order"], body)
 
@@ -114,7 +114,7 @@ def _extension(name: str, needed: str | None = None) -> str:
 
 
 def definition(name: str, access: str) -> tuple[list[str], str]:
-    """What has to come before, each once, and a primitive that takes an image of an access qualifier."""
+    """The required definitions, each once, and a primitive that takes an image of an access qualifier."""
     match = _NAME.fullmatch(name)
     assert match is not None
     operation, geometry, values = match[1], _GEOMETRIES[match[2]], _CLASSES[match[3]]

@@ -1,8 +1,8 @@
 """LLVM IR of the device primitives for NVIDIA GPUs: texture and surface instructions behind plain functions.
 
-A handle is the 64-bit texture or surface object. Results go through untouched, so a sample has the bits that the
-texture unit gave. Surface accesses move blobs of 1, 2, 4, 8 or 16 bytes (unformatted, so they work whatever format the
-array was made with); outside the image a read gives zero and a write is dropped (`.zero`).
+A handle is the 64-bit texture or surface object. Results are not converted, so a sample has the bits of the texture
+unit. Surface accesses move blobs of 1, 2, 4, 8 or 16 bytes (unformatted, so they work for any array format); outside
+the image a read gives zero and a write is dropped (`.zero`).
 """
 
 from __future__ import annotations
@@ -71,13 +71,13 @@ def _samples(ir: IrModule) -> None:
 
 
 def _fetches(ir: IrModule) -> None:
-    """Texels of sampled images: integer coordinates, which the sampler does not touch."""
+    """Texels of sampled images: integer coordinates, without the sampler."""
     for values in CLASSES:
         for geometry in (*STANDARD, *LAYERED, LINEAR):
             parameters = ["i64 %image", *geometry.arguments("i32")]
             arguments, instruction = parameters, _instruction(geometry)
             if geometry is LINEAR:
-                instruction = "1d"  # reads linear memory only: on a one-dimensional array it gives zeros
+                instruction = "1d"  # This form reads linear memory only: on a one-dimensional array it gives zeros.
             elif geometry.name == "1d":
                 arguments, instruction = [*parameters, "i32 0"], "2d"  # a 1D array is a 2D one of height 1
             intrinsic = f"{instruction}.v4{values.ptx}.s32"
@@ -85,7 +85,7 @@ def _fetches(ir: IrModule) -> None:
 
 
 def _gathers(ir: IrModule) -> None:
-    """One channel, which is part of the instruction, of the four texels that a linear sample blends."""
+    """One channel of the four texels of a linear sample; the channel is part of the instruction."""
     at = ["i64 %image", "float %x", "float %y"]
     for values in CLASSES:
         struct = "{" + ", ".join([values.scalar] * 4) + "}"
@@ -132,7 +132,7 @@ def _surface_write(ir: IrModule, geometry: Geometry, blob: _Blob) -> None:
 
 
 def _work_items(ir: IrModule) -> None:
-    """Position in a launch, one function a question and native dimension."""
+    """Position in a launch: one function per query and native dimension."""
     for dimension, axis in enumerate("xyz"):
 
         def read(register: str, axis: str = axis) -> str:
@@ -162,7 +162,7 @@ def _work_items(ir: IrModule) -> None:
 
 
 def _lanes(ir: IrModule) -> None:
-    """Registers of the other work-items that run together, 32 on every GPU."""
+    """Registers of the other work-items of a warp, which has 32 on every GPU."""
     types = ["i32", "i32", "i32", "i32"]
     shuffle = ir.external("i32", "llvm.nvvm.shfl.sync.idx.i32", types, "convergent")
     body = [f"%r = {shuffle}(i32 -1, i32 %value, i32 %lane, i32 31)", "ret i32 %r"]
@@ -170,7 +170,7 @@ def _lanes(ir: IrModule) -> None:
 
 
 def _streams(ir: IrModule) -> None:
-    """Memory that is touched once: moved so that it leaves the caches first, or asked for before it is needed."""
+    """Streaming memory accesses: loads and stores that leave the caches first, and prefetches."""
     ir.function(
         "__bindless_load_once_b64",
         "<2 x i32>",

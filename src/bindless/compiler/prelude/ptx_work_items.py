@@ -1,6 +1,6 @@
-"""OpenCL C's questions about work-items and its barriers for NVIDIA GPUs, on the primitives of ``ptx``.
+"""OpenCL C's work-item functions and barriers for NVIDIA GPUs, on top of the primitives of ``ptx_images``.
 
-Everything else of OpenCL C is in libclc, of which these functions are what its generic library lacks.
+These functions are missing in libclc's generic library, which has the rest of OpenCL C.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from .llvm_ir import IrModule
 from .ptx_images import DATA_LAYOUT, TRIPLE
 
-# Function, our primitive, and the answer for dimensions that there are not.
+# Function, primitive, and value for dimensions beyond those of the launch.
 _QUESTIONS = (
     ("get_global_id", "global_id", 0),
     ("get_global_size", "global_size", 1),
@@ -35,7 +35,7 @@ def _questions(ir: IrModule) -> None:
 
 
 def _linear(ir: IrModule) -> None:
-    """Numbers of work-items in the order in which dimension 0 is the fastest."""
+    """Linear work-item ids, with dimension 0 as the fastest."""
     for kind in ("global", "local"):
         parts = [
             f"%{part}{d} = {ir.external('i64', f'__bindless_{kind}_{part}_{d}', [])}()"

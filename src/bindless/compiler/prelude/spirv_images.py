@@ -2,8 +2,8 @@
 instructions of the Kernel dialect behind plain functions.
 
 Fetches of sampled images convert the handle to an image without sampler and read it, so that the sampler is ignored as
-BI asks. Cubemaps are absent: the Kernel dialect has no cube images. Samples with gradients are
-made in the finished module (``compiler.image_instructions``), because llc has none.
+BI requires. Cubemaps are absent: the Kernel dialect has no cube images. ``compiler.spirv.image_instructions`` adds
+samples with gradients to the finished module, because llc has none.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ _WORK_ITEMS = {
 
 
 def _work_items(ir: IrModule) -> None:
-    """Position in a launch, one function a question and native dimension."""
+    """Position in a launch: one function per query and native dimension."""
     for name, builtin in _WORK_ITEMS.items():
         call = ir.external("i64", f"_Z{len(builtin)}{builtin}j", ["i32"])
         for dimension in range(3):
@@ -126,7 +126,7 @@ def _work_items(ir: IrModule) -> None:
 
 
 def module(*, images: bool = True) -> str:
-    """The prelude as LLVM IR text; without images, whose functions are then left to ``compiler.image_instructions``."""
+    """The prelude as LLVM IR text; without image functions, which ``compiler.spirv.image_instructions`` then adds."""
     ir = IrModule(DATA_LAYOUT, TRIPLE, "spir_func ")
     for geometry in (*STANDARD, *LAYERED) if images else ():
         for values in CLASSES:

@@ -1,6 +1,6 @@
-"""Functions of OpenCL C that LLVM's translator to SPIR-V does not know: older fences, and casts of address spaces.
+"""Functions of OpenCL C that LLVM's SPIR-V translator lacks: older fences, and address space casts.
 
-It leaves a call of them to a function that no module has. Everything else of OpenCL C it translates itself.
+For these the translator leaves calls to undefined functions. It translates the rest of OpenCL C itself.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _fences(ir: IrModule) -> Iterator[str]:
 
 
 def _cast(ir: IrModule, space: int) -> str:
-    """How a call begins that casts a generic pointer, to null where it points elsewhere."""
+    """The start of a call that casts a generic pointer; the result is null for a pointer to another address space."""
     suffix, storage = _STORAGE[space]
     name = f"__spirv_GenericCastToPtrExplicit_{suffix}"
     call = ir.external(_pointer(space), _mangled(name, "Pvi"), [_pointer(_GENERIC), "i32"])

@@ -31,7 +31,9 @@ _BITS = {"Dh": 16, "f": 32, "d": 64}
 
 
 def definition(function: Declaration, *, legacy: bool = False) -> str | None:
-    """Return the function in LLVM IR, or None if it is another one; with ``legacy`` also 32-bit ones of OpenCL C 1."""
+    """Return the function in LLVM IR, or None if it is unknown; with ``legacy`` also the 32-bit functions of OpenCL C
+    1.
+    """
     name, wide = _NAME.match(function.function), _WIDE_OBJECT.match(function.letters)
     old = _WIDE.match(function.function)
     if old is not None and wide is not None:

@@ -20,8 +20,8 @@ _BITS = {"char": 8, "short": 16, "int": 32, "long": 64}
 
 
 def definition(function: Declaration) -> tuple[list[str], str] | None:
-    """Return the definitions that the function needs after the helpers of ``ptx_groups``, and the function; None for
-    another.
+    """Return the definitions that the function needs after the helpers of ``group_functions``, and the function; None
+    for an unknown function.
     """
     name = function.function
     if name == "wait_group_events":

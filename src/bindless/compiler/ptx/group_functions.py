@@ -185,8 +185,8 @@ _BODIES = {
 
 
 def definition(function: Declaration) -> tuple[list[str], str] | None:
-    """Return the definitions that the function needs after ``HELPERS``, and the function in OpenCL C; None for another
-    one.
+    """Return the definitions that the function needs after ``HELPERS``, and the function in OpenCL C; None for an
+    unknown function.
     """
     name, letters = function.function, function.letters
     if name == "sub_group_barrier":

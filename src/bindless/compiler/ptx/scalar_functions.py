@@ -31,7 +31,7 @@ _SHUFFLE = re.compile(r"shuffle2?$")
 
 
 def definition(function: Declaration) -> tuple[list[str], str] | None:
-    """Return the definitions that the function needs, and the function in OpenCL C; None for another one."""
+    """Return the definitions that the function needs, and the function in OpenCL C; None for an unknown function."""
     types, result = types_of(function.letters), result_of(function.result)
     if not types or result is None:
         return None
