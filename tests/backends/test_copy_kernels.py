@@ -1,4 +1,4 @@
-"""Copies by kernels (``_cuda_copy_kernels``): what is launched, judged by ``ptxas``, and on a GPU every bit."""
+"""Copies by kernels (``cuda.surface_copy``): what is launched, judged by ``ptxas``, and on a GPU every bit."""
 
 from __future__ import annotations
 

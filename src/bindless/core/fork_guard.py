@@ -1,5 +1,4 @@
-"""Fork guard: a child made by ``fork`` cannot use driver objects of its parent; it gets an error, and releases nothing.
-"""
+"""Fork guard: a child made by ``fork`` cannot use driver objects of its parent; it gets an error, and releases nothing."""
 
 from __future__ import annotations
 

@@ -121,8 +121,7 @@ class RecordingStream(Lane, Generic[_Event]):
             self.pending = None
 
     def record(self, event: _Event, always: bool = False) -> None:
-        """Record an event of this stream if it is not recorded yet; an event known to be complete only with ``always``.
-        """
+        """Record an event of this stream if it is not recorded; one known to be complete only with ``always``."""
         with self.lock:
             if self.failure is not None:
                 raise self.failure

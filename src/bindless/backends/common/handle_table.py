@@ -80,6 +80,6 @@ def answer(
         found = answers[str(name)]
     except KeyError:
         raise FeatureNotSupportedError(
-            f"info.device.{name} has no answer on {driver}; these have one: {', '.join(answers)}", backend=backend
+            f"info.device.{name} is not available on {driver}; available: {', '.join(answers)}", backend=backend
         ) from None
     return found(device)

@@ -110,7 +110,7 @@ class Module:
             try:
                 names = self.names()
             except FeatureNotSupportedError:
-                names = ("of names that this driver does not tell",)
+                names = ("of unknown names (the driver does not list them)",)
             raise unknown_kernel(names, name, "cuda")
         check(result, "cuModuleGetFunction", f"kernel {name!r}")
         return slot[0]

@@ -142,7 +142,7 @@ def adopt_queue(context: Context, device: Device, handle: NativeHandle, owned: b
         )
     if handle == _LEGACY_DEFAULT and owned:
         raise _invalid(
-            f"ownership='transfer' of {handle!r}, the legacy default stream, which nobody destroys: give "
+            f"ownership='transfer' of {handle!r}, the legacy default stream, which is never destroyed: give "
             "ownership='keep'"
         )
     with primary:
@@ -155,7 +155,7 @@ def adopt_queue(context: Context, device: Device, handle: NativeHandle, owned: b
         capturing = ffi.new("CUstreamCaptureStatus *")
         check(lib.cuStreamIsCapturing(native, capturing), "cuStreamIsCapturing", repr(handle))
         if capturing[0] != lib.CU_STREAM_CAPTURE_STATUS_NONE:
-            raise _invalid(f"{handle!r} captures a graph: a queue would end that; make it when the capture has ended")
+            raise _invalid(f"{handle!r} captures a graph: a queue would end the capture; make the queue after its end")
     return AdoptedQueue(Queue.around(context, device, AdoptedStream(primary, native, owned)), in_order=True)
 
 
@@ -231,7 +231,7 @@ def adopt_event(context: Context, handle: NativeHandle, owned: bool) -> ForeignE
     if owned and any(int(handle) in own.made for own in context.primaries.values()):
         raise _invalid(
             f"ownership='transfer' of {handle!r}, which an Event of this package owns already: get_native does not "
-            "change whose it is; give ownership='keep'"
+            "transfer ownership; give ownership='keep'"
         )
     with primary:
         status = lib.cuEventQuery(native)

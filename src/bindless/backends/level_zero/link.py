@@ -109,9 +109,7 @@ def _require_whole(module: Module) -> None:
     properties = driver.get_properties("ze_module_properties_t", "zeModuleGetProperties", module.native)
     if properties.flags & lib.ZE_MODULE_PROPERTY_FLAG_IMPORTS:
         missing = imports(module) or module.log
-        raise BuildError(
-            f"the modules that are linked use what none of them has:\n{missing}", log=missing, backend="level_zero"
-        )
+        raise BuildError(f"unresolved imports of the linked modules:\n{missing}", log=missing, backend="level_zero")
 
 
 def imports(module: Module) -> str:

@@ -104,7 +104,7 @@ def adopt_context(handle: NativeHandle, devices: Sequence[Device], owned: bool) 
     """Adopt a context for some devices of its driver."""
     if not devices:
         raise InvalidError(
-            "devices=(): a ze_context_handle_t does not tell its devices; name one or several", backend="level_zero"
+            "devices=(): a ze_context_handle_t does not list its devices; name one or several", backend="level_zero"
         )
     return Context(devices, NativeContext.adopt(devices[0].driver, _native(handle), owned))
 
@@ -217,7 +217,7 @@ def adopt_event(context: Context, handle: NativeHandle, owned: bool) -> ForeignE
     if owned and any(pool.owns(native) for pool in context.native.pools):
         raise InvalidError(
             f"ownership='transfer' of {handle!r}, which an Event of this package owns already: get_native does not "
-            "change whose it is; give ownership='keep'",
+            "transfer ownership; give ownership='keep'",
             backend="level_zero",
         )
     return ForeignEvent(context, _ForeignHandle(native, owned))
@@ -238,7 +238,7 @@ def adopt_module(context: Context, device: Device, handle: NativeHandle, owned: 
         result = lib.zeKernelCreate(made.native, desc, slot)
         if result == lib.ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED:
             raise BuildError(
-                f"{handle!r} imports what no module has given it: link it with zeModuleDynamicLink first",
+                f"{handle!r} has unresolved imports: link it with zeModuleDynamicLink first",
                 backend="level_zero",
                 native_code=result,
                 native_name="ZE_RESULT_ERROR_INVALID_MODULE_UNLINKED",
@@ -257,7 +257,7 @@ def adopt_kernel(module: Module, handle: NativeHandle, owned: bool) -> Kernel:
     if owned and any(kernel.native == native and kernel.owned for kernel in known):
         raise InvalidError(
             f"ownership='transfer' of {handle!r}, which a Kernel of this package owns already: get_native does not "
-            "change whose it is; give ownership='keep'",
+            "transfer ownership; give ownership='keep'",
             backend="level_zero",
         )
     size = ffi.new("size_t *")

@@ -211,7 +211,7 @@ def _over_buffer(context: Context, device: Device, address: int, pitch: int, des
         return _create(context, memory_buffers.buffer_of(context, address, unit), pitch, desc, details)
     if own is not None and nbytes > own.base + own.size + row_reserve(device) - address:
         raise SyclRuntimeError(
-            f"{desc.height} whole rows with pitch {pitch} take {nbytes} bytes, and OpenCL wants the last one whole; "
+            f"{desc.height} whole rows with pitch {pitch} take {nbytes} bytes, and OpenCL requires the whole last one; "
             f"{own.base + own.size - address} are left of the allocation at {own.base:#x}",
             backend="opencl",
         )

@@ -95,8 +95,9 @@ class Arguments:
         return True
 
     def find(self, arguments: Sequence[bytes | int]) -> Found:
-        """bindless_settings_t for the context's generation, which is good as long as that is; second in what keeps it,
-        for another thread may find others meanwhile."""
+        """bindless_settings_t for the context's generation, valid as long as that is; second the object that keeps it
+        alive, because another thread may find other settings meanwhile.
+        """
         generation, values, last = int(self._context.now[0]), tuple(arguments), self._last
         if last[1] is not None and last[1].generation == generation and last[0] == values:
             return last

@@ -51,10 +51,10 @@ ASPECTS: frozenset[Aspect] = frozenset(
 
 _ADDRESS_BITS = 64
 
-# Work-items that the executor of kernels steps together.
+# Work-items that the kernel executor steps together.
 _SUB_GROUP = 64
 
-# Of no PCI vendor: the letters "bl".
+# Not a PCI vendor: the letters "bl".
 _VENDOR_ID = 0x626C
 
 
@@ -157,6 +157,7 @@ def device_info(properties: Any, ffi: Any, name: str) -> Any:
         answer = _ANSWERS[str(name)]
     except KeyError:
         raise FeatureNotSupportedError(
-            f"the reference device has no information {name!r}; it answers {', '.join(_ANSWERS)}", backend="reference"
+            f"info.device.{name} is not available on the reference device; available: {', '.join(_ANSWERS)}",
+            backend="reference",
         ) from None
     return answer(properties, ffi)

@@ -142,7 +142,7 @@ class Kernels:
         if owned and any(own.handle == handle and own.owned for own in (*module.kernels.values(), *module.adopted)):
             raise InvalidError(
                 "ownership='transfer' of a kernel that a Kernel of this package owns already: get_native does not "
-                "change whose it is; give ownership='keep'",
+                "transfer ownership; give ownership='keep'",
                 backend="reference",
             )
         properties = self._ffi.new("blr_kernel_properties_t *")
