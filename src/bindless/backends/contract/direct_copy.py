@@ -1,4 +1,4 @@
-"""``DirectCopy``: a copy as one call of a function of the driver's, for backends that can tell it."""
+"""``DirectCopy``: a copy as one call of a C function, for back ends that support it."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ __all__ = ["DirectCopy"]
 
 @dataclass(frozen=True)
 class DirectCopy:
-    """What ``prepare_copy`` gives.
+    """The result of ``prepare_copy``.
 
-    Attributes:
-        command: submits it.
-        places: of the source and of the destination, where in each description the address of an array, or the handle
-            of an image, goes. Without any the side stays as it is: the copy is good for this image or memory alone.
-        offsets: bytes from those addresses to what goes there.
+    Attributes
+    ----------
+    command
+        launch that submits the copy.
+    places
+        positions in each description of the address of an array, or the handle of an image, for the source and for the
+        destination. A side without positions is fixed: the copy is valid for this image or memory only.
+    offsets
+        bytes that are added to those addresses.
     """
 
     command: DirectLaunch

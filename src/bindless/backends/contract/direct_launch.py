@@ -1,4 +1,4 @@
-"""``DirectLaunch``: a launch as one call of a function of the driver's, for backends that can tell it."""
+"""``DirectLaunch``: a launch as one call of a C function, for back ends that support it."""
 
 from __future__ import annotations
 
@@ -13,20 +13,30 @@ __all__ = ["DirectLaunch"]
 
 @dataclass(frozen=True)
 class DirectLaunch:
-    """What ``prepare_launch`` gives where the driver itself can be called without Python in between.
+    """The result of ``prepare_launch`` if C can submit the launch without Python.
 
-    Attributes:
-        submit: address of a C function, ``int submit(const void *description)``, which gives 0, the driver's error, or
-            -2**31 where ``launch`` has to make this launch, for Python has to see to something first.
-        descriptions: addresses of what it is given, by lane.
-        lanes: streams that commands which depend on nothing go round.
-        mark: the type of their events.
-        places: by argument, where its bytes lie while the function runs; None of local memory.
-        sizes: by argument, how many bytes these are.
-        settle: given a lane whose last event somebody keeps, before another command goes there; not called of lanes
-            where the driver makes an event of each.
-        refused: given the driver's error, raises what it means.
-        keep: what the addresses point into.
+    Attributes
+    ----------
+    submit
+        address of a C function, ``int submit(const void *description)``, which returns 0, the driver's error, or -2**31
+        if ``launch`` has to make this launch, because Python has work to do first.
+    descriptions
+        addresses of its arguments, by lane.
+    lanes
+        streams that share the commands without dependencies in turn.
+    mark
+        type of their events.
+    places
+        address of the bytes of each argument during the call; None for local memory.
+    sizes
+        bytes of each argument.
+    settle
+        function of a lane whose last event is still referenced, called before another command on that lane; not called
+        for lanes whose driver creates an event for each command.
+    refused
+        function that raises the exception of the driver's error.
+    keep
+        objects that own the memory behind the addresses.
     """
 
     submit: int
