@@ -1,4 +1,4 @@
-"""Fork guard: a child made by ``fork`` cannot use driver objects of its parent; it gets an error, and releases nothing."""
+"""Fork guard: a child made by ``fork`` cannot use driver objects of its parent; uses raise errors."""
 
 from __future__ import annotations
 

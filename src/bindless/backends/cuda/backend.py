@@ -109,7 +109,7 @@ class CudaBackend(OptionalGroups):
         return Context(devices)
 
     def release_context(self, context: Context) -> None:
-        """Forget the context's records. The primary contexts stay, because other contexts and libraries use them too."""
+        """Forget the context's records. The primary contexts stay, which other contexts and libraries use."""
         context.textures.clear()
         context.surfaces.clear()
         if context.retained and not in_fork():

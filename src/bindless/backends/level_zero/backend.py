@@ -66,7 +66,7 @@ _NATIVE: dict[type, Callable[[Any], Any]] = {
 
 
 class LevelZeroBackend(OptionalGroups):
-    """The back end of Level Zero devices. The constructor loads nothing; ``devices`` loads the loader and the drivers."""
+    """The back end of Level Zero devices. ``devices`` loads the loader and the drivers, not the constructor."""
 
     backend = Backend.level_zero
     traits = Traits(

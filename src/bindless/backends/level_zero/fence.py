@@ -102,7 +102,7 @@ def signal_fence(fence: Fence) -> None:
 
 
 def wait_fence(fence: Fence, timeout: int) -> bool:
-    """Whether a fence is signalled within the timeout in nanoseconds; a negative timeout has no limit. Interruptible."""
+    """Whether a fence is signalled within the timeout in nanoseconds; negative means no limit. Interruptible."""
     left, handle = timeout, fence.require()
     while True:
         part = _SLICE if left < 0 else min(left, _SLICE)

@@ -146,7 +146,7 @@ def reset_event(event: Any) -> None:
 
 
 def wait_pool_event(event: Any, timeout: int) -> bool:
-    """Whether an event is signalled within the timeout in nanoseconds; a negative timeout has no limit. Interruptible."""
+    """Whether an event is signalled within the timeout in nanoseconds; negative means no limit. Interruptible."""
     left = timeout
     while True:
         part = _SLICE if left < 0 else min(left, _SLICE)

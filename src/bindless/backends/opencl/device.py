@@ -249,7 +249,7 @@ class Device:
 
     @functools.cached_property
     def uuid(self) -> bytes:
-        """16 bytes, the same as Vulkan and Level Zero report; derived from the names if the driver does not report it."""
+        """16 bytes, the same as Vulkan and Level Zero report; derived from the names if the driver has none."""
         if "cl_khr_device_uuid" in self.extensions:
             try:
                 return driver.get_info("clGetDeviceInfo", self.handle, lib.CL_DEVICE_UUID_KHR)[:16]

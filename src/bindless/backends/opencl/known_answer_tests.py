@@ -260,7 +260,7 @@ class _Bench:
 
 
 def _texels(dtype: np.dtype[Any], channels: int) -> Array:
-    """Array of (height, width, channels): the ends of the range and numbers within, in another order for each channel."""
+    """Array of (height, width, channels): the range's ends and numbers within, in another order for each channel."""
     count = _HEIGHT * _WIDTH * channels
     if dtype.kind == "f":
         values = np.linspace(-60, 60, count).round(1)

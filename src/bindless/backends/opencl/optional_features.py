@@ -1,4 +1,4 @@
-"""Optional features of OpenCL that some sources need for their build (CL, "SYCL support of non-core OpenCL features")."""
+"""Optional features of OpenCL that sources need (CL, "SYCL support of non-core OpenCL features")."""
 
 from __future__ import annotations
 

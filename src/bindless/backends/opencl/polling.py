@@ -75,7 +75,7 @@ def _wait_in_driver(handles: Sequence[Any]) -> None:
 
 
 def wait_for(handles: Sequence[Any]) -> None:
-    """Wait until all events have ended, with or without failure. They stay alive until then, even after an interrupt."""
+    """Wait until all events have ended, with or without failure. They stay alive until then, interrupted or not."""
     waited = _unfinished(handles)
     if not waited:
         return
