@@ -97,7 +97,7 @@ def aspects() -> frozenset[Aspect]:
 
 
 def importable_memory(device: Device) -> frozenset[ExternalMemHandleType]:
-    """See ``ImportableMemoryProtocol``; dma_buf needs CUDA 13 and depends on the device."""
+    """See ``ExternalMemoryProtocol``; dma_buf needs CUDA 13 and depends on the device."""
     if not all(map(driver.has, _MEMORY_CALLS)):
         return frozenset()
     if sys.platform == "win32":

@@ -58,7 +58,7 @@ def _descriptor(resource: Resource) -> int:
 
 
 def importable_memory(backend: ReferenceBackend, device: Device) -> frozenset[ExternalMemHandleType]:
-    """See ``ImportableMemoryProtocol``: file descriptors with mappable memory."""
+    """See ``ExternalMemoryProtocol``: file descriptors with mappable memory."""
     if Aspect.ext_oneapi_external_memory_import not in ASPECTS:
         return frozenset()
     return frozenset((ExternalMemHandleType.opaque_fd, ExternalMemHandleType.dma_buf))
