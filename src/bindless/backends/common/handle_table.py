@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ...model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocationError, SyclRuntimeError
 
-__all__ = ["answer", "storage", "take_storage", "take_view"]
+__all__ = ["answer", "storage", "storage_on", "take_storage", "take_view", "unknown_on"]
 
 _Device = TypeVar("_Device")
 _Storage = TypeVar("_Storage")
@@ -29,6 +29,26 @@ def storage(images: Mapping[int, _Storage], handle: int, backend: str) -> _Stora
             f"{handle:#x} is no image memory of this context: it was freed, or belongs to another context",
             backend=backend,
         ) from None
+
+
+def storage_on(context: Any, device: object, handle: int, backend: str) -> Any:
+    """The image memory of a raw handle on a device of a context.
+
+    Raises:
+        SyclRuntimeError: the context has none of that handle there.
+    """
+    found = context.images.get(handle)
+    if found is None or found.device is not context.device(device):
+        raise unknown_on(device, handle, backend)
+    return found
+
+
+def unknown_on(device: object, handle: int, backend: str) -> SyclRuntimeError:
+    """The error of a raw handle that is no image memory of a device."""
+    return SyclRuntimeError(
+        f"{handle:#x} is no image memory of {device!r} in this context: it was freed, or was allocated elsewhere",
+        backend=backend,
+    )
 
 
 def take_storage(images: MutableMapping[int, _Storage], handle: int, backend: str) -> _Storage:

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import functools
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from ... import kernels
 from ...model.channels import ELEMENTS
-from ...model.errors import InvalidError
+from ...model.enums import ImageType
+from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.image_call import ImageCall, PictureMap
 
 __all__ = [
@@ -20,8 +23,12 @@ __all__ = [
     "arguments_of",
     "blocks_of",
     "format_of",
+    "geometry_of",
+    "kernel_name",
     "operation_of",
     "parameters_of",
+    "refused_without_kernel",
+    "values_of",
 ]
 
 BLOCK = 128  # work-items per group
@@ -58,6 +65,30 @@ def operation_of(call: ImageCall, backend: str) -> str:
     if call.map is not None:
         return "warp_grad" if operation == "sample_grad" else "warp"
     return operation
+
+
+def geometry_of(call: ImageCall) -> str:
+    """The geometry in a kernel's name, of every image but cubemaps."""
+    desc = call.descriptor
+    return GEOMETRIES[desc.dimensions] + ("_array" if desc.type is ImageType.array else "")
+
+
+def kernel_name(call: ImageCall, backend: str) -> str:
+    """The built-in kernel of a call, on drivers whose images of all types have the same functions.
+
+    Raises:
+        InvalidError: an image of this kind has no such function.
+    """
+    return f"bindless_{operation_of(call, backend)}_{geometry_of(call)}_{call.descriptor.channel.kind}"
+
+
+@contextmanager
+def refused_without_kernel(backend: str) -> Iterator[None]:
+    """Raises ``FeatureNotSupportedError`` where ``bindless.kernels`` has no source of a kernel."""
+    try:
+        yield
+    except (KeyError, ValueError) as error:
+        raise FeatureNotSupportedError(f"there is no built-in kernel for this call: {error}", backend=backend) from None
 
 
 @functools.cache
@@ -114,3 +145,9 @@ def arguments_of(call: ImageCall, name: str, format_word: int) -> tuple[bytes, t
         values |= _map_arguments(call.map)
     names, layout, sizes = parameters_of(name)
     return layout.pack(*[values[parameter] for parameter in names]), sizes
+
+
+def values_of(call: ImageCall, name: str, format_word: int) -> tuple[bytes, ...]:
+    """The arguments of a built-in kernel, one by one."""
+    packed, sizes = arguments_of(call, name, format_word)
+    return struct.unpack("=" + "".join(f"{size}s" for size in sizes), packed)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, NoReturn, Protocol, TypeVar
 
 from ...model.errors import InvalidError
 
-__all__ = ["KernelBase", "Shaped", "kernel_of", "unknown_kernel"]
+__all__ = ["KernelBase", "Shaped", "kernel_of", "refuse_kernel", "unknown_kernel"]
 
 _MOST_SHAPES = 1024
 
@@ -123,6 +123,17 @@ def unknown_kernel(names: Iterable[str], name: str, backend: str) -> InvalidErro
     """The error of an unknown kernel name; it lists the module's kernels."""
     listed = ", ".join(names) or "none"
     return InvalidError(f"no kernel is named {name!r}; the module has kernels {listed}", backend=backend)
+
+
+def refuse_kernel(kernel: Any, queue: Any) -> NoReturn:
+    """Raises ``InvalidError`` for a kernel of a released module, or of another device or context than the queue."""
+    if kernel.module.native is None:
+        raise InvalidError(f"kernel {kernel.name!r} belongs to a module that was released", backend=kernel.backend)
+    raise InvalidError(
+        f"kernel {kernel.name!r} was loaded for {kernel.device!r}, the queue is of {queue.device!r}, or of another "
+        "context: load it there",
+        backend=kernel.backend,
+    )
 
 
 def kernel_of(module: _Module, name: str, make: Callable[[], _Kernel], backend: str) -> _Kernel:

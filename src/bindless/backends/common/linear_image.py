@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from ...model.enums import UsmKind
+from ...model.enums import ImageType, UsmKind
 from ...model.errors import SyclRuntimeError
 from ...model.image_descriptor import ImageDescriptor
 from ..contract import PointerRecord
 
-__all__ = ["require_pitch", "require_place"]
+__all__ = ["require_pitch", "require_place", "require_plane"]
+
+
+def require_plane(desc: ImageDescriptor, backend: str) -> None:
+    """Raises ``SyclRuntimeError`` for all but standard images of at most two dimensions."""
+    if desc.type is not ImageType.standard or desc.dimensions > 2:
+        what = f"a {desc.type} image" if desc.type is not ImageType.standard else f"{desc.dimensions} dimensions"
+        raise SyclRuntimeError(
+            f"{what} over USM: linear memory backs standard images of two dimensions; copy it to image memory",
+            backend=backend,
+        )
 
 
 def require_pitch(pitch: int, desc: ImageDescriptor, backend: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...model.enums import UsmKind
-from ...model.errors import InvalidError
+from ..common.context import foreign_device, require_devices
 from .device import Device, PrimaryContext
 
 if TYPE_CHECKING:
@@ -70,8 +70,7 @@ class Context:
     """
 
     def __init__(self, devices: Sequence[Device]) -> None:
-        if not devices:
-            raise InvalidError("devices=(): a context has at least one device", backend="cuda")
+        require_devices(devices, "cuda")
         self.devices = tuple(devices)
         self.primaries: dict[Device, PrimaryContext] = {device: device.context() for device in self.devices}
         self.allocations: dict[int, Allocation] = {}
@@ -90,7 +89,4 @@ class Context:
         try:
             return self.primaries[device]
         except KeyError:
-            names = ", ".join(map(repr, self.devices))
-            raise InvalidError(
-                f"{device!r} does not belong to this context, which has {names}", backend="cuda"
-            ) from None
+            raise foreign_device(device, self.devices, "cuda") from None

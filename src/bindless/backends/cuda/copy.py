@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...drivers import cuda as driver
-from ...model.copy_region import CopyRegion, Endpoint, Extent, HostMemory, ImageMemory, UsmMemory
+from ...model.copy_region import CopyRegion, Endpoint, Extent, HostMemory, ImageMemory
 from ...model.errors import InvalidError
+from ..common.strided_memory import is_contiguous, start_of
 from . import pinned_staging
 from .context import Context
 from .event import Event
@@ -24,19 +25,6 @@ lib = driver.lib
 
 _copy_box = lib.bindless_copy_box
 _ARRAY, _HOST, _UNIFIED = lib.CU_MEMORYTYPE_ARRAY, lib.CU_MEMORYTYPE_HOST, lib.CU_MEMORYTYPE_UNIFIED
-
-
-def _start(end: HostMemory | UsmMemory) -> int:
-    """The address of the first pixel of the copy."""
-    x, y, z = end.offset
-    return end.address + z * end.slice_pitch + y * end.row_pitch + x * end.pixel_size
-
-
-def _is_contiguous(end: HostMemory | UsmMemory, extent: Extent) -> bool:
-    """Whether the pixels of the copy are contiguous."""
-    width, height, depth = extent
-    row = width * end.pixel_size
-    return (height == 1 or end.row_pitch == row) and (depth == 1 or end.slice_pitch == row * height)
 
 
 def place_of(end: Endpoint, context: Context, extent: Extent) -> tuple[int, ...]:
@@ -60,7 +48,7 @@ def place_of(end: Endpoint, context: Context, extent: Extent) -> tuple[int, ...]
         pitch, rows = end.row_pitch, end.slice_pitch // end.row_pitch
     else:
         pitch, rows = end.row_pitch if height > 1 else width * end.pixel_size, height
-    return kind, _start(end), 0, 0, 0, pitch, rows
+    return kind, start_of(end), 0, 0, 0, pitch, rows
 
 
 def staged_job(queue: Queue, region: CopyRegion, again: bool = False) -> tuple[Any, tuple[Any, ...]] | None:
@@ -76,7 +64,7 @@ def staged_job(queue: Queue, region: CopyRegion, again: bool = False) -> tuple[A
     else:
         return None
     place = place_of(device, queue.context, region.extent)
-    pitches = _start(host), host.row_pitch, host.slice_pitch
+    pitches = start_of(host), host.row_pitch, host.slice_pitch
     return pinned_staging.staged_job(queue, host is src, pitches, place, (row, height, depth), again)
 
 
@@ -94,8 +82,8 @@ def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) ->
         job = staged_job(queue, region)
         if job is not None:
             return queue.run(pinned_staging.staged(*job), "cuMemcpy3DAsync", waits, region)
-    elif _is_contiguous(src, extent) and _is_contiguous(dst, extent):
-        source, destination, nbytes = _start(src), _start(dst), region.nbytes
+    elif is_contiguous(src, extent) and is_contiguous(dst, extent):
+        source, destination, nbytes = start_of(src), start_of(dst), region.nbytes
         return queue.run(
             lambda stream: lib.cuMemcpyAsync(destination, source, nbytes, stream), "cuMemcpyAsync", waits, region
         )

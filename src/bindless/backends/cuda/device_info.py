@@ -17,6 +17,7 @@ from ...model.info import (
     memory_scope,
 )
 from ..common import handle_table
+from ..common.device_info import VECTOR_WIDTHS
 from . import external_memory
 from .device import Device, cuda_version, driver_release
 from .image_handle import MAX_ANISOTROPY
@@ -124,13 +125,6 @@ def _scopes(device: Device) -> tuple[memory_scope, ...]:
     return tuple(memory_scope) if device.capability >= (6, 0) else tuple(memory_scope)[:-1]
 
 
-# Work-items are the lanes of a processor without vector registers.
-_VECTOR_WIDTHS: dict[str, Callable[[Device], Any]] = {
-    f"{kind}_vector_width_{name}": lambda device: 1
-    for kind in ("preferred", "native")
-    for name in ("char", "short", "int", "long", "float", "double", "half")
-}
-
 _INFO: dict[str, Callable[[Device], Any]] = {
     "device_type": lambda device: DeviceType.gpu,
     "name": lambda device: device.name,
@@ -147,7 +141,8 @@ _INFO: dict[str, Callable[[Device], Any]] = {
     "max_num_sub_groups": lambda device: _attribute("MAX_THREADS_PER_BLOCK")(device) // _WARP,
     "sub_group_sizes": lambda device: (_WARP,),
     "sub_group_independent_forward_progress": lambda device: device.capability >= (7, 0),
-    **_VECTOR_WIDTHS,
+    # Work-items are the lanes of a processor that has no vectors of its own.
+    **dict.fromkeys(VECTOR_WIDTHS, lambda device: 1),
     "half_fp_config": _half_config,
     "single_fp_config": lambda device: _FULL_CONFIG,
     "double_fp_config": lambda device: _FULL_CONFIG,

@@ -13,7 +13,16 @@ from ... import kernels
 from ...model.enums import ImageType
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.image_call import ImageCall
-from ..common.image_kernels import BLOCK, GEOMETRIES, arguments_of, blocks_of, format_of, operation_of
+from ..common.create_once import create_once
+from ..common.image_kernels import (
+    BLOCK,
+    arguments_of,
+    blocks_of,
+    format_of,
+    geometry_of,
+    operation_of,
+    refused_without_kernel,
+)
 from .event import Event
 from .kernel import Kernel
 from .launch import launch_packed
@@ -41,7 +50,6 @@ def _geometry(call: ImageCall) -> str:
             "image",
             backend="cuda",
         )
-    geometry = GEOMETRIES[desc.dimensions]
     if call.usm and desc.dimensions == 1:
         if call.operation != "fetch":
             raise FeatureNotSupportedError(
@@ -51,7 +59,7 @@ def _geometry(call: ImageCall) -> str:
                 backend="cuda",
             )
         return "1d_linear"
-    return geometry + ("_array" if desc.type is ImageType.array else "")
+    return geometry_of(call)
 
 
 def kernel_name(call: ImageCall) -> str:
@@ -71,20 +79,12 @@ def kernel_name(call: ImageCall) -> str:
 def kernel_of(queue: Queue, name: str, format_word: int) -> Kernel:
     """A built-in kernel, compiled for the queue's device and a format on first use."""
     key = (queue.primary.address, name, format_word)
-    kernel = _loaded.get(key)
-    if kernel is None:
-        with _loading:
-            kernel = _loaded.get(key)
-            if kernel is None:
-                kernel = _loaded[key] = _load(queue, name, format_word)
-    return kernel
+    return create_once(_loaded, _loading, key, lambda: _load(queue, name, format_word))
 
 
 def _load(queue: Queue, name: str, format_word: int) -> Kernel:
-    try:
+    with refused_without_kernel("cuda"):
         source = kernels.specialised(name, format_word)
-    except (KeyError, ValueError) as error:
-        raise FeatureNotSupportedError(f"there is no built-in kernel for this call: {error}", backend="cuda") from None
     return Kernel(load_module(queue.context, queue.device, source), name)
 
 

@@ -11,6 +11,7 @@ from ...model.errors import SyclRuntimeError
 from ...model.image_descriptor import ImageDescriptor
 from ...model.sampler import BindlessImageSampler
 from ..common import handle_table
+from ..common.sampler import require_filterable
 from .context import Context, View
 from .device import Device
 from .errors import SUCCESS, fail, release
@@ -49,10 +50,7 @@ _FILTER_MODES = {
 
 def _unknown(context: Context, device: Device, handle: int) -> NoReturn:
     context.primary(device)
-    raise SyclRuntimeError(
-        f"{handle:#x} is no image memory of {device!r} in this context: it was freed, or was allocated elsewhere",
-        backend="cuda",
-    )
+    raise handle_table.unknown_on(device, handle, "cuda")
 
 
 def _unique(numbers: dict[int, View], view: View, sampled: bool, number: int, again: Callable[[], int]) -> int:
@@ -146,12 +144,7 @@ def texture_descriptor(desc: ImageDescriptor, sampler: BindlessImageSampler, fet
 
 def _require_filtering(desc: ImageDescriptor, sampler: BindlessImageSampler) -> None:
     """Raise an error for samplers that the texture units do not support."""
-    if sampler.filtering is FilteringMode.linear and desc.channel.is_integer and desc.channel.size == 4:
-        raise SyclRuntimeError(
-            f"filtering=linear with channel_type={desc.channel_type}: 32-bit integers are not filtered; use nearest, "
-            "or an fp32 image",
-            backend="cuda",
-        )
+    require_filterable(desc, sampler, "cuda")
     if desc.type is ImageType.mipmap and not sampler.is_normalized:
         raise SyclRuntimeError(
             "coordinate=unnormalized with a mipmap: levels differ in size, so only normalized coordinates make sense",

@@ -7,7 +7,8 @@ from typing import Any
 
 from ...drivers import cuda as driver
 from ...model.enums import Errc, UsmKind
-from ...model.errors import InvalidError, MemoryAllocationError
+from ...model.errors import InvalidError
+from ..common.allocation import require_rows, require_size, unknown_allocation
 from ..contract import PointerRecord
 from .context import Allocation, Context
 from .device import Device, PrimaryContext
@@ -64,8 +65,7 @@ def allocate(context: Context, device: Device | None, kind: UsmKind, nbytes: int
 
     The alignment always suits images over the memory.
     """
-    if not 0 < nbytes < 2**63:
-        raise MemoryAllocationError(f"nbytes={nbytes}: an allocation has 1 to 2**63 - 1 bytes", backend="cuda")
+    require_size(nbytes, "cuda")
     primary = context.primary(device)
     alignment = max(alignment, primary.device.attribute(lib.CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT), 1)
     with primary:
@@ -82,11 +82,7 @@ def allocate_pitched(
     context: Context, device: Device, width_in_bytes: int, height: int, element_size: int
 ) -> tuple[int, int]:
     """Allocate device memory with rows that suit textures; return its address and the row pitch in bytes."""
-    if width_in_bytes < 1 or height < 1:
-        raise MemoryAllocationError(
-            f"{width_in_bytes} bytes x {height} rows: both are at least 1 (a one-dimensional image is one row)",
-            backend="cuda",
-        )
+    require_rows(width_in_bytes, height, "cuda")
     primary = context.primary(device)
     size = next((size for size in _ELEMENT_SIZES if size >= element_size), _ELEMENT_SIZES[-1])
     address, pitch = ffi.new("CUdeviceptr *"), ffi.new("size_t *")
@@ -103,11 +99,7 @@ def free(context: Context, address: int) -> None:
     """Free memory of this context; the driver first waits for the device."""
     allocation = context.allocations.pop(address, None)
     if allocation is None:
-        raise MemoryAllocationError(
-            f"{address:#x} is not the address of an allocation of this context: it was freed before, lies inside an "
-            "allocation, or belongs to another context or library",
-            backend="cuda",
-        )
+        raise unknown_allocation(address, "cuda")
     if in_fork():
         return
     with allocation.primary:

@@ -15,6 +15,7 @@ from ...model.module.disk_cache import ModuleCache, cache
 from ...model.module.ptx import entries, is_ptx
 from ...model.module.spirv import is_spirv
 from ..common.kernel import unknown_kernel
+from ..common.module import pack, unpack
 from .context import Context
 from .device import Device, PrimaryContext, driver_release
 from .errors import SUCCESS, check, error, release
@@ -278,21 +279,20 @@ def _load_kept(kept: ModuleCache, primary: PrimaryContext, source: bytes, option
     slot = ffi.new("CUmodule *")
     found = kept.get(*key)
     if found is not None:
-        size = int.from_bytes(found[:4], "little")
+        packed_log, cubin = unpack(found)
         with primary:
-            result = lib.cuModuleLoadData(slot, ffi.from_buffer(found[4 + size :] + b"\0"))
+            result = lib.cuModuleLoadData(slot, ffi.from_buffer(cubin + b"\0"))
         if result == SUCCESS:
-            return Module(primary, slot[0], entries(source), found[4 : 4 + size].decode())
+            return Module(primary, slot[0], entries(source), packed_log.decode())
     with primary, linker(build) as state:
         add_input(state, build, source, int(lib.CU_JIT_INPUT_PTX), device)
-        cubin, length = ffi.new("void **"), ffi.new("size_t *")
-        result = lib.cuLinkComplete(state, cubin, length)
+        linked, length = ffi.new("void **"), ffi.new("size_t *")
+        result = lib.cuLinkComplete(state, linked, length)
         if result != SUCCESS:
             raise build.error(result, "cuLinkComplete", device)
         log = build.log
-        said = log.encode()
-        kept.put(len(said).to_bytes(4, "little") + said + bytes(ffi.buffer(cubin[0], length[0])), *key)
-        result = lib.cuModuleLoadData(slot, cubin[0])
+        kept.put(pack(log.encode(), bytes(ffi.buffer(linked[0], length[0]))), *key)
+        result = lib.cuModuleLoadData(slot, linked[0])
     if result != SUCCESS:
         raise build.error(result, "cuModuleLoadData", device)
     return Module(primary, slot[0], entries(source), log)

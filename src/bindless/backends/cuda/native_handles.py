@@ -11,8 +11,9 @@ from typing import Any
 
 from ...drivers import cuda as driver
 from ...model.enums import Errc, UsmKind
-from ...model.errors import FeatureNotSupportedError, InvalidError, ProfilingError
+from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.native_handle import NativeHandle
+from ..common import foreign_event
 from ..contract import AdoptedQueue, PlatformRecord, PointerRecord
 from .context import Allocation, Context
 from .device import Device, PrimaryContext, devices
@@ -177,27 +178,14 @@ class _ForeignHandle:
             _destroy(self.handle)
 
 
-class ForeignEvent(Event):
+class ForeignEvent(foreign_event.ForeignEvent, Event):
     """The last record in an event of another library's stream."""
 
-    __slots__ = ("_done", "_primary")
+    __slots__ = ("_primary",)
 
     def __init__(self, primary: PrimaryContext, native: _ForeignHandle) -> None:
-        self.stream: Any = None
-        self.index = 0
-        self.native: Any = native
+        super().__init__(native)
         self._primary = primary
-        self._done = False
-
-    @property
-    def is_known_complete(self) -> bool:
-        return self._done
-
-    def record(self) -> Any:
-        return self.native
-
-    def native_handle(self) -> Any:
-        return None if self.native is None else self.native.handle
 
     def query(self) -> bool:
         if not self._done:
@@ -216,23 +204,13 @@ class ForeignEvent(Event):
         else:
             super()._settle(result)
 
-    def times(self) -> tuple[int, int, int]:
-        raise ProfilingError("an event that was made of a native one has no times", backend="cuda")
-
-    def release(self) -> None:
-        """Drop the event; commands that wait for it keep the native event."""
-        self.native = None
-
 
 def adopt_event(context: Context, handle: NativeHandle, owned: bool) -> ForeignEvent:
     """Adopt an event of any context of the process."""
     refuse_in_fork()
     primary, native = context.primary(None), _native(handle)
     if owned and any(int(handle) in own.made for own in context.primaries.values()):
-        raise _invalid(
-            f"ownership='transfer' of {handle!r}, which an Event of this package owns already: get_native does not "
-            "transfer ownership; give ownership='keep'"
-        )
+        raise foreign_event.owned_already(handle, "an Event", "cuda")
     with primary:
         status = lib.cuEventQuery(native)
     if status in (lib.CUDA_ERROR_INVALID_HANDLE, lib.CUDA_ERROR_INVALID_VALUE):

@@ -13,6 +13,7 @@ import threading
 from ...drivers import cuda as driver
 from ...model.copy_region import CopyRegion, HostMemory, ImageMemory, UsmMemory
 from ...model.enums import UsmKind
+from ..common.create_once import create_once
 from .context import Context
 from .image_memory import ImageStorage
 from .kernel import Kernel, Shape
@@ -162,14 +163,12 @@ _loading = threading.RLock()
 def _kernel(queue: Queue, source: str, target: str, blob: int, rows: int) -> Kernel:
     """The kernel, compiled for the queue's device on first use."""
     key = (queue.primary.address, source, target, blob, rows)
-    kernel = _loaded.get(key)
-    if kernel is None:
-        with _loading:
-            kernel = _loaded.get(key)
-            if kernel is None:
-                module = load_module(queue.context, queue.device, source_of(source, target, blob, rows))
-                kernel = _loaded[key] = Kernel(module, "bindless_copy")
-    return kernel
+
+    def load() -> Kernel:
+        module = load_module(queue.context, queue.device, source_of(source, target, blob, rows))
+        return Kernel(module, "bindless_copy")
+
+    return create_once(_loaded, _loading, key, load)
 
 
 def _surface(context: Context, storage: ImageStorage, handle: int) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...drivers import level_zero as driver
 from ...model.enums import Errc, UsmKind
 from ...model.errors import InvalidError
+from ..common.context import member, require_devices
 from .device import Device
 from .driver import Driver
 from .errors import check, release
@@ -167,8 +168,7 @@ class Context:
 
     def __init__(self, devices: Sequence[Device], native: NativeContext | None = None) -> None:
         """Take the driver's default context, or a ``native`` one together with its use."""
-        if not devices:
-            raise InvalidError("devices=(): a context has at least one device", backend="level_zero")
+        require_devices(devices, "level_zero")
         self.devices = tuple(devices)
         if any(device.driver is not devices[0].driver for device in devices):
             names = ", ".join(map(repr, devices))
@@ -191,14 +191,7 @@ class Context:
 
     def device(self, device: Device | None) -> Device:
         """One of the devices; the first if None."""
-        if device is None:
-            return self.devices[0]
-        if device not in self.devices:
-            names = ", ".join(map(repr, self.devices))
-            raise InvalidError(
-                f"{device!r} does not belong to this context, which has {names}", backend="level_zero"
-            ) from None
-        return device
+        return member(self.devices, device, "level_zero")
 
     def close(self) -> None:
         """End the use of the driver's context; no further objects are created in it."""

@@ -9,6 +9,7 @@ from ...drivers import level_zero as driver
 from ...model.copy_region import CopyRegion, Extent, HostMemory, ImageMemory, UsmMemory
 from ...model.enums import Errc, ImageType
 from ...model.image_descriptor import ImageDescriptor
+from ..common.strided_memory import is_contiguous, pitches_of, start_of
 from .command_list import Command, in_sequence
 from .context import Context
 from .errors import SUCCESS, fail
@@ -26,26 +27,6 @@ _LARGE = 1 << 20
 
 # Pitches and sizes of the driver's calls have 32 bits: larger boxes are copied by slices or by rows.
 _MOST = 2**32 - 1
-
-
-def _start(end: HostMemory | UsmMemory) -> int:
-    """The address of the first pixel of the copy."""
-    x, y, z = end.offset
-    return end.address + z * end.slice_pitch + y * end.row_pitch + x * end.pixel_size
-
-
-def _pitches(end: HostMemory | UsmMemory, extent: Extent) -> tuple[int, int]:
-    """The row pitch and slice pitch in bytes; the minimum where the copy does not use them."""
-    width, height, depth = extent
-    row = end.row_pitch if height > 1 else width * end.pixel_size
-    return row, end.slice_pitch if depth > 1 else row * height
-
-
-def _is_contiguous(end: HostMemory | UsmMemory, extent: Extent) -> bool:
-    """Whether the pixels of the copy are contiguous."""
-    width, height, _ = extent
-    row = width * end.pixel_size
-    return _pitches(end, extent) == (row, row * height)
 
 
 def _pointer(address: int) -> Any:
@@ -88,8 +69,8 @@ def _row(dst: int, src: int, nbytes: int) -> Command:
 
 def _slices(image: ImageMemory, memory: HostMemory | UsmMemory, extent: Extent) -> list[tuple[Any, int, int, int]]:
     """The image region, and the address and pitches of the memory, for each required copy."""
-    row, between = _pitches(memory, extent)
-    address, (width, height, depth) = _start(memory), extent
+    row, between = pitches_of(memory, extent)
+    address, (width, height, depth) = start_of(memory), extent
     if image.descriptor.type is ImageType.array and image.descriptor.dimensions == 1 and depth > 1:
         row, between = between, 0  # Layers are rows of one slice.
     if max(row, between) <= _MOST:
@@ -175,11 +156,11 @@ def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) ->
         image = storage_of(context, src.handle).handle
         parts = [_from_image(image, *part) for part in _slices(src, dst, extent)]
         return _run(queue, parts, "zeCommandListAppendImageCopyToMemoryExt", waits, region)
-    if _is_contiguous(src, extent) and _is_contiguous(dst, extent):
-        return copy(queue, _start(dst), _start(src), region.nbytes, waits)
+    if is_contiguous(src, extent) and is_contiguous(dst, extent):
+        return copy(queue, start_of(dst), start_of(src), region.nbytes, waits)
     width, height, depth = extent
     box = width * region.pixel_size, height, depth
-    parts = _box(_start(dst), _pitches(dst, extent), _start(src), _pitches(src, extent), box)
+    parts = _box(start_of(dst), pitches_of(dst, extent), start_of(src), pitches_of(src, extent), box)
     return _run(queue, parts, "zeCommandListAppendMemoryCopyRegion", waits, region, region.nbytes >= _LARGE)
 
 

@@ -19,6 +19,7 @@ from ...model.info import (
     partition_property,
 )
 from ..common import handle_table
+from ..common.device_info import VECTOR_WIDTHS
 from ..common.image_aspects import IMAGES, LINEAR_IMAGES
 from ..contract import DeviceRecord
 from . import external_memory
@@ -143,12 +144,7 @@ def _vector_width(device: Device, name: str) -> int:
 
 
 def _vector_widths() -> dict[str, Callable[[Device], Any]]:
-    names = [
-        f"{kind}_vector_width_{element}"
-        for kind in ("preferred", "native")
-        for element in ("char", "short", "int", "long", "float", "double", "half")
-    ]
-    return {name: lambda device, name=name: _vector_width(device, name) for name in names}  # type: ignore[misc]
+    return {name: lambda device, name=name: _vector_width(device, name) for name in VECTOR_WIDTHS}  # type: ignore[misc]
 
 
 _INFO: dict[str, Callable[[Device], Any]] = {

@@ -5,14 +5,13 @@ Each kernel is compiled for a device, and for the formats of its image and value
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 
 from ... import kernels
-from ...model.enums import ImageType
-from ...model.errors import Error, FeatureNotSupportedError
+from ...model.errors import Error
 from ...model.image_call import ImageCall
-from ..common.image_kernels import BLOCK, GEOMETRIES, arguments_of, blocks_of, format_of, operation_of
+from ..common.create_once import create_once
+from ..common.image_kernels import BLOCK, blocks_of, format_of, kernel_name, refused_without_kernel, values_of
 from .context import Context
 from .device import Device
 from .event import Event
@@ -22,42 +21,18 @@ from .module import load_module
 from .queue import Queue
 from .stream import nothing
 
-__all__ = ["image_call", "kernel_name"]
-
-
-def kernel_name(call: ImageCall) -> str:
-    """The built-in kernel of a call.
-
-    Raises
-    ------
-    InvalidError
-        an image of this kind has no such function.
-    """
-    desc = call.descriptor
-    geometry = GEOMETRIES[desc.dimensions] + ("_array" if desc.type is ImageType.array else "")
-    return f"bindless_{operation_of(call, 'level_zero')}_{geometry}_{desc.channel.kind}"
+__all__ = ["image_call"]
 
 
 def _kernel(context: Context, device: Device, name: str, format_word: int) -> Kernel:
     """A built-in kernel, compiled for a device and a format on first use."""
-    native = context.native
-    key = (device, name, format_word)
-    found = native.functions.get(key)
-    if found is None:
-        with native.loading:
-            found = native.functions.get(key)
-            if found is None:
-                try:
-                    source = kernels.specialised(name, format_word, "spirv")
-                except (KeyError, ValueError) as error:
-                    raise FeatureNotSupportedError(
-                        f"there is no built-in kernel for this call: {error}", backend="level_zero"
-                    ) from None
-                found = native.functions[key] = _load(context, device, source, name)
-    return found
+    native, key = context.native, (device, name, format_word)
+    return create_once(native.functions, native.loading, key, lambda: _load(context, device, name, format_word))
 
 
-def _load(context: Context, device: Device, source: bytes, name: str) -> Kernel:
+def _load(context: Context, device: Device, name: str, format_word: int) -> Kernel:
+    with refused_without_kernel("level_zero"):
+        source = kernels.specialised(name, format_word, "spirv")
     module = load_module(context, device, source)
     try:
         return get_kernel(module, name)
@@ -68,13 +43,11 @@ def _load(context: Context, device: Device, source: bytes, name: str) -> Kernel:
 
 def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
     """Run a device function over ``call.count`` items."""
-    name = kernel_name(call)
+    name = kernel_name(call, "level_zero")
     format_word = format_of(call)
     kernel = _kernel(queue.context, queue.device, name, format_word)
     blocks = blocks_of(call)
     if not blocks:
         return queue.run(nothing, name, waits)
-    packed, sizes = arguments_of(call, name, format_word)
-    values = struct.unpack("=" + "".join(f"{size}s" for size in sizes), packed)
     shape = kernel.shape((blocks * BLOCK,), (BLOCK,))
-    return launch_shape(queue, kernel, shape, values, waits)
+    return launch_shape(queue, kernel, shape, values_of(call, name, format_word), waits)

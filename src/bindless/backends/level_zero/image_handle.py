@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ...drivers import level_zero as driver
-from ...model.enums import AddressingMode, Errc, FilteringMode, ImageType
+from ...model.enums import AddressingMode, Errc, FilteringMode
 from ...model.errors import FeatureNotSupportedError, SyclRuntimeError
 from ...model.image_descriptor import ImageDescriptor
 from ...model.sampler import BindlessImageSampler
 from ..common import handle_table
-from ..common.linear_image import require_pitch, require_place
+from ..common.linear_image import require_pitch, require_place, require_plane
+from ..common.sampler import addressing_mode, require_filterable
 from .context import Context
 from .device import Device
 from .errors import SUCCESS, fail
@@ -58,23 +59,12 @@ def sampler_desc(desc: ImageDescriptor, sampler: BindlessImageSampler, next: Any
     FeatureNotSupportedError
         the modes of the dimensions differ.
     """
-    if sampler.filtering is FilteringMode.linear and desc.channel.is_integer and desc.channel.size == 4:
-        raise SyclRuntimeError(
-            f"filtering=linear with channel_type={desc.channel_type}: 32-bit integers are not filtered; use nearest, "
-            "or an fp32 image",
-            backend="level_zero",
-        )
-    modes = set(sampler.addressing[: desc.dimensions])
-    if len(modes) > 1:
-        raise FeatureNotSupportedError(
-            f"addressing={tuple(map(str, sampler.addressing))}: Level Zero has one mode for all dimensions; ask "
-            "device.has(Aspect.ext_oneapi_unique_addressing_per_dim) first",
-            backend="level_zero",
-        )
+    require_filterable(desc, sampler, "level_zero")
+    mode = addressing_mode(desc, sampler, "Level Zero", "level_zero")
     return driver.make_struct(
         "ze_sampler_desc_t",
         next,
-        addressMode=_ADDRESS_MODES[modes.pop()],
+        addressMode=_ADDRESS_MODES[mode],
         filterMode=_FILTER_MODES[sampler.filtering],
         isNormalized=sampler.is_normalized,
     )
@@ -117,13 +107,7 @@ def _offset_of(context: Context, device: Device, image: Any, desc: ImageDescript
 def storage_of(context: Context, device: Device, handle: int) -> Any:
     """Image memory by its handle."""
     refuse_in_fork()
-    storage = context.images.get(handle)
-    if storage is None or storage.device is not context.device(device):
-        raise SyclRuntimeError(
-            f"{handle:#x} is no image memory of {device!r} in this context: it was freed, or was allocated elsewhere",
-            backend="level_zero",
-        )
-    return storage
+    return handle_table.storage_on(context, device, handle, "level_zero")
 
 
 def _view(context: Context, device: Device, handle: int, desc: ImageDescriptor, chained: Any) -> Any:
@@ -187,12 +171,7 @@ def _over_memory(
     place = context.device(device)
     require_bindless(place)
     require_format(place, desc)
-    if desc.type is not ImageType.standard or desc.dimensions > 2:
-        what = f"a {desc.type} image" if desc.type is not ImageType.standard else f"{desc.dimensions} dimensions"
-        raise SyclRuntimeError(
-            f"{what} over USM: linear memory backs standard images of two dimensions; copy it to image memory",
-            backend="level_zero",
-        )
+    require_plane(desc, "level_zero")
     if desc.dimensions == 1:
         raise FeatureNotSupportedError(
             "a one-dimensional image over USM: Level Zero has none. Use a pitched 2D image of height 1 (height=1 in "

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from ...drivers import level_zero as driver
 from ...model.errors import InvalidError
+from ..common.kernel import refuse_kernel
 from .errors import SUCCESS, fail
 from .event import Event
 from .fork_guard import refuse_in_fork
@@ -31,9 +32,9 @@ def launch(
 ) -> Event:
     """Run a kernel; see the contract. The shapes of earlier launches are cached."""
     if kernel.module.native is None or kernel.module.context.native is not queue.context.native:
-        _refuse(queue, kernel)
+        refuse_kernel(kernel, queue)
     if kernel.device is not queue.device:
-        _refuse(queue, kernel)
+        refuse_kernel(kernel, queue)
     shape = kernel.shapes.get((global_size, local_size)) or kernel.shape(global_size, local_size)
     if kernel.packed(arguments) is None:
         kernel.require(arguments)
@@ -66,9 +67,9 @@ def launch_with_offset(
 ) -> Event:
     """See ``OffsetProtocol``: the offset is set on the kernel during the append only."""
     if kernel.module.native is None or kernel.module.context.native is not queue.context.native:
-        _refuse(queue, kernel)
+        refuse_kernel(kernel, queue)
     if kernel.device is not queue.device:
-        _refuse(queue, kernel)
+        refuse_kernel(kernel, queue)
     if max(offset) >= 2**32:
         raise InvalidError(f"offset={offset}: Level Zero has offsets below 2**32", backend="level_zero")
     queue.context.driver.require("zeKernelSetGlobalOffsetExp", "1.1")
@@ -131,13 +132,3 @@ def prepare_launch(
     kernel.require(arguments)
     stream = queue.stream()
     return lambda: _submit(stream, kernel, shape, arguments)
-
-
-def _refuse(queue: Queue, kernel: Kernel) -> NoReturn:
-    if kernel.module.native is None:
-        raise InvalidError(f"kernel {kernel.name!r} belongs to a module that was released", backend="level_zero")
-    raise InvalidError(
-        f"kernel {kernel.name!r} was loaded for {kernel.device!r}, the queue is of {queue.device!r}, or of another "
-        "context: load it there",
-        backend="level_zero",
-    )

@@ -8,6 +8,7 @@ from typing import Any
 from ...drivers import level_zero as driver
 from ...model.enums import Errc, UsmKind
 from ...model.errors import InvalidError, MemoryAllocationError
+from ..common.allocation import require_rows, require_size, unknown_allocation
 from ..common.fill_pattern import fill_parts
 from ..contract import PointerRecord
 from .command_list import Command, in_sequence
@@ -42,8 +43,7 @@ def address_of(pointer: Any) -> int:
 
 def allocate(context: Context, device: Device | None, kind: UsmKind, nbytes: int, alignment: int = 0) -> int:
     """Allocate memory at the driver's own alignment, or a larger one."""
-    if not 0 < nbytes < 2**63:
-        raise MemoryAllocationError(f"nbytes={nbytes}: an allocation has 1 to 2**63 - 1 bytes", backend="level_zero")
+    require_size(nbytes, "level_zero")
     refuse_in_fork()
     place = context.device(device)
     of_device = driver.make_struct("ze_device_mem_alloc_desc_t")
@@ -105,11 +105,7 @@ def allocate_pitched(
     context: Context, device: Device, width_in_bytes: int, height: int, element_size: int
 ) -> tuple[int, int]:
     """Allocate device memory with rows that suit images; return its address and the row pitch in bytes."""
-    if width_in_bytes < 1 or height < 1:
-        raise MemoryAllocationError(
-            f"{width_in_bytes} bytes x {height} rows: both are at least 1 (a one-dimensional image is one row)",
-            backend="level_zero",
-        )
+    require_rows(width_in_bytes, height, "level_zero")
     refuse_in_fork()
     place = context.device(device)
     size = next((size for size in _ELEMENT_SIZES if size >= element_size), _ELEMENT_SIZES[-1])
@@ -123,11 +119,7 @@ def free(context: Context, address: int) -> None:
     """Free memory of this context; commands that use it are complete."""
     allocation = context.allocations.pop(address, None)
     if allocation is None:
-        raise MemoryAllocationError(
-            f"{address:#x} is not the address of an allocation of this context: it was freed before, lies inside an "
-            "allocation, or belongs to another context or library",
-            backend="level_zero",
-        )
+        raise unknown_allocation(address, "level_zero")
     if not in_fork():
         release(lib.zeMemFree(context.handle, ffi.cast("void *", allocation.base)), "zeMemFree")
 

@@ -10,6 +10,8 @@ from ...model.errors import BuildError, FeatureNotSupportedError, InvalidError
 from ...model.module import spirv
 from ...model.module.description import KernelSignature, ModuleDescription
 from ...model.module.disk_cache import ModuleCache, cache
+from ..common import module as common
+from ..common.module import pack, unpack
 from .context import Context
 from .device import Device
 from .errors import SUCCESS, check, error, release
@@ -220,10 +222,7 @@ def build_error(context: Context, device: Device, result: int, call: str, said: 
     found = error(result, call, f"for {device.name}")
     if result not in _BUILD_FAILURES:
         return found
-    said = said or str(found)
-    return BuildError(
-        f"{found}:\n{said}", log=said, backend="level_zero", native_code=result, native_name=found.native_name
-    )
+    return common.build_error(found, said)
 
 
 def load_module(
@@ -281,16 +280,16 @@ def _load_kept(
     key = (about.encode(), constants.key, source)
     found = kept.get(*key)
     if found is not None:
-        size = int.from_bytes(found[:4], "little")
+        packed_log, code = unpack(found)
         binary = driver.make_struct(
             "ze_module_desc_t",
             format=lib.ZE_MODULE_FORMAT_NATIVE,
-            inputSize=len(found) - 4 - size,
-            pInputModule=ffi.from_buffer("uint8_t[]", found[4 + size :]),
+            inputSize=len(code),
+            pInputModule=ffi.from_buffer("uint8_t[]", code),
             pBuildFlags=ffi.new("char[]", options.encode()),
         )
         try:
-            return Module(context, device, build(context, device, binary)[0], signatures, found[4 : 4 + size].decode())
+            return Module(context, device, build(context, device, binary)[0], signatures, packed_log.decode())
         except BuildError:
             pass  # If the driver refuses its binary, it compiles the source again.
     native, said = build(context, device, module_desc(source, constants, options))
@@ -299,6 +298,5 @@ def _load_kept(
     if lib.zeModuleGetNativeBinary(native, size, ffi.NULL) == SUCCESS and size[0]:
         binary = ffi.new("uint8_t[]", size[0])
         if lib.zeModuleGetNativeBinary(native, size, binary) == SUCCESS:
-            log = said.encode()
-            kept.put(len(log).to_bytes(4, "little") + log + bytes(ffi.buffer(binary, size[0])), *key)
+            kept.put(pack(said.encode(), bytes(ffi.buffer(binary, size[0]))), *key)
     return made

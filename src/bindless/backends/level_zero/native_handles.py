@@ -11,8 +11,9 @@ from typing import Any
 
 from ...drivers import level_zero as driver
 from ...model.enums import Errc, UsmKind
-from ...model.errors import BuildError, InvalidError, ProfilingError
+from ...model.errors import BuildError, InvalidError
 from ...model.native_handle import NativeHandle
+from ..common import foreign_event
 from ..contract import AdoptedQueue, PlatformRecord, PointerRecord
 from . import memory
 from .command_list import ImmediateList, RegularLists
@@ -167,40 +168,20 @@ class _ForeignHandle(NativeEvent):
             _destroy(self.handle)
 
 
-class ForeignEvent(Event):
+class ForeignEvent(foreign_event.ForeignEvent, Event):
     """An event of no stream: the command that signals it is unknown."""
 
-    __slots__ = ("_context", "_done")
+    __slots__ = ("_context",)
 
     def __init__(self, context: Context, native: _ForeignHandle) -> None:
-        self.stream: Any = None
-        self.index = 0
-        self.native = native
+        super().__init__(native)
         self._context = context
-        self._done = False
-
-    @property
-    def is_known_complete(self) -> bool:
-        return self._done
-
-    def record(self) -> NativeEvent | None:
-        return self.native
-
-    def native_handle(self) -> Any:
-        return None if self.native is None else self.native.handle
 
     def _settle(self, result: int, call: str) -> None:
         if result == SUCCESS:
             self._done = True
         elif result != lib.ZE_RESULT_NOT_READY:
             raise error(result, call, code=Errc.kernel, words=self._context.driver.last_error())
-
-    def times(self) -> tuple[int, int, int]:
-        raise ProfilingError("an event that was made of a native one has no times", backend="level_zero")
-
-    def release(self) -> None:
-        """Drop the event; commands that wait for it keep the native event."""
-        self.native = None
 
 
 def adopt_event(context: Context, handle: NativeHandle, owned: bool) -> ForeignEvent:
@@ -215,11 +196,7 @@ def adopt_event(context: Context, handle: NativeHandle, owned: bool) -> ForeignE
     if home is not None and not owner.is_same("ze_context_handle_t", home, context.handle):
         raise _wrong_context("an event", handle, "make the event in that context (make_context)")
     if owned and any(pool.owns(native) for pool in context.native.pools):
-        raise InvalidError(
-            f"ownership='transfer' of {handle!r}, which an Event of this package owns already: get_native does not "
-            "transfer ownership; give ownership='keep'",
-            backend="level_zero",
-        )
+        raise foreign_event.owned_already(handle, "an Event", "level_zero")
     return ForeignEvent(context, _ForeignHandle(native, owned))
 
 
@@ -255,11 +232,7 @@ def adopt_kernel(module: Module, handle: NativeHandle, owned: bool) -> Kernel:
     native = _native(handle)
     known = (*module.kernels.values(), *module.adopted)
     if owned and any(kernel.native == native and kernel.owned for kernel in known):
-        raise InvalidError(
-            f"ownership='transfer' of {handle!r}, which a Kernel of this package owns already: get_native does not "
-            "transfer ownership; give ownership='keep'",
-            backend="level_zero",
-        )
+        raise foreign_event.owned_already(handle, "a Kernel", "level_zero")
     size = ffi.new("size_t *")
     check(lib.zeKernelGetName(native, size, ffi.NULL), "zeKernelGetName", f"{handle!r} is no kernel", Errc.invalid)
     text = ffi.new("char[]", size[0] + 1)

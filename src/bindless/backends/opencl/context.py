@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ...drivers import opencl as driver
 from ...model.enums import UsmKind
 from ...model.errors import InvalidError
+from ..common.context import member, require_devices
 from .device import Device, Platform
 from .errors import made, release
 from .fork_guard import in_fork, refuse_in_fork
@@ -109,8 +110,7 @@ class Context:
 
     def __init__(self, devices: Sequence[Device], native: Any = None, owned: bool = True) -> None:
         """Create a context, or adopt a ``native`` one."""
-        if not devices:
-            raise InvalidError("devices=(): a context has at least one device", backend="opencl")
+        require_devices(devices, "opencl")
         self.devices = tuple(devices)
         if any(device.platform is not devices[0].platform for device in devices):
             names = ", ".join(map(repr, devices))
@@ -149,12 +149,7 @@ class Context:
 
     def device(self, device: Device | None) -> Device:
         """One of the devices; the first if None."""
-        if device is None:
-            return self.devices[0]
-        if device not in self.devices:
-            names = ", ".join(map(repr, self.devices))
-            raise InvalidError(f"{device!r} does not belong to this context, which has {names}", backend="opencl")
-        return device
+        return member(self.devices, device, "opencl")
 
     # ------------------------------------------------------------------ memory
 

@@ -10,6 +10,7 @@ from ...drivers import opencl as driver
 from ...model.copy_region import CopyRegion, Extent, HostMemory, ImageMemory, UsmMemory
 from ...model.enums import ImageType, UsmKind
 from ...model.image_descriptor import ImageDescriptor
+from ..common.strided_memory import pitches_of, start_of
 from . import memory_svm
 from .context import Context
 from .errors import made
@@ -23,19 +24,6 @@ from .queue import Command, Queue
 __all__ = ["copy_image"]
 
 lib, ffi = driver.lib, driver.ffi
-
-
-def _start(end: HostMemory | UsmMemory) -> int:
-    """The address of the first pixel of the copy."""
-    x, y, z = end.offset
-    return end.address + z * end.slice_pitch + y * end.row_pitch + x * end.pixel_size
-
-
-def _pitches(end: HostMemory | UsmMemory, extent: Extent) -> tuple[int, int]:
-    """The row pitch and slice pitch in bytes; the minimum where the copy does not use them."""
-    width, height, depth = extent
-    row = end.row_pitch if height > 1 else width * end.pixel_size
-    return row, end.slice_pitch if depth > 1 else row * height
 
 
 def _sizes(values: Sequence[int]) -> Any:
@@ -61,8 +49,8 @@ def _rows(region: CopyRegion) -> list[tuple[int, int, int]]:
     """Destination, source and bytes of the runs that are contiguous on both sides."""
     src, dst, (width, height, depth) = region.src, region.dst, region.extent
     assert not isinstance(src, ImageMemory) and not isinstance(dst, ImageMemory)
-    to, of = _start(dst), _start(src)
-    (to_row, to_slice), (of_row, of_slice) = _pitches(dst, region.extent), _pitches(src, region.extent)
+    to, of = start_of(dst), start_of(src)
+    (to_row, to_slice), (of_row, of_slice) = pitches_of(dst, region.extent), pitches_of(src, region.extent)
     row = width * region.pixel_size
     if to_row == of_row == row:
         if to_slice == of_slice == row * height:
@@ -94,7 +82,7 @@ class _Side:
     """The memory of a copy with an image: host-accessible memory, or a buffer and an offset into it."""
 
     def __init__(self, context: Context, memory: HostMemory | UsmMemory) -> None:
-        self.address = _start(memory)
+        self.address = start_of(memory)
         self.buffer: Any = None
         self.offset = 0
         own = context.allocation_of(self.address)
@@ -152,7 +140,7 @@ def _with_image(
     native = storage_of(context, image.handle).handle
     to_image = image is region.dst
     side = _Side(context, memory)
-    row, between = _pitches(memory, region.extent)
+    row, between = pitches_of(memory, region.extent)
     parts = _parts(image, region.extent, row, between, side.buffer is not None)
     if side.buffer is not None and _needs_first_layer(queue, image.descriptor):
         with _FirstLayer(context, storage_of(context, image.handle), region.extent[0]) as first:

@@ -19,6 +19,7 @@ from ...model.info import (
     partition_property,
 )
 from ..common import handle_table
+from ..common.device_info import VECTOR_WIDTHS
 from ..common.image_aspects import IMAGES, LINEAR_IMAGES
 from ..contract import DeviceRecord
 from .device import Device
@@ -186,16 +187,6 @@ def _execution(device: Device) -> tuple[execution_capability, ...]:
     return tuple(member for member, flag in listed.items() if flags & flag)
 
 
-def _vector_widths() -> dict[str, Answer]:
-    return {
-        f"{kind}_vector_width_{element}": _number(
-            getattr(lib, f"CL_DEVICE_{kind.upper()}_VECTOR_WIDTH_{element.upper()}")
-        )
-        for kind in ("preferred", "native")
-        for element in ("char", "short", "int", "long", "float", "double", "half")
-    }
-
-
 _LEAST_ORDERS = frozenset((memory_order.relaxed,))
 _LEAST_SCOPES = frozenset((memory_scope.work_item, memory_scope.sub_group, memory_scope.work_group))
 
@@ -216,7 +207,7 @@ _INFO: dict[str, Answer] = {
     "max_num_sub_groups": _sub_groups,
     "sub_group_sizes": _sub_group_sizes,
     "sub_group_independent_forward_progress": _flag(lib.CL_DEVICE_SUB_GROUP_INDEPENDENT_FORWARD_PROGRESS),
-    **_vector_widths(),
+    **{name: _number(getattr(lib, f"CL_DEVICE_{name.upper()}")) for name in VECTOR_WIDTHS},
     "half_fp_config": _config(lib.CL_DEVICE_HALF_FP_CONFIG),
     "single_fp_config": _config(lib.CL_DEVICE_SINGLE_FP_CONFIG),
     "double_fp_config": _config(lib.CL_DEVICE_DOUBLE_FP_CONFIG),

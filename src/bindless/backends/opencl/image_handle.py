@@ -13,7 +13,9 @@ from ...model.errors import FeatureNotSupportedError, SyclRuntimeError
 from ...model.image_descriptor import ImageDescriptor
 from ...model.sampler import BindlessImageSampler
 from ..common import handle_table
-from ..common.linear_image import require_pitch, require_place
+from ..common.create_once import create_once
+from ..common.linear_image import require_pitch, require_place, require_plane
+from ..common.sampler import addressing_mode
 from . import memory_buffers
 from .context import Context
 from .device import Device
@@ -68,24 +70,11 @@ def _sampler(context: Context, desc: ImageDescriptor, sampler: BindlessImageSamp
             "normalized or floating-point image",
             backend="opencl",
         )
-    modes = set(sampler.addressing[: desc.dimensions])
-    if len(modes) > 1:
-        raise FeatureNotSupportedError(
-            f"addressing={tuple(map(str, sampler.addressing))}: OpenCL has one mode for all dimensions; ask "
-            "device.has(Aspect.ext_oneapi_unique_addressing_per_dim) first",
-            backend="opencl",
-        )
-    mode = modes.pop()
+    mode = addressing_mode(desc, sampler, "OpenCL", "opencl")
     if mode in _WRAPPING and not sampler.is_normalized:
         mode = AddressingMode.clamp_to_edge
     key = int(sampler.is_normalized), _ADDRESS_MODES[mode], _FILTER_MODES[sampler.filtering]
-    found = context.samplers.get(key)
-    if found is None:
-        with context.loading:
-            found = context.samplers.get(key)
-            if found is None:
-                found = context.samplers[key] = _create_sampler(context, *key)
-    return found
+    return create_once(context.samplers, context.loading, key, lambda: _create_sampler(context, *key))
 
 
 def _create_sampler(context: Context, normalized: int, addressing: int, filtering: int) -> Any:
@@ -104,13 +93,7 @@ def _create_sampler(context: Context, normalized: int, addressing: int, filterin
 def _image(context: Context, device: Device, handle: int) -> Any:
     """The cl_mem of image memory."""
     refuse_in_fork()
-    storage = context.images.get(handle)
-    if storage is None or storage.device is not context.device(device):
-        raise SyclRuntimeError(
-            f"{handle:#x} is no image memory of {device!r} in this context: it was freed, or was allocated elsewhere",
-            backend="opencl",
-        )
-    return storage.handle
+    return handle_table.storage_on(context, device, handle, "opencl").handle
 
 
 def create_unsampled_image(context: Context, device: Device, handle: int, desc: ImageDescriptor) -> int:
@@ -178,12 +161,7 @@ def _require_over_memory(context: Context, device: Device, address: int, pitch: 
     place = context.device(device)
     require_images(place)
     require_format(place, desc)
-    if desc.type is not ImageType.standard or desc.dimensions > 2:
-        what = f"a {desc.type} image" if desc.type is not ImageType.standard else f"{desc.dimensions} dimensions"
-        raise SyclRuntimeError(
-            f"{what} over USM: linear memory backs standard images of two dimensions; copy it to image memory",
-            backend="opencl",
-        )
+    require_plane(desc, "opencl")
     if desc.dimensions == 1:
         raise FeatureNotSupportedError(
             "a one-dimensional image over USM: OpenCL has none that is sampled. Use a pitched 2D image of height 1 "

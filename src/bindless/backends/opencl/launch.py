@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from ...drivers import opencl as driver
-from ...model.errors import FeatureNotSupportedError, InvalidError
+from ...model.errors import FeatureNotSupportedError
+from ..common.kernel import refuse_kernel
 from ..contract.direct_launch import DirectLaunch
 from .errors import SUCCESS, fail
 from .event import LAUNCH, Event, Launches, array_of
@@ -37,7 +38,7 @@ def launch(
 ) -> Event:
     """Run a kernel; see the contract. The shapes of earlier launches are cached."""
     if kernel.module.native is None or kernel.context is not queue.context or kernel.device is not queue.device:
-        _refuse(queue, kernel)
+        refuse_kernel(kernel, queue)
     shape = kernel.shapes.get((global_size, local_size)) or kernel.shape(global_size, local_size)
     return launch_shape(queue, kernel, shape, arguments, waits)
 
@@ -53,7 +54,7 @@ def launch_with_offset(
 ) -> Event:
     """See ``OffsetProtocol``."""
     if kernel.module.native is None or kernel.context is not queue.context or kernel.device is not queue.device:
-        _refuse(queue, kernel)
+        refuse_kernel(kernel, queue)
     if max(offset) >= _SIGNED and queue.device.takes_ptx:
         raise FeatureNotSupportedError(
             f"offset={offset}: NVIDIA's OpenCL driver gives kernels negative ids where an offset is 2**31 or more; add "
@@ -131,14 +132,4 @@ def prepare_launch(
         settle=Launches.settle,
         refused=refused,
         keep=(values, described, shape, kernel),
-    )
-
-
-def _refuse(queue: Queue, kernel: Kernel) -> NoReturn:
-    if kernel.module.native is None:
-        raise InvalidError(f"kernel {kernel.name!r} belongs to a module that was released", backend="opencl")
-    raise InvalidError(
-        f"kernel {kernel.name!r} was loaded for {kernel.device!r}, the queue is of {queue.device!r}, or of another "
-        "context: load it there",
-        backend="opencl",
     )

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from ...drivers import opencl as driver
 from ...model.enums import UsmKind
 from ...model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocationError
+from ..common.allocation import require_rows, require_size, unknown_allocation
 from ..common.fill_pattern import fill_parts
 from ..contract import PointerRecord
 from . import deferred_free, memory_buffers, memory_svm, memory_usm
@@ -90,8 +91,7 @@ def _means(context: Context, *addresses: int) -> Means:
 
 def allocate(context: Context, device: Device | None, kind: UsmKind, nbytes: int, alignment: int = 0) -> int:
     """Allocate memory at the driver's own alignment, or a larger one."""
-    if not 0 < nbytes < 2**63:
-        raise MemoryAllocationError(f"nbytes={nbytes}: an allocation has 1 to 2**63 - 1 bytes", backend="opencl")
+    require_size(nbytes, "opencl")
     refuse_in_fork()
     place = context.device(device)
     deferred_free.sweep()
@@ -132,14 +132,8 @@ def pitch_align(device: Device) -> int:
 def allocate_pitched(
     context: Context, device: Device, width_in_bytes: int, height: int, element_size: int
 ) -> tuple[int, int]:
-    """Allocate device memory with rows that suit images, if the device supports such images; return its address and the
-    row pitch in bytes.
-    """
-    if width_in_bytes < 1 or height < 1:
-        raise MemoryAllocationError(
-            f"{width_in_bytes} bytes x {height} rows: both are at least 1 (a one-dimensional image is one row)",
-            backend="opencl",
-        )
+    """Device memory with rows that images can be made over where the device has such, and the bytes between rows."""
+    require_rows(width_in_bytes, height, "opencl")
     unit = pitch_align(device)
     pitch = -(-width_in_bytes // unit) * unit
     return allocate(context, device, UsmKind.device, pitch * height, 0), pitch
@@ -149,11 +143,7 @@ def free(context: Context, address: int) -> None:
     """Free memory of this context; commands that use it are complete."""
     allocation = context.remove(address)
     if allocation is None:
-        raise MemoryAllocationError(
-            f"{address:#x} is not the address of an allocation of this context: it was freed before, lies inside an "
-            "allocation, or belongs to another context or library",
-            backend="opencl",
-        )
+        raise unknown_allocation(address, "opencl")
     if allocation.owned and not in_fork() and context.handle is not None:
         deferred_free.sweep()
         means, whole = _means(context, address), allocation.parts.get(WHOLE)

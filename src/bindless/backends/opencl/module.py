@@ -13,6 +13,7 @@ from ...model.module import opencl_c, ptx, spirv
 from ...model.module.description import Constant, KernelSignature, ModuleDescription
 from ...model.module.disk_cache import cache
 from ...model.module.spirv_validate import require_whole
+from ..common import module as common
 from .context import Context
 from .device import Device
 from .errors import SUCCESS, check, error, release
@@ -215,10 +216,7 @@ def build_error(result: int, call: str, device: Device, said: str = "") -> Error
     found = error(result, call, f"for {device.name}")
     if result in (lib.CL_OUT_OF_HOST_MEMORY, lib.CL_OUT_OF_RESOURCES, lib.CL_DEVICE_NOT_AVAILABLE):
         return found
-    said = said or str(found)
-    return BuildError(
-        f"{found}:\n{said}", log=said, backend="opencl", native_code=result, native_name=found.native_name
-    )
+    return common.build_error(found, said)
 
 
 def create_program(

@@ -13,6 +13,7 @@ from typing import Any
 
 from ...drivers import opencl as driver
 from ...model.module.description import KernelSignature, Parameter
+from ..common import module as common
 from .device import Device
 from .errors import SUCCESS
 
@@ -60,15 +61,15 @@ def pack(signatures: Mapping[str, KernelSignature], log: str, binary: bytes) -> 
         for name, found in signatures.items()
     }
     head = json.dumps({"kernels": told, "log": log}).encode()
-    return len(head).to_bytes(4, "little") + head + binary
+    return common.pack(head, binary)
 
 
 def unpack(data: bytes) -> tuple[dict[str, KernelSignature], str, bytes]:
     """The arguments of ``pack``."""
-    end = 4 + int.from_bytes(data[:4], "little")
-    head = json.loads(data[4:end])
+    packed, binary = common.unpack(data)
+    head = json.loads(packed)
     signatures = {
         name: KernelSignature(name, None if parts is None else tuple(Parameter(*part) for part in parts))
         for name, parts in head["kernels"].items()
     }
-    return signatures, head["log"], data[end:]
+    return signatures, head["log"], binary

@@ -17,6 +17,7 @@ from ...model.info import (
     memory_order,
     memory_scope,
 )
+from ..common.device_info import VECTOR_WIDTHS
 from .external_memory import ASPECTS as EXTERNAL
 
 __all__ = ["ASPECTS", "device_info", "text"]
@@ -105,11 +106,7 @@ _ANSWERS: dict[str, Callable[[Any, Any], Any]] = {
     "max_num_sub_groups": lambda p, ffi: int(p.max_work_group_size) // _SUB_GROUP,
     "sub_group_sizes": lambda p, ffi: (_SUB_GROUP,),
     "sub_group_independent_forward_progress": lambda p, ffi: False,
-    **{
-        f"{kind}_vector_width_{name}": lambda p, ffi: 1
-        for kind in ("preferred", "native")
-        for name in ("char", "short", "int", "long", "float", "double", "half")
-    },
+    **dict.fromkeys(VECTOR_WIDTHS, lambda p, ffi: 1),
     "half_fp_config": lambda p, ffi: _FP_CONFIG,
     "single_fp_config": lambda p, ffi: _FP_CONFIG,
     "double_fp_config": lambda p, ffi: _FP_CONFIG,
