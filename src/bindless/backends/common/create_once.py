@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Hashable, MutableMapping
+from contextlib import AbstractContextManager
 from typing import TypeVar
 
 __all__ = ["create_once"]
@@ -13,13 +13,16 @@ _Value = TypeVar("_Value")
 
 
 def create_once(
-    table: MutableMapping[_Key, _Value], lock: threading.Lock, key: _Key, create: Callable[[], _Value]
+    table: MutableMapping[_Key, _Value], lock: AbstractContextManager[object], key: _Key, create: Callable[[], _Value]
 ) -> _Value:
-    """The object of a table at a key; the first caller creates it, and holds the lock meanwhile."""
+    """The object of a table at a key; the first caller creates it, and holds the lock meanwhile.
+
+    The lock is re-entrant: a finalizer that runs inside ``create`` may come here for the same key; its object stays.
+    """
     found = table.get(key)
     if found is None:
         with lock:
             found = table.get(key)
             if found is None:
-                found = table[key] = create()
+                found = table.setdefault(key, create())
     return found
