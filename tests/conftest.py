@@ -4,8 +4,8 @@ pytest                           the reference device
 pytest --device cuda             a backend, or any filter such as cuda:gpu:0; a device that is missing fails the run
 pytest --device level_zero       the package's own Level Zero driver behind the system's loader; level_zero:gpu:0, or a
                                  driver named by ZE_ENABLE_ALT_DRIVERS, are others. Without a loader all is skipped
-pytest --device recorded_cuda    the CUDA backend on a driver without a GPU that records its calls (recorded_driver.py);
-                                 for the files that backends/test_cuda_recording.py names
+pytest --device recorded_cuda    the CUDA backend on a driver without a GPU that records its calls;
+                                 for the files that backends/cuda/test_cuda_recording.py names
 pytest --device opencl           the first OpenCL device, compared within OpenCL's bounds; opencl:cpu:1 is another
 pytest --stress 60               runs each stress program for that many seconds
 pytest -n0                       all tests in this process, for a debugger
@@ -21,7 +21,6 @@ import importlib.util
 import os
 import re
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -31,13 +30,8 @@ import pytest
 import bindless as bl
 from bindless.cli.ze_driver import driver_path
 from bindless.compiler.llvm.toolchain import INSTALL_PIP
-
-# compile.py: kernels of the tests, for any of them.
-sys.path.insert(0, str(Path(__file__).parent / "spirv"))
-# kept_kernels.py: what they were compiled to on another machine.
-sys.path.insert(0, str(Path(__file__).parent))
-from needs import lacks, required
-from opencl_faults import (
+from tests.support.needs import lacks, required
+from tests.support.opencl_known_bugs import (
     blends_like_the_reference,
     has_four_channels_alone,
     lacks_format,
@@ -45,11 +39,16 @@ from opencl_faults import (
     spoils_format,
     unlisted_version,
 )
-from recorded_driver import DEVICE as RECORDED_CUDA
-from recorded_driver import compile_driver
+from tests.support.recorded_driver import DEVICE as RECORDED_CUDA
+from tests.support.recorded_driver import compile_driver
+
+# Child processes import tests.support, too.
+_ROOT = str(Path(__file__).resolve().parents[1])
+if _ROOT not in os.environ.get("PYTHONPATH", "").split(os.pathsep):
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (_ROOT, os.environ.get("PYTHONPATH"))))
 
 if os.environ.get("BINDLESS_TEST_KERNELS"):
-    from kept_kernels import build
+    from tests.support.precompiled_kernels import build
 
     bl.build = build
 
@@ -72,8 +71,7 @@ def _has_level_zero() -> bool:
 
 
 def _has_vulkan() -> bool:
-    package = importlib.util.find_spec("vulkan")  # without it this finds the folder of its tests, which has no origin
-    return ctypes.util.find_library("vulkan") is not None and package is not None and package.origin is not None
+    return ctypes.util.find_library("vulkan") is not None and importlib.util.find_spec("vulkan") is not None
 
 
 # Marker: whether its tests can run, and what to install where they cannot.
@@ -200,7 +198,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if others:
             config.hook.pytest_deselected(items=others)
             items[:] = [item for item in items if item.get_closest_marker(marker) is None]
-    vulkan = Path(__file__).parent / "vulkan"
+    vulkan = Path(__file__).parent / "interop" / "vulkan"
     items.sort(key=lambda item: (item.get_closest_marker("loses_device") is not None, vulkan not in item.path.parents))
 
 

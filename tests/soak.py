@@ -1,6 +1,6 @@
 """Everything in rotation for minutes: memory, descriptors and objects of the driver stay what they are.
 
-python tests/soak.py --device reference --minutes 10 [--seed 1] [--every 30]
+python -m tests.soak --device reference --minutes 10 [--seed 1] [--every 30]
 
 Not collected by pytest. Every half minute it prints how much was done, the resident memory, the device's free memory,
 open descriptors, and what is alive in the driver and in the package. What it has after a fifth of the time is what it
@@ -29,12 +29,8 @@ import bindless as bl
 from bindless import kernels
 from bindless.cli.ze_driver import driver_path
 from bindless.submission.command_stream import wait_for_all
-
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE / "sycl"), str(HERE / "interop")]
-
-import stress  # noqa: E402  beside the tests that it is for
-from shared_files import SharedFile  # noqa: E402
+from tests.support import stress
+from tests.support.shared_files import SharedFile
 
 MEBIBYTE = 1 << 20
 MORE_RESIDENT = 24  # MiB that the process may have more in the end: the allocator's fragments

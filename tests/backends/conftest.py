@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from rig import Rig
 
 import bindless as bl
+from tests.backends.contract.contract_rig import Rig
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-/* What tests/spirv/source/raycast.cl computes, as a programmer would write it in C. */
+/* What tests/support/kernel_sources/raycast.cl computes, as a programmer would write it in C. */
 #include <math.h>
 #include <stddef.h>
 

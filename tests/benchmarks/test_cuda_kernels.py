@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from texture_unit import unit_kernel
 
 import bindless as bl
 from bindless.model.image_call import ImageCall
+from tests.benchmarks.texture_unit import unit_kernel
 
 Compare = Callable[..., Any]
 LAUNCHES = 10

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from texture_unit import unit_kernel
 
 import bindless as bl
+from tests.benchmarks.texture_unit import unit_kernel
 
 Compare = Callable[..., Any]
 SIZE = 4096

@@ -1,6 +1,6 @@
 """Commands through the Level Zero backend beside the same calls from C, through the same loader onto the same driver.
 
-BINDLESS_REFERENCE_THREADS=1 pytest tests/benchmarks/test_level_zero.py --device level_zero -q
+BINDLESS_REFERENCE_THREADS=1 pytest tests/benchmarks/test_level_zero_costs.py --device level_zero -q
 """
 
 from __future__ import annotations

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compile import compiled, load
-from raycast import in_numpy, scene
 
 import bindless as bl
+from tests.reference_kernels.raycast import in_numpy, scene
+from tests.support.compile_kernels import compiled, load
 
 SIDE, STEPS, VOLUME, COLORS = 256, 128, 64, 256
 Compare = Callable[..., Any]

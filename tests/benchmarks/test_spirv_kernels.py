@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compile import load
 
 import bindless as bl
+from tests.support.compile_kernels import load
 
 Compare = Callable[..., Any]
 ROUNDS = 5

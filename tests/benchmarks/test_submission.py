@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from group_kernels import load
+from tests.support.buffer_kernels import load
 
 Compare = Callable[..., Any]
 GROUPS = 500

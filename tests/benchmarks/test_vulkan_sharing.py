@@ -6,12 +6,10 @@ pytest tests/benchmarks/test_vulkan_sharing.py --device cuda
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from functools import cache
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,14 +17,10 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
-
-sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("vulkan", "images")]
-
-from sharing_checks import imported_semaphore, mapped_image  # noqa: E402
-from vulkan_fixtures import exporter, instance, manifest, pytest_generate_tests, rig  # noqa: E402
-from vulkan_rig import Rig, Staging, queue_family, vk  # noqa: E402
-
-from bindless.interop.vulkan import ExportedImage, ExportedSemaphore, Exporter  # noqa: E402
+from bindless.interop.vulkan import ExportedImage, ExportedSemaphore, Exporter
+from tests.interop.vulkan.sharing_checks import imported_semaphore, mapped_image
+from tests.interop.vulkan.vulkan_fixtures import exporter, instance, manifest, pytest_generate_tests, rig
+from tests.interop.vulkan.vulkan_rig import Rig, Staging, queue_family, vk
 
 __all__ = ["exporter", "instance", "manifest", "pytest_generate_tests", "rig"]
 

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from pixels import require
 
 import bindless as bl
+from tests.support.pixels import require
 
 needs_llvm = pytest.mark.skipif(
     not bl.kernels_available() and not os.environ.get("BINDLESS_TEST_KERNELS"),

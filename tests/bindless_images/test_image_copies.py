@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pixels import Array, random_pixels, require, upload
 
 import bindless as bl
-from error_checks import raises
+from tests.support.error_checks import raises
+from tests.support.pixels import Array, random_pixels, require, upload
 
 DESC = bl.ImageDescriptor(20, 9, num_channels=2, channel_type="unsigned_int16")
 REGION: dict[str, Any] = {"src_offset": (3, 2, 0), "dst_offset": (5, 1, 0), "copy_extent": (11, 6, 1)}

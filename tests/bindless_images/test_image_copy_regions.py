@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from pixels import Array, random_pixels
 
 import bindless as bl
-from error_checks import raises
+from tests.support.error_checks import raises
+from tests.support.pixels import Array, random_pixels
 
 Extent = tuple[int, int, int]
 KINDS = ("host", "usm", "image")

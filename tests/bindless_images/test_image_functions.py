@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pixels import (
+
+import bindless as bl
+from tests.support.error_checks import raises
+from tests.support.pixels import (
     CHANNEL_TYPES,
     INTEGERS,
     NORMALIZED,
@@ -22,10 +25,7 @@ from pixels import (
     usm,
     values_of,
 )
-
-import bindless as bl
-from bounds import assert_equal, is_bounded
-from error_checks import raises
+from tests.support.tolerances import assert_equal, is_bounded
 
 PLAIN = bl.BindlessImageSampler("clamp_to_edge")
 SMOOTH = bl.BindlessImageSampler("clamp_to_edge", "unnormalized", "linear")

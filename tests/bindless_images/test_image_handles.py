@@ -7,10 +7,20 @@ import warnings
 
 import numpy as np
 import pytest
-from pixels import INTEGERS, every_coordinate, linear, nearest, random_pixels, require, tolerance, upload, usm
 
 import bindless as bl
-from error_checks import raises
+from tests.support.error_checks import raises
+from tests.support.pixels import (
+    INTEGERS,
+    every_coordinate,
+    linear,
+    nearest,
+    random_pixels,
+    require,
+    tolerance,
+    upload,
+    usm,
+)
 
 DESC = bl.ImageDescriptor(7, 5, num_channels=2)
 EVERY = every_coordinate(7, 5)

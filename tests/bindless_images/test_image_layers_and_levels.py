@@ -6,7 +6,10 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
-from pixels import (
+
+import bindless as bl
+from tests.support.error_checks import raises
+from tests.support.pixels import (
     Array,
     every_coordinate,
     linear,
@@ -19,9 +22,6 @@ from pixels import (
     values_of,
     wrapped,
 )
-
-import bindless as bl
-from error_checks import raises
 
 PLAIN = bl.BindlessImageSampler("clamp_to_edge")
 SMOOTH = bl.BindlessImageSampler("clamp_to_edge", "unnormalized", "linear")

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pixels import every_coordinate, random_pixels, upload
 
 import bindless as bl
 from bindless.core import ownership
 from bindless.submission.command_stream import wait_for_all
-from error_checks import raises
+from tests.support.error_checks import raises
+from tests.support.pixels import every_coordinate, random_pixels, upload
 
 DESC = bl.ImageDescriptor(64, 32, num_channels=2)
 SMOOTH = bl.BindlessImageSampler("clamp_to_edge", "unnormalized", "linear")

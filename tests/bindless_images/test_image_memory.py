@@ -9,11 +9,11 @@ import weakref
 
 import numpy as np
 import pytest
-from pixels import CHANNEL_TYPES, random_pixels, require, upload
 
 import bindless as bl
 from bindless.sycl.kernel.arguments import pack_arguments
-from error_checks import raises
+from tests.support.error_checks import raises
+from tests.support.pixels import CHANNEL_TYPES, random_pixels, require, upload
 
 DESCS = [
     bl.ImageDescriptor(9, num_channels=1),

@@ -10,7 +10,7 @@ import pytest
 import bindless as bl
 from bindless.core import ownership
 from bindless.submission import command_stream
-from error_checks import raises
+from tests.support.error_checks import raises
 
 SHAPES = [(9,), (5, 7), (3, 4, 6)]
 

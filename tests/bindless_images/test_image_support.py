@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pixels import CHANNEL_TYPES
 
 import bindless as bl
+from tests.support.pixels import CHANNEL_TYPES
 
 SAMPLER = bl.BindlessImageSampler("clamp_to_edge", "normalized", max_mipmap_level_clamp=float("inf"))
 SHAPES = [

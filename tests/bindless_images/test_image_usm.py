@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pixels import CHANNEL_TYPES, Array, every_coordinate, nearest, random_pixels, require, values_of
 
 import bindless as bl
-from bounds import assert_equal
-from error_checks import raises
+from tests.support.error_checks import raises
+from tests.support.pixels import CHANNEL_TYPES, Array, every_coordinate, nearest, random_pixels, require, values_of
+from tests.support.tolerances import assert_equal
 
 NEAREST = bl.BindlessImageSampler("clamp_to_edge")
 KINDS = ("device", "host", "shared")

@@ -15,7 +15,7 @@ import pytest
 
 import bindless as bl
 from bindless.backends.reference.device_info import ASPECTS
-from error_checks import raises
+from tests.support.error_checks import raises
 
 
 @pytest.fixture(scope="module")

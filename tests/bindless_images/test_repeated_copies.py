@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pixels import Array, random_pixels
 
 import bindless as bl
-from error_checks import raises
+from tests.support.error_checks import raises
+from tests.support.pixels import Array, random_pixels
 
 DESC = bl.ImageDescriptor(24, 10, num_channels=4, channel_type="unsigned_int16")
 PART: dict[str, Any] = {"src_offset": (3, 2, 0), "dst_offset": (5, 1, 0), "copy_extent": (11, 6, 1)}

@@ -10,7 +10,7 @@ import pytest
 
 import bindless as bl
 from bindless.model.channels import channel_of_dtype
-from error_checks import raises
+from tests.support.error_checks import raises
 
 ARRAY = np.zeros((4, 2), np.float32)
 POINTS = np.zeros((4, 2), np.int32)

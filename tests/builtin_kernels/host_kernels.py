@@ -16,7 +16,7 @@ import numpy as np
 
 import bindless as bl
 from bindless.compiler.llvm.find_toolchain import find_toolchain
-from needs import c_compiler
+from tests.support.needs import c_compiler
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SOURCES = REPOSITORY / "csrc" / "kernels"

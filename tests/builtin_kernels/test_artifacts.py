@@ -15,7 +15,7 @@ import pytest
 
 from bindless import kernels
 from bindless.compiler.llvm.llvm_tools import LLVMTools
-from needs import spirv_tool
+from tests.support.needs import spirv_tool
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 GEOMETRIES = ["1d", "2d", "3d", "1d_array", "2d_array"]

@@ -7,11 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from host_kernels import CHANNEL_TYPES, STORAGE, HostKernels, format_word, surface_of
-from test_sampled import CLASSES, IMAGE, hash_of
-from test_unsampled import class_of, random_texels, value_of
 
 from bindless.image.area_filter import shrink, sums_need_double
+from tests.builtin_kernels.host_kernels import CHANNEL_TYPES, STORAGE, HostKernels, format_word, surface_of
+from tests.builtin_kernels.test_sampled import CLASSES, IMAGE, hash_of
+from tests.builtin_kernels.test_unsampled import class_of, random_texels, value_of
 
 MATRICES = {
     "identity": np.eye(3),

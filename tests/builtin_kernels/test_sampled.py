@@ -10,7 +10,8 @@ import ctypes
 
 import numpy as np
 import pytest
-from host_kernels import HostKernels, format_word
+
+from tests.builtin_kernels.host_kernels import HostKernels, format_word
 
 GEOMETRIES = {
     "1d": (1, False), "2d": (2, False), "3d": (3, False), "1d_array": (1, True), "2d_array": (2, True),

@@ -6,7 +6,8 @@ import ctypes
 
 import numpy as np
 import pytest
-from host_kernels import CHANNEL_TYPES, STORAGE, HostKernels, format_word, surface_of
+
+from tests.builtin_kernels.host_kernels import CHANNEL_TYPES, STORAGE, HostKernels, format_word, surface_of
 
 GEOMETRIES = {"1d": (1, False), "2d": (2, False), "3d": (3, False), "1d_array": (1, True), "2d_array": (2, True)}
 LARGEST = {"snorm_int8": 127, "snorm_int16": 32767, "unorm_int8": 255, "unorm_int16": 65535}

@@ -17,7 +17,7 @@ import bindless as bl
 from bindless.cli import main
 from bindless.cli.doctor_sampling import KnownImage
 from bindless.cli.resize import parse_size
-from error_checks import raises
+from tests.support.error_checks import raises
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ import bindless as bl
 from bindless import demo as _demo
 from bindless.cli import main
 from bindless.demo.scenes import head_phantom, photograph, plane_coordinates, rotation_matrix
-from bounds import is_bounded
-from error_checks import raises
+from tests.support.error_checks import raises
+from tests.support.tolerances import is_bounded
 
 Array = npt.NDArray[Any]
 

@@ -12,7 +12,7 @@ import bindless as bl
 from bindless.cli import main, prove
 from bindless.cli.prove import distance
 from bindless.prove import sampling_checks
-from error_checks import raises
+from tests.support.error_checks import raises
 
 PLAIN = ("memory device", "events of two queues", "refusals")
 

@@ -18,10 +18,10 @@ from bindless.compiler.build import build
 from bindless.compiler.llvm.find_toolchain import kernels_available
 from bindless.compiler.llvm.llvm_tools import LLVMTools
 from bindless.compiler.llvm.toolchain import include_folder
-from error_checks import raises
+from tests.support.error_checks import raises
 
 _MISSING = not kernels_available()
-# Kernels may have been compiled beforehand (tests/kept_kernels.py).
+# Kernels may have been compiled beforehand (tests/support/precompiled_kernels.py).
 pytestmark = pytest.mark.skipif(
     _MISSING and not os.environ.get("BINDLESS_TEST_KERNELS"),
     reason="needs a kernel compiler: pip install 'bindless[kernels]'",

@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
-from host_kernels import REPOSITORY
 
 import bindless as bl
 from bindless.compiler.llvm.find_toolchain import find_toolchain
 from bindless.compiler.llvm.toolchain import TARGETS
 from bindless.compiler.prelude import ptx_images, spirv_images
+from tests.builtin_kernels.host_kernels import REPOSITORY
 
 pytestmark = pytest.mark.skipif(
     not bl.kernels_available(),

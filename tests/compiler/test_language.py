@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from error_checks import raises
+from tests.support.error_checks import raises
 
 pytestmark = [
     pytest.mark.skipif(not bl.kernels_available(), reason="needs a kernel compiler: pip install 'bindless[kernels]'"),

@@ -11,7 +11,7 @@ import pytest
 import bindless as bl
 from bindless.compiler.llvm.find_toolchain import find_toolchain
 from bindless.compiler.source.items import items
-from error_checks import raises
+from tests.support.error_checks import raises
 
 pytestmark = pytest.mark.skipif(
     not bl.kernels_available(), reason="needs a kernel compiler: pip install 'bindless[kernels]'"

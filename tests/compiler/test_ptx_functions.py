@@ -1,6 +1,6 @@
 """OpenCL C on NVIDIA GPUs beyond libclc: what each function becomes in PTX, which ``ptxas`` judges where it is.
 
-What they compute is proven on a GPU, by the tests of ``tests/spirv`` with ``--device cuda``.
+What they compute is proven on a GPU, by the tests of ``tests/reference_kernels`` with ``--device cuda``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pytest
 import bindless as bl
 from bindless.compiler.llvm.undefined_functions import undefined
 from bindless.compiler.ptx import atomics, group_functions, half
-from error_checks import raises
+from tests.support.error_checks import raises
 
 pytestmark = pytest.mark.skipif(
     not bl.kernels_available(),

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from ptxas import ptxas
 
 import bindless as bl
 from bindless.compiler.llvm import find_toolchain
 from bindless.compiler.llvm.llvm_tools import LLVMTools
 from bindless.compiler.llvm.pip_tools import PipTools
 from bindless.compiler.llvm.toolchain import TARGETS
-from error_checks import raises
+from tests.compiler.ptxas import ptxas
+from tests.support.error_checks import raises
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted((REPOSITORY / "docs" / "examples").glob("*.cl"))

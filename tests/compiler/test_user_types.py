@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from host_kernels import REASON, RUNS, compile_library, surface_of
 
 import bindless as bl
+from tests.builtin_kernels.host_kernels import REASON, RUNS, compile_library, surface_of
 
 _MISSING = not bl.kernels_available()
 needs_llvm = pytest.mark.skipif(
@@ -76,7 +76,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
         pytest.skip(REASON)
     folder = tmp_path_factory.mktemp("host")
     (folder / "user.cl").write_text(HOST)
-    sources = (folder / "user.cl", Path(__file__).with_name("host_prelude.cl"))
+    sources = (folder / "user.cl", Path(__file__).parents[1] / "builtin_kernels" / "host_prelude.cl")
     library = folder / "user.so"
     compile_library({source.stem: (source, []) for source in sources}, folder, library)
     return ctypes.CDLL(str(library))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
-from error_checks import raises
+from tests.support.error_checks import raises
 
 pytestmark = pytest.mark.skipif(
     not bl.kernels_available() and not os.environ.get("BINDLESS_TEST_KERNELS"),

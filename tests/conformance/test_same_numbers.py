@@ -1,5 +1,5 @@
 """The device of ``--device`` and the reference give the same bits, whatever is asked; an OpenCL device numbers within
-OpenCL's bounds of the reference's exact mode (``tests/bounds.py``), for coordinates that have one answer.
+OpenCL's bounds of the reference's exact mode (``tests/support/tolerances.py``), for coordinates that have one answer.
 
 Every kind of image, channel type, filter and addressing mode meets random coordinates, integers and halves, the
 borders, and numbers such as NaN, infinities and 1e30. On the reference itself nothing is collected.
@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
-from bounds import away_from_edges, equal, filter_error, is_bounded
+from tests.support.tolerances import away_from_edges, equal, filter_error, is_bounded
 
 pytestmark = pytest.mark.against_reference
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from needs import c_compiler
+from tests.support.needs import c_compiler
 
 ROOT = Path(__file__).resolve().parents[2]
 GENERATED = ROOT / "csrc" / "bindgen" / "generated"

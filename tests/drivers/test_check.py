@@ -18,7 +18,7 @@ from bindless.model.errors import (
     MemoryAllocationError,
     SyclRuntimeError,
 )
-from error_checks import raises
+from tests.support.error_checks import raises
 
 from .conftest import DRIVERS
 

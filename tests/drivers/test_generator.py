@@ -54,11 +54,11 @@ int otherFunction(int x);
 
 
 @pytest.fixture
-def generator() -> Iterator[Any]:
+def generator(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """The generator's modules, which import each other by plain names."""
     folder = str(ROOT / "csrc" / "bindgen")
     before = set(sys.modules)
-    sys.path.insert(0, folder)
+    monkeypatch.syspath_prepend(folder)
     try:
         import emit_c
         import emit_python
@@ -72,7 +72,6 @@ def generator() -> Iterator[Any]:
             {**vars(manifests), **vars(probe), **vars(emit_c), **vars(emit_python), **vars(emit_report)},
         )
     finally:
-        sys.path.remove(folder)
         for name in set(sys.modules) - before:
             if str(getattr(sys.modules[name], "__file__", "")).startswith(folder):
                 del sys.modules[name]

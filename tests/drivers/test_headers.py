@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from needs import lacks
+from tests.support.needs import lacks
 
 from .conftest import DRIVERS, GENERATED, ROOT
 from .test_declarations import member, module, table

@@ -14,7 +14,7 @@ import pytest
 
 import bindless as bl
 from bindless.image.mipmap import halve
-from error_checks import raises
+from tests.support.error_checks import raises
 
 Array = npt.NDArray[Any]
 

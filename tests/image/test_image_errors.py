@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from error_checks import raises
+from tests.support.error_checks import raises
 
 GREY = np.zeros((4, 5), np.float32)
 

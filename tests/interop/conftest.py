@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from shared_files import takes_files
 
 import bindless as bl
+from tests.support.shared_files import takes_files
 
 
 @pytest.fixture
 def files(device: bl.Device) -> None:
     """Left out where the device takes no files for memory and semaphores."""
     if not takes_files(device):
-        pytest.skip(f"{device.name} takes what its own drivers export: tests/vulkan")
+        pytest.skip(f"{device.name} takes what its own drivers export: tests/interop/vulkan")
 
 
 @pytest.fixture

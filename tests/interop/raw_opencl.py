@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 import bindless as bl
 from bindless.drivers import opencl as driver
-from opencl_devices import settled
+from tests.support.opencl_devices import settled
 
 __all__ = ["Raw", "ffi", "lib"]
 

@@ -9,10 +9,10 @@ from ctypes import byref, c_size_t, c_uint64, c_void_p
 
 import numpy as np
 import pytest
-from dlpack_peer import Producer, delete, layout, take
 
 import bindless as bl
-from error_checks import raises
+from tests.support.dlpack_peer import Producer, delete, layout, take
+from tests.support.error_checks import raises
 
 COUNT = 64
 

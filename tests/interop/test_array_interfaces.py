@@ -7,10 +7,10 @@ import weakref
 
 import numpy as np
 import pytest
-from dlpack_peer import Producer
 
 import bindless as bl
-from error_checks import raises
+from tests.support.dlpack_peer import Producer
+from tests.support.error_checks import raises
 
 
 @pytest.fixture

@@ -10,15 +10,21 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
-from shared_files import SharedFile, Timeline, descriptors, descriptors_return_to, import_file, import_semaphore
 
 import bindless as bl
-from error_checks import raises
-from interrupts import INTERRUPTED_WAITS
+from tests.support.ctrl_c import INTERRUPTED_WAITS
+from tests.support.error_checks import raises
+from tests.support.shared_files import (
+    SharedFile,
+    Timeline,
+    descriptors,
+    descriptors_return_to,
+    import_file,
+    import_semaphore,
+)
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="file descriptors of semaphores are Linux's"),
@@ -166,11 +172,10 @@ def test_timelines_of_opencl(device: bl.Device, ordered: bl.Queue) -> None:
 def run(device: bl.Device, program: str) -> subprocess.CompletedProcess[str]:
     code = f"""
 import os, signal, sys, threading
-sys.path.insert(0, {str(Path(__file__).parent)!r})
 import numpy as np
 import bindless as bl
 import bindless.submission.active_streams as activity
-from shared_files import import_semaphore
+from tests.support.shared_files import import_semaphore
 activity._PATIENCE = 0.2
 fd = os.eventfd(0)
 queue = bl.Queue({f"{device.backend}:*:*"!r}, in_order=True)

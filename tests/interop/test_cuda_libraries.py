@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from error_checks import raises
+from tests.support.error_checks import raises
 
 pytestmark = pytest.mark.cuda
 

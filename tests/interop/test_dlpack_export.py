@@ -9,10 +9,21 @@ import weakref
 
 import numpy as np
 import pytest
-from dlpack_peer import COPIED, LEGACY, VERSIONED, delete, described, layout, managed_of, name_of, numpy_view, take
 
 import bindless as bl
-from error_checks import raises
+from tests.support.dlpack_peer import (
+    COPIED,
+    LEGACY,
+    VERSIONED,
+    delete,
+    described,
+    layout,
+    managed_of,
+    name_of,
+    numpy_view,
+    take,
+)
+from tests.support.error_checks import raises
 
 KINDS = ("device", "host", "shared")
 CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}

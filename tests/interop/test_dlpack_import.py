@@ -6,10 +6,10 @@ import gc
 
 import numpy as np
 import pytest
-from dlpack_peer import READ_ONLY, Producer
 
 import bindless as bl
-from error_checks import raises
+from tests.support.dlpack_peer import READ_ONLY, Producer
+from tests.support.error_checks import raises
 
 
 @pytest.fixture

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).parent
-
-BEGINNING = f"""
+BEGINNING = """
 import atexit, ctypes, gc, sys, threading
-sys.path.insert(0, {str(HERE)!r})
 import numpy as np
 import bindless as bl
-from dlpack_peer import Producer, delete, managed_of, take
+from tests.support.dlpack_peer import Producer, delete, managed_of, take
 queue = bl.Queue("reference:*:*")
 array = bl.usm_empty(1 << 20, "f4", queue, kind="host").copy_from(3)
 """

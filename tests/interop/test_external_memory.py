@@ -11,15 +11,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from shared_files import SharedFile, descriptors, descriptors_return_to, import_file, import_semaphore
 
 import bindless as bl
-from error_checks import raises
+from tests.support.error_checks import raises
+from tests.support.shared_files import SharedFile, descriptors, descriptors_return_to, import_file, import_semaphore
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="file descriptors of memory are Linux's"),
@@ -545,9 +544,8 @@ queue.memset(pointer, 1, 4096).wait()
 def test_the_end_of_the_interpreter(device: bl.Device, ending: str) -> None:
     beginning = f"""
 import os, sys
-sys.path.insert(0, {str(Path(__file__).parent)!r})
 import bindless as bl
-from shared_files import SharedFile, import_file
+from tests.support.shared_files import SharedFile, import_file
 shared = SharedFile.make(1 << 16)
 queue = bl.Queue("{device.backend}:*:*")
 memory = import_file(shared, queue)

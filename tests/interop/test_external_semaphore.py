@@ -11,16 +11,22 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from shared_files import SharedFile, Timeline, descriptors, descriptors_return_to, import_file, import_semaphore
 
 import bindless as bl
-from error_checks import raises
-from interrupts import INTERRUPTED_WAITS
+from tests.support.ctrl_c import INTERRUPTED_WAITS
+from tests.support.error_checks import raises
+from tests.support.shared_files import (
+    SharedFile,
+    Timeline,
+    descriptors,
+    descriptors_return_to,
+    import_file,
+    import_semaphore,
+)
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="file descriptors of semaphores are Linux's"),
@@ -372,13 +378,12 @@ def test_other_contexts(device: bl.Device, ordered: bl.Queue, event_fd: int) -> 
 
 # ---------------------------------------------------------------------- never signalled
 
-BEGINNING = f"""
+BEGINNING = """
 import os, signal, sys, threading
-sys.path.insert(0, {str(Path(__file__).parent)!r})
 import numpy as np
 import bindless as bl
 import bindless.submission.active_streams as activity
-from shared_files import Timeline, import_semaphore
+from tests.support.shared_files import Timeline, import_semaphore
 activity._PATIENCE = 0.2
 timeline = Timeline.make(8)
 queue = bl.Queue(DEVICE, in_order=True)

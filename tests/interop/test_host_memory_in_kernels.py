@@ -8,18 +8,16 @@ import subprocess
 import sys
 import threading
 import weakref
-from pathlib import Path
 
 import numpy as np
 import pytest
-from compile import compiled_text
-from dlpack_peer import Producer
 
 import bindless as bl
 from bindless.drivers import reference
-from error_checks import raises
+from tests.support.compile_kernels import compiled_text
+from tests.support.dlpack_peer import Producer
+from tests.support.error_checks import raises
 
-HERE = Path(__file__).parent
 SOURCE = """
 kernel void add(global int *out, global const int *in, int value)
 {
@@ -248,10 +246,9 @@ def test_the_interpreter_ends_quietly(ending, tmp_path):
     module.write_bytes(compiled_text(SOURCE, "spirv"))
     program = f"""
 import sys
-sys.path.insert(0, {str(HERE)!r})
 import numpy as np
 import bindless as bl
-from dlpack_peer import Producer
+from tests.support.dlpack_peer import Producer
 queue = bl.Queue("reference:*:*")
 values, producer = np.zeros(1 << 18, "i4"), Producer(np.ones(1 << 18, "i4"))
 into, out_of = bl.as_usm_array(values, queue), bl.from_dlpack(producer, queue)

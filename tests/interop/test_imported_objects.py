@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from shared_files import SharedFile, descriptors, descriptors_return_to, import_file, import_semaphore
 
 import bindless as bl
-from error_checks import raises
+from tests.support.error_checks import raises
+from tests.support.shared_files import SharedFile, descriptors, descriptors_return_to, import_file, import_semaphore
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="file descriptors of memory are Linux's"),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from compile import load
-
 import bindless as bl
-from error_checks import raises
+from tests.support.compile_kernels import load
+from tests.support.error_checks import raises
 
 AXPY = b"kernel void axpy(global float *y, global float const *x, float a) { y[get_global_id(0)] += a * x[0]; }"
 # Of device, context, queue, event, kernel and module.

@@ -12,7 +12,7 @@ import pytest
 
 import bindless as bl
 from bindless.drivers import cuda as driver
-from error_checks import raises
+from tests.support.error_checks import raises
 
 pytestmark = pytest.mark.cuda
 BOTH = pytest.mark.parametrize("ownership", ["transfer", "keep"])

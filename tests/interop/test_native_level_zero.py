@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from compile import assembled, compiled_text
-from raw_level_zero import Raw, ffi, lib
 
 import bindless as bl
 from bindless.backends.level_zero import context as _context
-from error_checks import raises
+from tests.interop.raw_level_zero import Raw, ffi, lib
+from tests.support.compile_kernels import assembled, compiled_text
+from tests.support.error_checks import raises
 
 pytestmark = [pytest.mark.level_zero, pytest.mark.on_level_zero]
 

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from raw_opencl import Raw, ffi, lib
 
 import bindless as bl
 from bindless import opencl
-from error_checks import raises
-from opencl_devices import parametrize_devices, require_device
+from tests.interop.raw_opencl import Raw, ffi, lib
+from tests.support.error_checks import raises
+from tests.support.opencl_devices import parametrize_devices, require_device
 
 pytestmark = pytest.mark.opencl
 
@@ -179,7 +179,7 @@ def test_what_a_queue_needs_is_made_automatically(raw: Raw) -> None:
 def test_errors_reach_the_handlers_of_contexts_and_queues(raw: Raw) -> None:
     """``asyncHandler`` of make_context, and that of make_queue before it."""
     if raw.facade.platform.name.startswith("Intel"):
-        pytest.skip("Intel's runtime runs what waits for an event that failed; tests/opencl/test_opencl_failures.py")
+        pytest.skip("Intel's runtime runs what waits for an event that failed; test_opencl_failures.py")
     of_context: list[bl.Error] = []
     of_queue: list[bl.Error] = []
     context = bl.make_context("opencl", raw.context, async_handler=of_context.extend)

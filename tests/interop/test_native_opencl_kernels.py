@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from raw_opencl import Raw, ffi, lib
 
 import bindless as bl
 from bindless import opencl
-from error_checks import raises
-from opencl_devices import parametrize_devices, require_device, settled
+from tests.interop.raw_opencl import Raw, ffi, lib
+from tests.support.error_checks import raises
+from tests.support.opencl_devices import parametrize_devices, require_device, settled
 
 pytestmark = pytest.mark.opencl
 

@@ -20,7 +20,7 @@ import atexit
 
 atexit.register(lambda: count())  # before the package registers its own end: it runs after that
 
-from raw_level_zero import Raw
+from tests.interop.raw_level_zero import Raw
 import bindless as bl
 
 def count():
@@ -52,7 +52,7 @@ def test_what_is_left_to_the_end_of_the_process() -> None:
     environment = {
         **os.environ,
         "ZE_ENABLE_ALT_DRIVERS": str(driver_path()),
-        "PYTHONPATH": os.pathsep.join([str(Path(bl.__file__).parents[1]), str(HERE)]),
+        "PYTHONPATH": os.pathsep.join([str(Path(bl.__file__).parents[1]), os.environ["PYTHONPATH"]]),
     }
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", LEFT], env=environment, capture_output=True, text=True, timeout=120

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compile import compiled
 
 import bindless as bl
 from bindless.drivers import reference as driver
-from error_checks import raises
-from reference_objects import objects
+from tests.support.compile_kernels import compiled
+from tests.support.error_checks import raises
+from tests.support.reference_object_count import objects
 
 BOTH = pytest.mark.parametrize("ownership", ["transfer", "keep"])
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from shared_files import Timeline, import_semaphore
 
 import bindless as bl
 from bindless.submission.pending_semaphores import OutsideWaits
+from tests.support.shared_files import Timeline, import_semaphore
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="file descriptors of semaphores are Linux's"),

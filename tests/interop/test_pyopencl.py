@@ -20,7 +20,7 @@ import pytest
 import bindless as bl
 from bindless import opencl
 from bindless.backends.opencl import deferred_free
-from opencl_devices import parametrize_devices, require_device, settled
+from tests.support.opencl_devices import parametrize_devices, require_device, settled
 
 pytestmark = [
     pytest.mark.opencl,

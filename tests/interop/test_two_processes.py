@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from shared_files import SharedFile, import_file, import_semaphore
 
 import bindless as bl
+from tests.support.shared_files import SharedFile, import_file, import_semaphore
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="file descriptors of memory are Linux's"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from .model import DRIVER, Part, Row, read_part
 from .requirements import SUBJECTS
 from .sources import TESTS, by_requirement, collect
+from .tables import DRIVER, Part, Row, read_part
 
 __all__ = ["DOCUMENT", "PARTS", "render"]
 

@@ -12,10 +12,10 @@ from bindless import bindless_images as images
 
 from .__main__ import main
 from .document import DOCUMENT, PARTS, render
-from .model import STRETCH, Part, Row, read_part
 from .names import resolve
 from .requirements import SUBJECTS
 from .sources import TESTS, by_requirement, collect
+from .tables import STRETCH, Part, Row, read_part
 from .uses import uses, words
 
 ROWS = [(part, row) for part in PARTS for row in part.rows]

@@ -87,7 +87,7 @@ def _imported(path: Path, root: Path) -> tuple[Path, ...]:
 def _found(path: Path, root: Path) -> Iterator[Path]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
-            modules = [node.module or "", *(alias.name for alias in node.names)]
+            modules = [node.module or "", *(f"{node.module}.{alias.name}" for alias in node.names)]
         elif isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
         else:
@@ -97,8 +97,8 @@ def _found(path: Path, root: Path) -> Iterator[Path]:
 
 @cache
 def _file_of(module: str, folder: Path, root: Path) -> Path | None:
-    """The file of a module that a test imports: of its own folder, of the tests' root, or of another folder there."""
-    places = (folder, root, *(place for place in sorted(root.iterdir()) if place.is_dir()))
+    """The file of a module that a test imports: by its full name, or from its own folder."""
+    places = (folder, root, root.parent)
     files = (place / f"{module.replace('.', '/')}.py" for place in places if module)
     return next((file for file in files if file.is_file()), None)
 

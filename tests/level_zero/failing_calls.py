@@ -1,7 +1,6 @@
 """A program: ``bindless.level_zero`` while its driver fails at each call in turn. Tells calls, errors and what is left.
 
-Run with ZE_ENABLE_ALT_DRIVERS naming the package's own driver, and tests/backends, whose ``level_zero_faults`` it uses,
-and tests/spirv on the path.
+Run with ZE_ENABLE_ALT_DRIVERS naming the package's own driver, and the repository's root on the path.
 """
 
 from __future__ import annotations
@@ -10,12 +9,12 @@ import gc
 from contextlib import ExitStack
 
 import numpy as np
-from compile import compiled_text
-from level_zero_faults import FAILURE, Driver, lowest, settled
 
 import bindless as bl
 from bindless import level_zero as ze
 from bindless.submission.command_stream import wait_for_all
+from tests.backends.level_zero.level_zero_faults import FAILURE, Driver, lowest, settled
+from tests.support.compile_kernels import compiled_text
 
 SOURCE = "kernel void scale(global float *data, float factor) { data[get_global_id(0)] *= factor; }"
 CODE = compiled_text(SOURCE, "spirv")

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compile import compiled_text, load
 
 import bindless as bl
 from bindless.drivers import level_zero as driver
-from error_checks import raises
+from tests.support.compile_kernels import compiled_text, load
+from tests.support.error_checks import raises
 
 pytestmark = pytest.mark.on_level_zero
 

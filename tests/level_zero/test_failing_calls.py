@@ -19,12 +19,11 @@ HERE = Path(__file__).parent
 @pytest.mark.level_zero
 @pytest.mark.on_level_zero
 def test_each_failing_call_is_an_error_and_leaves_nothing() -> None:
-    tests = HERE.parent
-    paths = (Path(bl.__file__).parents[1], tests, tests / "backends", tests / "spirv")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths)), "BINDLESS_CACHE": "0"}
-    environment["ZE_ENABLE_ALT_DRIVERS"] = str(driver_path())
+    paths = os.pathsep.join((str(Path(bl.__file__).parents[1]), os.environ.get("PYTHONPATH", "")))
+    variables = {"ZE_ENABLE_ALT_DRIVERS": str(driver_path()), "PYTHONPATH": paths, "BINDLESS_CACHE": "0"}
+    environment = {**os.environ, **variables}
     done = subprocess.run(
-        [sys.executable, str(HERE / "faults.py")],
+        [sys.executable, str(HERE / "failing_calls.py")],
         capture_output=True,
         text=True,
         env=environment,

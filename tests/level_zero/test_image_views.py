@@ -26,20 +26,21 @@ def _formats() -> Any:
     """tests/level_zero_driver/formats.py, whose import of the driver's names is answered by the package's own."""
     from bindless.drivers import level_zero as driver
 
+    name = "tests.level_zero_driver.rig"
     folder = Path(__file__).resolve().parents[1] / "level_zero_driver"
-    rig = type(sys)("rig")
+    rig = type(sys)(name)
     rig.lib = driver.lib  # type: ignore[attr-defined]
     spec = importlib.util.spec_from_file_location("level_zero_formats", folder / "formats.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    kept = sys.modules.get("rig")
-    sys.modules["rig"] = rig
+    kept = sys.modules.get(name)
+    sys.modules[name] = rig
     try:
         spec.loader.exec_module(module)
     finally:
-        del sys.modules["rig"]
+        del sys.modules[name]
         if kept is not None:
-            sys.modules["rig"] = kept
+            sys.modules[name] = kept
     return module
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import bindless as bl
 from bindless.level_zero import EventPool, IpcMemoryHandle, export_memory, open_memory
-from error_checks import raises
+from tests.support.error_checks import raises
 
 pytestmark = [pytest.mark.level_zero, pytest.mark.on_level_zero]
 

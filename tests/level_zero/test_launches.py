@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from compile import assembled, compiled_text
 
 import bindless as bl
 from bindless import level_zero as ze
-from error_checks import raises
+from tests.support.compile_kernels import assembled, compiled_text
+from tests.support.error_checks import raises
 
 pytestmark = [pytest.mark.level_zero, pytest.mark.on_level_zero]
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from compile import compiled_text
 
 import bindless as bl
 from bindless import level_zero as ze
-from error_checks import raises
+from tests.support.compile_kernels import compiled_text
+from tests.support.error_checks import raises
 
 SOURCE = "kernel void scale(global float *data, float factor) { data[get_global_id(0)] *= factor; }"
 

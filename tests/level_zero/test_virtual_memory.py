@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from compile import compiled_text
 
 import bindless as bl
 from bindless.level_zero import GrowableArray, PhysicalMemory, VirtualRange, get_page_size
-from error_checks import raises
+from tests.support.compile_kernels import compiled_text
+from tests.support.error_checks import raises
 
 pytestmark = [pytest.mark.level_zero, pytest.mark.on_level_zero]
 

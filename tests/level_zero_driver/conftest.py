@@ -20,7 +20,7 @@ import pytest
 import bindless
 from bindless.cli.ze_driver import driver_path
 from bindless.drivers import level_zero
-from needs import c_compiler, lacks
+from tests.support.needs import c_compiler, lacks
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "c" / "level_zero"
 INSTALL = "apt-get install gcc libze1 libze-dev"

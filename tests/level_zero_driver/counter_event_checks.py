@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from list_checks import ADD, NO_WAIT, _events, _queue, _run
-from rig import FOREVER, Rig, ffi, group_count, lib
+
+from tests.level_zero_driver.list_checks import ADD, NO_WAIT, _events, _queue, _run
+from tests.level_zero_driver.rig import FOREVER, Rig, ffi, group_count, lib
 
 IMMEDIATE = lib.ZE_EVENT_COUNTER_BASED_FLAG_IMMEDIATE
 RECORDED = lib.ZE_EVENT_COUNTER_BASED_FLAG_NON_IMMEDIATE

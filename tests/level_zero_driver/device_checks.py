@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import threading
 
-from rig import Rig, ffi, lib
-
 from bindless.drivers import level_zero as zero
+from tests.level_zero_driver.rig import Rig, ffi, lib
 
 
 def check_discovery(rig: Rig) -> None:

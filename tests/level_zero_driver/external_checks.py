@@ -8,8 +8,9 @@ import threading
 from typing import Any
 
 import numpy as np
-from formats import ze_format
-from rig import FOREVER, Rig, ffi, group_count, lib
+
+from tests.level_zero_driver.formats import ze_format
+from tests.level_zero_driver.rig import FOREVER, Rig, ffi, group_count, lib
 
 DMA_BUF, OPAQUE_FD = lib.ZE_EXTERNAL_MEMORY_TYPE_FLAG_DMA_BUF, lib.ZE_EXTERNAL_MEMORY_TYPE_FLAG_OPAQUE_FD
 ADD = "kernel void add(global int *sum, int term) { sum[get_global_id(0)] += term; }"

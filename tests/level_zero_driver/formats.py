@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from rig import lib
+
+from tests.level_zero_driver.rig import lib
 
 Array = npt.NDArray[Any]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from formats import PACKED, PLAIN, decoded, random_pixels, required, swizzled, ze_format
-from rig import Rig, ffi, lib
 
 import bindless as bl
 from bindless.model.errors import SamplerWarning
+from tests.level_zero_driver.formats import PACKED, PLAIN, decoded, random_pixels, required, swizzled, ze_format
+from tests.level_zero_driver.rig import Rig, ffi, lib
 
 FETCH = """
 kernel void fetch_f(read_only image2d_t image, global float4 *out)

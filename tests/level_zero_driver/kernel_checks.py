@@ -6,8 +6,9 @@ import os
 import tempfile
 
 import numpy as np
-from formats import ze_format
-from rig import FOREVER, Rig, ffi, group_count, lib
+
+from tests.level_zero_driver.formats import ze_format
+from tests.level_zero_driver.rig import FOREVER, Rig, ffi, group_count, lib
 
 SOURCE = """
 typedef struct { float a; int b; char c; } mixed;

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from rig import FOREVER, Rig, ffi, group_count, lib
+
+from tests.level_zero_driver.rig import FOREVER, Rig, ffi, group_count, lib
 
 ADD = "kernel void add(global int *sums, int term) { sums[get_global_id(0)] += term; }"
 NO_WAIT: tuple[Any, ...] = (ffi.NULL, 0, ffi.NULL)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from rig import Rig, ffi, group_count, lib
+
+from tests.level_zero_driver.rig import Rig, ffi, group_count, lib
 
 FILL = "kernel void put(global int *out, int value) { out[get_global_id(0)] = value; }"
 THROUGH = "kernel void through(global ulong *places, int value) { *(global int *)places[0] = value; }"

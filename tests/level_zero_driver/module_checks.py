@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from compile import assembled, compiled_text
-from rig import Rig, ffi, lib
+
+from tests.level_zero_driver.rig import Rig, ffi, lib
+from tests.support.compile_kernels import assembled, compiled_text
 
 SOURCE = """
 kernel void scale(global float *data, float factor) { data[get_global_id(0)] *= factor; }

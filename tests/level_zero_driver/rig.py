@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from compile import compiled_text
 
 from bindless.backends.level_zero.driver import Driver, drivers
 from bindless.drivers import level_zero as zero
+from tests.support.compile_kernels import compiled_text
 
 lib, ffi = zero.lib, zero.ffi
 

@@ -10,16 +10,12 @@ import json
 import os
 import sys
 import traceback
-from pathlib import Path
-
-HERE = Path(__file__).resolve().parent
 
 
 def main() -> None:
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what drivers and kernels print is not an answer
-    sys.path[:0] = [str(HERE), str(HERE.parent / "spirv"), str(HERE.parent)]
-    from rig import Rig
+    from tests.level_zero_driver.rig import Rig
 
     rig: Rig | None = None
     for line in sys.stdin:
@@ -27,7 +23,7 @@ def main() -> None:
         failure = None
         try:
             rig = rig or Rig()
-            getattr(importlib.import_module(module), name)(rig)
+            getattr(importlib.import_module(f"tests.level_zero_driver.{module}"), name)(rig)
             rig.close()
         except BaseException:
             failure = traceback.format_exc()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bindless import ImageDescriptor, InvalidError
 from bindless.model.copy_region import CopyRegion, HostMemory, ImageMemory, UsmMemory, copy_failure
-from error_checks import raises
+from tests.support.error_checks import raises
 
 DESC = ImageDescriptor(10, 6, 4, num_channels=2, channel_type="fp16")
 PACKED = 10 * 6 * 4 * 4

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bindless import BindlessImageSampler, Errc, ImageChannelType, ImageDescriptor, ImageType, InvalidError
-from error_checks import raises
+from tests.support.error_checks import raises
 
 SIZES = {
     "snorm_int8": 1,

@@ -14,7 +14,7 @@ import pytest
 from bindless.model.errors import BuildError, InvalidError
 from bindless.model.module.description import KernelSignature, Parameter
 from bindless.model.module.kernel_file import KernelFile, Section, is_kernel_file
-from error_checks import raises
+from tests.support.error_checks import raises
 
 HEADER = struct.Struct("<8sIIQ32s")
 FILE = KernelFile(

@@ -12,7 +12,7 @@ import pytest
 from bindless.drivers.level_zero import ffi
 from bindless.model.errors import InvalidError
 from bindless.model.native_handle import NativeHandle, as_handle
-from error_checks import raises
+from tests.support.error_checks import raises
 
 TYPES = ("ze_command_queue_handle_t", "ze_command_list_handle_t")
 

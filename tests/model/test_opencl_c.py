@@ -1,4 +1,7 @@
-"""What texts in OpenCL C say of their kernels. ``tests/opencl/test_opencl_kernels.py`` has what drivers say of some."""
+"""What texts in OpenCL C say of their kernels.
+
+``tests/backends/opencl/test_opencl_kernels.py`` has what drivers say of some.
+"""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import bindless as bl
 from bindless import kernels
 from bindless.model.module import spirv
 from bindless.model.module.description import Constant, pack_constant
-from error_checks import raises
+from tests.support.error_checks import raises
 
 
 def text(value: str) -> list[int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from goldens.configuration import Array
+from tests.goldens.configuration import Array
 
 from .cases import Case
 from .model import GRADIENTS, at_levels, split_level

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from goldens.configuration import Array, Configuration
-from storage import STORAGE
+from tests.goldens.configuration import Array, Configuration
+from tests.support.channel_storage import STORAGE
 
 MODES = ("repeat", "mirrored_repeat", "clamp_to_edge", "clamp_to_border")
 INTEGERS = tuple(name for name, (dtype, one) in STORAGE.items() if one is None and "int" in dtype)

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 import bindless as bl
-from goldens.configuration import Array
-from goldens.device import run
+from tests.goldens.configuration import Array
+from tests.goldens.device import run
 
 from .cases import Case
 
-_TESTS = Path(__file__).resolve().parent.parent
+_ROOT = Path(__file__).resolve().parents[2]
 
 
 def _cases(group: str) -> Sequence[Case]:
@@ -38,8 +38,8 @@ def exact_results(group: str, folder: Path) -> dict[str, Array]:
     """Name of each case: (points, channels), from a new process."""
     file = folder / f"{group}.npz"
     subprocess.run(
-        [sys.executable, "-m", "numerics.exact", group, str(file)],
-        cwd=_TESTS,
+        [sys.executable, "-m", "tests.numerics.exact", group, str(file)],
+        cwd=_ROOT,
         env=os.environ | {"BINDLESS_REFERENCE_FILTERING": "exact"},
         check=True,
         timeout=120,

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from goldens.configuration import Array
+from tests.goldens.configuration import Array
 
 from .cases import Case
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bindless.drivers import opencl as cl
-from goldens.configuration import Array
+from tests.goldens.configuration import Array
 
 from .cases import STORAGE, Case
 

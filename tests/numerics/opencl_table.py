@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 
 import bindless as bl
-from goldens.configuration import Array
-from goldens.device import run
+from tests.goldens.configuration import Array
+from tests.goldens.device import run
 
 from . import model
 from .cases import STORAGE, Case

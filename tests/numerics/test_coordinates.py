@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import bindless as bl
-from goldens.configuration import Array
+from tests.goldens.configuration import Array
 
 from .cases import MODES
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from goldens.configuration import Array
-from goldens.report import show
+from tests.goldens.configuration import Array
+from tests.goldens.report import show
 
 from . import anisotropy, model
 from .cases import INTEGERS, STORAGE, Case
@@ -84,7 +84,7 @@ def test_names_are_unique() -> None:
 def test_hardware_arithmetic_is_something_else() -> None:
     """The comparison sees weights of 8 bits: the other mode fails it."""
     import bindless as bl
-    from goldens.device import run
+    from tests.goldens.device import run
 
     case = next(case for case in CASES if case.filtering == "linear" and case.channel_type == "fp32")
     with bl.Queue("reference:*:*") as queue:

@@ -15,10 +15,10 @@ import pytest
 
 import bindless as bl
 from bindless.drivers import opencl as cl
-from goldens.configuration import Array
-from goldens.device import run
-from goldens.report import show
-from needs import lacks
+from tests.goldens.configuration import Array
+from tests.goldens.device import run
+from tests.goldens.report import show
+from tests.support.needs import lacks
 
 from .cases import INTEGERS, Case
 from .exact import exact_results

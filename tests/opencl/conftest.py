@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from peers import OpenCLPeer, run_here, spirv_device
 
 import bindless as bl
-from needs import lacks
+from tests.opencl.peers import OpenCLPeer, run_here, spirv_device
+from tests.support.needs import lacks
 
 _INSTALL = (
     "pip install intel-opencl-rt==2026.2.0 intel-cmplr-lib-rt==2026.2.0 and set "

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
-from needs import lacks
+from tests.support.needs import lacks
 
 pytestmark = [
     pytest.mark.opencl,

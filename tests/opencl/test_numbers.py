@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from peers import OpenCLPeer
 
 import bindless as bl
+from tests.opencl.peers import OpenCLPeer
 
 pytestmark = [
     pytest.mark.opencl,

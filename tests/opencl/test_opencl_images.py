@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from peers import Picture, Sampler, Value
 
 import bindless as bl
+from tests.opencl.peers import Picture, Sampler, Value
 
 pytestmark = [
     pytest.mark.opencl,

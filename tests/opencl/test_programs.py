@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from peers import Local
 
 import bindless as bl
+from tests.opencl.peers import Local
 
 pytestmark = [
     pytest.mark.opencl,

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from compile import assembled, compiled_text
 
 import bindless as bl
-from kept_kernels import FOLDER, ptx_of
+from tests.support.compile_kernels import assembled, compiled_text
+from tests.support.precompiled_kernels import FOLDER, ptx_of
 
 Array = npt.NDArray[Any]
 Runner = Callable[..., list[Array]]

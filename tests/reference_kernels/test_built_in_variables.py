@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compile import assembled
 
 import bindless as bl
+from tests.support.compile_kernels import assembled
 
 _HEAD = """
 OpCapability Addresses

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from compile import assembled, compiled_text
 
 import bindless as bl
-from error_checks import raises
+from tests.support.compile_kernels import assembled, compiled_text
+from tests.support.error_checks import raises
 
 TEXT = """
 constant sampler_t linear = CLK_NORMALIZED_COORDS_TRUE | CLK_ADDRESS_MIRRORED_REPEAT | CLK_FILTER_LINEAR;

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 import pytest
-from compile import load
 
 import bindless as bl
+from tests.support.compile_kernels import load
 
 DESC = bl.ImageDescriptor(7, 5, num_channels=2)
 PLAIN = bl.BindlessImageSampler("clamp_to_edge", "unnormalized", "nearest")

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compile import compiled, compiled_text, load
 
 import bindless as bl
-from error_checks import raises
+from tests.support.compile_kernels import compiled, compiled_text, load
+from tests.support.error_checks import raises
 
 
 @pytest.fixture(autouse=True)

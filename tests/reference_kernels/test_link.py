@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compile import assembled, compiled_text
 
 import bindless as bl
-from error_checks import raises
+from tests.support.compile_kernels import assembled, compiled_text
+from tests.support.error_checks import raises
 
 X = np.random.default_rng(23).integers(-1000, 1000, 200).astype(np.int32)
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compile import assembled, load
 
 import bindless as bl
+from tests.support.compile_kernels import assembled, load
 
 
 def _dtype(size: int, **fields: Any) -> np.dtype[Any]:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compile import compiled_text
 
 import bindless as bl
-from error_checks import raises
+from tests.support.compile_kernels import compiled_text
+from tests.support.error_checks import raises
 
 
 @pytest.fixture(autouse=True)

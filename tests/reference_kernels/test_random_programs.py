@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from needs import c_compiler
+from tests.support.needs import c_compiler
 
 COUNT = 200
 VARIABLES = ("a", "b", "c", "d")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import bindless as bl
-from error_checks import raises
+from tests.support.error_checks import raises
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from compile import load
-from raycast import Floats, in_numpy, scene
 
 import bindless as bl
+from tests.reference_kernels.raycast import Floats, in_numpy, scene
+from tests.support.compile_kernels import load
 
 SIDE, STEPS = 96, 64
 VOLUME, TRANSFER = scene((32, 24, 40), 100)

@@ -6,9 +6,9 @@ import itertools
 
 import numpy as np
 import pytest
-from compile import assembled, compiled_text
 
 import bindless as bl
+from tests.support.compile_kernels import assembled, compiled_text
 
 # The same function of numbers that are known when the module is built, and of arguments.
 TEXT = """

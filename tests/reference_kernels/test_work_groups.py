@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from error_checks import raises
+from tests.support.error_checks import raises
 
 X = np.random.default_rng(21).integers(-1000, 1000, 600).astype(np.int32)
 TYPES = {

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parents[1]
 _CHECKS = ("raises", "warns", "skip", "fail", "lacks")
 
 

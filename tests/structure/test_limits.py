@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from interrupts import INTERRUPTED_WAITS
+from tests.support.ctrl_c import INTERRUPTED_WAITS
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 STARTS = ("run", "call", "check_call", "check_output")
 
 HANGING = """
@@ -70,7 +70,7 @@ def test_pytest_ends_what_hangs(tmp_path: Path, options: list[str], said: str) -
     """With the project's own configuration."""
     program = tmp_path / "test_hanging.py"
     program.write_text(HANGING)
-    configuration = ["-c", str(TESTS.parent / "pyproject.toml"), "-p", "conftest", "-p", "no:cacheprovider"]
+    configuration = ["-c", str(TESTS.parent / "pyproject.toml"), "-p", "tests.conftest", "-p", "no:cacheprovider"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-n0", *configuration, *options, str(program)],
         capture_output=True,
@@ -78,7 +78,7 @@ def test_pytest_ends_what_hangs(tmp_path: Path, options: list[str], said: str) -
         timeout=120,
         env={
             **os.environ,
-            "PYTHONPATH": os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")]),
+            "PYTHONPATH": os.pathsep.join([str(TESTS.parent), os.environ.get("PYTHONPATH", "")]),
             "PYTEST_ADDOPTS": "",
         },
     )

@@ -7,10 +7,10 @@ import weakref
 
 import numpy as np
 import pytest
-from compile import load
 
 import bindless as bl
-from error_checks import raises
+from tests.support.compile_kernels import load
+from tests.support.error_checks import raises
 
 DESC = bl.ImageDescriptor(40, 30, num_channels=4, channel_type="fp32")
 

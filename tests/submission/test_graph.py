@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from error_checks import raises
+from tests.support.error_checks import raises
 
 LARGE = 1 << 22
 SECONDS = 20

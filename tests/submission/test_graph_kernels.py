@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from group_kernels import load
+from tests.support.buffer_kernels import load
 
 BUSY = np.uint32(1_000_000)
 

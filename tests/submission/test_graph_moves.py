@@ -12,7 +12,7 @@ import pytest
 import bindless as bl
 from bindless.backends.contract import Traits
 from bindless.submission import command_stream
-from error_checks import raises
+from tests.support.error_checks import raises
 
 
 @pytest.fixture

@@ -13,16 +13,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compile import load
 
 import bindless as bl
 from bindless.core import ownership
 from bindless.drivers import reference as driver
-from error_checks import raises
-from reference_objects import objects
+from tests.support.compile_kernels import load
+from tests.support.error_checks import raises
+from tests.support.reference_object_count import objects
 
 OFTEN = 5
-CONTRACT = Path(__file__).parents[1] / "spirv" / "source" / "contract.cl"
+CONTRACT = Path(__file__).parents[1] / "support" / "kernel_sources" / "contract.cl"
 
 
 @pytest.fixture(params=[True, False], ids=["in order", "out of order"])

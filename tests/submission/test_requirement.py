@@ -9,7 +9,7 @@ import pytest
 
 import bindless as bl
 from bindless.sycl.buffer.access_mode import NRW, NWO, RO, RW, WO, combined, requirement_of
-from error_checks import raises
+from tests.support.error_checks import raises
 
 EVERY = (RO, WO, RW, NWO, NRW)
 

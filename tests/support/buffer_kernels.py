@@ -6,9 +6,8 @@ busy   takes some time, then out[0] += 1
 
 from __future__ import annotations
 
-from compile import compiled_text
-
 import bindless as bl
+from tests.support.compile_kernels import compiled_text
 
 __all__ = ["load"]
 

@@ -1,6 +1,6 @@
 """OpenCL C of the tests compiled for the device under test: SPIR-V, or PTX for CUDA, from the same source.
 
-    queue.parallel_for(n, load(queue, "simple").get_kernel("axpy"), ...)     # of tests/spirv/source/simple.cl
+    queue.parallel_for(n, load(queue, "simple").get_kernel("axpy"), ...)     # of tests/support/kernel_sources/simple.cl
 
 BINDLESS_TEST_KERNELS names a folder where modules are kept: what was compiled with it can be used without LLVM, on
 another machine.
@@ -29,7 +29,7 @@ from bindless.compiler.prelude import ptx_images, spirv_images, spirv_work_items
 from bindless.compiler.spirv.atomics import with_atomics
 from bindless.compiler.spirv.constant_offsets import with_instructions
 from bindless.compiler.spirv.printf import with_plain_printf
-from needs import spirv_tool
+from tests.support.needs import spirv_tool
 
 __all__ = ["assembled", "compiled", "compiled_text", "load"]
 
@@ -79,7 +79,7 @@ def _compile(text: str, target: str, only: str, passes: str, extensions: str) ->
         folder = Path(name)
         source = folder / "source.cl"
         source.write_text(text)
-        includes = [REPOSITORY / "include", HERE / "source"]
+        includes = [REPOSITORY / "include", HERE / "kernel_sources"]
         parts = [tools.compile(source, folder / "compiled.ll", TARGETS[target], includes, {})]
         if target == "spirv":
             parts[0].write_text(with_plain_printf(with_atomics(parts[0].read_text())))
@@ -123,13 +123,13 @@ def assembled(text: str) -> bytes:
 
 def compiled(name: str, target: str, only: str = "") -> bytes:
     """A module from ``source/{name}.cl``."""
-    return compiled_text((HERE / "source" / f"{name}.cl").read_text(), target, only)
+    return compiled_text((HERE / "kernel_sources" / f"{name}.cl").read_text(), target, only)
 
 
 def load(queue: bl.Queue, name: str, only: str = "") -> bl.KernelBundle:
     """The kernels of ``source/{name}.cl``, compiled for the queue's device; where they are kept, for GPUs too."""
     if queue.device.backend is bl.Backend.opencl:
-        return bl.load_kernel_bundle(bl.build(HERE / "source" / f"{name}.cl", targets="opencl_c"), queue)
+        return bl.load_kernel_bundle(bl.build(HERE / "kernel_sources" / f"{name}.cl", targets="opencl_c"), queue)
     target = "ptx" if queue.device.backend is bl.Backend.cuda else "spirv"
     if os.environ.get("BINDLESS_TEST_KERNELS"):
         compiled(name, "ptx", only)

@@ -1,11 +1,9 @@
-"""Fixtures of the runtime tests: the device of ``--device``, and backends in memory."""
+"""Fixtures of tests of the runtime and of command groups: the device of ``--device``, and backends in memory."""
 
 from __future__ import annotations
 
 import gc
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -14,11 +12,8 @@ from bindless.backends import registry
 from bindless.model.enums import Backend, DeviceType
 from bindless.submission import command_stream
 from bindless.sycl.device import context
-from needs import lacks
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from fake_backend import FakeBackend
+from tests.support.fake_backend import FakeBackend
+from tests.support.needs import lacks
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import TypeVar
 import pytest
 
 import bindless as bl
-from needs import lacks
+from tests.support.needs import lacks
 
 __all__ = ["parametrize_devices", "require_device", "settled"]
 

@@ -119,8 +119,8 @@ def unlisted_version(device: bl.Device) -> str:
     if not listed or any(version in device.driver_version for version in listed):
         return ""
     return (
-        f"faults of {device.platform.name} are listed for {' and '.join(listed)} (tests/opencl_faults.py), and this is "
-        f"{device.driver_version}: what fails may be the driver's"
+        f"faults of {device.platform.name} are listed for {' and '.join(listed)} (tests/support/opencl_known_bugs.py), "
+        f"and this is {device.driver_version}: what fails may be the driver's"
     )
 
 

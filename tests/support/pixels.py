@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 import bindless as bl
-from storage import STORAGE
+from tests.support.channel_storage import STORAGE
 
 Array = npt.NDArray[Any]
 

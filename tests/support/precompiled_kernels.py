@@ -1,7 +1,7 @@
 """Kernels of the tests compiled beforehand, for machines with a GPU and without LLVM.
 
-    python tests/kept_kernels.py DIR                                    where LLVM is: compiles all of them into DIR
-    BINDLESS_TEST_KERNELS=DIR pytest tests --device cuda            where the GPU is
+    python -m tests.support.precompiled_kernels DIR              where LLVM is: compiles all of them into DIR
+    BINDLESS_TEST_KERNELS=DIR pytest tests --device cuda         where the GPU is
 
 With the variable set ``bindless.build`` looks there first, and keeps what it compiles, its errors too.
 """
@@ -25,7 +25,7 @@ from bindless.compiler.build import build as compile_now
 __all__ = ["FOLDER", "build", "ptx_of"]
 
 FOLDER = os.environ.get("BINDLESS_TEST_KERNELS", "")
-_TESTS = Path(__file__).resolve().parent
+_TESTS = Path(__file__).resolve().parents[1]
 
 
 def build(source: Any, output: Any = None, **options: Any) -> bl.KernelFile:
@@ -78,12 +78,14 @@ def main(folder: str) -> int:
     Path(folder).mkdir(parents=True, exist_ok=True)
     environment = {**os.environ, "BINDLESS_TEST_KERNELS": str(Path(folder).resolve())}
     names = ("build", "element_types", "image_instructions", "user_types", "value_arguments")
-    kernels = [f"kernels/test_{name}.py" for name in names]
-    runtime = ["interop/test_native.py", "level_zero/test_reference.py", "images/test_gather.py"]
-    names = ("bound_launch", "command_graph", "offset", "repeated_launches", "two_devices_kernels")
-    runtime += [f"sycl/test_{name}.py" for name in names]
-    runtime.append("opencl_kernels/test_handles.py")
-    where = [str(_TESTS / name) for name in ("spirv", "examples", "vulkan", *kernels, *runtime)]
+    kernels = [f"compiler/test_{name}.py" for name in names]
+    runtime = ["interop/test_native.py", "level_zero/test_reference.py", "bindless_images/test_gather.py"]
+    runtime += ["sycl/kernel/test_bound_launch.py", "sycl/kernel/test_offset.py"]
+    runtime += ["sycl/device/test_two_devices_kernels.py"]
+    runtime += ["submission/test_command_graph.py", "submission/test_repeated_launches.py"]
+    runtime.append("opencl/test_handles.py")
+    folders = ["reference_kernels", "docs/examples", "interop/vulkan"]
+    where = [str(_TESTS / name) for name in (*folders, *kernels, *runtime)]
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", *where], env=environment, check=False, timeout=3600)
     files = [file for file in Path(folder).iterdir() if file.suffix != ".log"]
     errors = [file for file in files if file.suffix == ".json"]

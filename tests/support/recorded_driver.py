@@ -5,13 +5,13 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from needs import c_compiler
+from tests.support.needs import c_compiler
 
 __all__ = ["DEVICE", "compile_driver"]
 
 DEVICE = "cuda:gpu:0"  # what it is with BINDLESS_LIBCUDA set to the library
-_SOURCE = Path(__file__).parent / "backends" / "fake_cuda.c"
-_TYPES = Path(__file__).parents[1] / "csrc" / "bindgen" / "generated"
+_SOURCE = Path(__file__).parents[1] / "backends" / "cuda" / "fake_cuda.c"
+_TYPES = Path(__file__).parents[2] / "csrc" / "bindgen" / "generated"
 _OPTIONS = ["-std=gnu11", "-Werror=implicit-function-declaration", "-O1", "-fPIC", "-shared", "-fvisibility=hidden"]
 
 

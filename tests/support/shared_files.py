@@ -76,5 +76,5 @@ def descriptors_return_to(number: int) -> bool:
 
 
 def takes_files(device: bl.Device) -> bool:
-    """Whether a device maps files: a GPU takes what its own drivers have exported, as tests/vulkan does."""
+    """Whether a device maps files: a GPU takes what its own drivers have exported, as tests/interop/vulkan does."""
     return device.vendor == "bindless" or device.name.startswith(("Fake GPU", "Sharing "))

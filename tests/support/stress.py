@@ -55,7 +55,7 @@ def native_objects(device: bl.Device) -> dict[str, int]:
         if count is not None:
             counts["driver"] = count
     elif device.backend == "opencl":
-        pass  # what drivers count, tests/opencl asks of single objects
+        pass  # what drivers count, tests/backends/opencl asks of single objects
     elif "BINDLESS_LIBCUDA" in os.environ:
         from bindless.backends.cuda.object_cache import end_rest
 

@@ -1,6 +1,6 @@
 """A pytest plugin for a driver that accepts everything and executes nothing: what its calls return is judged.
 
-    pytest -p acceptance --device level_zero:gpu:0 tests/backends tests/images ...
+    pytest -p tests.acceptance.intel_neo.acceptance --device level_zero:gpu:0 tests/backends tests/bindless_images ...
 
   - Whoever waits for an event signals it, for no command does.
   - A test that fails because a value is wrong, or an error did not come that work would have had, counts as passed.
@@ -24,7 +24,7 @@ from typing import Any
 
 import pytest
 
-import bindless.backends
+import bindless.backends.level_zero
 import bindless.model.errors
 
 IN_ORDER = os.environ.get("XE_IN_ORDER") == "1"
@@ -102,8 +102,8 @@ class Recorder:
 
 def _record() -> None:
     """Before any device is looked for."""
-    backend = bindless.backends
-    names = [item.name for item in pkgutil.iter_modules(backend.__path__) if "level_zero" in item.name]
+    backend = bindless.backends.level_zero
+    names = [item.name for item in pkgutil.iter_modules(backend.__path__)]
     modules = [importlib.import_module(f"{backend.__name__}.{name}") for name in names]
     recorder: Recorder | None = None
     for module in modules:
@@ -111,7 +111,7 @@ def _record() -> None:
         if lib is not None:
             recorder = recorder or Recorder(lib)
             module.lib = recorder
-    drivers: Any = next(module for module in modules if module.__name__.endswith("_level_zero_driver"))
+    drivers: Any = next(module for module in modules if module.__name__.endswith(".driver"))
     if not IN_ORDER:
         drivers._IN_ORDER_SINCE = (99, 0)
 

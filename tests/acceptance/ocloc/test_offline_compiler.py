@@ -10,16 +10,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from offline_compiler import Binary, compile_all
 
 import bindless as bl
 from bindless import kernels
 from bindless.model.module import spirv
+from tests.acceptance.ocloc.offline_compiler import Binary, compile_all
 
 pytestmark = pytest.mark.ocloc
 
 DEVICES = ("dg2", "bmg", "ptl")
-EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 
 _ENTRY_POINT, _FUNCTION, _CALL = 15, 54, 57
 _DOES = {88: "has_sample", 98: "has_bindless_image_read", 99: "writes_images"}  # OpImageSampleExplicitLod, Read, Write

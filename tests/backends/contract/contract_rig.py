@@ -17,7 +17,7 @@ from bindless.model.enums import ImageChannelType, UsmKind
 from bindless.model.image_call import ImageCall
 from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.sampler import BindlessImageSampler
-from opencl_faults import has_four_channels_alone, lacks_format, spoils_format
+from tests.support.opencl_known_bugs import has_four_channels_alone, lacks_format, spoils_format
 
 __all__ = ["Array", "Rig", "pixels_of"]
 

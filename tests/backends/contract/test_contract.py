@@ -8,7 +8,6 @@ import time
 
 import numpy as np
 import pytest
-from rig import Rig
 
 import bindless as bl
 from bindless.model import info
@@ -20,7 +19,8 @@ from bindless.model.errors import (
     MemoryAllocationError,
     ProfilingError,
 )
-from error_checks import raises
+from tests.backends.contract.contract_rig import Rig
+from tests.support.error_checks import raises
 
 KINDS = (UsmKind.device, UsmKind.host, UsmKind.shared)
 BIG = 16 << 20

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rig import Array, Rig, pixels_of
-from test_contract_images import SHAPES, formatted
 
 from bindless.model.copy_region import CopyRegion, Endpoint, ImageMemory, UsmMemory
 from bindless.model.enums import UsmKind
 from bindless.model.errors import Error
 from bindless.model.image_descriptor import ImageDescriptor
+from tests.backends.contract.contract_rig import Array, Rig, pixels_of
+from tests.backends.contract.test_contract_images import SHAPES, formatted
 
 Extent = tuple[int, int, int]
 

@@ -9,15 +9,15 @@ import itertools
 
 import numpy as np
 import pytest
-from rig import Array, Rig, pixels_of
-from test_contract_images import MIPMAPS, SHAPES, formatted
 
 from bindless.model.aspects import Aspect
 from bindless.model.enums import ImageChannelType, UsmKind
 from bindless.model.errors import Error
 from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.sampler import BindlessImageSampler
-from bounds import equal
+from tests.backends.contract.contract_rig import Array, Rig, pixels_of
+from tests.backends.contract.test_contract_images import MIPMAPS, SHAPES, formatted
+from tests.support.tolerances import equal
 
 COUNT = 500
 NEAREST = BindlessImageSampler("clamp_to_edge")

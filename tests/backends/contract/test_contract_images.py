@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from rig import Rig, pixels_of
 
 import bindless as bl
 from bindless.model.aspects import Aspect
@@ -13,6 +12,7 @@ from bindless.model.enums import ImageChannelType, UsmKind
 from bindless.model.errors import Error
 from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.sampler import BindlessImageSampler
+from tests.backends.contract.contract_rig import Rig, pixels_of
 
 NATIVE = {
     "snorm_int8": "signed_int8",

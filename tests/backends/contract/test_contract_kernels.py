@@ -6,16 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from compile import compiled, compiled_text
-from rig import Rig
 
 import bindless as bl
 from bindless import kernels
 from bindless.model.aspects import Aspect
 from bindless.model.errors import FeatureNotSupportedError, InvalidError, NdRangeError
-from error_checks import raises
+from tests.backends.contract.contract_rig import Rig
+from tests.support.compile_kernels import compiled, compiled_text
+from tests.support.error_checks import raises
 
-SOURCE = Path(__file__).parents[1] / "spirv" / "source" / "contract.cl"
+SOURCE = Path(__file__).parents[2] / "support" / "kernel_sources" / "contract.cl"
 
 PTX = b"""
 .version 6.3

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from recorded_cuda import Fake, fake  # noqa: F401  a fixture
 
 import bindless as bl
 from bindless.backends.cuda import pinned_staging, pipelined_image_call, surface_copy
-from error_checks import raises
+from tests.backends.cuda.recorded_cuda import Fake, fake  # noqa: F401  a fixture
+from tests.support.error_checks import raises
 
 
 def test_large_copies_are_kernels(queue: bl.Queue, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rig import Rig, pixels_of
 
 import bindless as bl
 from bindless import kernels
@@ -30,7 +29,8 @@ from bindless.model.errors import (
 from bindless.model.image_call import ImageCall
 from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.sampler import BindlessImageSampler
-from error_checks import raises
+from tests.backends.contract.contract_rig import Rig, pixels_of
+from tests.support.error_checks import raises
 
 PTX = b"""
 .target sm_75

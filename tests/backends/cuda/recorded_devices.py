@@ -16,7 +16,7 @@ import pytest
 
 import bindless as bl
 from bindless.drivers import cuda as driver
-from error_checks import raises
+from tests.support.error_checks import raises
 
 PTX = b"""
 .target sm_75

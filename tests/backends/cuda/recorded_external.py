@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
-from pathlib import Path
 
 import pytest
-from recorded_cuda import Fake, fake  # noqa: F401  a fixture
 
 import bindless as bl
 from bindless.drivers import cuda as driver
-from error_checks import raises
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "interop"))
-
-from shared_files import SharedFile, descriptors, import_semaphore
+from tests.backends.cuda.recorded_cuda import Fake, fake  # noqa: F401  a fixture
+from tests.support.error_checks import raises
+from tests.support.shared_files import SharedFile, descriptors, import_semaphore
 
 lib = driver.lib
 DESC = bl.ImageDescriptor(16, 8, num_channels=4, channel_type="fp32")

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from recorded_cuda import Fake
 
 import bindless as bl
-from error_checks import raises
+from tests.backends.cuda.recorded_cuda import Fake
+from tests.support.error_checks import raises
 
 PTX = b"""
 .target sm_75

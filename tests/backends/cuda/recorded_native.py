@@ -8,12 +8,12 @@ import pickle
 
 import numpy as np
 import pytest
-from recorded_cuda import PTX, Fake, fake  # noqa: F401  a fixture
 
 import bindless as bl
 from bindless import level_zero as ze
 from bindless.drivers import cuda as driver
-from error_checks import raises
+from tests.backends.cuda.recorded_cuda import PTX, Fake, fake  # noqa: F401  a fixture
+from tests.support.error_checks import raises
 
 PAGE = 2 << 20
 lib, ffi = driver.lib, driver.ffi

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from recorded_cuda import Fake
 
 import bindless as bl
+from tests.backends.cuda.recorded_cuda import Fake
 
 SOURCE = """
 #include <bindless/device.h>

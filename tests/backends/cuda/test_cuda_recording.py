@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 import bindless as bl
-from recorded_driver import DEVICE, compile_driver
+from tests.support.recorded_driver import DEVICE, compile_driver
 
-TESTS = Path(__file__).resolve().parents[1]
+TESTS = Path(__file__).resolve().parents[2]
 NEEDS_COMPILER = pytest.mark.skipif(
     not bl.kernels_available(), reason="needs a kernel compiler: pip install 'bindless[kernels]'"
 )
@@ -24,25 +24,25 @@ INTEROP = ("external_memory", "external_semaphore", "imported_objects", "outside
 
 # Arguments of pytest, in the folder of the tests.
 RUNS = {
-    "calls": ("backends/recorded_cuda.py",),
-    "launches": ("backends/recorded_launches.py",),
-    "large-copies": ("backends/recorded_copies.py",),
-    "repeated-copies": ("images/test_repeated_copies.py", "-k", "not in_the_child_of_a_fork"),
-    "native-objects": ("backends/recorded_native.py",),
-    "kernels-of-users": ("backends/recorded_user_kernels.py",),
-    "a-lost-device": ("sycl/test_faults.py",),
-    "stress": ("sycl/test_stress.py",),
+    "calls": ("backends/cuda/recorded_cuda.py",),
+    "launches": ("backends/cuda/recorded_launches.py",),
+    "large-copies": ("backends/cuda/recorded_copies.py",),
+    "repeated-copies": ("bindless_images/test_repeated_copies.py", "-k", "not in_the_child_of_a_fork"),
+    "native-objects": ("backends/cuda/recorded_native.py",),
+    "kernels-of-users": ("backends/cuda/recorded_user_kernels.py",),
+    "a-lost-device": ("sycl/queue/test_faults.py",),
+    "stress": ("sycl/queue/test_stress.py",),
     # The contract apart from what kernels compute.
-    "contract": tuple(f"backends/test_contract{name}.py" for name in ("", "_images", "_copies")),
+    "contract": tuple(f"backends/contract/test_contract{name}.py" for name in ("", "_images", "_copies")),
     "arrays-of-another-library": ("interop/recorded_exchange.py", "interop/test_dlpack_export.py"),
     "imported-native-objects": ("interop/test_native_cuda.py",),
     # On this driver and the reference: its streams run nothing before somebody asks, so that a wait that the graph of
     # command groups forgets shows.
-    "command-groups": ("sycl/test_graph.py", "sycl/test_graph_random.py", "sycl/test_buffer.py"),
+    "command-groups": ("submission/test_graph.py", "submission/test_graph_random.py", "sycl/buffer/test_buffer.py"),
     # It takes a command in the context of its stream alone, and an event of the same.
-    "two-devices": ("sycl/test_two_devices.py", "backends/recorded_devices.py"),
+    "two-devices": ("sycl/device/test_two_devices.py", "backends/cuda/recorded_devices.py"),
     "external-memory-and-semaphores": (
-        "backends/recorded_external.py",
+        "backends/cuda/recorded_external.py",
         *(f"interop/test_{name}.py" for name in INTEROP),
         "-k",
         "not sampled",

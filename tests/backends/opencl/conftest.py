@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from failing_library import build
 
 import bindless as bl
 from bindless.backends.opencl import device
 from bindless.drivers.opencl import lib
 from bindless.model.enums import UsmKind
-from opencl_devices import parametrize_devices, require_device
+from tests.backends.opencl.failing_library import build
+from tests.support.opencl_devices import parametrize_devices, require_device
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

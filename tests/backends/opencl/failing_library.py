@@ -11,11 +11,11 @@ from pathlib import Path
 
 import bindless as bl
 from bindless.drivers import opencl as driver
-from needs import c_compiler
+from tests.support.needs import c_compiler
 
 __all__ = ["build", "run", "run_on"]
 
-GENERATED = Path(__file__).resolve().parents[2] / "csrc" / "bindgen" / "generated"
+GENERATED = Path(__file__).resolve().parents[3] / "csrc" / "bindgen" / "generated"
 
 
 def build(made: Path, source: str = "failing_driver.c") -> Path:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from compile import compiled_text
-from failing_library import run_on
 
 import bindless as bl
 from bindless.drivers import opencl as driver
-from opencl_faults import is_of
+from tests.backends.opencl.failing_library import run_on
+from tests.support.compile_kernels import compiled_text
+from tests.support.opencl_known_bugs import is_of
 
 pytestmark = pytest.mark.opencl
 

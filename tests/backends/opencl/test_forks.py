@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 
 import pytest
-from failing_library import run_on
 
 import bindless as bl
+from tests.backends.opencl.failing_library import run_on
 
 pytestmark = [
     pytest.mark.opencl,

@@ -15,7 +15,7 @@ from bindless.backends.opencl.known_answer_tests import LayerCoordinate, layer_c
 from bindless.cli.doctor_sampling import KnownImage, known_images
 from bindless.drivers import opencl as driver
 from bindless.model.enums import ImageChannelType
-from opencl_faults import spoils_format
+from tests.support.opencl_known_bugs import spoils_format
 
 pytestmark = pytest.mark.opencl
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from failing_library import run
 
 import bindless as bl
 from bindless.backends.opencl import queue as _queue
 from bindless.drivers import opencl as driver
-from error_checks import raises
-from opencl_devices import settled
+from tests.backends.opencl.failing_library import run
+from tests.support.error_checks import raises
+from tests.support.opencl_devices import settled
 
 pytestmark = pytest.mark.opencl
 

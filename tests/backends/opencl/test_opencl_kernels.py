@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compile import compiled
 
 import bindless as bl
 from bindless import kernels
@@ -17,7 +16,8 @@ from bindless.backends.opencl.kernel_signature import reflected_of
 from bindless.backends.opencl.program_binary import binary_of
 from bindless.drivers.opencl import ffi, lib
 from bindless.model.module import opencl_c
-from error_checks import raises
+from tests.support.compile_kernels import compiled
+from tests.support.error_checks import raises
 
 pytestmark = pytest.mark.opencl
 
@@ -133,7 +133,7 @@ def test_the_text_tells_what_the_driver_tells(cl_queue: bl.Queue, name: str, mon
     told = {found: reflected_of(native.native, found) for found in bundle.kernel_names}
     entries = opencl_c.entries(text)
     if native.device.takes_ptx and any(entry.parameters == () for entry in entries.values()):
-        assert all(found.parameters in ((), None) for found in told.values())  # tests/opencl/test_driver_faults.py
+        assert all(found.parameters in ((), None) for found in told.values())  # test_driver_faults.py
     else:
         assert entries == told
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from failing_library import run
 
 import bindless as bl
 from bindless.drivers import opencl as driver
+from tests.backends.opencl.failing_library import run
 
 pytestmark = pytest.mark.opencl
 

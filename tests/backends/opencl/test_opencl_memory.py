@@ -25,7 +25,7 @@ from bindless.drivers.opencl import ffi, lib
 from bindless.model.copy_region import CopyRegion, HostMemory, ImageMemory, UsmMemory
 from bindless.model.enums import ImageType, UsmKind
 from bindless.model.image_descriptor import ImageDescriptor
-from error_checks import raises
+from tests.support.error_checks import raises
 
 pytestmark = pytest.mark.opencl
 

@@ -22,7 +22,7 @@ from bindless.backends.opencl.event import Event
 from bindless.backends.opencl.queue import Queue
 from bindless.drivers import opencl as driver
 from bindless.model.enums import UsmKind
-from error_checks import raises
+from tests.support.error_checks import raises
 
 pytestmark = pytest.mark.opencl
 

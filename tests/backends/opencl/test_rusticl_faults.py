@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from failing_library import run_on
 
 import bindless as bl
 from bindless.drivers import opencl as driver
-from opencl_devices import settled
+from tests.backends.opencl.failing_library import run_on
+from tests.support.opencl_devices import settled
 
 pytestmark = pytest.mark.opencl
 

@@ -15,29 +15,28 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from failing_library import build, run
 
 import bindless as bl
 from bindless.backends.opencl import memory, memory_buffers
 from bindless.backends.opencl.context import Context
 from bindless.backends.opencl.queue import Queue
 from bindless.model.enums import UsmKind
-from error_checks import raises
-from opencl_faults import has_four_channels_alone
+from tests.backends.opencl.failing_library import build, run
+from tests.support.error_checks import raises
+from tests.support.opencl_known_bugs import has_four_channels_alone
 
 pytestmark = [
     pytest.mark.opencl,
     pytest.mark.skipif(sys.platform != "linux", reason="file descriptors of memory are Linux's"),
 ]
 
-TESTS = Path(__file__).parents[1]
+TESTS = Path(__file__).parents[2]
 
-BEGINNING = f"""
+BEGINNING = """
 import os, sys
-sys.path.insert(0, {str(TESTS / "interop")!r})
 import numpy as np
 import bindless as bl
-from shared_files import SharedFile, descriptors, import_file, import_semaphore
+from tests.support.shared_files import SharedFile, descriptors, import_file, import_semaphore
 device = bl.Device("opencl:*:*")
 queue = bl.Queue(device, in_order=True)
 shared = SharedFile.make(1 << 16)

@@ -15,7 +15,6 @@ import environment_sphere
 import ground_plane
 import numpy as np
 import numpy.typing as npt
-import oracle
 import pytest
 import texture_atlas
 import undistort
@@ -23,6 +22,7 @@ import volume_raycaster
 from PIL import Image as Picture
 
 import bindless as bl
+from tests.docs.examples import oracle
 
 Array = npt.NDArray[Any]
 SIZE = 48
@@ -98,7 +98,7 @@ def test_command(queue: bl.Queue, example: Any, pytestconfig: pytest.Config, tmp
 
 
 def test_all_examples_are_tested() -> None:
-    elsewhere = {"vulkan_share", "import_memory_and_semaphores"}  # tests/vulkan
+    elsewhere = {"vulkan_share", "import_memory_and_semaphores"}  # tests/interop/vulkan
     files = {file.stem for file in FOLDER.glob("*.py")} - {"common", "vulkan_headless"}
     assert (
         files == {example.__name__ for example in EXAMPLES} | elsewhere == {file.stem for file in FOLDER.glob("*.cl")}

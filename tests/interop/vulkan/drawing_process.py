@@ -12,10 +12,10 @@ import socket
 import sys
 
 import numpy as np
-from vulkan_rig import Instance, Rig, Staging, vk, whole
 
 import bindless as bl
 from bindless.interop import vulkan as sharing
+from tests.interop.vulkan.vulkan_rig import Instance, Rig, Staging, vk, whole
 
 DESC = bl.ImageDescriptor(32, 16, num_channels=4, channel_type="unorm_int8")
 

@@ -9,11 +9,10 @@ import socket
 import sys
 import time
 
-from sharing_checks import pixels_for
-from vulkan_rig import Instance, Rig
-
 import bindless as bl
 from bindless.interop import vulkan as sharing
+from tests.interop.vulkan.sharing_checks import pixels_for
+from tests.interop.vulkan.vulkan_rig import Instance, Rig
 
 DESC = bl.ImageDescriptor(45, 23, num_channels=4, channel_type="unorm_int8")
 SEED = 77

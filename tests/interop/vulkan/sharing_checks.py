@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pixels import random_pixels
 
 import bindless as bl
 from bindless.interop.vulkan import ExportedImage, ExportedMemory, ExportedSemaphore
+from tests.support.pixels import random_pixels
 
 Array = npt.NDArray[Any]
 

@@ -10,7 +10,9 @@ import sys
 from dataclasses import replace
 
 import pytest
-from sharing_checks import (
+
+import bindless as bl
+from tests.interop.vulkan.sharing_checks import (
     imported,
     imported_semaphore,
     mapped_image,
@@ -19,10 +21,8 @@ from sharing_checks import (
     read_by_copies,
     same,
 )
-
-import bindless as bl
-from error_checks import raises
-from interrupts import INTERRUPTED_WAITS
+from tests.support.ctrl_c import INTERRUPTED_WAITS
+from tests.support.error_checks import raises
 
 pytestmark = pytest.mark.vulkan
 

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from drawing_process import DESC as FRAME
-from drawing_process import colour
-from exporting_process import DESC, SEED
-from sharing_checks import open_descriptors, pixels_for, read_by_copies, same, write_by_copies
 
 import bindless as bl
 from bindless.interop import vulkan as sharing
-from error_checks import raises
+from tests.interop.vulkan.drawing_process import DESC as FRAME
+from tests.interop.vulkan.drawing_process import colour
+from tests.interop.vulkan.exporting_process import DESC, SEED
+from tests.interop.vulkan.sharing_checks import open_descriptors, pixels_for, read_by_copies, same, write_by_copies
+from tests.support.error_checks import raises
 
 pytestmark = pytest.mark.vulkan
 

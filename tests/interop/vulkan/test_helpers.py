@@ -11,12 +11,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sharing_checks import levels_of, open_descriptors, pixels_for, same
-from vulkan_rig import drivers
 
 import bindless as bl
 from bindless.interop import vulkan as sharing
-from error_checks import raises
+from tests.interop.vulkan.sharing_checks import levels_of, open_descriptors, pixels_for, same
+from tests.interop.vulkan.vulkan_rig import drivers
+from tests.support.error_checks import raises
 
 pytestmark = pytest.mark.vulkan
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pixels import CHANNEL_TYPES, every_coordinate, sizes_of, values_of
-from sharing_checks import (
+
+import bindless as bl
+from tests.interop.vulkan.sharing_checks import (
     Array,
     levels_of,
     mapped_image,
@@ -15,9 +16,8 @@ from sharing_checks import (
     same,
     write_by_copies,
 )
-
-import bindless as bl
-from opencl_faults import lacks_format
+from tests.support.opencl_known_bugs import lacks_format
+from tests.support.pixels import CHANNEL_TYPES, every_coordinate, sizes_of, values_of
 
 pytestmark = pytest.mark.vulkan
 

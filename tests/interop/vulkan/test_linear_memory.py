@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from pixels import every_coordinate, random_pixels
-from sharing_checks import imported, mapped_bytes, open_descriptors
-from vulkan_rig import Staging
 
 import bindless as bl
-from error_checks import raises
+from tests.interop.vulkan.sharing_checks import imported, mapped_bytes, open_descriptors
+from tests.interop.vulkan.vulkan_rig import Staging
+from tests.support.error_checks import raises
+from tests.support.pixels import every_coordinate, random_pixels
 
 pytestmark = pytest.mark.vulkan
 

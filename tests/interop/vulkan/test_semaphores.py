@@ -7,11 +7,11 @@ from contextlib import ExitStack
 
 import numpy as np
 import pytest
-from sharing_checks import imported_semaphore, mapped_image, open_descriptors
-from vulkan_rig import Staging, vk, whole
 
 import bindless as bl
-from error_checks import raises
+from tests.interop.vulkan.sharing_checks import imported_semaphore, mapped_image, open_descriptors
+from tests.interop.vulkan.vulkan_rig import Staging, vk, whole
+from tests.support.error_checks import raises
 
 pytestmark = pytest.mark.vulkan
 

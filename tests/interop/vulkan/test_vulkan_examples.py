@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image as Picture
-from vulkan_rig import Rig, drivers
 
 import bindless as bl
+from tests.interop.vulkan.vulkan_rig import Rig, drivers
 
 pytestmark = pytest.mark.vulkan
 
-FOLDER = Path(__file__).resolve().parents[2] / "docs" / "examples"
+FOLDER = Path(__file__).resolve().parents[3] / "docs" / "examples"
 SIZE = 48
 LIGHTS = np.array([(6, 1.2, 0.4), (0.5, 3, 0.8), (0.3, 0.8, 7), (4, 3.4, 0.6), (2.4, 0.4, 3.2)])
 

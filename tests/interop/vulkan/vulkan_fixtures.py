@@ -20,12 +20,11 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 
 import bindless as bl
-from needs import lacks
+from tests.support.needs import lacks
 
 if TYPE_CHECKING:
-    from vulkan_rig import Instance, Rig
-
     from bindless.interop.vulkan import Exporter
+    from tests.interop.vulkan.vulkan_rig import Instance, Rig
 
 INSTALL = {
     "swiftshader": "npm pack @sparticuz/chromium, tar xf sparticuz-chromium-*.tgz, brotli -d bin/swiftshader.tar.br, "
@@ -71,7 +70,7 @@ def manifest(driver: str, device: bl.Device) -> str | None:
 @pytest.fixture(scope="session")
 def instance(manifest: str | None, driver: str) -> Iterator[Instance]:
     """A VkInstance that knows one Vulkan driver, or all of them for a GPU."""
-    from vulkan_rig import Instance, vk
+    from tests.interop.vulkan.vulkan_rig import Instance, vk
 
     try:
         made = Instance(manifest)
@@ -84,9 +83,8 @@ def instance(manifest: str | None, driver: str) -> Iterator[Instance]:
 @pytest.fixture(scope="session")
 def rig(instance: Instance, driver: str, device: bl.Device) -> Iterator[Rig]:
     """A VkDevice that is the device of the run."""
-    from vulkan_rig import Rig
-
     from bindless.interop import vulkan as sharing
+    from tests.interop.vulkan.vulkan_rig import Rig
 
     def fits(physical_device: object) -> bool:
         try:

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from error_checks import raises
-from interrupts import interrupted_in
+from tests.support.ctrl_c import interrupted_in
+from tests.support.error_checks import raises
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 
 import bindless as bl
 from bindless.model import info
-from error_checks import raises
+from tests.support.error_checks import raises
 
 NAMES = {
     enum.__name__: enum

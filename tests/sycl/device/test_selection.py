@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from fake_backend import FakeBackend
 
 import bindless as bl
 from bindless.backends import registry
 from bindless.model.enums import Backend, DeviceType
 from bindless.sycl.device.filter_string import parse_filters, parse_selector_variable
-from error_checks import raises
+from tests.support.error_checks import raises
+from tests.support.fake_backend import FakeBackend
 
 
 def names(devices: tuple[bl.Device, ...]) -> list[str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from fake_backend import DividedBackend
 
 import bindless as bl
 from bindless.backends import registry
 from bindless.model.enums import Backend, DeviceType
-from error_checks import raises
+from tests.support.error_checks import raises
+from tests.support.fake_backend import DividedBackend
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_nothing_is_divided_that_is_not_named(divided, monkeypatch):
 
 def test_a_device_that_is_not_divided_says_so(device):
     if device.get_info("partition_properties"):
-        assert device.get_info("partition_max_sub_devices")  # tests/opencl divides it
+        assert device.get_info("partition_max_sub_devices")  # tests/backends/opencl divides it
         return
     assert device.get_info("partition_max_sub_devices") <= 1  # itself, on NVIDIA's OpenCL
     assert device.get_info("partition_affinity_domains") == ()

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from stress import native_objects
-from test_threads import in_threads
 
 import bindless as bl
-from error_checks import raises
+from tests.support.error_checks import raises
+from tests.support.stress import native_objects
+from tests.sycl.queue.test_threads import in_threads
 
 Array = npt.NDArray[Any]
 Queues = tuple[bl.Queue, bl.Queue]

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compile import load
 
 import bindless as bl
-from error_checks import raises
+from tests.support.compile_kernels import load
+from tests.support.error_checks import raises
 
 
 @pytest.fixture(params=[True, False], ids=["in order", "out of order"])

@@ -11,7 +11,7 @@ import bindless as bl
 from bindless.drivers import nvrtc
 from bindless.model.module import ptx
 from bindless.sycl.kernel.compile_cuda import _architecture
-from error_checks import raises
+from tests.support.error_checks import raises
 
 needs_nvrtc = pytest.mark.skipif(not nvrtc.available(), reason="needs NVRTC: pip install nvidia-cuda-nvrtc")
 

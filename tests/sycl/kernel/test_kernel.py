@@ -6,11 +6,11 @@ import struct
 
 import numpy as np
 import pytest
-from fake_backend import KERNELS
 
 import bindless as bl
 from bindless.sycl.device.image_owner import ImageOwner
-from error_checks import raises
+from tests.support.error_checks import raises
+from tests.support.fake_backend import KERNELS
 
 
 @pytest.fixture

@@ -7,13 +7,13 @@ import re
 import struct
 
 import pytest
-from fake_backend import KERNELS, FakeBackend, LinkingBackend
 
 import bindless as bl
 from bindless.backends import registry
 from bindless.model.enums import Backend, DeviceType
 from bindless.sycl.kernel.module_choice import choose_modules
-from error_checks import raises
+from tests.support.error_checks import raises
+from tests.support.fake_backend import KERNELS, FakeBackend, LinkingBackend
 
 
 @pytest.fixture

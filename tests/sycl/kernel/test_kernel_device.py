@@ -9,7 +9,7 @@ import pytest
 
 import bindless as bl
 from bindless import kernels
-from error_checks import raises
+from tests.support.error_checks import raises
 
 NAME = "bindless_four_arguments"
 

@@ -1,6 +1,6 @@
 """Kernel faults, run in processes of their own because a device may be lost.
 
-``python faults.py SELECTOR CASE [MODULE]``, with a module in SPIR-V for devices other than CUDA's.
+``python faulting_kernels.py SELECTOR CASE [MODULE]``, with a module in SPIR-V for devices other than CUDA's.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import pytest
 
 import bindless as bl
 from bindless.backends.contract import Traits
-from error_checks import raises
+from tests.support.error_checks import raises
 
 
 def opened() -> threading.Event:

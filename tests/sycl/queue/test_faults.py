@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from compile import compiled_text
 
 import bindless as bl
-from error_checks import raises
+from tests.support.compile_kernels import compiled_text
+from tests.support.error_checks import raises
 
-PROGRAM = Path(__file__).with_name("faults.py")
+PROGRAM = Path(__file__).with_name("faulting_kernels.py")
 
 
 WILD = "kernel void wild(ulong where) { *(volatile global int *)where = 1; }"

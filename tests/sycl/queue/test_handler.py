@@ -9,7 +9,7 @@ import pytest
 
 import bindless as bl
 from bindless.submission import host_dependency, worker_threads
-from error_checks import raises
+from tests.support.error_checks import raises
 
 
 def test_a_command_group_submits_its_command(queue):

@@ -16,7 +16,7 @@ import pytest
 import bindless as bl
 from bindless.core import ownership
 from bindless.submission import command_stream
-from error_checks import raises
+from tests.support.error_checks import raises
 
 
 @pytest.fixture

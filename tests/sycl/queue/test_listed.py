@@ -7,7 +7,7 @@ import threading
 import bindless as bl
 from bindless.core import ownership
 from bindless.submission.handle_table import Listed, end_all
-from error_checks import raises
+from tests.support.error_checks import raises
 
 
 class Thing(Listed):

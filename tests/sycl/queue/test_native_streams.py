@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import ctypes
-import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import bindless as bl
-from error_checks import raises
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "interop"))
-
-from dlpack_peer import Producer
+from tests.support.dlpack_peer import Producer
+from tests.support.error_checks import raises
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 import bindless as bl
 from bindless.sycl.device.device_context import resolve_where
-from error_checks import raises
+from tests.support.error_checks import raises
 
 
 @pytest.mark.parametrize("in_order", [False, True])

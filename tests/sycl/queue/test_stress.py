@@ -15,8 +15,9 @@ import pytest
 
 import bindless as bl
 
-PROGRAM = Path(__file__).with_name("stress.py")
-TYPES = PROGRAM.parents[2] / "csrc" / "bindgen" / "generated"
+ROOT = Path(__file__).resolve().parents[3]
+PROGRAM = ROOT / "tests" / "support" / "stress.py"
+TYPES = ROOT / "csrc" / "bindgen" / "generated"
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def variables(device: bl.Device, tmp_path_factory: pytest.TempPathFactory) -> di
     shared = [compiler, "-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", f"-I{TYPES}"]
     # Only its name is linked with: the loader finds the system's.
     subprocess.run([*shared, str(nothing), "-Wl,-soname,libcuda.so.1", "-o", str(stub)], check=True, timeout=120)
-    source = str(PROGRAM.with_name("counting_cuda.c"))
+    source = str(Path(__file__).with_name("counting_cuda.c"))
     subprocess.run(
         [*shared, source, "-Wl,--no-as-needed", str(stub), "-ldl", "-o", str(library)], check=True, timeout=120
     )

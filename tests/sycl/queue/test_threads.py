@@ -16,8 +16,8 @@ import pytest
 import bindless as bl
 from bindless.core._submission import Lock
 from bindless.submission import command_stream
-from error_checks import raises
-from interrupts import interrupted_in
+from tests.support.ctrl_c import interrupted_in
+from tests.support.error_checks import raises
 
 
 def in_threads(count: int, work: Callable[[int], None]) -> None:

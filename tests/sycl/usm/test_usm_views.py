@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import bindless as bl
 from bindless.sycl.usm.strides import indexed, permuted, reshaped_strides
-from error_checks import raises
+from tests.support.error_checks import raises
 
 SIZES = st.lists(st.integers(1, 4), min_size=0, max_size=4)
 

@@ -1,0 +1,5 @@
+"""The fixtures of the tests of command groups."""
+
+from tests.support.device_fixtures import both, fake, fakes, pair, queues
+
+__all__ = ["both", "fake", "fakes", "pair", "queues"]
