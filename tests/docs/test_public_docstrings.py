@@ -174,7 +174,7 @@ def test_examples_run(name: str) -> None:
 def test_dir_shows_public_names(package: str) -> None:
     """In a process of its own, where nothing else has imported modules of the package."""
     program = f"import {package} as package; print(*dir(package)); print(*package.__all__)"
-    ran = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    ran = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=60)
     shown, exported = (set(line.split()) for line in ran.stdout.splitlines())
     packages = {"drivers", "interop", "level_zero", "opencl"} if package == "bindless" else set()
     assert shown == exported | packages

@@ -91,16 +91,24 @@ _Event = TypeVar("_Event", bound=RecordedEvent)
 class RecordingStream(Lane, Generic[_Event]):
     """In-order commands.
 
-    Attributes:
-        lock: held around a command and the bookkeeping of its event. The thread that holds it can take it again: a
-            garbage collection or a signal handler can run in between, and can use the stream. What Python code read
-            before such a point may be out of date after it.
-        pending: the event of the last command, as long as it is not recorded.
-        submitted: commands so far; their events' indices.
-        done: highest index of an event known to be complete.
-        used: whether there were commands since the last barrier of an out-of-order queue.
-        profiling: whether events carry times.
-        failure: the error of its work, once it is closed.
+    Attributes
+    ----------
+    lock
+        Held around a command and the bookkeeping of its event. The thread that holds it can take it again: a garbage
+        collection or a signal handler can run in between, and can use the stream. What Python code read before such a
+        point may be out of date after it.
+    pending : _Event | None
+        The event of the last command, as long as it is not recorded.
+    submitted
+        Commands so far; their events' indices.
+    done
+        Highest index of an event known to be complete.
+    used
+        Whether there were commands since the last barrier of an out-of-order queue.
+    profiling : bool
+        Whether events carry times.
+    failure : Error | None
+        The error of its work, once it is closed.
     """
 
     def __init__(self, profiling: bool) -> None:

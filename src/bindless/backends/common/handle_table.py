@@ -34,8 +34,10 @@ def storage(images: Mapping[int, _Storage], handle: int, backend: str) -> _Stora
 def storage_on(context: Any, device: object, handle: int, backend: str) -> Any:
     """The image memory of a raw handle on a device of a context.
 
-    Raises:
-        SyclRuntimeError: the context has none of that handle there.
+    Raises
+    ------
+    SyclRuntimeError
+        The context has none of that handle there.
     """
     found = context.images.get(handle)
     if found is None or found.device is not context.device(device):

@@ -76,8 +76,10 @@ def geometry_of(call: ImageCall) -> str:
 def kernel_name(call: ImageCall, backend: str) -> str:
     """The built-in kernel of a call, on drivers whose images of all types have the same functions.
 
-    Raises:
-        InvalidError: an image of this kind has no such function.
+    Raises
+    ------
+    InvalidError
+        An image of this kind has no such function.
     """
     return f"bindless_{operation_of(call, backend)}_{geometry_of(call)}_{call.descriptor.channel.kind}"
 

@@ -23,8 +23,10 @@ def require_filterable(desc: ImageDescriptor, sampler: BindlessImageSampler, bac
 def addressing_mode(desc: ImageDescriptor, sampler: BindlessImageSampler, driver: str, backend: str) -> AddressingMode:
     """The addressing mode of all dimensions of an image.
 
-    Raises:
-        FeatureNotSupportedError: the modes of the dimensions differ.
+    Raises
+    ------
+    FeatureNotSupportedError
+        The modes of the dimensions differ.
     """
     modes = set(sampler.addressing[: desc.dimensions])
     if len(modes) > 1:

@@ -211,10 +211,14 @@ class BackendProtocol(OptionalGroups, Protocol):
     ) -> NativeEvent:
         """Runs a kernel; sizes are in the native order, dimension 0 varying fastest.
 
-        Args:
-            global_size: work-items by dimension, every one at least 1.
-            local_size: work-group, or None for the backend's choice.
-            arguments: the bytes of a value, or the size of a local-memory argument as an int.
+        Parameters
+        ----------
+        global_size : tuple[int, ...]
+            work-items by dimension, every one at least 1.
+        local_size : tuple[int, ...] | None
+            work-group, or None for the backend's choice.
+        arguments : Sequence[bytes | int]
+            The bytes of a value, or the size of a local-memory argument as an int.
         """
 
     def prepare_launch(

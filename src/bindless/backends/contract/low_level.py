@@ -71,11 +71,16 @@ class FormatViewProtocol(Protocol):
     ) -> int:
         """A handle that ``destroy_image`` ends.
 
-        Args:
-            desc: of what kernels read.
-            layout: bits of the channels: ``10_10_10_2``.
-            kind: ``uint``, ``sint``, ``unorm``, ``snorm`` or ``float``.
-            swizzle: the four components, letters of ``rgba01dx``.
+        Parameters
+        ----------
+        desc : ImageDescriptor
+            Of what kernels read.
+        layout : str
+            Bits of the channels: ``10_10_10_2``.
+        kind : str
+            ``uint``, ``sint``, ``unorm``, ``snorm`` or ``float``.
+        swizzle : str
+            The four components, letters of ``rgba01dx``.
         """
 
 
@@ -161,10 +166,14 @@ class PeerRecord:
 class SharedMemory:
     """Memory as another process opens it.
 
-    Attributes:
-        data: the driver's handle.
-        offset: bytes from where the handle opens to the address that was asked for.
-        descriptor: the file descriptor that has to travel with it, in a way that the system passes those on, or None.
+    Attributes
+    ----------
+    data : bytes
+        The driver's handle.
+    offset : int
+        Bytes from where the handle opens to the address that was asked for.
+    descriptor : int | None
+        The file descriptor that has to travel with it, in a way that the system passes those on, or None.
     """
 
     data: bytes
@@ -336,8 +345,10 @@ class CooperativeProtocol(Protocol):
     def most_cooperative_groups(self, kernel: NativeKernel, local_size: tuple[int, ...], local_memory: int) -> int:
         """How many work-groups work together at most.
 
-        Args:
-            local_memory: bytes that arguments ask for.
+        Parameters
+        ----------
+        local_memory : int
+            Bytes that arguments ask for.
         """
 
 

@@ -203,8 +203,10 @@ class OptionalGroups(Protocol):
 def require_group(group: _Group | None, what: str, backend: object) -> _Group:
     """A group that a back end has.
 
-    Raises:
-        FeatureNotSupportedError: the group is None.
+    Raises
+    ------
+    FeatureNotSupportedError
+        The group is None.
     """
     if group is None:
         raise FeatureNotSupportedError(

@@ -33,12 +33,18 @@ class PlatformRecord:
 class DeviceRecord:
     """A device as discovery finds it, without making anything on it.
 
-    Attributes:
-        native: what the backend's other methods take.
-        platform: the driver it belongs to.
-        index: counts the devices of one backend; a sub-device has that of its device.
-        uuid: 16 bytes; the same physical device has the same in every API that reports one.
-        parent: the device that this sub-device is part of.
+    Attributes
+    ----------
+    native : NativeDevice
+        What the backend's other methods take.
+    platform : PlatformRecord
+        The driver it belongs to.
+    index : int
+        Counts the devices of one backend; a sub-device has that of its device.
+    uuid : bytes
+        16 bytes; the same physical device has the same in every API that reports one.
+    parent : DeviceRecord | None
+        The device that this sub-device is part of.
     """
 
     native: NativeDevice
@@ -81,12 +87,18 @@ class ImageRecord:
 class KernelArgument:
     """One parameter of a kernel as reflected.
 
-    Attributes:
-        kind: ``value``, ``pointer``, ``local``, ``image`` or ``sampler``.
-        size: bytes.
-        type: as in the source, such as ``float4``; empty where that is not told.
-        may_be_local: whether a value may be the offset of local memory, for all that the driver tells.
-        may_be_handle: whether a value of 8 bytes may be an image handle; not where handles are no numbers.
+    Attributes
+    ----------
+    kind : str
+        ``value``, ``pointer``, ``local``, ``image`` or ``sampler``.
+    size : int
+        Bytes.
+    type : str
+        As in the source, such as ``float4``; empty where that is not told.
+    may_be_local : bool
+        Whether a value may be the offset of local memory, for all that the driver tells.
+    may_be_handle : bool
+        Whether a value of 8 bytes may be an image handle; not where handles are no numbers.
     """
 
     index: int
@@ -119,10 +131,14 @@ class KernelRecord:
 class AdoptedQueue:
     """A native queue around one that was made elsewhere.
 
-    Attributes:
-        native: what the backend's other methods take.
-        in_order: whether each of its commands starts after the one before it.
-        profiling: whether its events have times.
+    Attributes
+    ----------
+    native : NativeQueue
+        What the backend's other methods take.
+    in_order : bool
+        Whether each of its commands starts after the one before it.
+    profiling : bool
+        Whether its events have times.
     """
 
     native: NativeQueue

@@ -25,12 +25,18 @@ __all__ = ["AdoptedBundle", "CountedProtocol"]
 class AdoptedBundle:
     """What a kernel bundle has of native programs that were made elsewhere.
 
-    Attributes:
-        devices: that it is for.
-        modules: of an executable, by device.
-        objects: of an object, by device.
-        sources: of an input.
-        programs: those given. What holds them keeps the driver's objects; they need no release.
+    Attributes
+    ----------
+    devices : tuple[NativeDevice, ...]
+        That it is for.
+    modules : Mapping[NativeDevice, Sequence[NativeModule]]
+        Of an executable, by device.
+    objects : Mapping[NativeDevice, Sequence[NativeObject]]
+        Of an object, by device.
+    sources : tuple[bytes, ...]
+        Of an input.
+    programs : tuple[NativeObject, ...]
+        Those given. What holds them keeps the driver's objects; they need no release.
     """
 
     devices: tuple[NativeDevice, ...]

@@ -14,17 +14,26 @@ Language = Literal["ptx", "spirv", "opencl_c"]
 class Traits:
     """Properties that hold for every device of a back end. The defaults are the properties of the plainest driver.
 
-    Attributes:
-        events_release_themselves: native events end with their last reference; ``release_event`` need not be called.
-        copies_pinned_quicker: a copy from host memory that the driver allocated takes the caller less time than a copy
-            from other memory.
-        launches_directly: ``prepare_launch`` gives functions of the driver, which C code calls.
-        events_cross_contexts: commands can wait for events of the back end's other contexts. Without, the host waits.
-        memory_crosses_contexts: ``copy`` takes addresses of all contexts. Without, the host copies in between.
-        orders_streams: ``make_stream_wait`` and ``wait_for_stream`` order native streams that other libraries made.
-        has_texture_units: samplers filter 8- and 16-bit integers, but not one-dimensional linear memory.
-        function_language: of the kernels that ``image_call`` runs; None where the driver has functions of its own.
-        kernel_language: of the built-in kernels that ``bindless.image`` launches; None where it launches none.
+    Attributes
+    ----------
+    events_release_themselves : bool
+        Native events end with their last reference; ``release_event`` need not be called.
+    copies_pinned_quicker : bool
+        A copy from host memory that the driver allocated takes the caller less time than a copy from other memory.
+    launches_directly : bool
+        ``prepare_launch`` gives functions of the driver, which C code calls.
+    events_cross_contexts : bool
+        Commands can wait for events of the back end's other contexts. Without, the host waits.
+    memory_crosses_contexts : bool
+        ``copy`` takes addresses of all contexts. Without, the host copies in between.
+    orders_streams : bool
+        ``make_stream_wait`` and ``wait_for_stream`` order native streams that other libraries made.
+    has_texture_units : bool
+        Samplers filter 8- and 16-bit integers, but not one-dimensional linear memory.
+    function_language : Language | None
+        Of the kernels that ``image_call`` runs; None where the driver has functions of its own.
+    kernel_language : Language | None
+        Of the built-in kernels that ``bindless.image`` launches; None where it launches none.
     """
 
     events_release_themselves: bool = False

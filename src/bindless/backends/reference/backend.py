@@ -9,14 +9,10 @@ from ...core._submission import Lane
 from ...model.aspects import Aspect
 from ...model.channels import CHANNELS, ELEMENTS
 from ...model.enums import (
-    AddressingMode,
     Backend,
-    CubemapFilteringMode,
     DeviceType,
     EventStatus,
-    FilteringMode,
     ImageChannelType,
-    ImageType,
     UsmKind,
 )
 from ...model.errors import (
@@ -45,6 +41,7 @@ from ..contract import (
 from . import copy as _copy
 from . import external_memory, graph, low_level
 from .device_info import ASPECTS, device_info, text
+from .image_structs import IMAGE_TYPES, image_struct, sampler_struct
 from .module import Kernel, Kernels, Module, Object
 from .native_handles import TYPE_OF, TYPES, Natives
 from .objects import Context, Device, Event, Queue
@@ -62,17 +59,7 @@ _NOT_READY = 1
 _TIMEOUT = 11
 
 # The driver's numbers of the model's names, in the order of the header.
-_IMAGE_TYPES = {kind: index for index, kind in enumerate(ImageType)}
 _CHANNEL_TYPES = tuple(CHANNELS)
-_ADDRESSING = {
-    AddressingMode.repeat: 0,
-    AddressingMode.clamp_to_edge: 1,
-    AddressingMode.mirrored_repeat: 2,
-    AddressingMode.ext_oneapi_clamp_to_border: 3,
-    AddressingMode.none: 4,
-}
-_FILTERING = {FilteringMode.nearest: 0, FilteringMode.linear: 1}
-_CUBEMAP_FILTERING = {CubemapFilteringMode.disjointed: 0, CubemapFilteringMode.seamless: 1}
 _KINDS = {UsmKind.unknown: 0, UsmKind.device: 1, UsmKind.host: 2, UsmKind.shared: 3}
 _KIND_NAMES = {number: kind for kind, number in _KINDS.items()}
 _STATUS = (EventStatus.submitted, EventStatus.running, EventStatus.complete, EventStatus.complete)
@@ -316,34 +303,6 @@ class ReferenceBackend(OptionalGroups):
 
     # ------------------------------------------------------------------ image memory and handles
 
-    def _desc(self, desc: ImageDescriptor) -> Any:
-        """The driver's struct, cached in the descriptor."""
-        native = desc.prepared.get("blr")
-        if native is None:
-            sizes = desc.width, desc.height, desc.depth, desc.num_channels
-            kind = CHANNELS[desc.channel_type].index, _IMAGE_TYPES[desc.type], desc.num_levels, desc.array_size
-            native = desc.prepared["blr"] = self._ffi.new("blr_image_desc_t *", (*sizes, *kind))
-        return native
-
-    def _sampler(self, sampler: BindlessImageSampler) -> Any:
-        """The driver's struct, cached in the sampler."""
-        native = sampler.prepared.get("blr")
-        if native is None:
-            native = sampler.prepared["blr"] = self._ffi.new(
-                "blr_sampler_desc_t *",
-                (
-                    [_ADDRESSING[mode] for mode in sampler.addressing],
-                    int(sampler.is_normalized),
-                    _FILTERING[sampler.filtering],
-                    _FILTERING[sampler.mipmap_filtering],
-                    _CUBEMAP_FILTERING[sampler.cubemap_filtering],
-                    sampler.min_mipmap_level_clamp,
-                    sampler.max_mipmap_level_clamp,
-                    sampler.max_anisotropy,
-                ),
-            )
-        return native
-
     def _image(self, handle: int) -> Any:
         return self._ffi.cast("blr_image_t", handle)
 
@@ -352,7 +311,7 @@ class ReferenceBackend(OptionalGroups):
             sizes = " x ".join(str(n) for n in (desc.width, desc.height, desc.depth) if n)
             self._fits(desc.nbytes, f"an image of {sizes} pixels")
         image = self._ffi.new("blr_image_t *")
-        self._check(self._lib.blrImageCreate(context.handle, self._desc(desc), image), "blrImageCreate")
+        self._check(self._lib.blrImageCreate(context.handle, image_struct(self._ffi, desc), image), "blrImageCreate")
         return int(self._ffi.cast("uintptr_t", image[0]))
 
     def free_image(self, context: Context, handle: int, desc: ImageDescriptor) -> None:
@@ -375,13 +334,15 @@ class ReferenceBackend(OptionalGroups):
         return int(self._ffi.cast("uintptr_t", image[0]))
 
     def create_unsampled_image(self, context: Context, device: Device, handle: int, desc: ImageDescriptor) -> int:
-        number: int = self._lib.bindless_unsampled_image(context.handle, handle, self._desc(desc))
+        number: int = self._lib.bindless_unsampled_image(context.handle, handle, image_struct(self._ffi, desc))
         return number or self._refused("blrUnsampledImageCreate")
 
     def create_sampled_image(
         self, context: Context, device: Device, handle: int, desc: ImageDescriptor, sampler: BindlessImageSampler
     ) -> int:
-        number: int = self._lib.bindless_sampled_image(context.handle, handle, self._desc(desc), self._sampler(sampler))
+        number: int = self._lib.bindless_sampled_image(
+            context.handle, handle, image_struct(self._ffi, desc), sampler_struct(self._ffi, sampler)
+        )
         return number or self._refused("blrSampledImageCreate")
 
     def _refused(self, call: str) -> NoReturn:
@@ -405,8 +366,8 @@ class ReferenceBackend(OptionalGroups):
             context.handle,
             self._pointer(address),
             pitch if desc.height else 0,
-            self._desc(desc),
-            self._sampler(sampler),
+            image_struct(self._ffi, desc),
+            sampler_struct(self._ffi, sampler),
             created,
         )
         self._check(result, "blrSampledImageCreateFromMemory")
@@ -417,7 +378,7 @@ class ReferenceBackend(OptionalGroups):
     ) -> int:
         created = self._ffi.new("blr_image_handle_t *")
         view = self._ffi.new("blr_image_view_desc_t *")
-        view.image, view.pointer = self._desc(desc)[0], self._pointer(address)
+        view.image, view.pointer = image_struct(self._ffi, desc)[0], self._pointer(address)
         view.row_pitch = pitch if desc.height else 0
         # Channels of the image are numbered from 0 (BLR_SWIZZLE_RED); missing channels read 0.
         view.swizzle = [c if c < desc.num_channels else self._lib.BLR_SWIZZLE_ZERO for c in range(4)]
@@ -436,7 +397,7 @@ class ReferenceBackend(OptionalGroups):
         ffi = self._ffi
         native = ffi.new("blr_image_call_t *")
         native.operation = _OPERATIONS[call.operation]
-        native.type = _IMAGE_TYPES[call.descriptor.type]
+        native.type = IMAGE_TYPES[call.descriptor.type]
         native.handle = call.handle
         native.count = call.count
         native.coordinates = self._pointer(call.coords)

@@ -17,6 +17,7 @@ from ...model.external import (
     ResourceFd,
 )
 from ...model.image_descriptor import ImageDescriptor
+from .image_structs import image_struct
 from .objects import Context, Device, Event, Queue
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def map_image(backend: ReferenceBackend, context: Context, device: Device, memor
     """Map an image over the exporter's pixels."""
     image = backend._ffi.new("blr_image_t *")
     handle = backend._ffi.cast("blr_external_memory_t", memory)
-    result = backend._lib.blrExternalMemoryMapImage(handle, backend._desc(desc), image)
+    result = backend._lib.blrExternalMemoryMapImage(handle, image_struct(backend._ffi, desc), image)
     backend._check(result, "blrExternalMemoryMapImage")
     return int(backend._ffi.cast("uintptr_t", image[0]))
 

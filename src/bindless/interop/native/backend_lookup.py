@@ -33,8 +33,10 @@ def interop_of(backend: BackendProtocol) -> InteropProtocol:
 def counted_of(backend: BackendProtocol) -> CountedProtocol:
     """The calls of a back end whose native objects count references.
 
-    Raises:
-        FeatureNotSupportedError: its objects do not.
+    Raises
+    ------
+    FeatureNotSupportedError
+        Its objects do not.
     """
     return require_group(backend.counted, "reference counts of native objects", backend.backend)
 

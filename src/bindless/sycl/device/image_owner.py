@@ -20,7 +20,9 @@ class ImageOwner:
     def _image_memory(self) -> tuple[int, ImageDescriptor, Context, Device, object]:
         """Raw handle, descriptor, context and device of the memory, and the object that keeps it alive.
 
-        Raises:
-            InvalidError: it owns no memory.
+        Raises
+        ------
+        InvalidError
+            It owns no memory.
         """
         raise NotImplementedError

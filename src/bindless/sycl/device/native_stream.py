@@ -33,17 +33,25 @@ def order_after_stream(queue: QueueBase, stream: object) -> Event:
 
     Nobody waits here: the device does.
 
-    Args:
-        queue: of the CUDA backend, in order or out of order.
-        stream: an object with ``__cuda_stream__``, or the address of a CUstream; 1 and 2 are the default streams, of
-            the queue's device.
+    Parameters
+    ----------
+    queue : QueueBase
+        Of the CUDA backend, in order or out of order.
+    stream : object
+        An object with ``__cuda_stream__``, or the address of a CUstream; 1 and 2 are the default streams, of the
+        queue's device.
 
-    Returns:
+    Returns
+    -------
+    Event
         An event that completes when the stream has got so far.
 
-    Raises:
-        InvalidError: no stream, or the queue was closed.
-        FeatureNotSupportedError: the queue's backend knows no streams.
+    Raises
+    ------
+    InvalidError
+        No stream, or the queue was closed.
+    FeatureNotSupportedError
+        The queue's backend knows no streams.
     """
     queue._native  # noqa: B018  raises if it has ended
     backend = queue._backend
