@@ -213,8 +213,10 @@ def test_copies_that_cannot_be(run: Any, device: bl.Device) -> None:
         run(text, "test", 64, X, bl.LocalAccessor(256), np.uint64(2), 1, local=64)
 
 
-def test_an_element_behind_local_memory_is_read(run: Any) -> None:
-    """Local memory comes in units: a read just behind what was asked for, whose value is not used, is no fault."""
+def test_an_element_behind_local_memory_is_read(run: Any, device: bl.Device) -> None:
+    """The reference driver gives local memory in units: a read just behind the request, not used, is no fault."""
+    if device.backend is bl.Backend.cuda:
+        pytest.skip("a GPU's local memory ends at the requested size")
     text = """kernel void test(global int *out, local int *piece, int last)
     {
         const size_t i = get_local_id(0);

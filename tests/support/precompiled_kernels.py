@@ -82,7 +82,11 @@ def main(folder: str) -> int:
     runtime = ["interop/test_native.py", "level_zero/test_reference.py", "bindless_images/test_gather.py"]
     runtime += ["sycl/kernel/test_bound_launch.py", "sycl/kernel/test_offset.py"]
     runtime += ["sycl/device/test_two_devices_kernels.py"]
-    runtime += ["submission/test_command_graph.py", "submission/test_repeated_launches.py"]
+    runtime += [
+        "sycl/queue/test_interrupted_calls.py",
+        "submission/test_command_graph.py",
+        "submission/test_repeated_launches.py",
+    ]
     runtime.append("opencl/test_handles.py")
     folders = ["reference_kernels", "docs/examples", "interop/vulkan"]
     where = [str(_TESTS / name) for name in (*folders, *kernels, *runtime)]
