@@ -36,6 +36,7 @@ from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.sampler import BindlessImageSampler
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
+from .channel_copy import copy_channels
 from .mipmap import fill_levels
 from .pinned_uploads import free_array
 
@@ -294,7 +295,10 @@ def _padded(pixels: Array, desc: ImageDescriptor, own: bool = False) -> Array:
     if pixels.shape == shape:
         return pixels.astype(desc.dtype, "C") if own else np.ascontiguousarray(pixels, desc.dtype)
     padded = np.zeros(shape, desc.dtype)
-    padded[tuple(slice(n) for n in pixels.shape)] = pixels
+    if pixels.shape[-1] != shape[-1]:
+        copy_channels(padded[tuple(slice(n) for n in pixels.shape[:-1])], pixels)
+    else:  # only the number of layers differs
+        padded[: len(pixels)] = pixels
     return padded
 
 

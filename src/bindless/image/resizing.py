@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..model.channels import Channel
 from ..model.enums import AddressingMode, CoordinateNormalizationMode
 from .area_filter import shrink, to_storage
+from .channel_copy import first_channels
 from .coordinates import grid
 from .device_resample import shrunk
 from .row_blocks import in_blocks
@@ -29,7 +30,7 @@ def means(image: Image, sizes: tuple[int, ...], *, rounded: bool) -> Array:
     stored = shrunk(image._queue, image._store, sizes, channel, rounded=rounded)
     if stored is not None:
         kept = stored[: image.num_layers] if image._described.is_layered else stored
-        return np.ascontiguousarray(kept[..., : image.num_channels])
+        return first_channels(kept, image.num_channels)
     axes = ((image.num_layers,) if image._described.is_layered else ()) + sizes[::-1]
     means = shrink(image._store.download(0)[..., : image.num_channels], axes)
     if not rounded:
