@@ -14,11 +14,11 @@ import pytest
 
 import bindless as bl
 from bindless.backends.cuda import pinned_staging, pipelined_image_call, surface_copy
-from tests.backends.cuda.recorded_cuda import Fake, fake  # noqa: F401  a fixture
+from tests.backends.cuda.fake_cuda import Fake
 from tests.support.error_checks import raises
 
 
-def test_large_copies_are_kernels(queue: bl.Queue, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+def test_large_copies_are_kernels(queue: bl.Queue, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     """Their arguments, and that the surfaces which they go through end with the images."""
     monkeypatch.setattr(surface_copy, "SMALLEST", 1 << 10)
     wide = bl.ImageDescriptor(64, 32, num_channels=2, channel_type="fp16", type="array", array_size=4)
@@ -87,7 +87,7 @@ def _bytes(array: npt.NDArray[Any], desc: bl.ImageDescriptor) -> npt.NDArray[np.
 @pytest.mark.parametrize(("form", "offset", "extent"), STAGED)
 def test_host_memory_goes_through_buffers(
     queue: bl.Queue,
-    fake: Fake,  # noqa: F811
+    fake: Fake,
     staging: Any,
     form: str,
     offset: Any,
@@ -120,7 +120,7 @@ def test_host_memory_goes_through_buffers(
 
 
 @pytest.mark.parametrize("extra", [0, 12345])
-def test_bytes_go_through_buffers_too(queue: bl.Queue, fake: Fake, staging: Any, extra: int) -> None:  # noqa: F811
+def test_bytes_go_through_buffers_too(queue: bl.Queue, fake: Fake, staging: Any, extra: int) -> None:
     """Between numpy arrays and device memory, what is no whole line with them; shared memory is the driver's affair."""
     data = np.random.default_rng(2).integers(0, 256, (3 << 20) + extra, np.uint8)
     counts = []
@@ -136,7 +136,7 @@ def test_bytes_go_through_buffers_too(queue: bl.Queue, fake: Fake, staging: Any,
     assert counts[0] > 10 and counts[1] == 2
 
 
-def test_staged_copies_are_in_order(queue: bl.Queue, fake: Fake, staging: Any) -> None:  # noqa: F811
+def test_staged_copies_are_in_order(queue: bl.Queue, fake: Fake, staging: Any) -> None:
     """With commands before and after, of this queue and of another, and from several threads."""
     desc = bl.ImageDescriptor(300, 200, num_channels=4, channel_type="fp32")
     arrays = [np.full(desc.shape, float(value), np.float32) for value in range(4)]
@@ -169,7 +169,7 @@ def test_staged_copies_are_in_order(queue: bl.Queue, fake: Fake, staging: Any) -
 
 @pytest.mark.parametrize("call", ["cuMemcpy3DAsync", "cuEventRecord"])
 @pytest.mark.parametrize("to_device", [True, False])
-def test_a_staged_copy_that_fails(queue: bl.Queue, fake: Fake, staging: Any, call: str, to_device: bool) -> None:  # noqa: F811
+def test_a_staged_copy_that_fails(queue: bl.Queue, fake: Fake, staging: Any, call: str, to_device: bool) -> None:
     desc = bl.ImageDescriptor(300, 200, num_channels=4, channel_type="fp32")
     array = np.ones(desc.shape, np.float32)
     with bl.ImageMem(desc, queue) as memory:
@@ -186,7 +186,7 @@ def test_a_staged_copy_that_fails(queue: bl.Queue, fake: Fake, staging: Any, cal
 
 def test_what_goes_to_the_driver_as_before(
     queue: bl.Queue,
-    fake: Fake,  # noqa: F811
+    fake: Fake,
     device: bl.Device,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -223,7 +223,7 @@ def test_what_goes_to_the_driver_as_before(
         pinned_staging.staging_bytes()
 
 
-def test_repeated_copies(queue: bl.Queue, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+def test_repeated_copies(queue: bl.Queue, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small ones by the driver, large ones by a kernel that is prepared for its images; what the driver refuses is told
     as the first time, and nothing of it is held."""
     desc = bl.ImageDescriptor(64, 64, num_channels=4, channel_type="unorm_int8")
@@ -253,7 +253,7 @@ def test_repeated_copies(queue: bl.Queue, fake: Fake, monkeypatch: pytest.Monkey
         queue.ext_oneapi_copy(second, first).wait()
 
 
-def test_repeated_copies_through_buffers(queue: bl.Queue, fake: Fake, staging: Any) -> None:  # noqa: F811
+def test_repeated_copies_through_buffers(queue: bl.Queue, fake: Fake, staging: Any) -> None:
     """Other arrays of the same shape; pinned memory goes to the driver as it is."""
     desc = bl.ImageDescriptor(512, 128, num_channels=4, channel_type="fp32")
     pinned = bl.usm_empty(desc.shape, desc.dtype, queue, kind="host")
@@ -274,7 +274,7 @@ def test_repeated_copies_through_buffers(queue: bl.Queue, fake: Fake, staging: A
 
 def test_small_copies_that_are_repeated_have_a_buffer(
     queue: bl.Queue,
-    fake: Fake,  # noqa: F811
+    fake: Fake,
     device: bl.Device,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -298,7 +298,7 @@ def test_small_copies_that_are_repeated_have_a_buffer(
     assert fake.library.fake_live_allocations() == before + 1
 
 
-def test_a_graph_is_one_of_the_drivers(queue: bl.Queue, fake: Fake, staging: Any) -> None:  # noqa: F811
+def test_a_graph_is_one_of_the_drivers(queue: bl.Queue, fake: Fake, staging: Any) -> None:
     """Recorded without a command that runs, launched as one, destroyed once; nothing is staged."""
     array, pixels = bl.usm_empty((1 << 20,), "u1", queue), np.full(1 << 20, 9, np.uint8)
     queue.memcpy(array, pixels).wait()
@@ -333,7 +333,7 @@ def test_a_graph_is_one_of_the_drivers(queue: bl.Queue, fake: Fake, staging: Any
 @pytest.mark.parametrize("given", [False, True])
 def test_device_functions_over_host_arrays_overlap_in_pieces(
     queue: bl.Queue,
-    fake: Fake,  # noqa: F811
+    fake: Fake,
     staging: Any,
     monkeypatch: pytest.MonkeyPatch,
     count: int,
@@ -362,7 +362,7 @@ def test_device_functions_over_host_arrays_overlap_in_pieces(
 
 def test_pieces_of_layers_and_of_writes(
     queue: bl.Queue,
-    fake: Fake,  # noqa: F811
+    fake: Fake,
     staging: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -390,7 +390,7 @@ def test_pieces_of_layers_and_of_writes(
 @pytest.mark.parametrize("call", ["cuLaunchKernel", "cuMemcpyAsync", "cuEventRecord", "cuMemAlloc"])
 def test_pieces_that_fail(
     queue: bl.Queue,
-    fake: Fake,  # noqa: F811
+    fake: Fake,
     staging: Any,
     monkeypatch: pytest.MonkeyPatch,
     call: str,
@@ -413,7 +413,7 @@ def test_pieces_that_fail(
         bl.destroy_image_handle(image, queue)
 
 
-def test_small_images_go_through_pinned_memory(device: bl.Device, fake: Fake) -> None:  # noqa: F811
+def test_small_images_go_through_pinned_memory(device: bl.Device, fake: Fake) -> None:
     """From some of a kind on: each in turn, never one whose copy the driver has not done; it ends with the context."""
     rng = np.random.default_rng(1)
     before = fake.library.fake_live_allocations()
@@ -441,7 +441,7 @@ def test_small_images_go_through_pinned_memory(device: bl.Device, fake: Fake) ->
     assert fake.library.fake_live_allocations() == before
 
 
-def test_small_images_without_pinned_memory(device: bl.Device, fake: Fake) -> None:  # noqa: F811
+def test_small_images_without_pinned_memory(device: bl.Device, fake: Fake) -> None:
     """Where there is none left they are copied as all others."""
     array = np.arange(9 * 5 * 4, dtype=np.uint8).reshape(9, 5, 4)
     with bl.Context(device) as context, bl.Queue(device, context, in_order=True) as queue:

@@ -8,7 +8,7 @@ import pytest
 
 import bindless as bl
 from bindless.drivers import cuda as driver
-from tests.backends.cuda.recorded_cuda import Fake, fake  # noqa: F401  a fixture
+from tests.backends.cuda.fake_cuda import Fake
 from tests.support.error_checks import raises
 from tests.support.shared_files import SharedFile, descriptors, import_semaphore
 
@@ -28,7 +28,7 @@ def imported(
         raise
 
 
-def test_what_is_asked(queue: bl.Queue, fake: Fake) -> None:  # noqa: F811
+def test_what_is_asked(queue: bl.Queue, fake: Fake) -> None:
     shared = SharedFile.make(4096)
     for dedicated in (False, True):
         bl.release_external_memory(imported(shared, queue, dedicated=dedicated), queue)
@@ -53,7 +53,7 @@ def test_what_is_asked(queue: bl.Queue, fake: Fake) -> None:  # noqa: F811
     shared.close()
 
 
-def test_a_refusal_leaves_nothing(queue: bl.Queue, fake: Fake) -> None:  # noqa: F811
+def test_a_refusal_leaves_nothing(queue: bl.Queue, fake: Fake) -> None:
     shared, before = SharedFile.make(4096), descriptors()
     fake.fail("cuImportExternalMemory", lib.CUDA_ERROR_UNKNOWN)
     with raises(bl.InvalidError, match=r"4096 bytes.*Fake GPU 0"):

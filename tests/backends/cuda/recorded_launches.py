@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from tests.backends.cuda.recorded_cuda import Fake
+from tests.backends.cuda.fake_cuda import Fake
 from tests.support.error_checks import raises
 
 PTX = b"""

@@ -12,14 +12,14 @@ import pytest
 import bindless as bl
 from bindless import level_zero as ze
 from bindless.drivers import cuda as driver
-from tests.backends.cuda.recorded_cuda import PTX, Fake, fake  # noqa: F401  a fixture
+from tests.backends.cuda.fake_cuda import PTX, Fake
 from tests.support.error_checks import raises
 
 PAGE = 2 << 20
 lib, ffi = driver.lib, driver.ffi
 
 
-def test_an_array_grows_where_it_is(queue: bl.Queue, fake: Fake) -> None:  # noqa: F811
+def test_an_array_grows_where_it_is(queue: bl.Queue, fake: Fake) -> None:
     assert ze.get_page_size(1, queue) == PAGE
     growing = ze.GrowableArray(np.int32, queue, capacity=10 * PAGE // 4)
     assert fake.lines("cuMemCreate") == [] and fake.lines("cuMemAddressReserve") == [
@@ -41,7 +41,7 @@ def test_an_array_grows_where_it_is(queue: bl.Queue, fake: Fake) -> None:  # noq
 
 
 @pytest.mark.parametrize("call", ["cuMemCreate", "cuMemMap", "cuMemSetAccess", "cuMemAddressReserve"])
-def test_a_call_that_fails_leaves_nothing(queue: bl.Queue, fake: Fake, call: str) -> None:  # noqa: F811
+def test_a_call_that_fails_leaves_nothing(queue: bl.Queue, fake: Fake, call: str) -> None:
     fake.fail(call, 2)
     with pytest.raises(bl.Error):
         ze.GrowableArray(np.int32, queue, capacity=PAGE).resize(5)
@@ -65,7 +65,7 @@ def test_one_memory_at_two_addresses(queue: bl.Queue) -> None:
         ze.PhysicalMemory(2**40, queue)
 
 
-def test_memory_travels_as_bytes(queue: bl.Queue, fake: Fake) -> None:  # noqa: F811
+def test_memory_travels_as_bytes(queue: bl.Queue, fake: Fake) -> None:
     array = bl.usm_empty(100, np.int32, queue)
     array.copy_from(np.arange(100, dtype=np.int32), queue)
     handle = pickle.loads(pickle.dumps(ze.export_memory(array[10:])))
@@ -79,7 +79,7 @@ def test_memory_travels_as_bytes(queue: bl.Queue, fake: Fake) -> None:  # noqa: 
         ze.open_memory(handle, queue)
 
 
-def test_cooperative_launches(queue: bl.Queue, fake: Fake) -> None:  # noqa: F811
+def test_cooperative_launches(queue: bl.Queue, fake: Fake) -> None:
     kernel = bl.load_kernel_bundle(PTX, queue.context).get_kernel("plain")
     fake.parameters(8)
     units = queue.device.get_info("max_compute_units")
@@ -120,7 +120,7 @@ def test_what_cuda_has_not_is_named(queue: bl.Queue) -> None:
 
 
 @pytest.mark.parametrize("ownership", ["transfer", "keep"])
-def test_native_objects_end_once_or_not_at_all(fake: Fake, device: bl.Device, ownership: str) -> None:  # noqa: F811
+def test_native_objects_end_once_or_not_at_all(fake: Fake, device: bl.Device, ownership: str) -> None:
     slots = {name: ffi.new(f"{name} *") for name in ("CUcontext", "CUstream", "CUevent", "CUmodule", "CUfunction")}
     assert lib.cuDevicePrimaryCtxRetain(slots["CUcontext"], device.index) == 0
     context = bl.make_context("cuda", slots["CUcontext"][0], ownership=ownership)
@@ -149,7 +149,7 @@ def test_native_objects_end_once_or_not_at_all(fake: Fake, device: bl.Device, ow
     assert fake.library.fake_live_allocations() == before - count
 
 
-def test_a_stream_that_captures_is_no_queue(fake: Fake, device: bl.Device) -> None:  # noqa: F811
+def test_a_stream_that_captures_is_no_queue(fake: Fake, device: bl.Device) -> None:
     context, slot = bl.Context(device), ffi.new("CUstream *")
     with context._native.primary(None):
         lib.cuStreamCreate(slot, lib.CU_STREAM_NON_BLOCKING)
@@ -164,7 +164,7 @@ def test_a_stream_that_captures_is_no_queue(fake: Fake, device: bl.Device) -> No
 # ---------------------------------------------------------------------- images
 
 
-def test_arrays_for_gathers(queue: bl.Queue, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+def test_arrays_for_gathers(queue: bl.Queue, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
     from bindless.backends.cuda import image_memory
 
     native = queue.device._record.native
@@ -205,7 +205,7 @@ def test_what_images_can_be(queue: bl.Queue) -> None:
     bl.free(pointer)
 
 
-def test_no_launch_has_an_offset(queue: bl.Queue, fake: Fake) -> None:  # noqa: F811
+def test_no_launch_has_an_offset(queue: bl.Queue, fake: Fake) -> None:
     fake.parameters(8)
     kernel = bl.load_kernel_bundle(PTX, queue.context).get_kernel("plain")
     array = bl.usm_empty(64, np.float32, queue)

@@ -24,7 +24,7 @@ INTEROP = ("external_memory", "external_semaphore", "imported_objects", "outside
 
 # Arguments of pytest, in the folder of the tests.
 RUNS = {
-    "calls": ("backends/cuda/recorded_cuda.py",),
+    "calls": tuple(f"backends/cuda/recorded_{name}.py" for name in ("cuda", "modules", "images")),
     "launches": ("backends/cuda/recorded_launches.py",),
     "large-copies": ("backends/cuda/recorded_copies.py",),
     "repeated-copies": ("bindless_images/test_repeated_copies.py", "-k", "not in_the_child_of_a_fork"),
