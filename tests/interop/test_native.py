@@ -1,4 +1,4 @@
-"""``get_native`` and ``make_*`` on the device under test; Level Zero's own are in test_native_level_zero.py."""
+"""``get_native`` and ``make_*`` on the device under test; Level Zero's own are in the folder native_level_zero."""
 
 from __future__ import annotations
 

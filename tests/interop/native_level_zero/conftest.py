@@ -1,0 +1,41 @@
+"""The native context of a test, and the package's context over it; the driver counts what is alive at the end."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+import bindless as bl
+from tests.interop.raw_level_zero import Raw
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quick_collections() -> Iterator[None]:
+    """Objects of before are not looked at in every collection."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.fixture
+def raw(device: bl.Device) -> Iterator[Raw]:
+    """What a program makes is all destroyed at the end of a test, once each."""
+    gc.collect()
+    made = Raw(device)
+    before = made.objects
+    yield made
+    assert made.objects == before
+    made.destroy(made.context)
+
+
+@pytest.fixture
+def kept(raw: Raw) -> Iterator[bl.Context]:
+    """The native context as one of the package; it stays the program's."""
+    context = bl.make_context("level_zero", raw.context, raw.facade, ownership="keep")
+    yield context
+    raw.open_gates()
+    context.close()
+    context._resource.close()  # at once, also where a failed test still holds it
