@@ -32,7 +32,8 @@ class _DriverCopies:
         from ..drivers import cuda
 
         self._driver = cuda
-        bench.queue._native.primary.activate()  # the context that streams are made in
+        native: Any = bench.queue._native
+        native.primary.activate()  # the context that streams are made in
         slot = cuda.ffi.new("CUstream *")
         cuda.check(cuda.lib.cuStreamCreate(slot, cuda.lib.CU_STREAM_NON_BLOCKING), "cuStreamCreate")
         self._stream = slot[0]

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..backends.contract import require_group
 from ..backends.contract.low_level import EventPoolProtocol
+from ..backends.contract.native_objects import NativePool
 from ..core import ownership
 from ..model.enums import Backend
 from ..model.errors import BackendMismatchError, InvalidError
@@ -83,7 +84,7 @@ class EventPool(SingleOwner):
         create = _calls_of(context).create_event_pool
         self._own(context, count, create(context._native, count, shared=bool(shared), timed=False))
 
-    def _own(self, context: Context, count: int, native: object) -> None:
+    def _own(self, context: Context, count: int, native: NativePool) -> None:
         self.context = context
         self.count = count
         self._native = native

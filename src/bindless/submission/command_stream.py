@@ -157,6 +157,13 @@ class CommandStream(Commands):
 
     # ------------------------------------------------------------------ submission
 
+    @property
+    def live(self) -> NativeQueue:
+        """The native queue; raises ``unusable`` after its release."""
+        if self.native is None:
+            raise self.unusable()
+        return self.native
+
     def unusable(self) -> Error:
         """The error of a use after the end."""
         what = f"the queue on {self.device._label} {self._reason}"
@@ -215,7 +222,7 @@ class CommandStream(Commands):
 
             def operation(natives: Sequence[NativeEvent]) -> NativeEvent:
                 self.bundles.add(bundle)
-                return self._launch(self.native, kernel, global_size, local_size, arguments, natives)
+                return self._launch(self.live, kernel, global_size, local_size, arguments, natives)
 
             return self._defer(operation, waits, (*keep, bundle))
         with self.lock:
@@ -317,7 +324,7 @@ class CommandStream(Commands):
         """From now on the batch is held by an event, in order that of the last command; the lock is held."""
         if not self.in_order or last is None:
             calls = self.backend.unordered_batches
-            assert calls is not None  # else the queue has no batches
+            assert calls is not None and self.native is not None  # else the queue has no batches
             last = Event._of_all(self, tuple(Event(self, native) for native in calls.queue_ends(self.native)))
         self._held.append((last, self._new_batch()))
 
@@ -359,7 +366,7 @@ class CommandStream(Commands):
         if self.lock.depth > 1:  # a finalizer, in the middle of a submission: what that uses is not noted yet
             return
         try:
-            idle = self.backend.queue_is_idle(self.native)
+            idle = self.native is None or self.backend.queue_is_idle(self.native)
         except Error as error:  # the device is lost: nothing runs any more
             self.log.record(error)
             idle = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,12 +12,13 @@ import pytest
 from bindless.backends.contract import BackendProtocol, OptionalGroups, Traits
 from bindless.backends.contract import optional_groups as groups_module
 from bindless.backends.cuda.backend import CudaBackend
+from bindless.backends.cuda.event import Event
 from bindless.backends.level_zero.backend import LevelZeroBackend
 from bindless.backends.opencl.backend import OpenCLBackend
 from bindless.backends.reference.backend import ReferenceBackend
 
-# mypy compares each class with the protocol here; making one opens no driver of a vendor.
-BACKENDS: dict[str, Callable[[], BackendProtocol]] = {
+# Making a back end opens no driver of a vendor.
+BACKENDS: dict[str, Callable[[], Any]] = {
     "cuda": CudaBackend,
     "level_zero": LevelZeroBackend,
     "opencl": OpenCLBackend,
@@ -44,8 +46,40 @@ def protocol_of(group: str) -> type:
     return protocol
 
 
+# Back ends have types of their own for these, with names of their own.
+OWN_NAMES = re.compile(r"\b(Any|Native(ExternalMemory|Fence|Graph|Physical|Pool|PoolEvent|Semaphore))\b")
+# Types of results that are narrower than those of the contract.
+NARROWER = {"NativeHandle": "int", "ForeignEvent": "Event", "list": "Sequence"}
+
+
+def alternatives(annotation: object, narrower: bool = False) -> set[str]:
+    """Parts of the union in an annotation, native types by the name of the back ends' classes."""
+    text = re.sub(r"\b_?[a-z_]+\.(?=[A-Z])", "", str(annotation))
+    if narrower:
+        text = re.sub(r"\w+", lambda word: NARROWER.get(word[0], word[0]), text)
+        text = re.sub(r"Callable\[(\[[^\]]*\]|\.\.\.)", "Callable[...", text)
+    text = re.sub(r"\bNative(?!Handle\b)", "", text)
+    return {part.strip() for part in re.split(r"\|(?![^\[]*\])", text)}
+
+
+def type_mismatches(wanted: Callable[..., Any], present: Callable[..., Any]) -> list[str]:
+    """Parameters of other types than the contract's, and results that are none of the contract's."""
+    expected, own = inspect.signature(wanted), inspect.signature(present)
+    found = [
+        f"{name}: {own.parameters[name].annotation}, not {parameter.annotation}"
+        for name, parameter in list(expected.parameters.items())[1:]
+        if name in own.parameters
+        and not OWN_NAMES.search(str(parameter.annotation))
+        and alternatives(own.parameters[name].annotation) != alternatives(parameter.annotation)
+    ]
+    results = str(expected.return_annotation), str(own.return_annotation)
+    if not OWN_NAMES.search(results[0]) and not alternatives(results[1], True) <= alternatives(results[0], True):
+        found.append(f"-> {results[1]}, not {results[0]}")
+    return found
+
+
 def mismatches(protocol: type, made: object) -> list[str]:
-    """What an object lacks of a protocol: missing members, and methods with other parameters."""
+    """What an object lacks of a protocol: missing members, and methods with other parameters or results."""
     found = []
     for name in members(protocol):
         wanted = inspect.getattr_static(protocol, name)
@@ -58,6 +92,7 @@ def mismatches(protocol: type, made: object) -> list[str]:
             names = [own.name for own in expected], [own.name for own in present[: len(expected)]]
             if names[0] != names[1] or extra:
                 found.append(f"{name}{inspect.signature(getattr(made, name))}, not {names[0]}")
+            found += [f"{name}: {text}" for text in type_mismatches(wanted, getattr(made, name))]
     return found
 
 
@@ -97,3 +132,12 @@ def test_a_missing_method_is_found() -> None:
     found = mismatches(protocol_of("graph"), Partial())
     assert "launch_graph is missing" in found
     assert any(entry.startswith("record_graph(") for entry in found)
+
+
+def test_other_types_are_found() -> None:
+    class Confused:
+        def records_graphs(self, queue: Event) -> int: ...
+
+    found = mismatches(protocol_of("graph"), Confused())
+    assert "records_graphs: queue: Event, not NativeQueue" in found
+    assert "records_graphs: -> int, not bool" in found

@@ -9,11 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from ...model.image_descriptor import ImageDescriptor
 from ...model.sampler import BindlessImageSampler
-from .native_objects import NativeContext, NativeDevice, NativeEvent, NativeKernel, NativeModule, NativeQueue
+from .native_objects import (
+    NativeContext,
+    NativeDevice,
+    NativeEvent,
+    NativeFence,
+    NativeGraph,
+    NativeKernel,
+    NativeModule,
+    NativePhysical,
+    NativePool,
+    NativePoolEvent,
+    NativeQueue,
+)
 
 __all__ = [
     "CachePreferenceProtocol",
@@ -38,12 +50,6 @@ __all__ = [
     "UnsampledMemoryProtocol",
     "VirtualMemoryProtocol",
 ]
-
-NativeFence = Any
-NativeGraph = Any
-NativePhysical = Any
-NativePool = Any
-NativePoolEvent = Any
 
 
 class UnsampledMemoryProtocol(Protocol):

@@ -14,7 +14,7 @@ from ...model.enums import Errc, UsmKind
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.native_handle import NativeHandle
 from ..common import foreign_event
-from ..contract import AdoptedQueue, PlatformRecord, PointerRecord
+from ..contract import AdoptedQueue, NativeQueue, PlatformRecord, PointerRecord
 from .context import Allocation, Context
 from .device import Device, PrimaryContext, devices
 from .errors import SUCCESS, check
@@ -157,7 +157,8 @@ def adopt_queue(context: Context, device: Device, handle: NativeHandle, owned: b
         check(lib.cuStreamIsCapturing(native, capturing), "cuStreamIsCapturing", repr(handle))
         if capturing[0] != lib.CU_STREAM_CAPTURE_STATUS_NONE:
             raise _invalid(f"{handle!r} captures a graph: a queue would end the capture; make the queue after its end")
-    return AdoptedQueue(Queue.around(context, device, AdoptedStream(primary, native, owned)), in_order=True)
+    made = Queue.around(context, device, AdoptedStream(primary, native, owned))
+    return AdoptedQueue(NativeQueue(made), in_order=True)
 
 
 # ---------------------------------------------------------------------- events

@@ -14,7 +14,7 @@ from ...model.enums import Errc, UsmKind
 from ...model.errors import BuildError, InvalidError
 from ...model.native_handle import NativeHandle
 from ..common import foreign_event
-from ..contract import AdoptedQueue, PlatformRecord, PointerRecord
+from ..contract import AdoptedQueue, NativeQueue, PlatformRecord, PointerRecord
 from . import memory
 from .command_list import ImmediateList, RegularLists
 from .context import Allocation, Context, NativeContext, is_default
@@ -118,7 +118,7 @@ def adopt_queue(context: Context, device: Device, handle: NativeHandle, owned: b
     refuse_in_fork()
     place = context.device(device)
     lists = (_immediate if handle.type == _LIST else _regular)(context, place, handle, owned)
-    return AdoptedQueue(Queue.around(context, place, lists), in_order=True)
+    return AdoptedQueue(NativeQueue(Queue.around(context, place, lists)), in_order=True)
 
 
 def _immediate(context: Context, device: Device, handle: NativeHandle, owned: bool) -> ImmediateList:

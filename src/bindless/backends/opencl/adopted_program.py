@@ -18,7 +18,7 @@ from ...drivers import opencl as driver
 from ...model.enums import BundleState
 from ...model.errors import BuildError, Error, InvalidError
 from ...model.native_handle import NativeHandle
-from ..contract import KernelRecord
+from ..contract import KernelRecord, NativeModule
 from ..contract.reference_counted import AdoptedBundle
 from . import memory_svm
 from .context import Context
@@ -218,7 +218,8 @@ def adopt_programs(
         for module in found_modules:
             module.keeps = tuple(objects)
     parts = {device: tuple(objects) for device in common} if state is BundleState.object else {}
-    return AdoptedBundle(common, modules, parts, sources, tuple(objects))
+    natives = {device: [NativeModule(module) for module in found] for device, found in modules.items()}
+    return AdoptedBundle(common, natives, parts, sources, tuple(objects))
 
 
 def _make_executable(
@@ -328,7 +329,7 @@ def adopt_programs_of(context: Context, devices: Sequence[Device], kernels: Sequ
     for program, made in ended.items():
         names = tuple(sorted({_name_of(ffi.cast("cl_kernel", int(kernel))) for kernel in made}))
         for device, found in modules.items():
-            found.append(_EndedProgram(context, device, program, names))
+            found.append(NativeModule(_EndedProgram(context, device, program, names)))
     return replace(adopted, modules=modules)
 
 

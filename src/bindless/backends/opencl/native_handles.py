@@ -16,7 +16,7 @@ from ...model.enums import DeviceType, UsmKind
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.image_descriptor import ImageDescriptor
 from ...model.native_handle import NativeHandle
-from ..contract import AdoptedQueue, DeviceRecord, PlatformRecord, PointerRecord
+from ..contract import AdoptedQueue, DeviceRecord, NativeQueue, PlatformRecord, PointerRecord
 from . import memory_buffers
 from .context import WHOLE, Allocation, Context
 from .device import Device, Platform, all_platforms, devices
@@ -203,7 +203,7 @@ def adopt_queue(context: Context, device: Device, handle: NativeHandle, owned: b
     profiling = bool(flags & lib.CL_QUEUE_PROFILING_ENABLE)
     if not owned:
         retain(native, "cl_command_queue")
-    return AdoptedQueue(Queue(context, device, in_order, profiling, native), in_order, profiling)
+    return AdoptedQueue(NativeQueue(Queue(context, device, in_order, profiling, native)), in_order, profiling)
 
 
 def adopt_event(context: Context, handle: NativeHandle, owned: bool) -> Event:

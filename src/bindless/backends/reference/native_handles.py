@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from ...model.enums import UsmKind
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.native_handle import NativeHandle
-from ..contract import AdoptedQueue, DeviceRecord, PlatformRecord, PointerRecord
+from ..contract import AdoptedQueue, DeviceRecord, NativeQueue, PlatformRecord, PointerRecord
 from .module import Kernel, Kernels, Module
 from .objects import Context, Device, Event, Queue
 
@@ -88,7 +88,7 @@ class Natives:
         """Adopt a queue as out of order, because the driver does not report the order."""
         made = Queue(self._native(handle), context, profiling=False, owned=owned)
         self._backend.queue_is_idle(made)  # Raises for a handle that is not a queue.
-        return AdoptedQueue(made, in_order=False)
+        return AdoptedQueue(NativeQueue(made), in_order=False)
 
     def adopt_event(self, context: Context, handle: NativeHandle, owned: bool) -> Event:
         native = self._native(handle)

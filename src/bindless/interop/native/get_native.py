@@ -30,7 +30,7 @@ def _platform(platform: Platform) -> _Natives:
 
 def _bundle(bundle: KernelBundle) -> _Natives:
     bundle._require_open()
-    natives = [native for modules in bundle._natives.values() for native in modules]
+    natives: _Natives = [native for modules in bundle._natives.values() for native in modules]
     if _is_counted(bundle.context._backend):
         natives += [*bundle._programs, *(native for parts in bundle._objects.values() for native in parts)]
     if not natives:

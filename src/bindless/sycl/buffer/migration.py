@@ -252,13 +252,13 @@ class _Copy:
         image = source.image or target.image
         if image is None:
             to, from_ = target.address + self.begin, source.address + self.begin
-            return backend.copy(stream.native, to, from_, self.nbytes, waits)
+            return backend.copy(stream.live, to, from_, self.nbytes, waits)
         desc = image.descriptor
         ends = [
             place.image or HostMemory(place.address, desc.extent, desc.pixel_size, self.nbytes)
             for place in (source, target)
         ]
-        return backend.copy_image(stream.native, CopyRegion(ends[0], ends[1], desc.extent), waits)
+        return backend.copy_image(stream.live, CopyRegion(ends[0], ends[1], desc.extent), waits)
 
     def by_driver(self, stream: CommandStream, waits: tuple[Event, ...]) -> Event:
         """Ordered by the driver."""

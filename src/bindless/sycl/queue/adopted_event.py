@@ -22,6 +22,8 @@ class ForeignEvent(Event):
 
     __slots__ = ("_backend", "_context", "_resource")
 
+    _native: NativeEvent
+
     def __init__(self, _context: Context, _native: NativeEvent) -> None:
         super().__init__(None, _native)
         self._context = _context

@@ -107,7 +107,7 @@ def submit_semaphore(
         if event is None:
             calls = require_group(stream.backend.external_semaphores, "external semaphores", stream.backend.backend)
             submit = calls.wait_semaphore if waits else calls.signal_semaphore
-            event = stream.submit(partial(submit, stream.native, semaphore._native, number), depends_on, (resource,))
+            event = stream.submit(partial(submit, stream.live, semaphore._native, number), depends_on, (resource,))
     except Error as error:
         raise as_invalid(error, f"{semaphore!r} was not {'waited for' if waits else 'signalled'}") from error
     if waits:
