@@ -10,6 +10,10 @@ import pytest
 
 import bindless as bl
 from bindless.backends import registry
+from bindless.backends.cuda.backend import CudaBackend
+from bindless.backends.level_zero.backend import LevelZeroBackend
+from bindless.backends.opencl.backend import OpenCLBackend
+from bindless.backends.reference.backend import ReferenceBackend
 from bindless.model.enums import Backend, DeviceType
 from bindless.sycl.kernel.module_choice import choose_modules
 from tests.support.error_checks import raises
@@ -282,6 +286,12 @@ SOURCES = {
     "OpenCL C": b"kernel void k(global int *out) { *out = 1; }",
     "CUDA C++": b'extern "C" __global__ void k(int *out) { *out = 1; }',
 }
+BACKENDS = {
+    bl.Backend.cuda: CudaBackend,
+    bl.Backend.opencl: OpenCLBackend,
+    bl.Backend.level_zero: LevelZeroBackend,
+    bl.Backend.reference: ReferenceBackend,
+}
 TAKEN = {
     bl.Backend.cuda: ("PTX", "a cubin", "a fat binary of CUDA"),
     bl.Backend.opencl: ("SPIR-V", "OpenCL C", "PTX", "a cubin"),  # of its driver, or none
@@ -295,7 +305,7 @@ TAKEN = {
 def test_a_source_in_another_language_is_told_by_its_name(backend, language):
     source = SOURCES[language]
     if language in TAKEN[backend]:
-        assert choose_modules(source, backend, ()) == (source,)
+        assert choose_modules(source, BACKENDS[backend](), ()) == (source,)
         return
     with raises(bl.BuildError, match=f"{re.escape(language)}.*{backend}.*build"):
-        choose_modules(source, backend, ())
+        choose_modules(source, BACKENDS[backend](), ())

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Language", "Traits"]
+__all__ = ["Language", "ModuleLanguage", "Traits"]
 
 Language = Literal["ptx", "spirv", "opencl_c"]
+ModuleLanguage = Literal["cubin", "ptx", "spirv", "opencl_c"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,14 @@ class Traits:
         Of the kernels that ``image_call`` runs; None where the driver has functions of its own.
     kernel_language : Language | None
         Of the built-in kernels that ``bindless.image`` launches; None where it launches none.
+    module_languages : tuple[ModuleLanguage, ...]
+        Languages of a kernel file's modules that ``load_module`` takes, best first.
+    module_formats : tuple[str, ...]
+        Formats of other sources that ``load_module`` takes, by the names that messages use.
+    build_target : Language
+        Target of ``bindless build`` whose modules all devices run.
+    loads_driver_binaries : bool
+        ``load_module`` also takes binaries of the driver, which may look like PTX or a cubin.
     """
 
     events_release_themselves: bool = False
@@ -45,3 +54,7 @@ class Traits:
     has_texture_units: bool = False
     function_language: Language | None = None
     kernel_language: Language | None = None
+    module_languages: tuple[ModuleLanguage, ...] = ("spirv",)
+    module_formats: tuple[str, ...] = ("SPIR-V",)
+    build_target: Language = "spirv"
+    loads_driver_binaries: bool = False

@@ -84,6 +84,9 @@ class CudaBackend(OptionalGroups):
         has_texture_units=True,
         function_language="ptx",
         kernel_language="ptx",
+        module_languages=("cubin", "ptx"),
+        module_formats=("PTX", "a cubin", "a fat binary of CUDA"),
+        build_target="ptx",
     )
 
     # ------------------------------------------------------------------ discovery

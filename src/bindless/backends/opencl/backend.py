@@ -69,7 +69,15 @@ class OpenCLBackend(OptionalGroups):
     """The back end of OpenCL devices. The constructor loads nothing; ``devices`` loads the loader and the drivers."""
 
     backend = Backend.opencl
-    traits = Traits(events_release_themselves=True, launches_directly=True, function_language="opencl_c")
+    traits = Traits(
+        events_release_themselves=True,
+        launches_directly=True,
+        function_language="opencl_c",
+        module_languages=("opencl_c", "spirv"),
+        module_formats=("OpenCL C", "SPIR-V"),
+        build_target="opencl_c",
+        loads_driver_binaries=True,
+    )
 
     # ------------------------------------------------------------------ discovery
 

@@ -70,7 +70,7 @@ class BundleSource:
 
     def __init__(self, context: Context, source: bytes | KernelFile, options: str, devices: Sequence[Device]) -> None:
         self._backend = context._backend
-        self.modules = choose_modules(source, self._backend.backend, devices)
+        self.modules = choose_modules(source, self._backend, devices)
         self.options = _checked_options(options)
         described = [self._backend.describe_module(module) for module in self.modules]
         told: Mapping[str, KernelSignature] = {}

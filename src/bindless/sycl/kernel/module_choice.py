@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ...model.enums import Backend
+from ...backends.contract import BackendProtocol
 from ...model.errors import BuildError, InvalidError
 from ...model.module import ptx
 from ...model.module.kernel_file import KernelFile, Section, is_kernel_file
@@ -18,19 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["choose_modules", "read_source"]
 
-# Languages that a backend's devices run, best first.
-_LANGUAGES: Mapping[Backend, tuple[str, ...]] = {
-    Backend.cuda: ("cubin", "ptx"),
-    Backend.reference: ("spirv",),
-    Backend.level_zero: ("spirv",),
-    Backend.opencl: ("opencl_c", "spirv"),
-}
 _ELF = b"\x7fELF"
-# What a message says of them.
-_TAKEN: Mapping[Backend, str] = {
-    Backend.cuda: "PTX, a cubin or a fat binary of CUDA",
-    Backend.opencl: "OpenCL C or SPIR-V",
-}
 _TEXTS = (("CUDA C++", re.compile(rb"\b__global__\b")), ("OpenCL C", re.compile(rb"\b(__)?kernel\s[^;{]*\bvoid\b")))
 _BINARY = {_ELF: "a cubin", b"\x50\xed\x55\xba": "a fat binary of CUDA"}
 
@@ -64,7 +52,9 @@ def read_source(source: object) -> bytes | KernelFile:
     return KernelFile.from_bytes(data, name) if is_kernel_file(data) else data
 
 
-def choose_modules(source: bytes | KernelFile, backend: Backend, devices: Sequence[Device]) -> tuple[bytes, ...]:
+def choose_modules(
+    source: bytes | KernelFile, backend: BackendProtocol, devices: Sequence[Device]
+) -> tuple[bytes, ...]:
     """The modules that all these devices run.
 
     Raises
@@ -75,30 +65,37 @@ def choose_modules(source: bytes | KernelFile, backend: Backend, devices: Sequen
     if isinstance(source, KernelFile):
         return _of_file(source, backend, devices)
     found = _language(source)
-    if backend is Backend.opencl and (source[:4] == _ELF or found == "PTX"):
-        return (source,)  # binaries of OpenCL drivers are such files, too; the driver's or none
-    taken = _TAKEN.get(backend, "SPIR-V")
-    if found is not None and found not in taken:
+    traits, name = backend.traits, backend.backend
+    if traits.loads_driver_binaries and (source[:4] == _ELF or found == "PTX"):
+        return (source,)  # the driver tells whether it is one of its binaries
+    if found is not None and found not in traits.module_formats:
+        taken = _alternatives(traits.module_formats)
         raise BuildError(
-            f"the source is {found}; the {backend} backend takes {taken}: `bindless build` makes one file for all",
-            backend=str(backend),
+            f"the source is {found}; the {name} backend takes {taken}: `bindless build` makes one file for all",
+            backend=str(name),
         )
     return (source,)
 
 
-def _of_file(file: KernelFile, backend: Backend, devices: Sequence[Device]) -> tuple[bytes, ...]:
-    wanted = _LANGUAGES.get(backend, ("spirv",))
+def _of_file(file: KernelFile, backend: BackendProtocol, devices: Sequence[Device]) -> tuple[bytes, ...]:
+    wanted, name = backend.traits.module_languages, backend.backend
     for language in wanted:
         sections = [section for section in file.sections if section.language == language]
         if sections and all(_runs(section, device) for section in sections for device in devices):
             return tuple(section.data for section in sections)
+    other_generation = any(section.architecture for section in file.sections if section.language in wanted)
     names = ", ".join(f"{device.name} ({device._record.version})" for device in devices)
     raise BuildError(
-        f"the kernel file holds {file.describe()}; {names} of the {backend} backend runs {' or '.join(wanted)}"
-        f"{' for its own or an older generation' if backend is Backend.cuda else ''}: build it for that target "
-        f"(bindless build --target {'ptx' if backend is Backend.cuda else wanted[0]})",
-        backend=str(backend),
+        f"the kernel file holds {file.describe()}; {names} of the {name} backend runs {_alternatives(wanted)}"
+        f"{' for its own or an older generation' if other_generation else ''}: build it for that target "
+        f"(bindless build --target {backend.traits.build_target})",
+        backend=str(name),
     )
+
+
+def _alternatives(names: Sequence[str]) -> str:
+    """Names as a message lists them: ``a, b or c``."""
+    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _runs(section: Section, device: Device) -> bool:
