@@ -1,4 +1,4 @@
-"""What a backend offers: one Protocol and the records it speaks in.
+"""The contract of back ends: ``BackendProtocol``, its optional groups of methods, and its records.
 
 A backend turns these calls into its driver's. It knows native devices, contexts, queues and events, and
 nothing of command groups, accessors or the facade's ``Queue``. Arguments arrive validated
@@ -9,21 +9,21 @@ Rules
     anything made in it. Releasing is explicit, happens once, and never raises for an object that the
     driver has already lost.
   - Every command takes the native events it waits for, and returns a native event at once. Memory named
-    in a command stays valid until it has completed: the caller sees to that.
+    in a command stays valid until it has completed: the caller ensures that.
   - A failure at submission raises; a failure afterwards is raised by ``wait_event`` of the command's
-    event, and by ``wait_queue`` if nobody asked the event.
+    event, and by ``wait_queue`` if no call waited for the event.
   - An operation that the driver cannot do raises ``FeatureNotSupportedError`` naming the aspect to ask first.
   - All methods may be called from several threads; those that wait release the interpreter lock.
-  - ``wait_queue``, ``release_*``, ``free*`` and ``destroy_image`` may be called by the garbage collector, in the midst
-    of any other method on the same thread: a lock that they take is not held while Python objects are made, or is
+  - ``wait_queue``, ``release_*``, ``free*`` and ``destroy_image`` may be called by the garbage collector, during
+    any other method on the same thread: a lock that they take is not held while Python objects are made, or is
     reentrant.
   - ``traits`` holds the properties in which back ends differ; see ``Traits``.
   - Methods that only some back ends have come in groups, each an attribute that may be None; see ``OptionalGroups``.
-  - A native queue with lanes (``queue_lanes``) is idle once each has ``done`` all that was ``submitted``, or,
-    where the driver makes an event of each command, once it says so through ``wait_for``.
-  - A failure after which the native context is of no use any more is a ``DeviceLostError``, then for every call.
-  - ``wait_queue`` raises one failure that nobody has asked for, or several in an ``ExceptionList``; called again, it
-    raises the next.
+  - A native queue with lanes (``queue_lanes``) is idle when ``done`` equals ``submitted`` in each lane, or,
+    where the driver makes an event for each command, when ``wait_for`` reports completion.
+  - A failure that makes the native context unusable is a ``DeviceLostError``; every later call raises it again.
+  - ``wait_queue`` raises one failure that no event has reported, or several in an ``ExceptionList``; the next call
+    raises the next failure.
 """
 
 from __future__ import annotations

@@ -23,11 +23,11 @@ __all__ = ["BackendProtocol"]
 
 
 class BackendProtocol(OptionalGroups, Protocol):
-    """One vendor's driver. See the module's text for the rules that hold for every method."""
+    """One vendor's driver. The docstring of the package states the rules of all methods."""
 
     @property
     def backend(self) -> Backend:
-        """Which one it is."""
+        """The name of the back end."""
 
     @property
     def traits(self) -> Traits:
@@ -36,13 +36,13 @@ class BackendProtocol(OptionalGroups, Protocol):
     # ------------------------------------------------------------------ discovery
 
     def platforms(self) -> Sequence[PlatformRecord]:
-        """The drivers, those without a device too."""
+        """The drivers, including drivers without devices."""
 
     def devices(self) -> Sequence[DeviceRecord]:
         """All devices; empty where the driver has none. Raises what the driver's loader raises if it is missing."""
 
     def aspects(self, device: NativeDevice) -> frozenset[Aspect]:
-        """What the device says yes to."""
+        """Aspects that the device has."""
 
     def device_info(self, device: NativeDevice, name: str) -> Any:
         """The answer to a member of ``model.info.device`` outside ``DERIVED``; ``FeatureNotSupportedError`` if none."""
@@ -77,7 +77,7 @@ class BackendProtocol(OptionalGroups, Protocol):
     def queue_is_idle(self, queue: NativeQueue) -> bool: ...
 
     def queue_lanes(self, queue: NativeQueue) -> tuple[Lane, ...] | None:
-        """The queue's lanes, which C code asks whether the queue is idle; None where ``queue_is_idle`` is asked."""
+        """Lanes of the queue, by which C code finds whether it is idle; None where ``queue_is_idle`` is called."""
 
     # ------------------------------------------------------------------ events
 
@@ -168,7 +168,7 @@ class BackendProtocol(OptionalGroups, Protocol):
         """Destroys an image, not its memory."""
 
     def copy_image(self, queue: NativeQueue, region: CopyRegion, waits: Sequence[NativeEvent] = ()) -> NativeEvent:
-        """Any of BI's copies."""
+        """Copies between images, or between an image and memory."""
 
     def image_call(self, queue: NativeQueue, call: ImageCall, waits: Sequence[NativeEvent] = ()) -> NativeEvent:
         """Runs a device function over arrays that the device can reach."""
@@ -187,10 +187,10 @@ class BackendProtocol(OptionalGroups, Protocol):
         """Builds a module of the driver's own languages; ``BuildError`` with the log if it does not."""
 
     def describe_module(self, source: bytes) -> ModuleDescription:
-        """What the source tells without being built; ``BuildError`` if it cannot be one of the driver's languages."""
+        """Description of a source, without a build; ``BuildError`` if it is in none of the driver's languages."""
 
     def module_log(self, module: NativeModule) -> str:
-        """What the driver's compiler said of a module that it built; often nothing."""
+        """Log of the driver's compiler for a module; often empty."""
 
     def release_module(self, module: NativeModule) -> None: ...
 
@@ -229,12 +229,12 @@ class BackendProtocol(OptionalGroups, Protocol):
         local_size: tuple[int, ...] | None,
         arguments: Sequence[bytes | int],
     ) -> Callable[[], NativeEvent] | DirectLaunch | None:
-        """A launch to be repeated as it is on an in-order queue; None where there is no shorter way.
+        """A launch that an in-order queue repeats unchanged; None where the back end prepares none.
 
         A back end with the trait ``launches_directly`` gives a ``DirectLaunch``, or None, also for other queues.
 
-        The one exception to the rule on threads: the caller does not call it, nor submit to the queue, from two threads
-        at once, and no more once the module or the queue was released.
+        This is the one exception to the rule on threads: the caller neither calls the result nor submits to the queue
+        from two threads at once, and does not call the result after the release of the module or the queue.
         """
 
     # ------------------------------------------------------------------ streams of other libraries
@@ -242,13 +242,13 @@ class BackendProtocol(OptionalGroups, Protocol):
     def make_stream_wait(
         self, context: NativeContext, device: NativeDevice, stream: int, waits: Sequence[NativeEvent]
     ) -> None:
-        """Orders what is submitted from now on to a stream of the driver that another library made after events.
+        """Makes later work of a stream, which another library created with the same driver, wait for events.
 
         Returns at once. ``FeatureNotSupportedError`` where the driver has no streams.
         """
 
     def wait_for_stream(self, queue: NativeQueue, stream: int) -> NativeEvent:
-        """Orders everything submitted from now on to a queue after what such a stream holds now; returns at once."""
+        """Makes later commands of a queue wait for the present work of such a stream; returns at once."""
 
     # ------------------------------------------------------------------ native handles
 

@@ -14,11 +14,11 @@ __all__ = ["ExternalMemoryProtocol", "ExternalSemaphoreProtocol"]
 
 
 class ExternalMemoryProtocol(Protocol):
-    """What a backend offers beside ``BackendProtocol`` with ``Aspect.ext_oneapi_external_memory_import``.
+    """Import of external memory, with ``Aspect.ext_oneapi_external_memory_import``.
 
     File descriptors and handles stay the caller's: a driver that takes descriptors over gets a duplicate. The memory
-    outlives what is mapped of it. What does not fit it raises ``InvalidError`` with both numbers where the driver can
-    tell.
+    outlives its mappings. A mapping beyond its end raises ``InvalidError`` with both sizes where the driver reports
+    them.
     """
 
     def import_memory(
@@ -50,7 +50,7 @@ class ExternalMemoryProtocol(Protocol):
 
 
 class ExternalSemaphoreProtocol(Protocol):
-    """What a backend offers beside ``BackendProtocol`` with ``Aspect.ext_oneapi_external_semaphore_import``.
+    """Import of external semaphores, with ``Aspect.ext_oneapi_external_semaphore_import``.
 
     File descriptors stay the caller's as those of memory do. Queues are in order. ``value`` is None for binary
     semaphores.
@@ -76,7 +76,7 @@ class ExternalSemaphoreProtocol(Protocol):
     def prepare_semaphore(
         self, queue: NativeQueue, semaphore: NativeSemaphore, wait: bool
     ) -> Callable[[int | None], NativeEvent] | DirectLaunch:
-        """The wait or the signal to be repeated with other values, called as ``prepare_launch`` says.
+        """A wait or signal that is repeated with other values, under the rules of ``prepare_launch``.
 
         A ``DirectLaunch`` has one argument, the value: an integer of 64 bits without a sign.
         """

@@ -12,8 +12,8 @@ __all__ = ["HostCallProtocol"]
 
 
 class HostCallProtocol(Protocol):
-    """What a backend offers beside ``BackendProtocol`` if it overlaps device functions with the transfer of arrays."""
+    """Device functions that overlap with the transfer of their arrays."""
 
     def host_call(self, queue: NativeQueue, call: ImageCall) -> Callable[[Sequence[NativeEvent]], NativeEvent] | None:
-        """What submits a call whose arrays lie in the host's memory; the call is done when that returns. None where the
-        arrays had better be copied as a whole, before and after."""
+        """Function that runs a call whose arrays are in host memory, and returns after its completion; None where whole
+        copies before and after the call are faster."""

@@ -10,9 +10,9 @@ __all__ = ["HostMemoryProtocol"]
 
 
 class HostMemoryProtocol(Protocol):
-    """What a backend offers beside ``BackendProtocol`` if kernels reach only that ordinary host memory it is told of.
+    """Registration of pageable host memory, for devices whose kernels reach only registered memory.
 
-    Both take the same arguments; memory may be lent several times, and overlap, and is returned as often.
+    Both methods take the same arguments. Ranges may overlap, and each registration is returned once.
     ``pointer_info`` does not know it. It stays valid until it is returned and the commands that use it are complete.
     """
 
@@ -20,4 +20,4 @@ class HostMemoryProtocol(Protocol):
         """Lets kernels of the context use memory of the process; ``nbytes`` is at least 1."""
 
     def return_memory(self, context: NativeContext, address: int, nbytes: int, writable: bool) -> None:
-        """Ends that; it may be called like ``free``."""
+        """Ends a registration; the garbage collector may call it, like ``free``."""

@@ -11,7 +11,7 @@ __all__ = ["LinkingProtocol"]
 
 
 class LinkingProtocol(Protocol):
-    """What a backend offers beside ``BackendProtocol`` if its devices have ``Aspect.online_linker``."""
+    """Compilation and linking in two steps, with ``Aspect.online_linker``."""
 
     def compile_module(
         self,
@@ -22,7 +22,7 @@ class LinkingProtocol(Protocol):
         specialization: Mapping[int, bytes] | None = None,
         options: str = "",
     ) -> tuple[NativeObject, str]:
-        """Compiles a module that may use functions of others; gives also what the compiler said.
+        """Compiles a module that may import functions; returns the object and the log of the compiler.
 
         The object needs no release. ``BuildError`` with the log if it does not compile.
         """
@@ -30,4 +30,4 @@ class LinkingProtocol(Protocol):
     def link_modules(
         self, context: NativeContext, device: NativeDevice, objects: Sequence[NativeObject], *, options: str = ""
     ) -> NativeModule:
-        """One module of several compiled ones; ``BuildError`` with the log if they do not fit together."""
+        """Links compiled objects into one module; ``BuildError`` with the log if linking fails."""

@@ -1,8 +1,8 @@
-"""What a backend may offer beside the contract: what drivers have below SYCL, which ``bindless.level_zero`` shows.
+"""Optional groups of driver functions that SYCL lacks; most are the base of ``bindless.level_zero``.
 
-Each Protocol is one group of methods, an attribute of ``OptionalGroups``. The rules of the package hold here too:
-native objects are opaque, every ``destroy``, ``unmap`` and ``close`` happens once, and memory named in a command stays
-until that is complete.
+Each protocol is one group of methods, an attribute of ``OptionalGroups``. The rules of the package hold: native objects
+are opaque, every ``destroy``, ``unmap`` and ``close`` is called once, and memory named in a command stays valid until
+the command is complete.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class UnsampledMemoryProtocol(Protocol):
     def create_unsampled_image_usm(
         self, context: NativeContext, device: NativeDevice, address: int, pitch: int, desc: ImageDescriptor
     ) -> int:
-        """The counterpart of ``create_sampled_image_usm``, which kernels fetch from and write to."""
+        """Handle of an image over linear memory, which kernels fetch from and write to."""
 
 
 class FormatViewProtocol(Protocol):
@@ -80,7 +80,7 @@ class FormatViewProtocol(Protocol):
         Parameters
         ----------
         desc : ImageDescriptor
-            Of what kernels read.
+            Descriptor of the view, as kernels read it.
         layout : str
             Bits of the channels: ``10_10_10_2``.
         kind : str
@@ -91,7 +91,7 @@ class FormatViewProtocol(Protocol):
 
 
 class OffsetProtocol(Protocol):
-    """Launches whose global ids begin elsewhere than at 0."""
+    """Launches whose global ids begin at an offset."""
 
     def launch_with_offset(
         self,
@@ -107,7 +107,7 @@ class OffsetProtocol(Protocol):
 
 
 class SurfaceLimitsProtocol(Protocol):
-    """Devices whose unsampled images may be smaller than their sampled ones."""
+    """Devices with lower size limits for unsampled images than for sampled images."""
 
     def fits_unsampled(self, device: NativeDevice, desc: ImageDescriptor) -> bool:
         """Whether an image of these sizes can be unsampled."""
@@ -170,16 +170,16 @@ class PeerRecord:
 
 @dataclass(frozen=True)
 class SharedMemory:
-    """Memory as another process opens it.
+    """Handle of memory for another process.
 
     Attributes
     ----------
     data : bytes
         The driver's handle.
     offset : int
-        Bytes from where the handle opens to the address that was asked for.
+        Bytes between the start of the memory of the handle and the exported address.
     descriptor : int | None
-        The file descriptor that has to travel with it, in a way that the system passes those on, or None.
+        File descriptor that the other process needs together with the data, or None.
     """
 
     data: bytes
@@ -205,7 +205,7 @@ class FenceProtocol(Protocol):
         """``FeatureNotSupportedError`` for a queue that has no fences."""
 
     def signal_fence(self, fence: NativeFence) -> None:
-        """Has it signalled when everything submitted to the queue so far is complete."""
+        """Signals the fence when all commands submitted so far to its queue are complete."""
 
     def wait_fence(self, fence: NativeFence, timeout: int) -> bool:
         """Whether it is signalled, after at most so many nanoseconds."""
@@ -216,18 +216,18 @@ class FenceProtocol(Protocol):
 
 
 class IpcProtocol(Protocol):
-    """Device memory of two processes."""
+    """Device memory shared between processes."""
 
     def export_memory(self, context: NativeContext, address: int) -> SharedMemory: ...
 
     def end_export(self, context: NativeContext, data: bytes) -> None:
-        """Gives back what the handle holds."""
+        """Releases the resources of an exported handle."""
 
     def open_memory(self, context: NativeContext, device: NativeDevice, shared: SharedMemory) -> int:
-        """The address here of where the handle opens; takes the descriptor over."""
+        """Address of the start of the memory in this process; takes ownership of the descriptor."""
 
     def close_memory(self, context: NativeContext, address: int) -> None:
-        """Ends what ``open_memory`` gave."""
+        """Unmaps memory that ``open_memory`` mapped."""
 
 
 class EventPoolProtocol(Protocol):
@@ -240,7 +240,7 @@ class EventPoolProtocol(Protocol):
     def open_event_pool(self, context: NativeContext, data: bytes) -> NativePool: ...
 
     def close_event_pool(self, pool: NativePool) -> None:
-        """With its events."""
+        """Closes the pool and its events."""
 
     def pool_event(self, pool: NativePool, index: int) -> NativePoolEvent:
         """The same object each time."""
@@ -266,7 +266,7 @@ class EventPoolProtocol(Protocol):
 
 
 class VirtualMemoryProtocol(Protocol):
-    """Addresses and the memory behind them, one by one. Sizes and addresses are whole pages."""
+    """Reserved addresses, and physical memory mapped to them. Sizes and addresses are multiples of the page size."""
 
     def virtual_page_size(self, context: NativeContext, device: NativeDevice, nbytes: int) -> int:
         """Bytes of a page for an allocation of a size."""
@@ -328,10 +328,10 @@ class PeerProtocol(Protocol):
 
 
 class ReachProtocol(Protocol):
-    """Contexts of several devices. Of a backend without it every device reaches all memory of its context."""
+    """Contexts of several devices. Without this group, every device reaches all memory of its context."""
 
     def reaches_memory(self, context: NativeContext, device: NativeDevice, other: NativeDevice) -> bool:
-        """Whether kernels of a device reach device memory of another; asking turns that on, where it has to be."""
+        """Whether kernels of a device access device memory of another; enables peer access where needed."""
 
 
 class CooperativeProtocol(Protocol):
@@ -346,15 +346,15 @@ class CooperativeProtocol(Protocol):
         arguments: Sequence[bytes | int],
         waits: Sequence[NativeEvent] = (),
     ) -> NativeEvent:
-        """As ``launch``, with all work-groups at work together."""
+        """``launch`` with all work-groups resident at the same time."""
 
     def most_cooperative_groups(self, kernel: NativeKernel, local_size: tuple[int, ...], local_memory: int) -> int:
-        """How many work-groups work together at most.
+        """Largest number of work-groups that are resident at the same time.
 
         Parameters
         ----------
         local_memory : int
-            Bytes that arguments ask for.
+            Bytes of local-memory arguments.
         """
 
 
@@ -384,7 +384,7 @@ class ModuleLinkProtocol(Protocol):
     """Modules that are linked when they are loaded."""
 
     def link_loaded(self, modules: Sequence[NativeModule]) -> str:
-        """Gives the imports of each what others export; what the linker says. ``BuildError`` if something lacks."""
+        """Resolves imports between modules; returns the linker's log. ``BuildError`` for an unresolved import."""
 
 
 class GraphProtocol(Protocol):
@@ -396,7 +396,7 @@ class GraphProtocol(Protocol):
     def record_graph(
         self, queue: NativeQueue, commands: Sequence[Callable[[Sequence[NativeEvent]], NativeEvent]]
     ) -> NativeGraph:
-        """What the commands submit, in their order, to a queue of the recorder's own; none of them runs."""
+        """Graph of the work that the commands submit, in order; recording runs none of it."""
 
     def launch_graph(
         self, queue: NativeQueue, graph: NativeGraph, waits: Sequence[NativeEvent] = ()

@@ -13,7 +13,7 @@ __all__ = ["InteropProtocol", "ModuleInteropProtocol"]
 
 
 class InteropProtocol(Protocol):
-    """What a backend offers beside ``BackendProtocol`` if its objects can be made of native ones.
+    """Objects made from native handles.
 
     Kinds of objects are ``platform``, ``device``, ``context``, ``queue``, ``event``, ``kernel_bundle``, ``kernel`` and
     ``buffer``. A handle is never null and of one of the kind's types. ``owned``: the driver's object ends with the

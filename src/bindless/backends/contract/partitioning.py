@@ -13,7 +13,7 @@ __all__ = ["PartitioningProtocol"]
 
 
 class PartitioningProtocol(Protocol):
-    """What a backend offers beside ``BackendProtocol`` if its driver divides devices.
+    """Division of devices into sub-devices.
 
     Its ``device_info`` answers ``partition_max_sub_devices``, ``partition_properties`` and
     ``partition_affinity_domains``. A backend without ``partition`` has devices that cannot be divided.

@@ -1,4 +1,4 @@
-"""Records that back ends answer with: platforms, devices, pointers, images, kernels and adopted queues."""
+"""Records that back ends return: platforms, devices, pointers, images, kernels and adopted queues."""
 
 from __future__ import annotations
 

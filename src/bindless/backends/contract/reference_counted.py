@@ -1,4 +1,4 @@
-"""What a backend may offer whose native objects all count their references: OpenCL's."""
+"""Optional: native objects that count their references, as OpenCL's do."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ __all__ = ["AdoptedBundle", "CountedProtocol"]
 
 @dataclass(frozen=True)
 class AdoptedBundle:
-    """What a kernel bundle has of native programs that were made elsewhere.
+    """Parts of a kernel bundle made from native programs.
 
     Attributes
     ----------
     devices : tuple[NativeDevice, ...]
-        That it is for.
+        Devices of the bundle.
     modules : Mapping[NativeDevice, Sequence[NativeModule]]
-        Of an executable, by device.
+        Modules of an executable bundle, by device.
     objects : Mapping[NativeDevice, Sequence[NativeObject]]
-        Of an object, by device.
+        Compiled objects of an object bundle, by device.
     sources : tuple[bytes, ...]
-        Of an input.
+        Sources of an input bundle.
     programs : tuple[NativeObject, ...]
-        Those given. What holds them keeps the driver's objects; they need no release.
+        The given programs. They keep the driver's objects alive and need no release.
     """
 
     devices: tuple[NativeDevice, ...]
@@ -47,7 +47,7 @@ class AdoptedBundle:
 
 
 class CountedProtocol(InteropProtocol, Protocol):
-    """What a backend offers beside ``InteropProtocol`` whose native objects all count references.
+    """``InteropProtocol`` for native objects that count references.
 
     Objects that are not ``owned`` take a reference of their own, and that is the usual case. Memory objects and
     programs belong to contexts rather than to devices.
