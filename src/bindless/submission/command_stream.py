@@ -198,7 +198,7 @@ class CommandStream(Commands):
             except Error:
                 raise
             except BaseException:
-                self._doubtful.append(keep)
+                self._doubt(keep)
                 raise
         return event
 
@@ -245,7 +245,7 @@ class CommandStream(Commands):
             except Error:
                 raise
             except BaseException:
-                self._doubtful.append((*keep, bundle))
+                self._doubt((*keep, bundle))
                 raise
         return event
 
@@ -273,7 +273,7 @@ class CommandStream(Commands):
             except Error:
                 raise
             except BaseException:
-                self._doubtful.append((*arguments, bundle))
+                self._doubt((*arguments, bundle))
                 raise
         return event
 
@@ -297,7 +297,7 @@ class CommandStream(Commands):
             except Error:
                 raise
             except BaseException:
-                self._doubtful.append((keep,))
+                self._doubt((keep,))
                 raise
         return event
 
@@ -319,6 +319,11 @@ class CommandStream(Commands):
             if self._batch:
                 self._end_batch(event)
             self._reap()
+
+    def _doubt(self, keep: Sequence[object]) -> None:
+        """Holds what an interrupted submission may use until the queue is idle; the lock is held."""
+        self._countdown -= 1
+        self._doubtful.append(keep)
 
     def _end_batch(self, last: Event | None = None) -> None:
         """From now on the batch is held by an event, in order that of the last command; the lock is held."""
@@ -362,41 +367,45 @@ class CommandStream(Commands):
                     self._reap()
 
     def _reap(self) -> None:
-        self._countdown = REAP_EVERY
         if self.lock.depth > 1:  # a finalizer, in the middle of a submission: what that uses is not noted yet
             return
+        # Finalizers run at allocations and calls. A command that one submits changes the countdown or the last bundle,
+        # and the answer of the driver may not cover it.
+        self._countdown, self._last_bundle = REAP_EVERY, None
+        held: deque[tuple[Event, Sequence[object]]] = deque()
+        batch: list[object] = []
+        bundles: set[object] = set()
+        doubtful: list[Sequence[object]] = []
+        outside = OutsideWaits() if self.outside else self.outside
         try:
             idle = self.native is None or self.backend.queue_is_idle(self.native)
         except Error as error:  # the device is lost: nothing runs any more
             self.log.record(error)
             idle = True
-        finished: list[object] = []
-        held = self._held
-        if idle:
-            finished.append(tuple(held))
-            finished.append(self._batch)
-            finished.append(self.bundles)
-            finished.append(self._doubtful)
-            held.clear()
-            self._new_batch()
-            self._doubtful = []
-            self.bundles, self._last_bundle = set(), None
+        if idle and self._countdown == REAP_EVERY and self._last_bundle is None:
+            # Nothing allocates and nothing is called from the comparison to the last exchange.
+            held, self._held = self._held, held
+            batch, self._batch = self._batch, batch
+            bundles, self.bundles = self.bundles, bundles
+            doubtful, self._doubtful = self._doubtful, doubtful
+            self.batch += 1
             if not self.tasks:
                 self._dirty = False
-                self.outside.clear()
+                outside, self.outside = self.outside, outside
                 active.discard(self)
         elif self.in_order:
-            while held and held[0][0]._poll():
-                finished.append(held.popleft())
+            pending = self._held
+            while pending and pending[0][0]._poll():
+                held.append(pending.popleft())
         else:
-            for _ in range(min(len(held), REAP_EVERY)):
-                row = held.popleft()
-                if row[0]._poll():
-                    finished.append(row)
+            pending = self._held
+            for _ in range(min(len(pending), REAP_EVERY)):
+                if pending[0][0]._poll():
+                    held.append(pending.popleft())
                 else:
-                    held.append(row)
+                    pending.rotate(-1)
         # Only now, with everything in order again, may destructors run.
-        finished.clear()
+        del held, batch, bundles, doubtful, outside
         if idle:
             self.forget_dropped()
             if self.closed and not self._dirty:

@@ -36,7 +36,7 @@ def defer(
             except Error:
                 raise
             except BaseException:
-                stream._doubtful.append(keep)
+                stream._doubt(keep)
                 raise
 
     _start(stream, Node(event, launch=launch), waits, keep, stream.in_order or barrier)

@@ -1,0 +1,113 @@
+"""A collection may run a finalizer that uses a queue while the queue lets go of what completed commands used."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+
+import pytest
+
+import bindless as bl
+from tests.support.fake_backend import FakeBackend, FakeQueue
+
+pytestmark = pytest.mark.timeout(60)
+
+
+@pytest.fixture
+def gate() -> Iterator[threading.Event]:
+    made = threading.Event()
+    yield made
+    made.set()
+
+
+class Used:
+    """Something that a command uses."""
+
+
+class Dropped:
+    """Garbage whose finalizer calls a function."""
+
+    def __init__(self, function: Callable[[], object]) -> None:
+        self.function, self.cycle = function, self
+
+    def __del__(self) -> None:
+        self.function()
+
+
+def submitted(queue: bl.Queue, operation: Callable[..., object], used: Used) -> None:
+    queue._enqueue(operation, (), (used,))
+
+
+def interrupted(queue: bl.Queue, operation: Callable[..., object], used: Used) -> None:
+    """Ctrl-C comes when the driver has the command."""
+
+    def twice(waits: object) -> object:
+        operation(waits)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        queue._enqueue(twice, (), (used,))
+
+
+def launched_again(queue: bl.Queue, operation: Callable[..., object], used: Used) -> None:
+    queue._stream.submit_again(lambda _: operation(()), None, used)
+
+
+@pytest.mark.parametrize("submit", [submitted, interrupted, launched_again])
+@pytest.mark.parametrize("moment", ["at the answer", "at the next allocation"])
+@pytest.mark.parametrize("in_order", [True, False], ids=["in order", "out of order"])
+def test_a_finalizer_submits_after_the_driver_has_said_idle(
+    fake: FakeBackend,
+    gate: threading.Event,
+    monkeypatch: pytest.MonkeyPatch,
+    in_order: bool,
+    moment: str,
+    submit: Callable[[bl.Queue, Callable[..., object], Used], None],
+) -> None:
+    """The answer does not cover the finalizer's command: what it uses is held, and the queue is not idle."""
+    queue, used, first = bl.Queue(in_order=in_order), Used(), Used()
+    alive, before = weakref.ref(used), weakref.ref(first)
+    operation = fake.gate(queue._native, gate)
+    real, late, threshold = fake.queue_is_idle, [used], gc.get_threshold()
+    fake.instant = True
+    submitted(queue, fake.gate(queue._native, opened()), first)
+    fake.instant = False
+    del used, first
+
+    def finalizer() -> None:
+        gc.set_threshold(*threshold)
+        submit(queue, operation, late.pop())
+
+    def idle(native: FakeQueue) -> bool:
+        answer = real(native)
+        if late:
+            assert answer
+            if moment == "at the answer":
+                finalizer()
+            else:
+                Dropped(finalizer)
+                gc.set_threshold(1)
+        return answer
+
+    gc.collect()
+    monkeypatch.setattr(fake, "queue_is_idle", idle)
+    try:
+        queue._stream.reap()
+        gc.collect()
+    finally:
+        gc.set_threshold(*threshold)
+    assert not late
+    assert not queue.ext_oneapi_empty()
+    assert alive() is not None
+    gate.set()
+    queue.wait()
+    assert queue.ext_oneapi_empty()
+    assert alive() is None and before() is None
+
+
+def opened() -> threading.Event:
+    made = threading.Event()
+    made.set()
+    return made
