@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from ...model.errors import InvalidError
 
-__all__ = ["foreign_device", "member", "require_devices"]
+__all__ = ["foreign_device", "member", "require_devices", "require_one_owner"]
 
 _Device = TypeVar("_Device")
 
@@ -16,6 +16,15 @@ def require_devices(devices: Sequence[object], backend: str) -> None:
     """Raises ``InvalidError`` where there is no device."""
     if not devices:
         raise InvalidError("devices=(): a context has at least one device", backend=backend)
+
+
+def require_one_owner(
+    devices: Sequence[_Device], owner_of: Callable[[_Device], object], noun: str, backend: str
+) -> None:
+    """Raises ``InvalidError`` where devices have several drivers or platforms."""
+    if any(owner_of(device) is not owner_of(devices[0]) for device in devices):
+        names = ", ".join(map(repr, devices))
+        raise InvalidError(f"the devices of a context have one {noun}; these have several: {names}", backend=backend)
 
 
 def foreign_device(device: object, devices: Sequence[object], backend: str) -> InvalidError:

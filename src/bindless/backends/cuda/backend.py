@@ -13,19 +13,15 @@ if the thread had one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
-
 from ...core._submission import Lane
 from ...drivers import cuda as driver
-from ...model.aspects import Aspect
-from ...model.enums import Backend, EventStatus, ImageChannelType, UsmKind
-from ...model.errors import BackendMismatchError, InvalidError
-from ...model.image_call import ImageCall
-from ...model.module.description import ModuleDescription
+from ...model.enums import Backend, ImageChannelType
 from ...model.native_handle import NativeHandle
-from ..contract import DeviceRecord, KernelRecord, OptionalGroups, OwnMethods, PlatformRecord, PointerRecord, Traits
+from ..common.native_handle import HandleTable, native_handle
+from ..common.object_methods import ObjectMethods
+from ..contract import OptionalGroups, OwnMethods, PointerRecord, Traits
 from . import copy as _copy
+from . import device as _device
 from . import device_info as _device_info
 from . import (
     external_memory,
@@ -44,21 +40,20 @@ from . import (
 )
 from . import launch as _launch
 from . import memory as _memory
+from . import module as _module
 from .context import Context
-from .device import Device, devices, platforms
-from .errors import release
+from .device import Device
 from .event import Event
-from .fork_guard import in_fork
 from .image_format import CHANNEL_COUNTS, fits_surfaces
 from .kernel import Kernel
-from .module import Module, describe_module, load_module
+from .module import Module
 from .queue import Queue
 
 __all__ = ["CudaBackend"]
 
-lib, ffi = driver.lib, driver.ffi
+ffi = driver.ffi
 
-_NATIVE: dict[type, tuple[str, Callable[[Any], Any]]] = {
+_NATIVE: HandleTable = {
     external_memory.ExternalMemory: ("CUexternalMemory", lambda memory: memory.handle),
     external_memory.Semaphore: ("CUexternalSemaphore", lambda semaphore: semaphore.handle),
     Device: ("CUdevice", lambda device: device.handle),
@@ -70,7 +65,7 @@ _NATIVE: dict[type, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
-class CudaBackend(OptionalGroups):
+class CudaBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], OptionalGroups):
     """The back end of NVIDIA GPUs. The constructor loads nothing; ``devices`` loads the driver."""
 
     backend = Backend.cuda
@@ -91,94 +86,36 @@ class CudaBackend(OptionalGroups):
 
     # ------------------------------------------------------------------ discovery
 
-    def platforms(self) -> Sequence[PlatformRecord]:
-        return platforms()
-
-    def devices(self) -> Sequence[DeviceRecord]:
-        return devices()
-
-    def aspects(self, device: Device) -> frozenset[Aspect]:
-        return _device_info.aspects(device)
-
-    def device_info(self, device: Device, name: str) -> Any:
-        return _device_info.device_info(device, name)
+    platforms = staticmethod(_device.platforms)
+    devices = staticmethod(_device.devices)
+    aspects = staticmethod(_device_info.aspects)
+    device_info = staticmethod(_device_info.device_info)
 
     def supports_format(self, device: Device, channel_type: ImageChannelType, num_channels: int) -> bool:
         return num_channels in CHANNEL_COUNTS
 
     # ------------------------------------------------------------------ contexts, queues
 
-    def create_context(self, devices: Sequence[Device]) -> Context:
-        return Context(devices)
-
-    def release_context(self, context: Context) -> None:
-        """Forget the context's records. The primary contexts stay, which other contexts and libraries use."""
-        context.textures.clear()
-        context.surfaces.clear()
-        if context.retained and not in_fork():
-            release(lib.cuDevicePrimaryCtxRelease(context.devices[0].handle), "cuDevicePrimaryCtxRelease")
+    create_context = staticmethod(Context)
 
     def create_queue(
         self, context: Context, device: Device, *, in_order: bool, profiling: bool, immediate: bool | None = None
     ) -> Queue:
         return Queue(context, device, in_order, profiling)
 
-    def release_queue(self, queue: Queue) -> None:
-        queue.close()
-
-    def wait_queue(self, queue: Queue) -> None:
-        queue.wait()
-
-    def queue_is_idle(self, queue: Queue) -> bool:
-        return queue.is_idle()
-
     def queue_lanes(self, queue: Queue) -> tuple[Lane, ...]:
         return queue.streams
 
-    # ------------------------------------------------------------------ events
-
-    def barrier(self, queue: Queue, waits: Sequence[Event] = ()) -> Event:
-        return queue.barrier(waits)
-
-    def wait_event(self, event: Event) -> None:
-        event.wait()
-
-    def event_status(self, event: Event) -> EventStatus:
-        return event.status()
-
-    def event_times(self, event: Event) -> tuple[int, int, int]:
-        return event.times()
-
-    def release_event(self, event: Event) -> None:
-        event.release()
-
     # ------------------------------------------------------------------ memory
 
-    def allocate(self, context: Context, device: Device | None, kind: UsmKind, nbytes: int, alignment: int = 0) -> int:
-        return _memory.allocate(context, device, kind, nbytes, alignment)
-
-    def allocate_pitched(
-        self, context: Context, device: Device, width_in_bytes: int, height: int, element_size: int
-    ) -> tuple[int, int]:
-        return _memory.allocate_pitched(context, device, width_in_bytes, height, element_size)
-
-    def free(self, context: Context, address: int) -> None:
-        _memory.free(context, address)
-
-    def pointer_info(self, context: Context, address: int) -> PointerRecord:
-        return _memory.pointer_info(context, address)
-
-    def copy(self, queue: Queue, dst: int, src: int, nbytes: int, waits: Sequence[Event] = ()) -> Event:
-        return _memory.copy(queue, dst, src, nbytes, waits)
-
-    def fill(self, queue: Queue, dst: int, pattern: bytes, count: int, waits: Sequence[Event] = ()) -> Event:
-        return _memory.fill(queue, dst, pattern, count, waits)
-
-    def prefetch(self, queue: Queue, address: int, nbytes: int, waits: Sequence[Event] = ()) -> Event:
-        return _memory.prefetch(queue, address, nbytes, waits)
-
-    def advise(self, queue: Queue, address: int, nbytes: int, advice: int, waits: Sequence[Event] = ()) -> Event:
-        return _memory.advise(queue, address, nbytes, advice, waits)
+    allocate = staticmethod(_memory.allocate)
+    allocate_pitched = staticmethod(_memory.allocate_pitched)
+    free = staticmethod(_memory.free)
+    pointer_info = staticmethod(_memory.pointer_info)
+    copy = staticmethod(_memory.copy)
+    fill = staticmethod(_memory.fill)
+    prefetch = staticmethod(_memory.prefetch)
+    advise = staticmethod(_memory.advise)
 
     # ------------------------------------------------------------------ image memory and handles
 
@@ -193,59 +130,16 @@ class CudaBackend(OptionalGroups):
     destroy_image = staticmethod(image_handle.destroy_image)
     copy_image = staticmethod(_copy.copy_image)
     prepare_copy = staticmethod(prepared_copy.prepare_copy)
-
-    def image_call(self, queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
-        return image_functions.image_call(queue, call, waits)
-
+    image_call = staticmethod(image_functions.image_call)
     host_call = staticmethod(pipelined_image_call.host_call)
 
     # ------------------------------------------------------------------ modules and kernels
 
-    def load_module(
-        self,
-        context: Context,
-        device: Device,
-        source: bytes,
-        *,
-        specialization: Mapping[int, bytes] | None = None,
-        options: str = "",
-    ) -> Module:
-        return load_module(context, device, source, specialization, options)
-
-    def describe_module(self, source: bytes) -> ModuleDescription:
-        return describe_module(source)
-
-    def module_log(self, module: Module) -> str:
-        return module.log
-
-    def compile_module(
-        self,
-        context: Context,
-        device: Device,
-        source: bytes,
-        *,
-        specialization: Mapping[int, bytes] | None = None,
-        options: str = "",
-    ) -> tuple[link.Object, str]:
-        return link.compile_module(context, device, source, specialization, options)
-
-    def link_modules(
-        self, context: Context, device: Device, objects: Sequence[link.Object], *, options: str = ""
-    ) -> Module:
-        return link.link_modules(context, device, objects, options)
-
-    def release_module(self, module: Module) -> None:
-        module.close()
-
-    def kernel_names(self, module: Module) -> tuple[str, ...]:
-        return module.names()
-
-    def get_kernel(self, module: Module, name: str) -> Kernel:
-        return Kernel(module, name)
-
-    def kernel_info(self, kernel: Kernel) -> KernelRecord:
-        return kernel.record()
-
+    load_module = staticmethod(_module.load_module)
+    describe_module = staticmethod(_module.describe_module)
+    compile_module = staticmethod(link.compile_module)
+    link_modules = staticmethod(link.link_modules)
+    get_kernel = staticmethod(Kernel)
     launch = staticmethod(_launch.launch)
     prepare_launch = staticmethod(_launch.prepare_launch)
 
@@ -321,15 +215,7 @@ class CudaBackend(OptionalGroups):
         The handle of a context with several devices is that of the first device; the handle of an out-of-order queue is
         its first stream, which the queue's waits and barriers include.
         """
-        for kind, (name, handle_of) in _NATIVE.items():
-            if isinstance(native, kind):
-                handle = handle_of(native)
-                if handle is None:
-                    raise InvalidError(
-                        f"this {kind.__name__.lower()} was released: it has no native handle", backend="cuda"
-                    )
-                return NativeHandle(int(handle if name == "CUdevice" else ffi.cast("uintptr_t", handle)), name)
-        raise BackendMismatchError(f"{native!r} is no object of the CUDA backend", backend="cuda")
+        return native_handle(_NATIVE, native, ffi, "CUDA", "cuda")
 
     # ------------------------------------------------------------------ optional groups, all of methods above
 

@@ -6,14 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ...drivers import cuda as driver
 from ...model.enums import UsmKind
 from ..common.context import foreign_device, require_devices
 from .device import Device, PrimaryContext
+from .errors import release
+from .fork_guard import in_fork
 
 if TYPE_CHECKING:
     from .image_memory import ImageStorage
 
 __all__ = ["Allocation", "Context", "View"]
+
+lib = driver.lib
 
 View = tuple[PrimaryContext, int, Any]
 
@@ -90,3 +95,10 @@ class Context:
             return self.primaries[device]
         except KeyError:
             raise foreign_device(device, self.devices, "cuda") from None
+
+    def close(self) -> None:
+        """Forget the records. The primary contexts stay, which other contexts and libraries use."""
+        self.textures.clear()
+        self.surfaces.clear()
+        if self.retained and not in_fork():
+            release(lib.cuDevicePrimaryCtxRelease(self.devices[0].handle), "cuDevicePrimaryCtxRelease")

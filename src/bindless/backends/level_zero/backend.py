@@ -10,19 +10,16 @@ docs/level_zero.md lists the driver calls behind each method.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
-
 from ...core._submission import Lane
 from ...drivers import level_zero as driver
-from ...model.aspects import Aspect
-from ...model.enums import Backend, EventStatus, ImageChannelType, UsmKind
-from ...model.errors import BackendMismatchError, FeatureNotSupportedError, InvalidError
-from ...model.image_call import ImageCall
-from ...model.module.description import ModuleDescription
+from ...model.enums import Backend
 from ...model.native_handle import NativeHandle
-from ..contract import DeviceRecord, KernelRecord, OptionalGroups, OwnMethods, PlatformRecord, PointerRecord, Traits
+from ..common.absent_streams import AbsentStreams
+from ..common.native_handle import HandleTable, native_handle
+from ..common.object_methods import ObjectMethods
+from ..contract import OptionalGroups, OwnMethods, PointerRecord, Traits
 from . import copy as _copy
+from . import device as _device
 from . import device_info as _device_info
 from . import (
     external_memory,
@@ -39,33 +36,36 @@ from . import (
     user_event_pool,
     virtual_memory,
 )
+from . import image_format as _image_format
+from . import kernel as _kernel
 from . import launch as _launch
 from . import memory as _memory
+from . import module as _module
 from .context import Context
-from .device import Device, devices, platforms
+from .device import Device
 from .event import Event
-from .image_format import supports_format
-from .kernel import Kernel, get_kernel
-from .module import Module, describe_module, load_module
+from .kernel import Kernel
+from .module import Module
 from .queue import Queue
 
 __all__ = ["LevelZeroBackend"]
 
 ffi = driver.ffi
 
-_NATIVE: dict[type, Callable[[Any], Any]] = {
-    Device: lambda device: device.handle,
-    Context: lambda context: context.handle,
-    Queue: lambda queue: None if queue.closed else queue.streams[0].lists.handle,
-    Event: lambda event: event.native_handle(),
-    Module: lambda module: module.native,
-    Kernel: lambda kernel: None if kernel.module.native is None else kernel.native,
-    external_memory.ExternalMemory: lambda memory: memory.pointer,
-    external_memory.Semaphore: lambda semaphore: semaphore.array[0],
+# The queue's list names the C type: ze_command_list_handle_t or ze_command_queue_handle_t.
+_NATIVE: HandleTable = {
+    Device: ("ze_device_handle_t", lambda device: device.handle),
+    Context: ("ze_context_handle_t", lambda context: context.handle),
+    Queue: (None, lambda queue: None if queue.closed else queue.streams[0].lists.handle),
+    Event: ("ze_event_handle_t", lambda event: event.native_handle()),
+    Module: ("ze_module_handle_t", lambda module: module.native),
+    Kernel: ("ze_kernel_handle_t", lambda kernel: None if kernel.module.native is None else kernel.native),
+    external_memory.ExternalMemory: ("void", lambda memory: memory.pointer),
+    external_memory.Semaphore: ("ze_external_semaphore_ext_handle_t", lambda semaphore: semaphore.array[0]),
 }
 
 
-class LevelZeroBackend(OptionalGroups):
+class LevelZeroBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], AbsentStreams, OptionalGroups):
     """The back end of Level Zero devices. ``devices`` loads the loader and the drivers, not the constructor."""
 
     backend = Backend.level_zero
@@ -73,73 +73,32 @@ class LevelZeroBackend(OptionalGroups):
         events_release_themselves=True,  # to their pool; see ``NativeEvent``
         function_language="spirv",
     )
+    streams_absent = "Level Zero has no streams that libraries share"
 
     # ------------------------------------------------------------------ discovery
 
-    def platforms(self) -> Sequence[PlatformRecord]:
-        return platforms()
-
-    def devices(self) -> Sequence[DeviceRecord]:
-        return devices()
-
-    def aspects(self, device: Device) -> frozenset[Aspect]:
-        return _device_info.aspects(device)
-
-    def device_info(self, device: Device, name: str) -> Any:
-        return _device_info.device_info(device, name)
-
-    def supports_format(self, device: Device, channel_type: ImageChannelType, num_channels: int) -> bool:
-        return supports_format(device, channel_type, num_channels)
-
+    platforms = staticmethod(_device.platforms)
+    devices = staticmethod(_device.devices)
+    aspects = staticmethod(_device_info.aspects)
+    device_info = staticmethod(_device_info.device_info)
+    supports_format = staticmethod(_image_format.supports_format)
     partition = staticmethod(_device_info.partition)
 
     # ------------------------------------------------------------------ contexts, queues
 
-    def create_context(self, devices: Sequence[Device]) -> Context:
-        return Context(devices)
-
-    def release_context(self, context: Context) -> None:
-        context.close()
+    create_context = staticmethod(Context)
 
     def create_queue(
         self, context: Context, device: Device, *, in_order: bool, profiling: bool, immediate: bool | None = None
     ) -> Queue:
         return Queue(context, device, in_order, profiling, immediate)
 
-    def release_queue(self, queue: Queue) -> None:
-        queue.close()
-
-    def wait_queue(self, queue: Queue) -> None:
-        queue.wait()
-
-    def queue_is_idle(self, queue: Queue) -> bool:
-        return queue.is_idle()
-
     def queue_lanes(self, queue: Queue) -> tuple[Lane, ...]:
         return queue.streams
 
-    # ------------------------------------------------------------------ events
-
-    def barrier(self, queue: Queue, waits: Sequence[Event] = ()) -> Event:
-        return queue.barrier(waits)
-
-    def wait_event(self, event: Event) -> None:
-        event.wait()
-
-    def event_status(self, event: Event) -> EventStatus:
-        return event.status()
-
-    def event_times(self, event: Event) -> tuple[int, int, int]:
-        return event.times()
-
-    def release_event(self, event: Event) -> None:
-        event.release()
-
     # ------------------------------------------------------------------ memory
 
-    def allocate(self, context: Context, device: Device | None, kind: UsmKind, nbytes: int, alignment: int = 0) -> int:
-        return _memory.allocate(context, device, kind, nbytes, alignment)
-
+    allocate = staticmethod(_memory.allocate)
     allocate_pitched = staticmethod(_memory.allocate_pitched)
     free = staticmethod(_memory.free)
     pointer_info = staticmethod(_memory.pointer_info)
@@ -161,44 +120,15 @@ class LevelZeroBackend(OptionalGroups):
     create_unsampled_image_usm = staticmethod(image_handle.create_unsampled_image_usm)
     destroy_image = staticmethod(image_handle.destroy_image)
     copy_image = staticmethod(_copy.copy_image)
-
-    def image_call(self, queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
-        return image_functions.image_call(queue, call, waits)
+    image_call = staticmethod(image_functions.image_call)
 
     # ------------------------------------------------------------------ modules and kernels
 
-    def load_module(
-        self,
-        context: Context,
-        device: Device,
-        source: bytes,
-        *,
-        specialization: Mapping[int, bytes] | None = None,
-        options: str = "",
-    ) -> Module:
-        return load_module(context, device, source, specialization, options)
-
+    load_module = staticmethod(_module.load_module)
     compile_module = staticmethod(link.compile_module)
     link_modules = staticmethod(link.link_modules)
-
-    def describe_module(self, source: bytes) -> ModuleDescription:
-        return describe_module(source)
-
-    def module_log(self, module: Module) -> str:
-        return module.log
-
-    def release_module(self, module: Module) -> None:
-        module.close()
-
-    def kernel_names(self, module: Module) -> tuple[str, ...]:
-        return module.names()
-
-    def get_kernel(self, module: Module, name: str) -> Kernel:
-        return get_kernel(module, name)
-
-    def kernel_info(self, kernel: Kernel) -> KernelRecord:
-        return kernel.record()
-
+    describe_module = staticmethod(_module.describe_module)
+    get_kernel = staticmethod(_kernel.get_kernel)
     launch = staticmethod(_launch.launch)
     launch_with_offset = staticmethod(_launch.launch_with_offset)
     prepare_launch = staticmethod(_launch.prepare_launch)
@@ -265,21 +195,6 @@ class LevelZeroBackend(OptionalGroups):
     unmap = staticmethod(virtual_memory.unmap)
     set_access = staticmethod(virtual_memory.set_access)
 
-    # ------------------------------------------------------------------ streams of other libraries
-
-    def _no_streams(self) -> FeatureNotSupportedError:
-        return FeatureNotSupportedError(
-            "Level Zero has no streams that libraries share: wait on the host, with event.wait() and the other "
-            "library's own call",
-            backend="level_zero",
-        )
-
-    def make_stream_wait(self, context: Context, device: Device, stream: int, waits: Sequence[Event]) -> None:
-        raise self._no_streams()
-
-    def wait_for_stream(self, queue: Queue, stream: int) -> Event:
-        raise self._no_streams()
-
     # ------------------------------------------------------------------ native handles
 
     native_types = native_handles.TYPES
@@ -304,17 +219,7 @@ class LevelZeroBackend(OptionalGroups):
         The handle of a queue is its immediate command list, or its command queue if it has none; the ``type`` names
         which. For an out-of-order queue it is the first of several, which the queue's waits and barriers include.
         """
-        for kind, handle_of in _NATIVE.items():
-            if isinstance(native, kind):
-                handle = handle_of(native)
-                if handle is None:
-                    raise InvalidError(
-                        f"this {kind.__name__.lower()} was released: it has no native handle", backend="level_zero"
-                    )
-                # struct _ze_event_handle_t *
-                spelled = ffi.typeof(handle).cname.removeprefix("struct _").removesuffix(" *")
-                return NativeHandle(int(ffi.cast("uintptr_t", handle)), spelled)
-        raise BackendMismatchError(f"{native!r} is no object of the Level Zero backend", backend="level_zero")
+        return native_handle(_NATIVE, native, ffi, "Level Zero", "level_zero")
 
     # ------------------------------------------------------------------ optional groups, all of methods above
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...drivers import level_zero as driver
 from ...model.enums import Errc, UsmKind
 from ...model.errors import InvalidError
-from ..common.context import member, require_devices
+from ..common.context import member, require_devices, require_one_owner
 from .device import Device
 from .driver import Driver
 from .errors import check, release
@@ -170,9 +170,7 @@ class Context:
         """Take the driver's default context, or a ``native`` one together with its use."""
         require_devices(devices, "level_zero")
         self.devices = tuple(devices)
-        if any(device.driver is not devices[0].driver for device in devices):
-            names = ", ".join(map(repr, devices))
-            raise InvalidError(f"the devices of a context have one driver; these have several: {names}")
+        require_one_owner(devices, lambda device: device.driver, "driver", "level_zero")
         self.native = NativeContext.of(devices[0].driver) if native is None else native
         self.allocations: dict[int, Allocation] = {}
         self.images: dict[int, ImageStorage] = {}

@@ -100,13 +100,13 @@ def image_desc(desc: ImageDescriptor, next: Any = None) -> Any:
 
 
 @functools.cache
-def supports_format(device: Device, channel_type: ImageChannelType, count: int) -> bool:
+def supports_format(device: Device, channel_type: ImageChannelType, num_channels: int) -> bool:
     """Whether images of this format can be created; for three channels the driver is queried."""
-    if count in CHANNEL_COUNTS:
+    if num_channels in CHANNEL_COUNTS:
         return True
-    if count != 3:
+    if num_channels != 3:
         return False
-    asked = image_desc(ImageDescriptor(4, 4, num_channels=count, channel_type=channel_type))
+    asked = image_desc(ImageDescriptor(4, 4, num_channels=num_channels, channel_type=channel_type))
     told = None
     if "ZE_extension_image_format_support" in device.driver.extensions:
         told = driver.make_struct("ze_image_format_support_ext_properties_t")

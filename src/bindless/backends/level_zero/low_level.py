@@ -192,9 +192,14 @@ def _launch(
     call: str,
 ) -> Event:
     if kernel.module.native is None or kernel.module.context.native is not queue.context.native:
-        raise InvalidError(f"kernel {kernel.name!r} is of a module that was released, or elsewhere")
+        raise InvalidError(
+            f"kernel {kernel.name!r} is of a module that was released, or elsewhere", backend="level_zero"
+        )
     if kernel.device is not queue.device:
-        raise InvalidError(f"kernel {kernel.name!r} was loaded for {kernel.device!r}, the queue is of {queue.device!r}")
+        raise InvalidError(
+            f"kernel {kernel.name!r} was loaded for {kernel.device!r}, the queue is of {queue.device!r}",
+            backend="level_zero",
+        )
     kernel.require(arguments)
 
     def command(own: Any, signal: Any, count: int, array: Any) -> int:

@@ -10,17 +10,15 @@ behind each method.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from ...drivers import opencl as driver
-from ...model.aspects import Aspect
-from ...model.enums import Backend, EventStatus, ImageChannelType, Ownership, UsmKind
-from ...model.errors import BackendMismatchError, FeatureNotSupportedError, InvalidError
-from ...model.image_call import ImageCall
-from ...model.module.description import ModuleDescription
+from ...model.enums import Backend, Ownership
 from ...model.native_handle import NativeHandle
-from ..contract import DeviceRecord, KernelRecord, OptionalGroups, OwnMethods, PlatformRecord, Traits
+from ..common.absent_streams import AbsentStreams
+from ..common.native_handle import HandleTable, native_handle
+from ..common.object_methods import ObjectMethods
+from ..contract import OptionalGroups, OwnMethods, PlatformRecord, Traits
 from . import (
     adopted_program,
     deferred_free,
@@ -33,26 +31,28 @@ from . import (
     native_handles,
 )
 from . import copy as _copy
+from . import device as _device
 from . import device_info as _device_info
+from . import image_format as _image_format
+from . import kernel as _kernel
 from . import launch as _launch
 from . import memory as _memory
+from . import module as _module
 from . import reference_count as _reference_count
 from .context import Context
-from .device import Device, all_platforms, devices, platforms
+from .device import Device, all_platforms
 from .event import Event
 from .external_memory import ExternalMemory, Semaphore
-from .image_format import supports_format
-from .kernel import Kernel, get_kernel
+from .kernel import Kernel
 from .link import Object
-from .module import Module, describe_module, load_module
+from .module import Module
 from .queue import Queue
 
 __all__ = ["OpenCLBackend"]
 
 ffi = driver.ffi
 
-# C type and handle of each of the back end's objects; None after its release.
-_NATIVE: dict[type, tuple[str, Callable[[Any], Any]]] = {
+_NATIVE: HandleTable = {
     Device: ("cl_device_id", lambda device: device.handle),
     Context: ("cl_context", lambda context: context.handle),
     Queue: ("cl_command_queue", lambda queue: queue.handle),
@@ -65,7 +65,7 @@ _NATIVE: dict[type, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
-class OpenCLBackend(OptionalGroups):
+class OpenCLBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], AbsentStreams, OptionalGroups):
     """The back end of OpenCL devices. The constructor loads nothing; ``devices`` loads the loader and the drivers."""
 
     backend = Backend.opencl
@@ -78,76 +78,40 @@ class OpenCLBackend(OptionalGroups):
         build_target="opencl_c",
         loads_driver_binaries=True,
     )
+    streams_absent = "OpenCL has no streams that libraries share"
 
     # ------------------------------------------------------------------ discovery
 
-    def platforms(self) -> Sequence[PlatformRecord]:
-        return platforms()
-
-    def devices(self) -> Sequence[DeviceRecord]:
-        return devices()
-
-    def aspects(self, device: Device) -> frozenset[Aspect]:
-        return _device_info.aspects(device)
-
-    def device_info(self, device: Device, name: str) -> Any:
-        return _device_info.device_info(device, name)
-
-    def supports_format(self, device: Device, channel_type: ImageChannelType, num_channels: int) -> bool:
-        return supports_format(device, channel_type, num_channels)
-
+    platforms = staticmethod(_device.platforms)
+    devices = staticmethod(_device.devices)
+    aspects = staticmethod(_device_info.aspects)
+    device_info = staticmethod(_device_info.device_info)
+    supports_format = staticmethod(_image_format.supports_format)
     partition = staticmethod(_device_info.partition)
 
     # ------------------------------------------------------------------ contexts, queues
 
-    def create_context(self, devices: Sequence[Device]) -> Context:
-        return Context(devices)
-
-    def release_context(self, context: Context) -> None:
-        context.close()
+    create_context = staticmethod(Context)
 
     def create_queue(
         self, context: Context, device: Device, *, in_order: bool, profiling: bool, immediate: bool | None = None
     ) -> Queue:
         return Queue(context, device, in_order, profiling)
 
-    def release_queue(self, queue: Queue) -> None:
-        queue.close()
-
-    def wait_queue(self, queue: Queue) -> None:
-        queue.wait()
-
     def queue_ends(self, queue: Queue) -> Sequence[Event]:
         return queue.ends()
-
-    def queue_is_idle(self, queue: Queue) -> bool:
-        return queue.is_idle()
 
     def queue_lanes(self, queue: Queue) -> None:
         return None
 
     # ------------------------------------------------------------------ events
 
-    def barrier(self, queue: Queue, waits: Sequence[Event] = ()) -> Event:
-        return queue.barrier(waits)
-
-    def wait_event(self, event: Event) -> None:
-        event.wait()
-
-    def event_status(self, event: Event) -> EventStatus:
-        return event.status()
-
-    def event_times(self, event: Event) -> tuple[int, int, int]:
-        return event.times()
-
     def release_event(self, event: Event) -> None:
         """Do nothing: the last reference releases the event, because the queue may still query its status."""
 
     # ------------------------------------------------------------------ memory
 
-    def allocate(self, context: Context, device: Device | None, kind: UsmKind, nbytes: int, alignment: int = 0) -> int:
-        return _memory.allocate(context, device, kind, nbytes, alignment)
-
+    allocate = staticmethod(_memory.allocate)
     allocate_pitched = staticmethod(_memory.allocate_pitched)
     free = staticmethod(_memory.free)
     pointer_info = staticmethod(_memory.pointer_info)
@@ -168,44 +132,15 @@ class OpenCLBackend(OptionalGroups):
     create_unsampled_image_usm = staticmethod(image_handle.create_unsampled_image_usm)
     destroy_image = staticmethod(image_handle.destroy_image)
     copy_image = staticmethod(_copy.copy_image)
-
-    def image_call(self, queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
-        return image_functions.image_call(queue, call, waits)
+    image_call = staticmethod(image_functions.image_call)
 
     # ------------------------------------------------------------------ modules and kernels
 
-    def load_module(
-        self,
-        context: Context,
-        device: Device,
-        source: bytes,
-        *,
-        specialization: Mapping[int, bytes] | None = None,
-        options: str = "",
-    ) -> Module:
-        return load_module(context, device, source, specialization, options)
-
+    load_module = staticmethod(_module.load_module)
     compile_module = staticmethod(link.compile_module)
     link_modules = staticmethod(link.link_modules)
-
-    def describe_module(self, source: bytes) -> ModuleDescription:
-        return describe_module(source)
-
-    def module_log(self, module: Module) -> str:
-        return module.log
-
-    def release_module(self, module: Module) -> None:
-        module.close()
-
-    def kernel_names(self, module: Module) -> tuple[str, ...]:
-        return module.names()
-
-    def get_kernel(self, module: Module, name: str) -> Kernel:
-        return get_kernel(module, name)
-
-    def kernel_info(self, kernel: Kernel) -> KernelRecord:
-        return kernel.record()
-
+    describe_module = staticmethod(_module.describe_module)
+    get_kernel = staticmethod(_kernel.get_kernel)
     launch = staticmethod(_launch.launch)
     launch_with_offset = staticmethod(_launch.launch_with_offset)
     prepare_launch = staticmethod(_launch.prepare_launch)
@@ -224,21 +159,6 @@ class OpenCLBackend(OptionalGroups):
     wait_semaphore = staticmethod(external_memory.wait_semaphore)
     signal_semaphore = staticmethod(external_memory.signal_semaphore)
     prepare_semaphore = staticmethod(external_memory.prepare_semaphore)
-
-    # ------------------------------------------------------------------ streams of other libraries
-
-    def _no_streams(self) -> FeatureNotSupportedError:
-        return FeatureNotSupportedError(
-            "OpenCL has no streams that libraries share: wait on the host, with event.wait() and the other library's "
-            "own call",
-            backend="opencl",
-        )
-
-    def make_stream_wait(self, context: Context, device: Device, stream: int, waits: Sequence[Event]) -> None:
-        raise self._no_streams()
-
-    def wait_for_stream(self, queue: Queue, stream: int) -> Event:
-        raise self._no_streams()
 
     # ------------------------------------------------------------------ native handles
 
@@ -292,16 +212,7 @@ class OpenCLBackend(OptionalGroups):
 
     def native_handle(self, native: Device | Context | Queue | Event | Module | Object | Kernel) -> NativeHandle:
         """The address of an object's cl_... handle."""
-        found = next((_NATIVE[kind] for kind in type(native).__mro__ if kind in _NATIVE), None)
-        if found is None:
-            raise BackendMismatchError(f"{native!r} is no object of the OpenCL backend", backend="opencl")
-        type_, handle_of = found
-        handle = handle_of(native)
-        if handle is None:
-            raise InvalidError(
-                f"this {type(native).__name__.lower()} was released: it has no native handle", backend="opencl"
-            )
-        return NativeHandle(int(ffi.cast("uintptr_t", handle)), type_)
+        return native_handle(_NATIVE, native, ffi, "OpenCL", "opencl")
 
     # ------------------------------------------------------------------ optional groups, all of methods above
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...drivers import opencl as driver
 from ...model.enums import UsmKind
-from ...model.errors import InvalidError
-from ..common.context import member, require_devices
+from ..common.context import member, require_devices, require_one_owner
 from .device import Device, Platform
 from .errors import made, release
 from .fork_guard import in_fork, refuse_in_fork
@@ -112,11 +111,7 @@ class Context:
         """Create a context, or adopt a ``native`` one."""
         require_devices(devices, "opencl")
         self.devices = tuple(devices)
-        if any(device.platform is not devices[0].platform for device in devices):
-            names = ", ".join(map(repr, devices))
-            raise InvalidError(
-                f"the devices of a context have one platform; these have several: {names}", backend="opencl"
-            )
+        require_one_owner(devices, lambda device: device.platform, "platform", "opencl")
         refuse_in_fork()
         self.handle = self._create() if native is None else native
         self.owned = owned

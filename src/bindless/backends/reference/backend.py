@@ -16,9 +16,6 @@ from ...model.enums import (
     UsmKind,
 )
 from ...model.errors import (
-    BackendMismatchError,
-    FeatureNotSupportedError,
-    InvalidError,
     MemoryAllocationError,
     ProfilingError,
 )
@@ -28,6 +25,8 @@ from ...model.module import spirv
 from ...model.module.description import ModuleDescription
 from ...model.native_handle import NativeHandle
 from ...model.sampler import BindlessImageSampler
+from ..common.absent_streams import AbsentStreams
+from ..common.native_handle import native_handle
 from ..contract import (
     DeviceRecord,
     ImageRecord,
@@ -43,8 +42,8 @@ from . import external_memory, graph, low_level
 from .device_info import ASPECTS, device_info, text
 from .image_structs import IMAGE_TYPES, image_struct, sampler_struct
 from .module import Kernel, Kernels, Module, Object
-from .native_handles import TYPE_OF, TYPES, Natives
-from .objects import Context, Device, Event, Queue
+from .native_handles import HANDLES, TYPES, Natives
+from .objects import Context, Device, Event, Queue, require_one_device
 from .prepared_launch import prepare_launch
 
 __all__ = ["ReferenceBackend"]
@@ -66,13 +65,14 @@ _STATUS = (EventStatus.submitted, EventStatus.running, EventStatus.complete, Eve
 _OPERATIONS = {"fetch": 0, "sample": 1, "sample_lod": 2, "sample_grad": 3, "write": 4}
 
 
-class ReferenceBackend(OptionalGroups):
+class ReferenceBackend(AbsentStreams, OptionalGroups):
     """``BackendProtocol`` on top of the reference driver. Supports every aspect of BI; waits can be interrupted."""
 
     backend = Backend.reference
     traits = Traits(
         events_release_themselves=True, launches_directly=True, events_cross_contexts=True, has_texture_units=True
     )
+    streams_absent = "the reference device has no streams"
 
     def __init__(self) -> None:
         from ...drivers import reference as driver
@@ -142,8 +142,7 @@ class ReferenceBackend(OptionalGroups):
     # ------------------------------------------------------------------ contexts, queues
 
     def create_context(self, devices: Sequence[Device]) -> Context:
-        if len(devices) != 1:
-            raise InvalidError(f"a context of the reference driver has one device, not {len(devices)}")
+        require_one_device(devices)
         context = self._ffi.new("blr_context_t *")
         self._check(self._lib.blrContextCreate(devices[0].handle, context), "blrContextCreate")
         return Context(context[0], devices[0])
@@ -530,20 +529,6 @@ class ReferenceBackend(OptionalGroups):
     signal_semaphore = external_memory.signal_semaphore
     prepare_semaphore = external_memory.prepare_semaphore
 
-    # ------------------------------------------------------------------ streams of other libraries
-
-    def _no_streams(self) -> FeatureNotSupportedError:
-        return FeatureNotSupportedError(
-            "the reference device has no streams: wait on the host, with event.wait() and the other library's own call",
-            backend="reference",
-        )
-
-    def make_stream_wait(self, context: Context, device: Device, stream: int, waits: Sequence[Event]) -> None:
-        raise self._no_streams()
-
-    def wait_for_stream(self, queue: Queue, stream: int) -> Event:
-        raise self._no_streams()
-
     # ------------------------------------------------------------------ native handles
 
     native_types = TYPES
@@ -557,9 +542,7 @@ class ReferenceBackend(OptionalGroups):
         """The address of an object's handle; numbers of images are handles themselves."""
         if isinstance(native, int):
             return native
-        if type(native) not in TYPE_OF:
-            raise BackendMismatchError(f"{native!r} is no object of the reference backend", backend="reference")
-        return NativeHandle(int(self._ffi.cast("uintptr_t", native.handle)), TYPE_OF[type(native)])
+        return native_handle(HANDLES, native, self._ffi, "reference", "reference")
 
     # ------------------------------------------------------------------ optional groups, all of methods above
 

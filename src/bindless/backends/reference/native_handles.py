@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any, Protocol
 
 from ...model.enums import UsmKind
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.native_handle import NativeHandle
+from ..common.native_handle import HandleTable
 from ..contract import AdoptedQueue, DeviceRecord, NativeQueue, PlatformRecord, PointerRecord
 from .module import Kernel, Kernels, Module
-from .objects import Context, Device, Event, Queue
+from .objects import Context, Device, Event, Queue, require_one_device
 
-__all__ = ["TYPES", "TYPE_OF", "Natives"]
+__all__ = ["HANDLES", "TYPES", "Natives"]
 
 # Types of the handles of each kind of object; platforms have none.
 TYPES = {
@@ -24,13 +26,13 @@ TYPES = {
     "kernel": ("blr_kernel_t",),
     "buffer": ("void *",),
 }
-TYPE_OF = {
-    Device: "blr_device_t",
-    Context: "blr_context_t",
-    Queue: "blr_queue_t",
-    Event: "blr_event_t",
-    Module: "blr_module_t",
-    Kernel: "blr_kernel_t",
+HANDLES: HandleTable = {
+    Device: ("blr_device_t", attrgetter("handle")),
+    Context: ("blr_context_t", attrgetter("handle")),
+    Queue: ("blr_queue_t", attrgetter("handle")),
+    Event: ("blr_event_t", attrgetter("handle")),
+    Module: ("blr_module_t", attrgetter("handle")),
+    Kernel: ("blr_kernel_t", attrgetter("handle")),
 }
 
 
@@ -78,8 +80,7 @@ class Natives:
         return ()
 
     def adopt_context(self, handle: NativeHandle, devices: Sequence[Device], owned: bool) -> Context:
-        if len(devices) != 1:
-            raise InvalidError(f"a context of the reference driver has one device, not {len(devices)}")
+        require_one_device(devices)
         made = Context(self._native(handle), devices[0], owned)
         self._backend.pointer_info(made, 0)  # Raises for a handle that is not a context.
         return made

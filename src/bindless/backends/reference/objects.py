@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...core._submission import Lane, Mark
 from ...drivers import reference as driver
+from ...model.errors import InvalidError
 
-__all__ = ["Context", "Device", "Event", "Queue", "address_of"]
+__all__ = ["Context", "Device", "Event", "Queue", "address_of", "require_one_device"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -41,6 +43,12 @@ class Context:
 
     def __init__(self, handle: Any, device: Device, owned: bool = True) -> None:
         self.handle, self.device, self.owned = handle, device, owned
+
+
+def require_one_device(devices: Sequence[object]) -> None:
+    """Raises ``InvalidError`` for the devices of a context if they are not one."""
+    if len(devices) != 1:
+        raise InvalidError(f"a context of the reference driver has one device, not {len(devices)}", backend="reference")
 
 
 class Queue(Lane):
