@@ -22,10 +22,10 @@ from ...model.external import (
     ExternalSemaphoreDescriptor,
     ExternalSemaphoreHandleType,
     ResourceFd,
-    ResourceWin32Handle,
 )
 from ...model.image_descriptor import ImageDescriptor
 from ..common.file_descriptors import handed_over
+from ..common.win32_resource import fill_win32
 from ..contract.direct_launch import DirectLaunch
 from .context import Allocation, Context
 from .device import Device, PrimaryContext
@@ -132,11 +132,8 @@ def _handed(handle: Any, resource: Any) -> Iterator[None]:
     if isinstance(resource, ResourceFd):
         with handed_over(resource.file_descriptor) as handle.fd:
             yield
-    elif isinstance(resource, ResourceWin32Handle):
-        handle.win32.handle = ffi.cast("void *", resource.handle)
-        yield
     else:
-        handle.win32.name = name = ffi.from_buffer((resource.name + "\0").encode("utf-16-le"))
+        name = fill_win32(ffi, handle.win32, resource)
         yield
         del name  # the descriptor refers to it until here
 

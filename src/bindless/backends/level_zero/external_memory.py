@@ -20,10 +20,10 @@ from ...model.external import (
     ExternalSemaphoreHandleType,
     Resource,
     ResourceFd,
-    ResourceWin32Handle,
 )
 from ...model.image_descriptor import ImageDescriptor
 from ..common.file_descriptors import KeptResource
+from ..common.win32_resource import fill_win32
 from .context import Context
 from .device import Device
 from .errors import SUCCESS, check, release
@@ -127,11 +127,7 @@ class ExternalMemory(KeptResource):
             number = resource.file_descriptor
             return driver.make_struct("ze_external_memory_import_fd_t", flags=self.flags, fd=number)
         made = driver.make_struct("ze_external_memory_import_win32_handle_t", flags=self.flags)
-        if isinstance(resource, ResourceWin32Handle):
-            made.handle = ffi.cast("void *", resource.handle)
-        else:
-            self.text = ffi.from_buffer((resource.name + "\0").encode("utf-16-le"))
-            made.name = self.text
+        self.text = fill_win32(ffi, made, resource)
         return made
 
 
@@ -228,11 +224,7 @@ def import_semaphore(context: Context, device: Device, desc: ExternalSemaphoreDe
         given = driver.make_struct("ze_external_semaphore_fd_ext_desc_t", fd=resource.file_descriptor)
     else:
         given = driver.make_struct("ze_external_semaphore_win32_ext_desc_t")
-        if isinstance(resource, ResourceWin32Handle):
-            given.handle = ffi.cast("void *", resource.handle)
-        else:
-            text = ffi.new("char[]", (resource.name + "\0").encode("utf-16-le"))
-            given.name = text
+        text = fill_win32(ffi, given, resource)
     native = driver.make_struct("ze_external_semaphore_ext_desc_t", given, flags=_SEMAPHORE_FLAGS[desc.handle_type])
     slot = ffi.new("ze_external_semaphore_ext_handle_t *")
     result = bring(place.handle, native, slot)
