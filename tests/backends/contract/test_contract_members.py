@@ -58,7 +58,9 @@ def alternatives(annotation: object, narrower: bool = False) -> set[str]:
     if narrower:
         text = re.sub(r"\w+", lambda word: NARROWER.get(word[0], word[0]), text)
         text = re.sub(r"Callable\[(\[[^\]]*\]|\.\.\.)", "Callable[...", text)
+        text = re.sub(r"\btuple\[(\w+), \.\.\.\]", r"Sequence[\1]", text)
     text = re.sub(r"\bNative(?!Handle\b)", "", text)
+    text = re.sub(r"~?\b_([A-Z]\w+)", r"\1", text)  # type variables of classes that several back ends share
     return {part.strip() for part in re.split(r"\|(?![^\[]*\])", text)}
 
 
@@ -70,9 +72,12 @@ def type_mismatches(wanted: Callable[..., Any], present: Callable[..., Any]) -> 
         for name, parameter in list(expected.parameters.items())[1:]
         if name in own.parameters
         and not OWN_NAMES.search(str(parameter.annotation))
+        and str(own.parameters[name].annotation) not in ("object", "Sequence[object]")  # wider than any other
         and alternatives(own.parameters[name].annotation) != alternatives(parameter.annotation)
     ]
     results = str(expected.return_annotation), str(own.return_annotation)
+    if results[1] == "NoReturn" or inspect.isclass(present):  # a refusal; a constructor, which returns its class
+        return found
     if not OWN_NAMES.search(results[0]) and not alternatives(results[1], True) <= alternatives(results[0], True):
         found.append(f"-> {results[1]}, not {results[0]}")
     return found
