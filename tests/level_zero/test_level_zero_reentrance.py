@@ -129,6 +129,34 @@ def test_while_a_command_is_submitted(either: bl.Queue, before: bool) -> None:
     finish(work)
 
 
+def test_an_interrupted_command_behind_the_one_of_a_finalizer(either: bl.Queue) -> None:
+    """The finalizer's command is counted last and runs first: its end says nothing about the interrupted one."""
+    (stream,) = either._native.streams  # type: ignore[attr-defined]
+    gate = NativeEvent(stream.context.native.pools[False])
+    gates = ffi.new("ze_event_handle_t[]", [gate.handle])
+    late: list[Any] = []
+
+    def held(own: Any, signal: Any, count: int, waits: Any) -> int:
+        late.append(stream.run(nothing, "late"))
+        late[0].record()
+        return int(lib.zeCommandListAppendBarrier(own, signal, 1, gates))
+
+    def work() -> None:
+        interrupted = stream.run(held, "held")
+        try:
+            late[0].wait()
+            assert late[0].query()
+            assert not stream.is_idle()
+            assert not interrupted.query()
+        finally:
+            lib.zeEventHostSignal(gate.handle)
+        interrupted.wait()
+        stream.wait()
+        assert interrupted.query() and stream.is_idle()
+
+    finish(work)
+
+
 def test_while_a_kernel_is_prepared(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
     """A finalizer launches the very kernel whose arguments have just been set: each launch has its own."""
     kernel = bl.load_kernel_bundle(bl.build(SOURCE), queue).get_kernel("put")
