@@ -1,4 +1,4 @@
-"""The fixtures of the tests of command groups."""
+"""Fixtures of the command-group tests."""
 
 from tests.support.device_fixtures import both, fake, fakes, pair, queues
 

@@ -1,4 +1,4 @@
-"""``CommandGraph``: the same results as the commands one by one, run after run, on every backend."""
+"""``CommandGraph``: each replay gives the results of the single commands, on every backend."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def run(queue: bl.Queue, request: pytest.FixtureRequest) -> bl.Queue:
 
 
 def test_copies_and_fills(run: bl.Queue) -> None:
-    """What each run reads is what memory holds then."""
+    """Each replay reads the current contents of memory."""
     rng = np.random.default_rng(1)
     pixels, back = rng.random(DESC.shape, np.float32), np.zeros(DESC.shape, np.float32)
     array, other = (bl.usm_empty(DESC.shape, np.float32, run) for _ in range(2))

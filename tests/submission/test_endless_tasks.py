@@ -23,7 +23,7 @@ def run(device: bl.Device, code: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_host_tasks_that_wait_for_each_other_are_refused(device: bl.Device, count: int) -> None:
-    """The last one to wait closes the cycle; the others then end."""
+    """The wait that closes the cycle is refused; the remaining tasks then end."""
     queues = [bl.Queue(device) for _ in range(count)]
     events: list[bl.Event] = []
     go = threading.Event()
@@ -93,7 +93,7 @@ def test_the_interpreter_waits_for_host_tasks_one_after_the_other(device: bl.Dev
 
 
 def test_told_failures_are_not_kept(device: bl.Device) -> None:
-    """Failures that events told leave no memory behind in the driver; nor do those that nobody asked for but one."""
+    """The driver frees the record of every failure that an event reported, and keeps at most one unreported failure."""
     if device.backend is not bl.Backend.reference:
         pytest.skip("counts the reference driver's failures by the memory of the process")
     queue = bl.Queue(device)

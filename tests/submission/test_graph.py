@@ -1,4 +1,4 @@
-"""The order of command groups: the figures of ARCH, and what runs at the same time."""
+"""Order of command groups: the examples of ARCH's figures, and concurrent execution."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECONDS = 20
 
 
 class Held:
-    """Host tasks that note when they start and end, and wait in between until they are let go."""
+    """Host tasks that record their start and end, and block in between until released."""
 
     def __init__(self) -> None:
         self.log: list[str] = []
@@ -41,11 +41,11 @@ class Held:
         return queue.submit(group)
 
     def starts(self, *names: str) -> bool:
-        """Whether these run, all at the same time."""
+        """Whether all these tasks run at the same time."""
         return all(self.begun[name].wait(SECONDS) for name in names)
 
     def waits(self, name: str) -> bool:
-        """Whether one does not run, though it had time to."""
+        """Whether a task stays blocked, after enough time to start."""
         return not self.begun[name].wait(0.05)
 
     def let_go(self, *names: str) -> None:
@@ -62,7 +62,7 @@ def held():
 
 @pytest.fixture
 def queues(device, context):
-    """Three queues: two of one context, one of another."""
+    """Three queues: two in one context, one in another."""
     made = [bl.Queue(device, context), bl.Queue(device, context), bl.Queue(device, bl.Context(device))]
     yield made
     for queue in made:
@@ -94,7 +94,7 @@ def test_two_groups_run_at_once_and_the_one_that_needs_both_after_them(queues, h
 
 
 def test_the_same_from_the_times_of_the_events(device):
-    """three-cg-one-queue with commands of the device."""
+    """Figure three-cg-one-queue, with device commands."""
     with bl.Queue(device, enable_profiling=True) as queue:
         one, two = bl.Buffer(LARGE, np.uint8), bl.Buffer(LARGE, np.uint8)
 
@@ -114,7 +114,7 @@ def test_the_same_from_the_times_of_the_events(device):
 
 
 def test_device_to_device(queues):
-    """Two contexts: what the second wrote comes to the first by itself."""
+    """Two contexts: data written in the second context migrates to the first automatically."""
     first, _, second = queues
     one, two = bl.Buffer(np.full(8, 1, np.int32)), bl.Buffer(np.full(8, 2, np.int32))
     out = np.zeros(8, np.int32)
@@ -134,7 +134,7 @@ def test_device_to_device(queues):
 
 
 def test_overlap(queue, held):
-    """Sub-buffers: [0, 10) and [10, 20) at once, [5, 15) after both."""
+    """Sub-buffers: [0, 10) and [10, 20) run concurrently, [5, 15) after both."""
     buffer = a_buffer(20)
     parts = [buffer.sub_buffer(begin, 10) for begin in (0, 10, 5)]
     held.submit(queue, "a", (parts[0], "read_write"))
@@ -168,7 +168,7 @@ def test_host_acc(queue, held):
     assert held.log.index("b ends") < held.log.index("c starts")
 
 
-# ---------------------------------------------------------------------- what depends on what
+# ---------------------------------------------------------------------- dependencies
 
 
 def test_readers_run_at_once_and_a_writer_after_all_of_them(queue, held):
@@ -190,7 +190,7 @@ def test_readers_run_at_once_and_a_writer_after_all_of_them(queue, held):
 
 
 def test_accessors_with_ranges_of_one_buffer_overlap(queue, held):
-    """ARCH: two accessors of a buffer do not overlap only if both are to sub-buffers."""
+    """ARCH: two accessors of one buffer always overlap, unless both are to sub-buffers."""
     buffer = a_buffer()
 
     def ranged(name, offset):
@@ -288,7 +288,7 @@ def test_a_barrier_comes_after_groups_that_have_not_started(queue, held):
 
 
 def test_submitting_does_not_wait(queue, held):
-    """Nor does getting accessors, whatever the group needs."""
+    """Submission and accessor creation return at once, whatever the group depends on."""
     buffer = a_buffer()
     held.submit(queue, "a", (buffer, "write"))
     events = [
@@ -519,7 +519,7 @@ def test_a_buffer_that_only_a_host_task_holds_is_written_back_after_it(queue):
 
 
 def test_the_interop_handle(queue):
-    # Of OpenCL where a kernel's memory may begin on drivers that have buffers and no addresses.
+    # OpenCL's alignment of kernel memory, for drivers with buffers but without addresses.
     first = queue.device.get_info("mem_base_addr_align") // 32 if queue.backend is bl.Backend.opencl else 1
     buffer = bl.Buffer(np.arange(first + 3, dtype=np.int32))
     seen = {}

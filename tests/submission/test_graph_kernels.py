@@ -1,4 +1,4 @@
-"""Kernels in command groups with accessors: arguments, order and overlap by the times of their events."""
+"""Kernels in command groups with accessors: arguments, and order and overlap from event timestamps."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_accessors_are_kernel_arguments(queue, bundle):
             handler.parallel_for(12, add, sums.get_access(handler), terms.get_access(handler, "read"))
 
         def part(handler):
-            """A sub-buffer's accessor points to its first element; one with an offset to the buffer's."""
+            """A sub-buffer's accessor points to the sub-buffer's first element; a ranged accessor to the buffer's."""
             one = sums.sub_buffer(4, 8).get_access(handler)
             handler.parallel_for(4, add, one, terms.get_access(handler, "read", offset=2))
 
@@ -95,7 +95,7 @@ def test_independent_groups_overlap_and_dependent_ones_do_not(device, context):
         def run(buffer):
             return queue.submit(lambda h: h.single_task(busy, buffer.get_access(h, "read_write"), BUSY))
 
-        for _ in range(20):  # another program may take the processors away: once is enough
+        for _ in range(20):  # other programs may occupy the processors: one success is enough
             left, right, after = run(one), run(two), run(one)
             a, b, c = times(left), times(right), times(after)
             assert c[0] >= a[1]
@@ -106,7 +106,7 @@ def test_independent_groups_overlap_and_dependent_ones_do_not(device, context):
 
 
 def test_a_buffer_goes_through_kernels_of_this_device_and_the_reference(queue, bundle):
-    """Each backend adds in turn; the buffer moves by itself."""
+    """The backends add in turn; the buffer migrates automatically."""
     other = bl.Queue("reference")
     array, ones = np.zeros(64, np.int32), np.ones(64, np.int32)
     with bl.Buffer(array) as sums, bl.Buffer(ones) as terms:

@@ -1,4 +1,4 @@
-"""Where the contents of buffers go: between contexts, devices and backends, and no oftener than they must."""
+"""Migration of buffer contents between contexts, devices and backends, without redundant copies."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def fill(queue, buffer, value, mode="write", **access):
 
 
 def read(queue, buffer, **access):
-    """The elements as a command of a queue sees them."""
+    """The elements as seen by a command of a queue."""
     out = np.zeros(buffer.shape if not access else access["range"], buffer.dtype)
     queue.submit(lambda handler: handler.copy(buffer.get_access(handler, "read", **access), out)).wait()
     return out
 
 
 def touch(queue, buffer, mode="read", **access):
-    """A group that only asks for the contents."""
+    """Submit a group that only requires the contents."""
 
     def group(handler):
         buffer.get_access(handler, mode, **access)
@@ -44,7 +44,7 @@ def touch(queue, buffer, mode="read", **access):
 
 
 def moved(fakes):
-    """Copies of all backends since the last call, and their bytes."""
+    """Number and bytes of the copies of all backends since the last call."""
     counts = []
     for fake in fakes.values():
         counts += [nbytes for _, _, nbytes in fake.copies]
@@ -107,7 +107,7 @@ def test_submitting_to_another_backend_does_not_wait(fakes, gate):
 
 
 def test_dependencies_within_a_backend_are_native(fake):
-    """Nothing is left to the host: the driver has every command, with the events to wait for."""
+    """The driver holds every command with its wait events; the host schedules nothing."""
     gate = threading.Event()
     one, two, other = bl.Queue(), bl.Queue(), bl.Queue(context=bl.Context(bl.Device("cuda:gpu:1")))
     buffer = bl.Buffer(4, np.int32)
@@ -137,7 +137,7 @@ def test_what_the_host_starts_is_waited_for_without_burning_time(fakes, gate):
     before = time.process_time()
     threading.Timer(0.3, gate.set).start()
     event.wait()
-    assert time.process_time() - before < 0.15  # half of what a waiting loop would take
+    assert time.process_time() - before < 0.15  # half the time of a busy loop
 
 
 @pytest.mark.parametrize("crosses", [False, True])
@@ -152,7 +152,7 @@ def test_contexts_that_share_memory_need_one_copy_and_others_the_host_s(fake, cr
     assert read(other, buffer).tolist() == [7] * 4
 
 
-# ---------------------------------------------------------------------- no needless copies
+# ---------------------------------------------------------------------- no redundant copies
 
 
 def test_nothing_is_moved_that_is_there_or_not_needed(fakes):
@@ -228,7 +228,7 @@ def test_disjoint_parts_stay_where_they_were_written(fakes):
     assert array.tolist() == [1] * 16 + [2] * 16 + [3] * 16
 
 
-# ---------------------------------------------------------------------- what is left
+# ---------------------------------------------------------------------- leftover objects
 
 
 def test_moved_copies_end_with_the_buffer_after_their_use(fakes, gate):
@@ -256,7 +256,7 @@ def test_moved_copies_end_with_the_buffer_after_their_use(fakes, gate):
 
 
 def test_the_graph_forgets(fake):
-    """Ten thousand groups one after the other leave no more behind than one."""
+    """Ten thousand consecutive groups leave no more objects than one group."""
     fake.instant = True
     queue, buffer = bl.Queue(), bl.Buffer(4, np.int32)
     for value in range(10_000):
@@ -312,7 +312,7 @@ def test_no_room_for_the_data_is_told_at_once(fake):
 
 
 def failing(fake, queue, buffer, text, gate=None):
-    """A group that writes a buffer and fails once the gate opens."""
+    """Submit a group that writes a buffer and fails when the gate opens."""
 
     def group(handler):
         buffer.get_access(handler, "read_write")
@@ -336,7 +336,7 @@ def test_groups_after_a_failed_one_are_not_run_until_it_was_told(fakes, gate):
         after.wait()
     with raises(bl.SyclRuntimeError):
         fill(queue, buffer, 2).wait()
-    with raises(bl.KernelError, match="broken"):  # once, and alone
+    with raises(bl.KernelError, match="broken"):  # reported once, without other errors
         queue.wait()
     queue.wait()
     assert fails.status is bl.EventStatus.complete

@@ -1,4 +1,4 @@
-"""Random programs of command groups, compared with numpy doing the same one after the other."""
+"""Random programs of command groups, compared with the same operations in numpy, in sequence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SIZE = 24
 
 
 class Program:
-    """Buffers with what they should hold, and random groups on random parts of them."""
+    """Buffers with their expected contents, and random groups on random parts of them."""
 
     def __init__(self, seed: int, queues: list[bl.Queue], buffers: int = 3) -> None:
         self.random = random.Random(seed)
@@ -35,12 +35,12 @@ class Program:
         self.taken: list[tuple[np.ndarray, np.ndarray]] = []
 
     def box(self, shape: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Offset and sizes of some region, possibly empty."""
+        """Offset and sizes of a random region, possibly empty."""
         offset = tuple(self.random.randint(0, size - 1) for size in shape)
         return offset, tuple(self.random.randint(0, size - begin) for size, begin in zip(shape, offset))
 
     def part(self) -> tuple[bl.Buffer, np.ndarray]:
-        """A buffer, a contiguous part of one, or one seen as other elements; and numpy's view of the same."""
+        """A buffer, a contiguous sub-buffer or a reinterpreted buffer, with the matching numpy view."""
         number = self.random.randrange(len(self.buffers))
         buffer, expected = self.buffers[number], self.expected[number]
         kind = self.random.randrange(4)
@@ -160,7 +160,7 @@ def test_random_groups_on_this_device_and_the_reference(device, context, seed):
 
 
 def test_sixteen_threads_on_shared_buffers(device, context):
-    """Every group adds 1 to what it touches; none is lost, and no two threads wait for each other."""
+    """Every group adds 1 to its elements; no addition is lost, and no two threads deadlock."""
     queues = [bl.Queue(device, context), bl.Queue(device, context, in_order=True), bl.Queue(device)]
     arrays = [np.zeros(64, np.int64) for _ in range(3)]
     buffers = [bl.Buffer(array) for array in arrays]
@@ -213,7 +213,7 @@ def test_sixteen_threads_on_shared_buffers(device, context):
 
 
 def test_nothing_of_buffers_is_left_on_the_device(device):
-    """Native objects are counted before and after buffers that moved, were written back, dropped and closed."""
+    """The native object count returns to its start after buffers migrate, write back, are dropped and closed."""
     gc.collect()
     before, waiting = len(ownership._live), len(storage.unfinished)
     for seed in range(4):
@@ -230,7 +230,7 @@ def test_nothing_of_buffers_is_left_on_the_device(device):
         if seed % 2:
             program.check()
         del program, queues, context
-    for _ in range(500):  # what is written back by another thread
+    for _ in range(500):  # another thread writes back
         command_stream.wait_for_all()
         command_stream.sweep()
         gc.collect()

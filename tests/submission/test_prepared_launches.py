@@ -1,4 +1,4 @@
-"""Launches repeated with the same arguments: they do what the first did, and keep nothing alive."""
+"""Launches repeated with the same arguments: same effect as the first launch, and no object kept alive."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_other_arguments_are_packed_anew(fake: Any, queue: Any, kernel: Any) -> 
 
 
 def test_equal_is_not_the_same(fake: Any, queue: Any, kernel: Any) -> None:
-    """1, 1.0 and True are equal, and packed differently."""
+    """1, 1.0 and True compare equal but are packed differently."""
     memory = bl.usm_empty((16,), "float32", queue)
     for value in (1.0, 1.0, 1.0, 1, 1, True, 1.0):
         queue.parallel_for(16, kernel, memory, value, 16)
@@ -111,7 +111,7 @@ def test_memory_lives_until_the_last_repetition_has_ended(fake: Any, queue: Any,
     memory = bl.usm_empty((16,), "float32", queue)
     for _ in range(3):
         queue.parallel_for(16, kernel, memory, 2.0, 16)
-    queue.wait()  # what was kept for the first three is let go
+    queue.wait()  # releases the objects of the first three launches
     gate = threading.Event()
     queue._enqueue(fake.gate(queue._native, gate))
     queue.parallel_for(16, kernel, memory, 2.0, 16)

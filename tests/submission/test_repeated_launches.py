@@ -1,4 +1,4 @@
-"""Launches that a queue makes again and again, which backends may submit without Python."""
+"""Repeated launches on one queue, which backends may submit without Python."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CONTRACT = Path(__file__).parents[1] / "support" / "kernel_sources" / "contract.
 
 @pytest.fixture(params=[True, False], ids=["in order", "out of order"])
 def own(queue: bl.Queue, request: pytest.FixtureRequest) -> Iterator[bl.Queue]:
-    """A queue of the test's own: what it has seen before is what this test has launched."""
+    """A queue for one test: its launch cache holds only that test's launches."""
     with bl.Queue(queue.device, queue.context, in_order=request.param) as made:
         yield made
 
@@ -45,7 +45,7 @@ def zeros(queue: bl.Queue, count: int = 64) -> bl.UsmArray:
     return bl.usm_empty((count,), np.int32, queue).copy_from(np.zeros(count, np.int32))
 
 
-# ---------------------------------------------------------------------- what is launched
+# ---------------------------------------------------------------------- launches
 
 
 def test_a_repeated_launch_is_remembered(own: bl.Queue, simple: Any) -> None:
@@ -57,7 +57,7 @@ def test_a_repeated_launch_is_remembered(own: bl.Queue, simple: Any) -> None:
 
 
 def test_values_are_those_of_each_launch(own: bl.Queue, simple: Any) -> None:
-    """Numbers and memory of one launch are not those of the next, which may be submitted before the first runs."""
+    """Each launch has its own numbers and memory, even if the next one is submitted before it runs."""
     fill = simple.get_kernel("fill")
     arrays = [zeros(own) for _ in range(30)]
     for turn in range(4):
@@ -71,7 +71,7 @@ def test_values_are_those_of_each_launch(own: bl.Queue, simple: Any) -> None:
     "space", [64, (64,), (4, 16), bl.Range(2, 32), bl.NdRange((64,), (16,)), bl.NdRange((8, 8), (2, 4))]
 )
 def test_every_kind_of_range(own: bl.Queue, simple: Any, space: Any) -> None:
-    """Each writes the first so many pixels of dimension 0, and no others."""
+    """Each launch writes exactly its range of pixels along dimension 0."""
     fill = simple.get_kernel("fill")
     written = [64] if isinstance(space, int) else list(space.global_range if isinstance(space, bl.NdRange) else space)
     for number in range(OFTEN):
@@ -81,7 +81,7 @@ def test_every_kind_of_range(own: bl.Queue, simple: Any, space: Any) -> None:
 
 
 def test_numbers_become_what_they_became_at_first(own: bl.Queue, simple: Any) -> None:
-    """Whatever kind of number comes, a launch of a known kind gives the bits of an unknown one, or its error."""
+    """A repeated launch packs any kind of number to the same bits as a first launch, or raises the same error."""
     values: list[Any] = [
         0,
         -1,
@@ -101,7 +101,7 @@ def test_numbers_become_what_they_became_at_first(own: bl.Queue, simple: Any) ->
     fill, axpy = simple.get_kernel("fill"), simple.get_kernel("axpy")
 
     def by(kernel: Any, run: bl.Queue, value: Any) -> Any:
-        """The bits that a launch leaves, or the error."""
+        """The bits that a launch writes, or its error."""
         data, one = zeros(run, 1), bl.usm_empty((1,), np.float32, run).copy_from(np.ones(1, np.float32))
         try:
             run.parallel_for(1, kernel, *((data, value) if kernel is fill else (value, one, data)))
@@ -119,7 +119,7 @@ def test_numbers_become_what_they_became_at_first(own: bl.Queue, simple: Any) ->
 
 
 def test_local_memory(own: bl.Queue) -> None:
-    """Each launch turns the data round; the sizes are those of the accessors."""
+    """Each launch reverses the data; the local accessors give the sizes."""
     reverse = bl.load_kernel_bundle(bl.build(CONTRACT), own).get_kernel("reverse")
     numbers = np.arange(32, dtype=np.uint32)
     data = bl.usm_empty((32,), np.uint32, own).copy_from(numbers)
@@ -134,7 +134,7 @@ def test_local_memory(own: bl.Queue) -> None:
 
 
 def test_modules_of_kernels_that_are_dropped_are_unloaded(own: bl.Queue) -> None:
-    """With the next wait of a queue that has launched them again and again."""
+    """The next wait of the queue that launched them repeatedly unloads the modules."""
 
     def modules() -> int:
         gc.collect()
@@ -177,7 +177,7 @@ def test_what_has_ended_is_told(own: bl.Queue, simple: Any) -> None:
 
 
 def test_events_that_are_kept_are_their_own(own: bl.Queue, simple: Any) -> None:
-    """A chain of them, each waiting for the one before, in whatever order they are let go."""
+    """A chain of events, each waiting for its predecessor, released in any order."""
     data, increment = zeros(own), simple.get_kernel("increment")
     events: list[bl.Event] = []
     for _ in range(300):
@@ -254,7 +254,7 @@ def test_one_queue_from_many_threads(own: bl.Queue, simple: Any) -> None:
     assert failures == []
 
 
-# ---------------------------------------------------------------------- of the reference driver
+# ---------------------------------------------------------------------- the reference driver
 
 
 @pytest.fixture
@@ -269,7 +269,7 @@ def test_no_event_is_left(blr: bl.Queue, simple: Any) -> None:
     for _ in range(OFTEN):
         blr.parallel_for(64, increment, data)
     blr.wait()
-    without = objects() - 1  # the last event, which the next launch takes the place of
+    without = objects() - 1  # minus the last event, which the next launch replaces
     kept = [blr.parallel_for(64, increment, data) for _ in range(1000)]
     blr.wait()
     assert objects() == without + 1000
@@ -298,7 +298,7 @@ def test_nothing_is_left_of_a_queue(queue: bl.Queue) -> None:
 
 
 class Gate:
-    """What has later commands of an in-order queue wait until it is opened."""
+    """A command that blocks later commands of an in-order queue until it is opened."""
 
     def __init__(self, queue: bl.Queue) -> None:
         context = driver.ffi.cast("blr_context_t", int(bl.get_native(queue.context)))
@@ -325,12 +325,12 @@ def test_each_event_is_complete_when_its_launch_is(blr: bl.Queue, simple: Any) -
     gate.open()
     blr.wait()
     assert {event.status for event in kept} == {bl.EventStatus.complete} and blr.ext_oneapi_empty()
-    if blr.is_in_order:  # else the kernels that the gate let go add to the same numbers at once
+    if blr.is_in_order:  # otherwise the released kernels add to the same numbers concurrently
         assert set(data.numpy(blr)) == {2 * OFTEN}
 
 
 def test_failures_are_told_once_by_whom_they_concern(blr: bl.Queue, simple: Any) -> None:
-    """A launch that leaves its memory fails; those around it do not."""
+    """An out-of-bounds launch fails; the launches before and after it succeed."""
     fill = simple.get_kernel("fill")
     few, many = zeros(blr, 16), zeros(blr, 64)
     for _ in range(OFTEN):
@@ -347,11 +347,11 @@ def test_failures_are_told_once_by_whom_they_concern(blr: bl.Queue, simple: Any)
     assert str(told.value) == str(first.value)
     late = Gate(blr)
     blr.ext_oneapi_submit_barrier(late.event)
-    pending = blr.parallel_for(64, fill, few, 2)  # not complete when it is first asked
+    pending = blr.parallel_for(64, fill, few, 2)  # not complete at the first query
     threading.Timer(0.05, late.open).start()
     with pytest.raises(bl.Error, match="fill"):
         pending.wait()
-    blr.parallel_for(64, fill, few, 2)  # nobody asks the event
+    blr.parallel_for(64, fill, few, 2)  # the event is never queried
     with pytest.raises(bl.Error, match="fill"):
         blr.wait()
     blr.wait()
@@ -359,7 +359,7 @@ def test_failures_are_told_once_by_whom_they_concern(blr: bl.Queue, simple: Any)
 
 @pytest.mark.parametrize("count", [1, 2, 8, 9, 40])
 def test_it_waits_for_events_of_other_queues_and_contexts(blr: bl.Queue, simple: Any, count: int) -> None:
-    """More than are passed without Python, too; none of what is read was written before the gate opened."""
+    """Also more events than the path without Python takes; every value read is written after the gate opens."""
     fill, copy = simple.get_kernel("fill"), simple.get_kernel("copy")
     source, result = zeros(blr), zeros(blr)
     for _ in range(OFTEN):
@@ -381,7 +381,7 @@ def test_what_is_no_event_is_told(own: bl.Queue, simple: Any) -> None:
     data, increment = zeros(own), simple.get_kernel("increment")
     for _ in range(OFTEN):
         event = own.parallel_for(64, increment, data)
-        event.wait()  # out of order nothing else keeps the next from adding to the same number
+        event.wait()  # out of order, only this wait keeps the next launch from adding to the same number
     for wrong in (5, "text", [event, None], (event, 7), None):
         with raises(bl.InvalidError, match="Event"):
             own.parallel_for(64, increment, data, depends_on=wrong)  # type: ignore[arg-type]
@@ -392,7 +392,7 @@ def test_what_is_no_event_is_told(own: bl.Queue, simple: Any) -> None:
 
 
 def test_a_failure_is_passed_on_as_by_the_first_launch(blr: bl.Queue, simple: Any) -> None:
-    """To what waits for it, whether it is known by then or not; in order only if it is."""
+    """A dependent launch receives the failure, known or not; in order, only a known failure."""
     fill, increment = simple.get_kernel("fill"), simple.get_kernel("increment")
     few, data = zeros(blr, 16), zeros(blr)
     for _ in range(OFTEN):
@@ -440,5 +440,5 @@ def test_a_fork_leaves_them_to_the_parent(blr: bl.Queue, simple: Any) -> None:
             os._exit(status)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     blr.parallel_for(64, increment, data).wait()
-    if blr.is_in_order:  # else the kernels add to the same numbers at once
+    if blr.is_in_order:  # otherwise the kernels add to the same numbers concurrently
         assert set(data.numpy(blr)) == {OFTEN + 1}

@@ -1,4 +1,4 @@
-"""Access modes and how they combine (ARCH, SYCL application memory model)."""
+"""Access modes and their combination (ARCH, SYCL application memory model)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_modes_and_no_init():
 
 
 def groups(buffer, *accesses):
-    """A command group that asks for a buffer several times."""
+    """A command group that requires one buffer several times."""
 
     def group(handler):
         for mode, target in accesses:

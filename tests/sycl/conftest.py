@@ -1,4 +1,4 @@
-"""The fixtures of the tests of the runtime."""
+"""Fixtures of the runtime tests."""
 
 from tests.support.device_fixtures import both, fake, fakes, pair, queues
 

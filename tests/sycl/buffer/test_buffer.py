@@ -1,4 +1,4 @@
-"""Buffers: what they are made of, parts of them, and what happens when they end."""
+"""Buffers: construction, sub-buffers and destruction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.error_checks import raises
 
 
 def fill(queue, buffer, value, **access):
-    """Submits a group that writes a value everywhere the accessor reaches."""
+    """Submit a group that writes a value to every element of the accessor."""
 
     def group(handler):
         accessor = buffer.get_access(handler, "write", **access)
@@ -28,7 +28,7 @@ def contents(buffer):
         return array.copy()
 
 
-# ---------------------------------------------------------------------- what they are made of
+# ---------------------------------------------------------------------- construction
 
 
 @pytest.mark.parametrize("shape", [(7,), (3, 5), (2, 3, 4)])
@@ -83,7 +83,7 @@ def test_what_no_buffer_can_be_made_of(arguments, message):
         bl.Buffer(*arguments)
 
 
-# ---------------------------------------------------------------------- parts
+# ---------------------------------------------------------------------- sub-buffers
 
 
 def test_sub_buffers_see_the_same_elements(queue):
@@ -161,7 +161,7 @@ def test_parts_keep_the_whole_and_write_it_back(queue):
     assert array.tolist() == [0, 3, 3, 0]
 
 
-# ---------------------------------------------------------------------- the end
+# ---------------------------------------------------------------------- destruction
 
 
 def test_closing_writes_back_what_commands_changed(queue):
@@ -206,7 +206,7 @@ def test_a_buffer_in_a_cycle_is_written_back(queue):
     fill(queue, ring.buffer, 6)
     del ring
     gc.collect()
-    for _ in range(1000):  # by another thread: a collection may come at any time
+    for _ in range(1000):  # by another thread: garbage collection may start at any time
         if array.any():
             break
         time.sleep(0.01)
@@ -230,7 +230,7 @@ def test_where_the_elements_go(queue):
         buffer.set_final_data(strided)
         fill(queue, buffer, 9)
     assert strided.tolist() == [9] * 6
-    with bl.Buffer(array) as buffer:  # nothing was changed, but it goes elsewhere
+    with bl.Buffer(array) as buffer:  # unchanged, but written to another array
         buffer.set_final_data(other)
     assert other.tolist() == [0] * 6
 
@@ -277,7 +277,7 @@ def test_final_data_that_cannot_be(target, message):
         buffer.sub_buffer(0, 2).set_final_data(None)
 
 
-# ---------------------------------------------------------------------- where the end blocks, and where not
+# ---------------------------------------------------------------------- blocking and non-blocking destruction
 
 
 @pytest.fixture
@@ -288,7 +288,7 @@ def gate():
 
 
 def held(queue, buffer, gate, mode="read_write"):
-    """A group on the buffer that ends when the gate opens."""
+    """Submit a group on the buffer that ends when the gate opens."""
 
     def group(handler):
         buffer.get_access(handler, mode)

@@ -1,4 +1,4 @@
-"""Host accessors: what they wait for, what waits for them, and that nobody waits for himself."""
+"""Host accessors: the commands they wait for, the commands that wait for them, and no wait on themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Information descriptors: types and truth of their answers, on the device of ``--device``."""
+"""Information descriptors: types and correctness of their answers, on the device of ``--device``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TYPES |= {"Device": bl.Device, "Aspect": bl.Aspect}
 
 
 def described(enum: type) -> dict[str, str]:
-    """Descriptor to the type that its comment gives."""
+    """Map each descriptor to the type in its comment."""
     with open(info.__file__, encoding="utf-8") as file:
         source = file.read()
     body = source.split(f"class {enum.__name__}(StringEnum):")[1].split("\nclass ")[0]
@@ -41,7 +41,7 @@ def described(enum: type) -> dict[str, str]:
 
 
 def check(answer: object, kind: str) -> None:
-    """An answer is of the type that the comment gives."""
+    """Check that an answer has the type in the comment."""
     kind = kind.split(" (")[0].strip()
     container = re.match(r"(tuple|frozenset)\[(\w+)(.*)\]", kind)
     if container is not None:
@@ -76,8 +76,8 @@ def test_answers_agree_with_each_other(device):
     assert ask("queue_profiling") == device.has("queue_profiling")
     assert bool(ask("half_fp_config")) == device.has("fp16") and bool(ask("double_fp_config")) == device.has("fp64")
     assert {"inf_nan", "round_to_nearest"} <= set(ask("single_fp_config"))
-    assert "denorm" in ask("single_fp_config") or device.backend == "opencl"  # which leaves it to the device
-    # Weakest and narrowest are what every device has to offer.
+    assert "denorm" in ask("single_fp_config") or device.backend == "opencl"  # OpenCL makes denormals optional
+    # Every device offers the weakest order and the narrowest scope.
     assert {"relaxed"} <= set(ask("atomic_memory_order_capabilities"))
     assert {"work_item", "sub_group", "work_group"} <= set(ask("atomic_memory_scope_capabilities"))
     assert {"relaxed", "acquire", "release", "acq_rel"} <= set(ask("atomic_fence_order_capabilities"))

@@ -228,7 +228,7 @@ def test_a_missing_backend_is_told_once_with_its_reason(fakes, monkeypatch):
 
 
 def test_a_library_that_is_not_there_is_told_in_one_line(fakes, monkeypatch):
-    """The paths that were tried are the doctor's."""
+    """``bindless doctor`` lists the paths that were tried; the error does not."""
     error = bl.PlatformError("the driver could not be loaded. Tried:\n  /nowhere/lib.so: no such file")
     monkeypatch.setattr(registry, "failures", lambda: {Backend.cuda: error})
     with raises(bl.InvalidError, match=r"cuda is missing: the driver could not be loaded; run `bindless doctor`"):

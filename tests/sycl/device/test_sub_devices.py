@@ -1,4 +1,4 @@
-"""Devices that a driver divides, and those that it does not."""
+"""Sub-devices: devices that a driver can partition, and devices that it cannot."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.support.fake_backend import DividedBackend
 
 @pytest.fixture
 def divided(fakes, monkeypatch):
-    """Level Zero with two devices of eight compute units that can be divided."""
+    """Level Zero with two partitionable devices of eight compute units."""
     backend = DividedBackend(Backend.level_zero, (DeviceType.gpu, DeviceType.gpu))
     monkeypatch.setitem(registry._made, Backend.level_zero, backend)
     return backend
@@ -118,9 +118,9 @@ def test_nothing_is_divided_that_is_not_named(divided, monkeypatch):
 
 def test_a_device_that_is_not_divided_says_so(device):
     if device.get_info("partition_properties"):
-        assert device.get_info("partition_max_sub_devices")  # tests/backends/opencl divides it
+        assert device.get_info("partition_max_sub_devices")  # tests/backends/opencl partitions it
         return
-    assert device.get_info("partition_max_sub_devices") <= 1  # itself, on NVIDIA's OpenCL
+    assert device.get_info("partition_max_sub_devices") <= 1  # NVIDIA's OpenCL counts the device itself
     assert device.get_info("partition_affinity_domains") == ()
     assert device.get_info("partition_type_property") == "no_partition"
     assert device.get_info("partition_type_affinity_domain") == "not_applicable"

@@ -1,4 +1,4 @@
-"""Two devices in one context: memory and images of each, what goes from one to the other, and in which order."""
+"""Two devices in one context: memory and images of each, transfers between them, and their order."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def random_of(desc: bl.ImageDescriptor, seed: int = 0) -> Array:
     return rng.integers(0, 100, desc.shape, dtype=desc.dtype)
 
 
-# ---------------------------------------------------------------------- what there is
+# ---------------------------------------------------------------------- devices
 
 
 def test_a_context_of_both(pair: Any, both: bl.Context) -> None:
@@ -72,7 +72,7 @@ def test_memory_knows_its_device(both: bl.Context, kind: str) -> None:
 
 @pytest.mark.parametrize("nbytes", [64, 100_003, 16 << 20])
 def test_bytes_go_between_devices(queues: Queues, nbytes: int) -> None:
-    """From either to the other, by a queue of either, and between other kinds of memory."""
+    """Copies between the devices in both directions, on either queue, and with other kinds of memory."""
     values = np.random.default_rng(nbytes).integers(0, 256, nbytes, np.uint8)
     for source, target in (queues, queues[::-1]):
         for by in queues:
@@ -82,7 +82,7 @@ def test_bytes_go_between_devices(queues: Queues, nbytes: int) -> None:
             assert np.array_equal(there.numpy(), values)
             by.memcpy(there[7:40], here[20:53]).wait()
             back = np.empty(nbytes, np.uint8)
-            by.memcpy(back, there).wait()  # also the queue that is not the memory's
+            by.memcpy(back, there).wait()  # also on the queue of the device without the memory
             wanted = values.copy()
             wanted[7:40] = values[20:53]
             assert np.array_equal(back, wanted)
@@ -119,7 +119,7 @@ def test_either_queue_fills_memory_of_either(queues: Queues, pattern: int) -> No
 
 @pytest.mark.parametrize("name", DESCRIPTORS)
 def test_pixels_go_all_ways(queues: Queues, name: str) -> None:
-    """host, image, image, USM; over to the other device; USM, image, host. Each queue does what is its device's."""
+    """host, image, image, USM; copy to the other device; USM, image, host. Each queue uses its own device's images."""
     desc = DESCRIPTORS[name]
     pixels = random_of(desc)
     for here, there in (queues, queues[::-1]):
@@ -180,7 +180,7 @@ def test_levels_of_mipmaps(queues: Queues) -> None:
 
 
 def test_copies_again_and_again(queues: Queues) -> None:
-    """Queues repeat what they have seen without Python; images of one descriptor on two devices are not the same."""
+    """Queues repeat known copies without Python; equal descriptors on two devices stay distinct images."""
     desc = bl.ImageDescriptor(24, 10, channel_type="unsigned_int16")
     images = [[bl.ImageMem(desc, queue) for _ in range(2)] for queue in queues]
     arrays = [bl.usm_empty(desc.shape, desc.dtype, queue) for queue in queues]
@@ -199,7 +199,7 @@ def test_copies_again_and_again(queues: Queues) -> None:
 
 
 def test_images_of_the_other_device_are_refused(queues: Queues) -> None:
-    """BI's first failure of copies: memory of another device than the queue's. The error names both."""
+    """BI's first copy failure: memory on another device than the queue's. The error names both devices."""
     desc = DESCRIPTORS["64 bytes"]
     pixels = random_of(desc)
     for here, there in (queues, queues[::-1]):
@@ -232,7 +232,7 @@ def test_an_image_over_memory_of_the_other_device_is_refused(queues: Queues) -> 
 
 
 def test_images_have_numbers_of_their_own(queues: Queues) -> None:
-    """Drivers count by device; destroyed in any order each is the one it was."""
+    """Drivers number images per device; image identity survives destruction in any order."""
     desc = DESCRIPTORS["64 bytes"]
     shuffled = random.Random(3)
     memories = [(queue, bl.ImageMem(desc, queue)) for queue in queues for _ in range(3)]
@@ -255,7 +255,7 @@ def test_images_have_numbers_of_their_own(queues: Queues) -> None:
 
 @pytest.mark.on_level_zero
 def test_level_zero_counts_by_device(queues: Queues, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A driver that gives an image of each device the same handle: another image is made until it has its own."""
+    """The driver gives images of both devices equal handles: images are created until a handle is unique."""
     driver = type(queues[0].device._record.native.driver)
     require, images = driver.require, {}
 
@@ -264,7 +264,7 @@ def test_level_zero_counts_by_device(queues: Queues, monkeypatch: pytest.MonkeyP
             return require(self, name, version)
 
         def offset(image: Any, slot: Any) -> int:
-            slot[0] = 0x1000 + len(images) // 2  # two images have the same number
+            slot[0] = 0x1000 + len(images) // 2  # pairs of images share a number
             images[len(images)] = image
             return 0
 
@@ -291,7 +291,7 @@ def test_level_zero_counts_by_device(queues: Queues, monkeypatch: pytest.MonkeyP
 def test_commands_wait_for_those_of_the_other_device(
     pair: Any, both: bl.Context, shared: bool, profiling: bool
 ) -> None:
-    """Ping-pong through host memory: every step reads what the one before has written on the other device."""
+    """Ping-pong through host memory: every step reads the data that its predecessor wrote on the other device."""
     if profiling and not all(device.has("queue_profiling") for device in pair):
         pytest.skip("a device records no times")
     contexts = (both, both) if shared else tuple(map(bl.Context, pair))
@@ -324,7 +324,7 @@ def test_commands_wait_for_those_of_the_other_device(
 
 
 def test_many_wait_for_many(queues: Queues) -> None:
-    """Each step of a queue waits for all that went before on both: what was not recorded yet is recorded late."""
+    """Each step of a queue waits for all earlier steps on both devices; deferred events are recorded late."""
     arrays = [bl.usm_empty((16, 1000), np.int32, queue) for queue in queues]
     events: list[bl.Event] = []
     for turn in range(16):
@@ -363,7 +363,7 @@ def test_barriers_and_host_tasks_of_both(queues: Queues) -> None:
 
 
 def test_a_buffer_goes_round(queues: Queues) -> None:
-    """Written on one device, read and written on the other, and at last on the host."""
+    """A buffer is written on one device, updated on the other, then read on the host."""
     values = np.arange(3000, dtype=np.int32)
     with bl.Buffer(values.copy()) as buffer:
         wanted = values.copy()
@@ -385,7 +385,7 @@ def test_a_buffer_goes_round(queues: Queues) -> None:
 
 
 def test_buffers_of_both_in_one_group(queues: Queues) -> None:
-    """The device of the queue copies what the other one holds."""
+    """The queue's device copies the data that the other device holds."""
     size = 1 << 20
     with bl.Buffer((size,), np.int32) as one, bl.Buffer((size,), np.int32) as two:
         for turn in range(4):
@@ -419,7 +419,7 @@ def test_graphs_of_each(queues: Queues) -> None:
         graph.memcpy(backs[1 - at], arrays[at])
     for _ in range(3):
         event: Any = ()
-        for graph in graphs:  # each after the other's
+        for graph in graphs:  # each after the other device's graph
             event = graph(depends_on=event)
         event.wait()
         for at in range(2):
@@ -433,14 +433,14 @@ def test_graphs_of_each(queues: Queues) -> None:
 
 
 class Exporter:
-    """An object with an interface alone."""
+    """An object with an array interface and nothing else."""
 
     def __init__(self, name: str, interface: object) -> None:
         setattr(self, name, interface)
 
 
 class Lender:
-    """An array that may say where it is, and is to be asked for nothing else."""
+    """An array that reports its device and fails on every other request."""
 
     def __init__(self, array: bl.UsmArray) -> None:
         self.__dlpack_device__ = array.__dlpack_device__
@@ -474,12 +474,12 @@ def test_arrays_find_their_device(queues: Queues) -> None:
             assert repr(other.device) in str(caught.value)
 
 
-# ---------------------------------------------------------------------- all at once
+# ---------------------------------------------------------------------- concurrency
 
 
 @pytest.mark.parametrize("in_order", [True, False], ids=["in order", "out of order"])
 def test_threads_that_use_both(pair: Any, both: bl.Context, in_order: bool) -> None:
-    """Each thread jumps between the devices; what it finds in the end is what it did."""
+    """Each thread alternates between the devices; its final data match its operations."""
     shared = [bl.Queue(device, both, in_order=in_order) for device in pair]
     desc = bl.ImageDescriptor(33, 17, channel_type="unsigned_int16")
 
@@ -492,7 +492,7 @@ def test_threads_that_use_both(pair: Any, both: bl.Context, in_order: bool) -> N
         for _ in range(40):
             queue = rng.choice((shared, own))[at]
             action = rng.randrange(4)
-            if action == 0:  # over to the other device
+            if action == 0:  # copy to the other device
                 other = bl.usm_empty(desc.shape, desc.dtype, pair[1 - at], both)
                 event = rng.choice((queue, shared[1 - at])).memcpy(other, array, depends_on=event)
                 at, array = 1 - at, other

@@ -1,4 +1,4 @@
-"""Kernels on two devices of one context: one bundle for both, the images and the memory of each, both at once."""
+"""Kernels on two devices of one context: shared bundles, images and memory of each device, concurrency."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def files() -> dict[str, bl.KernelFile]:
 
 @pytest.fixture(scope="module")
 def bundles(files: dict[str, bl.KernelFile], both: bl.Context) -> Iterator[dict[str, bl.KernelBundle]]:
-    """Each loaded once for both devices."""
+    """Bundles, each loaded once for both devices."""
     made = {name: bl.load_kernel_bundle(file, both) for name, file in files.items()}
     yield made
     for bundle in made.values():
@@ -79,17 +79,17 @@ def bundles(files: dict[str, bl.KernelFile], both: bl.Context) -> Iterator[dict[
 
 
 def pixels_of(seed: int) -> Array:
-    """Whole numbers: their means are exact."""
+    """Pixels with integer values, whose means are exact."""
     return np.random.default_rng(seed).integers(0, 200, DESC.shape).astype(np.float32)
 
 
 def between(pixels: Array) -> Array:
-    """The means of neighbours in a row; the last one's is the edge itself."""
+    """Means of neighbouring pixels in a row; the last mean is the edge pixel itself."""
     return (pixels + np.concatenate([pixels[:, 1:], pixels[:, -1:]], axis=1)) / 2
 
 
 def test_the_kernels_build(files: dict[str, bl.KernelFile]) -> None:
-    """On a machine with one device too: another one, without a compiler, can keep what was built."""
+    """Runs with one device too, so that a machine without a compiler can use the modules kept here."""
     names = {name: {kernel for section in file.sections for kernel in section.kernels} for name, file in files.items()}
     assert names == {"plain": {"add", "copy_late"}, "images": {"look"}, "writes": {"scale"}}
 
@@ -144,7 +144,7 @@ def test_bound_launches_of_each(queues: Queues, bundles: dict[str, bl.KernelBund
 
 
 def test_kernels_with_memory_of_the_other_device(queues: Queues, bundles: dict[str, bl.KernelBundle]) -> None:
-    """They reach it, or it is refused; never a fault that loses the device."""
+    """Kernels reach peer memory, or the launch is refused; no fault loses the device."""
     kernel = bundles["plain"].get_kernel("add")
     values = np.random.default_rng(5).integers(0, 1000, 1 << 16).astype(np.int32)
     for own, other in (queues, queues[::-1]):
@@ -179,7 +179,7 @@ def test_kernels_of_both_share_memory(queues: Queues, bundles: dict[str, bl.Kern
 
 
 def test_the_same_kernel_samples_images_of_each_at_once(queues: Queues, bundles: dict[str, bl.KernelBundle]) -> None:
-    """Handles in turn, so that the numbers of the two devices would be mistaken for each other."""
+    """Handles alternate, so that a mix-up of the two devices' numbers would show."""
     kernel = bundles["images"].get_kernel("look")
     rows = []
     for at in range(6):
@@ -239,7 +239,7 @@ def test_kernels_refuse_images_of_the_other_device(queues: Queues, bundles: dict
 
 
 def test_device_functions_of_each(queues: Queues) -> None:
-    """Arrays of the host, few and many, and USM."""
+    """Device functions with host arrays, small and large, and with USM."""
     for at, queue in enumerate(queues):
         pixels = pixels_of(at)
         with bl.ImageMem(DESC, queue) as memory:
@@ -263,7 +263,7 @@ def test_device_functions_of_each(queues: Queues) -> None:
 
 
 def test_kernels_and_pictures_of_the_second_device(queues: Queues) -> None:
-    """``Image`` lives and works where its queue does."""
+    """``Image`` allocates and runs on its queue's device."""
     pixels = np.random.default_rng(1).integers(0, 256, (64, 48, 4), np.uint8)
     images = [bl.Image(pixels, queue=queue) for queue in queues]
     other = bl.Image(pixels, queue=bl.Queue(queues[1].device))  # in a context of its own
@@ -284,7 +284,7 @@ def test_kernels_and_pictures_of_the_second_device(queues: Queues) -> None:
 
 
 def test_a_long_kernel_comes_first(queues: Queues, bundles: dict[str, bl.KernelBundle]) -> None:
-    """What depends on it, on the other device, does not start before it has ended."""
+    """Dependent commands on the other device start after the long kernel ends."""
     late = bundles["plain"].get_kernel("copy_late")
     steps = np.uint32(3_000_000 if queues[0].device.type == "gpu" else 20_000)
     values = np.random.default_rng(4).integers(0, 1000, 256).astype(np.int32)
@@ -338,11 +338,11 @@ def test_graphs_with_kernels_of_each(queues: Queues, bundles: dict[str, bl.Kerne
         graph.close()
 
 
-# ---------------------------------------------------------------------- all at once
+# ---------------------------------------------------------------------- concurrency
 
 
 def test_threads_that_launch_on_both(pair: Any, both: bl.Context, bundles: dict[str, bl.KernelBundle]) -> None:
-    """The right context is current for each launch, wherever a thread was before."""
+    """Each launch makes its own context current, whatever the thread used before."""
     shared = [bl.Queue(device, both, in_order=in_order) for device in pair for in_order in (True, False)]
     add, look = bundles["plain"].get_kernel("add"), bundles["images"].get_kernel("look")
 
@@ -378,7 +378,7 @@ def test_threads_that_launch_on_both(pair: Any, both: bl.Context, bundles: dict[
 
 
 def test_kept_kernels_of_both(queues: Queues) -> None:
-    """Modules of a queue, loaded on both devices one after the other."""
+    """Precompiled modules of a queue, loaded on both devices in turn."""
     bundles = [load(queue, "simple") for queue in queues]
     for turn in range(3):
         for queue, bundle in zip(queues, bundles):

@@ -1,4 +1,4 @@
-"""``kernel.bind``: what it launches, what it checks, what it keeps; on the fake backend, and for real."""
+"""``kernel.bind``: launches, checks and kept references, on the fake backend and on the device."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_an_argument_changes(fake: Any, run: Any, scale: Any) -> None:
     with pytest.raises(IndexError):
         bound[3] = 1
     bound()
-    assert launches(fake)[-1][3] == wanted[-1]  # it stayed what it was
+    assert launches(fake)[-1][3] == wanted[-1]  # unchanged
 
 
 def test_arrays_by_value_are_read_once(fake: Any, run: Any, scale: Any) -> None:
@@ -128,7 +128,7 @@ def test_it_keeps_and_lets_go(fake: Any, run: Any, scale: Any) -> None:
 
 
 def test_numbers_on_the_device(queue: bl.Queue) -> None:
-    """Every launch with the argument that it had when it was submitted, in and out of order."""
+    """Every launch uses its arguments at submission, in order and out of order."""
     for in_order in (True, False):
         with bl.Queue(queue.device, queue.context, in_order=in_order) as run:
             fill = load(run, "simple").get_kernel("fill")
@@ -149,7 +149,7 @@ def test_numbers_on_the_device(queue: bl.Queue) -> None:
 
 
 def test_work_of_the_host_holds_it_back(queue: bl.Queue) -> None:
-    """What is submitted later has the arguments of its call, not those of today."""
+    """A deferred launch uses the arguments of its call, not later ones."""
     with bl.Queue(queue.device, queue.context, in_order=True) as run:
         fill = load(run, "simple").get_kernel("fill")
         first, second = (bl.usm_empty((64,), np.int32, run) for _ in range(2))

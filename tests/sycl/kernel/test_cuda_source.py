@@ -1,4 +1,4 @@
-"""CUDA C++ through NVRTC: compiled wherever the library is, run on a GPU."""
+"""CUDA C++ through NVRTC: compiled where the library is installed, run on a GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernel bundles, ranges and arguments, on a backend in memory that shows what reaches it."""
+"""Kernel bundles, ranges and arguments, on an in-memory backend that records its calls."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def test_handles_local_memory_and_structures(fake, queue, bundle):
 
 
 class Memory(ImageOwner):
-    """Image memory as the layer above has it."""
+    """Image memory, as the layer above defines it."""
 
 
 PAIR = np.zeros((), [("n", "i8"), ("x", "f4")])[()]
@@ -284,7 +284,7 @@ def test_where_the_driver_does_not_tell_values_say_their_size(fake, queue, bundl
 
 @pytest.mark.parametrize("space", [8, (8,), (2, 4), bl.Range(8), 0])
 def test_local_memory_is_for_kernels_over_work_groups(fake, queue, bundle, space):
-    """SYCL 2020 section 4.7.6.11: neither single_task nor a plain range."""
+    """SYCL 2020 section 4.7.6.11: local memory in single_task or over a plain range is refused."""
     kernel, local = bundle.get_kernel("mixed"), bl.LocalAccessor(8)
     pair = np.array((1, 2.5), [("n", "i8"), ("x", "f4")])[()]
     arguments = bl.SampledImageHandle(1), local, 1, pair

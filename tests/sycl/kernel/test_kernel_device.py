@@ -1,4 +1,4 @@
-"""Kernel bundles on the device of ``--device``: states, questions, arguments, the log of a failure."""
+"""Kernel bundles on the device of ``--device``: states, queries, arguments, the log of a failed build."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def source(device: bl.Device) -> bytes:
 
 @pytest.fixture
 def takes_kernels(device: bl.Device, queue: bl.Queue, source: bytes) -> None:
-    """A device without a compiler says so when kernels are loaded, and has no more to show here."""
+    """Check that a device without a compiler refuses to load kernels; such a device skips the other checks."""
     if not device.has("online_compiler"):
         with raises(bl.FeatureNotSupportedError, match="online_compiler"):
             bl.load_kernel_bundle(source, queue)
@@ -30,7 +30,7 @@ def takes_kernels(device: bl.Device, queue: bl.Queue, source: bytes) -> None:
 
 
 def total(queue: bl.Queue, kernel: bl.Kernel) -> int:
-    """What the kernel writes: the sum of its three numbers."""
+    """The kernel's result: the sum of its three numbers."""
     out = bl.usm_empty(1, np.uint64, queue).copy_from(0)
     queue.parallel_for(8, kernel, out, 5, np.uint32(7), 2.0).wait()
     return int(out.numpy(queue)[0])

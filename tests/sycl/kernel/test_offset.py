@@ -41,7 +41,7 @@ def built() -> bl.KernelFile:
 
 
 def ids_of(sizes: tuple[int, ...], offset: tuple[int, ...]) -> npt.NDArray[Any]:
-    """What each item finds, by native dimension: global id, offset, id without it."""
+    """Values of each item by native dimension: global id, offset, global id without offset."""
     inside = np.indices(sizes).reshape(len(sizes), -1)[::-1]
     wanted = np.zeros((3, 3, int(np.prod(sizes))), np.uint64)
     for k, (ids, start) in enumerate(zip(inside, offset[::-1])):
@@ -62,7 +62,7 @@ def test_ids_begin_at_the_offset(
         require_offsets(queue)
     kernel = bl.load_kernel_bundle(built, queue).get_kernel("ids")
     nvidia = queue.backend is bl.Backend.opencl and queue.device._record.native.takes_ptx
-    if nvidia and max(offset) >= 2**31:  # its driver takes the offset for a negative number
+    if nvidia and max(offset) >= 2**31:  # the driver reads the offset as a negative number
         with pytest.raises(bl.FeatureNotSupportedError):
             queue.parallel_for(bl.NdRange(sizes, groups, offset), kernel, bl.usm_empty(1, np.uint64, queue))
         return
@@ -86,7 +86,7 @@ def test_every_way_to_launch(built: bl.KernelFile, device: bl.Device, in_order: 
         queue.fill(data, np.int32(0)).wait()
         space, wanted = bl.NdRange(4, 2, offset=8), np.zeros(20, np.int32)
         before = queue.submit(lambda handler: handler.host_task(lambda: None))
-        for value in (1, 2, 4):  # the same again is repeated by itself, were it not for the offset
+        for value in (1, 2, 4):  # without an offset, an equal launch takes the repeated path
             queue.parallel_for(space, kernel, data, value, depends_on=before).wait()
             wanted[8:12] += value
         queue.parallel_for(bl.NdRange(4, 2), kernel, data, 8).wait()

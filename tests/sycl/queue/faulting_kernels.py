@@ -1,4 +1,4 @@
-"""Kernel faults, run in processes of their own because a device may be lost.
+"""Kernel faults, each in its own process because a fault may lose the device.
 
 ``python faulting_kernels.py SELECTOR CASE [MODULE]``, with a module in SPIR-V for devices other than CUDA's.
 """
@@ -14,7 +14,7 @@ import numpy as np
 
 import bindless as bl
 
-# Writes where no memory is.
+# The kernel writes to an unmapped address.
 WILD = b"""
 .version 6.3
 .target sm_75
@@ -25,9 +25,9 @@ WILD = b"""
 
 
 def fault(queue: bl.Queue) -> bl.Event:
-    """A command that faults."""
+    """Submit a command that faults."""
     library = os.environ.get("BINDLESS_LIBCUDA")
-    if library is not None:  # no kernel runs there; its memory commands can be made to fail as real ones do
+    if library is not None:  # the recording driver runs no kernels, but its memory commands can fail like real ones
         array = bl.usm_empty(4, "u1", queue)
         event = queue.memset(array, 1)
         ctypes.CDLL(library).fake_sticky(700)
@@ -38,7 +38,7 @@ def fault(queue: bl.Queue) -> bl.Event:
 
 
 def refused(work: object) -> bl.Error:
-    """The error of something that can no longer be done."""
+    """The error of an operation that is no longer possible."""
     try:
         work()  # type: ignore[operator]
     except bl.Error as error:
@@ -47,7 +47,7 @@ def refused(work: object) -> bl.Error:
 
 
 def told_by_event(selector: str) -> None:
-    """The event tells, once and clearly; everything on the context refuses; other devices go on."""
+    """The event reports the fault once; every call on the context is refused; other devices continue."""
     queue = bl.Queue(selector)
     other = bl.Queue(queue.device, queue.context)
     array = bl.usm_empty(16, "u1", queue)
@@ -71,7 +71,7 @@ def told_by_event(selector: str) -> None:
 
 
 def told_by_handler(selector: str) -> None:
-    """The handler gets one error, not one for every question that the driver was asked."""
+    """The handler gets one error, not one per driver query."""
     taken: list[bl.ExceptionList] = []
     queue = bl.Queue(selector, async_handler=taken.append)
     fault(queue)
@@ -80,7 +80,7 @@ def told_by_handler(selector: str) -> None:
 
 
 def goes_on(queue: bl.Queue) -> None:
-    """What was made before and what is made now both work, and no error is left."""
+    """Check that old and new objects work, and that no error is pending."""
     array = bl.usm_empty(16, "u1", queue)
     queue.memset(array, 3).wait()
     assert array.numpy(queue).tolist() == [3] * 16
@@ -88,7 +88,7 @@ def goes_on(queue: bl.Queue) -> None:
 
 
 def told_by_event_that_goes_on(selector: str) -> None:
-    """The event tells what the kernel did; its queue, its context and others go on."""
+    """The event reports the kernel's fault; its queue, its context and other contexts continue."""
     queue = bl.Queue(selector)
     other = bl.Queue(queue.device, queue.context)
     error = refused(fault(queue).wait)
@@ -110,7 +110,7 @@ def told_by_handler_that_goes_on(selector: str) -> None:
 
 
 def told_at_exit(selector: str) -> None:
-    """Nobody asks: the interpreter's end says it once."""
+    """No query: the fault is reported once at the interpreter's exit."""
     queue = bl.Queue(selector)
     fault(queue)
     del queue

@@ -22,7 +22,7 @@ def gate():
 
 
 def held(fake, queue, gate, error=None):
-    """A command that ends, or fails, when the gate opens."""
+    """Submit a command that ends, or fails, when the gate opens."""
     return queue._enqueue(fake.gate(queue._native, gate, error))
 
 

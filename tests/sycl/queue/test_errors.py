@@ -1,4 +1,4 @@
-"""Asynchronous errors: every one reaches a handler or a wait, once."""
+"""Asynchronous errors: every error reaches a handler or a wait, exactly once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def opened() -> threading.Event:
 
 
 def fail(fake, queue, text, gate=None, **options):
-    """Submits a command that fails once the gate opens."""
+    """Submit a command that fails when the gate opens."""
     return queue._enqueue(fake.gate(queue._native, gate or opened(), bl.KernelError(text)), **options)
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong while commands run ends in a clear report and a usable process."""
+"""Failures of running commands end in a clear report and a usable process."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_kernel_that_faults_is_an_asynchronous_error_and_its_context_goes_on(d
     (line,) = done.stderr.splitlines()
     assert line.startswith("bindless: an asynchronous error was never asked for: ")
     assert "kernel 'wild', work-item (0, 0, 0): writes 4 bytes at 0x40" in line
-    assert "it does not name" not in line  # what the driver says replaces what its code means
+    assert "it does not name" not in line  # the driver's text replaces the text for its code
 
 
 def layers(queue: bl.Queue) -> tuple[bl.UnsampledImageHandle, bl.ImageMem]:
@@ -64,7 +64,7 @@ def layers(queue: bl.Queue) -> tuple[bl.UnsampledImageHandle, bl.ImageMem]:
 
 
 def test_a_device_function_that_fails_leaves_its_queue_of_use():
-    """The reference finds a layer that does not exist while the command runs."""
+    """The reference driver detects a missing layer while the command runs."""
     taken: list[bl.ExceptionList] = []
     with bl.Queue("reference", async_handler=taken.append) as queue:
         handle, memory = layers(queue)
@@ -136,7 +136,7 @@ def test_several_failures_are_all_told(device, context):
 
 
 def test_a_lost_device_is_told_once(fake, monkeypatch):
-    """A driver repeats the loss for every question; the report does not."""
+    """The driver repeats the loss at every query; the package reports it once."""
     queue, other = bl.Queue(), bl.Queue()
 
     def lost(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""Numbers, arrays and capsules that nothing sensible gives: each gets an error of the package."""
+"""Invalid numbers, arrays and capsules: each raises an error of the package."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_a_slice_that_is_none(queue: bl.Queue, index: slice) -> None:
 
 
 class Exporter:
-    """numpy's array, with another word on where it lies."""
+    """A numpy array that reports a false device."""
 
     def __init__(self, place: Any) -> None:
         self.array, self.place = np.arange(4, dtype=np.int32), place
@@ -77,7 +77,7 @@ def test_a_place_that_is_none(place: Any) -> None:
 
 
 def test_a_capsule_that_contradicts_its_exporter() -> None:
-    """numpy's says memory of the host; whatever another place would be reached by, one of the two is wrong."""
+    """The capsule states host memory, the exporter another device: one of the two is wrong."""
     from bindless.sycl.usm.array_import import _same_place
 
     assert bl.from_dlpack(Exporter((1, 0))).numpy().tolist() == [0, 1, 2, 3]

@@ -1,4 +1,4 @@
-"""Integers of more digits than Python prints, texts as long, and objects that misbehave: errors of the package."""
+"""Integers with more digits than Python prints, equally long texts, and misbehaving objects raise package errors."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_shown_never_raises() -> None:
 
 
 class Liar(np.ndarray):
-    """Says of itself what is not so; numpy's own record of it is right."""
+    """An array that misreports itself; numpy's own record of it is right."""
 
     @property
     def __array_interface__(self) -> Any:

@@ -1,7 +1,7 @@
 """A KeyboardInterrupt at the entry of every function of the package, during one operation each.
 
-CPython runs the handlers of signals where functions begin, so these are places where Ctrl-C arrives. Whatever the
-place, the queue comes to rest afterwards, the next operation works, and the buffer has what the last command wrote.
+CPython runs signal handlers at function entries, so Ctrl-C arrives there. After an interrupt at any entry the queue
+drains, the next operation works, and the buffer holds the data of the last command.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import bindless as bl
 
 PACKAGE = str(Path(bl.__file__).parent)
 SOURCE = "kernel void put(global int *y, int a, uint n) { size_t i = get_global_id(0); if (i < n) y[i] = a; }"
-MOST = 70  # interruptions of one operation, spread evenly where it has more entries
+MOST = 70  # interrupts per operation, spread evenly over its entries if it has more
 PATIENCE = 30.0
 
 
@@ -37,7 +37,7 @@ class Interrupt(KeyboardInterrupt):
 
 
 class Tracer:
-    """Raises at the entry numbered ``at`` of this thread's functions of the package; counts them all with 0."""
+    """Raises at this thread's ``at``-th entry into a function of the package; 0 only counts entries."""
 
     def __init__(self, at: int) -> None:
         self.at, self.count, self.where = at, 0, ""
@@ -54,7 +54,7 @@ class Tracer:
 
 
 class Place:
-    """What an operation works on."""
+    """The objects that an operation uses."""
 
     def __init__(self, device: bl.Device, file: bl.KernelFile, in_order: bool) -> None:
         self.device = device
@@ -63,7 +63,7 @@ class Place:
         self.kernel = bl.load_kernel_bundle(file, self.queue).get_kernel("put")
         self.array = bl.usm_empty(64, np.int32, self.queue)
         self.buffer = bl.Buffer(np.zeros(8, np.int32))
-        for _ in range(3):  # later launches take a shorter way
+        for _ in range(3):  # later launches take a shorter path
             self.queue.parallel_for(64, self.kernel, self.array, 1, 64)
         self.queue.wait()
 
@@ -71,7 +71,7 @@ class Place:
         return self.other.submit(lambda h: h.host_task(lambda: time.sleep(0.002)))
 
     def check(self) -> None:
-        """The next operations work, and all of it ends."""
+        """Check that the next operations work and that all work ends."""
         self.queue.wait()
         self.queue.parallel_for(64, self.kernel, self.array, 9, 64)
         assert (self.array.numpy(self.queue) == 9).all()
@@ -168,11 +168,11 @@ def untraced() -> Iterator[None]:
 
 def interrupted(operation: Callable[[Place], None], place: Place, at: int) -> Tracer:
     tracer = Tracer(at)
-    gc.disable()  # or a collection that comes by chance adds entries of its own
+    gc.disable()  # a garbage collection would add entries
     sys.settrace(tracer)
     try:
         operation(place)
-        for _ in range(1000):  # an interrupt of a destructor comes after it
+        for _ in range(1000):  # an interrupt inside a destructor arrives after it
             pass
     except Interrupt:
         pass

@@ -1,4 +1,4 @@
-"""What lives how long: memory until the work that uses it is done, parents until their children are."""
+"""Lifetimes: memory outlives the work that uses it, parents outlive their children."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def gate():
 
 
 def hold(fake, queue, gate, *memory, depends_on=()):
-    """A command that uses memory until the gate opens."""
+    """Submit a command that uses memory until the gate opens."""
     native = queue._native
     wait = fake.gate(native, gate)
 
@@ -141,7 +141,7 @@ def test_large_host_arrays_are_let_go_sooner(fake):
 
 
 def test_a_long_stream_of_work_holds_no_more_than_it_must(fake, gate):
-    """The head of an in-order queue is done, its tail is not."""
+    """The head of an in-order queue is complete and released; its tail is pending."""
     queue = bl.Queue(in_order=True)
     for _ in range(300):
         queue.memset(bl.usm_empty(64, "u1", queue), 1)
@@ -214,7 +214,7 @@ def test_any_order_of_dropping_and_closing_ends_with_nothing(fake):
             "event": events[0],
             "other": events[1],
         }
-        if trial % 3 == 0:  # a cycle, which only the collector finds
+        if trial % 3 == 0:  # a cycle, which only the garbage collector frees
             cycle: list[object] = list(objects.values())
             cycle.append(cycle)
             del cycle
@@ -269,7 +269,7 @@ def test_a_resource_is_released_once(fake):
 
 
 def test_a_deep_copy_releases_nothing(device):
-    """What owns a native object has no second owner, whatever it is found in."""
+    """A deep copy of any container never gives a native object a second owner."""
     resource = ownership.Resource(ownership.Rank.MEMORY, None, lambda: None)
     for take in (copy.copy, copy.deepcopy, pickle.dumps):
         with raises(bl.InvalidError):
@@ -304,7 +304,7 @@ def test_an_error_of_a_release_reaches_close(fake, monkeypatch):
 
 
 def test_nothing_is_left_on_the_device(device):
-    """Contexts, queues, memory and events made, used and dropped again and again."""
+    """Contexts, queues, memory and events are created, used and dropped repeatedly."""
     gc.collect()
     before = len(ownership._live)
     for trial in range(10):

@@ -1,4 +1,4 @@
-"""What a context owns by number: released at once, or with its last holder, and exactly once."""
+"""Objects that a context owns by number: released at once or with the last holder, exactly once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.support.error_checks import raises
 
 
 class Thing(Listed):
-    """Something that notes its release."""
+    """An object that records its release."""
 
     def __init__(self, number: int, released: list[int]) -> None:
         self.number, self.released = number, released

@@ -1,4 +1,4 @@
-"""What messages say of the values that were given: public names, arrays by their shapes, what is really wrong."""
+"""Error messages describe the given values: public names, shapes of arrays, and the actual fault."""
 
 from __future__ import annotations
 

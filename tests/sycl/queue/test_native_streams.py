@@ -1,4 +1,4 @@
-"""Streams of other libraries: what the driver is asked to order, and that nobody waits on the host."""
+"""Streams of other libraries: order is requested from the driver, and the host never waits."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Stream:
 
 
 def hold(fake, queue, gate, array):
-    """A command that uses an array until the gate opens."""
+    """Submit a command that uses an array until the gate opens."""
     return queue._enqueue(fake.gate(queue._native, gate), (), (array,))
 
 
 def waits(fake):
-    """What foreign streams were made to wait for: (stream, how many events)."""
+    """Waits that foreign streams received: (stream, number of events)."""
     return [(stream, len(events)) for name, (stream, events) in asked(fake) if name == "make_stream_wait"]
 
 
@@ -131,7 +131,7 @@ def test_the_stream_of_the_cuda_array_interface(fake, gate):
 
 
 def foreign(fake, queue, nbytes=16):
-    """A producer over memory that the fake driver knows, kept by the array that comes with it."""
+    """A producer over memory of the fake driver; the returned array keeps it alive."""
     memory = bl.usm_empty(nbytes, "u1", queue)
     values = np.ctypeslib.as_array((ctypes.c_ubyte * nbytes).from_address(memory.address))
     return Producer(values, device=(2, 0)), memory
@@ -145,7 +145,7 @@ def test_the_exporter_is_told_the_queues_stream(fake, gate, in_order):
     array = bl.from_dlpack(producer, queue)
     assert producer.asked == [{"stream": id(queue._native), "max_version": (1, 1)}]
     assert array.address == memory.address and array.kind == "device"
-    assert earlier.status != "complete"  # nobody waited
+    assert earlier.status != "complete"  # the host did not wait
     gate.set()
     queue.wait()
 
@@ -297,7 +297,7 @@ def test_a_stream_after_events(fake, gate):
     bl.order_stream_after(9, ())
     ran = []
     task = queue.submit(lambda handler: handler.host_task(lambda: ran.append(1)))
-    bl.order_stream_after(9, task)  # a driver cannot wait for the host's work: it is waited for here
+    bl.order_stream_after(9, task)  # a driver cannot wait for a host task: the call waits for it
     assert ran == [1] and len(waits(fake)) == 4
     gate.set()
     queue.wait()

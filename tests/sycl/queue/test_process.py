@@ -1,4 +1,4 @@
-"""The whole process: what importing costs, forks, and the interpreter's end."""
+"""The whole process: import cost, forks, and the interpreter's exit."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_importing_opens_no_driver():
     assert (done.returncode, done.stderr) == (0, "")
 
 
-# What a driver has made: nothing before the first context, something after it.
+# Driver objects: none before the first context, some after it.
 MADE = {
     "reference": """
         from bindless.drivers import reference as driver
@@ -58,13 +58,13 @@ MADE = {
             driver.check(driver.lib.cuDevicePrimaryCtxGetState(device.index, flags, active), "GetState")
             return active[0]
     """,
-    # Drivers count nothing: the contexts of the package.
+    # The drivers have no counters: count the package's contexts.
     "opencl": """
         import gc
         def made():
             return sum(type(found).__module__ == "bindless.backends.opencl.context" for found in gc.get_objects())
     """,
-    # The objects of the package's own driver; for another one, which does not tell, the contexts of the package.
+    # The objects of the package's own driver; any other driver has no counter: count the package's contexts.
     "level_zero": """
         import gc
         from bindless.drivers import level_zero as driver
@@ -80,7 +80,7 @@ MADE = {
 
 
 def test_choosing_and_asking_devices_initialises_nothing(device):
-    """Drivers are opened to be asked, and nothing is made in them."""
+    """Device queries open the drivers and create no driver objects."""
     done = run(
         f"""
         import bindless as bl
@@ -148,7 +148,7 @@ def test_the_interpreter_ends_quietly_with_work_under_way(device, end):
 
 
 def test_memory_outlives_copies_that_threads_make_at_the_end():
-    """The host copies what a buffer has in a closed context; the interpreter's end comes in the midst of that."""
+    """The host copies a buffer's data out of a closed context while the interpreter exits."""
     done = run(
         """
         import ctypes, threading, time
@@ -178,7 +178,7 @@ def test_memory_outlives_copies_that_threads_make_at_the_end():
 
 
 def test_memory_outlives_its_host_accessors_at_the_end(device):
-    """Other threads may still look at it when everything else has been released."""
+    """Other threads may read the memory after every other object is released."""
     done = run(
         f"""
         import atexit
@@ -365,7 +365,7 @@ SUBINTERPRETERS = """
 
 @pytest.mark.parametrize("used", [False, True])
 def test_a_subinterpreter_is_refused(used: bool) -> None:
-    """The package refuses it, or a Python that has a lock for each interpreter does; the main interpreter goes on."""
+    """The package, or a Python with per-interpreter locks, refuses the subinterpreter; the main interpreter continues."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", textwrap.dedent(SUBINTERPRETERS), str(int(used))],
         capture_output=True,

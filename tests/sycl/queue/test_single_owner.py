@@ -1,4 +1,4 @@
-"""Objects that own what is released once are neither copied nor pickled; values and views are copied by value."""
+"""Owners of native objects are neither copied nor pickled; values and views are copied by value."""
 
 from __future__ import annotations
 

@@ -22,13 +22,13 @@ TYPES = ROOT / "csrc" / "bindgen" / "generated"
 
 @pytest.fixture(scope="module")
 def seconds(pytestconfig: pytest.Config) -> float:
-    """How long each case runs."""
+    """The run time of each case."""
     return float(pytestconfig.getoption("--stress"))
 
 
 @pytest.fixture(scope="module")
 def variables(device: bl.Device, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The environment in which native objects are counted: of CUDA by a library in front of the driver's."""
+    """The environment that counts native objects: for CUDA, a library placed in front of the driver's."""
     compiler = shutil.which(os.environ.get("CC", "cc"))
     if device.backend != "cuda" or "BINDLESS_LIBCUDA" in os.environ or compiler is None:
         return dict(os.environ)
@@ -36,7 +36,7 @@ def variables(device: bl.Device, tmp_path_factory: pytest.TempPathFactory) -> di
     library, stub, nothing = folder / "libcounting.so", folder / "libcuda.so.1", folder / "nothing.c"
     nothing.touch()
     shared = [compiler, "-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", f"-I{TYPES}"]
-    # Only its name is linked with: the loader finds the system's.
+    # The link needs only this library's name: the loader finds the system's copy.
     subprocess.run([*shared, str(nothing), "-Wl,-soname,libcuda.so.1", "-o", str(stub)], check=True, timeout=120)
     source = str(Path(__file__).with_name("counting_cuda.c"))
     subprocess.run(
@@ -48,7 +48,7 @@ def variables(device: bl.Device, tmp_path_factory: pytest.TempPathFactory) -> di
 def run(
     device: bl.Device, case: str, seconds: float, seed: int, variables: dict[str, str]
 ) -> subprocess.CompletedProcess[str]:
-    """One case in a process of its own, which ends itself where it makes no progress."""
+    """Run one case in its own process, which ends itself if it makes no progress."""
     command = [sys.executable, "-W", "error", str(PROGRAM), f"{device.backend}:{device.type}:*", case]
     done = subprocess.run(
         [*command, str(seconds), str(seed)],
@@ -63,7 +63,7 @@ def run(
 
 
 def check(device: bl.Device, case: str, seconds: float, seed: int, variables: dict[str, str]) -> None:
-    """Runs a case: something is done, and as much is alive afterwards as before."""
+    """Run a case; check that it does work and leaves no native objects."""
     result: dict[str, Any] = json.loads(run(device, case, seconds, seed, variables).stdout)
     assert result["done"] > 0
     assert result["after"] == result["before"]

@@ -1,4 +1,4 @@
-"""Every object used from several threads at once."""
+"""Concurrent use of every kind of object from several threads."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.error_checks import raises
 
 
 def in_threads(count: int, work: Callable[[int], None]) -> None:
-    """Runs ``work(index)`` on threads that start together, and raises what any of them raised."""
+    """Run ``work(index)`` on threads that start together, and raise the error of any of them."""
     start = threading.Barrier(count)
     raised: list[BaseException] = []
 
@@ -98,7 +98,7 @@ def test_closing_while_others_submit_ends_in_the_queue_s_own_error(device, conte
 @pytest.mark.parametrize("in_order", [False, True])
 @pytest.mark.parametrize("deferred", [False, True])
 def test_memory_that_is_freed_in_the_midst_of_a_call_is_refused(device, context, in_order, deferred):
-    """As another thread may do it between the look at the address and the driver's call."""
+    """Simulates another thread that frees the memory between the address check and the driver's call."""
     queue = bl.Queue(device, context, in_order=in_order)
     other, host, gate = bl.usm_empty(256, "u1", queue), np.zeros(256, "u1"), threading.Event()
 
@@ -168,7 +168,7 @@ def _random_work(device: bl.Device, context: bl.Context) -> None:
 
 
 def test_random_work_on_many_threads_with_the_collector_always_at_it(device):
-    """Queues made, shared, dropped in cycles and closed, while the collector runs at every few allocations."""
+    """Queues are created, shared, dropped in cycles and closed, with a garbage collection every few allocations."""
     context = bl.Context(device)
     before = gc.get_threshold()
     gc.set_threshold(7, 2, 2)
@@ -204,7 +204,7 @@ def test_a_wait_can_be_interrupted_and_taken_up_again(fake, wait, place):
 
 
 def test_a_queue_closed_during_a_wait_ends_after_it(fake):
-    """The native queue that a thread waits for is not released under it."""
+    """The native queue outlives the wait of another thread."""
     queue = bl.Queue()
     gate, waiting = threading.Event(), threading.Event()
     wait = fake.wait_queue
@@ -235,7 +235,7 @@ def test_a_queue_closed_during_a_wait_ends_after_it(fake):
 
 
 def test_the_end_waits_for_a_queue_that_another_thread_waits_for(fake):
-    """At the end of the interpreter: whoever else waits leaves the native queue to what comes after."""
+    """At the interpreter's exit, a thread that returns from its wait leaves the native queue to the exit's own wait."""
     queue = bl.Queue()
     stream, wait = queue._stream, fake.wait_queue
     waiting, ending = threading.Event(), threading.Event()
@@ -260,7 +260,7 @@ def test_the_end_waits_for_a_queue_that_another_thread_waits_for(fake):
 
 
 def test_the_lock_of_a_queue_comes_to_who_waits_for_it():
-    """Others take it again at once, and let threads run only while they have it, as the driver's calls do."""
+    """Competing threads retake the lock at once and release the GIL only while they hold it, as driver calls do."""
     lock, ended = Lock(), threading.Event()
 
     def busy() -> None:

@@ -1,4 +1,4 @@
-"""Unified shared memory: pointers, arrays, views, copies, and what is refused."""
+"""Unified shared memory: pointers, arrays, views, copies and refused arguments."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_an_index_out_of_range_is_an_index_error(queue):
     for key in (4, -5, (0, 6)):
         with pytest.raises(IndexError, match="out of range for dimension"):
             array[key]
-    assert [view.shape for view in array] == [(6,)] * 4  # so that iteration ends
+    assert [view.shape for view in array] == [(6,)] * 4  # iteration ends
 
 
 def test_values_are_broadcast_and_converted_as_numpy_would(queue):
@@ -135,7 +135,7 @@ def test_host_memory_is_seen_in_place(queue):
     assert not np.shares_memory(np.array(array, copy=True), seen)
     del array
     gc.collect()
-    assert seen[1, 2] == 77  # numpy keeps the memory
+    assert seen[1, 2] == 77  # numpy keeps the memory alive
 
 
 def test_device_memory_is_no_numpy_array_unless_copied(queue):

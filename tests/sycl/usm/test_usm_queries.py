@@ -1,4 +1,4 @@
-"""Prefetch, advice, and what an address is."""
+"""Prefetch, advice, and queries of addresses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_what_reaches_the_driver(fake):
     array = bl.usm_empty(100, "f4", queue, kind="shared")
     queue.prefetch(array[10:20]).wait()
     queue.mem_advise(array.pointer + 8, 16, 3).wait()
-    queue.prefetch(array, 0).wait()  # nothing
+    queue.prefetch(array, 0).wait()  # no bytes: no effect
     assert fake.calls == [("prefetch", (array.address + 40, 40)), ("advise", (array.address + 8, 16, 3))]
 
 

@@ -30,7 +30,7 @@ def views(draw):
 
 @st.composite
 def shapes_of(draw, size):
-    """A shape with so many elements."""
+    """A shape with a given number of elements."""
     shape = []
     while size > 1:
         factor = draw(st.sampled_from([n for n in range(1, size + 1) if size % n == 0]))
