@@ -1,4 +1,4 @@
-"""Kernels of the tests and benchmarks of command groups, in the language of the queue's driver.
+"""Kernels for the tests and benchmarks of command groups, in the language of the queue's driver.
 
 add    sum[i] += term[i], of int32
 busy   takes some time, then out[0] += 1

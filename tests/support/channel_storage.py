@@ -1,8 +1,8 @@
-"""What images of each channel type hold, written down apart from the package."""
+"""Storage of each channel type in images, defined independently of the package."""
 
 from __future__ import annotations
 
-# Channel type: (dtype in memory, the code that reads 1.0 or None).
+# Channel type: (dtype in memory, the code that a fetch reads as 1.0, or None).
 STORAGE: dict[str, tuple[str, int | None]] = {
     "snorm_int8": ("int8", 127),
     "snorm_int16": ("int16", 32767),

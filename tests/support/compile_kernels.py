@@ -1,11 +1,10 @@
-"""OpenCL C of the tests compiled for the device under test: SPIR-V, or PTX for CUDA, from the same source.
+"""Compile the tests' OpenCL C for the device under test: SPIR-V, or PTX for CUDA, from the same source.
 
     queue.parallel_for(n, load(queue, "simple").get_kernel("axpy"), ...)     # of tests/support/kernel_sources/simple.cl
 
-BINDLESS_TEST_KERNELS names a folder where modules are kept: what was compiled with it can be used without LLVM, on
-another machine.
+BINDLESS_TEST_KERNELS names a folder of compiled modules, which another machine can use without LLVM.
 
-Kernels that use images name them one by one, because llc takes only one such kernel a module:
+Kernels that use images are loaded one by one, because llc accepts only one such kernel per module:
 ``load(queue, "images", "gather")``.
 """
 
@@ -47,14 +46,20 @@ def _toolchain() -> Toolchain:
 
 @functools.cache
 def compiled_text(text: str, target: str, only: str = "", passes: str = "", extensions: str = "") -> bytes:
-    """A module from the text of an OpenCL C source.
+    """Compile a module from OpenCL C source text.
 
-    Args:
-        text: the source; ``bindless/device.h`` can be included.
-        target: ``spirv`` or ``ptx``.
-        only: its kernels and functions that stay visible, separated by commas; all kernels by default.
-        passes: of LLVM's optimiser instead of those of the built-in kernels, which inline every call.
-        extensions: names of SPIR-V extensions that LLVM may use besides.
+    Parameters
+    ----------
+    text
+        The source; it may include ``bindless/device.h``.
+    target
+        ``spirv`` or ``ptx``.
+    only
+        Kernels and functions that stay visible, separated by commas; all kernels by default.
+    passes
+        Passes of LLVM's optimiser. By default those of the built-in kernels, which inline every call.
+    extensions
+        Names of additional SPIR-V extensions that LLVM may use.
     """
     folder = os.environ.get("BINDLESS_TEST_KERNELS")
     if not folder:
@@ -102,7 +107,7 @@ def _compile(text: str, target: str, only: str, passes: str, extensions: str) ->
 
 
 def _transform(tools: Toolchain, linked: Path, output: Path, kernels: list[str], passes: str) -> None:
-    """Some passes of the optimiser instead of a level."""
+    """Run given optimiser passes instead of an optimisation level."""
     if isinstance(tools, LLVMTools):
         keep = f"--internalize-public-api-list={','.join(kernels)}"
         opt = [tools.tools["opt"], f"-passes=internalize,globaldce,{passes}", keep, "-S", str(linked)]
@@ -114,7 +119,7 @@ def _transform(tools: Toolchain, linked: Path, output: Path, kernels: list[str],
 
 @functools.cache
 def assembled(text: str) -> bytes:
-    """A module of SPIR-V from its assembly, by SPIRV-Tools."""
+    """Assemble a SPIR-V module with SPIRV-Tools."""
     command = [spirv_tool("spirv-as"), "--target-env", "spv1.6", "-", "-o", "-"]
     done = subprocess.run(command, input=text.encode(), capture_output=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr.decode()
@@ -122,12 +127,12 @@ def assembled(text: str) -> bytes:
 
 
 def compiled(name: str, target: str, only: str = "") -> bytes:
-    """A module from ``source/{name}.cl``."""
+    """Compile a module from ``source/{name}.cl``."""
     return compiled_text((HERE / "kernel_sources" / f"{name}.cl").read_text(), target, only)
 
 
 def load(queue: bl.Queue, name: str, only: str = "") -> bl.KernelBundle:
-    """The kernels of ``source/{name}.cl``, compiled for the queue's device; where they are kept, for GPUs too."""
+    """Load ``source/{name}.cl``, compiled for the queue's device; with BINDLESS_TEST_KERNELS, also for GPUs."""
     if queue.device.backend is bl.Backend.opencl:
         return bl.load_kernel_bundle(bl.build(HERE / "kernel_sources" / f"{name}.cl", targets="opencl_c"), queue)
     target = "ptx" if queue.device.backend is bl.Backend.cuda else "spirv"

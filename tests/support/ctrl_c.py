@@ -1,7 +1,7 @@
 """Ctrl-C during a call.
 
-Python raises ``KeyboardInterrupt`` only where SIGINT is not ignored; ``nohup`` and a shell's background jobs ignore it
-in all that they start. So whatever waits for an interrupt sets the handler first.
+Python raises ``KeyboardInterrupt`` only if SIGINT is not ignored; ``nohup`` and a shell's background jobs start their
+processes with SIGINT ignored. Code that waits for an interrupt therefore sets the handler first.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ for wait in (queue.wait, event.wait):
 
 @contextlib.contextmanager
 def interrupted_in(name: str) -> Iterator[None]:
-    """Sends this thread SIGINT once it is in a function of the package of that name, whenever it comes there."""
+    """Send this thread SIGINT each time it enters the package's function of that name."""
     main, over = threading.get_ident(), threading.Event()
 
     def is_there() -> bool:

@@ -1,4 +1,4 @@
-"""Fixtures of tests of the runtime and of command groups: the device of ``--device``, and backends in memory."""
+"""Fixtures for the runtime and command-group tests: the device of ``--device``, and in-memory backends."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.needs import lacks
 
 @pytest.fixture
 def fakes(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[Backend, FakeBackend]]:
-    """Every backend in memory instead of the real ones; the default device is the first of two CUDA GPUs."""
+    """In-memory backends in place of all real ones; the default device is the first of two CUDA GPUs."""
     made = {
         Backend.cuda: FakeBackend(Backend.cuda, (DeviceType.gpu, DeviceType.gpu)),
         Backend.level_zero: FakeBackend(Backend.level_zero, (DeviceType.gpu,)),
@@ -43,7 +43,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[Backend, FakeBackend
 
 @pytest.fixture
 def fake(fakes: dict[Backend, FakeBackend]) -> FakeBackend:
-    """The backend that the default device belongs to."""
+    """The backend of the default device."""
     return fakes[Backend.cuda]
 
 
@@ -52,7 +52,7 @@ Pair = tuple[bl.Device, bl.Device]
 
 @pytest.fixture(scope="session")
 def pair(device: bl.Device) -> Pair:
-    """Two devices of the platform of ``--device``, that one first."""
+    """The device of ``--device`` and a second device of its platform."""
     others = [other for other in device.platform.get_devices() if other != device]
     if not others:
         reason = (
@@ -65,12 +65,12 @@ def pair(device: bl.Device) -> Pair:
 
 @pytest.fixture(scope="session")
 def both(pair: Pair) -> bl.Context:
-    """One context of the two."""
+    """One context with both devices."""
     return bl.Context(pair)
 
 
 @pytest.fixture(params=[True, False], ids=["in order", "out of order"])
 def queues(pair: Pair, both: bl.Context, request: pytest.FixtureRequest) -> Iterator[tuple[bl.Queue, bl.Queue]]:
-    """A queue of each in the context of both; errors that no test asked for fail the test."""
+    """A queue on each device, in the shared context; unexpected errors fail the test."""
     with bl.Queue(pair[0], both, in_order=request.param) as one, bl.Queue(pair[1], both, in_order=request.param) as two:
         yield one, two

@@ -1,4 +1,4 @@
-"""Another library's side of DLPack, written with ctypes from the standard alone: reads and makes capsules."""
+"""A second DLPack implementation, in ctypes, from the standard alone: reads and creates capsules."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ def name_of(capsule: object) -> bytes:
 
 
 def managed_of(capsule: object) -> Any:
-    """The structure that an untaken capsule holds."""
+    """The structure in an unconsumed capsule."""
     name = name_of(capsule)
     kind = Versioned if name == VERSIONED else Legacy
     return kind.from_address(_api.PyCapsule_GetPointer(capsule, name))
 
 
 def take(capsule: object) -> Any:
-    """The structure, taken over: its deleter is to be called."""
+    """Consume a capsule: the caller owns the structure and must call its deleter."""
     managed = managed_of(capsule)
     _api.PyCapsule_SetName(capsule, _USED[name_of(capsule)])
     return managed
@@ -74,7 +74,7 @@ _USED = {VERSIONED: b"used_dltensor_versioned", LEGACY: b"used_dltensor"}
 
 
 def delete(managed: Any) -> None:
-    """Calls the deleter, without the interpreter lock."""
+    """Call the deleter, without the GIL."""
     DELETER(managed.deleter)(ctypes.addressof(managed))
 
 
@@ -90,30 +90,33 @@ def layout(managed: Any) -> dict[str, Any]:
 
 
 def described(array: Any, **options: Any) -> dict[str, Any]:
-    """What the capsule of an array says; the capsule is dropped again."""
+    """The description in an array's capsule; the capsule is dropped."""
     capsule = array.__dlpack__(**options)
     return layout(managed_of(capsule))
 
 
 def numpy_view(array: Any) -> np.ndarray:
-    """Memory that the host reaches, as numpy sees it in place; at oneAPI's devices numpy asks for it on the host."""
+    """A numpy view of host-accessible memory; for oneAPI devices numpy requests the host's device type."""
     if array.device.backend in ("level_zero", "opencl"):
         return np.from_dlpack(array, device="cpu", copy=False)
     return np.from_dlpack(array)
 
 
-# Producers and structures that consumers still look at, and those whose deleter was called, by the structure's address.
-# They end with a later export, never in the deleter, which is a function of theirs.
+# Producers and structures in use by consumers, and those whose deleter was called, by the structure's address.
+# A later export frees them. The deleter cannot: it is a function that they own.
 _lent: dict[int, tuple[Producer, Any]] = {}
 _ended: list[int] = []
 
 
 class Producer:
-    """Exports a numpy array's memory as it is told to; it lives until the deleters of its exports have been called.
+    """Exports a numpy array's memory as configured; lives until the deleters of its exports are called.
 
-    Attributes:
-        deleted: how often the deleter was called.
-        asked: keyword arguments of the calls of ``__dlpack__``.
+    Attributes
+    ----------
+    deleted
+        Number of calls of the deleter.
+    asked
+        Keyword arguments of the calls of ``__dlpack__``.
     """
 
     def __init__(

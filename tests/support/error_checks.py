@@ -1,6 +1,6 @@
-"""Errors of the package in tests: the class, the code, and the values that a message has to name.
+"""Checks of the package's errors: the class, the code, and the values that a message must name.
 
-The sentences of messages are kept in one place, tests/error_messages.
+tests/error_messages holds the full texts of the messages.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A backend in memory, for what no real driver can be made to do on demand.
+"""An in-memory backend, for behaviour that no real driver shows on demand.
 
-Its commands run on threads, can be held back by gates and made to fail; it counts every native object, and an assertion
-of its own fails when one is used after its release, released twice, or freed while a command that names it runs.
+Its commands run on threads, and gates can delay them or make them fail. It counts every native object, and asserts that
+none is used after its release, released twice, or freed while a command that names it runs.
 """
 
 from __future__ import annotations
@@ -115,22 +115,30 @@ KERNELS = {
 
 
 def _wait(event: FakeEvent) -> None:
-    """In slices, as the real ones: libraries such as PyTorch have signals restart what they interrupt."""
+    """Wait in slices, like the real backends: libraries such as PyTorch install signal handlers that restart calls."""
     while not event.finished.wait(0.05):
         pass
 
 
 class FakeBackend(OptionalGroups):
-    """``BackendProtocol`` as far as the runtime facade goes.
+    """``BackendProtocol``, to the extent that the runtime facade uses it.
 
-    Attributes:
-        alive: native objects by kind.
-        calls: (method, details) of every launch and load.
-        copies: (destination, source, bytes) of every copy.
-        info: answers of every device.
-        instant: whether commands run inside the call that submits them.
-        refuse: raised by the next submission.
-        traits: by default those of a driver whose contexts share events and memory.
+    Attributes
+    ----------
+    alive
+        Native objects by kind.
+    calls
+        (method, details) of every launch and load.
+    copies
+        (destination, source, bytes) of every copy.
+    info
+        Answers of every device.
+    instant
+        Whether commands run inside the call that submits them.
+    refuse
+        The exception that the next submission raises.
+    traits
+        By default the traits of a driver whose contexts share events and memory.
     """
 
     def __init__(
@@ -298,7 +306,7 @@ class FakeBackend(OptionalGroups):
         return event
 
     def gate(self, queue: FakeQueue, gate: threading.Event, error: Error | None = None) -> Callable[[Any], FakeEvent]:
-        """An operation for ``Queue._enqueue`` that ends, or fails, when the gate opens."""
+        """Create an operation for ``Queue._enqueue`` that ends, or fails, when the gate opens."""
 
         def work() -> None:
             gate.wait()
@@ -372,7 +380,7 @@ class FakeBackend(OptionalGroups):
         return self._submit(queue, lambda: ctypes.memmove(dst, src, nbytes), waits, uses)
 
     def _reached(self, queue: FakeQueue, addresses: Sequence[int], nbytes: int) -> list[int]:
-        """The allocations of these addresses; fails for memory that a driver could not reach."""
+        """The allocations at these addresses; fails for memory that a driver could not access."""
         uses = []
         for address in addresses:
             for base, (_, size, _) in tuple(self.memory.items()):
@@ -491,7 +499,7 @@ class FakeBackend(OptionalGroups):
         return self._submit(queue, work, waits, uses)
 
     def _base(self, address: int) -> int:
-        """The allocation that an address lies in, or 0."""
+        """The allocation that contains an address, or 0."""
         for base, (_, size, _) in tuple(self.memory.items()):
             if base <= address < base + size:
                 return base
@@ -509,7 +517,7 @@ class FakeBackend(OptionalGroups):
 
 
 class LinkingBackend(FakeBackend):
-    """Devices with a linker; an object is its source."""
+    """Devices with a linker; an object file is its source."""
 
     linking = OwnMethods()
 
@@ -531,8 +539,8 @@ class LinkingBackend(FakeBackend):
 
 
 class DividedBackend(FakeBackend):
-    """Devices of eight compute units, which can be divided in every way; by affinity into two halves, and those again
-    into two quarters, which end it."""
+    """Devices of eight compute units with every kind of partition; affinity gives two halves, then two quarters each,
+    which are indivisible."""
 
     partitioning = OwnMethods()
 

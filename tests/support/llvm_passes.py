@@ -1,4 +1,4 @@
-"""Passes of LLVM's optimiser by llvmlite, in a process of its own: MODULE OUTPUT KERNEL,KERNEL PASS,PASS..."""
+"""Run passes of LLVM's optimiser through llvmlite, in a separate process: MODULE OUTPUT KERNEL,KERNEL PASS,PASS..."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import llvmlite.binding as llvm
 _PASSES = {
     "globalopt": "global_opt",
     "instcombine": "instruction_combine",
-    "mem2reg": "sroa",  # which does that too, and llvmlite has no other
+    "mem2reg": "sroa",  # sroa includes mem2reg, which llvmlite lacks
     "simplifycfg": "simplify_cfg",
 }
 

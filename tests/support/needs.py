@@ -1,6 +1,6 @@
-"""What tests need and a machine may lack: where it is, or a skip that says what to install.
+"""Optional requirements of tests: find a tool, or skip the test and name the package to install.
 
-BINDLESS_REQUIRE names what must be there (``conftest.py``): a test that lacks it fails.
+BINDLESS_REQUIRE (``conftest.py``) names mandatory requirements: a test that lacks one fails.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def required() -> tuple[str, ...]:
 
 
 def lacks(name: str, install: str) -> NoReturn:
-    """Ends a test that lacks something: it is skipped, or fails where BINDLESS_REQUIRE has the name."""
+    """End a test that lacks a requirement: a skip, or a failure if BINDLESS_REQUIRE has the name."""
     if name in required():
         pytest.fail(f"BINDLESS_REQUIRE asks for {name}, and it is missing: {install}", pytrace=False)
     pytest.skip(f"needs {name}: {install}")

@@ -1,4 +1,4 @@
-"""The OpenCL devices that tests of OpenCL's own run on: all that the loader finds, whatever ``--device`` says."""
+"""Devices of the OpenCL-specific tests: every device of the loader, independent of ``--device``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Counts = TypeVar("Counts")
 
 
 def parametrize_devices(metafunc: pytest.Metafunc) -> None:
-    """One test for each device, as the argument ``cl``."""
+    """Parametrize a test over all devices, as the argument ``cl``."""
     if "cl" not in metafunc.fixturenames:
         return
     try:
@@ -29,15 +29,15 @@ def parametrize_devices(metafunc: pytest.Metafunc) -> None:
 
 
 def require_device(device: bl.Device | None) -> bl.Device:
-    """The device; without one the test is skipped, or fails where OpenCL is asked for."""
+    """The device; without one the test is skipped, or fails if BINDLESS_REQUIRE names OpenCL."""
     if device is None:
         lacks("opencl", "apt install pocl-opencl-icd ocl-icd-libopencl1, or set BINDLESS_LIBOPENCL")
     return device
 
 
 def settled(count: Callable[[], Counts], wanted: Counts) -> Counts:
-    """Counts of references, once they are what is wanted: a thread of rusticl's lets go of what a command used a moment
-    after the command is over. Where they do not come to it, what they are after two seconds."""
+    """Reference counts, as soon as they equal the wanted ones, or after two seconds: a thread of rusticl releases a
+    command's objects shortly after the command ends."""
     end = time.monotonic() + 2
     while (found := count()) != wanted and time.monotonic() < end:
         time.sleep(0.005)

@@ -1,7 +1,7 @@
-"""What OpenCL drivers are known to do wrong: tests that fail on them until they are mended, and then say so.
+"""Known bugs of OpenCL drivers, as expected failures; a test that passes after a driver's fix is reported.
 
-A row: how the platform's name begins, the driver's versions (a part of their text; none is all), a test's name with its
-parameters as a regular expression, and what is wrong.
+A row holds the start of the platform's name, the driver's versions (a part of their text; an empty tuple means all), a
+regular expression for a test's name with its parameters, and the fault.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _NVIDIA = "NVIDIA CUDA"
 _INTEL = "Intel(R) OpenCL"
 _RUSTICL = "rusticl"
 
-# Formats that a platform lists and kernels read or write as something else there, so that the package denies them:
+# Formats that a platform lists but whose pixels kernels read or write wrongly, so that the package refuses them:
 # versions, channel type and channels.
 _SPOILED = ((_POCL, ("3.1", "5.0", "6.0"), "fp16", 1),)
 
-# Types of channels that a platform lists no images of.
+# Channel types without any image format on a platform.
 _NO_IMAGES = {_NVIDIA: ("snorm_int8",), _RUSTICL: ("snorm_int8", "snorm_int16")}
 
-# Those of PoCL that list images of four channels and no others, as OpenCL lets them.
+# PoCL versions that list only images of four channels, as OpenCL permits.
 _FOUR_ALONE = ("7.1",)
 
 _FAULTS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
@@ -68,7 +68,7 @@ _FAULTS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     ),
 )
 
-# Rows of tests that end the process there: they are not run.
+# Tests that crash the process on a platform: they are not run.
 _ENDINGS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
     (
         _POCL,
@@ -80,17 +80,17 @@ _ENDINGS: tuple[tuple[str, tuple[str, ...], str, str], ...] = (
 
 
 def lacks_format(platform: str, channel_type: str) -> bool:
-    """Whether a platform has no images of this type of channels, whatever their number."""
+    """Whether a platform has no images of this channel type, for any number of channels."""
     return any(platform.startswith(name) and channel_type in types for name, types in _NO_IMAGES.items())
 
 
 def has_four_channels_alone(platform: str, version: str) -> bool:
-    """Whether a version of a platform's driver has no images of one channel or two."""
+    """Whether a version of a platform's driver has no images of one or two channels."""
     return _fits(platform, version, _POCL, _FOUR_ALONE)
 
 
 def spoils_format(platform: str, version: str, channel_type: str, channels: int) -> bool:
-    """Whether a version of a platform's driver lists a format and reads or writes its pixels as something else."""
+    """Whether a version of a platform's driver lists a format but reads or writes its pixels wrongly."""
     return any(
         _fits(platform, version, name, versions) and (channel_type, channels) == (kind, count)
         for name, versions, kind, count in _SPOILED
@@ -98,8 +98,8 @@ def spoils_format(platform: str, version: str, channel_type: str, channels: int)
 
 
 def blends_like_the_reference(selector: str) -> bool:
-    """Whether a selector of OpenCL devices is of NVIDIA's GPUs: their texture units have weights of eight bits, as the
-    reference device by default. The driver is asked, for the reference is not to be opened before this is known."""
+    """Whether a selector of OpenCL devices selects NVIDIA GPUs: their texture units have 8-bit weights, like the
+    reference device by default. Queries the driver directly: the reference must not be opened before the answer."""
     from bindless.drivers import opencl
 
     if not selector.startswith("opencl:gpu") or not opencl.available():
@@ -109,10 +109,10 @@ def blends_like_the_reference(selector: str) -> bool:
 
 
 def unlisted_version(device: bl.Device) -> str:
-    """What is to be known of a driver whose version no row names, where others of it have faults; else nothing.
+    """A notice for a driver whose version has no row while other versions have; otherwise an empty string.
 
-    Its tests are held to the specification: those that fail on it alone are to be looked into, and listed if the driver
-    does wrong.
+    The specification alone applies to such a driver: investigate tests that fail only on it, and list them here if the
+    driver is at fault.
     """
     rows = [versions for platform, versions, _, _ in _FAULTS + _ENDINGS if device.platform.name.startswith(platform)]
     listed = sorted({version for versions in rows for version in versions})
@@ -125,7 +125,7 @@ def unlisted_version(device: bl.Device) -> str:
 
 
 def mark_faults(device: bl.Device, items: list[pytest.Item]) -> None:
-    """Expects the known faults of the device that a test is for, and nothing else, to fail. It is the test's parameter
+    """Mark the tests with a known fault of their device as expected failures. The device is the test's parameter
     ``cl``, or else the run's."""
     for item in items:
         parameters: dict[str, Any] = item.callspec.params if hasattr(item, "callspec") else {}
@@ -139,7 +139,7 @@ def mark_faults(device: bl.Device, items: list[pytest.Item]) -> None:
 
 
 def is_of(device: bl.Device, platform: str, *versions: str) -> bool:
-    """Whether a device's platform has a name that begins so, and its driver one of the versions; none is all."""
+    """Whether a device's platform name has this start and its driver one of the versions; no versions means all."""
     return _fits(device.platform.name, device.driver_version, platform, versions)
 
 

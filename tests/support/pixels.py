@@ -1,4 +1,4 @@
-"""Pixels and what reading them gives, computed with numpy alone."""
+"""Random pixels and the expected results of reading them, computed with numpy alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ INTEGERS = tuple(name for name, (kind, one) in STORAGE.items() if one is None an
 
 
 def random_pixels(desc: bl.ImageDescriptor, seed: int = 0) -> Array:
-    """Any codes of the type; floats in -2..2."""
+    """Random codes over the full range of the type; floats in -2..2."""
     rng = np.random.default_rng(seed)
     dtype = np.dtype(STORAGE[str(desc.channel_type)][0])
     if dtype.kind == "f":
@@ -29,7 +29,7 @@ def random_pixels(desc: bl.ImageDescriptor, seed: int = 0) -> Array:
 
 
 def values_of(pixels: Array, channel_type: str) -> Array:
-    """What a fetch reads: normalized codes as float32."""
+    """The values of a fetch: normalized codes become float32."""
     one = STORAGE[channel_type][1]
     if one is None:
         return pixels
@@ -43,17 +43,21 @@ def every_coordinate(*sizes: int) -> Array:
 
 
 def sizes_of(desc: bl.ImageDescriptor) -> tuple[int, ...]:
-    """(width, height, depth), unused ones left out."""
+    """(width, height, depth), without unused dimensions."""
     return tuple(n for n in (desc.width, desc.height, desc.depth) if n)
 
 
 def linear(pixels: Array, coords: Array, mode: str = "clamp_to_edge") -> Array:
     """Linear filtering at unnormalized coordinates with the weights of a texture unit: integers that sum to 256.
 
-    Args:
-        pixels: ([depth,] [height,] width, channels) values.
-        coords: (N, dims) in (x, y, z).
-        mode: clamp_to_edge, repeat, mirrored_repeat or ext_oneapi_clamp_to_border, of every dimension.
+    Parameters
+    ----------
+    pixels
+        ([depth,] [height,] width, channels) values.
+    coords
+        (N, dims) in (x, y, z), in texels.
+    mode
+        clamp_to_edge, repeat, mirrored_repeat or ext_oneapi_clamp_to_border, for every dimension.
     """
     dims = coords.shape[1]
     sizes = pixels.shape[:dims][::-1]
@@ -88,7 +92,7 @@ def _weights(fraction: Array) -> dict[tuple[int, ...], Array]:
 
 
 def tolerance(device: bl.Device) -> float:
-    """How far linear filtering of values in -2..2 may be from ``linear``: other units have other weights."""
+    """Tolerance of linear filtering of values in -2..2 against ``linear``: texture units differ in their weights."""
     exact = os.environ.get("BINDLESS_REFERENCE_FILTERING") == "exact"
     return 4e-6 if device.backend == "cuda" or (device.backend == "reference" and not exact) else 0.03
 
@@ -104,7 +108,7 @@ def nearest(pixels: Array, coords: Array, modes: str = "clamp_to_edge") -> Array
 
 
 def wrapped(index: Array, size: int, mode: str) -> tuple[Array, Array]:
-    """The texel that an index of one dimension reads, and whether it is one."""
+    """The texel for an index in one dimension, and whether it lies inside the image."""
     if mode in ("repeat", "none"):
         return index % size, np.ones(index.shape, bool)
     if mode == "mirrored_repeat":
@@ -115,7 +119,7 @@ def wrapped(index: Array, size: int, mode: str) -> tuple[Array, Array]:
 
 
 def require(device: bl.Device, *aspects: bl.Aspect) -> None:
-    """Skips where the device says no; that saying no means refusal is tested apart."""
+    """Skip a test whose feature the device does not report; other tests check that the device refuses it."""
     import pytest
 
     for aspect in aspects:
@@ -124,7 +128,7 @@ def require(device: bl.Device, *aspects: bl.Aspect) -> None:
 
 
 def upload(queue: bl.Queue, desc: bl.ImageDescriptor, pixels: Array) -> bl.ImageMem:
-    """Image memory that holds the pixels; of a mipmap, level 0."""
+    """Image memory with the pixels; for a mipmap, in level 0."""
     memory = bl.ImageMem(desc, queue)
     if desc.type == "mipmap":
         handle, level = memory.get_mip_level_mem_handle(0), desc.get_mip_level_desc(0)
@@ -135,5 +139,5 @@ def upload(queue: bl.Queue, desc: bl.ImageDescriptor, pixels: Array) -> bl.Image
 
 
 def usm(queue: bl.Queue, array: Array) -> bl.UsmArray:
-    """The array in device memory."""
+    """A copy of the array in device memory."""
     return bl.usm_empty(array.shape, array.dtype, queue).copy_from(array, queue)

@@ -1,9 +1,9 @@
-"""Kernels of the tests compiled beforehand, for machines with a GPU and without LLVM.
+"""Precompiled kernels of the tests, for machines with a GPU but without LLVM.
 
-    python -m tests.support.precompiled_kernels DIR              where LLVM is: compiles all of them into DIR
-    BINDLESS_TEST_KERNELS=DIR pytest tests --device cuda         where the GPU is
+    python -m tests.support.precompiled_kernels DIR              on the machine with LLVM: compiles all kernels into DIR
+    BINDLESS_TEST_KERNELS=DIR pytest tests --device cuda         on the machine with the GPU
 
-With the variable set ``bindless.build`` looks there first, and keeps what it compiles, its errors too.
+With the variable set, ``bindless.build`` searches the folder first, and stores its results and errors there.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TESTS = Path(__file__).resolve().parents[1]
 
 
 def build(source: Any, output: Any = None, **options: Any) -> bl.KernelFile:
-    """``bindless.build``, of the same arguments once for all machines."""
+    """``bindless.build``, compiled once per set of arguments for all machines."""
     if isinstance(source, str) and "\n" in source:
         text = source.encode()
     elif Path(source).is_file():
@@ -64,7 +64,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def ptx_of(text: str) -> bytes:
-    """The kernels of a text for NVIDIA GPUs; the test is skipped where PTX has not what they use."""
+    """Compile a source for NVIDIA GPUs; skip the test if PTX lacks a feature of the source."""
     try:
         return bl.build(f"{text}\n", targets="ptx").sections[0].data
     except bl.BuildError as refused:
@@ -74,7 +74,7 @@ def ptx_of(text: str) -> bytes:
 
 
 def main(folder: str) -> int:
-    """Runs the tests that build kernels, on the reference device, and says what was kept."""
+    """Run the tests that build kernels, on the reference device, and print the stored files."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     environment = {**os.environ, "BINDLESS_TEST_KERNELS": str(Path(folder).resolve())}
     names = ("build", "element_types", "image_instructions", "user_types", "value_arguments")

@@ -1,4 +1,4 @@
-"""The recording CUDA driver: fake_cuda.c, a libcuda.so.1 that keeps a record of its calls and needs no GPU."""
+"""The recording CUDA driver: fake_cuda.c, a libcuda.so.1 that records its calls and needs no GPU."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.support.needs import c_compiler
 
 __all__ = ["DEVICE", "compile_driver"]
 
-DEVICE = "cuda:gpu:0"  # what it is with BINDLESS_LIBCUDA set to the library
+DEVICE = "cuda:gpu:0"  # the driver's device, with BINDLESS_LIBCUDA set to the library
 _SOURCE = Path(__file__).parents[1] / "backends" / "cuda" / "fake_cuda.c"
 _TYPES = Path(__file__).parents[2] / "csrc" / "bindgen" / "generated"
 _OPTIONS = ["-std=gnu11", "-Werror=implicit-function-declaration", "-O1", "-fPIC", "-shared", "-fvisibility=hidden"]

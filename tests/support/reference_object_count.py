@@ -1,4 +1,4 @@
-"""Objects of the reference driver, counted."""
+"""Counter of the reference driver's objects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["objects"]
 
 
 def objects() -> int:
-    """Objects of the driver that are alive, without what queues have yet to let go of."""
+    """Number of live driver objects, without those that queues still have to release."""
     gc.collect()
     sweep()
     gc.collect()

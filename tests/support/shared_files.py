@@ -1,4 +1,4 @@
-"""What processors share by file descriptors: memory, and the semaphores that the package's own drivers take."""
+"""Host memory and semaphores shared through file descriptors, as the package's own drivers import them."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class SharedFile:
         return cls(fd, np.frombuffer(mmap.mmap(fd, nbytes), np.uint8))
 
     def descriptor(self, size: int | None = None, handle_type: str = "opaque_fd") -> bl.ExternalMemDescriptor:
-        """Of another file descriptor of it, for an import to take over."""
+        """A duplicate file descriptor, whose ownership passes to an import."""
         return bl.ExternalMemDescriptor(bl.ResourceFd(os.dup(self.fd)), handle_type, size or len(self.bytes))
 
     def seen(self, shape: tuple[int, ...], dtype: Any, offset: int = 0) -> np.ndarray[Any, Any]:
-        """Its bytes as an array."""
+        """The bytes of the file as an array."""
         return np.ndarray(shape, dtype, self.bytes.data, offset)
 
     def close(self) -> None:
@@ -40,7 +40,7 @@ class SharedFile:
 
 
 class Timeline(SharedFile):
-    """A file that begins with the number that is the timeline."""
+    """A file whose first number is the timeline's value."""
 
     @property
     def value(self) -> int:
@@ -52,23 +52,23 @@ class Timeline(SharedFile):
 
 
 def import_file(shared: SharedFile, *where: Any, size: int | None = None) -> bl.ExternalMem:
-    """The memory of a file."""
+    """Import the memory of a file."""
     return bl.import_external_memory(shared.descriptor(size), *where)
 
 
 def import_semaphore(fd: int, handle_type: str, *where: Any) -> bl.ExternalSemaphore:
-    """The semaphore of a duplicate of a descriptor."""
+    """Import a semaphore from a duplicate of a descriptor."""
     return bl.import_external_semaphore(bl.ExternalSemaphoreDescriptor(bl.ResourceFd(os.dup(fd)), handle_type), *where)
 
 
 def descriptors() -> int:
-    """How many file descriptors the process has open, without those that nobody refers to any more."""
+    """The number of open file descriptors of the process, after a garbage collection."""
     gc.collect()
     return len(os.listdir("/proc/self/fd"))
 
 
 def descriptors_return_to(number: int) -> bool:
-    """Whether the process has ``number`` open file descriptors within 10 s: threads close theirs a little later."""
+    """Whether the process reaches ``number`` open file descriptors within 10 s: threads close theirs with a delay."""
     end = time.monotonic() + 10
     while descriptors() != number and time.monotonic() < end:
         time.sleep(0.01)
@@ -76,5 +76,5 @@ def descriptors_return_to(number: int) -> bool:
 
 
 def takes_files(device: bl.Device) -> bool:
-    """Whether a device maps files: a GPU takes what its own drivers have exported, as tests/interop/vulkan does."""
+    """Whether a device maps files: a GPU imports only exports of its own drivers, as in tests/interop/vulkan."""
     return device.vendor == "bindless" or device.name.startswith(("Fake GPU", "Sharing "))

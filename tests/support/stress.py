@@ -1,8 +1,8 @@
-"""Threads, collection, closing, forks, signals and exits in random order.
+"""Threads, garbage collection, closing, forks, signals and exits in random order.
 
-``python stress.py SELECTOR CASE SECONDS SEED`` runs one case, which ends with a line of JSON: how much was done, and
-how many native objects were alive before and after. A process that makes no progress shows where every thread is, and
-ends with an error.
+``python stress.py SELECTOR CASE SECONDS SEED`` runs one case, which ends with a line of JSON: the amount of work, and
+the native object counts before and after. A process without progress prints the stack of every thread and ends with an
+error.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from bindless.core import ownership
 from bindless.submission import command_stream
 
 THREADS = 16
-PATIENCE = 60.0  # seconds without the end that was promised
+PATIENCE = 60.0  # seconds without the expected end
 
 Work = Callable[["Worker"], None]
 
@@ -38,7 +38,7 @@ Work = Callable[["Worker"], None]
 
 
 def native_objects(device: bl.Device) -> dict[str, int]:
-    """What is alive in the driver and in the package; the same before and after is no leak."""
+    """Live objects of the driver and of the package; equal counts before and after mean no leak."""
     gc.collect()
     command_stream.wait_for_all()
     gc.collect()
@@ -55,11 +55,11 @@ def native_objects(device: bl.Device) -> dict[str, int]:
         if count is not None:
             counts["driver"] = count
     elif device.backend == "opencl":
-        pass  # what drivers count, tests/backends/opencl asks of single objects
+        pass  # tests/backends/opencl queries the drivers' reference counts of single objects
     elif "BINDLESS_LIBCUDA" in os.environ:
         from bindless.backends.cuda.object_cache import end_rest
 
-        end_rest(device._record.native.context())  # freed arrays wait there for others of their kind
+        end_rest(device._record.native.context())  # the cache of freed arrays
         library = ctypes.CDLL(os.environ["BINDLESS_LIBCUDA"])
         for name in ("allocations", "arrays", "objects"):
             counts[name] = getattr(library, f"fake_live_{name}" if is_fake() else f"live_{name}")()
@@ -67,12 +67,12 @@ def native_objects(device: bl.Device) -> dict[str, int]:
 
 
 def is_fake() -> bool:
-    """Whether the CUDA driver is that of ``fake_cuda.c``, where no kernel does anything."""
+    """Whether the CUDA driver is that of ``fake_cuda.c``, which runs no kernels."""
     return "BINDLESS_LIBCUDA" in os.environ and hasattr(ctypes.CDLL(os.environ["BINDLESS_LIBCUDA"]), "fake_log")
 
 
 def level_zero_objects(device: bl.Device) -> int | None:
-    """What the package's own driver has in existence; None for another one, which does not tell."""
+    """The object count of the package's own driver; None for other drivers, which have no counter."""
     from bindless.drivers import level_zero as driver
 
     address, number = driver.ffi.new("void **"), driver.ffi.new("uint64_t *")
@@ -83,11 +83,11 @@ def level_zero_objects(device: bl.Device) -> int | None:
     return int(number[0])
 
 
-# ---------------------------------------------------------------------- what a thread does
+# ---------------------------------------------------------------------- operations of a thread
 
 
 class Worker:
-    """One thread's random numbers, its own queue, and the queues that all share."""
+    """One thread's random numbers, its own queue, and the shared queues."""
 
     def __init__(self, seed: int, device: bl.Device, context: bl.Context, shared: list[bl.Queue]) -> None:
         self.random = random.Random(seed)
@@ -117,7 +117,7 @@ def fill_and_read(worker: Worker) -> None:
 
 
 def drop_everything(worker: Worker) -> None:
-    """Queue, memory and event in a cycle that only the collector ends, with the work under way."""
+    """Drop a queue, memory and an event in a cycle that only the garbage collector frees, while the work runs."""
     queue = worker.queue_of_its_own() if worker.random.random() < 0.3 else worker.queue
     array = bl.usm_empty(256, np.uint8, queue, kind=worker.random.choice(worker.kinds))
     ring: list[object] = [queue, array, queue.memset(array, 7)]
@@ -149,7 +149,7 @@ def image(worker: Worker) -> None:
 
 
 def device_function(worker: Worker) -> None:
-    """Host arrays in and out, through the scratch memory that all threads share."""
+    """Device functions with host arrays, through the scratch memory that all threads share."""
     queue = worker.queue
     desc = bl.ImageDescriptor(8, 8, num_channels=4, channel_type="fp32")
     pixels = np.arange(256, dtype=np.float32).reshape(desc.shape)
@@ -230,7 +230,7 @@ def short_context(worker: Worker) -> None:
 
 
 def buffers(worker: Worker) -> None:
-    """A buffer that commands of two queues change, written back when it is closed."""
+    """A buffer that commands of two queues modify; closing writes it back."""
     data = np.zeros(128, np.int32)
     with bl.Buffer(data) as buffer:
         for value in (1, 2):
@@ -263,7 +263,7 @@ def submit_until(worker: Worker, end: Callable[[], bool], without: tuple[Work, .
 
 
 def together(workers: list[Worker], end: Callable[[Worker], bool]) -> None:
-    """Each on a thread of its own, until its end or the first failure of any, which is raised."""
+    """Run each function on its own thread, to its end or to the first failure, which is raised."""
     failures: list[BaseException] = []
 
     def run(worker: Worker) -> None:
@@ -300,8 +300,8 @@ def threads(device: bl.Device, seconds: float, seed: int) -> int:
 
 
 def interrupts(device: bl.Device, seconds: float, seed: int) -> int:
-    """Ctrl-C during waits: the wait ends at once, and the work is waited for again."""
-    # Its own: a pool of events that outlives it grows with what was under way at once, however often interrupted.
+    """Ctrl-C during waits: the wait ends at once, and a second wait completes."""
+    # A separate context: its event pool grows with the number of concurrent commands, however many interrupts arrive.
     context = bl.Context(device)
     queue = bl.Queue(device, context, in_order=seed % 2 == 0)
     big = bl.usm_empty(32 << 20, np.uint8, queue)
@@ -311,7 +311,7 @@ def interrupts(device: bl.Device, seconds: float, seed: int) -> int:
         if waiting:
             raise KeyboardInterrupt
 
-    # One that comes while a destructor runs is swallowed by the interpreter, which tells this hook.
+    # The interpreter swallows an interrupt inside a destructor and passes it to this hook.
     hook, sys.unraisablehook = sys.unraisablehook, _ignore_interrupts
     before = signal.signal(signal.SIGINT, on_signal)
     main, over = threading.get_ident(), threading.Event()
@@ -355,12 +355,12 @@ def _ignore_interrupts(unraisable: Any) -> None:
 
 
 def forks(device: bl.Device, seconds: float, seed: int) -> int:
-    """Children of a parent whose threads submit all the time: each is refused, and ends; the parent goes on."""
+    """Children of a parent whose threads submit continuously: each child is refused and ends; the parent continues."""
     context = bl.Context(device)
     shared = [bl.Queue(device, context), bl.Queue(device, context, in_order=True)]
     over = threading.Event()
     workers = [Worker(seed * 100 + index, device, context, shared) for index in range(4)]
-    # Whatever is imported is so by now: the interpreter's own locks of imports do not survive a fork.
+    # All imports happen before: the interpreter's import locks do not survive a fork.
     for work in works(device):
         work(workers[0])
     running = [threading.Thread(target=submit_until, args=(worker, over.is_set)) for worker in workers]
@@ -409,20 +409,20 @@ def _in_child(queue: bl.Queue, device: bl.Device) -> None:
 
 
 def leave(device: bl.Device, seconds: float, seed: int) -> int:
-    """The interpreter ends in the midst of everything: daemon threads submit, the collector runs, work is under way."""
-    for name in bl.__all__:  # CPython 3.11 frees the lock of imports under a thread that is importing at the end
+    """The interpreter exits while daemon threads submit, the garbage collector runs, and work is pending."""
+    for name in bl.__all__:  # at exit, CPython 3.11 frees the import lock under an importing thread
         getattr(bl, name)
     context = bl.Context(device)
     shared = [bl.Queue(device, context, in_order=index % 2 == 0) for index in range(2)]
     workers = [Worker(seed * 100 + index, device, context, shared) for index in range(6)]
     ending = threading.Event()
-    atexit.register(ending.set)  # comes before what the package does at the end
+    atexit.register(ending.set)  # runs before the package's exit handlers
 
     def run(worker: Worker) -> None:
         try:
-            submit_until(worker, lambda: False, without=(failing_task,))  # the end would tell of it, rightly
+            submit_until(worker, lambda: False, without=(failing_task,))  # the exit would report the failure
         except BaseException:
-            if not ending.is_set():  # once it has begun threads are refused and cut off anywhere
+            if not ending.is_set():  # during the exit, threads are refused and stopped anywhere
                 raise
 
     for worker in workers:
@@ -451,7 +451,7 @@ def main(selector: str, case: str, seconds: float, seed: int) -> None:
     if case == "leave":
         leave(device, seconds, seed)
         return
-    # The first round fills the caches that stay: kernels, pools.
+    # The first round fills the persistent caches: kernels, pools.
     CASES[case](device, min(seconds, 0.3), seed + 1)
     before = native_objects(device)
     done = CASES[case](device, seconds, seed)

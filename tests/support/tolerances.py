@@ -1,9 +1,9 @@
-"""What the results of a device may differ by from exact ones: nothing, except where OpenCL is behind it.
+"""Tolerances of a device's results against exact ones: zero, except on OpenCL.
 
 OpenCL defines bounds, not bits (its sections on conversion rules and on addressing and filtering): normalized codes
-read as floats within 1.5 units in the last place, floats become codes within 0.6 of one, and of coordinates at a
-texel's very edge either texel may be taken. Filters have weights of full precision, so that what such a device gives is
-compared with the reference in the mode ``exact``, or with numpy in float64.
+become floats within 1.5 units in the last place, floats become codes within 0.6 of a code, and coordinates exactly at a
+texel's edge may select either texel. Filter weights have full precision, so the expected results come from the
+reference in the mode ``exact``, or from numpy in float64.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ Array = npt.NDArray[Any]
 
 
 def is_bounded(backend: object) -> bool:
-    """Whether results are held to bounds instead of bits."""
+    """Whether results are compared within bounds instead of bit for bit."""
     return str(backend) == "opencl"
 
 
 def equal(found: Array, wanted: Array, backend: object, units: float = 2.0) -> bool:
-    """Whether values are what they have to be: the same, or floats within so many units in the last place."""
+    """Whether values are equal, or floats within a number of units in the last place."""
     if not is_bounded(backend) or found.dtype.kind != "f":
         return np.array_equal(found, wanted)
     if found.shape != wanted.shape:
@@ -37,19 +37,19 @@ def equal(found: Array, wanted: Array, backend: object, units: float = 2.0) -> b
 
 
 def assert_equal(found: Array, wanted: Array, backend: object, message: str = "") -> None:
-    """Fails unless ``equal``, and shows where."""
+    """Fail unless ``equal``, and show the differences."""
     if not equal(found, wanted, backend):
         np.testing.assert_array_equal(found, wanted, err_msg=message)
 
 
 def filter_error(pixels: Array, sizes: tuple[int, ...], dtype: npt.DTypeLike = "float32") -> float:
-    """How far a filtered value may be from the exact one: coordinates have 24 bits, sums those of the result."""
+    """Tolerance of a filtered value: coordinates have 24 bits, sums have the result's precision."""
     spread, largest = float(pixels.max() - pixels.min()), float(np.abs(pixels).max())
     return spread * (1e-4 + max(sizes) * 2.0**-20) + largest * 4 * float(np.finfo(np.dtype(dtype)).eps)
 
 
 def away_from_edges(coords: Array, sizes: tuple[int, ...], normalized: bool) -> Array:
-    """Which coordinates (N, dims) have one answer: finite, of a moderate size, and not at a texel's edge."""
+    """Mask of the coordinates (N, dims) with a unique result: finite, of moderate size, not at a texel's edge."""
     extent = np.array(sizes, "float64")
     with np.errstate(invalid="ignore", over="ignore"):
         units = coords.astype("float64") * extent if normalized else coords.astype("float64")

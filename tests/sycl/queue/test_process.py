@@ -365,7 +365,7 @@ SUBINTERPRETERS = """
 
 @pytest.mark.parametrize("used", [False, True])
 def test_a_subinterpreter_is_refused(used: bool) -> None:
-    """The package, or a Python with per-interpreter locks, refuses the subinterpreter; the main interpreter continues."""
+    """The package, or a Python with per-interpreter locks, refuses the subinterpreter; the main interpreter goes on."""
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", textwrap.dedent(SUBINTERPRETERS), str(int(used))],
         capture_output=True,
