@@ -1,4 +1,4 @@
-"""Checks of docs/architecture.md: the drawing follows the imports, the stations of the example call exist."""
+"""Checks of docs/architecture.md: the drawing matches the imports, and the stations of the example call exist."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FOLDERS = re.findall(r"^\| `((?:csrc|include)/[\w/]+)` \|", PAGE, re.MULTILINE)
 
 @pytest.fixture(scope="module")
 def layers() -> ModuleType:
-    """docs/plots/layers.py."""
+    """The module docs/plots/layers.py."""
     spec = importlib.util.spec_from_file_location("layers", ROOT / "docs" / "plots" / "layers.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -38,19 +38,19 @@ def test_every_package_is_drawn_once(layers: ModuleType) -> None:
 
 
 def test_imports_go_downwards(layers: ModuleType) -> None:
-    """The two that are known leave with the contract of import-linter."""
+    """The two known exceptions go away with the import-linter contract."""
     assert layers.upward() <= {("core", "backends/common"), ("sycl/usm", "sycl/queue")}
 
 
 def test_arrows_are_the_fewest_that_keep_the_order(layers: ModuleType) -> None:
     pairs = {(a.package, b.package) for a, b in layers.arrows()}
-    assert ("sycl/usm", "sycl/device") in pairs  # sycl/usm imports model, too, which is below sycl/device
+    assert ("sycl/usm", "sycl/device") in pairs  # sycl/usm also imports model, which is below sycl/device
     assert ("sycl/usm", "model") not in pairs
     assert {a.row < b.row for a, b in layers.arrows()} == {True}
 
 
 def test_arrows_reach_everything_that_is_imported(layers: ModuleType) -> None:
-    """Read again with regular expressions, for a few imports whose layers are far apart."""
+    """A second reader, with regular expressions, checks a few imports between distant layers."""
     reached: dict[str, set[str]] = {}
     for source, target in sorted(((a, b) for a, b in layers.arrows()), key=lambda pair: -pair[0].row):
         reached.setdefault(source.package, set()).update({target.package}, reached.get(target.package, set()))

@@ -14,8 +14,8 @@ PAGES = [
     "CHANGELOG.md",
     *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md")),
 ]
-WRITTEN = [page for page in PAGES if page != "docs/spec_coverage.md"]  # not generated
-AVOIDED = re.compile(  # phrases that pages must not use
+WRITTEN = [page for page in PAGES if page != "docs/spec_coverage.md"]  # hand-written pages
+AVOIDED = re.compile(  # phrases that the language rules forbid
     r"\b(?:beside|(?:is|are|was) told|whose turn|at rest|in the midst|which rest|what \w+ tells? of)\b"
 )
 
@@ -25,7 +25,7 @@ def _text(page: str) -> str:
 
 
 def _prose(page: str) -> list[tuple[int, str]]:
-    """Numbered lines outside code blocks, tables and pictures."""
+    """Numbered lines outside code blocks, tables and images."""
     found, fenced = [], False
     for number, line in enumerate(_text(page).split("\n"), 1):
         if line.lstrip().startswith("```"):
@@ -36,7 +36,7 @@ def _prose(page: str) -> list[tuple[int, str]]:
 
 
 def _anchors(page: str) -> set[str]:
-    """The anchors of a page's headings, as GitHub makes them."""
+    """The anchors of a page's headings, as GitHub generates them."""
     headings = (line.lstrip("#").strip() for _, line in _prose(page) if line.startswith("#"))
     texts = (re.sub(r"\]\([^)]*\)|[\[\]`]", "", heading) for heading in headings)
     return {re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-") for text in texts}
@@ -56,7 +56,7 @@ def test_links_lead_somewhere(page: str) -> None:
 
 @pytest.mark.parametrize("page", [page for page in WRITTEN if not page.startswith(("docs/measurements", "CHANGELOG"))])
 def test_files_that_are_named_exist(page: str) -> None:
-    """Measurements and the changelog name files of their time."""
+    """Measurements and the changelog are exempt: they name files of older versions."""
     named = re.findall(r"(?<![\w/.])(?:src|csrc|tests|include|docs|\.ci)/[\w/.*-]*\w", _text(page))
     assert [name for name in named if "NAME" not in name and not any(ROOT.glob(name))] == []
 

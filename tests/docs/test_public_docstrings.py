@@ -100,7 +100,7 @@ def test_sections_are_numpydoc() -> None:
 
 
 def test_documented_parameters_exist() -> None:
-    """A renamed parameter is renamed in its docstring too."""
+    """Parameters in docstrings exist in the signature, so that a rename changes both."""
     wrong = {}
     for name, thing in PUBLIC.items():
         text = inspect.getdoc(thing) or ""
@@ -126,7 +126,7 @@ def free_functions() -> list[str]:
     return names
 
 
-# Functions whose examples need another library, another process, or handles of a driver.
+# Functions whose examples need another library, another process, or a driver's handles.
 _NEED_MORE = {
     "build",
     "compile_cuda",
@@ -172,7 +172,7 @@ def test_examples_run(name: str) -> None:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_dir_shows_public_names(package: str) -> None:
-    """In a process of its own, where nothing else has imported modules of the package."""
+    """Runs in a separate process, without other imports of the package's modules."""
     program = f"import {package} as package; print(*dir(package)); print(*package.__all__)"
     ran = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, timeout=60)
     shown, exported = (set(line.split()) for line in ran.stdout.splitlines())

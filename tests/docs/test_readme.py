@@ -1,4 +1,4 @@
-"""The README's words that can be tested: its Python runs, its two commands are there, its files exist."""
+"""Checks of the README: its Python code runs, its two commands exist, its files exist."""
 
 from __future__ import annotations
 

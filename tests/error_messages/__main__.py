@@ -9,7 +9,7 @@ from .collect import COMMAND, SNAPSHOT, difference, render
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Returns 1 where the snapshot is not what the sources have."""
+    """Return 1 if the snapshot differs from the sources."""
     parser = argparse.ArgumentParser(prog="python -m tests.error_messages", description=f"Checks {SNAPSHOT.name}.")
     parser.add_argument("--write", action="store_true", help="write the snapshot instead of checking it")
     if parser.parse_args(arguments).write:

@@ -1,8 +1,8 @@
 """The error texts of the package, read from its sources.
 
-A text is the message argument of a call that makes an exception, wherever that stands under ``src/bindless``. What is
-computed at run time reads ``{...}``. A message that comes from a function or a name of the same module is looked up
-there. Tables of result codes give the texts of drivers' errors.
+A text is the message argument of a call that creates an exception, anywhere under ``src/bindless``. Values computed at
+run time appear as ``{...}``. A message from a function or a name of the same module is looked up there. Tables of
+result codes provide the texts of drivers' errors.
 """
 
 from __future__ import annotations
@@ -71,13 +71,13 @@ class _Module:
                 yield name, _CODES.get(name, "-"), text
 
     def _code(self, node: ast.expr) -> str:
-        """The name of the ``Errc`` that an expression is, or nothing."""
+        """The name of the ``Errc`` member in an expression, or an empty string."""
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Errc":
             return node.attr
         return self.codes.get(node.id, "") if isinstance(node, ast.Name) else ""
 
     def _texts(self, node: ast.expr, depth: int = 0) -> list[str]:
-        """What a message can be, one text for each branch."""
+        """All possible texts of a message, one for each branch."""
         if isinstance(node, ast.Constant):
             return [str(node.value)]
         if isinstance(node, ast.JoinedStr):
@@ -107,7 +107,7 @@ def _last_name(node: ast.expr) -> str:
 
 
 def render(sources: Path = SOURCES) -> str:
-    """The snapshot as the sources have it: a line for each text, in an order that no module decides."""
+    """The snapshot of the current sources: one line per text, in an order independent of the modules."""
     found: set[tuple[str, str, str]] = set()
     for file in sources.rglob("*.py"):
         found.update(_Module(ast.parse(file.read_text(encoding="utf-8"))).lines())
@@ -116,7 +116,7 @@ def render(sources: Path = SOURCES) -> str:
 
 
 def difference(snapshot: Path = SNAPSHOT) -> str:
-    """What the sources have otherwise than the snapshot, line by line; nothing where they agree."""
+    """The differences between the sources and the snapshot, line by line; empty if they agree."""
     kept = snapshot.read_text(encoding="utf-8").splitlines() if snapshot.exists() else []
     lines = difflib.unified_diff(kept, render().splitlines(), snapshot.name, "src/bindless", n=0, lineterm="")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""The ledger: which Python name and which tests every name of a specification has.
+"""The ledger: the Python name and the tests of every name in a specification.
 
-``python -m tests.ledger`` says whether ``docs/spec_coverage.md`` is what the tables say, ``--write`` writes it.
+``python -m tests.ledger`` checks ``docs/spec_coverage.md`` against the tables, ``--write`` writes it.
 """

@@ -10,7 +10,7 @@ from .document import DOCUMENT, render
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Returns 1 where the document is not what the tables say."""
+    """Return 1 if the document differs from the tables."""
     parser = argparse.ArgumentParser(prog="python -m tests.ledger", description="Checks docs/spec_coverage.md.")
     parser.add_argument("--write", action="store_true", help="write the document instead of checking it")
     parser.add_argument("--output", type=Path, default=DOCUMENT, metavar="FILE", help=f"default: {DOCUMENT.name}")

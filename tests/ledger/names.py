@@ -12,10 +12,12 @@ __all__ = ["resolve"]
 
 
 def resolve(python: str, package: ModuleType) -> object:
-    """What a row's Python name stands for.
+    """The object that a row's Python name refers to.
 
-    Raises:
-        LookupError: there is no such attribute, it is only what every object has, or a parameter is missing.
+    Raises
+    ------
+    LookupError
+        The attribute does not exist, is inherited from ``object``, or a parameter is missing.
     """
     match = re.fullmatch(r"(\w+(?:\.\w+)*)(?:\((\w+=(?:, \w+=)*)\))?", python)
     if match is None:
@@ -41,7 +43,7 @@ def _attribute(owner: object, name: str) -> object:
         except ModuleNotFoundError:
             pass
     if dataclasses.is_dataclass(owner) and name in {field.name for field in dataclasses.fields(owner)}:
-        return getattr(owner, name, None)  # a field without a default is no attribute of its class
+        return getattr(owner, name, None)  # a dataclass field without a default is not a class attribute
     if not hasattr(owner, name):
         raise LookupError(f"{owner!r} has no {name!r}")
     value: object = getattr(owner, name)

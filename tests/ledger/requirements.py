@@ -1,4 +1,4 @@
-"""Subjects of the numbered requirements; comments in the tests name the requirements that they check."""
+"""Subjects of the numbered requirements; comments in the tests name the requirements under test."""
 
 from __future__ import annotations
 

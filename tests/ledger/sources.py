@@ -1,4 +1,4 @@
-"""The tests that there are, and the requirements that they name, read from their sources."""
+"""All tests and the requirements that they name, read from their sources."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _RUN_BY_OTHERS = (
     ("c/level_zero/guide_*.c", re.compile(r"^void (section_\w+)\(void\)$", re.MULTILINE)),
     ("level_zero_driver/*_checks.py", re.compile(r"^def (check_\w+)\(rig: Rig\)", re.MULTILINE)),
 )
-_APART = {"benchmarks"}  # run when named, never by plain pytest
+_APART = {"benchmarks"}  # run only when named, never by plain pytest
 
 
 def _requirements(source: str) -> dict[int, set[int]]:
-    """Line number to the requirements that a comment on it names: ``# R17 R24``."""
+    """Map each line number to the requirements in that line's comment: ``# R17 R24``."""
     found: dict[int, set[int]] = {}
     if re.search(r"#\s*R\d", source) is None:
         return found
@@ -41,9 +41,9 @@ def _named(root: Path, pattern: str, name: re.Pattern[str]) -> Iterator[str]:
 
 @cache
 def collect(root: Path = TESTS) -> dict[str, frozenset[int]]:
-    """``path::function`` of every test, paths below ``root``, to the requirements named in it.
+    """Map ``path::function`` of every test, with paths relative to ``root``, to the requirements named in it.
 
-    Tests are also the checks of ``*_checks.py`` and the sections of the guide in C, which tests beside them run.
+    The checks in ``*_checks.py`` and the sections of the C guide, which neighbouring tests run, count as tests.
     """
     found = {test: frozenset[int]() for pattern, name in _RUN_BY_OTHERS for test in _named(root, pattern, name)}
     for path in sorted(root.rglob("test_*.py")):
@@ -61,7 +61,7 @@ def collect(root: Path = TESTS) -> dict[str, frozenset[int]]:
 
 
 def by_requirement(tests: dict[str, frozenset[int]]) -> dict[int, list[str]]:
-    """Requirement to the tests that name it, from what ``collect`` found."""
+    """Map each requirement to the tests that name it, from the result of ``collect``."""
     found = defaultdict(list)
     for test, numbers in tests.items():
         for number in numbers:

@@ -1,9 +1,9 @@
-"""What the ledger is made of: one part for each specification, and its rows.
+"""Tables of the ledger: one part for each specification, and its rows.
 
-A part is two files beside this one. ``NAME.csv`` is the table: chapter, name, forms, python, tests. What it must cover
-is taken from the specification's text: ``NAME.txt`` lists every identifier and how many declarations it has; for a
-specification that is told in paragraphs ``NAME_sections.txt`` lists the number and title of its sections instead, a
-row's name is what its paragraphs ask for, and its forms are how many paragraphs it stands for.
+A part consists of two files in this folder. ``NAME.csv`` is the table: chapter, name, forms, python, tests. The second
+file lists the required coverage, taken from the specification's text. ``NAME.txt`` lists every identifier with its
+number of declarations. ``NAME_sections.txt`` serves a specification written in paragraphs: it lists each section with
+its title and number of paragraphs; a row's name is then the requirement of its paragraphs, and its forms their number.
 """
 
 from __future__ import annotations
@@ -25,16 +25,21 @@ _COLUMNS = ["chapter", "name", "forms", "python", "tests"]
 class Row:
     """One name of a specification, its Python name, and the tests that exercise it.
 
-    Args:
-        chapter: where in the specification it is.
-        name: the identifier as it is spelt there and, in parentheses, which of its forms.
-        forms: declarations that this row stands for.
-        python: attribute path below ``bindless`` such as ``ImageMem.close``, keyword parameters in parentheses:
-            ``create_image(sampler=, pitch=)``, several separated by ``; ``; ``planned`` where there is none yet, and
-            ``none: REASON`` for a paragraph that asks nothing of a Python package; ``driver: REASON`` for one that the
-            package's own driver fulfils where no Python name reaches it. A row whose name is wider than its tests ends
-            with ``; stretch: WHAT IS NOT SHOWN``.
-        tests: ``path::function`` each, paths below ``tests``.
+    Parameters
+    ----------
+    chapter
+        The chapter of the specification.
+    name
+        The identifier as spelt in the specification and, in parentheses, the form.
+    forms
+        The number of declarations that the row covers.
+    python
+        Attribute paths below ``bindless`` such as ``ImageMem.close``, separated by ``; ``, with keyword parameters in
+        parentheses: ``create_image(sampler=, pitch=)``. ``planned`` marks a missing name, ``none: REASON`` a paragraph
+        without a requirement on a Python package, ``driver: REASON`` a paragraph that the package's own driver fulfils
+        without a Python name. A row whose name is wider than its tests ends with ``; stretch: WHAT IS NOT SHOWN``.
+    tests
+        ``path::function`` of each test, with paths relative to ``tests``.
     """
 
     chapter: str
@@ -50,27 +55,27 @@ class Row:
 
     @property
     def is_planned(self) -> bool:
-        """Whether it is still to come."""
+        """Whether the Python name does not exist yet."""
         return self.python == PLANNED
 
     @property
     def reason(self) -> str:
-        """Why a paragraph has neither Python name nor test, or nothing."""
+        """The reason why a paragraph has neither Python name nor test, or an empty string."""
         return self.python.removeprefix(NONE) if self.python.startswith(NONE) else ""
 
     @property
     def is_drivers(self) -> bool:
-        """Whether the package's own driver alone fulfils it."""
+        """Whether only the package's own driver fulfils the row."""
         return self.python.startswith(DRIVER)
 
     @property
     def stretch(self) -> str:
-        """What its tests do not show of it, or nothing."""
+        """The part of the row that its tests do not show, or an empty string."""
         return self.python.partition(STRETCH)[2]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its Python names."""
+        """The row's Python names."""
         if self.is_planned or self.is_drivers or self.reason:
             return ()
         return tuple(self.python.partition(STRETCH)[0].split("; "))
@@ -80,12 +85,18 @@ class Row:
 class Part:
     """One specification.
 
-    Args:
-        title: its name.
-        rows: in the order of its chapters.
-        identifiers: each with the number of its declarations; None where it is told in paragraphs.
-        sections: title to the number of paragraphs; None where it is told in declarations.
-        planned: chapters in which rows may be planned.
+    Parameters
+    ----------
+    title
+        The specification's name.
+    rows
+        The rows in the order of the chapters.
+    identifiers
+        Each identifier with its number of declarations; None for a specification in paragraphs.
+    sections
+        Each section's title with its number of paragraphs; None for a specification in declarations.
+    planned
+        Chapters in which rows may be planned.
     """
 
     title: str
@@ -96,7 +107,7 @@ class Part:
 
     @property
     def chapters(self) -> dict[str, list[Row]]:
-        """Title to rows, in order."""
+        """Map each chapter's title to its rows, in order."""
         found: dict[str, list[Row]] = {}
         for row in self.rows:
             found.setdefault(row.chapter, []).append(row)
@@ -104,10 +115,12 @@ class Part:
 
 
 def read_part(name: str, title: str, planned: frozenset[str] = frozenset()) -> Part:
-    """The part in ``name.csv``, with ``name.txt`` or ``name_sections.txt``.
+    """Read a part from ``name.csv`` and ``name.txt`` or ``name_sections.txt``.
 
-    Raises:
-        ValueError: the table has other columns, or a count is no number.
+    Raises
+    ------
+    ValueError
+        The table has the wrong columns, or a count is not a number.
     """
     here = Path(__file__).parent
     with (here / f"{name}.csv").open(newline="", encoding="utf-8") as file:
@@ -123,7 +136,7 @@ def read_part(name: str, title: str, planned: frozenset[str] = frozenset()) -> P
 
 
 def _numbers(listed: Path, *, number_first: bool) -> dict[str, int] | None:
-    """What a list counts, or None if there is no list."""
+    """The counts in a list file, or None if the file does not exist."""
     if not listed.exists():
         return None
     found = {}

@@ -1,4 +1,4 @@
-"""The ledger is whole: every name has a row, every row a Python name and tests that exist."""
+"""The ledger is complete: every name has a row, and every row has a Python name and tests that exist."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ DRIVERS = [row for _, row in ROWS if row.is_drivers]
 
 
 def unnamed(names: set[str]) -> set[str]:
-    """Those of these Python names that no row has."""
+    """The given Python names without a row."""
     return names - {name.partition("(")[0] for row in HERE for name in row.names}
 
 
 def faults_of_tests(rows: list[Row], tests: set[str]) -> list[str]:
-    """Rows without tests, and tests that do not exist."""
+    """List rows without tests, and tests that do not exist."""
     faults = [f"{row.name} has no test" for row in rows if not row.tests]
     return faults + [f"{row.name}: there is no {test}" for row in rows for test in row.tests if test not in tests]
 
 
 def faults_of_uses(row: Row, root: Path = TESTS) -> list[str]:
-    """Python names of a row that none of its tests uses; tests in C count for functions of a driver alone."""
+    """List Python names that no test of their row uses; tests in C count only for driver functions."""
     through_python = [test for test in row.tests if not test.partition("::")[0].endswith(".c")]
     if not through_python:
         return [f"{row.name}: no test runs through Python"]
@@ -46,7 +46,7 @@ def faults_of_uses(row: Row, root: Path = TESTS) -> list[str]:
 
 
 def faults_of_identifiers(part: Part) -> list[str]:
-    """Identifiers whose rows stand for more or fewer declarations than the specification has."""
+    """List identifiers whose rows cover more or fewer declarations than the specification has."""
     counts: Counter[str] = Counter()
     for row in part.rows:
         counts[row.identifier] += row.forms
@@ -59,7 +59,7 @@ def faults_of_identifiers(part: Part) -> list[str]:
 
 
 def faults_of_sections(part: Part) -> list[str]:
-    """Sections whose rows stand for more or fewer paragraphs than the specification has."""
+    """List sections whose rows cover more or fewer paragraphs than the specification has."""
     counts: Counter[str] = Counter()
     for row in part.rows:
         counts[row.chapter] += row.forms
@@ -165,7 +165,7 @@ def test_the_document_is_what_the_tables_say() -> None:
     assert DOCUMENT.read_text(encoding="utf-8") == render(), "run python -m tests.ledger --write"
 
 
-# ---------------------------------------------------------------------- the checks see what is wrong
+# ---------------------------------------------------------------------- the checks detect faults
 
 
 def test_names_that_do_not_exist() -> None:

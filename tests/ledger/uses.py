@@ -1,4 +1,4 @@
-"""The words that a test uses: in itself, and in the helpers, fixtures and constants of the tests that it names."""
+"""The words of a test: in its own source, and in the helpers, fixtures and constants that it refers to."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _C_FUNCTION = re.compile(r"^(?:static )?\w[\w ]*?[ *](\w+)\([^;{]*\)\n\{\n(.*?)^
 
 
 def uses(name: str, found: frozenset[str]) -> bool:
-    """Whether a name is among the words, or is one that a formatted string of at least ten letters gives."""
+    """Whether a name is among the words, or matches a formatted string of at least ten letters."""
     return name in found or any(fnmatchcase(name, word) for word in found if "*" in word and len(word) > 10)
 
 
 def words(test: str, root: Path = TESTS) -> frozenset[str]:
-    """Identifiers, and words of strings, in ``path::function`` and in what it reaches among the sources of the tests.
+    """Identifiers and words of strings in ``path::function`` and in the test sources that it reaches.
 
-    What a formatted string inserts is an asterisk in its word.
+    An asterisk replaces each inserted value of a formatted string.
 
-    Reached are functions, classes and constants at the top level of the same file, of the modules that it imports from
-    the tests, and fixtures of each ``conftest.py`` above it. In C, functions of the same file.
+    A test reaches the functions, classes and constants at the top level of its own file and of the test modules that it
+    imports, and the fixtures of each ``conftest.py`` above it. A test in C reaches the functions of its own file.
     """
     path, _, name = test.partition("::")
     if path.endswith(".c"):
@@ -59,7 +59,7 @@ def _c_functions(path: Path) -> dict[str, frozenset[str]]:
 
 @cache
 def _definitions(path: Path, root: Path) -> dict[str, frozenset[str]]:
-    """Names at the top level of a file, and those that it can use from other files, to the words of each."""
+    """Map each name at the top level of a file, or available to it from other files, to the name's words."""
     found: dict[str, frozenset[str]] = {}
     for file in _sources(path, root):
         for name, used in _own(file).items():
@@ -68,7 +68,7 @@ def _definitions(path: Path, root: Path) -> dict[str, frozenset[str]]:
 
 
 def _sources(path: Path, root: Path) -> set[Path]:
-    """A file, each ``conftest.py`` above it, and the files of the tests that these import, directly or not."""
+    """A file, each ``conftest.py`` above it, and the test files that these import, directly or indirectly."""
     found: set[Path] = set()
     waiting = [path, *(folder / "conftest.py" for folder in path.parents if folder.is_relative_to(root))]
     while waiting:

@@ -11,7 +11,7 @@ _CHECKS = ("raises", "warns", "skip", "fail", "lacks")
 
 
 def _own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
-    """The nodes of a function without those of functions in it, in the order of the source."""
+    """The nodes of a function without those of nested functions, in source order."""
     waiting: list[ast.AST] = list(reversed(function.body))
     while waiting:
         node = waiting.pop()
@@ -28,7 +28,7 @@ def _is_check(node: ast.AST) -> bool:
 
 
 def early_returns(source: str) -> list[str]:
-    """``name:line`` of each bare ``return`` that stands before the first check of a test."""
+    """``name:line`` of each bare ``return`` before the first check of a test."""
     found = []
     for function in ast.walk(ast.parse(source)):
         if isinstance(function, ast.FunctionDef) and function.name.startswith("test_"):

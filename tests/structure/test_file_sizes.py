@@ -11,16 +11,16 @@ SUFFIXES = {".py", ".pyi", ".c", ".h"}
 MOST_LINES, MOST_MODULES = 600, 40
 
 GENERATED_FOLDERS = {"generated", "__pycache__", "build"}
-GENERATED = {"_bindings.pyi", "_enums.py", "_error_table.py"}  # of each driver
+GENERATED = {"_bindings.pyi", "_enums.py", "_error_table.py"}  # one set per driver
 
-# Files above the limit, with the lines that each may have.
+# Files above the limit, with the permitted number of lines.
 LONGER = {
-    "reference.h": 641,  # one header is the API, and the generator of bindings reads it
+    "reference.h": 641,  # the whole API, read by the bindings generator
 }
 
 
 def sources() -> list[Path]:
-    """The files that people write."""
+    """The hand-written source files."""
     found = []
     for place in PLACES:
         for file in (ROOT / place).rglob("*"):

@@ -1,4 +1,4 @@
-"""The folders of the tests: one importable package, file names that occur once, and folders of a readable size."""
+"""Layout of the tests: one importable package, unique file names, and folders of limited size."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tests.support import pixels
 TESTS = Path(__file__).parents[1]
 FILES = sorted(TESTS.rglob("*.py"))
 IN_EACH_FOLDER = ("__init__.py", "__main__.py", "conftest.py")
-MOST = 40  # modules in a folder
+MOST = 40  # modules per folder
 
 
 def extensions_of_the_path(source: str) -> list[int]:
-    """The lines that add a folder to ``sys.path``."""
+    """Lines that add a folder to ``sys.path``."""
     added = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and ast.unparse(node.func) in (

@@ -1,4 +1,4 @@
-"""No test waits for ever: what starts a process limits it, pytest ends what hangs, and interrupts arrive."""
+"""No test waits for ever: child processes have time limits, pytest ends hanging tests, and interrupts arrive."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ queue = event = SimpleNamespace(wait=lambda: time.sleep(60))
 
 
 def unlimited(path: Path) -> list[str]:
-    """Calls in a file that wait for a process and have no limit."""
+    """Calls in a file that wait for a process without a time limit."""
     text = path.read_text()
     nodes = list(ast.walk(ast.parse(text))) if "subprocess." in text else []
     calls = [node for node in nodes if isinstance(node, ast.Call)]
@@ -61,13 +61,13 @@ def test_processes_have_a_limit() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["-o", "timeout=1"], "Timeout"),  # of pytest-timeout
-        (["-p", "no:timeout", "-o", "faulthandler_timeout=1"], "test_hangs"),  # of pytest alone
+        (["-o", "timeout=1"], "Timeout"),  # by pytest-timeout
+        (["-p", "no:timeout", "-o", "faulthandler_timeout=1"], "test_hangs"),  # by pytest alone
     ],
     ids=["timeout", "faulthandler"],
 )
 def test_pytest_ends_what_hangs(tmp_path: Path, options: list[str], said: str) -> None:
-    """With the project's own configuration."""
+    """Uses the project's own configuration."""
     program = tmp_path / "test_hanging.py"
     program.write_text(HANGING)
     configuration = ["-c", str(TESTS.parent / "pyproject.toml"), "-p", "tests.conftest", "-p", "no:cacheprovider"]
@@ -87,7 +87,7 @@ def test_pytest_ends_what_hangs(tmp_path: Path, options: list[str], said: str) -
 
 @pytest.mark.skipif(os.name != "posix", reason="a process inherits ignored signals on POSIX systems")
 def test_interrupts_arrive_where_they_were_ignored() -> None:
-    """As under ``nohup``."""
+    """The child process starts with SIGINT ignored, as under ``nohup``."""
     ignore = (
         "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); os.execv(sys.executable, sys.argv[1:])"
     )

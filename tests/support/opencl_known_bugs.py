@@ -1,7 +1,7 @@
 """Known bugs of OpenCL drivers, as expected failures; a test that passes after a driver's fix is reported.
 
-A row holds the start of the platform's name, the driver's versions (a part of their text; an empty tuple means all), a
-regular expression for a test's name with its parameters, and the fault.
+A row holds the start of the platform's name, the driver's versions (a part of their text; an empty tuple matches all),
+a regular expression for a test's name with its parameters, and the fault.
 """
 
 from __future__ import annotations

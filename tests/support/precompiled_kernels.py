@@ -74,7 +74,7 @@ def ptx_of(text: str) -> bytes:
 
 
 def main(folder: str) -> int:
-    """Run the tests that build kernels, on the reference device, and print the stored files."""
+    """Run the tests that build kernels, on the reference device, and print the number of stored files."""
     Path(folder).mkdir(parents=True, exist_ok=True)
     environment = {**os.environ, "BINDLESS_TEST_KERNELS": str(Path(folder).resolve())}
     names = ("build", "element_types", "image_instructions", "user_types", "value_arguments")

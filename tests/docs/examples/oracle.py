@@ -1,7 +1,7 @@
-"""The pictures of the examples once more, in numpy and float64, without a texture unit.
+"""Reference pictures of the examples, computed in numpy and float64, without a texture unit.
 
-Weights of filters are exact here; a texture unit has eight bits of them. Pictures therefore agree to about 1/256 of
-what neighbouring texels differ by, and pixels at edges that a coordinate's last bit decides may differ by more.
+Filter weights are exact here; those of a texture unit have eight bits. Pictures therefore agree to about 1/256 of the
+difference between neighbouring texels. Pixels at edges that depend on a coordinate's last bit may differ by more.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Array = npt.NDArray[Any]
 
 
 def linear(image: Array, place: Array, addressing: str = "clamp") -> Array:
-    """Linear filtering of (..., height, width, channels) at places (N, dimensions) in texels, x first."""
+    """Linear filtering of (..., height, width, channels) at coordinates (N, dimensions) in texels, x first."""
     image = image.astype(np.float64)
     first = np.floor(place - 0.5).astype(int)
     fraction = place - 0.5 - first
@@ -41,7 +41,7 @@ def linear(image: Array, place: Array, addressing: str = "clamp") -> Array:
 
 
 def trilinear(levels: Sequence[Array], place: Array, level: Array, addressing: str = "clamp") -> Array:
-    """Linear filtering between the levels of a mipmap, at normalized places (N, 2)."""
+    """Linear filtering between the levels of a mipmap, at normalized coordinates (N, 2)."""
     level = np.clip(level, 0, len(levels) - 1)
     result = np.zeros((len(place), levels[0].shape[-1]))
     for i, pixels in enumerate(levels):
@@ -59,7 +59,7 @@ def unit(vectors: Array) -> Array:
 
 
 def screen(height: int, width: int, parts: Sequence[float] = (0.5,)) -> tuple[Array, Array]:
-    """Across and down, (height, width, parts²), in half heights from the middle."""
+    """Horizontal and vertical positions, (height, width, parts²), in half heights from the centre."""
     y, x, j, i = np.ix_(range(height), range(width), parts, parts)
     shape = (height, width, len(parts) ** 2)
     across = np.broadcast_to((x + i - width / 2) * 2 / height, (*shape[:2], len(parts), len(parts)))
@@ -166,7 +166,7 @@ def lens(size: int) -> Array:
 
 
 class Floor:
-    """The tiled floor as both halves of the picture should show it, over the whole width."""
+    """The tiled floor as expected in both halves of the picture, over the whole width."""
 
     def __init__(self, size: int) -> None:
         scene = ground_plane.scene()
@@ -197,7 +197,7 @@ class Floor:
         return picture
 
     def trilinear(self) -> Array:
-        """With the level that fits the longer side of a pixel's footprint, by differences instead of derivatives."""
+        """Trilinear filtering at the level of the footprint's longer side, from differences instead of derivatives."""
         across, down, e = self.across[self.hit], self.down[self.hit], 1e-6
         dx = (self._place(across + e, down) - self._place(across - e, down)) / (2 * e) * self.pixel
         dy = (self._place(across, down + e) - self._place(across, down - e)) / (2 * e) * self.pixel
@@ -205,7 +205,7 @@ class Floor:
         return self._drawn(trilinear(self.levels, self._place(across, down), np.log2(longest), "repeat"))
 
     def mean(self, samples: int = 12) -> Array:
-        """The mean of what a pixel covers, which anisotropic filtering approaches."""
+        """The mean over a pixel's footprint, which anisotropic filtering approximates."""
         across, down = self.across[self.hit], self.down[self.hit]
         total = np.zeros((len(across), 4))
         for i, j in np.ndindex(samples, samples):
@@ -216,14 +216,14 @@ class Floor:
 
 
 class Sphere:
-    """The mirrored ball, its surroundings read from the panorama itself, and the pixels where that is what is seen."""
+    """The mirrored ball, its surroundings from the panorama itself, and the mask of pixels that show them."""
 
     def __init__(self, size: int) -> None:
         scene = environment_sphere.SCENE
         eye, metal = scene["eye"][:3].astype(np.float64), scene["metal"][:3].astype(np.float64)
         across, down = screen(size, size, (0.25, 0.75))
         ray = unit(np.stack([across, -down, np.full_like(across, -float(scene["zoom"]))], -1))
-        # The ball by the nearest of both roots of |eye + t ray| = 1.
+        # The ball's surface is the nearer root of |eye + t ray| = 1.
         b, c = 2 * ray @ eye, eye @ eye - 1
         discriminant = b * b - 4 * c
         hit = discriminant > 0
@@ -239,18 +239,18 @@ class Sphere:
     def _panorama(self, around: Array, direction: Array) -> Array:
         x, y, z = unit(direction).reshape(-1, 3).T
         place = np.stack([0.5 + np.arctan2(x, -z) / (2 * np.pi), np.arccos(y) / np.pi], -1) * around.shape[1::-1]
-        ring = np.concatenate([around[:, -1:], around, around[:, :1]], 1)  # longitude goes round, latitude does not
+        ring = np.concatenate([around[:, -1:], around, around[:, :1]], 1)  # longitude wraps around, latitude does not
         return linear(ring, np.add(place, (1, 0))).reshape(*direction.shape[:-1], around.shape[-1])[..., :3]
 
     def _cubemap(self, around: Array, side: int) -> Array:
-        """Bilinear between the texels of a face; those past its edge lie on the neighbouring face."""
+        """Bilinear filtering between the texels of a face; texels past its edge come from the neighbouring face."""
         d = self.direction
         axis = np.abs(d).argmax(-1)
         major = np.take_along_axis(d, axis[..., None], -1)
         face = 2 * axis + (major[..., 0] < 0)
         on_face = d / np.abs(major)
         result = np.zeros(d.shape)
-        # Right and down on each face, from the directions of BI's table.
+        # The right and down vectors of each face, from the directions in BI's table.
         right = np.array([(0, 0, -1), (0, 0, 1), (1, 0, 0), (1, 0, 0), (1, 0, 0), (-1, 0, 0)], np.float64)
         below = np.array([(0, -1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1), (0, -1, 0), (0, -1, 0)], np.float64)
         for number in range(6):

@@ -1,4 +1,4 @@
-"""Every example of docs/examples at a small size: its picture against numpy's, its command, and other devices."""
+"""Every example of docs/examples at a small size: comparison with numpy's picture, command line, other devices."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ FOLDER = Path(common.__file__).parent
 
 
 def _close(picture: Array, wanted: Array, mean: float, largest: float) -> None:
-    """Weights of eight bits beside exact ones: little on average, no more than a texel's neighbour anywhere."""
+    """Compare 8-bit weights with exact ones: a small mean error, and at most one texel's difference anywhere."""
     assert picture.shape[:2] == wanted.shape[:2]
     difference = np.abs(picture[..., :3].astype(np.float64) - wanted)
     assert difference.mean() < mean
     assert difference.max() < largest
-    assert wanted.std() > 0.1  # a picture of something
+    assert wanted.std() > 0.1  # the picture is not uniform
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_picture(queue: bl.Queue, example: Any, draw: Callable[[int], Array], me
 
 
 def test_lens_is_undone(queue: bl.Queue) -> None:
-    """Inside of what the lens saw, the straight picture is the scene, softened by two rounds of filtering."""
+    """Inside the lens's view, the rectified picture equals the scene, blurred by two rounds of filtering."""
     size = 256
     both = undistort.render(queue, size)
     scene = undistort.wall(size)
@@ -65,12 +65,12 @@ def test_lens_is_undone(queue: bl.Queue) -> None:
 
 
 def test_ground_plane(queue: bl.Queue) -> None:
-    """Trilinear filtering as computed, and anisotropic filtering nearer to the mean of what the pixels cover."""
+    """Trilinear filtering matches numpy, and anisotropic filtering is closer to the mean of the footprints."""
     picture = ground_plane.render(queue, SIZE)[..., :3]
     floor = oracle.Floor(SIZE)
     blurred, true = floor.trilinear(), floor.mean()
     left, right = np.s_[:, :SIZE], np.s_[:, SIZE + 1 :]
-    _close(picture[left], blurred[left], mean=3e-3, largest=0.03)  # levels of a texture unit: log2 in steps of 1/256
+    _close(picture[left], blurred[left], mean=3e-3, largest=0.03)  # a texture unit's levels have steps of 1/256
     assert np.abs(picture[right] - true[right]).mean() < 0.4 * np.abs(blurred[right] - true[right]).mean()
     sky = ~floor.hit
     sky[:, SIZE] = False
@@ -119,7 +119,7 @@ def test_pictures_are_small() -> None:
 @pytest.mark.against_reference
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda module: module.__name__)
 def test_as_on_the_reference(queue: bl.Queue, example: Any) -> None:
-    """Sines and powers may differ in their last bits: 4 ulp of 1. The lens has none: it is equal bit for bit."""
+    """Sines and powers may differ by 4 ulp of 1. The lens example uses neither: it is equal bit for bit."""
     with bl.Queue("reference") as reference:
         wanted = example.render(reference, SIZE)
     picture = example.render(queue, SIZE)
