@@ -1,15 +1,15 @@
-"""The device that the tests run on, and what they may not silently miss.
+"""Options of the test run: the device under test, and mandatory requirements.
 
 pytest                           the reference device
-pytest --device cuda             a backend, or any filter such as cuda:gpu:0; a device that is missing fails the run
-pytest --device level_zero       the package's own Level Zero driver behind the system's loader; level_zero:gpu:0, or a
-                                 driver named by ZE_ENABLE_ALT_DRIVERS, are others. Without a loader all is skipped
+pytest --device cuda             a backend, or any filter such as cuda:gpu:0; a missing device fails the run
+pytest --device level_zero       the package's own Level Zero driver behind the system's loader; level_zero:gpu:0 or
+                                 ZE_ENABLE_ALT_DRIVERS selects another driver. Without a loader all tests are skipped
 pytest --device recorded_cuda    the CUDA backend on a driver without a GPU that records its calls;
-                                 for the files that backends/cuda/test_cuda_recording.py names
-pytest --device opencl           the first OpenCL device, compared within OpenCL's bounds; opencl:cpu:1 is another
-pytest --stress 60               runs each stress program for that many seconds
+                                 for the files listed in backends/cuda/test_cuda_recording.py
+pytest --device opencl           the first OpenCL device, compared within OpenCL's bounds; or a filter as opencl:cpu:1
+pytest --stress 60               runs each stress program for 60 seconds
 pytest -n0                       all tests in this process, for a debugger
-BINDLESS_REQUIRE=opencl,vulkan   markers whose tests must run: what they need and is missing fails instead of skipping
+BINDLESS_REQUIRE=opencl,vulkan   markers whose tests must run: a missing requirement fails the test instead of a skip
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from tests.support.opencl_known_bugs import (
 from tests.support.recorded_driver import DEVICE as RECORDED_CUDA
 from tests.support.recorded_driver import compile_driver
 
-# Child processes import tests.support, too.
+# Child processes also import tests.support.
 _ROOT = str(Path(__file__).resolve().parents[1])
 if _ROOT not in os.environ.get("PYTHONPATH", "").split(os.pathsep):
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (_ROOT, os.environ.get("PYTHONPATH"))))
@@ -52,7 +52,7 @@ if os.environ.get("BINDLESS_TEST_KERNELS"):
 
     bl.build = build
 
-# Tests leave nothing in the home; those of the cache have a folder of their own.
+# Tests write nothing to the home directory; the cache tests use their own folder.
 os.environ.setdefault("BINDLESS_CACHE", "0")
 
 _BACKENDS = tuple(str(backend) for backend in bl.Backend)
@@ -74,7 +74,7 @@ def _has_vulkan() -> bool:
     return ctypes.util.find_library("vulkan") is not None and importlib.util.find_spec("vulkan") is not None
 
 
-# Marker: whether its tests can run, and what to install where they cannot.
+# Marker: whether its tests can run, and the packages to install otherwise.
 _NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
     "opencl": (_has_opencl, "apt install pocl-opencl-icd ocl-icd-libopencl1, or set BINDLESS_LIBOPENCL"),
     "vulkan": (_has_vulkan, "apt install mesa-vulkan-drivers libvulkan1 and pip install vulkan"),
@@ -85,7 +85,7 @@ _NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
     "torch": (lambda: importlib.util.find_spec("torch") is not None, "pip install torch"),
     "ocloc": (lambda: shutil.which("ocloc") is not None, "apt install intel-ocloc, or run .ci/ocloc"),
 }
-# Asked for by the tests themselves.
+# Requirements that the tests check themselves.
 _OTHER_REQUIREMENTS = ("c_compiler", "headers", "kernels", "opencl_spirv", "spirv_tools", "two_devices")
 
 _DEVICE = pytest.StashKey[bl.Device]()
@@ -111,7 +111,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """As ``--dist loadfile``, except that tests that are a process each go to any worker."""
+    """Distribute like ``--dist loadfile``, except that tests that start their own process go to any worker."""
     if config.getvalue("dist") != "loadfile":
         return None
     from xdist.scheduler import LoadFileScheduling
@@ -125,20 +125,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """Benchmarks have the machine to themselves; everything else has a worker for each processor."""
+    """Benchmarks use one process alone on the machine; all other tests use one worker per processor."""
     benchmarks = Path(__file__).parent / "benchmarks"
     named = [Path(config.invocation_params.dir, argument.partition("::")[0]) for argument in config.args]
     return 0 if any(benchmarks in (path, *path.parents) for path in named) else None
 
 
 def _use_own_level_zero_driver() -> None:
-    """Before the loader is opened; subprocesses take it over."""
-    with contextlib.suppress(bl.FeatureNotSupportedError):  # only Linux has it
+    """Select the driver before the loader opens; subprocesses inherit the environment."""
+    with contextlib.suppress(bl.FeatureNotSupportedError):  # the driver exists only on Linux
         os.environ.setdefault("ZE_ENABLE_ALT_DRIVERS", str(driver_path()))
 
 
 def _use_recording_driver(config: pytest.Config) -> None:
-    """Compile it, unless this is a worker: workers take over the environment of the process that did."""
+    """Compile the driver, except in a worker: workers inherit the environment of the main process."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
         folder = tempfile.TemporaryDirectory(prefix="bindless-recorded-cuda-")
         config.add_cleanup(folder.cleanup)
@@ -156,7 +156,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if "kernels" in required() and not bl.kernels_available():
         raise pytest.UsageError(f"BINDLESS_REQUIRE asks for kernels, and their compiler is missing: {INSTALL_PIP}")
     name = config.getoption("--device")
-    if name.startswith("opencl") and not blends_like_the_reference(name):  # its filters have full weights
+    if name.startswith("opencl") and not blends_like_the_reference(name):  # its filter weights have full precision
         os.environ.setdefault("BINDLESS_REFERENCE_FILTERING", "exact")
     if name == "level_zero":
         _use_own_level_zero_driver()
@@ -171,16 +171,16 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[_DEVICE] = bl.Device(selector)
     except bl.Error as error:
         raise pytest.UsageError(f"--device {name}: {error}") from None
-    if config.stash[_DEVICE].name.startswith("Fake GPU"):  # of fake_cuda.c, whose kernels do nothing
+    if config.stash[_DEVICE].name.startswith("Fake GPU"):  # fake_cuda.c, whose kernels do nothing
         from bindless.backends.cuda import surface_copy
 
         surface_copy.SMALLEST = 1 << 60
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out what the device has no use for: on the reference comparisons with itself, and everywhere else what is
-    CUDA's or Level Zero's own. A kernel's fault loses a GPU; the package's own drivers go on. Nor does a GPU draw
-    afterwards (docs/vulkan.md): what is shared with Vulkan goes first and faults last."""
+    """Deselect tests that do not apply to the device: comparisons of the reference with itself, and tests specific to
+    another backend. On a GPU, Vulkan tests run first and fault tests last: a kernel fault loses the GPU, and drawing
+    fails afterwards (docs/vulkan.md). The package's own drivers survive faults."""
     if _SKIPPED in config.stash:
         for item in items:
             item.add_marker(pytest.mark.skip(reason=config.stash[_SKIPPED]))
@@ -203,8 +203,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """What lives for the whole run, a million objects with all tests collected, is out of the collector's way: tests
-    that look for what is left over collect often."""
+    """Exclude the objects of the whole run, a million after collecting all tests, from garbage collection: leak tests
+    collect often."""
     gc.collect()
     gc.freeze()
 
@@ -224,8 +224,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def _lacking(config: pytest.Config, refusal: bl.Error) -> str:
-    """The device's words, where it refuses what it announces that it lacks; what the reference has is never missing.
-    Kernels without a compiler are the same."""
+    """The refusal's text, if the device refuses a feature that it reports as missing; the reference lacks no feature.
+    Kernels on a device without a compiler count as such a feature."""
     if INSTALL_PIP in str(refusal) and not bl.kernels_available():
         return f"needs a kernel compiler: {INSTALL_PIP}"
     device = config.stash[_DEVICE]
@@ -252,22 +252,22 @@ def _lacking(config: pytest.Config, refusal: bl.Error) -> str:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_fixture_setup(request: pytest.FixtureRequest) -> Generator[None, object, object]:
-    """As ``pytest_runtest_call``, for what a fixture asks for."""
+    """Like ``pytest_runtest_call``, for features that a fixture uses."""
     try:
         return (yield)
     except (bl.FeatureNotSupportedError, bl.MemoryAllocationError) as refusal:
         reason = _lacking(request.config, refusal)
         if not reason:
             raise
-    pytest.skip(reason)  # here, so that nothing keeps what the test had
+    pytest.skip(reason)  # skip here, so that no reference keeps the test's objects
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """A test that comes to what the device announces that it lacks ends there, skipped with the device's words."""
+    """Skip a test, with the refusal's text, when it reaches a feature that the device reports as missing."""
     try:
         return (yield)
-    except (bl.FeatureNotSupportedError, bl.MemoryAllocationError) as refusal:  # the second of pitched_alloc_device
+    except (bl.FeatureNotSupportedError, bl.MemoryAllocationError) as refusal:  # pitched_alloc_device's class
         reason = _lacking(item.config, refusal)
         if not reason:
             raise
@@ -288,6 +288,6 @@ def context(device: bl.Device) -> bl.Context:
 
 @pytest.fixture
 def queue(device: bl.Device, context: bl.Context) -> Iterator[bl.Queue]:
-    """An out-of-order queue; its errors that no test asked for fail the test."""
+    """An out-of-order queue; its unexpected errors fail the test."""
     with bl.Queue(device, context) as made:
         yield made

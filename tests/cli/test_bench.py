@@ -1,4 +1,4 @@
-"""``bindless bench``: what its rows say, without a look at how long anything took."""
+"""``bindless bench``: the contents of its rows, without any check of times."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def selector(device: bl.Device) -> str:
 def test_every_part_has_its_rows(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, selector: str, part: str, operations: list[str]
 ) -> None:
-    monkeypatch.setattr("bindless.bench.measure._BUDGET", 0.0)  # as few rounds as may be, and no peers that compile
+    monkeypatch.setattr("bindless.bench.measure._BUDGET", 0.0)  # the fewest possible rounds, and no peers that compile
     monkeypatch.setattr("bindless.bench.peer_libraries.available", lambda name: None)
     document = _document(capsys, "--device", selector, "--parts", part)
     rows = document["rows"]
@@ -62,7 +62,7 @@ def test_every_part_has_its_rows(
 
 
 def test_threads_are_powers_of_two_beside_one(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each in a process of its own, which is told the number; not by processor time."""
+    """Each thread count runs in its own process, which receives the number; ``--processor-time`` skips them."""
     seen: list[str] = []
 
     def run(code: str, **variables: str) -> tuple[str, bool]:
@@ -88,7 +88,7 @@ def test_programs_in_their_own_interpreter() -> None:
 
 
 class Clock:
-    """Time that passes as works say, not as the machine does."""
+    """A clock that the measured works advance, independent of the machine."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -112,7 +112,7 @@ def clock() -> Clock:
 
 @pytest.fixture
 def bench(clock: Clock) -> Iterator[Bench]:
-    with bl.Queue("reference", in_order=True) as queue:  # only it and GPUs have targets
+    with bl.Queue("reference", in_order=True) as queue:  # only the reference and GPUs have targets
         yield Bench(queue, 1000, clock)
 
 
@@ -151,7 +151,7 @@ def test_targets_of_time_and_of_bounds() -> None:
 
 
 def test_peers_do_the_same_work(queue: bl.Queue) -> None:
-    """Every peer of the processor samples what the device samples; weights of some have but five bits."""
+    """Every CPU peer computes the device's samples; some peers have weights of only five bits."""
     rng = np.random.default_rng(4)
     pixels = rng.random((31, 40, 2), np.float32)
     points = (rng.random((1024, 2)) * [40, 31]).astype(np.float32)

@@ -93,7 +93,7 @@ def test_ze_driver_tells_a_path_that_exports_the_tables_of_the_loader(capsys: py
 def test_ze_driver_finds_the_driver_of_an_editable_install(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Its sources lie in another folder than the compiled files."""
+    """An editable install keeps sources and compiled files in different folders."""
     monkeypatch.setattr(bl.drivers, "__file__", str(tmp_path / "__init__.py"))
     assert main(["ze-driver", "--path"]) == 0
     assert Path(capsys.readouterr().out.strip()).is_file()
@@ -208,7 +208,7 @@ def test_resize_turns_a_photograph_as_its_camera_says(tmp_path: Path, selector: 
     pixels[:, :20] = 200
     source, target = str(tmp_path / "in.png"), str(tmp_path / "out.png")
     exif = Picture.Exif()
-    exif[0x0112] = 6  # to be turned by a quarter
+    exif[0x0112] = 6  # orientation: a quarter turn
     Picture.fromarray(pixels).save(source, exif=exif)
     assert main(["resize", source, target, "--size", "10x20", "--device", selector]) == 0
     result = np.asarray(Picture.open(target))
@@ -261,7 +261,7 @@ def test_a_missing_extra_is_named(
 def test_bench_prints_ratios(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, selector: str
 ) -> None:
-    monkeypatch.setattr("bindless.bench.measure._BUDGET", 0.0)  # as few rounds as may be
+    monkeypatch.setattr("bindless.bench.measure._BUDGET", 0.0)  # the fewest possible rounds
     assert main(["bench", "--megasamples", "0.02", "--device", selector, "--parts", "pictures,import"]) == 0
     text = capsys.readouterr().out
     assert "above 1 we are faster" in text

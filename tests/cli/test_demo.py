@@ -1,4 +1,4 @@
-"""The demo's pictures: that they are there, and that their pixels are those of the hardware's arithmetic."""
+"""The demo's pictures: the files exist, and their pixels match the hardware's arithmetic."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_rotation_is_what_a_texture_unit_computes(queue: bl.Queue) -> None:
     matrix = rotation_matrix(24.0, 7.0, (174.0, 116.0), linear.shape[:2])
     coords = output_coordinates(matrix, *linear.shape[:2])
     wanted = texture_unit(photo, coords)
-    if is_bounded(queue.backend):  # weights of full precision, rounded to the next of 256 codes
+    if is_bounded(queue.backend):  # full-precision weights, rounded to the nearest of 256 codes
         assert np.abs(linear.astype(int) - wanted.astype(int)).max() <= 1
     else:
         np.testing.assert_array_equal(linear, wanted)

@@ -1,4 +1,4 @@
-"""``bindless doctor --prove``: what its report says of a device."""
+"""``bindless doctor --prove``: the report on a device."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLAIN = ("memory device", "events of two queues", "refusals")
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> list[sampling_checks.Sampling]:
-    """A selection of the samplings, of every family."""
+    """A selection of the samplings, from every family."""
     chosen = list(sampling_checks.samplings())[::37]
     monkeypatch.setattr(prove, "samplings", lambda: iter(chosen))
     return chosen

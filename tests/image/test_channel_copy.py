@@ -1,4 +1,4 @@
-"""Copies of pixels with other numbers of channels, compared with numpy's own slices."""
+"""Pixel copies that change the number of channels, compared with numpy slices."""
 
 from __future__ import annotations
 

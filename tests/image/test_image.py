@@ -18,8 +18,8 @@ from tests.support.error_checks import raises
 
 Array = npt.NDArray[Any]
 
-# Texture units weigh pixels with integers of 1/256. Of values over 0..1 a linear sample is wrong by up to half of that
-# for each dimension's position, and for each product of two positions that is rounded again.
+# Texture units weight pixels with multiples of 1/256. For values in 0..1 the error of a linear sample is up to half a
+# step for each dimension's position, and for each product of two positions that is rounded again.
 WEIGHT = 1 / 512
 LINE, PLANE, VOLUME = 1.01 * WEIGHT, 3.01 * WEIGHT, 6.01 * WEIGHT
 BETWEEN_LEVELS = PLANE + 2 * WEIGHT
@@ -61,7 +61,7 @@ def linear(pixels: Array, coords: Array, outside: str = "clamp_to_edge") -> Arra
 
 
 def area(pixels: Array, size: int, axis: int) -> Array:
-    """The mean over the area of each output pixel, from the integral of the picture, in float64."""
+    """The mean over the area of each output pixel, from the picture's integral image, in float64."""
     length = pixels.shape[axis]
     zero = np.zeros_like(pixels.take([0], axis), np.float64)
     integral = np.concatenate([zero, np.cumsum(pixels.astype(np.float64), axis)], axis)
@@ -147,7 +147,7 @@ def test_addressing_means_what_it_says_in_either_coordinates(
 
 
 def test_pixel_centres_read_the_pixels(rng: np.random.Generator, queue: bl.Queue) -> None:
-    """Also where coordinates become 0..1 inside, at a size that divides badly."""
+    """Holds also with internally normalized coordinates, at a size whose reciprocal is inexact."""
     pixels = rng.integers(0, 256, (331, 1021, 3)).astype(np.uint8)
     for options in ({}, {"mipmaps": True}, {"addressing": "repeat"}, {"addressing": "mirrored_repeat"}):
         for filtering in ("nearest", "linear"):
@@ -314,7 +314,7 @@ def test_levels_are_area_means_of_the_level_before(rng: np.random.Generator, que
 def test_levels_are_the_same_on_every_device(
     rng: np.random.Generator, queue: bl.Queue, dtype: str, shape: tuple[int, ...]
 ) -> None:
-    """The processor's arithmetic gives the stored pixels of any device, to the last bit."""
+    """The host computes the levels, so every device stores the same pixels, bit for bit."""
     pixels = (rng.random(shape) * 250).astype(dtype)
     options = {"filtering": "nearest"} if dtype == "uint32" else {}
     with bl.Image(pixels, mipmaps=True, queue=queue, **options) as image:
@@ -373,7 +373,7 @@ def test_gradients_choose_the_level_in_the_users_coordinates(rng: np.random.Gene
 
 
 def test_warp_with_mipmaps_does_not_alias(queue: bl.Queue) -> None:
-    """A fine checkerboard seen at an eighth of its size is grey, not black and white."""
+    """A fine checkerboard at an eighth of its size is grey, not black and white."""
     board = ((np.indices((256, 256)).sum(0) % 2) * 255).astype(np.uint8)
     with bl.Image(board, mipmaps=True, addressing="repeat", queue=queue) as image:
         result = image.warp([[8, 0, 0], [0, 8, 0]], (32, 32))
@@ -434,7 +434,7 @@ def test_layers_of_lines(rng: np.random.Generator, queue: bl.Queue) -> None:
         np.testing.assert_array_equal(image.fetch([4, 5], layers=[0, 2])[:, 0], [stack[0, 4], stack[2, 5]])
 
 
-# Axis and signs of the directions of a face's rows and columns: (normal, to the right, downwards).
+# Directions of each face, as axis and sign: (normal, right, down).
 FACES = (
     ((1, 0, 0), (0, 0, -1), (0, -1, 0)),
     ((-1, 0, 0), (0, 0, 1), (0, -1, 0)),
@@ -468,7 +468,7 @@ def test_cubemap_from_six_arrays(rng: np.random.Generator, queue: bl.Queue) -> N
 
 
 def test_panorama(queue: bl.Queue) -> None:
-    """A panorama whose colour is the direction itself, so that every direction must read its own."""
+    """Each pixel of the panorama encodes its direction, so every lookup returns its own direction."""
     height, width = 128, 256
     v, u = np.meshgrid((np.arange(height) + 0.5) / height, (np.arange(width) + 0.5) / width, indexing="ij")
     longitude, polar = (u - 0.5) * 2 * np.pi, v * np.pi

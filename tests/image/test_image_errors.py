@@ -1,4 +1,4 @@
-"""What ``Image`` refuses, and that the message says what is allowed."""
+"""Arguments that ``Image`` refuses, with messages that name the permitted values."""
 
 from __future__ import annotations
 

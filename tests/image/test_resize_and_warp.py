@@ -1,6 +1,6 @@
-"""Whole pictures of ``Image``: whoever makes them, the device or the processor, the pixels are the same.
+"""Whole pictures of ``Image``: the device and the host compute the same pixels.
 
-Expected values come from ``sample`` at coordinates that numpy computes here, and from means in float64.
+Expected values come from ``sample`` at coordinates computed with numpy, and from means in float64.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def random_pixels(dtype: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
 
 
 def stored(values: np.ndarray[Any, Any], dtype: str) -> np.ndarray[Any, Any]:
-    """Samples as pixels of a dtype: normalized ones times the largest code, rounded to the nearest, ties to even."""
+    """Convert samples to pixels of a dtype: normalized samples times the largest code, rounded to nearest even."""
     if np.dtype(dtype).kind == "f" or values.dtype == dtype:
         return values.astype(dtype)
     largest = np.float32(np.iinfo(dtype).max)
@@ -39,7 +39,7 @@ def stored(values: np.ndarray[Any, Any], dtype: str) -> np.ndarray[Any, Any]:
 
 
 def coordinates(matrix: np.ndarray[Any, Any], height: int, width: int) -> tuple[Any, Any, Any]:
-    """Where each pixel's centre lies in the input, and the change of that to the next column and row; float64."""
+    """The input coordinates of each pixel's centre, and their differences to the next column and row; float64."""
     y, x = np.mgrid[:height, :width] + 0.5
     u, v, w = (row[0] * x + (row[1] * y + row[2]) for row in matrix)
     at = np.stack([u / w, v / w], -1)
@@ -93,12 +93,12 @@ def test_warp_of_mipmaps_chooses_levels_by_the_map(queue: bl.Queue, name: str, m
 def test_warp_by_any_matrix(
     queue: bl.Queue, entries: list[float], shape: tuple[int, int], dtype: str, addressing: str
 ) -> None:
-    """Turned over, degenerate, with a horizon in the picture, where coordinates are infinite or not numbers."""
+    """Matrices that mirror, are degenerate, or have a horizon in the picture, with infinite or NaN coordinates."""
     pixels = random_pixels(dtype, (9, 14, 2))
     matrix = np.array(entries).reshape(3, 3)
     with np.errstate(all="ignore"):
         at = coordinates(matrix, *shape)[0].astype(np.float32)
-    if queue.device.backend == "opencl":  # which leaves open what is read so far away
+    if queue.device.backend == "opencl":  # OpenCL does not define reads at such distant coordinates
         assume(np.abs(at).max() < 1e5)
     with bl.Image(pixels, addressing=addressing, queue=queue) as image:
         np.testing.assert_array_equal(image.warp(matrix, shape), stored(image.sample(at), dtype))
@@ -115,7 +115,7 @@ def test_warp_of_every_layer(queue: bl.Queue, count: int) -> None:
 
 
 def mean_of_areas(values: np.ndarray[Any, Any], size: int, axis: int) -> np.ndarray[Any, Any]:
-    """In float64, by a matrix of overlaps."""
+    """The mean over each area, in float64, from a matrix of overlaps."""
     length = values.shape[axis]
     edges = np.arange(size + 1) * length / size
     k = np.arange(length)
@@ -123,7 +123,7 @@ def mean_of_areas(values: np.ndarray[Any, Any], size: int, axis: int) -> np.ndar
     return np.moveaxis(np.tensordot(shares, values.astype(np.float64), (1, axis)), 0, axis)
 
 
-@pytest.mark.parametrize("dtype", DTYPES[:6])  # 32-bit integers are not filtered: they take the nearest pixel
+@pytest.mark.parametrize("dtype", DTYPES[:6])  # 32-bit integers are not filtered: the nearest pixel is read
 @pytest.mark.parametrize("channels", [1, 3, 4])
 @pytest.mark.parametrize("size", [(20, 30), (17, 13), (53, 11), (19, 74), (1, 1)])
 def test_reduced_pixels_are_means_of_their_areas(
