@@ -1,4 +1,4 @@
-"""A collection may run a finalizer that uses a queue while the queue lets go of what completed commands used."""
+"""Finalizers that use a queue while the queue releases the objects of completed commands."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def gate() -> Iterator[threading.Event]:
 
 
 class Used:
-    """Something that a command uses."""
+    """An object that a command uses."""
 
 
 class Dropped:
@@ -41,7 +41,7 @@ def submitted(queue: bl.Queue, operation: Callable[..., object], used: Used) -> 
 
 
 def interrupted(queue: bl.Queue, operation: Callable[..., object], used: Used) -> None:
-    """Ctrl-C comes when the driver has the command."""
+    """Ctrl-C arrives after the driver accepted the command."""
 
     def twice(waits: object) -> object:
         operation(waits)
@@ -66,7 +66,7 @@ def test_a_finalizer_submits_after_the_driver_has_said_idle(
     moment: str,
     submit: Callable[[bl.Queue, Callable[..., object], Used], None],
 ) -> None:
-    """The answer does not cover the finalizer's command: what it uses is held, and the queue is not idle."""
+    """The idle answer predates the finalizer's command: its objects stay alive, and the queue is not idle."""
     queue, used, first = bl.Queue(in_order=in_order), Used(), Used()
     alive, before = weakref.ref(used), weakref.ref(first)
     operation = fake.gate(queue._native, gate)
