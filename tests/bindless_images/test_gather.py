@@ -26,7 +26,7 @@ TYPES = {"fp32": "f4", "unorm_int8": "u1", "signed_int16": "i2", "unsigned_int32
 
 
 def wanted(pixels: Array, coords: Array, mode: str, normalized: bool, component: int) -> Array:
-    """The four pixels, by plain arithmetic on coordinates that are no nearer than 1/256 to a centre."""
+    """Reference gather by plain arithmetic; coordinates must be at least 1/256 away from a pixel centre."""
     corners = ((0, 1), (1, 1), (1, 0), (0, 0))
     result = np.zeros((len(coords), 4), pixels.dtype)
     for item, place in enumerate(coords.astype(np.float64)):
@@ -49,7 +49,7 @@ def wanted(pixels: Array, coords: Array, mode: str, normalized: bool, component:
 
 
 def coordinates(normalized: bool, seed: int = 1) -> Array:
-    """Inside, in the border and far outside; well between the centres of pixels."""
+    """Coordinates inside the image, on its border and far outside, away from the pixel centres."""
     rng = np.random.default_rng(seed)
     whole = rng.integers(-2 * WIDTH, 3 * WIDTH, (300, 2))
     places = whole + rng.uniform(0.02, 0.98, whole.shape) + 0.5
@@ -58,7 +58,7 @@ def coordinates(normalized: bool, seed: int = 1) -> Array:
 
 
 def pixels_of(channel_type: str, channels: int) -> tuple[Array, Array]:
-    """Stored pixels, and what kernels read of them."""
+    """Stored pixels and the values that kernels read from them."""
     rng = np.random.default_rng(2)
     dtype = np.dtype(TYPES[channel_type])
     if dtype.kind == "f":
@@ -163,7 +163,7 @@ GATHER(float4) GATHER(int4) GATHER(uint4) GATHER(short4)
 
 
 def has_gathers(device: bl.Device) -> bool:
-    """Those of the aspect, and the package's own driver behind Level Zero's loader."""
+    """Devices with the aspect, including the package's own driver behind Level Zero's loader."""
     return device.has(bl.Aspect.ext_oneapi_bindless_images_gather) or device.name.startswith("bindless reference")
 
 

@@ -1,4 +1,4 @@
-"""Random regions against numpy slicing, and random nonsense against the rules (R46, R49, R50, R52)."""
+"""Copies of random regions compared with numpy slicing, and invalid regions against the rules (R46, R49, R50, R52)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ROUNDS = settings(max_examples=300, deadline=None, suppress_health_check=[Health
 
 @dataclass(frozen=True)
 class Shape:
-    """Extent of an image, and how the extent is made of dimensions and layers."""
+    """Extent of an image in dimensions and layers, and how the descriptor spells it."""
 
     kind: str
     extent: Extent
@@ -58,7 +58,7 @@ def shapes(draw: st.DrawFn) -> Shape:
 
 @st.composite
 def regions(draw: st.DrawFn) -> tuple[Shape, Shape, Extent, Extent, Extent]:
-    """Two images, two offsets and an extent that lies within both."""
+    """Two images, two offsets and an extent that lies within both images."""
     src, dst = draw(shapes()), draw(shapes())
     extent, offsets = [], ([], [])
     for one, other in zip(src.extent, dst.extent):
@@ -70,13 +70,13 @@ def regions(draw: st.DrawFn) -> tuple[Shape, Shape, Extent, Extent, Extent]:
 
 
 def volume(array: Array, desc: bl.ImageDescriptor) -> Array:
-    """The same pixels as (z, y, x, channels), whatever the image."""
+    """The pixels as an array of shape (z, y, x, channels), for every kind of image."""
     x, y, z = desc.extent
     return array.reshape(z, y, x, desc.num_channels)
 
 
 def place(queue: bl.Queue, kind: str, desc: bl.ImageDescriptor, pixels: Array) -> tuple[Any, dict[str, Any], Any]:
-    """The value to pass, its arguments without prefix, and a function that reads it back."""
+    """The operand of the copy, its arguments without their prefix, and a function that reads it back."""
     if kind == "host":
         array = pixels.reshape(-1).copy()
         return array, {"extent": desc.extent}, lambda: array.reshape(desc.shape)

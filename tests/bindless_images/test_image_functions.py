@@ -34,7 +34,7 @@ STRUCT = np.dtype([("r", "f4"), ("g", "f4"), ("b", "f4"), ("a", "f4")])
 
 
 def formats(device: bl.Device) -> list[tuple[str, int]]:
-    """Those that there have to be, and others that there are; OpenCL's drivers have what they list."""
+    """Required formats and those that the device supports; OpenCL drivers support the formats that they list."""
     native, listed = device._record.native, device.backend == "opencl"
     return [
         (kind, count)
@@ -111,9 +111,9 @@ def test_write_floats(queue: bl.Queue, channel_type: str, dtype: str) -> None:  
         wanted = np.rint(unit * one).astype(storage)
     if is_bounded(queue.backend) and one is not None:
         codes = np.maximum(out[:, 0].astype(np.float64), low * one)  # the two lowest both stand for -1
-        assert np.abs(codes - unit * one)[1:].max() <= 0.6  # what NaN becomes is not told
+        assert np.abs(codes - unit * one)[1:].max() <= 0.6  # the conversion of NaN is unspecified
         wanted = out[:, 0]
-    if is_bounded(queue.backend) and channel_type == "fp16":  # rounded to the nearest or to zero, as the driver likes
+    if is_bounded(queue.backend) and channel_type == "fp16":  # the driver may round to nearest or towards zero
         assert_equal(out[:, 0], wanted, queue.backend)
         wanted = out[:, 0]
     np.testing.assert_array_equal(out[:, 0], wanted)
@@ -428,7 +428,7 @@ def images(queue: bl.Queue) -> dict[str, tuple[Any, Any]]:
 
 
 def calls(queue: bl.Queue, handle: Any) -> dict[tuple[str, str], Any]:
-    """Every function, by the type that it is for and its name."""
+    """Every device function, keyed by image type and function name."""
     whole, real = np.zeros((1, 2), np.int32), np.zeros((1, 2), np.float32)
     colors, direction = np.zeros((1, 4), np.float32), np.ones((1, 3), np.float32)
     return {
@@ -478,7 +478,7 @@ def test_no_handles(queue: bl.Queue) -> None:
 
 
 def test_order_is_the_callers(queue: bl.Queue) -> None:  # R64 R70
-    """Nothing orders two commands but events: with them, writes are seen by the reads that follow."""
+    """Only events order two commands: with them, reads see the writes of earlier commands."""
     desc = bl.ImageDescriptor(256, 256, num_channels=1, channel_type="unsigned_int32")
     memory = upload(queue, desc, np.zeros(desc.shape, np.uint32))
     handle = bl.create_image(memory, desc, queue)

@@ -428,12 +428,12 @@ def test_a_mipmap_read_at_its_first_level_alone_is_warned_of(queue: bl.Queue) ->
     desc = bl.ImageDescriptor(8, 8, type="mipmap", num_levels=3)
     memory = bl.ImageMem(desc, queue)
     sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized")
-    for _ in range(3):  # whatever is remembered of them
+    for _ in range(3):  # cached handles and samplers included
         with pytest.warns(bl.SamplerWarning, match="max_mipmap_level_clamp=0") as told:
             handle = bl.create_image(memory, desc, queue, sampler=sampler)
         assert told[0].filename == __file__
         bl.destroy_image_handle(handle, queue)
-    # One level of it, and images without levels, have nothing to be warned of; nor has the class that makes mipmaps.
+    # A single level and an image without levels cause no warning; neither does the class that makes mipmaps.
     level = memory.get_mip_level_mem_handle(1)
     if queue.device.has(bl.Aspect.ext_oneapi_mipmap_level_reference):
         own = bl.create_image(level, desc.get_mip_level_desc(1), queue, sampler=sampler)
@@ -492,7 +492,7 @@ AXES = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0,
 def test_seamless(queue: bl.Queue, mode: str, coordinate: str) -> None:  # R43
     require(queue.device, bl.Aspect.ext_oneapi_cubemap, bl.Aspect.ext_oneapi_cubemap_seamless_filtering)
     desc, memory, _ = cube(queue, 4)
-    edges = (AXES[[0, 0, 2]] + AXES[[2, 4, 4]]).astype(np.float32)  # between two faces each
+    edges = (AXES[[0, 0, 2]] + AXES[[2, 4, 4]]).astype(np.float32)  # on the edge of two faces each
     inside = edges - np.float32(1e-3) * AXES[[2, 4, 4]]
     faces = {(0, 2): 0, (0, 4): 1, (2, 4): 2}
     for filtering in ("nearest", "linear"):
@@ -503,7 +503,7 @@ def test_seamless(queue: bl.Queue, mode: str, coordinate: str) -> None:  # R43
         for (one, other), row in faces.items():
             if filtering == "nearest":
                 assert got[row] == one + 1
-            else:  # about half of each of the two faces
+            else:  # about half of the value of each face
                 assert abs(got[row] - (one + other + 2) / 2) < 0.01 * abs(one - other) + 0.01
         bl.destroy_image_handle(handle, queue)
 

@@ -50,7 +50,7 @@ def test_image_arrays(queue: bl.Queue, sizes: tuple[int, ...]) -> None:  # R66
             np.testing.assert_array_equal(bl.fetch_image_array(queue, handle, every, layer), flat[int(layer)])
     coords = (rng.random((len(every), len(sizes))) * (np.array(sizes) + 2) - 1).astype(np.float32)
     got = bl.sample_image_array(queue, smooth, coords, layers)
-    for layer in range(4):  # every layer as if it were alone
+    for layer in range(4):  # every layer equals an image of its own
         chosen = layers == layer
         alone = linear(pixels[layer], coords[chosen])
         np.testing.assert_allclose(got[chosen], alone, rtol=0, atol=tolerance(queue.device))
@@ -113,7 +113,7 @@ def test_coordinates_outside(queue: bl.Queue) -> None:  # R67
 
 
 def test_a_call_that_waits_reports_its_own_failure(device: bl.Device, context: bl.Context) -> None:
-    """Whatever handler the queue has; with USM arrays the handler gets it."""
+    """The call raises its own error, whatever handler the queue has; with USM arrays the handler receives the error."""
     if device.backend is not bl.Backend.reference:
         pytest.skip("fetching outside an image is undefined elsewhere")
     told: list[BaseException] = []
@@ -171,7 +171,7 @@ def test_unsampled_cubemaps(queue: bl.Queue) -> None:  # R69
 
 
 def cube_directions(size: int) -> Array:
-    """(6, size, size, 3) directions through the centres of the texels, from the table of cube faces."""
+    """Directions through the texel centres, shape (6, size, size, 3), from the table of cube faces."""
     t = (np.arange(size) + 0.5) / size * 2 - 1
     v, u = np.meshgrid(t, t, indexing="ij")
     one = np.ones_like(u)
@@ -188,7 +188,7 @@ def test_sampled_cubemaps(queue: bl.Queue, filtering: str) -> None:  # R69
     sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized", filtering)
     handle = bl.create_image(memory, desc, queue, sampler=sampler)
     directions = cube_directions(8).reshape(-1, 3)
-    for length in (1.0, 1e-20, 0.3, 7.0, 1e20):  # of any length
+    for length in (1.0, 1e-20, 0.3, 7.0, 1e20):  # directions of any length
         got = bl.sample_cubemap(queue, handle, (directions * length).astype(np.float32))
         np.testing.assert_allclose(got, pixels.reshape(-1, 1), rtol=0, atol=0 if filtering == "nearest" else 0.02)
     with raises(bl.InvalidError, match=r"\(N, 3\)"):
@@ -319,7 +319,7 @@ def test_anisotropy(queue: bl.Queue) -> None:  # R68
     np.testing.assert_array_equal(results[0], results[1])
     np.testing.assert_allclose(results[0], level, rtol=0, atol=tolerance(queue.device))  # isotropic: the long side
     assert np.abs(results[8] - results[1]).mean() > 0.1  # finer levels, several taps
-    np.testing.assert_array_equal(results[16], results[64])  # clamped to what the device has
+    np.testing.assert_array_equal(results[16], results[64])  # clamped to the device's maximum
     assert queue.device.get_info("mipmap_max_anisotropy") >= 16
 
 
@@ -359,7 +359,7 @@ def test_a_mode_for_each_dimension_of_a_mipmap(queue: bl.Queue) -> None:  # R39 
 
 @pytest.mark.parametrize("filtering", ["nearest", "linear"])
 def test_a_mode_for_each_dimension_of_a_cubemap(queue: bl.Queue, filtering: str) -> None:  # R39 R43
-    """Seamless filtering ignores the modes; within a face they do not matter."""
+    """Seamless filtering ignores the addressing modes; within a face the modes have no effect."""
     require(
         queue.device,
         bl.Aspect.ext_oneapi_cubemap,
@@ -386,7 +386,7 @@ def test_a_mode_for_each_dimension_of_a_cubemap(queue: bl.Queue, filtering: str)
             np.testing.assert_array_equal(*results)
 
 
-# ---------------------------------------------------------------------- types of the user
+# ---------------------------------------------------------------------- user-defined types
 
 
 COLOR = np.dtype([("r", "f4"), ("g", "f4"), ("b", "f4"), ("a", "f4")])

@@ -1,4 +1,4 @@
-"""Images end in any order, in any thread, and with the interpreter (R14, R18, R34)."""
+"""Images are released in any order, in any thread, and at interpreter exit (R14, R18, R34)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EVERY = every_coordinate(64, 32)
 
 
 def alive(device: bl.Device) -> int | None:
-    """Native objects of the driver, where it counts them."""
+    """Number of the driver's native objects, on drivers that count them."""
     if device.backend is not bl.Backend.reference:
         return None
     from bindless.drivers import reference as driver
@@ -53,7 +53,7 @@ def test_any_order_of_dropping(device: bl.Device, order: tuple[int, ...]) -> Non
         if index % 2:
             gc.collect()
     del handle
-    wait_for_all()  # the work in flight keeps what it uses
+    wait_for_all()  # pending commands keep the objects that they use
     gc.collect()
     assert alive(device) == before
 
@@ -86,7 +86,7 @@ def test_any_order_of_closing(device: bl.Device, order: tuple[int, ...]) -> None
 @pytest.mark.parametrize("held", [False, True], ids=["unused", "used"])
 @pytest.mark.parametrize("usm", [False, True], ids=["image memory", "shared memory"])
 def test_a_context_that_is_dropped_takes_its_images_with_it(device: bl.Device, usm: bool, held: bool) -> None:
-    """Nothing was destroyed or freed: the context goes, and all that it owns."""
+    """Nothing is destroyed or freed one by one: the context is destroyed with all that it owns."""
     wait_for_all()
     gc.collect()
     before, resources = alive(device), len(ownership._live)
@@ -131,7 +131,7 @@ def test_closed_queues_do_nothing(queue: bl.Queue) -> None:
 
 
 def test_many_threads(device: bl.Device, context: bl.Context) -> None:
-    """Each makes, fills, reads and ends images of its own, on a queue of its own and on one shared by all."""
+    """Each thread makes, fills, reads and releases its own images, on its own queue and on one shared queue."""
     shared = bl.Queue(device, context)
     failures: list[BaseException] = []
 

@@ -1,4 +1,4 @@
-"""Image memory that is not USM: allocation, ownership, queries (R13–R23)."""
+"""Image memory other than USM: allocation, ownership, queries (R13–R23)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MIPMAP = bl.ImageDescriptor(16, 8, type="mipmap", num_levels=5)
 
 @pytest.fixture(params=["queue", "device and context"])
 def where(request: pytest.FixtureRequest, queue: bl.Queue) -> tuple[object, ...]:
-    """Both ways of saying where."""
+    """The two ways to name the device and context."""
     return (queue,) if request.param == "queue" else (queue.device, queue.context)
 
 
@@ -239,7 +239,7 @@ def test_levels(queue: bl.Queue, where: tuple[object, ...]) -> None:  # R17 R18 
     with raises(bl.SyclRuntimeError, match="mipmap"):
         bl.get_mip_level_mem_handle(levels[0], 0, *where)
     memory.close()
-    for level in levels:  # dead with its parent
+    for level in levels:  # invalid once its parent is freed
         with pytest.raises(bl.InvalidError):
             bl.get_image_range(level, *where)
 
@@ -258,7 +258,7 @@ def test_where_is_checked(queue: bl.Queue) -> None:  # R17
 
 
 def test_the_first_call_on_a_device_is_checked(device: bl.Device, monkeypatch: pytest.MonkeyPatch) -> None:  # R13
-    """Also before anyone has asked the device for its aspects."""
+    """The error is raised even before anyone has queried the device's aspects."""
     context = bl.Context(device)
     monkeypatch.setattr(context.devices[0], "_aspects", None)
     with raises(bl.MemoryAllocationError, match="width=0"):
@@ -317,7 +317,7 @@ def test_nothing_is_left_behind(device: bl.Device) -> None:  # R14
     before = count()
     with bl.Context(device) as context, bl.Queue(device, context) as queue:
         desc = bl.ImageDescriptor(8, 8)
-        kept = bl.alloc_image_mem(desc, queue)  # never freed: ends with its context
+        kept = bl.alloc_image_mem(desc, queue)  # never freed explicitly: released with its context
         memory = upload(queue, desc, random_pixels(desc))
         handles = [bl.create_image(memory, desc, queue), bl.create_image(kept, desc, queue)]
         bl.create_image(memory, desc, queue, sampler=bl.BindlessImageSampler())

@@ -1,4 +1,5 @@
-"""``UnsampledImage`` and ``SampledImage``: images in command groups, moved and written back like buffers."""
+"""``UnsampledImage`` and ``SampledImage``: images accessed by command groups, migrated and written back like
+buffers."""
 
 from __future__ import annotations
 
@@ -21,12 +22,12 @@ def pixels(shape, channels=4, dtype=np.float32):
 
 
 def grid(shape):
-    """Coordinates of every pixel, (N, dims), x first."""
+    """Coordinates of every pixel, shape (N, dims), x first."""
     return np.stack(np.meshgrid(*map(np.arange, shape), indexing="ij"), -1).reshape(-1, len(shape))[:, ::-1]
 
 
 def on_device(queue, image, task, *arguments, **options):
-    """Runs ``task(number of the image)`` in a group that accesses it."""
+    """Run ``task(image index)`` in a command group that accesses the image."""
 
     def group(handler):
         accessor = image.get_access(handler, *arguments, **options)

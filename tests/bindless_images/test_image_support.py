@@ -1,4 +1,4 @@
-"""Which memory backs an image and which handles are made of it: the answers are what the device then does."""
+"""Queries of supported image memory and handle types agree with what the device then accepts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHAPES = [
 
 
 def makes(queue: bl.Queue, desc: bl.ImageDescriptor, kind: type, memory: str) -> bool:
-    """Whether `create_image` gives the handle."""
+    """Whether `create_image` returns the handle."""
     sampler = SAMPLER if kind is bl.SampledImageHandle else None
     try:
         if memory == "opaque_handle":
@@ -52,7 +52,7 @@ def test_the_answer_is_what_create_image_does(queue: bl.Queue, kind: type, memor
         where = queue if channels < 4 else (queue.device, queue.context)
         said = bl.is_image_handle_supported(kind, desc, memory, *(where if isinstance(where, tuple) else (where,)))
         if said and desc.nbytes > 1 << 24:
-            continue  # too large to try
+            continue  # too large to allocate
         assert said == makes(queue, desc, kind, memory), (desc, said)
 
 

@@ -1,4 +1,4 @@
-"""Images in linear memory: pitch, limits, and what is refused (R22, R24–R32, R44)."""
+"""Images in linear memory: pitch, limits and refusals (R22, R24–R32, R44)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KINDS = ("device", "host", "shared")
 
 
 def store(queue: bl.Queue, pointer: bl.UsmPointer, pitch: int, pixels: Array) -> None:
-    """Writes rows at their pitch."""
+    """Write rows at their pitch."""
     rows = pixels.reshape(-1, pixels.shape[-2] * pixels.shape[-1])
     for index in range(len(rows)):
         queue.memcpy(pointer + index * pitch, rows[index], rows[index].nbytes).wait()
@@ -64,7 +64,7 @@ def test_pitched_alloc_fails(queue: bl.Queue, arguments: tuple[int, int, int]) -
 
 
 def test_pitched_alloc_without_images_in_usm(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
-    """BI has one code for every failure of this function."""
+    """The specification has one error code for every failure of this function."""
     lacking = queue.device.aspects - {bl.Aspect.ext_oneapi_bindless_images_2d_usm}
     monkeypatch.setattr(bl.Device, "has", lambda device, aspect: bl.Aspect(aspect) in lacking)
     for arguments in ((bl.ImageDescriptor(8, 8),), (32, 8, 4)):
@@ -151,7 +151,7 @@ def test_pitch_of_two_dimensions(queue: bl.Queue) -> None:  # R28
     bl.free(pointer)
     exact = bl.malloc_device(pitch * 5 + row, queue, alignment=512)
     bl.destroy_image_handle(bl.create_image(exact, desc, queue, sampler=NEAREST, pitch=pitch), queue)
-    for high, wide in ((7, pitch), (6, pitch + align)):  # the last row would leave the allocation
+    for high, wide in ((7, pitch), (6, pitch + align)):  # the last row would exceed the allocation
         with raises(bl.SyclRuntimeError, match=f"{exact.nbytes}"):
             bl.create_image(exact, bl.ImageDescriptor(13, high), queue, sampler=NEAREST, pitch=wide)
     bl.free(exact)

@@ -1,4 +1,4 @@
-"""Descriptors and arrays that make no image, and the code that each function gives them (BI)."""
+"""Descriptors and arrays that describe no valid image, and the error code of each function."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A device function over many items gives what it gives over a few of them at a time, to the last bit: drivers may take
-large arrays piece by piece."""
+"""A device function over many items equals the same function over small chunks, bit for bit: drivers may split large
+arrays."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import bindless as bl
 from bindless.model.aspects import Aspect
 
 COUNT = 150_001
-FEW = 20_000  # items of a call that nobody takes to pieces
+FEW = 20_000  # number of items below which no driver splits a call
 
 
 def parts(work, *arrays):
-    """The results of calls over a few items each, joined."""
+    """Concatenated results of calls over a few items each."""
     return np.concatenate([work(*(array[at : at + FEW] for array in arrays)) for at in range(0, len(arrays[0]), FEW)])
 
 
@@ -25,7 +25,7 @@ def pixels(desc):
 
 @pytest.fixture
 def image(queue):
-    """Makes images with random pixels; they end with the test."""
+    """Make images with random pixels; the test releases them at its end."""
     made = []
 
     def make(*sizes, sampler=None, **given):
@@ -93,7 +93,7 @@ def test_samples_of_levels_and_along_gradients(device, queue, image):
 
 
 def test_pixels_written_and_fetched(queue, image):
-    width, height = 501, 307  # each pixel once: several values for one would be any of them
+    width, height = 501, 307  # each pixel once: of several values for one pixel any may win
     handle = image(width, height, num_channels=2, channel_type="fp32")
     y, x = np.mgrid[:height, :width]
     coords = np.random.default_rng(3).permutation(np.stack([x.ravel(), y.ravel()], 1)).astype(np.int32)

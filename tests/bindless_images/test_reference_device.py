@@ -1,4 +1,4 @@
-"""The reference device: what it says of itself, how it waits, and what it does not do yet (R32)."""
+"""The reference device: its properties, its waits, and its unsupported features (R32)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_identity(reference: bl.Device) -> None:
 
 
 def test_aspects(reference: bl.Device) -> None:
-    """Every aspect of BI, the imports where the system has the files that they are made of, and all kinds of USM."""
+    """Every aspect of the extension, all kinds of USM, and imports where the system provides the required files."""
     imports = {bl.Aspect.ext_oneapi_external_memory_import, bl.Aspect.ext_oneapi_external_semaphore_import}
     wanted = {aspect for aspect in bl.Aspect if aspect.name.startswith(("ext_oneapi", "usm_"))}
     if sys.platform != "linux":
@@ -98,7 +98,7 @@ def test_a_wait_can_be_interrupted(reference: bl.Device) -> None:
     def ring(*_: object) -> None:
         raise Alarm
 
-    # A native event that is not complete for a while: a large fill.
+    # A native event that stays incomplete for a while: a large fill.
     memory = bl.malloc_device(1 << 28, queue)
     events = [queue.memset(memory, 1, 1 << 28) for _ in range(16)]
     before = signal.signal(signal.SIGALRM, ring)
@@ -119,7 +119,7 @@ def test_a_wait_can_be_interrupted(reference: bl.Device) -> None:
 
 @pytest.mark.parametrize(("filtering", "weights"), [("", (170, 85)), ("hardware", (170, 85)), ("exact", None)])
 def test_filtering_mode(filtering: str, weights: tuple[int, int] | None) -> None:
-    """A third of the way between 0 and 1: 85/256 by a texture unit, 1/3 with full weights."""
+    """One third of the way from 0 to 1: 85/256 with a texture unit's weights, 1/3 with full weights."""
     program = """
 import numpy as np, bindless as bl
 queue = bl.Queue("reference:*:*")

@@ -1,4 +1,4 @@
-"""Copies that a queue makes again and again, which backends may submit without Python (R45–R57)."""
+"""Repeated copies of one queue, which backends may submit without Python (R45–R57)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ OFTEN = 5
 
 @pytest.fixture(params=["in order", "out of order"])
 def own(device: bl.Device, request: pytest.FixtureRequest) -> Any:
-    """A queue of the test's own: what it has seen before is what this test has copied."""
+    """A new queue: its cache of prepared copies holds only this test's copies."""
     with bl.Queue(device, in_order=request.param == "in order") as made:
         yield made
 
 
 def remembered(queue: bl.Queue) -> int | None:
-    """Copies that the queue repeats without Python; None where the backend has no such way."""
+    """Number of copies that the queue repeats without Python; None for backends without prepared copies."""
     if queue._backend.prepared_copies is None:
         return None
     return 0 if queue._stream.copies is None else queue._stream.copies.count()
@@ -45,11 +45,11 @@ def read(queue: bl.Queue, image: Any) -> Array:
     return pixels
 
 
-# ---------------------------------------------------------------------- what is copied
+# ---------------------------------------------------------------------- operands
 
 
 def test_many_sequences(own: bl.Queue) -> None:
-    """Any mixture of copies of all kinds of sides and of regions gives what numpy gives."""
+    """Any mixture of copies between all kinds of operands and regions equals numpy's result."""
     rng = np.random.default_rng(own.is_in_order)
     images = [bl.ImageMem(DESC, own) for _ in range(3)]
     flats = [bl.usm_empty(DESC.shape, DESC.dtype, own) for _ in range(2)]
@@ -95,14 +95,14 @@ def test_many_sequences(own: bl.Queue) -> None:
 
 
 def test_other_arrays_of_the_same_shape(own: bl.Queue) -> None:
-    """Each call reads and writes the array that it is given, in rings of images too."""
+    """Each call reads and writes the array passed to it, for rings of images too."""
     with bl.ImageMem(DESC, own) as first, bl.ImageMem(DESC, own) as second:
         for turn in range(4 * OFTEN):
             image = (first, second)[turn % 2]
             pixels = fresh(turn)
             own.ext_oneapi_copy(pixels, image).wait()
             assert np.array_equal(read(own, image), pixels)
-    assert remembered(own) in (None, 2, 4)  # of any such image, or of each
+    assert remembered(own) in (None, 2, 4)  # any image of the ring, or each of them
 
 
 def test_a_region_that_changes(own: bl.Queue) -> None:
@@ -124,7 +124,7 @@ def test_a_region_that_changes(own: bl.Queue) -> None:
                 own.ext_oneapi_copy(pixels, image, copy_extend=(1, 1, 1))  # type: ignore[call-arg]
 
 
-# ---------------------------------------------------------------------- what has changed since
+# ---------------------------------------------------------------------- changes between two copies
 
 
 def test_memory_that_was_freed(own: bl.Queue) -> None:
@@ -143,7 +143,7 @@ def test_memory_that_was_freed(own: bl.Queue) -> None:
     image.close()
     with raises(bl.InvalidError):
         own.ext_oneapi_copy(pixels, image)
-    for seed in range(3):  # memory that may lie where the former did
+    for seed in range(3):  # new memory may reuse the former address
         with bl.ImageMem(DESC, own) as image, bl.ImageMem(DESC, own) as other:
             flat = bl.usm_empty(DESC.shape, DESC.dtype, own)
             own.ext_oneapi_copy(fresh(seed), image).wait()
@@ -154,7 +154,7 @@ def test_memory_that_was_freed(own: bl.Queue) -> None:
 
 
 def test_arrays_that_became_others(own: bl.Queue) -> None:
-    """In place: their shape, their type, whether they can be written; views with gaps; arrays of no such memory."""
+    """Arrays changed in place: shape, type and writability; views with gaps; arrays in other memory."""
     with bl.ImageMem(DESC, own) as image:
         pixels, out = fresh(2), np.zeros(DESC.shape, DESC.dtype)
         for _ in range(OFTEN):
@@ -198,7 +198,7 @@ def test_an_image_of_another_device_or_context(own: bl.Queue, device: bl.Device)
             own.ext_oneapi_copy(pixels, other)
 
 
-# ---------------------------------------------------------------------- what lives how long
+# ---------------------------------------------------------------------- lifetimes
 
 
 def test_arrays_and_images_live_as_long_as_their_copy(own: bl.Queue) -> None:
@@ -220,13 +220,13 @@ def test_arrays_and_images_live_as_long_as_their_copy(own: bl.Queue) -> None:
         event = own.ext_oneapi_copy(image, out)
     del image
     gc.collect()
-    assert watch_image() is None  # nothing that is remembered keeps it
+    assert watch_image() is None  # the cache holds no reference
     event.wait()
     assert np.array_equal(out, fresh(2 * OFTEN - 1))
 
 
 def test_a_wait_lets_go_of_what_was_used(device: bl.Device) -> None:
-    """The wait of the last event does, in order, unless the host has something to do still."""
+    """Waiting for the last event of an in-order queue releases the operands, unless the host has pending work."""
     with bl.Queue(device, in_order=True) as queue, bl.ImageMem(DESC, queue) as image:
         for seed in range(2 * OFTEN):
             pixels = fresh(seed)
@@ -249,10 +249,10 @@ def test_a_wait_lets_go_of_what_was_used(device: bl.Device) -> None:
 
 
 def test_finalizers_of_what_a_wait_lets_go_of_may_copy(own: bl.Queue) -> None:
-    """What they copy is held until it is copied, however the queue was left by the wait."""
+    """Pending copies hold their operands, however the wait left the queue."""
 
     class Array(np.ndarray):  # type: ignore[type-arg]
-        """Copied by Python, and kept by the queue as it is."""
+        """An array whose finalizer copies. Python submits its copies, and the queue keeps the array alive as it is."""
 
         def __del__(self) -> None:
             if self.base is None and armed:
@@ -314,7 +314,7 @@ def test_in_the_child_of_a_fork(device: bl.Device) -> None:
 
 
 def test_what_it_waits_for(own: bl.Queue, device: bl.Device) -> None:
-    """Events of the same queue, of another, and of the host."""
+    """Dependencies on events of the same queue, of another queue, and of the host."""
     pixels = np.zeros(DESC.shape, DESC.dtype)
     with bl.ImageMem(DESC, own) as image, bl.ImageMem(DESC, own) as other, bl.Queue(device, own.context) as second:
         for seed in range(2 * OFTEN):
@@ -337,7 +337,7 @@ def test_what_it_waits_for(own: bl.Queue, device: bl.Device) -> None:
 
 
 def test_threads_on_one_queue(own: bl.Queue) -> None:
-    """Each thread has its images; the queue and what it remembers are one."""
+    """Each thread has its own images; all threads share the queue and its cache."""
     failures: list[object] = []
 
     def work(seed: int) -> None:
@@ -367,7 +367,7 @@ def test_threads_on_one_queue(own: bl.Queue) -> None:
 
 
 def test_beside_graphs_handlers_and_profiling(device: bl.Device) -> None:
-    """A graph records what its queue repeats; a handler's copies are the same; profiling queues have times of each."""
+    """A graph records repeated copies; copies of a handler are equal; profiling queues time each copy."""
     with bl.Queue(device, in_order=True) as queue, bl.ImageMem(DESC, queue) as image:
         pixels, out = fresh(8), np.zeros(DESC.shape, DESC.dtype)
         for _ in range(OFTEN):
@@ -392,7 +392,7 @@ def test_beside_graphs_handlers_and_profiling(device: bl.Device) -> None:
 
 
 class Finalized:
-    """Garbage in a cycle, whose finalizer the collector calls wherever it happens to run."""
+    """Garbage in a reference cycle; the collector runs its finalizer at an arbitrary point."""
 
     def __init__(self, action: Any) -> None:
         self.me, self.action = self, action
@@ -402,7 +402,7 @@ class Finalized:
 
 
 def test_a_finalizer_may_copy_the_same_way(own: bl.Queue) -> None:
-    """In the midst of a copy: neither takes the other's memory."""
+    """A finalizer copies during another copy: neither overwrites the other's memory."""
     images = [bl.ImageMem(DESC, own) for _ in range(2)]
     other = fresh(99)
 

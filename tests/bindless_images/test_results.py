@@ -1,4 +1,4 @@
-"""Arrays for results lie in the memory of earlier ones, and never in that of one that is still seen."""
+"""Result arrays reuse the memory of earlier results, but never memory that is still referenced."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_what_is_kept_is_bounded(monkeypatch):
     results.clear()
     assert 0 < kept_bytes() <= 8 << 20
     large = empty_result((3 << 20,), FLOAT)
-    assert large.base is None  # beyond the limit: an array of its own
+    assert large.base is None  # above the limit: a separate array
     del large
     assert kept_bytes() <= 8 << 20
 

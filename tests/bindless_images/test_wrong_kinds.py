@@ -1,4 +1,4 @@
-"""Arguments of a wrong kind, in every place that takes an object: an error that names the value, never Python's own."""
+"""Arguments of a wrong type, for every object parameter: the package's error names the value; no bare Python error."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_no_sizes(queue: bl.Queue) -> None:
 
 
 def test_no_dtypes(queue: bl.Queue) -> None:
-    """Texts, numbers and tuples that numpy makes no dtype of, also where a handle was made from a number."""
+    """Strings, numbers and tuples that are no numpy dtype, also for a handle made from a number."""
     for wrong in ("junk", "f4,,(", 3, 1.5, object(), [1], {"a": 1}, (np.int32, 2**65)):
         with raises(bl.InvalidError, match="dtype="):
             channel_of_dtype(wrong)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What tests of shared memory and semaphores have in common."""
+"""Fixtures shared by the tests of external memory and semaphores."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.shared_files import takes_files
 
 @pytest.fixture
 def files(device: bl.Device) -> None:
-    """Left out where the device takes no files for memory and semaphores."""
+    """Skip the test on a device that imports no file descriptors as memory and semaphores."""
     if not takes_files(device):
         pytest.skip(f"{device.name} takes what its own drivers export: tests/interop/vulkan")
 

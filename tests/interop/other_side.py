@@ -1,8 +1,8 @@
-"""The other process of test_two_processes: takes a thousand frames from shared memory and answers each in place.
+"""The second process of test_two_processes: receives a thousand frames in shared memory and answers each in place.
 
     python other_side.py SELECTOR KIND MEMORY THEIRS OURS COUNT SIZE
 
-MEMORY, THEIRS and OURS are file descriptors: of the memory, of the semaphore that the other side signals and of ours.
+MEMORY, THEIRS and OURS are file descriptors: the memory, the semaphore that the first process signals, and ours.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import bindless as bl
 
 
 def main(selector: str, kind: str, *numbers: str) -> int:
-    """Returns 0 where each frame was the one that was due. It does not outlive the other side for long."""
+    """Return 0 if every frame has the expected contents. The process ends soon after the first process does."""
     signal.alarm(200)
     memory_fd, theirs_fd, ours_fd, count, size = map(int, numbers)
     queue = bl.Queue(selector, in_order=True)

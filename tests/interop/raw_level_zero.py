@@ -1,4 +1,4 @@
-"""Level Zero by its own calls, as a program does that knows nothing of the package: what objects are made of."""
+"""A Level Zero program independent of the package: native objects for the interop tests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Raw", "ffi", "lib"]
 lib, ffi = zero.lib, zero.ffi
 SUCCESS = lib.ZE_RESULT_SUCCESS
 
-# The last numbers are those of the handles' parameters.
+# The last element of each entry is the index of the handle parameter.
 _DESTROY = {
     "ze_context_handle_t": "zeContextDestroy",
     "ze_command_queue_handle_t": "zeCommandQueueDestroy",
@@ -28,12 +28,16 @@ _DESTROY = {
 
 
 class Raw:
-    """A native context of a device, and what a program makes in it.
+    """A native context of a device, and the native objects that a program makes in it.
 
-    Attributes:
-        facade: the device.
-        driver, device, context: native handles.
-        events: made so far.
+    Attributes
+    ----------
+    facade
+        The device.
+    driver, device, context
+        Native handles.
+    events
+        Events made so far.
     """
 
     def __init__(self, device: bl.Device) -> None:
@@ -52,7 +56,7 @@ class Raw:
 
     @property
     def objects(self) -> int:
-        """Objects of the driver that are alive; nothing that is garbage keeps one."""
+        """Number of live driver objects, after a garbage collection."""
         gc.collect()
         slot = ffi.new("uint64_t *")
         assert self._count(slot) == SUCCESS
@@ -60,7 +64,7 @@ class Raw:
 
     @staticmethod
     def make(kind: str, call: str, *arguments: Any) -> Any:
-        """The handle that a call gives by its last parameter."""
+        """The handle that a call returns in its last parameter."""
         slot = ffi.new(f"{kind} *")
         result = getattr(lib, call)(*arguments, slot)
         assert result == SUCCESS, f"{call} gives {result:#x}"
@@ -78,7 +82,7 @@ class Raw:
         return self.make("ze_context_handle_t", "zeContextCreate", self.driver, zero.make_struct("ze_context_desc_t"))
 
     def queue(self, immediate: bool, context: Any = None) -> Any:
-        """A command queue, or an immediate command list, neither of which keeps the order by itself."""
+        """A command queue or an immediate command list, neither of which is in-order."""
         kind, call = "ze_command_queue_handle_t", "zeCommandQueueCreate"
         if immediate:
             kind, call = "ze_command_list_handle_t", "zeCommandListCreateImmediate"
@@ -100,7 +104,7 @@ class Raw:
         return self.events[-1]
 
     def open_gates(self) -> None:
-        """Nothing waits any more, also where a test failed: events that are gone are refused by the driver."""
+        """Signal all events, so that nothing waits after a failed test: the driver refuses to destroy events in use."""
         for event in self.events:
             lib.zeEventHostSignal(event)
 
@@ -140,7 +144,7 @@ class Raw:
         return result == SUCCESS and found.type != lib.ZE_MEMORY_TYPE_UNKNOWN
 
     def is_alive(self, handle: Any) -> bool:
-        """Whether the driver still knows a context, command list, command queue, event or kernel."""
+        """Whether the driver still accepts a context, command list, command queue, event or kernel."""
         ask = {
             "struct _ze_context_handle_t *": lambda: lib.zeContextGetStatus(handle),
             "struct _ze_command_queue_handle_t *": lambda: lib.zeCommandQueueSynchronize(handle, 2**64 - 1),
@@ -152,7 +156,7 @@ class Raw:
         return ask() in (SUCCESS, lib.ZE_RESULT_NOT_READY)
 
     def run(self, queue: Any, append: Callable[[Any], int]) -> None:
-        """Runs a command on a command queue or an immediate command list, and waits for it."""
+        """Run a command on a command queue or an immediate command list, and wait for it."""
         immediate = "command_list" in ffi.typeof(queue).cname
         own = queue if immediate else self.regular_list()
         pool = self.pool()

@@ -1,4 +1,4 @@
-"""A program that uses OpenCL itself: native objects, each made once and released once."""
+"""An OpenCL program independent of the package: native objects, each created once and released once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ lib, ffi = driver.lib, driver.ffi
 
 Array = npt.NDArray[Any]
 
-# Of each C type how it is released, and the question for its count of references.
+# Release function and reference count query of each C type.
 _TYPES = {
     "cl_context": ("clReleaseContext", "clGetContextInfo", lib.CL_CONTEXT_REFERENCE_COUNT),
     "cl_command_queue": ("clReleaseCommandQueue", "clGetCommandQueueInfo", lib.CL_QUEUE_REFERENCE_COUNT),
@@ -38,13 +38,13 @@ def type_of(native: Any) -> str:
 
 
 class Raw:
-    """Native objects of one device in a context of their own."""
+    """Native objects of one device in their own context."""
 
     def __init__(self, facade: bl.Device) -> None:
         self.facade = facade
         self.device = ffi.cast("cl_device_id", int(bl.get_native(facade)))
         self.made: list[Any] = []
-        self.used: list[Any] = []  # queues with commands of the program, to which PoCL keeps a reference of its own
+        self.used: list[Any] = []  # queues with commands of the program; PoCL holds a reference to each
         self.context = self.new_context()
 
     def _keep(self, call: str, *arguments: Any) -> Any:
@@ -63,7 +63,7 @@ class Raw:
         return self._keep("clCreateCommandQueue", context or self.context, self.device, flags)
 
     def event(self, context: Any = None) -> Any:
-        """One that the program sets."""
+        """A user event, completed by the program."""
         return self._keep("clCreateUserEvent", context or self.context)
 
     def buffer(self, contents: Array | int, context: Any = None) -> Any:
@@ -73,7 +73,7 @@ class Raw:
         return self._keep("clCreateBuffer", context or self.context, flags, nbytes, data)
 
     def image(self, pixels: Array, kind: int | None = None, order: int = lib.CL_RGBA, layers: int = 1) -> Any:
-        """RGBA of float32, of as many dimensions as the array has, less one for the channels."""
+        """An RGBA float32 image; its dimensions are the array's without the channel axis."""
         sizes = (*pixels.shape[-2::-1], 1, 1)
         desc = ffi.new("cl_image_desc *")
         desc.image_type = _KINDS[pixels.ndim - 1] if kind is None else kind
@@ -156,12 +156,12 @@ class Raw:
         return [self.count(native) for native in natives]
 
     def counts_after(self, natives: Sequence[Any], wanted: list[int]) -> list[int]:
-        """The counts after commands, as ``settled``."""
+        """Reference counts after the commands complete, as in ``settled``."""
         gc.collect()
         return settled(lambda: [self.count(native) for native in natives], wanted)
 
     def close(self) -> None:
-        """Releases everything, what was made last first. Nobody else holds any of it then."""
+        """Release everything in reverse order of creation; no other reference may remain."""
         gc.collect()
         for queue in self.made:
             if type_of(queue) == "cl_command_queue":

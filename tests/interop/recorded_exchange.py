@@ -1,5 +1,8 @@
-"""Arrays and streams exchanged with another library of the same driver: run on ``fake_cuda.c`` by
-``backends/test_cuda_recording.py``, whose commands run one by one and in turn, so that a missing order shows."""
+"""Arrays and streams exchanged with another library of the same driver, on ``fake_cuda.c``.
+
+``tests/backends/cuda/test_cuda_recording.py`` runs this file. The fake driver runs commands one by one and alternates
+between streams, so that a missing dependency shows.
+"""
 
 from __future__ import annotations
 
@@ -64,12 +67,12 @@ def library(queue):
 
 
 def values_at(address):
-    """What lies in memory of the fake driver, which is the host's."""
+    """Contents of the fake driver's memory, which is host memory."""
     return np.ctypeslib.as_array((ctypes.c_float * COUNT).from_address(address))
 
 
 def busy(queue, array, last):
-    """Work in which an array has many values before the last."""
+    """Work that writes many intermediate values to an array before the last one."""
     event = queue.fill(array, 0.0)
     for value in range(1, 9):
         event = queue.fill(array, float(value), depends_on=event)
@@ -97,7 +100,7 @@ def test_the_other_library_comes_after_us(device, context, library, in_order, ho
         library.copy(result, array.address, 4 * COUNT, stream)
         library.finish(stream)
         right = (values_at(result) == 42).all()
-        assert right == (how != "nothing")  # without an order the copy overtakes
+        assert right == (how != "nothing")  # without a dependency the copy overtakes
         queue.wait()
 
 
@@ -137,7 +140,7 @@ def test_we_come_after_the_other_library(device, context, library, in_order, how
         if how == "stream":
             bl.order_after_stream(queue, stream)
         assert array.address == address and array.kind == "device"
-        assert library.driver.cuStreamQuery(c_void_p(stream)) != 0  # nobody has waited
+        assert library.driver.cuStreamQuery(c_void_p(stream)) != 0  # the host has not waited
         events = [queue.memcpy(result, array) for result in results]  # on every stream of the queue
         for event in events:
             event.wait()
@@ -179,7 +182,7 @@ def test_memory_that_is_not_ours_is_not_freed(queue, library):
         bl.free(array)
     array.close()
     assert producer.deleted == 1
-    assert bl.get_pointer_type(address, queue) == "device"  # the driver still has it
+    assert bl.get_pointer_type(address, queue) == "device"  # the driver still holds it
 
 
 def test_host_memory_needs_a_copy(queue):

@@ -15,7 +15,7 @@ from tests.support.error_checks import raises
 
 @pytest.fixture
 def host_queue(queue, device):
-    """A queue whose device reaches ordinary host memory."""
+    """A queue whose device accesses pageable host memory."""
     if device.has("usm_system_allocations"):
         yield queue
     else:
@@ -31,7 +31,7 @@ class Exporter:
 
 
 def suai(array, queue, **changes):
-    """The interface of SYCL arrays for a UsmArray's memory, written here."""
+    """``__sycl_usm_array_interface__`` for a UsmArray's memory, written by the test."""
     interface = {
         "version": 1,
         "shape": array.shape,
@@ -146,7 +146,7 @@ def test_the_interface_of_sycl_arrays_comes_after_the_work(queue):
 @pytest.mark.parametrize("kind", ["device", "host", "shared"])
 def test_sycl_arrays_of_others(queue, device, kind):
     memory = bl.usm_empty((4, 6), "i4", queue, kind=kind).copy_from(np.arange(24).reshape(4, 6))
-    if device.backend == "cuda":  # there the other interface is the way
+    if device.backend == "cuda":  # these devices use the other interface
         with raises(bl.InvalidError):
             bl.as_usm_array(suai(memory, queue), queue)
         return
@@ -180,7 +180,7 @@ def test_sycl_arrays_that_cannot_be(queue, device):
         ({"data": (memory.address + 1, False)}, None),
         ({"data": (4096, False)}, "does not reach the memory at 0x1000: it was freed, or belongs to another"),
     ):
-        if device.backend == "cuda":  # there the other interface is the way
+        if device.backend == "cuda":  # these devices use the other interface
             message = "__dlpack__"
         with raises(bl.InvalidError, match=message):
             bl.as_usm_array(suai(memory, queue, **changes), queue)
@@ -192,7 +192,7 @@ def test_sycl_arrays_that_cannot_be(queue, device):
 
 
 def test_arguments_of_other_libraries(host_queue):
-    """Wherever an array is expected, another library's on the host counts as a numpy array."""
+    """Every array parameter accepts another library's host array as a numpy array."""
     picture = np.arange(12, dtype=np.float32).reshape(3, 4)
     desc = bl.ImageDescriptor(4, 3, num_channels=1)
     image = bl.ImageMem(desc, host_queue)
