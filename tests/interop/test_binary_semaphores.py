@@ -1,6 +1,6 @@
-"""Binary semaphores alone, which every device has that imports any: order, ownership, and what is refused.
+"""Binary semaphores, which every device with semaphore import supports: order, ownership and refusals.
 
-An eventfd stands for the exporter's semaphore, as in ``test_external_semaphore``, whose timelines OpenCL does not have.
+An eventfd stands for the exporter's semaphore, as in ``test_external_semaphore``; OpenCL devices have no timelines.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def event_fds() -> Iterator[tuple[int, int]]:
 
 
 def test_a_frame_goes_to_and_fro(device: bl.Device, event_fds: tuple[int, int]) -> None:
-    """A hundred frames with changing contents, ordered by two semaphores alone; the two sides share no context, and
-    each keeps what it finds before it writes."""  # R77, R78
+    """A hundred frames with changing contents, ordered by two semaphores. The two sides share no context, and each
+    saves the frame that it finds before it writes the next one."""  # R77, R78
     shared, count = SharedFile.make(4096), 100
     found = np.zeros((2, count, 4096), np.uint8)
     with bl.Context(device) as ours, bl.Context(device) as theirs:
@@ -140,7 +140,7 @@ def test_released_while_work_is_pending(ordered: bl.Queue, event_fds: tuple[int,
 
 
 def test_descriptors_that_are_none(ordered: bl.Queue, event_fds: tuple[int, int]) -> None:
-    """Closed, and of other kinds: an error each, nothing is closed that is not an import's, and the process goes on."""
+    """Closed descriptors and descriptors of other kinds raise an error; the import closes none of them."""
     file = SharedFile.make(8)
     before = descriptors()
     reader, writer = os.pipe()
@@ -159,7 +159,7 @@ def test_descriptors_that_are_none(ordered: bl.Queue, event_fds: tuple[int, int]
 
 
 def test_timelines_of_opencl(device: bl.Device, ordered: bl.Queue) -> None:
-    """It has none: they are refused with the way out, and the descriptor stays its owner's."""
+    """OpenCL has no timelines: the import refuses them and names the alternative; the descriptor stays open."""
     if device.backend != "opencl":
         pytest.skip("the device has timelines: test_external_semaphore")
     timeline = Timeline.make(8)
@@ -189,7 +189,7 @@ event = queue.fill(array, 3)
 
 
 def test_the_wait_can_be_interrupted(device: bl.Device) -> None:
-    """Ctrl-C ends the host's wait; another queue works, and ends the device's by a signal of its own."""
+    """Ctrl-C ends the wait of the host; another queue still works, and its signal ends the wait of the device."""
     program = f"""{INTERRUPTED_WAITS}
 try:
     event.wait(timeout=0.05)
@@ -206,7 +206,7 @@ print(array.numpy(queue)[0])
 
 
 def test_the_process_ends(device: bl.Device) -> None:
-    """It says which semaphore was never signalled, and does not hang."""
+    """The process reports which semaphore was never signalled, and does not hang."""
     done = run(device, "")
     assert done.returncode == 0
     assert "ExternalSemaphore opaque_fd" in done.stderr and "nobody has signalled" in done.stderr

@@ -1,4 +1,4 @@
-"""CuPy and PyTorch on the same GPU: memory in place, both ways, and streams in order under load."""
+"""CuPy and PyTorch on the same GPU: shared memory in both directions, and ordering of streams under load."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.support.error_checks import raises
 pytestmark = pytest.mark.cuda
 
 COUNT = 1 << 22
-# Elements that take a device longer to fill than a host to ask for it.
+# Elements that take the device longer to fill than the host needs to submit the fill.
 MANY = 1 << 27
 
 
 @pytest.fixture(params=[True, False], ids=["in order", "out of order"])
 def run(request, device):
-    """A queue of the default context, where arrays without a queue go."""
+    """A queue of the default context, which arrays without a queue use."""
     with bl.Queue(device, in_order=request.param) as queue:
         yield queue
 
@@ -49,7 +49,7 @@ def filled(queue, kind="device", shape=(4, 6)):
 
 
 def check_shared(array, write, read):
-    """What one side writes the other sees."""
+    """Each side sees the writes of the other side."""
     write(5.0)
     assert (array.numpy() == 5).all()
     array.copy_from(np.arange(array.size).reshape(array.shape))
@@ -138,13 +138,13 @@ def test_cupys_managed_and_pinned_memory(run, cupy):
 
 @pytest.mark.cupy
 def test_cupy_kernels_of_a_queues_stream(device, cupy):
-    """Work that CuPy submits to an in-order queue's stream is in order with the queue's."""
+    """CuPy's work on an in-order queue's stream is ordered with the queue's commands."""
     with bl.Queue(device, in_order=True) as queue:
         array = bl.usm_empty(COUNT, "f4", queue)
         theirs = cupy.from_dlpack(array)
         version, handle = queue.__cuda_stream__()
         assert version == 0
-        known = hasattr(cupy.cuda.Stream, "from_external")  # takes anything with __cuda_stream__
+        known = hasattr(cupy.cuda.Stream, "from_external")  # accepts any object with __cuda_stream__
         with cupy.cuda.Stream.from_external(queue) if known else cupy.cuda.ExternalStream(handle):
             for value in range(100):
                 queue.fill(array, float(value))
@@ -224,7 +224,7 @@ def test_torchs_memory_on_the_host(torch):
 @pytest.mark.torch
 @pytest.mark.cupy
 def test_arrays_of_torch_and_cupy_as_arguments(run, torch, cupy):
-    """Coordinates of CuPy, the result in a tensor of PyTorch, nothing copied."""
+    """Coordinates from CuPy, the result in a PyTorch tensor, and no copies."""
     picture = np.arange(64, dtype=np.float32).reshape(8, 8)
     desc = bl.ImageDescriptor(8, 8, num_channels=1)
     image = bl.ImageMem(desc, run)
@@ -272,7 +272,7 @@ def test_kernels_over_their_arrays(run, torch, cupy):
 
 @pytest.mark.torch
 def test_a_texture_over_a_tensor(run, torch):
-    """Sampling reads PyTorch's own memory."""
+    """Sampling reads the memory of the PyTorch tensor."""
     pitch = max(run.device.get_info("image_row_pitch_align"), 512)
     tensor = torch.zeros(16, pitch // 4, device="cuda")
     desc = bl.ImageDescriptor(pitch // 4, 16, num_channels=1)
@@ -289,7 +289,7 @@ def test_a_texture_over_a_tensor(run, torch):
 
 
 def burden(queue, array, last, event=()):
-    """Long work in which an array has many values before the last."""
+    """Submit long work that writes many intermediate values to an array before the last one."""
     for value in range(60):
         event = queue.fill(array, float(value), depends_on=event)
     return queue.fill(array, last, depends_on=event)
@@ -333,18 +333,18 @@ def test_our_work_comes_after_their_stream(run, request, library):
                 theirs.fill(float(value)) if is_cupy else theirs.fill_(float(value))
             theirs.fill(2000.0 + number) if is_cupy else theirs.fill_(2000.0 + number)
             array = bl.from_dlpack(theirs, run)
-        events = [run.memcpy(result, array) for result in results]  # round the streams of the queue
+        events = [run.memcpy(result, array) for result in results]  # alternates between the streams of the queue
         waited += bool(stream.done if is_cupy else stream.query())
         for event, result in zip(events, results):
             event.wait()
             for part in (result[:1000], result[COUNT : COUNT + 1000], result[-1000:]):
                 assert (part.numpy() == 2000.0 + number).all()
-    assert waited < 10  # nobody waited for their work
+    assert waited < 10  # the host did not wait for their work
 
 
 @pytest.mark.cupy
 def test_streams_after_each_other_without_arrays(run, cupy):
-    """A ring: ours, theirs, ours, each ordered by the device alone."""
+    """Our stream, theirs, ours: the device alone orders each pair."""
     array = bl.usm_empty(COUNT, "f4", run).copy_from(0)
     theirs = cupy.from_dlpack(array)
     stream = cupy.cuda.Stream(non_blocking=True)
@@ -362,7 +362,7 @@ def test_streams_after_each_other_without_arrays(run, cupy):
     "library", [pytest.param("cupy", marks=pytest.mark.cupy), pytest.param("torch", marks=pytest.mark.torch)]
 )
 def test_a_queue_over_their_stream(device, request, library):
-    """Our commands and theirs are in one order, without events; the stream stays theirs."""
+    """Our commands and theirs run in one order, without events; the library keeps its stream."""
     module = request.getfixturevalue(library)
     is_cupy = library == "cupy"
     stream = module.cuda.Stream(non_blocking=True) if is_cupy else module.cuda.Stream()
@@ -385,7 +385,7 @@ def test_a_queue_over_their_stream(device, request, library):
         assert bool((theirs == 200).all()) and (array.numpy() == 100).all()
         ours.close()
         array.close()
-    stream.synchronize()  # it is still there
+    stream.synchronize()  # the stream still exists
 
 
 @pytest.mark.cupy
@@ -406,7 +406,7 @@ def test_the_page_about_native_objects_is_true(cupy):
 @pytest.mark.torch
 @pytest.mark.cupy
 def test_nothing_is_left(run, cupy, torch):
-    """Memory of all three before and after a thousand exchanges."""
+    """Device memory in use by all three libraries is equal before and after a thousand exchanges."""
     array = filled(run, shape=(1 << 20,))
     theirs = torch.zeros(1 << 20, device="cuda")
     cupy.from_dlpack(array)

@@ -1,4 +1,4 @@
-"""``UsmArray.__dlpack__``: what the capsule says, how long the memory lives, and numpy as a consumer."""
+"""``UsmArray.__dlpack__``: contents of the capsule, lifetime of the memory, and numpy as a consumer."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 
 @pytest.fixture
 def count_exports():
-    """How many exports have not been deleted."""
+    """Number of exports whose deleter has not run."""
     from bindless.sycl.usm.dlpack_export import capsules
 
     return capsules.count_exports
@@ -39,7 +39,7 @@ def count_exports():
 
 @pytest.fixture(autouse=True)
 def no_export_stays(count_exports):
-    """Every test leaves as many exports alive as it found."""
+    """Every test leaves as many live exports as it found."""
     before = count_exports()
     yield
     if count_exports() != before:
@@ -311,7 +311,7 @@ def test_a_capsule_dies_while_an_exception_is_on_its_way(queue, count_exports):
     before = count_exports()
     for version in (None, (1, 0)):
         with pytest.raises(TypeError, match="unsupported operand"):
-            array.__dlpack__(max_version=version) + 1  # the operands are dropped with the error set
+            array.__dlpack__(max_version=version) + 1  # operands are released with the error set
     assert count_exports() == before
 
 
@@ -330,7 +330,7 @@ def test_deleters_run_on_threads_that_python_does_not_know(queue):
         assert started == 0
         threads.append(thread)
     for thread in threads:
-        assert library.pthread_join(thread, None) == 0  # without the interpreter lock
+        assert library.pthread_join(thread, None) == 0  # without the GIL
     assert memory() is None
 
 

@@ -1,4 +1,4 @@
-"""``from_dlpack``: arrays of another library in place, and what is refused."""
+"""``from_dlpack``: arrays of other libraries without a copy, and refusals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.error_checks import raises
 
 @pytest.fixture
 def host_queue(queue, device):
-    """A queue whose device reaches ordinary host memory."""
+    """A queue whose device accesses pageable host memory."""
     if device.has("usm_system_allocations"):
         yield queue
     else:
@@ -77,7 +77,7 @@ def test_numpy_arrays_of_every_type(host_queue, dtype):
     array = bl.from_dlpack(values, host_queue)
     assert array.dtype == values.dtype and array.address == values.ctypes.data
     again = np.from_dlpack(array)
-    assert again.ctypes.data == values.ctypes.data  # through both and back
+    assert again.ctypes.data == values.ctypes.data  # through both libraries and back
     again[0, 0] = 1
     assert values[0, 0] == 1
 
@@ -94,7 +94,7 @@ def test_without_elements_and_without_dimensions(host_queue, shape):
 
 
 def test_ordinary_host_memory_stays_the_hosts(queue, device, monkeypatch):
-    """Also where it was lent to a device that calls its own memory by another place."""
+    """The result is host memory, also for a device that maps the memory at another address."""
     has = bl.Device.has
     monkeypatch.setattr(bl.Device, "has", lambda self, aspect: aspect == "usm_system_allocations" or has(self, aspect))
     for values in (np.arange(6.0), np.empty((2, 0))):
@@ -104,7 +104,7 @@ def test_ordinary_host_memory_stays_the_hosts(queue, device, monkeypatch):
             assert seen.ctypes.data == values.ctypes.data or not values.size
             np.testing.assert_array_equal(seen, values)
     allocated = bl.usm_empty(6, "f8", queue, kind="host").copy_from(range(6))
-    again = bl.as_usm_array(np.asarray(allocated), queue)  # by way of the host, yet the driver knows it
+    again = bl.as_usm_array(np.asarray(allocated), queue)  # passed on as a host array, yet the driver knows the address
     assert again.__dlpack_device__() == allocated.__dlpack_device__()
     np.testing.assert_array_equal(again.numpy(), range(6))
 
@@ -121,7 +121,7 @@ def test_without_a_queue_host_memory_goes_to_the_reference_device():
     values = np.arange(5.0)
     array = bl.from_dlpack(values)
     assert array.device.backend == "reference" and array.address == values.ctypes.data
-    with bl.Queue(array.device) as queue:  # of the default context
+    with bl.Queue(array.device) as queue:  # a queue of the default context
         queue.fill(array, 2.5).wait()
     assert (values == 2.5).all()
 
@@ -250,7 +250,7 @@ def test_tensors_that_cannot_be(host_queue, form, message):
     producer = Producer(np.arange(6.0), **form)
     with raises(bl.InvalidError, match=message):
         bl.from_dlpack(producer, host_queue)
-    assert producer.deleted == 0  # the capsule was not taken: it stays its exporter's
+    assert producer.deleted == 0  # the capsule was not consumed: the exporter still owns it
 
 
 def test_negative_sizes(host_queue):

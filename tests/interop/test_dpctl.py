@@ -1,4 +1,4 @@
-"""Memory given to dpctl: what its protocol asks of ``syclobj``."""
+"""Memory passed to dpctl: requirements of its protocol on ``syclobj``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class FakeDevice:
 
 
 def _fake(monkeypatch: pytest.MonkeyPatch, names: list[str]) -> list[FakeDevice]:
-    """A dpctl with devices of these names; its queues' capsules are their devices."""
+    """A fake dpctl with devices of these names; the capsule of a queue is its device."""
     devices = [FakeDevice(name) for name in names]
 
     class FakeQueue:
@@ -37,7 +37,7 @@ def _fake(monkeypatch: pytest.MonkeyPatch, names: list[str]) -> list[FakeDevice]
 
 
 def test_the_capsule_is_of_the_same_device(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of devices with one name the one that has the same place among them."""
+    """Among devices of the same name, the one with the same index."""
     if queue.device.backend is not bl.Backend.level_zero:
         with pytest.raises(bl.FeatureNotSupportedError):
             queue._get_capsule()
@@ -56,7 +56,7 @@ def test_the_capsule_is_of_the_same_device(queue: bl.Queue, monkeypatch: pytest.
 @pytest.mark.dpctl
 @pytest.mark.parametrize("kind", ["device", "shared", "host"])
 def test_dpctl_takes_memory_of_the_default_context(queue: bl.Queue, kind: str) -> None:
-    """Without a context of dpctl's, neither library knowing of the other's queue."""
+    """No dpctl context is involved, and neither library knows the other's queue."""
     if queue.device.backend is not bl.Backend.level_zero:
         pytest.skip("SYCL's runtime reaches memory of Level Zero alone")
     from dpctl import memory

@@ -1,4 +1,4 @@
-"""Arrays that are still shared when the interpreter ends: no crash, no message, whoever goes first."""
+"""Arrays that are still shared at interpreter exit: no crash and no message, in any order of destruction."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""External memory: import, images and ranges mapped of it, their lifetimes, and what is refused.
+"""External memory: import, mapped images and ranges, lifetimes and refusals.
 
-The exporter here is a file in memory, whose bytes the test sees: the same on every device that maps files.
+The exporter is a file in memory, whose bytes the test reads: it is the same on every device that maps files.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ DESC = descriptor_of((48, 64), 4, "unsigned_int8")
 
 
 def pitch_of(queue: bl.Queue) -> int:
-    """Bytes of a row of such an image in linear memory, more than it takes."""
+    """Row pitch in bytes of an image in linear memory, larger than the row."""
     return max(512, int(queue.device.get_info("image_row_pitch_align")))
 
 
@@ -111,7 +111,7 @@ def test_levels_of_a_mipmap(queue: bl.Queue, device: bl.Device, shared: SharedFi
 
 
 def test_sampled_and_written_in_place(queue: bl.Queue, shared: SharedFile) -> None:
-    """A sampler sees what the exporter wrote, and the exporter what a kernel wrote."""
+    """A sampler reads the exporter's writes, and the exporter reads a kernel's writes."""
     desc = descriptor_of((8, 16), 4, "fp32")
     pixels = shared.seen((8, 16, 4), np.float32)
     pixels[...] = random_pixels(pixels.shape, np.float32, 3)
@@ -138,7 +138,7 @@ def test_sampled_and_written_in_place(queue: bl.Queue, shared: SharedFile) -> No
 
 
 def test_dma_buf(queue: bl.Queue, device: bl.Device, shared: SharedFile) -> None:
-    """To processors it is memory like any other."""
+    """Processor drivers treat a dma-buf as ordinary memory."""
     desc = shared.descriptor(handle_type="dma_buf")
     if device.backend == "cuda":
         with raises(bl.InvalidError, match="dma_buf"):
@@ -192,7 +192,7 @@ def test_copies_between_both_maps(queue: bl.Queue, shared: SharedFile) -> None:
 def test_surfaces_of_large_copies_end_with_the_map(
     queue: bl.Queue, shared: SharedFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those that CUDA's copies by kernels go through: the handle may soon be another image's."""
+    """CUDA's copy kernels cache surfaces; another image may soon reuse the handle."""
     monkeypatch.setattr("bindless.backends.cuda.surface_copy.SMALLEST", 1)
     memory, copied = import_file(shared, queue), queue.context._native.copied
     handle = bl.map_external_image_memory(memory, DESC, queue)
@@ -220,14 +220,14 @@ def test_sampled_linear_memory(queue: bl.Queue, shared: SharedFile) -> None:
 
 
 def test_an_import_takes_the_descriptor_over(queue: bl.Queue, shared: SharedFile) -> None:
-    """Closed once, by the import: nothing is left open, and one that fails leaves it to its owner."""
+    """The import closes the descriptor exactly once; a failed import leaves it open."""
     before = descriptors()
     for _ in range(3):
         fd = os.dup(shared.fd)
         memory = bl.import_external_memory(bl.ExternalMemDescriptor(bl.ResourceFd(fd), "opaque_fd", 4096), queue)
         with pytest.raises(OSError, match="Bad file descriptor"):
             os.fstat(fd)
-        with raises(bl.InvalidError):  # the number was taken over
+        with raises(bl.InvalidError):  # the import owns the descriptor
             bl.import_external_memory(bl.ExternalMemDescriptor(bl.ResourceFd(fd), "opaque_fd", 4096), queue)
         pointer = bl.map_external_linear_memory(memory, queue, size=100)
         bl.release_external_memory(memory, queue)
@@ -274,7 +274,7 @@ def test_dropping_everything_leaks_nothing(device: bl.Device, shared: SharedFile
             array = bl.map_external_linear_memory(memory, device, context, size=1 << 16).array(1 << 16, np.uint8)
             queue.fill(array, 3, 1 << 16)
             queue.ext_oneapi_copy(np.ones((48, 64, 4), np.uint8), handle, dst_desc=DESC)
-            del memory, array  # the work keeps both
+            del memory, array  # pending work keeps both alive
             queue.wait()
         assert (shared.bytes[: 48 * 64 * 4] == 1).all() and (shared.bytes[48 * 64 * 4 :] == 3).all()
         context.close()
@@ -284,7 +284,7 @@ def test_dropping_everything_leaks_nothing(device: bl.Device, shared: SharedFile
 
 
 def test_released_while_work_is_pending(device: bl.Device, context: bl.Context, shared: SharedFile) -> None:
-    """Work that was submitted finds its memory, whatever is released and unmapped behind it."""
+    """Pending work keeps its memory, although the caller releases and unmaps it meanwhile."""
     gate = threading.Event()
     with bl.Queue(device, context, in_order=True) as queue:
         memory = import_file(shared, queue)
@@ -395,7 +395,7 @@ def test_handles_of_another_system(queue: bl.Queue) -> None:
 
 
 def test_descriptors_that_are_no_memory(queue: bl.Queue, shared: SharedFile) -> None:
-    """Closed, reused and of other kinds: an error each, and the process goes on."""
+    """Closed, reused and unsuitable descriptors raise an error; the process goes on."""
     import fcntl
 
     before = descriptors()
@@ -420,7 +420,7 @@ def test_descriptors_that_are_no_memory(queue: bl.Queue, shared: SharedFile) -> 
     for fd in (reader, writer, folder, event, sealed):
         os.close(fd)
     assert descriptors_return_to(before)
-    reused = os.dup(shared.fd)  # a number that meant another thing a moment ago
+    reused = os.dup(shared.fd)  # a descriptor number that was reused
     memory = bl.import_external_memory(bl.ExternalMemDescriptor(bl.ResourceFd(reused), "opaque_fd", 4096), queue)
     bl.release_external_memory(memory, queue)
     with raises(bl.InvalidError, match="ExternalMemDescriptor"):
@@ -492,15 +492,15 @@ os.write(semaphore, (1).to_bytes(8, "little"))
 
 
 def run_exporter(shared: SharedFile, semaphore: int, end: str) -> int:
-    """Another process that writes the memory and signals, a timeline to 1, or dies before."""
+    """Run another process that writes the memory and signals the semaphore (a timeline to 1), or dies before."""
     arguments = [str(shared.fd), str(semaphore), end]
     done = subprocess.run([sys.executable, "-c", EXPORTER, *arguments], pass_fds=(shared.fd, semaphore), timeout=100)
     return done.returncode
 
 
 def test_memory_of_another_process(device: bl.Device, context: bl.Context, shared: SharedFile) -> None:
-    """Ordered by a semaphore alone; and an exporter that dies before it signals leaves memory and process usable."""
-    counts = device.backend != "opencl"  # whose semaphores are binary
+    """A semaphore alone orders the access; if the exporter dies before it signals, memory and process stay usable."""
+    counts = device.backend != "opencl"  # OpenCL has binary semaphores only
     kind, value, told = ("timeline_fd", 1, " to come to 1") if counts else ("opaque_fd", None, "")
     signalled = SharedFile.make(8).fd if counts else os.eventfd(0)
     with bl.Queue(device, context, in_order=True) as queue:
@@ -553,7 +553,7 @@ handle = bl.map_external_image_memory(memory, bl.ImageDescriptor(64, 48, num_cha
 pointer = bl.map_external_linear_memory(memory, queue, size=4096)
 """
     program = beginning + ENDINGS[ending]
-    quiet = ("-W", "ignore::DeprecationWarning")  # Python 3.12 warns of forks beside threads
+    quiet = ("-W", "ignore::DeprecationWarning")  # Python 3.12 warns about forks of a process with threads
     done = subprocess.run([sys.executable, *quiet, "-c", program], capture_output=True, text=True, timeout=100)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -575,7 +575,7 @@ def test_types_of_handles_that_are_imported(
     except bl.FeatureNotSupportedError:
         assert not said
     except bl.InvalidError:
-        assert handle_type == "dma_buf"  # the file is a memfd, which CUDA's back end finds whatever the device takes
+        assert handle_type == "dma_buf"  # the file is a memfd, which CUDA's back end detects on every device
     else:
         assert said
         bl.release_external_memory(memory, queue)

@@ -1,7 +1,7 @@
-"""External semaphores: what queues wait for and signal, in which order, and what is refused.
+"""External semaphores: waits and signals of queues, their order, and refusals.
 
-Binary ones are eventfds here and timelines numbers in files, which the test itself signals and sees: the same on every
-device that takes them.
+Binary semaphores are eventfds and timelines are numbers in files. The test itself signals and reads both: they are the
+same on every device that supports them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def numbers(ordered: bl.Queue) -> bl.UsmArray:
 
 
 def is_signalled(fd: int) -> bool:
-    """Whether a binary semaphore is; it no longer is then."""
+    """Whether a binary semaphore is signalled; the query resets it."""
     try:
         return os.eventfd_read(fd) > 0
     except BlockingIOError:
@@ -65,9 +65,9 @@ def is_signalled(fd: int) -> bool:
 
 
 def test_a_binary_semaphore(ordered: bl.Queue, numbers: bl.UsmArray, event_fd: int) -> None:
-    """Later work starts once it is signalled, and the wait resets it."""
+    """Later work starts when the semaphore is signalled, and the wait resets it."""
     semaphore = import_semaphore(event_fd, "opaque_fd", ordered)
-    waited = ordered.ext_oneapi_wait_external_semaphore(semaphore)  # R78: the host goes on at once
+    waited = ordered.ext_oneapi_wait_external_semaphore(semaphore)  # R78: the call returns at once
     filled = ordered.fill(numbers, 5)
     for event in (waited, filled):
         with pytest.raises(bl.WaitTimeoutError):
@@ -84,7 +84,7 @@ def test_a_binary_semaphore(ordered: bl.Queue, numbers: bl.UsmArray, event_fd: i
 
 
 def test_a_timeline(ordered: bl.Queue, numbers: bl.UsmArray, timeline: Timeline) -> None:
-    """A wait passes at its value or later, and leaves it as it is (R77)."""
+    """A wait ends at its value or a greater one, and leaves the timeline's value unchanged (R77)."""
     semaphore = import_semaphore(timeline.fd, "timeline_fd", ordered.device, ordered.context)
     ordered.ext_oneapi_wait_external_semaphore(semaphore, 3)
     filled = ordered.fill(numbers, 6)
@@ -120,7 +120,7 @@ def test_a_signal_follows_all_earlier_work(ordered: bl.Queue, timeline: Timeline
 
 
 def test_queues_take_turns(device: bl.Device, context: bl.Context, timeline: Timeline) -> None:
-    """What one queue's commands have prepared is not another's, nor a closed queue's or a released semaphore's."""
+    """Prepared commands of one queue do not serve another queue, a closed queue or a released semaphore."""
     with bl.Queue(device, context, in_order=True) as first, bl.Queue(device, context, in_order=True) as second:
         semaphore = import_semaphore(timeline.fd, "timeline_fd", first)
         for value in range(1, 7, 2):
@@ -150,7 +150,7 @@ def test_values_of_64_bits(ordered: bl.Queue, timeline: Timeline) -> None:
 
 
 def test_a_signal_after_work_of_the_host(ordered: bl.Queue, timeline: Timeline) -> None:
-    """It comes after a host task that the queue holds, without keeping the caller."""
+    """The signal follows a pending host task of the queue, without blocking the caller."""
     semaphore = import_semaphore(timeline.fd, "timeline_fd", ordered)
     ordered.ext_oneapi_signal_external_semaphore(semaphore, 1).wait()
     begin, seen = threading.Event(), list[int]()
@@ -168,7 +168,7 @@ def test_a_signal_after_work_of_the_host(ordered: bl.Queue, timeline: Timeline) 
 
 @pytest.mark.parametrize("form", ["alone", "one event", "several"])
 def test_forms_of_the_queue(ordered: bl.Queue, queue: bl.Queue, timeline: Timeline, event_fd: int, form: str) -> None:
-    """With and without value, after none, one and several events, of any queue (R46)."""
+    """Signals with and without a value, after no event, one and several events of any queue (R46)."""
     gate = threading.Event()
     before = [queue.submit(lambda handler: handler.host_task(gate.wait)) for _ in range(2)]
     depends_on: Any = {"alone": (), "one event": before[0], "several": before}[form]
@@ -208,7 +208,7 @@ def test_forms_of_the_handler(ordered: bl.Queue, timeline: Timeline, event_fd: i
 
 
 def test_two_queues_hand_a_frame_to_and_fro(device: bl.Device, timeline: Timeline) -> None:
-    """A hundred frames with changing contents, ordered by a timeline alone; the two share no context."""
+    """A hundred frames with changing contents, ordered by one timeline; the two queues share no context."""
     shared, seen = SharedFile.make(4096), np.zeros((100, 4096), np.uint8)
     with bl.Context(device) as ours, bl.Context(device) as theirs:
         writer, reader = (bl.Queue(device, context, in_order=True) for context in (ours, theirs))
@@ -230,7 +230,7 @@ def test_two_queues_hand_a_frame_to_and_fro(device: bl.Device, timeline: Timelin
 
 
 def test_a_waiting_queue_holds_up_no_other(device: bl.Device, context: bl.Context, timeline: Timeline) -> None:
-    """Many queues that wait leave the device to those that do not."""
+    """Many waiting queues do not block the queues that do not wait."""
     waiting = [bl.Queue(device, context, in_order=True) for _ in range(12)]
     semaphore = import_semaphore(timeline.fd, "timeline_fd", device, context)
     events = [queue.ext_oneapi_wait_external_semaphore(semaphore, 1) for queue in waiting]
@@ -403,7 +403,7 @@ def run(device: bl.Device, program: str, **environment: str) -> subprocess.Compl
 
 
 def test_the_wait_can_be_interrupted(device: bl.Device) -> None:
-    """Ctrl-C ends the host's wait; another queue works, and ends the device's by a signal of its own."""
+    """Ctrl-C ends the wait of the host; another queue still works, and its signal ends the wait of the device."""
     program = f"""{INTERRUPTED_WAITS}
 other.fill(bl.usm_empty(100, np.int32, other), 1).wait()
 other.ext_oneapi_signal_external_semaphore(semaphore, 5).wait()
@@ -416,7 +416,7 @@ print(array.numpy(queue)[0], timeline.value)
 
 
 def test_the_process_ends(device: bl.Device) -> None:
-    """It says which semaphore was never signalled, and does not hang."""
+    """The process reports which semaphore was never signalled, and does not hang."""
     done = run(device, "")
     assert done.returncode == 0
     assert "ExternalSemaphore timeline_fd" in done.stderr and "to come to 5" in done.stderr
@@ -425,7 +425,7 @@ def test_the_process_ends(device: bl.Device) -> None:
 
 @pytest.mark.survives_faults
 def test_the_driver_gives_up(device: bl.Device) -> None:
-    """After its time limit the wait fails, with a sentence that says which semaphore, and the process goes on."""
+    """After the driver's time limit the wait fails, the error names the semaphore, and the process goes on."""
     program = """
 try:
     queue.wait()

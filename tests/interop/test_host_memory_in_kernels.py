@@ -1,4 +1,4 @@
-"""Ordinary host memory as kernels' arguments, in place: arrays of numpy and of DLPack on the reference device."""
+"""Pageable host memory as kernel arguments without a copy: numpy and DLPack arrays on the reference device."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_read_and_written_in_place(queue, kernels, take):
     into, out_of = take(result, queue), take(source, queue)
     queue.parallel_for(1000, kernels("add"), into, out_of, 7).wait_and_throw()
     assert result.tolist() == list(range(7, 1007))
-    source *= 2  # the same memory, also afterwards
+    source *= 2  # the same memory, after the launch too
     queue.parallel_for(1000, kernels("add"), into, out_of, 1).wait_and_throw()
     assert result.tolist() == list(range(1, 2001, 2))
 
@@ -149,7 +149,7 @@ def test_what_such_memory_says_of_itself(queue):
     values = np.zeros(10, "i4")
     array = bl.as_usm_array(values, queue)
     assert array.kind == "host" and bl.get_pointer_type(array, queue) == "host"
-    assert bl.get_pointer_type(array.address, queue) == "unknown"  # malloc_host did not make it
+    assert bl.get_pointer_type(array.address, queue) == "unknown"  # not allocated by malloc_host
     with raises(bl.InvalidError, match="malloc_"):
         bl.free(array)
     assert bl.as_usm_array(np.zeros((0, 4), "i4"), queue).shape == (0, 4)

@@ -1,4 +1,4 @@
-"""What imported memory and semaphores are as objects of Python: copies, names, both forms of every call, errors."""
+"""Python objects for imported memory and semaphores: copies, names, both forms of every call, and errors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def shared() -> Iterator[SharedFile]:
 
 @dataclass
 class Kind:
-    """How one is made, used and released."""
+    """How to import, use and release one kind of object."""
 
     make: Callable[[], Any]
     use: Callable[[Any], object]
@@ -65,7 +65,7 @@ def kind(request: pytest.FixtureRequest, ordered: bl.Queue, shared: SharedFile) 
 
 
 def test_copies_are_the_same_object(kind: Kind, ordered: bl.Queue) -> None:
-    """Of whatever depth: releasing one ends them all, and what they were made in goes on."""
+    """Copies of any depth: releasing one invalidates all; the context stays usable."""
     before = descriptors()
     made = kind.make()
     copies = [copy.copy(made), copy.deepcopy(made), copy.deepcopy({"kept": [made]})["kept"][0]]
@@ -92,18 +92,18 @@ def test_they_are_not_pickled(kind: Kind, ordered: bl.Queue) -> None:
 
 
 def test_descriptors_are_pickled_and_copied(shared: SharedFile) -> None:
-    """They are values; the number in one means something in the process that has it open."""
+    """Descriptors are values; the file descriptor in one is meaningful only in the process that opened it."""
     for desc in (
         bl.ExternalMemDescriptor(bl.ResourceFd(shared.fd), "dma_buf", 4096, dedicated=True),
         bl.ExternalSemaphoreDescriptor(bl.ResourceFd(shared.fd), "timeline_fd"),
     ):
         for same in (copy.copy(desc), copy.deepcopy(desc), pickle.loads(pickle.dumps(desc))):
             assert same == desc and hash(same) == hash(desc)
-        assert desc.external_resource is desc.resource  # the specification's name of it
+        assert desc.external_resource is desc.resource  # the specification's name for it
 
 
 def test_two_imports_are_told_apart(kind: Kind, ordered: bl.Queue) -> None:
-    """An import leaves its number to the next one, so that messages need more than that."""
+    """A released import's number is reused by the next import, so error messages identify imports by more than that."""
     made = [kind.make() for _ in range(2)]
     assert made[0].descriptor == made[1].descriptor
     assert len({repr(each) for each in made}) == 2
@@ -134,7 +134,7 @@ def test_the_forms_with_device_and_context(ordered: bl.Queue, shared: SharedFile
 
 
 def test_errors_tell_the_way_out(ordered: bl.Queue, shared: SharedFile) -> None:
-    """Of ranges that were unmapped, and of functions that are for memory of another kind."""
+    """Errors for unmapped ranges, and for functions that need memory of another kind."""
     memory = import_file(shared, ordered)
     pointer = bl.map_external_linear_memory(memory, ordered, size=64)
     with raises(bl.InvalidError, match="unmap_external_linear_memory"):  # R74
@@ -147,13 +147,14 @@ def test_errors_tell_the_way_out(ordered: bl.Queue, shared: SharedFile) -> None:
     event = os.eventfd(0, os.EFD_CLOEXEC)
     with raises(bl.InvalidError, match=f"file_descriptor={event}") as refused:
         bl.import_external_memory(bl.ExternalMemDescriptor(bl.ResourceFd(event), "opaque_fd", 64), ordered)
-    if ordered.device.vendor == "bindless":  # whose words name the descriptor that was given, and no other
+    if ordered.device.vendor == "bindless":  # its messages name the descriptor that was passed, and no other
         assert f"file descriptor {event} names no memory" in str(refused.value)
     os.close(event)
 
 
 def test_threads_that_import_the_same_descriptor(ordered: bl.Queue, shared: SharedFile) -> None:
-    """One takes it over, and the others are told; nothing is closed twice, nor another thread's."""
+    """One thread's import takes the descriptor over and the others raise; nothing is closed twice, nor another thread's
+    file."""
     before = descriptors()
 
     def attempt(desc: bl.ExternalMemDescriptor, start: threading.Barrier) -> object:
@@ -175,10 +176,10 @@ def test_threads_that_import_the_same_descriptor(ordered: bl.Queue, shared: Shar
 
 
 def test_no_descriptor_is_left(ordered: bl.Queue, shared: SharedFile) -> None:
-    """An import that finds the process's table full fails, and leaves what it was given."""
+    """An import fails while the process's descriptor table is full, and leaves its descriptor open."""
     event = os.eventfd(0, os.EFD_CLOEXEC)
     given = os.dup(shared.fd), os.dup(event)
-    bl.release_external_memory(import_file(shared, ordered), ordered)  # whatever the first one opens
+    bl.release_external_memory(import_file(shared, ordered), ordered)  # opens whatever the first import opens once
     before, limits = descriptors(), resource.getrlimit(resource.RLIMIT_NOFILE)
     fillers = list[int]()
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(map(int, os.listdir("/proc/self/fd"))) + 1, limits[1]))
@@ -201,8 +202,8 @@ def test_no_descriptor_is_left(ordered: bl.Queue, shared: SharedFile) -> None:
 
 @pytest.mark.survives_faults
 def test_a_file_that_was_made_smaller(ordered: bl.Queue) -> None:
-    """Mapping what is gone is an error; touching it would end the process."""
-    shared = SharedFile.make(4096)  # which sees the part that stays
+    """Mapping a range beyond the file's end is an error; access to it would end the process."""
+    shared = SharedFile.make(4096)  # the file shrinks below; a part stays readable
     os.ftruncate(shared.fd, 1 << 14)
     memory = bl.import_external_memory(shared.descriptor(1 << 14), ordered)
     os.ftruncate(shared.fd, 4096)
@@ -229,7 +230,7 @@ def test_timelines_are_open_for_both(ordered: bl.Queue) -> None:
 
 @pytest.mark.survives_faults
 def test_a_full_count_is_signalled(ordered: bl.Queue) -> None:
-    """Another signal changes nothing, and waits for nobody."""
+    """A signal on a full eventfd counter changes nothing and does not block."""
     event = os.eventfd(0, os.EFD_CLOEXEC)
     os.eventfd_write(event, 2**64 - 2)
     semaphore = import_semaphore(event, "opaque_fd", ordered)

@@ -7,7 +7,7 @@ from tests.support.compile_kernels import load
 from tests.support.error_checks import raises
 
 AXPY = b"kernel void axpy(global float *y, global float const *x, float a) { y[get_global_id(0)] += a * x[0]; }"
-# Of device, context, queue, event, kernel and module.
+# Native types of device, context, queue, event, kernel and module.
 TYPES = {
     "cuda": ["CUdevice", "CUcontext", "CUstream", "CUevent", "CUfunction", "CUmodule"],
     "reference": ["blr_device_t", "blr_context_t", "blr_queue_t", "blr_event_t", "blr_kernel_t", "blr_module_t"],
@@ -24,7 +24,7 @@ TYPES = {
 
 
 def native_of(event: bl.Event) -> bl.NativeHandle:
-    """The one native event of a command."""
+    """The single native event of a command."""
     found = bl.get_native(event)
     (handle,) = found if event._home.backend == "opencl" else (found,)
     return handle
@@ -40,7 +40,7 @@ def test_every_kind_of_object_has_its_handle(queue: bl.Queue, device: bl.Device,
         handles = [bl.get_native(context, name), bl.get_native(ordered, name), native_of(event)]
         handles.append(bl.get_native(kernel, name))
         assert all(isinstance(handle, int) and handle > 0 for handle in handles)
-        assert bl.get_native(device) >= 0  # CUDA counts its devices
+        assert bl.get_native(device) >= 0  # a CUDA device is an ordinal
         natives = bl.get_native(bundle)
         types = [handle.type for handle in (bl.get_native(device), *handles, *natives)]
         assert types == TYPES[name]
@@ -58,7 +58,7 @@ def test_the_handle_of_a_command_that_the_host_starts(queue: bl.Queue) -> None:
     gate = bl.Buffer(4, "int32")
     with gate.get_host_access("write"):
         event = queue.submit(lambda handler: handler.fill(gate.get_access(handler, "write"), 1))
-    assert native_of(event) > 0  # waits until the driver has it
+    assert native_of(event) > 0  # waits until the driver has the event
     gate.close()
 
 

@@ -1,4 +1,4 @@
-"""Objects of CUDA's driver and of the package made of each other: on a GPU, and on the driver of ``fake_cuda.c``."""
+"""Conversion between native CUDA objects and the package's objects, on a GPU and on the driver of ``fake_cuda.c``."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def number(handle: Any) -> int:
 
 @pytest.fixture
 def raw(device: bl.Device) -> Iterator[Any]:
-    """The device's primary context, retained by the test and current."""
+    """The device's primary context, which the test retains and makes current."""
     slot = ffi.new("CUcontext *")
     ok(lib.cuDevicePrimaryCtxRetain(slot, device.index))
     ok(lib.cuCtxPushCurrent(slot[0]))
@@ -158,7 +158,7 @@ def test_a_queue(context: bl.Context, device: bl.Device, ownership: str) -> None
 
 
 def test_events_of_a_shared_stream_are_of_our_commands(context: bl.Context) -> None:
-    """What the caller submits later does not hold them back."""
+    """Later work of the caller does not delay the events of our commands."""
     stream, other = new_stream(), new_stream()
     queue = bl.make_queue("cuda", stream, context, ownership="keep")
     array = bl.usm_empty(COUNT, "int32", queue)
@@ -288,7 +288,7 @@ def test_a_module_and_its_kernels(context: bl.Context, device: bl.Device, owners
     with bl.Queue(device, context) as queue:
         array = bl.usm_empty(4, "int32", queue)
         queue.parallel_for(64, kernel, array, np.int32(5)).wait()
-        if driver.has("cuModuleEnumerateFunctions"):  # others do not tell the kernels of a module without PTX
+        if driver.has("cuModuleEnumerateFunctions"):  # older drivers list the kernels of PTX modules only
             queue.parallel_for(64, bundle.get_kernel("first"), array).wait()
             with raises(bl.InvalidError, match="third"):
                 bundle.get_kernel("third")

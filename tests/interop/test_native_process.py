@@ -1,4 +1,4 @@
-"""The native objects of Level Zero in a process of their own: devices with parts, under the validation layer."""
+"""Native objects of Level Zero in separate processes: devices with sub-devices, under the validation layer."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ cycle.append(cycle)
 
 @pytest.mark.level_zero
 def test_what_is_left_to_the_end_of_the_process() -> None:
-    """What was transferred is destroyed, in order and once; what was lent is all there when everything has ended."""
+    """Transferred objects are destroyed once and in order; borrowed objects still exist at the end."""
     environment = {
         **os.environ,
         "ZE_ENABLE_ALT_DRIVERS": str(driver_path()),
@@ -62,7 +62,7 @@ def test_what_is_left_to_the_end_of_the_process() -> None:
 
 @pytest.mark.level_zero
 def test_native_objects_under_the_validation_layer(pytestconfig: pytest.Config) -> None:
-    """Its parameter checks are on, and it has nothing to say; two devices of two parts each."""
+    """Parameter validation is on and reports nothing; two devices of two sub-devices each."""
     environment = {
         **os.environ,
         "BINDLESS_LEVEL_ZERO_DEVICES": "2x2",

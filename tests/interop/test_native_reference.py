@@ -1,4 +1,4 @@
-"""Objects of the reference driver and of the package made of each other, as those of Level Zero are."""
+"""Conversion between native objects of the reference driver and the package's objects, as for Level Zero."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ BOTH = pytest.mark.parametrize("ownership", ["transfer", "keep"])
 
 
 def new(kind: str, call: str, *arguments: Any) -> Any:
-    """What a call of the driver gives by its last parameter."""
+    """The object that a driver call returns in its last parameter."""
     slot = driver.ffi.new(f"{kind} *")
     driver.check(getattr(driver.lib, call)(*arguments, slot), call)
     return slot[0]
@@ -31,7 +31,7 @@ def reference() -> bl.Device:
 
 @pytest.fixture
 def native(reference: bl.Device) -> Iterator[Any]:
-    """A context of the driver; whatever is made in it is gone in the end, and destroyed once."""
+    """A context of the driver; at the end every object made in it is destroyed exactly once."""
     handle = driver.ffi.cast("blr_device_t", bl.get_native(reference))
     context = new("blr_context_t", "blrContextCreate", handle)
     before = objects()
@@ -42,7 +42,7 @@ def native(reference: bl.Device) -> Iterator[Any]:
 
 @pytest.fixture
 def gate(native: Any) -> Any:
-    """An event that the test signals."""
+    """A user event, which the test signals."""
     return new("blr_event_t", "blrEventCreateUser", native)
 
 
@@ -50,7 +50,7 @@ def gate(native: Any) -> Any:
 def context(native: Any, gate: Any, reference: bl.Device) -> Iterator[bl.Context]:
     made = bl.make_context("reference", native, reference, ownership="keep")
     yield made
-    driver.lib.blrEventSignalUser(gate, 0)  # where a failed test has left it
+    driver.lib.blrEventSignalUser(gate, 0)  # a failed test may leave it unsignalled
     driver.lib.blrEventRelease(gate)
     made.close()
     made._resource.close()
@@ -97,7 +97,7 @@ def test_a_queue_and_an_event(native: Any, gate: Any, context: bl.Context, owner
     else:
         assert driver.lib.blrQueueQuery(made) == driver.lib.BLR_RESULT_INVALID_HANDLE
         del queue
-        bl.make_event("reference", gate, context)  # gone at once, with the only reference
+        bl.make_event("reference", gate, context)  # destroyed at once with its only reference
         assert driver.lib.blrEventRelease(gate) == driver.lib.BLR_RESULT_INVALID_HANDLE
 
 

@@ -1,4 +1,4 @@
-"""A wait with a timeout tells which semaphore is awaited, and no other where that can be known."""
+"""A wait with a timeout names the semaphore that it waits for, and no other semaphore where that is known."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = [
 
 
 def told(event: bl.Event) -> str:
-    """What is said when its time is over."""
+    """The message of the timeout error."""
     with pytest.raises(bl.WaitTimeoutError) as late:
         event.wait(timeout=0.05)
     return str(late.value)
@@ -28,7 +28,7 @@ def told(event: bl.Event) -> str:
 
 @pytest.fixture
 def pair(ordered: bl.Queue) -> Iterator[tuple[list[int], list[bl.ExternalSemaphore]]]:
-    """Two binary semaphores; in the end both are signalled, so that the queue ends."""
+    """Two binary semaphores; the teardown signals both, so that the queue finishes."""
     events = [os.eventfd(0, os.EFD_CLOEXEC) for _ in range(2)]
     yield events, [import_semaphore(event, "opaque_fd", ordered) for event in events]
     for event in events:
@@ -53,7 +53,7 @@ def test_the_first_that_is_not_over(ordered: bl.Queue, pair: tuple[list[int], li
 def test_of_dropped_events_nothing_is_known(
     ordered: bl.Queue, pair: tuple[list[int], list[bl.ExternalSemaphore]]
 ) -> None:
-    """Then both may hold the queue, and the message claims no more."""
+    """Both semaphores may block the queue then, and the message claims no more."""
     events, (first, second) = pair
     for each in (first, second):
         ordered.ext_oneapi_wait_external_semaphore(each)
@@ -65,7 +65,7 @@ def test_of_dropped_events_nothing_is_known(
 def test_the_semaphore_of_another_queue(
     device: bl.Device, context: bl.Context, ordered: bl.Queue, pair: tuple[list[int], list[bl.ExternalSemaphore]]
 ) -> None:
-    """Which an event of this queue comes after."""
+    """An event of this queue depends on the other queue."""
     _, (first, _) = pair
     waited = ordered.ext_oneapi_wait_external_semaphore(first)
     with bl.Queue(device, context) as other:
@@ -91,7 +91,7 @@ def test_values_of_one_timeline(ordered: bl.Queue) -> None:
 
 
 def test_what_is_kept_does_not_grow(ordered: bl.Queue) -> None:
-    """A queue that is never idle forgets the waits that are over."""
+    """A queue that is never idle discards completed waits."""
     event = os.eventfd(0, os.EFD_CLOEXEC)
     semaphore = import_semaphore(event, "opaque_fd", ordered)
     waits, kept = OutsideWaits(), []

@@ -1,6 +1,6 @@
 """Objects exchanged with PyOpenCL in both directions.
 
-Its wheel brings a loader of its own. Both loaders find the same drivers, whose objects are the same through either.
+Its wheel bundles its own loader. Both loaders find the same drivers and see the same objects.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.support.opencl_devices import parametrize_devices, require_device, se
 pytestmark = [
     pytest.mark.opencl,
     pytest.mark.pyopencl,
-    pytest.mark.filterwarnings("ignore:Non-empty compiler output"),  # of a build that succeeded
+    pytest.mark.filterwarnings("ignore:Non-empty compiler output"),  # of a successful build
 ]
 
 SCALE = "kernel void scale(global float *data, float factor) { data[get_global_id(0)] *= factor; }"
@@ -37,9 +37,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="module")
 def pyopencl() -> Iterator[Any]:
-    """PyOpenCL, whose loader is told of a driver that ours was given by its path."""
+    """PyOpenCL; its loader receives the path of a driver that ours found by a path."""
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its import, and the words of compilers
+        warnings.simplefilter("ignore")  # warnings of its import and of compilers
         patch.setenv("PYOPENCL_NO_CACHE", "1")
         if "OCL_ICD_VENDORS" not in os.environ and "libOpenCL" not in os.environ.get("BINDLESS_LIBOPENCL", "libOpenCL"):
             patch.setenv("OCL_ICD_VENDORS", os.environ["BINDLESS_LIBOPENCL"])
@@ -74,7 +74,7 @@ def test_their_objects_become_ours(cl: bl.Device, pyopencl: Any, theirs: Any) ->
     kernel = pyopencl.Kernel(program, "scale")
     command_queue = pyopencl.CommandQueue(native)
     before = counts([memory, kernel])
-    held = [cl.platform.name == "rusticl", 0]  # by a kernel for an argument, against what OpenCL says
+    held = [cl.platform.name == "rusticl", 0]  # a kernel retains its argument, contrary to OpenCL
 
     context = bl.make_context("opencl", native)
     queue = bl.make_queue("opencl", command_queue.int_ptr, context)
@@ -96,7 +96,7 @@ def test_their_objects_become_ours(cl: bl.Device, pyopencl: Any, theirs: Any) ->
     event.wait()
     buffer.close()
     out = np.empty_like(start)
-    pyopencl.enqueue_copy(command_queue, out, memory)  # their queue, after ours was done with the buffer
+    pyopencl.enqueue_copy(command_queue, out, memory)  # on their queue, after our queue was done with the buffer
     assert np.array_equal(out, start * 18)
     bundle.close()
     queue.close()
@@ -140,7 +140,7 @@ def test_our_objects_become_theirs(cl: bl.Device, pyopencl: Any, theirs: Any) ->
     kernel.set_args(memory, np.float32(5))
     pyopencl.enqueue_nd_range_kernel(command_queue, kernel, (8,), None).wait()
     assert [found.function_name for found in program.all_kernels()] == ["scale"]
-    # Ours end, theirs go on.
+    # Release our references; theirs keep the objects alive.
     del handle, event
     buffer.close()
     bundle.close()
@@ -152,7 +152,7 @@ def test_our_objects_become_theirs(cl: bl.Device, pyopencl: Any, theirs: Any) ->
     assert np.array_equal(out, np.arange(8, dtype=np.float32) * 10)
     count = functools.partial(opencl.get_reference_count, memory)
     assert settled(lambda count=count: count() <= before, True)
-    # Memory that they look at ends with theirs, when it is next looked for.
+    # Memory that they view is freed after their last reference, at the next check.
     del memory, kernel, count
     gc.collect()
     with bl.Queue(cl) as other:

@@ -1,4 +1,4 @@
-"""Frames that two processes hand to and fro, each with a queue of its own, ordered by semaphores alone."""
+"""Two processes exchange frames, each with its own queue, ordered by semaphores alone."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def test_frames_to_and_fro(device: bl.Device, ordered: bl.Queue, kind: str) -> N
     shared = SharedFile.make(4 * SIZE)
     if kind == "opaque_fd":
         files = [os.eventfd(0, os.EFD_CLOEXEC) for _ in range(2)]
-    elif device.backend == "opencl":  # whose semaphores are binary
+    elif device.backend == "opencl":  # OpenCL has binary semaphores only
         pytest.skip("semaphores of OpenCL are binary")
     else:
         files = [SharedFile.make(8).fd for _ in range(2)]
     given = (shared.fd, *files)
-    count = 32 if device.backend == "opencl" else 1000  # where each wait has a thread, which Intel's runtime spins in
+    count = 32 if device.backend == "opencl" else 1000  # each wait has a thread there, in which Intel's runtime spins
     selector = f"{device.backend}:*:*"
     command = [sys.executable, str(Path(__file__).with_name("other_side.py")), selector, kind]
     other = subprocess.Popen([*command, *map(str, (*given, count, SIZE))], pass_fds=given)

@@ -1,4 +1,4 @@
-"""The fixtures of vulkan_fixtures.py."""
+"""Fixtures of vulkan_fixtures.py."""
 
 from tests.interop.vulkan.vulkan_fixtures import (
     draws,

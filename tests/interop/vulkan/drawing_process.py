@@ -1,9 +1,9 @@
-"""A process that clears an image with Vulkan, frame after frame, and keeps what the other side answers.
+"""A process that clears an image with Vulkan, frame after frame, and checks the answers of the other process.
 
-python drawing_process.py SOCKET UUID MANIFEST COUNT   the number of a socket, a VkPhysicalDevice, a driver or ""
+python drawing_process.py SOCKET UUID MANIFEST COUNT   a socket's number, a VkPhysicalDevice, a driver or ""
 
-It sends its image's memory and two semaphores: one that it signals after each frame, and one that it waits for before
-the next. It ends with 0 where each answer was the one that was due.
+The process sends its image's memory and two semaphores: it signals one after each frame and waits for the other
+before the next frame. Its exit status is 0 if every answer is the expected one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DESC = bl.ImageDescriptor(32, 16, num_channels=4, channel_type="unorm_int8")
 
 
 def colour(frame: int, answer: bool) -> tuple[int, int, int, int]:
-    """Of all pixels of a frame, or of its answer."""
+    """Colour of all pixels of a frame, or of its answer."""
     return (frame & 255, frame >> 8, 2 if answer else 1, 255)
 
 

@@ -1,6 +1,6 @@
-"""A process that draws with Vulkan and sends what it exports to another by a socket; it is killed there.
+"""A process that draws with Vulkan and sends its exports to another process by a socket; the test kills it.
 
-python exporting_process.py SOCKET UUID MANIFEST   the number of a socket, a VkPhysicalDevice, a driver or ""
+python exporting_process.py SOCKET UUID MANIFEST   a socket's number, a VkPhysicalDevice, a driver or ""
 """
 
 from __future__ import annotations

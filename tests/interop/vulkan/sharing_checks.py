@@ -1,4 +1,4 @@
-"""What the tests of sharing have in common: imports that end, pixels to share, and the count of descriptors."""
+"""Helpers of the sharing tests: scoped imports, random pixels and the number of open descriptors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Array = npt.NDArray[Any]
 
 @contextmanager
 def imported(memory: ExportedMemory, queue: bl.Queue) -> Iterator[bl.ExternalMem]:
-    """The memory of a Vulkan object, while the block lasts."""
+    """Import the memory of a Vulkan object for the duration of the block."""
     made = bl.import_external_memory(memory.export(), queue)
     try:
         yield made
@@ -29,7 +29,7 @@ def imported(memory: ExportedMemory, queue: bl.Queue) -> Iterator[bl.ExternalMem
 
 @contextmanager
 def mapped_image(image: ExportedImage, queue: bl.Queue) -> Iterator[bl.ImageMemHandle]:
-    """A Vulkan image as image memory of ours, while the block lasts."""
+    """Map a Vulkan image as image memory for the duration of the block."""
     with imported(image, queue) as memory:
         handle = bl.map_external_image_memory(memory, image.desc, queue)
         try:
@@ -40,7 +40,7 @@ def mapped_image(image: ExportedImage, queue: bl.Queue) -> Iterator[bl.ImageMemH
 
 @contextmanager
 def mapped_bytes(memory: ExportedMemory, queue: bl.Queue, size: int, offset: int = 0) -> Iterator[bl.UsmPointer]:
-    """A range of the memory of a Vulkan object, while the block lasts."""
+    """Map a range of a Vulkan object's memory for the duration of the block."""
     with imported(memory, queue) as made:
         pointer = bl.map_external_linear_memory(made, queue, size=size, offset=offset)
         try:
@@ -59,14 +59,14 @@ def imported_semaphore(semaphore: ExportedSemaphore, queue: bl.Queue) -> Iterato
 
 
 def levels_of(desc: bl.ImageDescriptor) -> list[bl.ImageDescriptor]:
-    """The descriptor of each level as a standard image."""
+    """Descriptors of all levels as standard images."""
     if desc.num_levels == 1:
         return [desc]
     return [desc.get_mip_level_desc(level) for level in range(desc.num_levels)]
 
 
 def pixels_for(desc: bl.ImageDescriptor, seed: int) -> list[Array]:
-    """Pixels of every level."""
+    """Random pixels for every level."""
     return [random_pixels(level, seed * 100 + index) for index, level in enumerate(levels_of(desc))]
 
 
@@ -75,7 +75,7 @@ def level_handle(handle: bl.ImageMemHandle, desc: bl.ImageDescriptor, level: int
 
 
 def read_by_copies(handle: bl.ImageMemHandle, desc: bl.ImageDescriptor, queue: bl.Queue) -> list[Array]:
-    """Every level by a copy to the host."""
+    """Copy every level to the host."""
     found = []
     for index, level in enumerate(levels_of(desc)):
         target = np.empty(level.shape, level.dtype)
@@ -97,5 +97,5 @@ def same(found: list[Array], wanted: list[Array]) -> None:
 
 
 def open_descriptors() -> int:
-    """File descriptors of this process."""
+    """Number of open file descriptors of this process."""
     return len(os.listdir("/proc/self/fd"))

@@ -1,4 +1,4 @@
-"""What is no memory or semaphore of Vulkan's, or not what was said: an error each, and the process goes on."""
+"""Descriptors that are no Vulkan memory or semaphore, or not of the declared kind: each raises an error."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def image(rig, exporter):
 
 @pytest.fixture
 def strangers():
-    """File descriptors that Vulkan did not export, by what they are; closed is open no more."""
+    """File descriptors that Vulkan did not export, keyed by kind; "closed" is not open any more."""
     reader, writer = os.pipe()
-    closed = fcntl.fcntl(reader, fcntl.F_DUPFD, 700)  # a number that nothing opened meanwhile gets
+    closed = fcntl.fcntl(reader, fcntl.F_DUPFD, 700)  # a high number, which no other file reuses meanwhile
     os.close(closed)
     made = {"pipe": reader, "end": writer, "event": os.eventfd(0), "folder": os.open("/", os.O_RDONLY)}
     yield {**made, "closed": closed}
@@ -68,18 +68,18 @@ def test_no_memory(image, ordered, strangers):
         with raises(bl.InvalidError, match=str(number)):
             bl.import_external_memory(replace(good, resource=bl.ResourceFd(number)), ordered)
     bl.release_external_memory(bl.import_external_memory(good, ordered), ordered)
-    with raises(bl.InvalidError):  # the import took it over
+    with raises(bl.InvalidError):  # the import owns the descriptor
         bl.import_external_memory(good, ordered)
-    assert open_descriptors() <= before  # fewer where a test before left something to the end of its commands
+    assert open_descriptors() <= before  # fewer if an earlier test left descriptors to pending commands
     still_works(image, ordered)
 
 
-# NVIDIA's driver takes whatever it exported itself, as what it is told that it is.
+# NVIDIA's driver accepts any of its own exports as whatever kind the import declares.
 TRUSTING = ("cuda", "opencl")
 
 
 def test_each_as_the_other(rig, exporter, image, device, ordered):
-    """A semaphore is no memory, and memory is no semaphore and no timeline."""
+    """Memory is no semaphore, a semaphore is no memory and no timeline."""
     if device.backend in TRUSTING:
         pytest.skip("the device's driver takes whatever it exported as what it is said to be")
     memory = image.export()
@@ -101,7 +101,7 @@ def test_each_as_the_other(rig, exporter, image, device, ordered):
 @pytest.mark.usefixtures("exports_semaphores")
 def test_no_semaphore(exporter, image, device, ordered, strangers):
     before = open_descriptors()
-    strangers.pop("event")  # which is one, for the reference
+    strangers.pop("event")  # an eventfd is a semaphore on the reference device
     memory = image.export().resource.file_descriptor
     with exporter.semaphore() as made:
         good = made.export()
@@ -121,7 +121,7 @@ def test_memory_is_no_larger_than_it_is(image, device, ordered):
     good = image.export()
     beyond = replace(good, size_in_bytes=good.size_in_bytes + (1 << 21))
     with raises(bl.InvalidError, match=str(beyond.size_in_bytes)):
-        memory = bl.import_external_memory(beyond, ordered)  # NVIDIA's driver looks only when it maps what is not there
+        memory = bl.import_external_memory(beyond, ordered)  # NVIDIA's driver checks the range only when it is mapped
         bl.map_external_linear_memory(memory, ordered, size=memory.nbytes)
     if device.backend != "cuda":
         os.close(good.resource.file_descriptor)
@@ -134,9 +134,9 @@ def test_memory_is_no_larger_than_it_is(image, device, ordered):
 
 @pytest.mark.usefixtures("exports_semaphores")
 def test_released_while_work_is_pending(rig, exporter, image, device, context, ordered):
-    """The queue waits for a signal that comes once nothing of the imports is left but its commands."""
+    """The queue waits for a signal that comes after all imports are released; only its commands remain."""
     value = 1 if rig.shares_timelines else None
-    found = bl.usm_empty(DESC.shape, DESC.dtype, ordered)  # a copy to the host's memory may wait for its turn
+    found = bl.usm_empty(DESC.shape, DESC.dtype, ordered)  # a copy to host memory may block
     with (
         bl.Queue(device, context, in_order=True) as other,
         exporter.semaphore(timeline=rig.shares_timelines) as made,
@@ -174,7 +174,8 @@ print(event.status)
 
 @pytest.mark.usefixtures("exports_semaphores")
 def test_a_wait_for_vulkan_is_interrupted(rig, exporter, device):
-    """Ctrl-C ends a wait on the host, a timeout names the semaphore, and another queue's signal ends the device's."""
+    """Ctrl-C ends a wait of the host, a timeout names the semaphore, and another queue's signal ends the
+    device's wait."""
     with exporter.semaphore(timeline=rig.shares_timelines) as made:
         desc = made.export()
         number = desc.resource.file_descriptor

@@ -1,4 +1,4 @@
-"""Images and semaphores of another process, and what happens when it dies."""
+"""Images and semaphores of another process, and the effects of its death."""
 
 from __future__ import annotations
 
@@ -49,18 +49,18 @@ def received(rig, manifest):
 
 
 def replaced(descriptor):
-    """The same with a file descriptor of its own."""
+    """The same descriptor with a duplicated file descriptor."""
     return replace(descriptor, resource=bl.ResourceFd(os.dup(descriptor.resource.file_descriptor)))
 
 
 def test_image_of_another_process(received, queue):
-    """It is there, and stays when the process is killed: before the import's use, and in its midst."""
+    """The image is readable, and stays so when the process is killed before or during its use."""
     descriptor, _, process = received
     before = open_descriptors()
     bl.release_external_memory(bl.import_external_memory(replaced(descriptor), queue), queue)
     assert open_descriptors() == before
     memory = bl.import_external_memory(descriptor, queue)
-    with pytest.raises(bl.InvalidError):  # the import took the file descriptor over
+    with pytest.raises(bl.InvalidError):  # the import owns the file descriptor
         bl.import_external_memory(descriptor, queue)
     handle = bl.map_external_image_memory(memory, DESC, queue)
     same(read_by_copies(handle, DESC, queue), pixels_for(DESC, SEED))
@@ -76,7 +76,7 @@ def test_image_of_another_process(received, queue):
 
 @pytest.mark.usefixtures("exports_semaphores")
 def test_semaphore_of_a_process_that_died(received, device, context):
-    """Whoever waits for it is told which semaphore that is, and another signal ends the wait."""
+    """A wait with a timeout names the semaphore, and another signal ends the wait."""
     _, descriptor, process = received
     process.kill()
     process.wait(60)
@@ -95,7 +95,7 @@ FRAMES = 1000
 
 @pytest.mark.usefixtures("exports_semaphores")
 def test_frames_of_another_process(rig, manifest, device, context):
-    """A thousand of them, drawn there and answered here in place, ordered by semaphores alone."""
+    """A thousand frames, drawn there and answered here in place, ordered by semaphores alone."""
     ours, theirs = socket.socketpair()
     program = str(PROGRAM.with_name("drawing_process.py"))
     uuid = sharing.device_uuid(rig.physical_device).hex()
@@ -153,7 +153,7 @@ queue.fill(array, 3)
 
 @pytest.mark.usefixtures("exports_semaphores")
 def test_a_process_whose_queue_waits_for_ever_ends(received, device):
-    """The driver has the wait on its queue, and does not hold the process."""
+    """The driver has the wait on its queue; the process still exits."""
     _, descriptor, _ = received
     number = descriptor.resource.file_descriptor
     program = ENDING.replace("BACKEND", device.backend).replace("NUMBER", str(number))

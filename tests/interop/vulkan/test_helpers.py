@@ -1,4 +1,4 @@
-"""``bindless.interop.vulkan`` by itself: what it makes, what it asks first, what it refuses, what it tells."""
+"""``bindless.interop.vulkan`` alone: its objects, checks, refusals and messages."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_other_devices_are_refused_with_both_uuids(rig, device):
 
 
 def test_no_such_device(rig, monkeypatch):
-    """A GPU whose driver this package does not find."""
+    """A GPU without a Vulkan driver that the package finds."""
     from bindless.interop.vulkan import device_match
 
     monkeypatch.setattr(device_match, "_identity", lambda _: ("a GPU", b"0123456789abcdef", False))
@@ -58,7 +58,7 @@ def test_no_such_device(rig, monkeypatch):
 
 
 def test_an_instance_of_vulkan_1_0(rig, manifest, device):
-    """It tells no UUID, and would say of every image that it is not for export."""
+    """A Vulkan 1.0 instance reports no UUID, and reports every image as not exportable."""
     import vulkan as vk
 
     with drivers(manifest):
@@ -101,7 +101,7 @@ def test_devices_without_the_extensions_are_told(rig, device):
 
 def test_exports(rig, exporter):
     with exporter.image(PICTURE) as image:
-        before = open_descriptors()  # drivers on the processor hold one for the memory
+        before = open_descriptors()  # processor drivers hold one for the memory
         descriptor = image.export()
         assert open_descriptors() == before + 1
         assert descriptor.handle_type == "opaque_fd"
@@ -124,7 +124,7 @@ def test_closing(exporter):
 
 @pytest.mark.parametrize("tiling", ["optimal", "linear"])
 def test_images_hold_pixels(rig, exporter, tiling):
-    """They are whole images of Vulkan's, whoever imports them."""
+    """The images are complete Vulkan images, whether or not anyone imports them."""
     pixels = pixels_for(PICTURE, seed=1)
     with exporter.image(PICTURE, tiling=tiling) as image:
         assert image.is_linear == (tiling == "linear")
@@ -143,7 +143,7 @@ def test_layout(exporter):
         for level in (-1, 0.5, "0"):
             with raises(bl.InvalidError, match=f"level={level!r}.*levels 0.*0"):
                 image.layout(level)
-    with raises(bl.InvalidError):  # drivers crash when they are asked
+    with raises(bl.InvalidError):  # drivers crash on this query
         image.layout()
     with exporter.image(PICTURE) as image, raises(bl.InvalidError, match="linear"):
         image.layout()
@@ -199,7 +199,7 @@ def test_format_names():
 
 
 def test_what_is_no_handle(rig, exporter, device):
-    """Vulkan's drivers do not look at handles, and crash on those that are none or of another kind."""
+    """Vulkan drivers do not check handles, and crash on invalid ones or ones of another kind."""
     for wrong in (None, 0, rig.device, object()):
         for ask in (sharing.device_uuid, sharing.device_for, sharing.device_extensions, sharing.can_export_semaphore):
             with raises(bl.InvalidError, match="VkPhysicalDevice"):
@@ -232,7 +232,7 @@ def test_what_is_no_description(exporter):
 
 
 def test_owners_are_not_copied(rig, exporter):
-    """Two would destroy what is Vulkan's twice."""
+    """Two owners would destroy one Vulkan object twice."""
     made = [exporter.image(PICTURE), exporter.buffer(64)]
     if rig.has_semaphores:
         made.append(exporter.semaphore())
@@ -305,7 +305,7 @@ def test_mipmaps(rig, exporter):
 
 
 def test_without_the_package():
-    """Importing the module needs nothing; using it tells what to install."""
+    """The import of the module needs no extra; its use names the package to install."""
     program = (
         "import sys; sys.modules['vulkan'] = None\n"
         "import bindless as bl\n"

@@ -56,7 +56,7 @@ def test_vulkan_writes_we_copy(rig, queue, image):  # R57, R72
     with mapped_image(image, queue) as handle:
         same(read_by_copies(handle, image.desc, queue), pixels)
         again = pixels_for(image.desc, seed=2)
-        rig.write(image, again)  # while it is mapped
+        rig.write(image, again)  # written while it is mapped
         same(read_by_copies(handle, image.desc, queue), again)
 
 
@@ -65,14 +65,14 @@ def test_we_copy_vulkan_reads(rig, queue, image):  # R57
     with mapped_image(image, queue) as handle:
         write_by_copies(handle, image.desc, pixels, queue)
         same(rig.read(image), pixels)
-    same(rig.read(image), pixels)  # what is unmapped and released leaves the pixels to Vulkan
+    same(rig.read(image), pixels)  # unmapping and release leave the pixels to Vulkan
 
 
 # ---------------------------------------------------------------------- all formats both sides know
 
 
 def known(queue, exporter, channel_type, channels, sizes=(19, 6)):
-    """The image, or None where one of the two has no such format."""
+    """The image, or None if either side lacks the format."""
     desc = description(sizes, 1, channel_type, channels)
     try:
         with bl.ImageMem(desc, queue):
@@ -84,7 +84,7 @@ def known(queue, exporter, channel_type, channels, sizes=(19, 6)):
 
 @pytest.mark.parametrize("channel_type", CHANNEL_TYPES)
 def test_formats(rig, queue, exporter, channel_type):  # R57
-    """Copies both ways, fetches and writes of every number of channels."""
+    """Copies in both directions, fetches and writes for every number of channels."""
     tested = set()
     for channels in (1, 2, 3, 4):
         image = known(queue, exporter, channel_type, channels)
@@ -124,7 +124,7 @@ def linear_sampler(**others):
 @pytest.mark.parametrize("sizes", [(37,), (45, 23), (13, 7, 5)], ids=["1D", "2D", "3D"])
 @pytest.mark.parametrize("channel_type", ["unorm_int8", "fp32"])
 def test_vulkan_writes_we_sample(rig, queue, exporter, sizes, channel_type):
-    """Half way between two pixels in x is their mean, in whatever order the memory holds them."""
+    """A sample half way between two pixels in x is their mean, for every memory layout."""
     desc = description(sizes, 1, channel_type, 4)
     (pixels,) = pixels_for(desc, seed=6)
     values = values_of(pixels, channel_type).astype(np.float64)
@@ -160,7 +160,7 @@ def test_vulkan_clears_we_sample(rig, queue, exporter):
 
 
 def test_levels_that_vulkan_blits(rig, draws, queue, exporter):
-    """Vulkan reduces each level from the one before; we sample all of them, and between them."""
+    """Vulkan reduces each level from the one before; we sample every level and between levels."""
     desc = description((32, 16), 5, "unorm_int8", 4)
     flat = np.zeros(levels_of(desc)[0].shape, np.uint8)
     flat[:] = (40, 80, 120, 255)
@@ -180,7 +180,7 @@ def test_levels_that_vulkan_blits(rig, draws, queue, exporter):
             for level in (0, 1, 1.5, 2, 3):
                 found = bl.sample_mipmap(queue, view, quarter, level=level)
                 wanted = np.float64([(200, 100, 0, 255), (40, 80, 120, 255)]) / 255
-                # Half of the picture is of one colour at each of these levels; blits of linear filtering may round.
+                # At each of these levels half of the picture has one colour; blits with linear filtering may round.
                 np.testing.assert_allclose(found, wanted, rtol=0, atol=2.5 / 255)
             bl.destroy_image_handle(view, queue)
     assert all(level.any() for level in levels)
@@ -188,7 +188,7 @@ def test_levels_that_vulkan_blits(rig, draws, queue, exporter):
 
 @pytest.mark.parametrize("channel_type", ["unorm_int8", "fp32", "signed_int32"])
 def test_we_write_vulkan_reads(rig, queue, exporter, channel_type):
-    """``write_image`` to scattered pixels; the others stay Vulkan's."""
+    """``write_image`` writes scattered pixels; all other pixels keep Vulkan's values."""
     desc = description((33, 21), 1, channel_type, 4)
     theirs, ours = (pixels_for(desc, seed)[0] for seed in (8, 9))
     chosen = np.random.default_rng(10).permutation(33 * 21)[:200]
@@ -210,7 +210,7 @@ def test_we_write_vulkan_reads(rig, queue, exporter, channel_type):
 
 
 def test_descriptors_are_counted(rig, queue, exporter):
-    """Every export makes one descriptor, and the import that succeeds takes it over."""
+    """Every export creates one descriptor; a successful import takes it over."""
     desc = description((45, 23), 4)
 
     def once():
@@ -218,7 +218,7 @@ def test_descriptors_are_counted(rig, queue, exporter):
             assert handle != again
             rig.start(image)
 
-    once()  # what drivers open for good
+    once()  # drivers keep some descriptors open
     before = open_descriptors()
     for _ in range(10):
         once()
@@ -226,7 +226,7 @@ def test_descriptors_are_counted(rig, queue, exporter):
 
 
 def test_wrong_descriptions_are_refused(queue, exporter):
-    """More pixels than the memory has room for; the import stays usable."""
+    """Descriptions larger than the memory are refused; the import stays usable."""
     with exporter.image(description((45, 23), 1)) as image:
         memory = bl.import_external_memory(image.export(), queue)
         with pytest.raises(bl.Error):

@@ -1,4 +1,4 @@
-"""Vulkan's buffers, and its images of linear tiling, as memory of ours: pointers, arrays, pitched images."""
+"""Vulkan's buffers and images of linear tiling as the package's memory: pointers, arrays, pitched images."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ kernel void scale(global float *values, float factor) { values[get_global_id(0)]
 
 
 def fill(rig, buffer, values):
-    """Writes a Vulkan buffer by commands of Vulkan's."""
+    """Write a Vulkan buffer by Vulkan commands."""
     data = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
     with Staging(rig, data.nbytes) as staging:
         staging.bytes[:] = data
@@ -53,7 +53,7 @@ def test_both_ways(rig, queue, buffer):
 
 @pytest.mark.parametrize(("offset", "size"), [(0, 64), (256, 1024), (4096, 8192), (1024, COUNT * 4 - 1024)])
 def test_offsets(rig, queue, buffer, offset, size):
-    """A range is that range: the bytes around it stay."""
+    """A write to a mapped range leaves the bytes around it unchanged."""
     values = np.arange(COUNT, dtype=np.uint32)
     fill(rig, buffer, values)
     with mapped_bytes(buffer, queue, size, offset) as pointer:
@@ -79,7 +79,7 @@ def test_several_maps_of_one_import(rig, queue, buffer):
 
 
 def test_kernels(rig, queue, buffer):
-    """A kernel of the user's works on memory of Vulkan's."""
+    """A user's kernel works on Vulkan's memory."""
     fill(rig, buffer, np.arange(COUNT, dtype=np.float32))
     kernel = bl.load_kernel_bundle(bl.build(ADD), queue).get_kernel("scale")
     with mapped_bytes(buffer, queue, buffer.nbytes) as pointer:
@@ -88,7 +88,7 @@ def test_kernels(rig, queue, buffer):
 
 
 def test_linear_images(rig, queue, exporter):
-    """An image of linear tiling is memory with a pitch, which copies and sampled images take."""
+    """An image of linear tiling is memory with a pitch, which copies and sampled images accept."""
     desc = bl.ImageDescriptor(64, 23, num_channels=4, channel_type="unorm_int8")
     pixels, ours = (random_pixels(desc, seed) for seed in (11, 12))
     with exporter.image(desc, tiling="linear") as image:
@@ -135,7 +135,7 @@ def test_descriptors_are_counted(queue, exporter):
 
 
 def test_array(rig, queue, buffer):
-    """Mapped memory as an array of ours, which the device's functions and DLPack take."""
+    """Mapped memory as an array, which device functions and DLPack accept."""
     fill(rig, buffer, np.arange(COUNT, dtype=np.float32))
     with mapped_bytes(buffer, queue, COUNT * 2, COUNT * 2) as pointer:
         array = bl.as_usm_array(pointer, queue).view(np.float32).reshape(50, COUNT // 100)

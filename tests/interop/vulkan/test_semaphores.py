@@ -1,4 +1,4 @@
-"""Order between Vulkan's queue and ours by shared semaphores, without a wait on the host."""
+"""Shared semaphores order Vulkan's queue and ours, without a wait on the host."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FRAME = WIDTH * HEIGHT * 4
 
 @pytest.fixture
 def ordered(device, context):
-    """Semaphores need an in-order queue (R75)."""
+    """An in-order queue, which semaphores need (R75)."""
     with bl.Queue(device, context, in_order=True) as queue:
         yield queue
 
@@ -46,15 +46,15 @@ def semaphores(rig, exporter, queue, timeline, count=2):
 
 
 def frame_colour(iteration, ours):
-    """Four bytes that no two frames near one another share, nor the two sides."""
+    """Four bytes that differ between neighbouring frames and between the two sides."""
     return (iteration & 255, iteration >> 8 & 255, 17 * iteration + 5 & 255, 200 if ours else 100)
 
 
 class PingPong:
-    """Frames that go to and fro in one image.
+    """Frames exchanged in one image.
 
-    Frame i: Vulkan keeps what it finds in the image, clears it to its own colour and signals; we wait, keep what we
-    find, fill the image with our colour and signal. All of it is submitted ahead: no side waits on the host.
+    Frame i: Vulkan saves the image's contents, clears it to its own colour and signals; we wait, save the contents,
+    fill the image with our colour and signal. Both sides submit all frames ahead: neither waits on the host.
     """
 
     def __init__(self, rig, exporter, queue, count):
@@ -84,12 +84,12 @@ class PingPong:
         return record
 
     def our_part(self, index):
-        """Between our wait and our signal."""
+        """Submit our commands between our wait and our signal."""
         self.queue.ext_oneapi_copy(self.handle, self.ours[index], src_desc=DESC, dst_desc=DESC)
         self.queue.ext_oneapi_copy(self.paint[index], self.handle, src_desc=DESC, dst_desc=DESC)
 
     def check(self):
-        """Every frame on both sides is the other's latest."""
+        """Check that every saved frame on either side is the other side's latest."""
         self.queue.wait_and_throw()
         self.rig.wait()
         found = self.theirs.bytes.reshape(self.count, HEIGHT * WIDTH, 4)
@@ -122,7 +122,7 @@ def test_ping_pong_of_binary_semaphores(rig, exporter, ordered):  # R77, R78
             ordered.ext_oneapi_wait_external_semaphore(is_drawn)
             frames.our_part(index)
             ordered.ext_oneapi_signal_external_semaphore(is_painted)
-        rig.submit(rig.record(lambda command: None), painted.semaphore, None)  # the last signal is waited for too
+        rig.submit(rig.record(lambda command: None), painted.semaphore, None)  # wait for the last signal too
         frames.check()
 
 
@@ -143,7 +143,7 @@ def test_ping_pong_of_timelines(rig, exporter, ordered):  # R76, R77, R78
 
 
 def test_we_may_wait_before_vulkan_signals(rig, exporter, ordered):  # R78
-    """Neither the wait nor what follows blocks the host, and nothing runs before the signal."""
+    """Neither the wait nor later commands block the host, and nothing runs before the signal."""
     made = semaphores(rig, exporter, ordered, timeline=True, count=1)
     value = np.zeros(1, np.uint32)
     memory = bl.malloc_device(4, ordered)
@@ -157,7 +157,7 @@ def test_we_may_wait_before_vulkan_signals(rig, exporter, ordered):  # R78
         after.wait_and_throw()
         ordered.memcpy(value, memory, 4).wait_and_throw()
         assert value[0] == 2
-        ordered.ext_oneapi_wait_external_semaphore(ours, 3).wait_and_throw()  # passed already; the value stays
+        ordered.ext_oneapi_wait_external_semaphore(ours, 3).wait_and_throw()  # the value has passed; the wait leaves it
         assert vk.vkGetSemaphoreCounterValue(rig.device, timeline.semaphore) == 5
     bl.free(memory, ordered)
 

@@ -1,4 +1,4 @@
-"""The examples of docs/examples that share with Vulkan: their pictures against numpy's, and their commands."""
+"""The Vulkan examples of docs/examples: their pictures compared with numpy's, and their command lines."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ LIGHTS = np.array([(6, 1.2, 0.4), (0.5, 3, 0.8), (0.3, 0.8, 7), (4, 3.4, 0.6), (
 
 @pytest.fixture
 def example(rig: Rig, draws: None, manifest: str | None, monkeypatch: pytest.MonkeyPatch):
-    """Imports an example, whose Vulkan is the driver of the run."""
+    """Import an example and make it use the Vulkan driver under test."""
     monkeypatch.syspath_prepend(str(FOLDER))
     with drivers(manifest):
         yield lambda name: __import__(name)
 
 
 def scene(size, turn, background):
-    """Five triangles at the centres of pixels, (size, size, 3)."""
+    """Five triangles evaluated at the pixel centres, shape (size, size, 3)."""
     y, x = (np.indices((size, size)) + 0.5) / size * 2 - 1
     found = np.empty((size, size, 3))
     found[:] = background
@@ -47,7 +47,7 @@ def scene(size, turn, background):
 
 
 def developed(light, exposure):
-    """Spread and tone mapping in double precision, in codes of a screen."""
+    """Blur and tone mapping in double precision, as 8-bit display codes."""
     size = len(light)
     padded = np.pad(light, ((6, 6), (6, 6), (0, 0)), mode="edge")
     total, weights = np.zeros_like(light), 0.0
@@ -71,8 +71,8 @@ def test_share(queue, example):
         light = scene(SIZE, module.turn_of(frame), module.BACKGROUND[:3]).astype(np.float16).astype(np.float64)
         wanted = developed(light, module.EXPOSURE)
         off = np.abs(codes[:, frame * SIZE : (frame + 1) * SIZE, :3] - wanted)
-        # Powers and weights of a texture unit may round to the next code. A rasterizer that places corners to 1/16 of
-        # a pixel decides otherwise of a few pixels at edges, and their light spreads to those around.
+        # Powers and filter weights of a texture unit may round to the next code. A rasterizer with 1/16 pixel precision
+        # classifies a few edge pixels differently, and their light spreads to the pixels around them.
         assert off.mean() < 0.5
         assert (off > 1).mean() < 0.06
         assert wanted.std() > 20
@@ -88,7 +88,7 @@ def test_example_of_the_specification(queue, example, rig):
     left, right = picture[:, :SIZE], picture[:, SIZE:]
     np.testing.assert_array_equal(right, left * np.float32(0.5))
     wanted = scene(SIZE, module.TURN, module.BACKGROUND[:3])
-    assert (np.abs(left[..., :3] - wanted).max(-1) > 1e-6).mean() < 0.002  # at most an edge's pixels
+    assert (np.abs(left[..., :3] - wanted).max(-1) > 1e-6).mean() < 0.002  # a few edge pixels at most
 
 
 @pytest.mark.skipif(not bl.kernels_available(), reason="needs a kernel compiler: pip install 'bindless[kernels]'")

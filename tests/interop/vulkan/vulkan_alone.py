@@ -1,6 +1,6 @@
-"""Whether a GPU's Vulkan driver draws at all: a clear and a blit by Vulkan alone, without this package or CUDA.
+"""Check that a GPU's Vulkan driver draws: a clear and a blit by Vulkan alone, without this package or CUDA.
 
-python vulkan_alone.py UUID SECONDS   the VkPhysicalDevice's, in hex; exit status 3 where it is not done in time
+python vulkan_alone.py UUID SECONDS   the VkPhysicalDevice's UUID in hex; exit status 3 after the time limit
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def barrier(command: Any, image: Any, old: int) -> None:
 
 
 def record(command: Any, source: Any, target: Any) -> None:
-    """A blit to half the size is a triangle or two for a GPU's units that draw; a clear is none."""
+    """A blit to half the size runs a triangle or two on the GPU's graphics units; a clear runs none."""
     for image in (source, target):
         barrier(command, image, vk.VK_IMAGE_LAYOUT_UNDEFINED)
     vk.vkCmdClearColorImage(command, source, GENERAL, vk.VkClearColorValue(float32=[1, 0, 0, 1]), 1, [WHOLE])
@@ -104,4 +104,4 @@ def main(uuid: str, seconds: str) -> int:
 if __name__ == "__main__":
     status = main(*sys.argv[1:])
     sys.stdout.flush()
-    os._exit(status)  # what hangs would be waited for
+    os._exit(status)  # a normal exit would wait for hanging work

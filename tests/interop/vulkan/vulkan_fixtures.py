@@ -1,11 +1,11 @@
-"""The Vulkan drivers that the device of the run can share with.
+"""Vulkan drivers that can share memory with the device under test.
 
-The reference device, and the package's Level Zero driver, share with Vulkan drivers of processors: SwiftShader and
-lavapipe. A GPU shares with its own Vulkan driver, found by its UUID among those that the Vulkan loader finds.
+The reference device and the package's Level Zero driver share with Vulkan drivers on the processor: SwiftShader and
+lavapipe. A GPU shares with its own Vulkan driver, which the UUID identifies among the Vulkan loader's devices.
 
-BINDLESS_SWIFTSHADER   the manifest vk_swiftshader_icd.json of what @sparticuz/chromium packs in bin/swiftshader.tar.br
-BINDLESS_LAVAPIPE      the manifest of lavapipe, where it is not in /usr/share/vulkan/icd.d
-BINDLESS_REQUIRE       with vulkan in it a driver that is missing fails
+BINDLESS_SWIFTSHADER   path of the manifest vk_swiftshader_icd.json, from @sparticuz/chromium's bin/swiftshader.tar.br
+BINDLESS_LAVAPIPE      path of lavapipe's manifest, if it is not in /usr/share/vulkan/icd.d
+BINDLESS_REQUIRE       if it contains vulkan, a missing driver is a failure
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ INSTALL = {
 
 
 def _manifest(driver: str) -> str | None:
-    """Where a driver's manifest is."""
+    """Path of a driver's manifest."""
     named = os.environ.get(f"BINDLESS_{driver.upper()}")
     if named or driver == "swiftshader":
         return named
@@ -56,7 +56,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def manifest(driver: str, device: bl.Device) -> str | None:
-    """The file that names a Vulkan driver; None where the Vulkan loader chooses."""
+    """The manifest of a Vulkan driver; None if the Vulkan loader chooses."""
     if not device.has(bl.Aspect.ext_oneapi_external_memory_import):
         pytest.skip(f"{device.name} has no {bl.Aspect.ext_oneapi_external_memory_import}")
     if driver == "native":
@@ -69,7 +69,7 @@ def manifest(driver: str, device: bl.Device) -> str | None:
 
 @pytest.fixture(scope="session")
 def instance(manifest: str | None, driver: str) -> Iterator[Instance]:
-    """A VkInstance that knows one Vulkan driver, or all of them for a GPU."""
+    """A VkInstance with one Vulkan driver, or with all of them for a GPU."""
     from tests.interop.vulkan.vulkan_rig import Instance, vk
 
     try:
@@ -82,7 +82,7 @@ def instance(manifest: str | None, driver: str) -> Iterator[Instance]:
 
 @pytest.fixture(scope="session")
 def rig(instance: Instance, driver: str, device: bl.Device) -> Iterator[Rig]:
-    """A VkDevice that is the device of the run."""
+    """A VkDevice of the device under test."""
     from bindless.interop import vulkan as sharing
     from tests.interop.vulkan.vulkan_rig import Rig
 
@@ -104,7 +104,7 @@ def rig(instance: Instance, driver: str, device: bl.Device) -> Iterator[Rig]:
 
 @pytest.fixture
 def exports_semaphores(rig: Rig, exporter: Exporter) -> None:
-    """Skip the test with a Vulkan driver that exports no semaphores, which refuses to make one."""
+    """Skip the test on a Vulkan driver that exports no semaphores, which refuses to make one."""
     if rig.has_semaphores:
         return
     with pytest.raises(bl.FeatureNotSupportedError):
@@ -114,7 +114,7 @@ def exports_semaphores(rig: Rig, exporter: Exporter) -> None:
 
 @pytest.fixture(scope="session")
 def draws(rig: Rig, driver: str) -> None:
-    """Fails where a GPU's Vulkan driver does not draw, whoever asks it to, instead of waiting for ever."""
+    """Fail early if a GPU's Vulkan driver does not draw, instead of waiting for ever."""
     if driver != "native":
         return
     from bindless.interop import vulkan as sharing

@@ -1,7 +1,7 @@
-"""A small program of Vulkan's without a window: one device, one queue, and commands that move pixels.
+"""A small Vulkan program without a window: one device, one queue, and commands that move pixels.
 
-It stands for the application that shares its images; nothing in it knows this package. Images are kept in the layout
-GENERAL. What the PyPI package ``vulkan`` costs a call is told in docs/vulkan.md.
+It stands for the application that shares its images and does not use this package. Images stay in the layout GENERAL.
+docs/vulkan.md gives the cost of a call through the PyPI package ``vulkan``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bindless.interop import vulkan as sharing
 
 try:
     import vulkan as vk
-except (ImportError, OSError):  # then no test runs: each says what to install
+except (ImportError, OSError):  # no test runs then: each names the package to install
     vk = None
 
 Array = npt.NDArray[Any]
@@ -41,7 +41,7 @@ def one_level(level: int) -> Any:
 
 @contextmanager
 def drivers(manifest: str | None) -> Iterator[None]:
-    """The Vulkan loader uses this driver alone while the block lasts; None leaves it its own choice."""
+    """Restrict the Vulkan loader to this driver for the duration of the block; None leaves the choice to the loader."""
     names = ("VK_ICD_FILENAMES", "VK_DRIVER_FILES")
     before = {name: os.environ.get(name) for name in names}
     if manifest is not None:
@@ -58,7 +58,7 @@ def drivers(manifest: str | None) -> Iterator[None]:
 
 
 class Instance:
-    """A VkInstance, for all the drivers or for one."""
+    """A VkInstance for one driver or for all drivers."""
 
     def __init__(self, manifest: str | None) -> None:
         application = vk.VkApplicationInfo(pApplicationName="bindless tests", apiVersion=_API)
@@ -107,7 +107,7 @@ class Staging:
 
 
 def queue_family(physical_device: Any, *, draws: bool = True) -> int | None:
-    """A family of queues that draw, compute and copy, or of queues that only copy; None where there is none."""
+    """A queue family for graphics, compute and copies, or for copies only; None if the device has none."""
     families = vk.vkGetPhysicalDeviceQueueFamilyProperties(physical_device)
     wanted = vk.VK_QUEUE_GRAPHICS_BIT | vk.VK_QUEUE_COMPUTE_BIT
     if draws:
@@ -117,11 +117,14 @@ def queue_family(physical_device: Any, *, draws: bool = True) -> int | None:
 
 
 class Rig:
-    """A VkDevice with the extensions of sharing, and a queue that draws, computes and copies, or one of ``family``.
+    """A VkDevice with the sharing extensions, and one queue for graphics, compute and copies, or one of ``family``.
 
-    Attributes:
-        has_timelines, has_semaphores: whether it exports such semaphores.
-        shares_timelines: whether the device that they are for imports timelines, too: OpenCL's are binary.
+    Attributes
+    ----------
+    has_timelines, has_semaphores
+        Whether the device exports timelines, and semaphores at all.
+    shares_timelines
+        Whether the importing device supports timelines, too: OpenCL's semaphores are binary.
     """
 
     def __init__(self, physical_device: Any, family: int | None = None, *, takes_timelines: bool = True) -> None:
@@ -150,7 +153,7 @@ class Rig:
     # ------------------------------------------------------------------ commands
 
     def record(self, what: Callable[[Any], None]) -> Any:
-        """A VkCommandBuffer that may be submitted any number of times."""
+        """A VkCommandBuffer that may be submitted repeatedly."""
         info = vk.VkCommandBufferAllocateInfo(
             commandPool=self.pool, level=vk.VK_COMMAND_BUFFER_LEVEL_PRIMARY, commandBufferCount=1
         )
@@ -170,7 +173,7 @@ class Rig:
         wait_value: int | None = None,
         signal_value: int | None = None,
     ) -> Any:
-        """A VkSubmitInfo; ``wait`` and ``signal`` are VkSemaphores, with values where they are timelines."""
+        """A VkSubmitInfo; ``wait`` and ``signal`` are VkSemaphores, with values for timelines."""
         values = None
         if wait_value is not None or signal_value is not None:
             values = vk.VkTimelineSemaphoreSubmitInfo(
@@ -186,7 +189,7 @@ class Rig:
         )
 
     def submit_batch(self, batch: Any, fence: Any = None) -> None:
-        """Returns at once; the VkFence is signalled after it."""
+        """Submit and return at once; the VkFence is signalled when the batch is complete."""
         vk.vkQueueSubmit(self.queue, 1, batch, fence)
 
     @contextmanager
@@ -198,26 +201,26 @@ class Rig:
             vk.vkDestroyFence(self.device, made, None)
 
     def wait_for(self, fence: Any) -> None:
-        """Returns when a VkFence is signalled, which it then no longer is."""
+        """Wait for a VkFence and reset it."""
         vk.vkWaitForFences(self.device, 1, [fence], True, 2**64 - 1)
         vk.vkResetFences(self.device, 1, [fence])
 
     def submit(self, command: Any, *others: Any, **values: int) -> None:
-        """Submits a batch of these arguments; returns at once."""
+        """Submit a batch of these arguments; return at once."""
         self.submit_batch(self.batch(command, *others, **values))
 
     def wait(self) -> None:
         vk.vkQueueWaitIdle(self.queue)
 
     def run(self, what: Callable[[Any], None], wait: Any = None, signal: Any = None) -> None:
-        """Records, submits and waits on the host."""
+        """Record, submit and wait on the host."""
         command = self.record(what)
         self.submit(command, wait, signal)
         self.wait()
         vk.vkFreeCommandBuffers(self.device, self.pool, 1, [command])
 
     def become_general(self, command: Any, image: Any, levels: int = 1, *, keep: bool = True) -> None:
-        """A barrier for everything before and after; ``keep=False`` is the first use, from the layout UNDEFINED."""
+        """A full barrier; ``keep=False`` is for the first use, from the layout UNDEFINED."""
         barrier = vk.VkImageMemoryBarrier(
             srcAccessMask=_EVERYTHING,
             dstAccessMask=_EVERYTHING,
@@ -235,7 +238,7 @@ class Rig:
         vk.vkCmdPipelineBarrier(command, _ALL, _ALL, 0, 1, [memory], 0, None, 0, None)
 
     def start(self, image: sharing.ExportedImage) -> None:
-        """Brings a new image to the layout GENERAL."""
+        """Move a new image to the layout GENERAL."""
         self.run(lambda command: self.become_general(command, image.image, image.desc.num_levels, keep=False))
 
     # ------------------------------------------------------------------ pixels
@@ -255,11 +258,11 @@ class Rig:
         )
 
     def write(self, image: sharing.ExportedImage, levels: Sequence[Array], signal: Any = None) -> None:
-        """All levels of an image, each of the shape of its descriptor."""
+        """Write all levels of an image; each array has the shape of its level's descriptor."""
         self.move(image, levels, signal=signal)
 
     def read(self, image: sharing.ExportedImage, wait: Any = None) -> list[Array]:
-        """All levels of an image."""
+        """Read all levels of an image."""
         desc = image.desc
         sizes = [desc] if desc.num_levels == 1 else [desc.get_mip_level_desc(i) for i in range(desc.num_levels)]
         levels = [np.zeros(size.shape, size.dtype) for size in sizes]
@@ -275,7 +278,7 @@ class Rig:
         wait: Any = None,
         signal: Any = None,
     ) -> None:
-        # Each level at a multiple of 16 bytes: copies want multiples of the pixel.
+        # Each level starts at a multiple of 16 bytes: copies require multiples of the pixel size.
         places = np.cumsum([0, *(-(-level.nbytes // 16) * 16 for level in levels)])
         with Staging(self, int(places[-1])) as staging:
             slots = [staging.bytes[at : at + level.nbytes] for at, level in zip(places, levels)]
@@ -297,7 +300,7 @@ class Rig:
                     level.reshape(-1).view(np.uint8)[:] = slot
 
     def clear(self, image: sharing.ExportedImage, colour: Sequence[float], signal: Any = None) -> None:
-        """The whole of a float or normalized image in one colour."""
+        """Fill a whole float or normalized image with one colour."""
 
         def what(command: Any) -> None:
             self.become_general(command, image.image)
@@ -314,7 +317,7 @@ class Rig:
         self.run(what, signal=signal)
 
     def reduce(self, image: sharing.ExportedImage) -> None:
-        """Fills the levels of a two-dimensional mipmap from level 0, each by a linear blit of the one before."""
+        """Fill the levels of a two-dimensional mipmap from level 0, each by a linear blit of the previous one."""
 
         def what(command: Any) -> None:
             for level in range(1, image.desc.num_levels):
