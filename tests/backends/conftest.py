@@ -1,4 +1,4 @@
-"""The contract's own fixture."""
+"""Fixture of the contract tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The OpenCL device that kernels in SPIR-V are compared on."""
+"""The OpenCL device whose results are the reference for SPIR-V kernels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Both = Callable[..., tuple[list[Any], list[Any]]]
 
 @pytest.fixture(scope="session")
 def peer() -> Iterator[OpenCLPeer]:
-    """An OpenCL device that takes SPIR-V."""
+    """An OpenCL device that accepts SPIR-V."""
     found = spirv_device()
     if found is None:
         lacks("opencl_spirv", _INSTALL)
@@ -32,7 +32,8 @@ def peer() -> Iterator[OpenCLPeer]:
 
 @pytest.fixture
 def both(queue: bl.Queue, peer: OpenCLPeer) -> Both:
-    """``both(module, kernel, size, *arguments, local=None)``: what a kernel leaves here, and on the OpenCL device."""
+    """``both(module, kernel, size, *arguments, local=None)``: a kernel's results on this device and on the OpenCL
+    device."""
     if queue.device.backend is bl.Backend.cuda:
         pytest.skip("CUDA runs PTX, not the modules that OpenCL devices take")
 

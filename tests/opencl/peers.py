@@ -1,7 +1,7 @@
-"""One module in SPIR-V or OpenCL C on two devices: the device of the tests, and an OpenCL device through the raw API.
+"""Run one SPIR-V or OpenCL C module on two devices: the device under test, and an OpenCL device through the raw API.
 
-``run(module, kernel, size, *arguments, local=None)`` of both gives the arrays and images among the arguments as the
-kernel leaves them. Ranges are in OpenCL's order, dimension 0 the fastest.
+``run(module, kernel, size, *arguments, local=None)`` of either device returns the arrays and images among the arguments
+after the launch. Ranges are in OpenCL's order: dimension 0 is the fastest.
 """
 
 from __future__ import annotations
@@ -41,10 +41,14 @@ _MODES = {
 class Picture:
     """An image parameter.
 
-    Args:
-        pixels: ([depth or layers,] [height,] width, channels).
-        channel_type: of the package's.
-        layered: whether the first axis counts layers.
+    Parameters
+    ----------
+    pixels
+        Shape ([depth or layers,] [height,] width, channels).
+    channel_type
+        The package's channel type.
+    layered
+        Whether the first axis counts layers.
     """
 
     pixels: Array
@@ -53,7 +57,7 @@ class Picture:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Width, height and depth, as far as it has them."""
+        """Width, height and depth, for as many dimensions as the image has."""
         return tuple(reversed(self.pixels.shape[1 if self.layered else 0 : -1]))
 
 
@@ -68,7 +72,7 @@ class Sampler:
 
 @dataclass
 class Local:
-    """Local memory, in bytes."""
+    """Local memory; size in bytes."""
 
     nbytes: int
 
@@ -80,13 +84,13 @@ class Value:
     content: Array
 
 
-# ------------------------------------------------------------------ the device of the tests
+# ------------------------------------------------------------------ the device under test
 
 
 def run_here(
     queue: bl.Queue, module: bytes, kernel: str, size: Sequence[int], *arguments: Any, local: Any = None
 ) -> list[Array]:
-    """The kernel on the queue's device, through the package."""
+    """Run the kernel on the queue's device, through the package."""
     made = bl.load_kernel_bundle(module, queue).get_kernel(kernel)
     with ExitStack() as kept:
         passed, results = [], []
@@ -145,14 +149,14 @@ def _here(queue: bl.Queue, argument: Any, kept: ExitStack) -> tuple[Any, Callabl
 
 
 def spirv_device() -> tuple[Any, Any] | None:
-    """(platform, device) of a CPU or GPU that takes SPIR-V and has images, if there is one."""
+    """(platform, device) of a CPU or GPU that accepts SPIR-V and has images; None if there is none."""
     if not cl.available():
         return None
     for platform in cl.platforms():
         for device in cl.get_all("cl_device_id", "clGetDeviceIDs", platform, cl.lib.CL_DEVICE_TYPE_ALL):
             try:
                 takes = "SPIR-V" in cl.get_text("clGetDeviceInfo", device, cl.lib.CL_DEVICE_IL_VERSION)
-            except bl.Error:  # before OpenCL 2.1 there is no such question
+            except bl.Error:  # OpenCL before 2.1 lacks this query
                 continue
             if takes and any(cl.get_info("clGetDeviceInfo", device, cl.lib.CL_DEVICE_IMAGE_SUPPORT)):
                 return platform, device
@@ -167,7 +171,7 @@ def _made(function: str, *arguments: Any) -> Any:
 
 
 class OpenCLPeer:
-    """A context and a queue of an OpenCL device; close it."""
+    """A context and a queue of an OpenCL device; the caller closes it."""
 
     def __init__(self, platform: Any, device: Any) -> None:
         self.name = cl.get_text("clGetPlatformInfo", platform, cl.lib.CL_PLATFORM_NAME)
@@ -183,11 +187,11 @@ class OpenCLPeer:
         """For programs in OpenCL C."""
 
     def has(self, extension: str) -> bool:
-        """Whether the device announces an extension."""
+        """Whether the device lists an extension."""
         return extension in cl.get_text("clGetDeviceInfo", self._device, cl.lib.CL_DEVICE_EXTENSIONS).split()
 
     def close(self) -> None:
-        """Releases everything."""
+        """Release everything."""
         self._kept.close()
 
     def _program(self, module: bytes) -> Any:
@@ -212,7 +216,7 @@ class OpenCLPeer:
     def run(
         self, module: bytes, kernel: str, size: Sequence[int], *arguments: Any, local: Sequence[int] | None = None
     ) -> list[Array]:
-        """The kernel on this device."""
+        """Run the kernel on this device."""
         made = _made("clCreateKernel", self._program(module), kernel.encode())
         null = cl.ffi.NULL
         with ExitStack() as kept:
@@ -233,7 +237,7 @@ class OpenCLPeer:
             return [self._read(argument, memory) for argument, memory in results]
 
     def _argument(self, argument: Any, kept: ExitStack) -> tuple[Any, Any]:
-        """The C value of an argument, and its memory if it is some."""
+        """The C value of an argument, and its memory object if it has one."""
         flags = cl.lib.CL_MEM_READ_WRITE | cl.lib.CL_MEM_COPY_HOST_PTR
         if isinstance(argument, Picture):
             memory = self._image(argument, flags)

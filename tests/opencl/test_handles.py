@@ -1,4 +1,4 @@
-"""Kernels with handles on every OpenCL device there is, through the package, beside numpy."""
+"""Kernels with image handles on every OpenCL device, through the package, compared with numpy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = [
 Array = npt.NDArray[Any]
 HEAD = "#include <bindless/device.h>\n"
 
-# Shapes: [layers or depth,] [height,] width; positions as the device functions take them.
+# Shapes: [layers or depth,] [height,] width; positions are in the order of the device functions.
 SHAPES = {"1d": (29,), "2d": (7, 29), "3d": (5, 7, 29), "1d_array": (4, 29), "2d_array": (4, 7, 29)}
 _PLACES = {
     "1d": ("x", ""),
@@ -34,7 +34,7 @@ RESULTS = {"fp32": "float4", "unorm_int8": "float4", "signed_int16": "int4", "un
 
 
 def _copies() -> str:
-    """Kernels that copy an image, one for each geometry and class, and look one place beyond each end."""
+    """Kernels that copy an image, one per geometry and class, and read one position beyond each end."""
     parts = []
     for geometry, (place, layer) in _PLACES.items():
         array = "_array" if layer else ""
@@ -67,13 +67,13 @@ def queues() -> Iterator[list[bl.Queue]]:
 
 @pytest.fixture(scope="module")
 def copies(queues: list[bl.Queue]) -> list[bl.KernelBundle]:
-    """The kernels of ``_copies`` for each queue."""
+    """The bundle of ``_copies`` for each queue."""
     file = bl.build(_copies(), targets="opencl_c")
     return [bl.load_kernel_bundle(file, queue) for queue in queues]
 
 
 class _Images:
-    """Images of a queue with handles; close it."""
+    """Images of a queue and their handles; the caller closes it."""
 
     def __init__(self, queue: bl.Queue) -> None:
         self._queue, self._kept = queue, ExitStack()
@@ -85,7 +85,7 @@ class _Images:
         self._kept.close()
 
     def make(self, pixels: Array, channel_type: str, layered: bool = False, filtering: str = "") -> tuple[Any, Any]:
-        """The memory with these pixels, and a handle: a sampled one where a filter is named."""
+        """Image memory with these pixels and a handle: a sampled handle if a filter is given."""
         desc = bl.ImageDescriptor(
             *reversed(pixels.shape[int(layered) : -1]),
             num_channels=pixels.shape[-1],
@@ -120,7 +120,8 @@ def _pixels(shape: tuple[int, ...], channel_type: str) -> Array:
 def test_fetches_samples_and_writes(
     geometry: str, channel_type: str, queues: list[bl.Queue], copies: list[bl.KernelBundle]
 ) -> None:
-    """Pixels come and go as they are; a place outside is zero and not written; the middle of a pixel is the pixel."""
+    """Pixels are read and written unchanged; positions outside read zero and are not written; a sample at a pixel's
+    centre is the pixel."""
     result, layered = RESULTS[channel_type], geometry.endswith("array")
     pixels = _pixels((*SHAPES[geometry], 4), channel_type)
     for queue, bundle in zip(queues, copies):
@@ -138,7 +139,7 @@ def test_fetches_samples_and_writes(
             np.testing.assert_array_equal(images.read(memory, pixels), pixels)
             found = beyond.numpy(queue).copy()
             wanted = pixels / np.float32(255) if channel_type == "unorm_int8" else pixels.astype(dtype)
-            # A normalized code may be off by 1.5 units in the last place (OpenCL C, conversion rules).
+            # A normalized code may differ by 1.5 ulp (OpenCL C, conversion rules).
             np.testing.assert_allclose(found[..., 1:-1, :], wanted, rtol=2e-7 if "norm" in channel_type else 0)
             assert not found[..., (0, -1), :].any()
             inner = sampled.numpy(queue)[..., 1:-1, :]
@@ -190,7 +191,7 @@ def test_channels_that_an_image_lacks_are_zero(queues: list[bl.Queue]) -> None:
 
 
 def test_reading_and_writing_through_one_handle(queues: list[bl.Queue]) -> None:
-    """Where the device has it; elsewhere its compiler says no, and the log is on the error."""
+    """Devices with read_write images do both; on others the compiler refuses, and the error carries the build log."""
     file = bl.build(
         HEAD + "kernel void twice(unsampled_image_handle image)\n"
         "{ const int2 at = (int2)((int)get_global_id(0), (int)get_global_id(1));\n"
@@ -213,7 +214,7 @@ def test_reading_and_writing_through_one_handle(queues: list[bl.Queue]) -> None:
 @pytest.mark.parametrize("coordinate", ["normalized", "unnormalized"])
 @pytest.mark.parametrize("filtering", ["nearest", "linear"])
 def test_places_far_away(filtering: str, coordinate: str, queues: list[bl.Queue]) -> None:
-    """Beyond what a driver's own arithmetic takes lies the edge, and what is no number is some pixel."""
+    """Coordinates beyond the range of the driver's arithmetic read the edge; NaN reads an arbitrary pixel."""
     pixels = np.random.default_rng(8).random((3, 29, 4), np.float32)
     far = np.array([1e6, 2.2e9, 1e15, 1e30, np.inf], np.float32)
     coords = np.stack([np.concatenate([-far, far, [np.nan]]), np.full(11, 0.5)], 1).astype(np.float32)
@@ -231,7 +232,7 @@ def test_places_far_away(filtering: str, coordinate: str, queues: list[bl.Queue]
 
 
 def test_layers_that_there_are_not(queues: list[bl.Queue]) -> None:
-    """A sample is of the last layer then."""
+    """A layer index out of range samples the last layer."""
     file = bl.build(
         HEAD + "kernel void f(sampled_image_handle image, global const uint *layers, global float4 *out)\n"
         "{ const size_t i = get_global_id(0); out[i] = sample_image_array_float4(image, 1.5f, layers[i]); }",

@@ -1,4 +1,4 @@
-"""Arithmetic, conversions and functions: one module, bit for bit where the result is exact, else within stated ulp."""
+"""Arithmetic, conversions and functions: bit-exact where the result is exact, else within the specified ulp."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _EXACT = (
 
 
 def _source(kernel: str, scalar: str, parts: Sequence[str], operands: str) -> str:
-    """A kernel whose row k of the result is expression k, with T for its type."""
+    """A kernel with scalar type T; row k of its result is expression k."""
     lines = "".join(f"    out[{k} * n + i] = (T)({part});\n" for k, part in enumerate(parts))
     return (
         "#undef T\n#define T " + scalar + f"\nkernel void {kernel}_{scalar}(global T *out, global const T *in)\n{{\n"
@@ -49,7 +49,7 @@ def _source(kernel: str, scalar: str, parts: Sequence[str], operands: str) -> st
 
 
 def _lacks(peer: OpenCLPeer, scalar: str) -> bool:
-    """Whether the OpenCL device has no numbers of a type; a module with them does not build there."""
+    """Whether the OpenCL device lacks a type; a module that uses the type does not build there."""
     extension = {"half": "cl_khr_fp16", "double": "cl_khr_fp64"}.get(scalar)
     return extension is not None and not peer.has(extension)
 
@@ -86,7 +86,7 @@ def test_integers(scalar: str, module: bytes, both: Any) -> None:
 
 
 def _bits(values: Array) -> Array:
-    """Bit patterns, all not-a-numbers the same."""
+    """Bit patterns with all NaNs made equal."""
     kept = values.copy()
     kept[np.isnan(kept)] = np.nan
     return kept.view(f"u{values.itemsize}")
@@ -111,7 +111,7 @@ def test_exact_operations_of_floats(scalar: str, peer: OpenCLPeer, module: bytes
 
 # ------------------------------------------------------------------ functions
 
-# Range of the arguments. The devices lie within so many units in the last place of each other.
+# Largest difference between the devices, in ulp, and the range of the arguments.
 APART = 5
 FUNCTIONS: dict[str, tuple[float, float]] = {
     "sin": (-30, 30), "cos": (-30, 30), "tan": (-1.5, 1.5), "asin": (-1, 1), "acos": (-1, 1), "atan": (-50, 50),
@@ -164,7 +164,7 @@ def test_functions(name: str, scalar: str, functions: bytes, both: Any) -> None:
 
 
 def test_functions_of_vectors(functions: bytes, both: Any) -> None:
-    """Sums of products: as many roundings as terms, of the largest of them."""
+    """Sums of products: the error bound is one rounding per term, relative to the largest term."""
     values = np.random.default_rng(5).uniform(0.1, 5, (3, COUNT, 4)).astype(np.float32)
     here, there = both(functions, "vectors", COUNT, np.zeros((len(VECTORS), COUNT), np.float32), values)
     for part, mine, theirs in zip(VECTORS, here[0], there[0]):

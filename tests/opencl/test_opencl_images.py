@@ -1,7 +1,7 @@
 """Images and samplers as parameters, and the examples' arithmetic: one module on both devices.
 
-Reads, writes, copies and nearest texels are equal bit for bit. An OpenCL CPU filters with full weights, a texture unit
-with eight bits of them: linear samples lie within 1/256 of what neighbouring texels differ by, in each dimension.
+Reads, writes, copies and nearest texels are bit-exact. An OpenCL CPU filters with full weights, a texture unit with
+eight-bit weights: linear samples differ by at most 1/256 of the difference of neighbouring texels, in each dimension.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ SHAPES = {"1": (37,), "2": (11, 13), "3": (5, 7, 9), "layers": (3, 7, 9)}
 
 @pytest.fixture(scope="module")
 def modules() -> dict[str, bytes]:
-    """The module of each kernel."""
+    """The SPIR-V module of each kernel."""
     sections = bl.build(SOURCE, targets="spirv").sections
     return {kernel: section.data for section in sections for kernel in section.kernels}
 
@@ -103,7 +103,7 @@ def test_samples(dimensions: int, filtering: str, addressing: str, modules: dict
     shape = (16, 8, 32)[-dimensions:]
     pixels = np.random.default_rng(10).random((*shape, 4), np.float32)
     at = np.zeros((2000, 4), np.float32)
-    # Multiples of 1/1024 off the edges of texels: no coordinate depends on the last bit of a product.
+    # Multiples of 1/1024 off the texel edges: no coordinate depends on the last bit of a product.
     at[:, :dimensions] = (np.random.default_rng(11).integers(-1500, 2500, (2000, dimensions)) + 0.5) / 1024
     kernel = f"sample{dimensions}"
     sampler = Sampler(addressing, "normalized", filtering)
@@ -171,7 +171,7 @@ kernel void cover(global const print_t *prints, uint count, global float4 *out)
 
 
 def _without_images(name: str) -> str:
-    """An example's source without the kernels that use images: a module that holds one of them is none for OpenCL."""
+    """An example's source without its image kernels: OpenCL accepts no module that contains one."""
     text = (EXAMPLES / name).read_text()
     for kernel in re.findall(r"^kernel void .*?^}\n", text, re.MULTILINE | re.DOTALL):
         if re.search(r"image_handle|(?:sample|fetch|write)_\w+\(", kernel):
@@ -227,7 +227,7 @@ def test_the_atlas(both: Any) -> None:
 
 
 def test_the_sphere(both: Any) -> None:
-    """Its two kernels without images, as they are."""
+    """The two kernels of the example that use no image, unchanged."""
     modules = _sections(_without_images("environment_sphere.cl"))
     scene = np.array([0, 0, 4, 0, 0.9, 0.8, 0.7, 0, 2.4, 1.5, 0, 0], np.float32)
     directions, mirrored = np.zeros((24 * 32 * 4, 3), np.float32), np.zeros(24 * 32 * 4, np.float32)
@@ -239,7 +239,7 @@ def test_the_sphere(both: Any) -> None:
 
 
 def test_the_ground_plane(both: Any) -> None:
-    """Its floor as colours: where each pixel lies, and how large it is there."""
+    """The ground plane as colours that encode the position and footprint of each pixel."""
     text = (EXAMPLES / "ground_plane.cl").read_text()
     text = text.replace("sampled_image_handle trilinear, sampled_image_handle anisotropic, ", "")
     text = text.replace("unsampled_image_handle picture", "global float4 *picture").replace(
@@ -252,14 +252,14 @@ def test_the_ground_plane(both: Any) -> None:
     text = text.replace("write_image(", "picture[y * width + x] = (")
     scene = np.array([1, 0, 0, 0, 0, 0.95, 0.3, 0, 0, -0.3, 0.95, 0, 1.5, 0.7, 0.05, 0], np.float32)
     results = both(_sections(text)["draw"], "draw", (48, 32), Value(scene), np.zeros((32, 48, 4), np.float32))
-    # A tile's edge may fall to the other side where the last bit of a coordinate decides.
+    # The last bit of a coordinate may move a tile's edge to the next pixel.
     here, there = results[0][0], results[1][0]
     assert here.std() > 0.1
     assert np.mean(np.abs(here - there).max(axis=-1) > 1e-4) < 0.005
 
 
 def test_the_ray_caster(both: Any) -> None:
-    """Its images as parameters with samplers instead of handles."""
+    """The ray caster with image and sampler parameters instead of handles."""
     text = (EXAMPLES / "volume_raycaster.cl").read_text()
     text = text.replace("sampled_image_handle volume, sampled_image_handle transfer,",
                         "read_only image3d_t volume, read_only image1d_t transfer, sampler_t how,")  # fmt: skip
@@ -284,4 +284,4 @@ def test_the_ray_caster(both: Any) -> None:
     )
     here, there = results[0][-1], results[1][-1]
     assert here.std() > 0.05
-    assert np.abs(here - there).mean() < 2e-3 and np.abs(here - there).max() < 0.05  # weights of eight bits
+    assert np.abs(here - there).mean() < 2e-3 and np.abs(here - there).max() < 0.05  # eight-bit filter weights

@@ -1,4 +1,4 @@
-"""Control flow, memory of all kinds, barriers and atomics: bit for bit on both devices, and as numpy has it."""
+"""Control flow, all address spaces, barriers and atomics: bit-exact on both devices and compared with numpy."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def _ints(shape: Any, low: int, high: int, dtype: Any = np.int32) -> Any:
 
 
 def _equal(results: tuple[list[Any], list[Any]], number: int = 0) -> Any:
-    """The array that both devices leave."""
+    """The result array, after a check that both devices agree."""
     here, there = results
     np.testing.assert_array_equal(here[number], there[number])
     return here[number]

@@ -28,7 +28,7 @@ _kept: dict[int, Any] = {}
 
 
 def _context(backend: BackendProtocol, device: Any) -> Any:
-    """A new context; of OpenCL's GPUs one for all tests, for one takes their driver a quarter of a second."""
+    """A new context; OpenCL GPUs share one context for all tests, because making one takes a quarter of a second."""
     if backend.backend != "opencl" or device.type != "gpu":
         return backend.create_context([device])
     if id(device) not in _kept:
@@ -37,7 +37,7 @@ def _context(backend: BackendProtocol, device: Any) -> Any:
 
 
 class _Keeper:
-    """A backend whose events do not go by themselves: what tests were given, and did not give back, goes in the end."""
+    """A backend whose events need an explicit release: the teardown releases those that a test did not."""
 
     def __init__(self, backend: BackendProtocol) -> None:
         self._backend = backend
@@ -66,9 +66,9 @@ class _Keeper:
 
 
 class Rig:
-    """One backend with a context and an in-order queue, and what tests do with them in a line.
+    """One backend with a context and an in-order queue, and short forms for tests.
 
-    Everything made through it is given back at the end of the test.
+    The teardown releases everything made through it.
     """
 
     def __init__(self, backend: BackendProtocol, device: Any) -> None:
@@ -113,14 +113,14 @@ class Rig:
         return address, pitch
 
     def upload(self, array: Array, kind: UsmKind = UsmKind.device) -> int:
-        """New memory that holds an array."""
+        """Allocate memory and copy an array into it."""
         array = np.ascontiguousarray(array)
         address = self.allocate(max(array.nbytes, 1), kind)
         self.wait(self.backend.copy(self.queue, address, array.ctypes.data, array.nbytes))
         return address
 
     def download(self, address: int, like: Array) -> Array:
-        """A new array from memory."""
+        """Copy memory to a new array."""
         out = np.empty_like(like)
         self.wait(self.backend.copy(self.queue, out.ctypes.data, address, out.nbytes))
         return out
@@ -128,7 +128,7 @@ class Rig:
     # ------------------------------------------------------------------ images
 
     def image(self, desc: ImageDescriptor, pixels: Array | None = None) -> int:
-        """New image memory, holding pixels (all levels of a mipmap as a list of arrays)."""
+        """Allocate image memory and fill it with pixels (a list of arrays for the levels of a mipmap)."""
         handle = self.backend.allocate_image(self.context, self.device, desc)
         self._undo.append(lambda: self.backend.free_image(self.context, handle, desc))
         if pixels is not None:
@@ -140,7 +140,7 @@ class Rig:
         self.wait(self.backend.copy_image(self.queue, region))
 
     def counts(self, channel_type: ImageChannelType | str) -> tuple[int, ...]:
-        """Numbers of channels that images have; all drivers but some of OpenCL's have 1, 2 and 4."""
+        """Supported numbers of channels: 1, 2 and 4, except on some OpenCL drivers."""
         kind = ImageChannelType(channel_type)
         found = tuple(count for count in (1, 2, 4) if self.backend.supports_format(self.device, kind, count))
         if not found and self.backend.backend == "opencl" and lacks_format(self.platform, kind):
@@ -158,7 +158,7 @@ class Rig:
 
     @property
     def platform(self) -> str:
-        """Its name."""
+        """Name of the platform."""
         return next(found.platform.name for found in self.backend.devices() if found.native is self.device)
 
     def read(self, handle: int, desc: ImageDescriptor) -> Array:
@@ -168,7 +168,7 @@ class Rig:
         return out
 
     def host(self, array: Array, desc: ImageDescriptor, offset: tuple[int, int, int] = (0, 0, 0)) -> HostMemory:
-        """A host endpoint over an array that has the shape of a descriptor's image."""
+        """A host endpoint over an array with the shape of a descriptor's image."""
         assert array.flags.c_contiguous
         assert array.nbytes == desc.extent[0] * desc.extent[1] * desc.extent[2] * desc.pixel_size
         return HostMemory(array.ctypes.data, desc.extent, desc.pixel_size, array.nbytes, offset)
@@ -215,7 +215,7 @@ class Rig:
         dy: Array | None = None,
         waits: Sequence[NativeEvent] = (),
     ) -> Array:
-        """Runs a device function over arrays and gives the values, read or written."""
+        """Run a device function over arrays and return the values, read or written."""
         coords = np.ascontiguousarray(coords, "float32" if operation.startswith("sample") else "int32")
         count = len(coords)
         if values is None:
@@ -249,7 +249,7 @@ class Rig:
 
 
 def pixels_of(desc: ImageDescriptor, seed: int = 1) -> Array:
-    """Random pixels of an image: every code of integers, finite floats."""
+    """Random pixels of an image: all codes of integer formats, finite floats."""
     random = np.random.default_rng(seed)
     if desc.dtype.kind == "f":
         return random.uniform(-4, 4, desc.shape).astype(desc.dtype)

@@ -1,4 +1,4 @@
-"""What every backend does: discovery, contexts, queues, events and unified memory."""
+"""Contract of every backend: discovery, contexts, queues, events and unified memory."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_hints_change_nothing(rig: Rig) -> None:
 
 
 def test_host_to_host_copies_come_in_order(rig: Rig) -> None:
-    """The copy to the second array must see what commands before it in the queue wrote."""
+    """The copy to the second array reads the writes of earlier commands in the queue."""
     staging = rig.allocate(BIG, UsmKind.host)
     device = rig.allocate(BIG)
     out = np.zeros(BIG, "uint8")
@@ -234,7 +234,7 @@ def test_order_of_an_in_order_queue(rig: Rig) -> None:
 
 @pytest.mark.parametrize("rounds", [12])
 def test_dependencies_between_queues(rig: Rig, rounds: int) -> None:
-    """Each command waits for the one before, each in another queue: only the events make the order."""
+    """Each command depends on the previous one, in another queue: only events order them."""
     queues = [rig.make_queue(in_order=order) for order in (True, False, True, False)]
     address = rig.allocate(BIG)
     waits: list[object] = []
@@ -295,7 +295,7 @@ def test_times_of_a_profiling_queue(rig: Rig) -> None:
         assert submitted <= started <= ended
         assert later[0] <= later[1] <= later[2]
         assert submitted <= later[0]
-        assert ended <= later[1] + 2000  # the resolution of two clocks
+        assert ended <= later[1] + 2000  # resolution of two clocks
         assert 0 < ended - started < 10_000_000_000
         assert rig.backend.event_status(second) is EventStatus.complete
 

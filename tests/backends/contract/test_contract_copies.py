@@ -1,4 +1,4 @@
-"""What every backend does with copies of image regions, against numpy slicing."""
+"""Contract of every backend for copies of image regions, compared with numpy slicing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Extent = tuple[int, int, int]
 
 
 def block(array: Array, desc: ImageDescriptor, offset: Extent, extent: Extent) -> Array:
-    """The view of a region: (z, y, x, channels)."""
+    """The view of a region, shape (z, y, x, channels)."""
     x, y, z = desc.extent
     whole = array.reshape(z, y, x, desc.num_channels)
     (x0, y0, z0), (w, h, d) = offset, extent
@@ -28,7 +28,7 @@ def block(array: Array, desc: ImageDescriptor, offset: Extent, extent: Extent) -
 
 
 class Side:
-    """One end of a copy: somewhere that holds an image, readable and writable whole."""
+    """One side of a copy: storage for an image, which the test reads and writes as a whole."""
 
     def __init__(self, rig: Rig, kind: str, desc: ImageDescriptor, pixels: Array) -> None:
         self.rig, self.kind, self.desc = rig, kind, desc
@@ -43,7 +43,7 @@ class Side:
             self.handle = rig.upload(pixels, UsmKind(kind))
 
     def _rows(self, write: bool) -> None:
-        """Copies row by row, which needs nothing of the code under test but plain copies."""
+        """Copy row by row with plain copies, independent of the code under test."""
         rows = self.array.reshape(-1, self.desc.width * self.desc.num_channels)
         for index, row in enumerate(rows):
             device, host = self.handle + index * self.pitch, row.ctypes.data
@@ -71,7 +71,7 @@ class Side:
 def regions(
     source: ImageDescriptor, target: ImageDescriptor, count: int, seed: int
 ) -> list[tuple[Extent, Extent, Extent]]:
-    """Random (source offset, target offset, extent), beginning with the whole and with single pixels at the corners."""
+    """Random (source offset, target offset, extent); the whole image and single corner pixels come first."""
     random = np.random.default_rng(seed)
     most = tuple(min(a, b) for a, b in zip(source.extent, target.extent))
 
@@ -94,7 +94,7 @@ def regions(
 
 
 def check_copies(rig: Rig, make: Callable[[int], tuple[Side, Side]], count: int, seed: int, waits: Any = ()) -> None:
-    """Copies random regions from one side to the other and compares everything with slices."""
+    """Copy random regions from one side to the other and compare the whole target with slicing."""
     source, target = make(seed)
     expected = target.pixels().copy()
     before = source.pixels().copy()
@@ -113,7 +113,7 @@ PLACES = ("array", "image", "device", "host", "shared", "pitched")
 
 
 def has(shape: str, place: str) -> bool:
-    """Linear memory holds images of one and two dimensions, pitched ones of two."""
+    """Linear memory holds images of one and two dimensions; pitched memory those of two."""
     return place in ("array", "image") or shape == "2d" or (shape == "1d" and place != "pitched")
 
 

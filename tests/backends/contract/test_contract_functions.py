@@ -1,6 +1,6 @@
-"""What every backend's device functions read and write, against numpy in float64.
+"""Contract of every backend's device functions: values read and written, compared with numpy in float64.
 
-Filtered values are compared within what weights of eight bits can differ by; ``tests/numerics`` has the exact ones.
+Filtered values are compared within the tolerance of eight-bit weights; ``tests/numerics`` has the exact comparison.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LINEAR = BindlessImageSampler("clamp_to_edge", filtering="linear")
 
 
 def values_of(desc: ImageDescriptor, pixels: Array) -> Array:
-    """What a pixel reads as: normalized codes by their largest one, the most negative like the next."""
+    """Values that a fetch returns: normalized codes divided by the largest code and clamped to -1."""
     if not desc.channel.normalized:
         return pixels
     largest = np.iinfo(pixels.dtype).max
@@ -33,13 +33,13 @@ def values_of(desc: ImageDescriptor, pixels: Array) -> Array:
 
 
 def grid(desc: ImageDescriptor) -> Array:
-    """(z, y, x) indices of every pixel, as (N, 3)."""
+    """Indices (z, y, x) of every pixel, shape (N, 3)."""
     x, y, z = desc.extent
     return np.stack(np.meshgrid(np.arange(z), np.arange(y), np.arange(x), indexing="ij"), -1).reshape(-1, 3)
 
 
 def split(desc: ImageDescriptor, index: Array) -> tuple[Array, Array | None]:
-    """Coordinates (x, y, z as far as the image has them) and layers of indices."""
+    """Coordinates (x, y, z, as many as the image has) and layers of pixel indices."""
     dims = 2 if desc.type == "cubemap" else desc.dimensions
     return index[:, ::-1][:, :dims].copy(), index[:, 0].copy() if desc.is_layered else None
 
@@ -143,7 +143,7 @@ def test_function_sample_repeats(rig: Rig, mode: str) -> None:  # R38, R39
 
 
 def linear(desc: ImageDescriptor, values: Array, coords: Array, layer: Array | None = None) -> Array:
-    """Clamped multilinear interpolation in float64; coordinates are pixels with centres at + 0.5."""
+    """Clamped multilinear interpolation in float64; coordinates are in pixels, with centres at + 0.5."""
     x, y, z = desc.extent
     whole = values.reshape(z, y, x, -1).astype("float64")
     dims = coords.shape[1]

@@ -1,4 +1,4 @@
-"""What every backend does with image memory and handles."""
+"""Contract of every backend for image memory and handles."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MIPMAPS = {
 
 
 def formatted(desc: ImageDescriptor, channel_type: str, channels: int) -> ImageDescriptor:
-    """The same image of another format."""
+    """The same image in another format."""
     return ImageDescriptor(
         desc.width,
         desc.height,

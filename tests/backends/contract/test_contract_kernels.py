@@ -1,4 +1,4 @@
-"""What every backend that takes kernels does with them: reflection, arguments, ranges, local memory, build errors."""
+"""Contract of every backend with kernels: reflection, arguments, ranges, local memory, build errors."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ done: ret;
 
 
 def _source(rig: Rig) -> bytes:
-    """The kernels in the device's language."""
+    """The kernels in a language that the device accepts."""
     if _takes_text_alone(rig):
         (section,) = bl.build(SOURCE, targets=["opencl_c"]).sections
         return section.data
@@ -65,12 +65,12 @@ def _source(rig: Rig) -> bytes:
 
 
 def _takes_text_alone(rig: Rig) -> bool:
-    """Whether it is an OpenCL driver without SPIR-V."""
+    """Whether the device is an OpenCL driver without SPIR-V."""
     return rig.backend.backend == "opencl" and not rig.device.takes_il
 
 
 def _require_kernels(rig: Rig) -> None:
-    """Skip the test on a device without kernels, which refuses every module and names the aspect."""
+    """Skip the test on a device without kernels, after a check that it refuses every module and names the aspect."""
     if Aspect.online_compiler in rig.backend.aspects(rig.device):
         return
     with raises(FeatureNotSupportedError, match="online_compiler"):
@@ -115,7 +115,7 @@ def test_kernel_with_local_memory(rig: Rig) -> None:
     module = rig.backend.load_module(rig.context, rig.device, _source(rig))
     kernel = rig.backend.get_kernel(module, "reverse")
     data = np.arange(256, dtype="uint32")
-    opencl = rig.backend.backend == "opencl"  # CUDA tells what a kernel has that does not ask for more
+    opencl = rig.backend.backend == "opencl"  # CUDA reports the properties of a kernel that requests none, too
     most = rig.backend.device_info(rig.device, "local_mem_size") if opencl else 1 << 20
     for unused in (100, 20_000, min(100_000, most - 2048)):
         address = rig.upload(data)
@@ -161,7 +161,7 @@ CALLEE_TEXT = "uint twice(uint value) { return value + value; }"
 
 
 def _linked_sources(rig: Rig) -> tuple[bytes, bytes, bytes]:
-    """A kernel, the function that it calls, and what does not compile."""
+    """Sources of a kernel, of the function that it calls, and one that does not compile."""
     if rig.backend.backend == "cuda":
         return CALLER, CALLEE, CALLEE.replace(b"add.u32", b"syntax error")
     if _takes_text_alone(rig):
@@ -184,7 +184,7 @@ def test_kernel_of_linked_modules(rig: Rig) -> None:
     rig.wait(rig.backend.launch(rig.queue, kernel, (64,), (64,), [np.uint64(address).tobytes()]))
     assert np.array_equal(rig.download(address, data), data * 2)
     rig.backend.release_module(module)
-    silent = rig.platform.startswith("Portable")  # PoCL does not tell what is missing
+    silent = rig.platform.startswith("Portable")  # PoCL's log does not name the missing function
     with raises(bl.BuildError, match="LINK" if silent or _takes_text_alone(rig) else "twice"):
         rig.backend.link_modules(rig.context, rig.device, objects[:1])
     with pytest.raises(bl.BuildError) as caught:
@@ -199,7 +199,7 @@ def test_what_a_source_tells_before_it_is_built(rig: Rig) -> None:
     else:
         description = rig.backend.describe_module(kernels.source("fetch_2d_f", "spirv"))
         assert description.kernel_names == ("bindless_fetch_2d_f",) and description.constants == {}
-    if rig.backend.backend == "opencl":  # PTX is a binary of one of its drivers
+    if rig.backend.backend == "opencl":  # NVIDIA's OpenCL driver accepts PTX as a binary
         assert rig.backend.describe_module(PTX).kernel_names is None
         return
     with raises(bl.BuildError, match="SPIR-V"):

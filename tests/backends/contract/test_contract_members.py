@@ -29,7 +29,7 @@ GROUPS = tuple(name for name, member in vars(OptionalGroups).items() if isinstan
 
 
 def members(protocol: type) -> Iterator[str]:
-    """Names of a protocol's methods and properties, those of its bases included, without groups and dunders."""
+    """Names of a protocol's methods and properties, inherited ones included, without groups and dunders."""
     for base in protocol.__mro__:
         if getattr(base, "_is_protocol", False) and base is not OptionalGroups:
             for name, member in vars(base).items():
@@ -38,7 +38,7 @@ def members(protocol: type) -> Iterator[str]:
 
 
 def protocol_of(group: str) -> type:
-    """The protocol that the attribute of a group is declared with."""
+    """The protocol that annotates the attribute of a group."""
     declared = inspect.getattr_static(OptionalGroups, group).fget.__annotations__["return"]
     name, _, rest = declared.partition(" | ")
     assert rest == "None"
@@ -120,7 +120,7 @@ def test_a_group_is_none_or_complete(made: BackendProtocol, group: str) -> None:
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_methods_of_a_group_are_declared(made: BackendProtocol, group: str) -> None:
-    """A back end that has all methods of a group declares it; else code above does not find them."""
+    """A back end with all methods of a group declares the group; otherwise the code above does not use them."""
     if getattr(made, group) is None:
         assert any(not hasattr(made, name) for name in members(protocol_of(group)))
 

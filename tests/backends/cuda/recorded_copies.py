@@ -1,4 +1,5 @@
-"""Large copies on the driver of ``fake_cuda.c``, whose memory is real: run by ``test_cuda_recording.py``."""
+"""Large copies on the driver of ``fake_cuda.c``, which copies real memory; ``test_cuda_recording.py`` runs this
+file."""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ def test_large_copies_are_kernels(queue: bl.Queue, fake: Fake, monkeypatch: pyte
 
 @pytest.fixture
 def staging(device: bl.Device, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Buffers of the test's own, small enough that every copy has many pieces."""
+    """Staging buffers of the test, small enough that every copy has many pieces."""
     primary = device._record.native.context()
     monkeypatch.setattr(pinned_staging, "SMALLEST", {True: 1, False: 1})
     monkeypatch.setattr(pinned_staging, "_threads", lambda: 5)
@@ -79,7 +80,7 @@ STAGED = [
 
 
 def _bytes(array: npt.NDArray[Any], desc: bl.ImageDescriptor) -> npt.NDArray[np.uint8]:
-    """Slices, rows, pixels, and the bytes of each."""
+    """View as (slices, rows, pixels, bytes of a pixel)."""
     x, y, z = (size or 1 for size in desc.extent)
     return array.view(np.uint8).reshape(z, y, x, desc.pixel_size)
 
@@ -93,7 +94,7 @@ def test_host_memory_goes_through_buffers(
     offset: Any,
     extent: Any,
 ) -> None:
-    """Every byte, of whole images and of boxes in them, in pieces of rows and of slices."""
+    """Every byte of whole images and of boxes in them, in pieces of rows and of slices."""
     rng = np.random.default_rng(1)
     given = dict(FORMS[form])
     desc = bl.ImageDescriptor(*given.pop("sizes"), **given)
@@ -105,7 +106,7 @@ def test_host_memory_goes_through_buffers(
         fake.clear()
         given_away = part.copy()
         event = queue.ext_oneapi_copy(given_away, memory, src_extent=desc.extent, **box)
-        given_away[:] = 0  # it was read when the call returned
+        given_away[:] = 0  # the call had read it when it returned
         copies = len(fake.lines("cuMemcpy3DAsync"))
         back, alone = np.zeros_like(whole), np.zeros_like(whole)
         queue.ext_oneapi_copy(memory, back, depends_on=event)
@@ -190,7 +191,7 @@ def test_what_goes_to_the_driver_as_before(
     device: bl.Device,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Small copies, pinned memory, too few threads, no memory, and where it is said so."""
+    """Small copies, pinned memory, too few threads, no memory, and an opt-out bypass the staging buffers."""
     primary = device._record.native.context()
     desc = bl.ImageDescriptor(512, 128, num_channels=4, channel_type="fp32")
     pinned = bl.usm_empty(desc.shape, desc.dtype, queue, kind="host")
@@ -244,7 +245,7 @@ def test_repeated_copies(queue: bl.Queue, fake: Fake, monkeypatch: pytest.Monkey
             fake.clear()
             queue.ext_oneapi_copy(second, first).wait()
             assert len(fake.lines("cuLaunchKernel")) == 1 and not fake.lines("cuMemcpy3DAsync")
-        with bl.ImageMem(desc, queue) as third:  # a surface of its own
+        with bl.ImageMem(desc, queue) as third:  # with its own surface
             for _ in range(3):
                 queue.ext_oneapi_copy(second, third).wait()
         fake.fail("cuLaunchKernel", 701)
@@ -278,11 +279,11 @@ def test_small_copies_that_are_repeated_have_a_buffer(
     device: bl.Device,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """From the third on, in pieces; the memory is that of one thread."""
+    """From the third copy on the buffer is used, in pieces; it belongs to one thread."""
     primary = device._record.native.context()
     monkeypatch.setattr(pinned_staging, "_threads", lambda: 5)
     monkeypatch.setattr(primary, "staging", None)
-    desc = bl.ImageDescriptor(511, 64, num_channels=4, channel_type="fp32")  # a shape of its own
+    desc = bl.ImageDescriptor(511, 64, num_channels=4, channel_type="fp32")  # a shape not used elsewhere
     before = fake.library.fake_live_allocations()
     with bl.ImageMem(desc, queue) as image:
         for turn in range(5):
@@ -339,7 +340,7 @@ def test_device_functions_over_host_arrays_overlap_in_pieces(
     count: int,
     given: bool,
 ) -> None:
-    """Every item once, in order, whatever is left for the last piece; the kernel here gives the coordinates back."""
+    """Every item runs once and in order, for any size of the last piece; the kernel here returns the coordinates."""
     monkeypatch.setattr(pipelined_image_call, "SMALLEST", 1)
     desc = bl.ImageDescriptor(16, 16, num_channels=2, channel_type="fp32")
     points = np.random.default_rng(4).random((count, 2), np.float32)
@@ -366,7 +367,7 @@ def test_pieces_of_layers_and_of_writes(
     staging: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Each array's own part goes to each piece; a write has no result."""
+    """Each piece receives its own part of every array; a write has no result."""
     monkeypatch.setattr(pipelined_image_call, "SMALLEST", 1)
     desc = bl.ImageDescriptor(16, 16, num_channels=1, channel_type="fp32", type="array", array_size=3)
     layers = np.random.default_rng(5).integers(0, 3, 70_001).astype(np.uint32)
@@ -395,7 +396,7 @@ def test_pieces_that_fail(
     monkeypatch: pytest.MonkeyPatch,
     call: str,
 ) -> None:
-    """The driver's error is told, and the next call finds everything in order."""
+    """The driver's error is raised, and the next call works."""
     monkeypatch.setattr(pipelined_image_call, "SMALLEST", 1)
     desc = bl.ImageDescriptor(16, 16, num_channels=2, channel_type="fp32")
     points = np.random.default_rng(4).random((50_000, 2), np.float32)
@@ -427,7 +428,7 @@ def test_small_images_go_through_pinned_memory(device: bl.Device, fake: Fake) ->
             assert np.array_equal(image.numpy(), array)
         assert fake.library.fake_live_allocations() == before
         for _ in range(5):
-            images = made(50)  # more than there are arrays, and nobody asks the driver meanwhile
+            images = made(50)  # more images than pinned arrays, with no query of the driver in between
             for array, image in images:
                 assert np.array_equal(image.numpy(), array)
                 array[:] = 0

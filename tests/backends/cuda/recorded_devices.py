@@ -1,4 +1,4 @@
-"""Two devices of the driver of ``fake_cuda.c``: which context is current, and who reaches whose memory."""
+"""Two devices on the driver of ``fake_cuda.c``: the current context and peer access."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def devices(device: bl.Device) -> tuple[bl.Device, ...]:
 
 @pytest.fixture
 def apart(library: Any, devices: tuple[bl.Device, ...]) -> Iterator[bl.Context]:
-    """A context of two devices that do not reach each other's memory."""
+    """A context of two devices without peer access."""
     library.fake_without_peers(1)
     yield bl.Context(devices)
     library.fake_without_peers(0)
@@ -53,7 +53,7 @@ def current() -> int:
 
 
 def test_peers_reach_each_other(library: Any, devices: tuple[bl.Device, ...]) -> None:
-    library.fake_without_peers(0)  # forgets who does
+    library.fake_without_peers(0)  # the fake driver forgets enabled peers
     for turn in range(2):
         library.fake_clear()
         with bl.Context(devices) as context:
@@ -71,7 +71,7 @@ def test_one_device_has_no_peers(library: Any, devices: tuple[bl.Device, ...]) -
 
 
 def test_memory_out_of_reach(apart: bl.Context, devices: tuple[bl.Device, ...], library: Any) -> None:
-    """An error instead of a fault that would lose the device: each time, not the first time alone."""
+    """Every access raises an error, not only the first: a fault would lose the device."""
     queues = [bl.Queue(device, apart, in_order=True) for device in devices]
     kernel = bl.load_kernel_bundle(PTX, apart).get_kernel("f")
     own, other, host = (
@@ -98,13 +98,13 @@ def test_memory_out_of_reach(apart: bl.Context, devices: tuple[bl.Device, ...], 
         with raises(bl.InvalidError, match="fetch_image.*cuda:gpu:1"):
             bl.fetch_image(queues[0], handle, coords, out=out)
         bl.destroy_image_handle(handle, queues[0])
-    queues[0].memcpy(other, own).wait()  # the driver brings it there
+    queues[0].memcpy(other, own).wait()  # the driver copies between the devices
     for queue in queues:
         queue.close()
 
 
 def test_kernels_get_the_numbers_of_their_own_device(library: Any, devices: tuple[bl.Device, ...]) -> None:
-    """An image of another device is refused each time, also when a launch like it was made before."""
+    """An image of another device is refused each time, even after an identical launch was prepared."""
     library.fake_parameters(1, (ctypes.c_size_t * 1)(8))
     desc = bl.ImageDescriptor(4, 4, channel_type="fp32")
     sampler = bl.BindlessImageSampler("clamp_to_edge")
@@ -128,11 +128,11 @@ def test_kernels_get_the_numbers_of_their_own_device(library: Any, devices: tupl
             launch[0] = handles[1]
         for handle, queue in zip(handles, queues):
             bl.destroy_image_handle(handle, queue)
-        queues[0].parallel_for(4, kernel, bl.SampledImageHandle(99))  # a bare number is nobody's
+        queues[0].parallel_for(4, kernel, bl.SampledImageHandle(99))  # a bare number belongs to no device
 
 
 def test_a_dropped_queue_leaves_the_current_context(devices: tuple[bl.Device, ...]) -> None:
-    """A collection may end a queue amid a command on another device."""
+    """A garbage collection may destroy a queue during a command on another device."""
     with bl.Context(devices) as context:
         for mine, dropped in (devices, devices[::-1]):
             queue = bl.Queue(dropped, context)
@@ -148,7 +148,7 @@ def test_a_dropped_queue_leaves_the_current_context(devices: tuple[bl.Device, ..
 
 
 def test_times_are_told_on_any_thread(devices: tuple[bl.Device, ...]) -> None:
-    """Also on one that has no current context yet, or that of the other device."""
+    """Times are available on a thread without a current context, and on one with the other device's context."""
     with bl.Context(devices) as context:
         for device, other in (devices, devices[::-1]):
             with bl.Queue(device, context, enable_profiling=True) as queue, ThreadPoolExecutor(1) as fresh:
@@ -161,7 +161,7 @@ def test_times_are_told_on_any_thread(devices: tuple[bl.Device, ...]) -> None:
 
 @pytest.mark.parametrize("in_order", [True, False], ids=["in order", "out of order"])
 def test_repeated_launches_go_to_their_own_device(devices: tuple[bl.Device, ...], in_order: bool) -> None:
-    """Without Python in between: the driver refuses a launch in another context than its stream's."""
+    """Prepared launches make the stream's context current: the driver refuses a launch in any other context."""
     with bl.Context(devices) as context:
         kernel = bl.load_kernel_bundle(PTX, context).get_kernel("f")
         queues = [bl.Queue(device, context, in_order=in_order) for device in devices]
@@ -173,7 +173,7 @@ def test_repeated_launches_go_to_their_own_device(devices: tuple[bl.Device, ...]
             events: list[bl.Event] = []
             for _ in range(60):
                 at = order.randrange(2)
-                given = arrays[at] if order.random() < 0.7 else arrays[1 - at]  # of a peer
+                given = arrays[at] if order.random() < 0.7 else arrays[1 - at]  # of the peer device
                 events.append(queues[at].parallel_for(100, kernel, given))
                 events.append(bound[at](depends_on=events[-3:]))
             for event in order.sample(events, 20):
@@ -184,6 +184,6 @@ def test_repeated_launches_go_to_their_own_device(devices: tuple[bl.Device, ...]
         for queue in queues:
             queue.parallel_for(100, kernel, arrays[0])
             queue.parallel_for(100, kernel, arrays[1])
-            assert queue._stream.count_launches() == 1  # whatever memory it is given
+            assert queue._stream.count_launches() == 1  # for memory of either device
         for queue in queues:
             queue.close()

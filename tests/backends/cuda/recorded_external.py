@@ -1,4 +1,4 @@
-"""What imports ask of the CUDA driver, on the driver of ``fake_cuda.c``: run by ``test_cuda_recording.py``."""
+"""Calls of imports to the CUDA driver, on the driver of ``fake_cuda.c``; ``test_cuda_recording.py`` runs this file."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_what_is_asked(queue: bl.Queue, fake: Fake) -> None:
     bl.unmap_external_image_memory(image, "standard", queue)
     bl.unmap_external_image_memory(levels, "mipmap", queue)
     bl.unmap_external_linear_memory(pointer, queue)
-    assert len(fake.lines("cuDestroyExternalMemory")) == destroyed + 1  # with the last map
+    assert len(fake.lines("cuDestroyExternalMemory")) == destroyed + 1  # with the last mapping
     assert fake.library.fake_live_external() == 0
     shared.close()
 

@@ -1,4 +1,4 @@
-"""Launches that go to the driver without Python in between: what the driver of ``fake_cuda.c`` is given each time."""
+"""Prepared launches that bypass Python: arguments that the driver of ``fake_cuda.c`` receives."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ def kernel_of(queue: bl.Queue, name: str) -> bl.Kernel:
 
 
 def given(fake: Fake) -> list[tuple[bytes, ...]]:
-    """The arguments of every launch since the last look, as the driver saw them."""
+    """Arguments of every launch since the last call, as the driver received them."""
     found = [tuple(map(bytes.fromhex, line.partition(":")[2].split())) for line in fake.lines("cuLaunchKernel")]
     fake.clear()
     return found
 
 
 def forms(queue: bl.Queue, kernel: bl.Kernel, size: Any) -> dict[str, Callable[..., bl.Event]]:
-    """A launch as users write it: by the queue, and bound, where every argument is given anew."""
+    """The two forms of a launch: by the queue, and bound with new arguments each time."""
     bound: list[Any] = []
 
     def by_bound(*arguments: object) -> bl.Event:
@@ -251,7 +251,7 @@ def test_an_event_that_is_kept_is_recorded_before_the_next_launch(fake: Fake, ru
 
 
 def test_what_a_launch_waits_for(fake: Fake, device: bl.Device) -> None:
-    """In an in-order queue its own events are before it; all others the driver is told of."""
+    """An in-order queue orders its own events; the driver receives every other event."""
     with bl.Queue(device, in_order=True) as run, bl.Queue(device, in_order=True) as other, bl.Queue(device) as free:
         kernel = kernel_of(run, "nothing")
         bound = kernel.bind(run, 8)
@@ -278,7 +278,7 @@ def test_what_a_launch_waits_for(fake: Fake, device: bl.Device) -> None:
         alone = [free.parallel_for(8, kernel) for _ in range(3)]
         fake.clear()
         free.parallel_for(8, kernel, depends_on=alone)
-        assert len(fake.lines("cuStreamWaitEvent")) == 2  # it follows one of the three
+        assert len(fake.lines("cuStreamWaitEvent")) == 2  # the queue's own event needs no wait
 
 
 def test_a_host_task_holds_launches_back(fake: Fake, device: bl.Device) -> None:
@@ -313,7 +313,7 @@ def test_wrong_calls_are_those_of_python(run: bl.Queue) -> None:
 
 
 class Finalized:
-    """Garbage in a cycle, whose finalizer the collector calls wherever it happens to run."""
+    """Garbage in a reference cycle; the collector runs its finalizer at an arbitrary point."""
 
     def __init__(self, action: Callable[[], object]) -> None:
         self.me, self.action = self, action
@@ -324,14 +324,14 @@ class Finalized:
 
 @pytest.fixture
 def collecting() -> Iterator[None]:
-    """The collector runs at almost every new object, that of a launch among them."""
+    """The collector runs at almost every allocation, those of a launch included."""
     before = gc.get_threshold()
     yield
     gc.set_threshold(*before)
 
 
 def test_a_finalizer_may_launch_the_same(fake: Fake, run: bl.Queue, collecting: None) -> None:
-    """In the midst of a launch: neither takes the other's arguments."""
+    """A finalizer launches during another launch: neither uses the other's arguments."""
     kernel = kernel_of(run, "widths")
     fake.parameters(1, 2, 4, 8, 4, 8)
     for number in range(3):
@@ -356,7 +356,7 @@ def test_a_finalizer_may_launch_the_same(fake: Fake, run: bl.Queue, collecting: 
 
 
 def test_a_finalizer_may_close_the_queue(fake: Fake, device: bl.Device, collecting: None) -> None:
-    """In the midst of a launch, which then goes nowhere."""
+    """A finalizer closes the queue during a launch, which is then not submitted."""
     for kept in (False, True):
         queue = bl.Queue(device, in_order=True)
         kernel = kernel_of(queue, "nothing")

@@ -1,4 +1,4 @@
-"""``bindless.level_zero`` on the CUDA backend, on the driver of ``fake_cuda.c``: run by ``test_cuda_recording.py``."""
+"""``bindless.level_zero`` on the CUDA backend, on ``fake_cuda.c``; ``test_cuda_recording.py`` runs this file."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ def test_what_images_can_be(queue: bl.Queue) -> None:
     assert bl.get_image_memory_support(flat, queue) == both
     assert bl.is_image_handle_supported(bl.SampledImageHandle, flat, "usm_pointer", queue)
     assert not bl.is_image_handle_supported(bl.UnsampledImageHandle, flat, "usm_pointer", queue)
-    line = bl.ImageDescriptor(100_000)  # a texture has this many pixels, a surface has fewer
+    line = bl.ImageDescriptor(100_000)  # within a texture's limit, above a surface's
     assert bl.is_image_handle_supported(bl.SampledImageHandle, line, "opaque_handle", queue)
     assert not bl.is_image_handle_supported(bl.UnsampledImageHandle, line, "opaque_handle", queue)
     pointer, pitch = bl.pitched_alloc_device(flat, queue)

@@ -1,4 +1,5 @@
-"""Users' kernels on the driver of ``fake_cuda.c``: PTX is found, and arguments arrive as the kernel reads them."""
+"""Users' kernels on the driver of ``fake_cuda.c``: selection of PTX, and layout of arguments in the parameter
+buffer."""
 
 from __future__ import annotations
 
@@ -73,7 +74,7 @@ def test_arguments_arrive(fake: Fake, queue: bl.Queue) -> None:
 
 
 def test_local_memory_of_a_module_that_has_no_source(fake: Fake, queue: bl.Queue) -> None:
-    """PTX tells numbers, and offsets of local memory are numbers."""
+    """PTX declares offsets of local memory as plain numbers."""
     text = "kernel void test(global int *out, local int *a, local long *b) { out[0] = a[1] + b[2]; }\n"
     ptx = bl.build(text, targets="ptx").sections[0].data
     kernel = bl.load_kernel_bundle(ptx, queue).get_kernel("test")

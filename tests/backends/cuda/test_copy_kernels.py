@@ -1,4 +1,4 @@
-"""Copies by kernels (``cuda.surface_copy``): what is launched, judged by ``ptxas``, and on a GPU every bit."""
+"""Copies by kernels (``cuda.surface_copy``): launch parameters, assembly by ``ptxas``, and on a GPU every bit."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ FORMATS = [
 
 
 class Place:
-    """Memory for an image, filled with numbers; ``pixels`` is in numpy's order, three dimensions and channels."""
+    """Memory for an image, filled with numbers; ``pixels`` has numpy's axis order, three dimensions and channels."""
 
     def __init__(self, kind: str, channel_type: str, channels: int, queue: bl.Queue, rng: Any) -> None:
         form = dict(KINDS[kind])
@@ -106,7 +106,7 @@ class Place:
 
 
 def region(rng: Any, source: Place, target: Place) -> tuple[Any, Any, Any]:
-    """Offsets and an extent that lie in both; often whole, often at multiples of 16 bytes."""
+    """Offsets and an extent within both places; often the whole, often multiples of 16 bytes."""
     extent, first, second = [], [], []
     for axis in range(3):
         a, b = source.pixels.shape[2 - axis], target.pixels.shape[2 - axis]
@@ -127,8 +127,8 @@ PAIRS = [pair for pair in itertools.product(KINDS, KINDS) if not set(LINEAR).iss
 @pytest.mark.cuda
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_every_bit(source: str, target: str, queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of regions between all kinds of memory: as numpy has it, and as the driver's own copy leaves it. No kernel copies
-    from linear memory to linear memory."""
+    """Regions between all kinds of memory equal numpy's result and the driver's own copy. No kernel copies from linear
+    memory to linear memory."""
     rng = np.random.default_rng([list(KINDS).index(source), list(KINDS).index(target)])
     launched: list[int] = []
     original = copy.launch_packed

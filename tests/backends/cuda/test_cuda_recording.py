@@ -1,7 +1,7 @@
-"""The CUDA backend without a GPU: its tests run on a driver that is compiled here and keeps a record.
+"""The CUDA backend without a GPU: its tests run on a recording driver that this file compiles.
 
-A process has one libcuda, so that each group of files has a process of its own, and with pytest-xdist each goes to
-any worker. ``pytest --device recorded_cuda FILE`` runs tests of a file on that driver directly.
+A process has one libcuda: each group of files runs in its own process, which pytest-xdist may place on any worker.
+``pytest --device recorded_cuda FILE`` runs tests of a file on that driver directly.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NEEDS_COMPILER = pytest.mark.skipif(
 )
 INTEROP = ("external_memory", "external_semaphore", "imported_objects", "outside_waits")
 
-# Arguments of pytest, in the folder of the tests.
+# Arguments of pytest, relative to the folder of the tests.
 RUNS = {
     "calls": tuple(f"backends/cuda/recorded_{name}.py" for name in ("cuda", "modules", "images")),
     "launches": ("backends/cuda/recorded_launches.py",),
@@ -32,14 +32,14 @@ RUNS = {
     "kernels-of-users": ("backends/cuda/recorded_user_kernels.py",),
     "a-lost-device": ("sycl/queue/test_faults.py",),
     "stress": ("sycl/queue/test_stress.py",),
-    # The contract apart from what kernels compute.
+    # The contract without the values that kernels compute.
     "contract": tuple(f"backends/contract/test_contract{name}.py" for name in ("", "_images", "_copies")),
     "arrays-of-another-library": ("interop/recorded_exchange.py", "interop/test_dlpack_export.py"),
     "imported-native-objects": ("interop/test_native_cuda.py",),
-    # On this driver and the reference: its streams run nothing before somebody asks, so that a wait that the graph of
-    # command groups forgets shows.
+    # On this driver and the reference: its streams run nothing until the host queries or waits, so that a dependency
+    # missing from the graph of command groups shows.
     "command-groups": ("submission/test_graph.py", "submission/test_graph_random.py", "sycl/buffer/test_buffer.py"),
-    # It takes a command in the context of its stream alone, and an event of the same.
+    # The driver accepts commands and events only in the context of their stream.
     "two-devices": ("sycl/device/test_two_devices.py", "backends/cuda/recorded_devices.py"),
     "external-memory-and-semaphores": (
         "backends/cuda/recorded_external.py",
@@ -60,7 +60,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     "arguments", [pytest.param(RUNS[name], id=name, marks=NEEDS_COMPILER if "users" in name else ()) for name in RUNS]
 )
 def test_on_the_recording_driver(library: Path, arguments: tuple[str, ...]) -> None:
-    """Every test of the files passes there, and none is skipped."""
+    """Every test of the files passes, and none is skipped."""
     options = ["-n0", "-q", "-p", "no:cacheprovider", "--device", DEVICE]
     environment = {**os.environ, "BINDLESS_LIBCUDA": str(library)}
     for name in ("ONEAPI_DEVICE_SELECTOR", "SYCL_DEVICE_FILTER", "BINDLESS_REQUIRE", "PYTEST_ADDOPTS"):

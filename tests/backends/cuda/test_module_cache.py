@@ -1,4 +1,4 @@
-"""The cache of native binaries: concurrent writers, damage, the limit, and the variables."""
+"""The cache of native binaries: concurrent writers, damaged files, the size limit, and environment variables."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_least_recently_used_go_first(tmp_path: Path) -> None:
         kept.put(bytes([number]) * 1000, bytes([number]))
         newest = max(tmp_path.iterdir(), key=lambda path: path.stat().st_mtime_ns)
         os.utime(newest, (1000.0 + number, 1000.0 + number))
-    assert kept.get(b"\0") is not None  # used now
+    assert kept.get(b"\0") is not None  # makes it the most recently used
     kept.put(b"new" * 300, b"new")
     assert kept.get(b"\1") is None
     assert all(kept.get(key) is not None for key in (b"\0", b"\2", b"new"))
@@ -59,7 +59,7 @@ def test_what_is_no_file_of_the_users_own_is_not_read(tmp_path: Path) -> None:
     path.symlink_to(elsewhere)
     assert kept.get(b"key") is None
     path.unlink()
-    os.mkfifo(path)  # reading it would wait for a writer
+    os.mkfifo(path)  # opening it for reading would wait for a writer
     assert kept.get(b"key") is None
     path.unlink(missing_ok=True)
     path.mkdir()
@@ -89,7 +89,7 @@ def test_files_cannot_take_each_others_names(tmp_path: Path) -> None:
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class Full:
-        """A file on a disk without room."""
+        """A file on a full disk."""
 
         def __init__(self, number: int, mode: str) -> None:
             os.close(number)
@@ -139,7 +139,7 @@ for turn in range(150):
 
 
 def test_processes_that_write_at_once(tmp_path: Path) -> None:
-    """Half as many files fit as there are keys, so that readers, writers and deleters meet."""
+    """The limit holds half as many files as there are keys, so that readers, writers and deletions interleave."""
     processes = [subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)]) for _ in range(4)]
     assert [process.wait(120) for process in processes] == [0] * 4
     left = list(tmp_path.iterdir())

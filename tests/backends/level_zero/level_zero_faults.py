@@ -1,6 +1,7 @@
-"""A program: the Level Zero backend while its driver fails at each call in turn. Tells calls, errors and what is left.
+"""Program: run the Level Zero backend while its driver fails at each call in turn; print calls, errors and live
+objects.
 
-Run with ZE_ENABLE_ALT_DRIVERS naming the package's own driver, which fails where it is asked to and counts its objects.
+Run with ZE_ENABLE_ALT_DRIVERS naming the package's own driver, which injects failures and counts its objects.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ DESC = ImageDescriptor(32, 16, num_channels=4, channel_type="unorm_int8")
 
 
 class Driver:
-    """What the driver offers to tests."""
+    """Functions that the driver exports for tests."""
 
     def __init__(self, handle: Any) -> None:
         self._handle = handle
@@ -57,7 +58,7 @@ class Driver:
 
 
 def run(backend: Any, device: Any, immediate: bool) -> None:
-    """The main paths; whatever happens, everything made is given back."""
+    """Run the main paths; the exit stack releases everything made, whatever fails."""
     with ExitStack() as undo:
         context = backend.create_context([device])
         undo.callback(backend.release_context, context)
@@ -68,7 +69,7 @@ def run(backend: Any, device: Any, immediate: bool) -> None:
             undo.callback(backend.release_queue, queue)
             try:
                 use(backend, device, context, queue, undo)
-            finally:  # nothing is given back that commands still use
+            finally:  # pending commands complete before the release
                 backend.wait_queue(queue)
 
 
@@ -122,7 +123,7 @@ def use(backend: Any, device: Any, context: Any, queue: Any, undo: ExitStack) ->
 
 
 def settled(driver: Driver, at_rest: int) -> int:
-    """Objects beyond those at rest, once the driver's threads have let go of what they hold."""
+    """Objects above the count at rest, after the driver's threads release theirs."""
     end = time.monotonic() + 30
     while (left := driver.objects - at_rest) > 0 and time.monotonic() < end:
         time.sleep(0.001)
@@ -130,7 +131,7 @@ def settled(driver: Driver, at_rest: int) -> int:
 
 
 def lowest(driver: Driver) -> int:
-    """Objects that stay when nothing happens any more."""
+    """Number of objects that stays constant."""
     found = driver.objects
     for _ in range(50):
         time.sleep(0.002)
@@ -143,7 +144,7 @@ def main() -> None:
     backend, device = chosen._backend, chosen._record.native
     driver = Driver(device.driver.handle)
     for immediate in (True, False):
-        run(backend, device, immediate)  # what is cached for good is cached now
+        run(backend, device, immediate)  # fill the permanent caches
         gc.collect()
         driver.fail("")
         run(backend, device, immediate)

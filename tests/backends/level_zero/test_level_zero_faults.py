@@ -1,4 +1,4 @@
-"""The Level Zero backend over a driver that fails at each call in turn."""
+"""The Level Zero backend on a driver that fails at each call in turn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PROGRAM = Path(__file__).with_name("level_zero_faults.py")
 @pytest.mark.level_zero
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the package's Level Zero driver is for Linux")
 def test_each_failing_call_is_an_error_and_leaves_nothing() -> None:
-    """Errors of the package alone, no crash, and as many objects of the driver as before; for both kinds of lists."""
+    """Only the package's errors, no crash, and no additional driver objects; for both kinds of lists."""
     paths = os.pathsep.join((str(Path(bl.__file__).parents[1]), os.environ.get("PYTHONPATH", "")))
     variables = {"ZE_ENABLE_ALT_DRIVERS": str(driver_path()), "PYTHONPATH": paths, "BINDLESS_CACHE": "0"}
     environment = {**os.environ, **variables}

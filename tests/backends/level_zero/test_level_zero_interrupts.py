@@ -1,4 +1,4 @@
-"""Ctrl-C at any moment of taking an event of the driver: none is lost, and none is used again too early."""
+"""Ctrl-C at any instruction while a driver event is taken from its pool: no event is lost or reused too early."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.on_level_zero
 
 @pytest.fixture
 def pool(device: bl.Device) -> Iterator[Any]:
-    """A pool of three events, all at rest."""
+    """A pool of three unused events."""
     from bindless.backends.level_zero.context import NativeContext
     from bindless.backends.level_zero.event_pool import EventPool, NativeEvent
 
@@ -35,7 +35,7 @@ def pool(device: bl.Device) -> Iterator[Any]:
 
 
 def interrupted(pool: Any, moment: int) -> bool:
-    """Takes an event, interrupted at an instruction of the interpreter; whether it came to that one."""
+    """Take an event, interrupted at the given interpreter instruction; return whether it was reached."""
     from bindless.backends.level_zero import event_pool
 
     passed = itertools.count()
@@ -100,7 +100,7 @@ def address_of(handle: Any) -> int:
 
 
 class Interrupter:
-    """The driver's functions for the backend's modules of commands: Ctrl-C comes just before or after a call."""
+    """The driver's functions for the backend's command modules; Ctrl-C arrives just before or after a call."""
 
     def __init__(self, lib: Any, moment: int) -> None:
         self._lib = lib
@@ -125,7 +125,7 @@ class Interrupter:
 
 
 class Recorder:
-    """Commands for a stream, and the events that the driver was given with them."""
+    """Commands for a stream, and the events that the driver receives with them."""
 
     def __init__(self) -> None:
         self.used: set[int] = set()
@@ -143,8 +143,8 @@ class Recorder:
 @pytest.mark.parametrize("immediate", [True, False], ids=["immediate", "regular"])
 @pytest.mark.survives_faults
 def test_no_command_is_lost(device: bl.Device, monkeypatch: pytest.MonkeyPatch, immediate: bool, parts: int) -> None:
-    """Wherever Ctrl-C comes: events that the driver was given are not used again before their command is done, which
-    the queue waits for; later commands work; and nothing is left at the end."""
+    """Wherever Ctrl-C arrives: an event passed to the driver is not reused before its command completes, the queue
+    waits for the command, later commands work, and nothing is left at the end."""
     from bindless.backends.level_zero import command_list, event_pool
     from bindless.backends.level_zero import stream as _stream
     from bindless.backends.level_zero.event_pool import NativeEvent
@@ -154,7 +154,7 @@ def test_no_command_is_lost(device: bl.Device, monkeypatch: pytest.MonkeyPatch, 
     context = backend.create_context([native])
     other = backend.create_queue(context, native, in_order=True, profiling=False)
     pools = context.native.pools
-    for pool in pools:  # one that Ctrl-C meets while it is made stays unused until the pool ends
+    for pool in pools:  # an event interrupted during its creation stays unused until the pool is destroyed
         del [NativeEvent(pool) for _ in range(8)][:]
     gates = backend.create_event_pool(context, 1, shared=False, timed=False)
     gate = backend.pool_event(gates, 0)
@@ -177,7 +177,7 @@ def test_no_command_is_lost(device: bl.Device, monkeypatch: pytest.MonkeyPatch, 
         backend.wait_queue(queue)
         backend.wait_event(queue.run(recorder.command, "barrier"))
         backend.release_queue(queue)
-        backend.barrier(other)  # the stream lets go of the event before
+        backend.barrier(other)  # the stream releases the event first
         backend.wait_queue(other)
         del queue
         gc.collect()
@@ -192,15 +192,15 @@ def test_no_command_is_lost(device: bl.Device, monkeypatch: pytest.MonkeyPatch, 
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX interval timers")
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of an interrupt in a finalizer
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # an interrupt in a finalizer
 def test_signals_leave_no_lock_held(device: bl.Device) -> None:
-    """Real signals among commands: whatever they meet, the stream's lock is free afterwards and the queue works."""
+    """Real signals during commands: afterwards the stream's lock is free and the queue works."""
 
     struck = False
 
     def interrupt(*_: object) -> None:
         nonlocal struck
-        struck = True  # for the loop below: Python drops what is raised in a finalizer
+        struck = True  # ends the loop below: Python drops exceptions of a finalizer
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, interrupt)

@@ -1,4 +1,4 @@
-"""The OpenCL devices that the tests of this folder run on: all that the loader finds, whatever ``--device`` says."""
+"""OpenCL devices for the tests of this folder: all that the loader finds, whatever ``--device`` selects."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _present(request: pytest.FixtureRequest) -> None:
 
 @pytest.fixture(scope="session")
 def failing(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library that fails, in front of the one that the tests use."""
+    """The failing library, loaded in front of the OpenCL library under test."""
     return build(tmp_path_factory.mktemp("driver") / "libfailing.so")
 
 
@@ -41,9 +41,9 @@ def cl_queue(cl: bl.Device) -> Iterator[bl.Queue]:
 
 @pytest.fixture(params=["usm", "svm", "coarse svm", "buffers"])
 def means(request: pytest.FixtureRequest, cl: bl.Device, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Each means of memory that a driver may have, on one that has better ones."""
+    """Each way to provide memory, including those that the driver would not choose."""
     native: device.Device = cl._record.native
-    gc.collect()  # memory by another means is freed by that
+    gc.collect()  # each allocation must be freed the way it was made
     if request.param == "usm" and not native.has_usm:
         pytest.skip("the driver has no cl_intel_unified_shared_memory")
     if request.param.endswith("svm") and not native.svm:
@@ -60,7 +60,7 @@ def means(request: pytest.FixtureRequest, cl: bl.Device, monkeypatch: pytest.Mon
 
 @pytest.fixture
 def kinds(cl: bl.Device, means: str) -> frozenset[UsmKind]:
-    """Kinds of memory that there are by a means."""
+    """USM kinds that one way to provide memory supports."""
     from bindless.backends.opencl.memory import means_of
 
     return means_of(cl._record.native).kinds(cl._record.native)

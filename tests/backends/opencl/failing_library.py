@@ -1,5 +1,5 @@
-"""Programs in processes of their own: on OpenCL libraries of the tests, such as ``failing_driver.c``, which fails when
-it is told to, and on devices that may end them."""
+"""Run programs in separate processes: on OpenCL libraries of the tests, such as ``failing_driver.c``, which injects
+failures, and on devices that may end the process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GENERATED = Path(__file__).resolve().parents[3] / "csrc" / "bindgen" / "generate
 
 
 def build(made: Path, source: str = "failing_driver.c") -> Path:
-    """Compiles it in front of the library that the tests use; the test is skipped where there is no compiler."""
+    """Compile a library that wraps the OpenCL library under test; skip the test without a compiler."""
     compiler = c_compiler()
     driver.load()
     behind = str(driver.path())
@@ -34,7 +34,7 @@ def build(made: Path, source: str = "failing_driver.c") -> Path:
 
 
 def run(failing: Path, program: str) -> list[str]:
-    """Lines that a program prints which uses it."""
+    """Output lines of a program that uses the library."""
     head = f"import ctypes\nlibrary = ctypes.CDLL({str(failing)!r})\n"
     done = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-c", head + textwrap.dedent(program)],
@@ -48,7 +48,7 @@ def run(failing: Path, program: str) -> list[str]:
 
 
 def run_on(cl: bl.Device, program: str, *arguments: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
-    """How a process ended that uses a device, whose place in the list is its first argument."""
+    """The finished process of a program on a device; the program's first argument is the device's index."""
     place = bl.get_devices("opencl:*:*").index(cl)
     command = [sys.executable, "-c", textwrap.dedent(program), str(place), *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout)

@@ -1,5 +1,5 @@
-"""Programs in OpenCL C, built by one thread and by eight at once, on every OpenCL device: a compiler that does not bear
-an empty kernel fails the first test, one that does not bear company the second. ``--stress 60`` builds for a minute."""
+"""OpenCL C programs built by one thread and by eight at once, on every OpenCL device. A compiler that fails on an empty
+kernel fails the first test, one that is not thread-safe the second. ``--stress 60`` builds for a minute."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ pytestmark = pytest.mark.opencl
 
 THREADS = 8
 
-# Each text has a number of its own, another one in each run, so that no driver finds it among what it compiled before.
+# Each source has a unique number, different in each run, so that no driver's compiler cache contains it.
 _numbers = itertools.count(os.getpid() << 20 ^ int.from_bytes(os.urandom(4), "little") << 8)
 
 
 def build_empty(queue: bl.Queue) -> None:
-    """A kernel that does nothing."""
+    """Build an empty kernel."""
     name = f"empty_{next(_numbers):x}"
     bundle = bl.load_kernel_bundle(f"kernel void {name}(void) {{}}\n".encode(), queue)
     assert bundle.kernel_names == (name,)
@@ -31,7 +31,7 @@ def build_empty(queue: bl.Queue) -> None:
 
 
 def build_loads_and_stores(queue: bl.Queue) -> None:
-    """A kernel that reads and writes."""
+    """Build a kernel that reads and writes."""
     number = next(_numbers) & 0xFFFFFFFF
     text = f"""
     kernel void moves(global const uint *from, global uint *to)
@@ -50,7 +50,7 @@ def build_loads_and_stores(queue: bl.Queue) -> None:
 
 
 def build_launch(queue: bl.Queue) -> None:
-    """The package's own kernels for launches: an empty one, and one whose body is under a condition."""
+    """Build the shape of the package's own launch kernels: an empty one, and one with a conditional body."""
     number = next(_numbers)
     text = kernels.source("launch", "opencl_c").replace(b"bindless_", b"n%x_" % number)
     bundle = bl.load_kernel_bundle(text, queue)
@@ -76,7 +76,7 @@ def test_built_by_one_thread(cl_queue: bl.Queue, build: str) -> None:
 @pytest.mark.parametrize("build", BUILDS)
 @pytest.mark.parametrize("contexts", [1, THREADS])
 def test_built_by_threads_at_once(pytestconfig: pytest.Config, cl: bl.Device, contexts: int, build: str) -> None:
-    """In one context, and in a context each."""
+    """Threads share one context, or have a context each."""
     made = [bl.Context(cl) for _ in range(contexts)]
     start, failed = threading.Barrier(THREADS, timeout=60), []
     end = time.monotonic() + float(pytestconfig.getoption("--stress"))
