@@ -94,7 +94,7 @@ def test_without_elements_and_without_dimensions(host_queue, shape):
 
 
 def test_ordinary_host_memory_stays_the_hosts(queue, device, monkeypatch):
-    """The result is host memory, also for a device that maps the memory at another address."""
+    """Host memory keeps the DLPack device of the CPU, on devices with another DLPack device type too."""
     has = bl.Device.has
     monkeypatch.setattr(bl.Device, "has", lambda self, aspect: aspect == "usm_system_allocations" or has(self, aspect))
     for values in (np.arange(6.0), np.empty((2, 0))):

@@ -202,7 +202,7 @@ def test_no_descriptor_is_left(ordered: bl.Queue, shared: SharedFile) -> None:
 
 @pytest.mark.survives_faults
 def test_a_file_that_was_made_smaller(ordered: bl.Queue) -> None:
-    """Mapping a range beyond the file's end is an error; access to it would end the process."""
+    """maps the part that stays"""
     shared = SharedFile.make(4096)  # the file shrinks below; a part stays readable
     os.ftruncate(shared.fd, 1 << 14)
     memory = bl.import_external_memory(shared.descriptor(1 << 14), ordered)

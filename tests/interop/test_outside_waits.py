@@ -65,7 +65,7 @@ def test_of_dropped_events_nothing_is_known(
 def test_the_semaphore_of_another_queue(
     device: bl.Device, context: bl.Context, ordered: bl.Queue, pair: tuple[list[int], list[bl.ExternalSemaphore]]
 ) -> None:
-    """An event of this queue depends on the other queue."""
+    """An event of another queue depends on this queue's wait."""
     _, (first, _) = pair
     waited = ordered.ext_oneapi_wait_external_semaphore(first)
     with bl.Queue(device, context) as other:

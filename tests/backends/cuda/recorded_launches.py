@@ -278,7 +278,7 @@ def test_what_a_launch_waits_for(fake: Fake, device: bl.Device) -> None:
         alone = [free.parallel_for(8, kernel) for _ in range(3)]
         fake.clear()
         free.parallel_for(8, kernel, depends_on=alone)
-        assert len(fake.lines("cuStreamWaitEvent")) == 2  # the queue's own event needs no wait
+        assert len(fake.lines("cuStreamWaitEvent")) == 2  # the launch shares a stream with one of the three
 
 
 def test_a_host_task_holds_launches_back(fake: Fake, device: bl.Device) -> None:

@@ -1,5 +1,5 @@
-"""What the backend goes round in drivers, asked of them with nothing of the backend between: each fails until it is
-mended, and then says so."""
+"""Driver faults that the backend works around, reproduced by raw OpenCL calls: each test fails as expected until the
+driver is fixed, and then reports it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def context(cl: bl.Device, request: pytest.FixtureRequest) -> Iterator[Any]:
 
 @pytest.fixture
 def beside() -> Iterator[bl.Context]:
-    """Of CUDA, which tells how much memory of the device is free."""
+    """A CUDA context, which reports the device's free memory."""
     try:
         made = bl.Context(bl.Device("cuda"))
     except bl.Error:
@@ -51,7 +51,7 @@ def beside() -> Iterator[bl.Context]:
 
 @pytest.mark.parametrize("then", ["null", "a buffer"])
 def test_an_argument_that_was_shared_virtual_memory_can_be(cl: bl.Device, context: Any, then: str) -> None:
-    """NVIDIA's driver says yes to the null pointer or the buffer, and no to the launch."""
+    """NVIDIA's driver accepts the null pointer or the buffer as argument, and then refuses the launch."""
     queue = lib.clCreateCommandQueue(context, cl._record.native.handle, 0, ffi.NULL)
     text, sizes = ffi.new("char const *[]", [ffi.from_buffer(FIRST)]), ffi.new("size_t[]", [len(FIRST)])
     program = lib.clCreateProgramWithSource(context, 1, text, sizes, ffi.NULL)
@@ -80,7 +80,7 @@ def test_an_argument_that_was_shared_virtual_memory_can_be(cl: bl.Device, contex
 
 
 def test_rows_go_between_buffers_and_layers(cl: bl.Device, context: Any) -> None:
-    """NVIDIA's driver has no layer of one-dimensional arrays for buffers but the first."""
+    """NVIDIA's driver copies only the first layer of one-dimensional arrays to and from buffers."""
     queue = lib.clCreateCommandQueue(context, cl._record.native.handle, 0, ffi.NULL)
     desc, pixel = ffi.new("cl_image_desc *"), ffi.new("cl_image_format *", (lib.CL_RGBA, lib.CL_FLOAT))
     desc.image_type, desc.image_width, desc.image_height, desc.image_array_size = (
@@ -105,7 +105,8 @@ def test_rows_go_between_buffers_and_layers(cl: bl.Device, context: Any) -> None
 
 @pytest.mark.parametrize("kind", ["volume", "layers", "one slice"])
 def test_a_slice_pitch_that_is_no_multiple_of_the_row_pitch(cl: bl.Device, context: Any, kind: str) -> None:
-    """NVIDIA's driver refuses it of three-dimensional images and arrays, even of one slice, and takes multiples."""
+    """NVIDIA's driver refuses such a pitch for three-dimensional images and arrays, even for one slice, and accepts
+    multiples."""
     queue = lib.clCreateCommandQueue(context, cl._record.native.handle, 0, ffi.NULL)
     desc, pixel = ffi.new("cl_image_desc *"), ffi.new("cl_image_format *", (lib.CL_RGBA, lib.CL_UNORM_INT8))
     desc.image_type, desc.image_width, desc.image_height, desc.image_depth = lib.CL_MEM_OBJECT_IMAGE3D, 2, 2, 2
@@ -127,7 +128,7 @@ def test_a_slice_pitch_that_is_no_multiple_of_the_row_pitch(cl: bl.Device, conte
 
 @pytest.mark.parametrize("how", ["built", "linked"])
 def test_a_kernel_without_parameters_with_information_on_arguments(cl: bl.Device, context: Any, how: str) -> None:
-    """NVIDIA's driver writes assembly for it that its assembler does not take."""
+    """NVIDIA's driver generates assembly that its assembler refuses."""
     text, asked, null = b"kernel void nothing(void) {}", b"-cl-kernel-arg-info", ffi.NULL
     texts, sizes = ffi.new("char const *[]", [ffi.from_buffer(text)]), ffi.new("size_t[]", [len(text)])
     program, slot = lib.clCreateProgramWithSource(context, 1, texts, sizes, null), ffi.new("cl_int *")
@@ -146,8 +147,8 @@ def test_a_kernel_without_parameters_with_information_on_arguments(cl: bl.Device
 
 
 def test_threads_allocate_and_free_at_once(cl: bl.Device, context: Any) -> None:
-    """NVIDIA's driver finds no memory in a third of these calls. In a process of its own, for what it does to itself
-    there may end the process later on."""
+    """NVIDIA's driver reports no memory for a third of these calls. A separate process runs them, because the fault may
+    end the process later."""
     program = """
     import sys
     import threading
@@ -182,13 +183,13 @@ def alone() -> None:
 
 
 def test_a_fill_lets_go_of_its_context(cl: bl.Device, context: Any, beside: bl.Context) -> None:
-    """NVIDIA's driver keeps the contexts that shared memory was filled in, half a gigabyte of the device's each."""
+    """NVIDIA's driver keeps the contexts in which shared memory was filled, half a gigabyte of device memory each."""
     alone()
     assert kept_by(lambda: filled_and_released(cl._record.native.handle), beside) < 250 << 20
 
 
 def test_contexts_come_and_go(cl: bl.Device, beside: bl.Context) -> None:
-    """With fills and copies in each, the device has as much memory as before."""
+    """After fills and copies in each context, the device has as much free memory as before."""
     alone()
 
     def work() -> None:
@@ -205,7 +206,7 @@ def test_contexts_come_and_go(cl: bl.Device, beside: bl.Context) -> None:
 
 
 def test_atomics_through_generic_pointers(cl: bl.Device, request: pytest.FixtureRequest) -> None:
-    """Intel's compiler makes calls of them of functions that it does not have."""
+    """Intel's compiler lowers these atomics to calls of functions that it lacks."""
     native = cl._record.native
     if native.il_function is None:
         pytest.skip("the driver takes no SPIR-V")
@@ -213,12 +214,12 @@ def test_atomics_through_generic_pointers(cl: bl.Device, request: pytest.Fixture
         request.applymarker(pytest.mark.xfail(strict=True, raises=AssertionError, reason="a fault of Intel's compiler"))
     results = [built_of(native.handle, incremented(through_generic)) for through_generic in (False, True)]
     if results[0] != lib.CL_SUCCESS:
-        pytest.fail(f"one that is not generic does not build either: {results}")  # not this fault
+        pytest.fail(f"one that is not generic does not build either: {results}")  # a different fault
     assert results[1] == lib.CL_SUCCESS
 
 
 def test_a_program_lives_as_long_as_its_kernels(cl: bl.Device, request: pytest.FixtureRequest) -> None:
-    """Intel's driver forgets it with the program's last reference; the kernel runs still."""
+    """Intel's driver loses the program with its last reference; the kernel still runs."""
     if cl.platform.name.startswith("Intel"):
         request.applymarker(pytest.mark.xfail(strict=True, raises=AssertionError, reason="a fault of Intel's driver"))
     devices = ffi.new("cl_device_id[]", [cl._record.native.handle])
@@ -238,7 +239,7 @@ def test_a_program_lives_as_long_as_its_kernels(cl: bl.Device, request: pytest.F
 
 
 def test_unified_memory_lets_go_of_its_context(cl: bl.Device, request: pytest.FixtureRequest) -> None:
-    """Each piece of PoCL 6's keeps the context, after it was freed."""
+    """In PoCL 6 each allocation keeps the context alive, even after it was freed."""
     native = cl._record.native
     extension, allocate = "cl_intel_unified_shared_memory", "clDeviceMemAllocINTEL"
     if extension not in native.extensions or not native.platform.offers(allocate):
@@ -257,7 +258,7 @@ def test_unified_memory_lets_go_of_its_context(cl: bl.Device, request: pytest.Fi
 
 
 def test_images_in_opencl_c_1_2(cl: bl.Device, request: pytest.FixtureRequest) -> None:
-    """PoCL 7 has their functions in OpenCL C 3.0 and in its default, but not where 1.2 is asked for by name."""
+    """PoCL 7 has the image functions in OpenCL C 3.0 and by default, but not with -cl-std=CL1.2."""
     native = cl._record.native
     if not native.has_images or native.c_version < (1, 2):
         pytest.skip("the driver has no images, or no OpenCL C 1.2")
@@ -278,7 +279,7 @@ def test_images_in_opencl_c_1_2(cl: bl.Device, request: pytest.FixtureRequest) -
 
 
 def test_the_number_of_groups_by_a_variable(cl: bl.Device, request: pytest.FixtureRequest) -> None:
-    """PoCL 6 and 7 do not find it: the one ends the process, the other the command."""
+    """PoCL 6 and 7 lack the variable: PoCL 6 ends the process, PoCL 7 fails the command."""
     if is_of(cl, "Portable Computing Language", "6.0", "7.1"):
         request.applymarker(pytest.mark.xfail(strict=True, raises=AssertionError, reason="a fault of PoCL"))
     program = """
@@ -309,7 +310,7 @@ def test_the_number_of_groups_by_a_variable(cl: bl.Device, request: pytest.Fixtu
 
 
 def test_integers_written_to_volumes(cl: bl.Device, request: pytest.FixtureRequest) -> None:
-    """PoCL 6 has no such function for SPIR-V; of OpenCL C it has."""
+    """PoCL 6 lacks this function for SPIR-V; for OpenCL C it has it."""
     native = cl._record.native
     if native.il_function is None or not native.writes_3d:
         pytest.skip("the driver takes no SPIR-V, or writes no volumes")
@@ -324,7 +325,7 @@ def test_integers_written_to_volumes(cl: bl.Device, request: pytest.FixtureReque
 
 
 def built_of(device: Any, module: bytes) -> int:
-    """What the driver answers to building SPIR-V in a context of its own."""
+    """Result of building SPIR-V in a new context."""
     own = lib.clCreateContext(ffi.NULL, 1, ffi.new("cl_device_id[]", [device]), ffi.NULL, ffi.NULL, ffi.NULL)
     program = lib.clCreateProgramWithIL(own, ffi.from_buffer(module), len(module), ffi.NULL)
     result = lib.clBuildProgram(program, 0, ffi.NULL, b"", ffi.NULL, ffi.NULL)
@@ -334,7 +335,7 @@ def built_of(device: Any, module: bytes) -> int:
 
 
 def incremented(through_generic: bool) -> bytes:
-    """SPIR-V of a kernel that adds one to its argument, by a pointer to global memory or one to any."""
+    """SPIR-V of a kernel that increments its argument, by a global or a generic pointer."""
     void, number, outer, any_, type_, one, all_, kernel, given, label, cast, old = range(1, 13)
     instructions = [
         (17, 4), (17, 6), (17, 38),  # Addresses, Kernel, GenericPointer
@@ -365,7 +366,7 @@ def filled_and_released(device: Any) -> None:
 
 
 def kept_by(work: Callable[[], None], beside: bl.Context) -> float:
-    """Bytes of the device that are gone after it has run, in the median: other processes have some of it, too."""
+    """Device memory in bytes that a run does not release; the median, because other processes allocate memory too."""
     free = []
     for _ in range(8):
         work()
@@ -374,7 +375,7 @@ def kept_by(work: Callable[[], None], beside: bl.Context) -> float:
 
 
 def free_memory(beside: bl.Context) -> int:
-    """Bytes of the device that nobody has, as CUDA tells."""
+    """Free device memory in bytes, as CUDA reports it."""
     from bindless.drivers import cuda
 
     free, total = cuda.ffi.new("size_t *"), cuda.ffi.new("size_t *")

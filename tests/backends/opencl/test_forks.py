@@ -1,4 +1,4 @@
-"""The child of a fork releases nothing of its parent's driver: another thread may have held the driver's locks."""
+"""The child of a fork releases none of its parent's driver objects: another thread may have held the driver's locks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Formats and layers that a driver gets wrong: denied, or computed otherwise, whatever the driver says of them."""
+"""Formats and layers that a driver handles wrongly: the backend denies or emulates them, although the driver lists
+them."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ kernel void sampled(sampled_image_handle image, global float *out)
 
 
 class Spoiling:
-    """The driver's functions; reads of images of one format get a byte wrong."""
+    """The driver's functions; reads of images of one format return one wrong byte."""
 
     def __init__(self, order: int, type_: int) -> None:
         self._format = order, type_
@@ -61,7 +62,7 @@ class Spoiling:
 
 @pytest.fixture(autouse=True)
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is kept of other tests."""
+    """Clear results that earlier tests cached."""
     monkeypatch.setenv("BINDLESS_CACHE", "0")
 
 
@@ -89,7 +90,7 @@ def test_a_format_that_a_driver_spoils_is_denied(
 
 
 def test_only_what_is_known_to_be_spoiled_is_denied(cl: bl.Device) -> None:
-    """Of the formats that the driver lists."""
+    """The backend denies only those of the driver's formats that are known to be wrong."""
     native = cl._record.native
     listed = image_format._listed(native)
     denied = listed - image_format._formats(native)
@@ -113,7 +114,7 @@ def test_every_kind_and_format_samples_right(cl: bl.Device, cl_queue: bl.Queue) 
 
 
 def test_a_known_image_finds_what_is_wrong(cl_queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a driver that takes the layer for another one, and one that mixes up channels."""
+    """A driver that reads the wrong layer, and one that permutes channels."""
     from bindless.cli import doctor_sampling
 
     sample = bl.sample_image_array
@@ -133,7 +134,7 @@ def test_a_known_image_finds_what_is_wrong(cl_queue: bl.Queue, monkeypatch: pyte
 @pytest.mark.parametrize("rows", [False, True], ids=["planes", "rows"])
 @pytest.mark.parametrize("layers", [2, 3, 7, 100, 2000])
 def test_layers_at_normalized_coordinates(cl_queue: bl.Queue, layers: int, rows: bool) -> None:
-    """The number of a layer is no coordinate, whatever the sampler says of those (BI; OpenCL C, "read_imagef")."""
+    """A layer index is not a coordinate: normalization does not apply to it (BI; OpenCL C, "read_imagef")."""
     if layers > cl_queue.device.get_info("image_max_array_size"):
         pytest.skip("the device has fewer layers")
     desc = bl.ImageDescriptor(2, 0 if rows else 2, type="array", array_size=layers, num_channels=1)
@@ -151,7 +152,7 @@ def test_layers_at_normalized_coordinates(cl_queue: bl.Queue, layers: int, rows:
 
 @pytest.mark.parametrize("language", ["opencl_c", "the tool"])
 def test_kernels_of_users_find_layers(cl: bl.Device, cl_queue: bl.Queue, language: str) -> None:
-    """Or are refused, where a kernel of the driver's own language finds others."""
+    """Kernels read the right layers, or are refused if native kernels of the driver read wrong ones."""
     if language == "the tool" and not bl.kernels_available() and not os.environ.get("BINDLESS_TEST_KERNELS"):
         pytest.skip("needs clang-22: apt install clang-22 llvm-22")
     source = TEXT.encode() if language == "opencl_c" else bl.build(TOOL, targets="opencl_c")

@@ -1,4 +1,4 @@
-"""What copies cost: one command of the driver each, of as many bytes as are copied, and no memory in between."""
+"""Cost of copies: one driver command each, of exactly the bytes copied, and no intermediate memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WORK = re.compile(r"clEnqueue(?!Marker|Barrier)|clCreate(Buffer|Image|SubBuffer
 
 
 class Counted:
-    """The driver's functions; ``calls`` are those that move bytes or make memory, with their numbers."""
+    """The driver's functions; ``calls`` records those that move bytes or allocate memory, with their sizes."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, set[int]]] = []
@@ -80,7 +80,7 @@ def test_copies_of_images_are_one_command(cl: bl.Device, cl_queue: bl.Queue, cou
 
 
 class Strict:
-    """The driver's functions, which refuse a slice pitch that is no multiple of the row pitch, as NVIDIA's do."""
+    """The driver's functions, which refuse a slice pitch that is no multiple of the row pitch, like NVIDIA's."""
 
     def __init__(self) -> None:
         self.pitches: list[tuple[int, int]] = []
@@ -114,7 +114,7 @@ def test_slices_with_gaps(
     extent: tuple[int, int, int],
     channels: int,
 ) -> None:
-    """One command takes regions of any shape between arrays and images, of a driver that is strict about pitches."""
+    """One command copies regions of any shape between arrays and images, on a driver that is strict about pitches."""
     strict = Strict()
     monkeypatch.setattr(_copy, "lib", strict)
     desc = bl.ImageDescriptor(6, 4, num_channels=channels, channel_type="unsigned_int8", **kind)

@@ -1,4 +1,4 @@
-"""Drivers without a device and devices that are lost, by ``failing_driver.c``; and what devices refuse."""
+"""Drivers without a device and lost devices, by ``failing_driver.c``; and calls that devices refuse."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def test_a_platform_without_a_device(cl: bl.Device, failing: Path) -> None:
 
 
 def test_a_device_that_is_lost_in_mid_queue(cl: bl.Device, failing: Path) -> None:
-    """Whatever is called then tells so, each failure once; all can be closed, and other devices go on."""
+    """Every later call raises the error, each failure once; all objects can be closed, and other devices keep
+    working."""
     found = run(
         failing,
         """
@@ -99,12 +100,12 @@ def test_a_device_that_is_lost_in_mid_queue(cl: bl.Device, failing: Path) -> Non
         """.replace("INDEX", str(bl.get_devices("opencl:*:*").index(cl))),
     )
     lost = "DeviceLostError CL_DEVICE_NOT_AVAILABLE kernel"
-    unallocated = "MemoryAllocationError CL_DEVICE_NOT_AVAILABLE memory_allocation"  # whatever the reason is  # R15
+    unallocated = "MemoryAllocationError CL_DEVICE_NOT_AVAILABLE memory_allocation"  # for every cause  # R15
     asynchronous = ["nothing", "1 {'DeviceLostError'}"]
     assert found == ["0", *[lost] * 4, unallocated, *[lost] * 2, *asynchronous, "[0, 1, 2]", *["nothing"] * 3]
 
 
-# ---------------------------------------------------------------------- refused by a device that is there
+# ---------------------------------------------------------------------- refusals by a working device
 
 KERNELS = b"""
 kernel void twice(global int *data) { data[get_global_id(0)] *= 2; }
@@ -152,7 +153,7 @@ def test_launches_that_are_refused_leave_nothing_behind(cl: bl.Device) -> None:
         bundle = bl.load_kernel_bundle(KERNELS, queue)
         twice, shared = bundle.get_kernel("twice"), bundle.get_kernel("shared")
         data = bl.usm_empty(8, "i4", queue).copy_from(np.arange(8, dtype="i4"), queue)
-        queue.wait()  # and lets go of its events, which rusticl counts, too
+        queue.wait()  # also releases its events, which rusticl counts
         before = _references(context)
         local = cl.get_info("local_mem_size")
         group = cl.get_info("max_work_group_size")
@@ -178,14 +179,14 @@ def test_launches_that_are_refused_leave_nothing_behind(cl: bl.Device) -> None:
                 call()
         with bl.Context(cl) as another, bl.Queue(cl, another) as elsewhere, pytest.raises(bl.InvalidError):
             elsewhere.parallel_for(8, twice, data)
-        queue.parallel_for(8, twice, data).wait()  # nothing of what was refused is left set
+        queue.parallel_for(8, twice, data).wait()  # no argument of the refused launch is left set
         assert data.numpy(queue).tolist() == list(range(0, 16, 2))
         queue.wait()
         assert settled(lambda: _references(context), before) == before
 
 
 class _Interrupted:
-    """The driver's functions; an interrupt comes once a command was submitted, and what ends commands is counted."""
+    """The driver's functions; counts the calls of clFinish."""
 
     def __init__(self) -> None:
         self.finished = 0
@@ -206,7 +207,8 @@ class _Interrupted:
 def test_an_interrupt_once_the_driver_has_a_command(
     cl: bl.Device, cl_queue: bl.Queue, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
-    """Nobody has the command's event, so that it is over when the interrupt is told: its memory may be freed then."""
+    """The interrupted call loses the command's event, so it waits for the command before it raises: memory may be freed
+    then."""
     source = b"kernel void put(global int *out) { out[get_global_id(0)] = 7; }"
     with bl.load_kernel_bundle(source, cl_queue) as bundle:
         kernel, array = bundle.get_kernel("put"), bl.usm_empty(1 << 16, "int32", cl_queue)

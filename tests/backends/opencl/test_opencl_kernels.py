@@ -1,4 +1,4 @@
-"""Programs in every language that OpenCL drivers take, and what their kernels take."""
+"""Programs in every language that OpenCL drivers accept, and the arguments of their kernels."""
 
 from __future__ import annotations
 
@@ -74,16 +74,17 @@ def test_reflection_of_text(cl_queue: bl.Queue) -> None:
         ("ignored", "value", 16, "uint4"),
         ("shared", "local", 0, "float*"),
     ]
-    assert bundle.get_kernel("of_struct").arguments is None  # the size of a structure is not told
+    assert bundle.get_kernel("of_struct").arguments is None  # the size of a structure is unknown
     assert bundle.get_kernel("fixed")._record.required_work_group_size == (4, 2, 1)
 
 
-# Kernels without parameters beside others.
+# Kernels without parameters next to kernels with parameters.
 NOTHING = TEXT + b"kernel void nothing(void) {}\n"
 
 
 class WithoutInformation:
-    """A driver that does not build, nor link, what is to tell of arguments, as NVIDIA's where a kernel has none."""
+    """A driver that neither builds nor links with argument information, like NVIDIA's for kernels without
+    parameters."""
 
     def __init__(self) -> None:
         self.telling: list[Any] = []
@@ -111,7 +112,7 @@ class WithoutInformation:
 
 @pytest.fixture(params=["told by the driver", "told by the text"])
 def tells(request: pytest.FixtureRequest, cl: bl.Device, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Whether the driver builds programs with information on arguments."""
+    """Whether the driver builds programs with argument information."""
     if request.param == "told by the text":
         driver = WithoutInformation()
         monkeypatch.setitem(cl._record.native.__dict__, "takes_ptx", True)
@@ -123,7 +124,7 @@ def tells(request: pytest.FixtureRequest, cl: bl.Device, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("name", ["text", "images", "launch", "sample_2d_f", "fetch_3d_u", "write_1d_array_i"])
 def test_the_text_tells_what_the_driver_tells(cl_queue: bl.Queue, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_module, "cache", lambda: None)  # of binaries no driver tells it
+    monkeypatch.setattr(_module, "cache", lambda: None)  # drivers give no argument information for binaries
     text = {"text": TEXT, "images": IMAGES}.get(name) or kernels.source(name, "opencl_c")
     try:
         bundle = bl.load_kernel_bundle(text, cl_queue)
@@ -155,7 +156,7 @@ def test_a_kernel_without_parameters_is_linked(cl_queue: bl.Queue, tells: str) -
     texts = (
         b"uint twice(uint value);\nkernel void nothing() {}\n"
         b"kernel void run(global uint *out, uint value) { out[0] = twice(value); }",
-        b"uint twice(uint value) { return 2 * value; }",  # unsigned: rusticl links nothing to signed arithmetic
+        b"uint twice(uint value) { return 2 * value; }",  # unsigned: rusticl does not link signed arithmetic
     )
     first, second = (bl.load_kernel_bundle(text, cl_queue, state="object") for text in texts)
     with first.link(second) as linked:
@@ -251,7 +252,7 @@ def test_programs_that_do_not_build(cl_queue: bl.Queue) -> None:
 
 
 def test_a_program_without_kernels(cl_queue: bl.Queue) -> None:
-    """Intel's driver says of one that it was not built."""
+    """Intel's driver reports such a program as not built."""
     bundle = bl.load_kernel_bundle(b"int twice(int x) { return 2 * x; }", cl_queue)
     assert bundle.kernel_names == () and not bundle.has_kernel("twice")
     with raises(bl.InvalidError, match="'twice'"):
@@ -259,7 +260,7 @@ def test_a_program_without_kernels(cl_queue: bl.Queue) -> None:
 
 
 def test_spir_v_that_is_cut_off_anywhere_is_refused(cl_queue: bl.Queue) -> None:
-    """Intel's compiler ends the process for some of these."""
+    """Intel's compiler ends the process for some of these modules."""
     if not cl_queue.device._record.native.takes_il:
         with raises(bl.FeatureNotSupportedError, match="SPIR-V"):
             bl.load_kernel_bundle(kernels.source("fetch_2d_f", "spirv"), cl_queue)
@@ -279,10 +280,10 @@ def test_binaries_go_back_to_the_driver(cl_queue: bl.Queue) -> None:
     out = bl.usm_empty(2, "f4", cl_queue)
     cl_queue.single_task(again.get_kernel("constants"), out).wait()
     assert out.numpy().tolist() == [5, 0]
-    if binary.startswith(b"\x7fELF"):  # PoCL ends the process for one of its own that is cut off
+    if binary.startswith(b"\x7fELF"):  # PoCL ends the process for a truncated binary of its own
         with pytest.raises(bl.BuildError):
             bl.load_kernel_bundle(binary[: len(binary) // 2], cl_queue)
-    if binary.startswith(b"\1\0\0\0"):  # rusticl's, of whose parts each has to fit the others
+    if binary.startswith(b"\1\0\0\0"):  # rusticl's, whose sections must match
         longer = binary + bytes(4)
         for part in (binary[:5], binary[:12], binary[:40], binary[: len(binary) // 2], binary[:-4], longer):
             counted = part[:4] + (len(part) - 12).to_bytes(4, "little", signed=True) + part[8:]
@@ -305,7 +306,7 @@ def test_what_was_built_is_kept(cl_queue: bl.Queue, tmp_path: Any, monkeypatch: 
 
 
 def test_one_kernel_from_many_threads(cl_queue: bl.Queue) -> None:
-    """Setting arguments and launching is one step."""
+    """Setting arguments and launching is atomic."""
     kernel = bl.load_kernel_bundle(TEXT, cl_queue).get_kernel("scale")
     failures: list[object] = []
 

@@ -1,4 +1,4 @@
-"""Launches that are repeated: C makes them of one call, and their events become the driver's when somebody asks."""
+"""Repeated launches: one C call submits each, and its event becomes a driver event on the first query."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def add_of(queue: bl.Queue) -> tuple[bl.Kernel, Any]:
 
 
 class Gate:
-    """What has the commands of a queue wait until it is opened."""
+    """Blocks the commands of a queue until it is opened."""
 
     def __init__(self, queue: bl.Queue) -> None:
         context = ffi.cast("cl_context", int(bl.get_native(queue.context)))
@@ -59,7 +59,7 @@ def test_values_are_those_of_each_launch(queue: bl.Queue) -> None:
 
 
 def test_memory_that_is_another_is_another(queue: bl.Queue) -> None:
-    """Freed and allocated again in between, so that an address may come back."""
+    """Memory is freed and allocated again in between, so that an address may be reused."""
     kernel, _ = add_of(queue)
     for number in range(40):
         data = bl.usm_empty(64, "i4", queue)
@@ -108,7 +108,7 @@ def test_an_event_outlives_its_queue(queue: bl.Queue) -> None:
 
 
 def test_one_kernel_from_many_queues_at_once(cl: bl.Device) -> None:
-    """What one thread sets another does not launch with."""
+    """A launch of one thread does not use arguments set by another."""
     with bl.Context(cl) as context:
         kernel = bl.load_kernel_bundle(ADD, cl, context).get_kernel("add")
         failures: list[object] = []

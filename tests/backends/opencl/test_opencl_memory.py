@@ -1,4 +1,4 @@
-"""Memory by each of the means of OpenCL drivers: unified, shared virtual, and buffers with numbers for addresses."""
+"""Memory of every kind in OpenCL drivers: unified, shared virtual, and buffers with emulated addresses."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def test_a_null_pointer_comes_after_another(rig: Rig) -> None:
 
 
 def test_kernels_find_addresses_in_memory(rig: Rig, means: str) -> None:
-    """Of allocations made after the kernel, and without those that are freed."""
+    """Allocations made after the kernel are visible, freed ones are not."""
     if means == "buffers":
         pytest.skip("addresses of buffers mean nothing in a kernel")
     source = b"kernel void through(global const ulong *table) { ((global int *)table[0])[get_global_id(0)] += 1; }"
@@ -165,7 +165,7 @@ def test_kernels_find_addresses_in_memory(rig: Rig, means: str) -> None:
 
 
 def test_memory_comes_and_goes_beside_launches(rig: Rig) -> None:
-    """Kernels of several threads, and memory that others allocate and free meanwhile."""
+    """Several threads launch kernels while others allocate and free memory."""
     module = load_module(rig.context, rig.device, SUM)
     shared = get_kernel(module, "sum")
     failures: list[BaseException] = []
@@ -204,7 +204,7 @@ def test_memory_comes_and_goes_beside_launches(rig: Rig) -> None:
 
 
 def test_images_and_pitched_memory(rig: Rig) -> None:
-    """Rows with gaps on one side, and without; part of an image."""
+    """Rows with gaps on one side and without; part of an image."""
     desc = ImageDescriptor(13, 9, num_channels=4, channel_type="unsigned_int8")
     pixels = np.random.default_rng(2).integers(0, 255, desc.shape, "uint8")
     image = allocate_image(rig.context, rig.device, desc)
@@ -228,7 +228,7 @@ def test_images_and_pitched_memory(rig: Rig) -> None:
 
 
 def test_layers_that_are_rows(rig: Rig) -> None:
-    """All of them and a part, to and from device memory, and pixels of another size."""
+    """All layers and some, to and from device memory, and pixels of another size."""
     desc = ImageDescriptor(20, type=ImageType.array, array_size=5, num_channels=4, channel_type="unsigned_int8")
     pixels = np.random.default_rng(3).integers(0, 255, desc.shape, "uint8")
     image = allocate_image(rig.context, rig.device, desc)
@@ -258,7 +258,7 @@ def test_layers_that_are_rows(rig: Rig) -> None:
 
 
 def test_a_driver_that_aligns_as_it_likes(cl: bl.Device, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As PoCL 5 does, whose unified memory begins anywhere."""
+    """Like PoCL 5, whose unified memory starts at any address."""
     from bindless.backends.opencl import memory_usm
 
     if not cl._record.native.has_usm:
@@ -308,7 +308,7 @@ def test_kinds_that_a_means_lacks_name_the_aspect(rig: Rig, kinds: frozenset[Usm
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux tells how much memory a process has")
 def test_what_was_freed_is_gone(cl: bl.Device) -> None:
-    """Though queues keep events of the commands that used it: those of rusticl hold it."""
+    """Memory is released although queues keep events of commands that used it: rusticl's events hold the memory."""
     if cl.type != "cpu":
         pytest.skip("memory of a processor's device is the process's")
     data = np.ones(16 << 20, np.uint8)
@@ -324,5 +324,5 @@ def test_what_was_freed_is_gone(cl: bl.Device) -> None:
 
 
 def _resident() -> int:
-    """Bytes of memory that the process has."""
+    """Resident memory of the process in bytes."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -1,4 +1,4 @@
-"""A collection may run a finalizer that uses a queue in the middle of a call on the same queue."""
+"""A garbage collection may run a finalizer that uses a queue during a call on the same queue."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def native(cl: bl.Device) -> Iterator[tuple[Context, Queue]]:
 
 
 def gate(context: Context) -> Event:
-    """An event that the test ends."""
+    """A user event, completed by the test."""
     slot = ffi.new("cl_int *")
     made = lib.clCreateUserEvent(context.handle, slot)
     driver.check(slot[0], "clCreateUserEvent")
@@ -54,7 +54,7 @@ def test_letting_go_of_events_is_entered_again(native: Any, call: str, monkeypat
 
     def asked_again(handles: Sequence[Any]) -> list[int]:
         found = asked(handles)
-        if not late:  # what a finalizer may do
+        if not late:  # actions of a finalizer
             late.append(queue.note(gate(context)))
             queue._prune()
             queue._raise_failures()
@@ -75,14 +75,14 @@ def test_letting_go_of_events_is_entered_again(native: Any, call: str, monkeypat
 
 
 def test_a_command_that_a_finalizer_submits_in_between_counts(native: Any) -> None:
-    """The queue is idle, and memory is freed, when every command is complete, in whatever order they were noted."""
+    """The queue is idle, and memory is freed, once every command is complete, in whatever order they were recorded."""
     context, queue = native
     address = memory.allocate(context, None, UsmKind.device, 64)
     first, second = gate(context), gate(context)
 
     def command(handle: Any, count: int, waits: Any, event: Any) -> int:
         result = lib.clEnqueueMarkerWithWaitList(handle, count, waits, event)
-        memory.fill(queue, address, b"\7", 64, [second])  # comes after the marker and is noted before it
+        memory.fill(queue, address, b"\7", 64, [second])  # submitted after the marker and recorded before it
         return int(result)
 
     marker = queue.run(command, "clEnqueueMarkerWithWaitList", [first])

@@ -115,7 +115,7 @@ def test_no_library_at_the_path(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("broken", ["", "/no/such/library.so\n", "no text \x01\x02", "libm.so.6\n"])
 def test_no_driver_and_a_broken_one(tmp_path: Path, broken: str) -> None:
-    """The loader is there; its list of drivers is empty, or names what is none."""
+    """The loader exists; its list of drivers is empty or names an invalid one."""
     if not Path("/etc/OpenCL").exists():
         pytest.skip("needs a system with ocl-icd: apt install ocl-icd-libopencl1")
     if broken:
@@ -155,7 +155,7 @@ def native(cl: bl.Device) -> Any:
 
 
 def gate(context: Context) -> Event:
-    """An event that the test ends."""
+    """A user event, completed by the test."""
     slot = ffi.new("cl_int *")
     made = lib.clCreateUserEvent(context.handle, slot)
     driver.check(slot[0], "clCreateUserEvent")
@@ -163,7 +163,7 @@ def gate(context: Context) -> Event:
 
 
 def test_failures_reach_their_events_and_the_queue(native: Any) -> None:
-    """Of what commands do when one before them has failed drivers have different opinions: Intel's runs them."""
+    """Drivers differ in running commands after a failed dependency: Intel's driver runs them."""
     context, queue = native
     asked, unasked, other = (queue.note(gate(context)) for _ in range(3))
     assert not queue.is_idle() and asked.status() == "submitted"
@@ -177,7 +177,7 @@ def test_failures_reach_their_events_and_the_queue(native: Any) -> None:
     gc.collect()
     with raises(bl.DeviceLostError, match="CL_DEVICE_NOT_AVAILABLE"):
         queue.wait()
-    queue.wait()  # each is told once
+    queue.wait()  # each error is reported once
     first, second = (queue.note(gate(context)) for _ in range(2))
     for event in (first, second):
         lib.clSetUserEventStatus(event.handle, lib.CL_OUT_OF_RESOURCES)
@@ -194,7 +194,7 @@ def test_gates_hold_commands_back(native: Any) -> None:
     later = memory.fill(queue, address, b"\7", 64, [first])
     barrier = queue.barrier()
     out = np.full(64, 9, "uint8")
-    copied = memory.copy(queue, out.ctypes.data, address, 64)  # behind the barrier
+    copied = memory.copy(queue, out.ctypes.data, address, 64)  # after the barrier
     assert not queue.is_idle() and (out == 9).all()
     assert {later.status(), barrier.status(), copied.status()} == {bl.EventStatus.submitted}
     lib.clSetUserEventStatus(first.handle, lib.CL_COMPLETE)
@@ -210,7 +210,7 @@ def references(handle: Any) -> int:
 
 
 def test_everything_gives_its_references_back(cl: bl.Device) -> None:
-    """What is made in a context holds a reference of it: at the end there is the test's alone."""
+    """Every object of a context holds a reference to it: at the end only the test's is left."""
     context = bl.Context(cl)
     handle = context._native.handle
     lib.clRetainContext(handle)
@@ -238,7 +238,7 @@ def test_everything_gives_its_references_back(cl: bl.Device) -> None:
 
 @pytest.mark.parametrize("ordered", [True, False])
 def test_a_queue_that_is_idle_lets_go_of_its_events(cl: bl.Device, ordered: bool) -> None:
-    """Intel's runtime keeps the code of a kernel, megabytes of it, with the event of each launch."""
+    """Intel's runtime keeps megabytes of kernel code with the event of each launch."""
     with bl.Context(cl) as context, bl.Queue(cl, context, in_order=ordered) as queue:
         data = bl.usm_empty(8, "i4", queue)
         handles = []
@@ -257,7 +257,7 @@ def test_a_queue_that_is_idle_lets_go_of_its_events(cl: bl.Device, ordered: bool
 
 
 def test_one_buffer_goes_round_the_backends(cl: bl.Device) -> None:
-    """Three command groups on OpenCL, the reference, and CUDA where there is one, ordered by the buffer alone."""
+    """Three command groups on OpenCL, the reference, and CUDA if present, ordered by the buffer alone."""
     data = np.arange(64, dtype="i4")
     with bl.Queue(cl) as first, bl.Queue("reference:*:*") as second:
         others = bl.get_devices("cuda:*:*") if "cuda" in {device.backend for device in bl.get_devices()} else ()
@@ -287,7 +287,7 @@ def test_one_buffer_goes_round_the_backends(cl: bl.Device) -> None:
 
 
 def test_one_buffer_goes_round_the_platforms() -> None:
-    """A kernel on every OpenCL device found, whosever driver it is, and a fill on the reference, in turn."""
+    """Alternate a kernel on every OpenCL device, of any driver, and a fill on the reference."""
     devices = bl.get_devices("opencl:*:*")
     with contextlib.ExitStack() as stack:
         queues = [stack.enter_context(bl.Queue(device)) for device in devices]
@@ -309,7 +309,7 @@ def test_one_buffer_goes_round_the_platforms() -> None:
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
 @pytest.mark.parametrize("dtype", ["u1", "f4"])
 def test_arrays_of_as_many_channels_as_they_like(cl: bl.Device, channels: int, dtype: str) -> None:
-    """The device has images of so many channels, or of more: the array's alone are seen."""
+    """The device's images have this many channels or more; the caller sees only the array's."""
     pixels = np.random.default_rng(channels).integers(0, 255, (9, 7, channels)).astype(dtype)
     with bl.Queue(cl) as queue, bl.Image(pixels, queue=queue) as image:
         assert image.num_channels == channels <= image.descriptor.num_channels

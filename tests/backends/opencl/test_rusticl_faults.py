@@ -1,5 +1,5 @@
-"""What the backend and the tests go round in Mesa's rusticl, asked of every driver with nothing of the backend between:
-each fails on the version it is known of until it is mended, and then says so."""
+"""Faults of Mesa's rusticl that the backend and the tests work around, reproduced on every driver by raw calls: each
+test fails as expected on known versions until the fault is fixed, and then reports it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.opencl
 lib, ffi = driver.lib, driver.ffi
 NULL = ffi.NULL
 
-# Versions of rusticl that a test is known to fail on, where that is not 22.3 alone.
+# Versions of rusticl with the fault of a test, if not 22.3 alone.
 VERSIONS = {
     "test_signed_arithmetic_is_linked_to_others": ("22.3.", "25.0."),
     "test_functions_choose_between_a_pixel_and_another_value": ("25.0.",),
@@ -27,14 +27,14 @@ VERSIONS = {
 
 @pytest.fixture(autouse=True)
 def _known(cl: bl.Device, request: pytest.FixtureRequest) -> None:
-    """Expects the faults of a version, and no others, to be there."""
+    """Expect exactly the known faults of a version."""
     versions = VERSIONS.get(request.function.__name__, ("22.3.",))
     if cl.platform.name == "rusticl" and cl.driver_version.startswith(versions):
         request.applymarker(pytest.mark.xfail(strict=True, raises=AssertionError, reason="a fault of rusticl's"))
 
 
 class Plain:
-    """A context, an in-order queue with times, and what tests make in them."""
+    """A context, an in-order profiling queue, and the objects that tests make in them."""
 
     def __init__(self, device: Any) -> None:
         self.device = device
@@ -48,7 +48,7 @@ class Plain:
         return made
 
     def program(self, text: bytes) -> Any:
-        """Not built."""
+        """An unbuilt program."""
         texts, sizes = ffi.new("char const *[]", [ffi.from_buffer(text)]), ffi.new("size_t[]", [len(text)])
         made = lib.clCreateProgramWithSource(self.context, 1, texts, sizes, NULL)
         return self.keep(lib.clReleaseProgram, made)
@@ -59,7 +59,7 @@ class Plain:
         return made
 
     def kernel(self, text: bytes) -> Any:
-        """That is named k."""
+        """The kernel named k."""
         made = self.program(text)
         assert lib.clBuildProgram(made, 0, NULL, b"", NULL, NULL) == 0
         return self.keep(lib.clReleaseKernel, lib.clCreateKernel(made, b"k", NULL))
@@ -90,7 +90,7 @@ def plain(cl: bl.Device) -> Iterator[Plain]:
 
 
 def test_the_largest_work_group_is_told(plain: Plain) -> None:
-    """rusticl tells the size of a sub-group, and runs larger ones."""
+    """rusticl reports the size of a sub-group, and runs larger groups."""
     kernel = plain.kernel(b"kernel void k(global int *out) { out[get_global_id(0)] = get_local_size(0); }")
     buffer, size, told = plain.buffer(1024), ffi.new("size_t *", 256), ffi.new("size_t *")
     lib.clSetKernelArg(kernel, 0, 8, ffi.new("cl_mem *", buffer))
@@ -101,7 +101,7 @@ def test_the_largest_work_group_is_told(plain: Plain) -> None:
 
 
 def test_commands_have_times(plain: Plain) -> None:
-    """Those of rusticl are 0, 1, 2 and 3."""
+    """rusticl reports the times 0, 1, 2 and 3."""
     buffer, times = plain.buffer(1 << 20), []
     events = [plain.fill(buffer, 1 << 20) for _ in range(2)]
     lib.clFinish(plain.queue)
@@ -114,13 +114,13 @@ def test_commands_have_times(plain: Plain) -> None:
 
 
 def test_an_array_of_arrays_is_a_whole_argument(plain: Plain) -> None:
-    """rusticl takes it for the first of them."""
+    """rusticl takes it for its first element."""
     text = b"typedef struct { float rows[4][4]; } t; kernel void k(global float *out, t in) { out[0] = in.rows[2][1]; }"
     assert lib.clSetKernelArg(plain.kernel(text), 1, 64, ffi.new("float[16]")) == lib.CL_SUCCESS
 
 
 def test_signed_arithmetic_is_linked_to_others(plain: Plain) -> None:
-    """rusticl makes SPIR-V 1.4 of it and 1.0 of the rest, and links one version alone."""
+    """rusticl compiles one to SPIR-V 1.4 and the rest to 1.0, and links only modules of one version."""
     texts = b"int f(int a) { return 2 * a; }", b"int f(int a); kernel void k(global int *out) { out[0] = f(out[0]); }"
     parts, slot = ffi.new("cl_program[]", [plain.compiled(text) for text in texts]), ffi.new("cl_int *")
     linked = lib.clLinkProgram(plain.context, 0, NULL, b"", 2, parts, NULL, NULL, slot)
@@ -129,8 +129,8 @@ def test_signed_arithmetic_is_linked_to_others(plain: Plain) -> None:
 
 
 def test_events_let_go_of_memory(plain: Plain) -> None:
-    """Those of rusticl hold what their commands used until they are released: after 256 commands that were waited for a
-    queue of the backend would hold the memory of all, and it keeps fewer events there."""
+    """Events of rusticl hold their command's memory until they are released: the backend would hold the memory of the
+    256 latest commands of a queue, and keeps fewer events on this driver."""
     buffer = plain.buffer(64)
     plain.fill(buffer, 64)
     assert lib.clFinish(plain.queue) == 0
@@ -138,7 +138,7 @@ def test_events_let_go_of_memory(plain: Plain) -> None:
 
 
 def test_arguments_are_not_retained(plain: Plain) -> None:
-    """OpenCL says so of clSetKernelArg; kernels of rusticl retain them."""
+    """OpenCL's clSetKernelArg does not retain arguments; rusticl's kernels do."""
     kernel, buffer = plain.kernel(b"kernel void k(global int *out) { out[0] = 1; }"), plain.buffer(64)
     assert lib.clSetKernelArg(kernel, 0, 8, ffi.new("cl_mem *", buffer)) == 0
     assert references(buffer) == 1
@@ -168,13 +168,13 @@ print("refused" if lib.clBuildProgram(program, 0, null, b"", null, null) else "b
 
 
 def told_by(cl: bl.Device, program: str, text: str) -> tuple[int, str]:
-    """How a process ended that does something with a text on a device, and what it printed."""
+    """Exit status and output of a process that runs a program on a device with a source."""
     done = run_on(cl, IN_CHILD + program, text, timeout=60)
     return done.returncode, done.stdout.strip()
 
 
 def test_what_is_no_binary_is_refused(cl: bl.Device) -> None:
-    """rusticl ends the process. NVIDIA's driver takes what is no text of PTX either, and refuses to build it."""
+    """rusticl ends the process. NVIDIA's driver accepts invalid PTX, too, and refuses to build it."""
     assert told_by(cl, NO_BINARY, "no binary of anybody") == (0, "refused")
 
 
@@ -186,7 +186,7 @@ def test_functions_choose_between_a_pixel_and_another_value(cl: bl.Device) -> No
 
 
 def references(buffer: Any) -> int:
-    """References to a buffer."""
+    """Reference count of a buffer."""
     found = ffi.new("cl_uint *")
     assert lib.clGetMemObjectInfo(buffer, lib.CL_MEM_REFERENCE_COUNT, 4, found, NULL) == 0
     return int(found[0])

@@ -1,7 +1,8 @@
-"""External memory and semaphores of OpenCL, on a driver of processors that has the extensions: ``sharing_driver.c``.
+"""External memory and semaphores of OpenCL, on a processor driver behind ``sharing_driver.c``, which adds the
+extensions.
 
-No driver of processors has them. With this in front of one the package's own path runs to its end, on memory that the
-tests see: here what is OpenCL's own, and in a run of its own what every device does that imports files.
+No processor driver has them. This file tests OpenCL's own rules, on memory that the tests can read; a separate run
+covers the tests for all devices that import files.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ desc = bl.ImageDescriptor(16, 8, num_channels=4, channel_type="unsigned_int8")
 
 @pytest.fixture(scope="module")
 def sharing(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library that shares, in front of the one that the tests use."""
+    """The library with the extensions, loaded in front of the OpenCL library under test."""
     found = bl.get_devices("opencl:*:*")
     if not found or found[0].type != "cpu":
         pytest.skip("needs OpenCL on a processor, before others: apt install pocl-opencl-icd ocl-icd-libopencl1")
@@ -54,7 +55,7 @@ def sharing(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def said(sharing: Path, program: str) -> list[str]:
-    """What a program prints on it."""
+    """Output of a program that uses the library."""
     return run(sharing, BEGINNING + textwrap.dedent(program))
 
 
@@ -80,8 +81,8 @@ def test_what_every_importing_device_does(sharing: Path) -> None:
 
 
 def test_memory_is_acquired_and_released(sharing: Path) -> None:
-    """Acquired by what uses it first, whatever that is; released by a signal, a wait, and before the host waits. The
-    library refuses what is acquired or released twice."""
+    """The first command that uses memory acquires it; a signal, a wait and a host wait release it. The library refuses
+    a second acquire or release."""
     program = """
     acquired = library.sharing_acquired
     memory = import_file(shared, queue)
@@ -112,7 +113,7 @@ def test_memory_is_acquired_and_released(sharing: Path) -> None:
 
 
 def test_memory_that_ends_while_other_is_acquired_or_released(sharing: Path) -> None:
-    """The collector lets go of imports anywhere: also in the midst of what hands others over."""
+    """The collector may destroy imports anywhere, even while others are acquired or released."""
     program = """
     from bindless.backends.opencl import external_ownership as handover
     acquired, enqueue, ending, seen = library.sharing_acquired, handover._enqueue, [], []
@@ -140,7 +141,7 @@ def test_memory_that_ends_while_other_is_acquired_or_released(sharing: Path) -> 
 
 
 def test_a_launch_that_is_repeated_acquires_again(sharing: Path) -> None:
-    """It comes to the driver past Python; what it uses was released in between."""
+    """The launch bypasses Python; its memory was released in between."""
     program = """
     source = b"kernel void add(global int *a, int n) { a[get_global_id(0)] += n; }"
     kernel = bl.load_kernel_bundle(source, queue).get_kernel("add")
@@ -179,7 +180,7 @@ def test_a_kernel_at_a_place_that_no_buffer_begins_at(sharing: Path) -> None:
 
 
 def test_devices_without_the_extensions(cl: bl.Device) -> None:
-    """They say so, and refuse with the aspect."""
+    """Such devices lack the aspects, and the error of an import names the aspect."""
     native = cl._record.native
     if cl.has("ext_oneapi_external_memory_import") and cl.has("ext_oneapi_external_semaphore_import"):
         pytest.skip("the device has both extensions")
@@ -195,7 +196,7 @@ def test_devices_without_the_extensions(cl: bl.Device) -> None:
 
 
 def test_copies_between_buffers_and_memory_with_addresses(cl: bl.Device, means: str) -> None:
-    """An imported buffer's address is a number, whatever means the device's own memory is by."""
+    """The address of an imported buffer is emulated, whatever the kind of the device's own memory."""
     native = cl._record.native
     context = Context([native])
     queue = Queue(context, native, True, False)
