@@ -1,4 +1,4 @@
-"""Small libraries compiled on the spot, and fresh processes to load them in: a process opens each driver once."""
+"""Small libraries compiled by the tests, and fresh processes to load them: a process opens each driver once."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def compiler() -> str:
 
 @pytest.fixture
 def compile_library(tmp_path: Path, compiler: str) -> Compile:
-    """``compile_library(source, name)``: a shared library in a temporary folder, by its path."""
+    """``compile_library(source, name)``: compile a shared library in a temporary folder and return its path."""
 
     def build(source: str, name: str = "libfake.so", *options: str) -> Path:
         code = tmp_path / f"{name}.c"
@@ -50,7 +50,7 @@ def compile_library(tmp_path: Path, compiler: str) -> Compile:
 
 @pytest.fixture
 def run_python(tmp_path: Path) -> Run:
-    """``run_python(code, NAME="value")``: what a fresh interpreter prints; only given driver variables are set."""
+    """``run_python(code, NAME="value")``: output of a fresh interpreter, which sees only the given driver variables."""
 
     def run(code: str, *, cwd: Path | None = None, **variables: str) -> str:
         environment: Mapping[str, str] = {

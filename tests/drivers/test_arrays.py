@@ -17,7 +17,7 @@ def test_structs_keep_their_array() -> None:
     sentinel = opencl.ffi.gc(array, lambda _: freed.append(1))
     del array, sentinel
     gc.collect()
-    filler = [opencl.ffi.new("cl_image_format[]", 1000) for _ in range(100)]  # what was freed would be written over
+    filler = [opencl.ffi.new("cl_image_format[]", 1000) for _ in range(100)]  # would overwrite freed memory
     assert [item.image_channel_order for item in formats] == list(range(900))
     assert len(filler) == 100 and freed == [1]
 

@@ -1,4 +1,4 @@
-"""Every error code of every API is explained and becomes the right class of error."""
+"""Every error code of every API has an explanation and maps to the right error class."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_explanations_are_sentences_of_their_own(name: str) -> None:
 @pytest.mark.parametrize(("name", "code"), [(name, code) for name in DRIVERS for code in codes(name)])
 def test_check_raises_each_code_with_its_name_and_meaning(name: str, code: str) -> None:
     value = codes(name)[code]
-    # A new thread has no last error: no sentence of an earlier failure takes the place of the meaning.
+    # A new thread has no last error: the message of an earlier failure must not replace the explanation.
     with ThreadPoolExecutor(1) as thread, pytest.raises(Error) as caught:
         thread.submit(driver(name).check, value, "someCall(1, 2)").result()
     errc, meaning = explanations(name)[code]
@@ -115,7 +115,7 @@ def test_an_error_can_be_made_without_being_raised() -> None:
 
 
 def test_the_reference_driver_speaks_for_itself() -> None:
-    """Its own sentence, with the values concerned, replaces the general explanation."""
+    """The driver's own message, with the values concerned, replaces the general explanation."""
     reference = driver("reference")
     reference.load()
     result = reference.lib.blrQueueQuery(reference.ffi.NULL)

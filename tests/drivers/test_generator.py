@@ -1,4 +1,4 @@
-"""The generator on a header made for the test: what it understands, what it refuses, that it repeats itself."""
+"""The generator on a header written for the test: declarations that it parses, refuses, and generates reproducibly."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ int otherFunction(int x);
 
 @pytest.fixture
 def generator(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """The generator's modules, which import each other by plain names."""
+    """The generator's modules, which import each other as top-level modules."""
     folder = str(ROOT / "csrc" / "bindgen")
     before = set(sys.modules)
     monkeypatch.syspath_prepend(folder)
@@ -160,7 +160,7 @@ def test_what_is_left_out_is_reported_with_its_reason(api: Any, generator: Any) 
 
 
 def test_wrappers_compile_without_a_warning_and_work(api: Any, generator: Any, tmp_path: Path, compiler: str) -> None:
-    """A program calls the wrappers before loading, with a library that lacks two functions, and through it."""
+    """A program calls the wrappers before loading, with a library that lacks two functions, and with a complete one."""
     (tmp_path / "reference_types.h").write_text(generator.types_h(api))
     (tmp_path / "wrappers.c").write_text(generator.wrappers_c(manifest(generator), api))
     (tmp_path / "library.c").write_text(
@@ -240,7 +240,7 @@ def test_every_report_states_numbers_and_omissions(name: str) -> None:
 
 
 def test_the_reference_bindings_are_regenerated_alike_twice() -> None:
-    """From the project's own header, which is always here; the other drivers' are compared by csrc/bindgen/check."""
+    """Uses the project's own header; csrc/bindgen/check compares the other drivers'."""
     command = [sys.executable, str(ROOT / "csrc" / "bindgen" / "generate.py"), "reference", "--check"]
     for _ in range(2):
         answer = subprocess.run(command, capture_output=True, text=True, timeout=120)
@@ -248,7 +248,7 @@ def test_the_reference_bindings_are_regenerated_alike_twice() -> None:
 
 
 def test_a_stale_file_is_shown_as_a_difference(tmp_path: Path) -> None:
-    """The check runs on a copy of the project in which one generated line was changed."""
+    """The check runs on a copy of the project with one changed line in a generated file."""
     for part in ("csrc/bindgen", "csrc/driver_calls", "src/bindless/drivers", "include"):
         target = tmp_path / part
         target.mkdir(parents=True)

@@ -1,6 +1,6 @@
-"""The committed bindings against the real headers: nothing missing, nothing stale, structs laid out alike.
+"""The committed bindings compared with the real headers: none missing, none stale, equal struct layouts.
 
-The vendors' headers are no part of the project. The reference driver's header always is there; for the others
+The project does not contain the vendors' headers. The reference driver's header is always present; for the others
 ``csrc/bindgen/check`` fetches them and runs this file with BINDLESS_HEADERS set.
 """
 
@@ -26,7 +26,7 @@ INCLUDES = {
     "opencl": ("CL/cl.h", "CL/cl_ext.h"),
     "reference": ("bindless/reference.h",),
 }
-# Superseded structs of CUDA are declared for the driver's own use only.
+# CUDA declares superseded structs for the driver's own use only.
 DEFINES = {"cuda": ("-D__CUDA_API_VERSION_INTERNAL",)}
 PREFIXES = {"cuda": "cu", "level_zero": "ze", "opencl": "cl", "reference": "blr"}
 
@@ -38,7 +38,7 @@ def driver(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def headers(driver: str) -> Path:
-    """The folder to include the driver's headers from."""
+    """The include folder of the driver's headers."""
     if driver == "reference":
         return ROOT / "include"
     folder = Path(os.environ.get("BINDLESS_HEADERS", "/nonexistent"))
@@ -59,7 +59,7 @@ def preprocessed(driver: str, headers: Path, compiler: str, *options: str) -> st
 
 
 def declared_names(text: str, driver: str) -> set[str]:
-    """Function names by a regular expression alone: a name of the API before a parenthesis, outside structs."""
+    """Function names found by a regular expression: an API name before a parenthesis, outside structs."""
     flat = re.sub(r"\{[^{}]*\}", "", re.sub(r"\{[^{}]*\}", "", text))
     flat = re.sub(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)", "", flat)
     names = set()
@@ -89,7 +89,7 @@ def test_every_function_of_the_header_has_its_symbol_in_the_table(driver: str, h
 
 
 def defined_structs(text: str) -> int:
-    """How many structs and unions are defined at the outermost level, counted by braces."""
+    """Number of structs and unions at the outermost level, counted by braces."""
     count = depth = start = 0
     for match in re.finditer(r"[{};]", text):
         depth += {"{": 1, "}": -1, ";": 0}[match[0]]
@@ -122,7 +122,7 @@ def test_the_committed_bindings_are_what_the_generator_makes(driver: str, header
 
 
 def test_structs_are_laid_out_as_by_the_real_header(driver: str, headers: Path, compiler: str, tmp_path: Path) -> None:
-    """A program that includes the real header prints what cffi must agree with, struct by struct of cffi's own list."""
+    """A program that includes the real header prints the layout of every struct that cffi lists; both must agree."""
     ffi = module(driver).ffi
     plain, structs, unions = ffi.list_types()
     tags = [f"struct {name}" for name in structs] + [f"union {name}" for name in unions]
@@ -148,7 +148,7 @@ def test_structs_are_laid_out_as_by_the_real_header(driver: str, headers: Path, 
 
 
 def is_complete(ffi: Any, ctype: str) -> bool:
-    """Whether a type is a struct or union with members; opaque ones have no size, function types no object."""
+    """Whether a type is a struct or union with members; opaque types have no size, function types no object."""
     try:
         return ffi.typeof(ctype).kind in ("struct", "union") and ffi.sizeof(ctype) > 0
     except ffi.error:
@@ -160,7 +160,7 @@ def layout_lines(driver: str) -> list[str]:
 
 
 def paths(ctype: Any) -> list[str]:
-    """Members by name; those of unnamed structs and unions by their own names."""
+    """Names of members; unnamed structs and unions contribute their own members."""
     found: list[str] = []
     for label, inner in ctype.fields:
         if label:

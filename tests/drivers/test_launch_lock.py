@@ -1,4 +1,4 @@
-"""The lock of a queue's commands: one thread at a time, again and again by the same, and Ctrl-C ends the wait."""
+"""The lock of a queue's commands: exclusive between threads, recursive in one thread, and interruptible by Ctrl-C."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_an_interrupt_ends_the_wait() -> None:
     holder.start()
     held.wait()
     interrupt = threading.Timer(0.05, signal.pthread_kill, (threading.get_ident(), signal.SIGINT))
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # who starts tests may have it ignored
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # the parent process may ignore SIGINT
     try:
         with pytest.raises(KeyboardInterrupt):
             interrupt.start()
@@ -81,5 +81,5 @@ def test_an_interrupt_ends_the_wait() -> None:
         interrupt.join()
         holder.join()
         signal.signal(signal.SIGINT, before)
-    with lock:  # it was not left half taken
+    with lock:  # the lock is consistent
         pass

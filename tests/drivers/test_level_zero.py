@@ -1,4 +1,4 @@
-"""The helpers for Level Zero's idioms, against a small loader compiled from the generated declarations."""
+"""Helpers for Level Zero's idioms, tested on a small loader compiled from the generated declarations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bindless.drivers import level_zero
 from .conftest import Compile, Run
 from .test_loader import exporting, required
 
-# Two drivers of which one is called first; devices with properties; zeInit fails until told otherwise.
+# Two drivers, one of which is initialized first; devices with properties; zeInit fails until the test enables it.
 LOADER = """
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,7 +83,7 @@ def words(name: str) -> set[str]:
 
 
 def test_every_struct_with_stype_gets_its_own_value() -> None:
-    """The value's enumerator is made of words of the struct's name; no two structs share one."""
+    """The enumerator's name follows from the struct's name; no two structs share one."""
     enums = level_zero.ze_structure_type_t
     assert len(level_zero.STRUCTURE_TYPES) == 122
     assert len(set(level_zero.STRUCTURE_TYPES.values())) == 122
@@ -171,7 +171,7 @@ def test_counting_and_filling(loader: str, run_python: Run) -> None:
 
 
 def test_drivers_are_not_asked_for_before_a_successful_initialisation(loader: str, run_python: Run) -> None:
-    """Loaders up to 1.8 crash there; the fake one aborts."""
+    """Loaders up to 1.8 crash on that call; the fake loader aborts."""
     output = run_python(
         f"""
         from bindless.drivers import level_zero as zero
@@ -206,7 +206,7 @@ def test_the_version_is_read_from_the_file_where_the_loader_does_not_tell(
 
 @pytest.mark.level_zero
 def test_the_real_loader(run_python: Run) -> None:
-    """Whatever its age: it loads, tells its version, and lacks a driver without crashing."""
+    """A loader of any version: it loads, reports its version, and lacks a driver without crashing."""
     output = run_python(
         """
         from bindless.drivers import level_zero as zero

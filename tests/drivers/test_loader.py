@@ -1,4 +1,4 @@
-"""Missing, broken, wrong and too old libraries; the order of the search; what the messages tell."""
+"""Missing, broken, wrong and outdated libraries; the search order; the error messages."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_a_relative_path_is_refused(by_variable: bool, run_python: Run, compile_
 def test_the_current_directory_is_not_searched_through_the_library_path(
     search: str, run_python: Run, compile_library: Compile, tmp_path: Path
 ) -> None:
-    """An empty or relative element of LD_LIBRARY_PATH means the current directory to the system."""
+    """The system treats an empty or relative element of LD_LIBRARY_PATH as relative to the current directory."""
     library = compile_library(exporting(*required("cuda")), "libcuda.so.1")
     folder = tmp_path / "sub" if search == "sub" else tmp_path / "here"
     folder.mkdir()
@@ -160,7 +160,7 @@ DECOY = '__attribute__((constructor)) static void say(void) { puts("decoy"); }'
 def test_the_loaders_own_search_is_not_used(
     search: str, folder: str, run_python: Run, compile_library: Compile, tmp_path: Path
 ) -> None:
-    """It also looks into folders below relative elements, and replaces words in them."""
+    """The system's search also visits subfolders of relative elements, and expands tokens in them."""
     library = compile_library("#include <stdio.h>\n" + DECOY + exporting(*required("cuda")), "libcuda.so.1")
     place = tmp_path / "here" / folder
     place.mkdir(parents=True)
@@ -235,7 +235,7 @@ def test_a_zero_byte_in_a_path_is_refused(run_python: Run) -> None:
 
 
 def test_every_path_tried_is_listed(run_python: Run) -> None:
-    """Without a variable the system's names are tried in turn."""
+    """Without a variable the system's names are tried in order."""
     output = run_python(
         """
         from bindless.drivers import cuda

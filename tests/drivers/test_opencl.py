@@ -1,4 +1,4 @@
-"""Extension functions go to the platform that owns their first argument; the helpers for OpenCL's idioms."""
+"""Extension functions dispatch to the platform that owns their first argument; helpers for OpenCL's idioms."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import pytest
 from .conftest import Compile, Run
 from .test_loader import exporting, required
 
-# Two platforms with dispatch tables of their own, as cl_khr_icd lays objects out. Each has its own extension function;
-# the second has one that the first lacks, and a third is exported by the library alone.
+# Two platforms with their own dispatch tables, in the layout of cl_khr_icd. Each has its own extension function; the
+# second has one that the first lacks, and the library alone exports a third.
 LIBRARY = """
 #include <stddef.h>
 #include <stdint.h>

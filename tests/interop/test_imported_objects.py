@@ -202,8 +202,8 @@ def test_no_descriptor_is_left(ordered: bl.Queue, shared: SharedFile) -> None:
 
 @pytest.mark.survives_faults
 def test_a_file_that_was_made_smaller(ordered: bl.Queue) -> None:
-    """maps the part that stays"""
-    shared = SharedFile.make(4096)  # the file shrinks below; a part stays readable
+    """Mapping a range that the file no longer holds is an error; access to it would end the process."""
+    shared = SharedFile.make(4096)  # maps the part that stays
     os.ftruncate(shared.fd, 1 << 14)
     memory = bl.import_external_memory(shared.descriptor(1 << 14), ordered)
     os.ftruncate(shared.fd, 4096)

@@ -1,4 +1,5 @@
-"""A program: ``bindless.level_zero`` while its driver fails at each call in turn. Tells calls, errors and what is left.
+"""Program: run ``bindless.level_zero`` while its driver fails at each call in turn; print calls, errors and live
+objects.
 
 Run with ZE_ENABLE_ALT_DRIVERS naming the package's own driver, and the repository's root on the path.
 """
@@ -21,7 +22,7 @@ CODE = compiled_text(SOURCE, "spirv")
 
 
 def run(device: bl.Device) -> None:
-    """Everything once; whatever happens, all is closed."""
+    """Use every feature once; the exit stack closes everything, whatever fails."""
     with ExitStack() as stack:
         context = stack.enter_context(bl.Context(device))
         group = ze.get_queue_groups(device)[0]
@@ -59,7 +60,7 @@ def run(device: bl.Device) -> None:
 def main() -> None:
     device = bl.Device("level_zero:*:*")
     driver = Driver(device._record.native.driver.handle)
-    for _ in range(2):  # what is cached for good is cached now
+    for _ in range(2):  # fill the permanent caches
         driver.fail("")
         run(device)
         gc.collect()
@@ -72,7 +73,7 @@ def main() -> None:
             errors += 1
             assert str(error), number
         driver.fail("")
-        wait_for_all()  # closing a queue does not: what it had submitted ends now
+        wait_for_all()  # closing a queue does not wait for its pending commands
         gc.collect()
         left = settled(driver, at_rest)
         assert left <= 0, f"call {number} of {calls}: {left} objects are left"

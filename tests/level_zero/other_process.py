@@ -1,6 +1,6 @@
-"""The other process of the tests of shared memory and events: ``python other_process.py FILE DESCRIPTOR``.
+"""The second process of the tests of shared memory and events: ``python other_process.py FILE DESCRIPTOR``.
 
-It opens what the file describes, waits for event 0, triples the array, and signals event 1.
+It opens the objects that the file describes, waits for event 0, triples the array, and signals event 1.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ with bl.Queue("level_zero:*:*", in_order=True) as queue, EventPool.open(events, 
     pool[1].signal_on(queue)
     queue.wait()
     opened.close()
-    # The other half: event 2 is signalled by the owner's queue, event 3 answers from the host.
+    # The other direction: the owner's queue signals event 2, and the host of this process answers with event 3.
     if not pool[2].wait(60):
         sys.exit("event 2 was not signalled")
     pool[3].signal()

@@ -1,4 +1,4 @@
-"""``CommandGraph`` on Level Zero: a command list that is closed once, executed by every run."""
+"""``CommandGraph`` on Level Zero: a command list that is closed once and executed by every run."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ pytestmark = pytest.mark.on_level_zero
 
 lib, ffi = driver.lib, driver.ffi
 
-# Writes where the memory says: a fault unless that is within it.
+# Writes at the address in memory: a fault unless the address is within an allocation.
 _PLACED = "kernel void placed(global const ulong *where, global int *out) { out[where[0]] += 1; }"
 
 
 @pytest.fixture(params=["immediate", "regular", "one by one"])
 def made(request: pytest.FixtureRequest, device: bl.Device, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Makes queues of a kind; immediate lists of older drivers cannot execute others, and take commands one by one."""
+    """Make queues of one kind; immediate lists of older drivers cannot execute other lists and receive commands one by
+    one."""
     with bl.Context(device) as context:
         if request.param == "one by one":
             native = context._native.driver
@@ -40,7 +41,7 @@ def made(request: pytest.FixtureRequest, device: bl.Device, monkeypatch: pytest.
 
 
 def test_runs_follow_each_other_and_other_commands(made: Any) -> None:
-    """Each run sees what was before it, and what comes later sees the run."""
+    """Each run reads the results of earlier commands, and later commands read the run's."""
     with made() as queue:
         kernels = load(queue, "simple")
         increment = kernels.get_kernel("increment")
@@ -58,7 +59,7 @@ def test_runs_follow_each_other_and_other_commands(made: Any) -> None:
 
 @pytest.mark.parametrize("in_order", [True, False], ids=["in order", "out of order"])
 def test_runs_of_several_threads(made: Any, in_order: bool) -> None:
-    """Runs of one graph come one after the other, whichever thread asks: no addition is lost."""
+    """Runs of one graph are serialized, whichever thread starts them: no addition is lost."""
     with made(in_order) as queue:
         kernels = load(queue, "simple")
         array = bl.usm_empty((256,), np.int32, queue)
@@ -76,7 +77,7 @@ def test_runs_of_several_threads(made: Any, in_order: bool) -> None:
 
 
 def test_a_run_after_a_fault(made: Any) -> None:
-    """A kernel's fault is that run's, and the next one runs again."""
+    """A kernel's fault fails only its run; the next run works."""
     with made() as queue:
         bundle = bl.load_kernel_bundle(compiled_text(_PLACED, "spirv"), queue)
         where, out = bl.usm_empty((1,), np.uint64, queue), bl.usm_empty((4,), np.int32, queue)
@@ -95,7 +96,7 @@ def test_a_run_after_a_fault(made: Any) -> None:
 
 
 def test_the_kernel_is_destroyed_while_the_graph_lives(made: Any) -> None:
-    """It is refused then, and what runs already is not disturbed."""
+    """A run after that is refused, and pending runs are not disturbed."""
     with made() as queue:
         bundle = load(queue, "simple")
         array = bl.usm_empty((64,), np.int32, queue)
@@ -112,7 +113,7 @@ def test_the_kernel_is_destroyed_while_the_graph_lives(made: Any) -> None:
 
 @pytest.mark.parametrize("made", ["immediate", "regular"], indirect=True)
 def test_what_is_refused_is_recorded_anew(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A command that the driver refuses leaves no half of a graph, and none of the recorder's state."""
+    """A refused command leaves neither a partial graph nor any state of the recorder."""
     with made() as queue:
         array = bl.usm_empty((64,), np.int32, queue)
         refusals = [bl.SyclRuntimeError("refused on purpose")]
@@ -134,7 +135,7 @@ def test_what_is_refused_is_recorded_anew(made: Any, monkeypatch: pytest.MonkeyP
 
 
 def test_a_profiling_queue_and_waits(made: Any) -> None:
-    """Times of a run, and a run that waits for another queue's command."""
+    """Timestamps of a run, and a run that depends on another queue's command."""
     with made(False, enable_profiling=True) as queue, made() as other:
         array = bl.usm_empty((1 << 16,), np.int32, queue)
         with bl.CommandGraph(queue) as graph:
@@ -150,7 +151,7 @@ def test_a_profiling_queue_and_waits(made: Any) -> None:
 
 
 def test_a_copy_of_a_closed_list_is_made_behind_loaders_that_do_not_know_it(queue: bl.Queue) -> None:
-    """Loaders before 1.9 have no zeCommandListCreateCloneExp; the driver's own is found by its name."""
+    """Loaders before 1.9 lack zeCommandListCreateCloneExp; the package looks the driver's own function up by name."""
     native = queue.device._record.native
     context, array = queue.context._native.handle, bl.usm_empty(16, np.uint8, queue, kind="host")
     clone = native.driver.require("zeCommandListCreateCloneExp", "1.9")

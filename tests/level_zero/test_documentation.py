@@ -1,4 +1,4 @@
-"""The Python of docs/level_zero_api.md runs."""
+"""The Python examples of docs/level_zero_api.md run."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_table_names_everything_that_is_public() -> None:
             name in described
             or name in ("IpcEventPoolHandle", "IpcMemoryHandle", "PeerProperties")
             or (
-                name in ("PoolEvent", "QueueGroup")  # what the functions of the table give
+                name in ("PoolEvent", "QueueGroup")  # types that the listed functions return
             )
         ), name
         assert getattr(bindless.level_zero, name).__doc__

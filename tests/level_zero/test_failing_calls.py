@@ -1,4 +1,4 @@
-"""``bindless.level_zero`` over a driver that fails at each call in turn."""
+"""``bindless.level_zero`` on a driver that fails at each call in turn."""
 
 from __future__ import annotations
 

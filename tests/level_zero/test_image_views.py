@@ -23,7 +23,7 @@ SWIZZLES = ["rgba", "bgra", "abgr", "rrr1", "0gb1"]
 
 
 def _formats() -> Any:
-    """tests/level_zero_driver/formats.py, whose import of the driver's names is answered by the package's own."""
+    """tests/level_zero_driver/formats.py, with the package's own bindings in place of the driver's names."""
     from bindless.drivers import level_zero as driver
 
     name = "tests.level_zero_driver.rig"
@@ -50,7 +50,7 @@ EVERY = np.stack(np.meshgrid(np.arange(WIDTH), np.arange(HEIGHT)), -1).reshape(-
 
 
 def image_of(queue: bl.Queue, pixels: Array) -> bl.ImageMem:
-    """Memory with pixels given as bytes, (items, bytes of one)."""
+    """Image memory with pixels given as bytes, shape (items, bytes of one)."""
     size = pixels.shape[1]
     desc = bl.ImageDescriptor(WIDTH, HEIGHT, num_channels=1, channel_type=WORDS[size])
     memory = bl.ImageMem(desc, queue)

@@ -1,4 +1,4 @@
-"""Memory and events of two processes."""
+"""Memory and events shared by two processes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_two_processes_work_on_one_array_in_the_order_of_events(queue: bl.Queue,
 
 
 def test_a_handle_of_this_process_opens_the_same_memory(queue: bl.Queue) -> None:
-    """A second look at the memory: writes through one address are read through the other."""
+    """A second mapping of the memory: reads through one address return writes through the other."""
     array = bl.usm_empty(1000, np.float32, queue)
     array.copy_from(np.arange(1000, dtype=np.float32), queue)
     handle = export_memory(array[100:200])
@@ -62,7 +62,7 @@ def test_a_handle_of_this_process_opens_the_same_memory(queue: bl.Queue) -> None
 
 
 def test_a_handle_with_a_descriptor_brings_it_along() -> None:
-    """What Intel's driver needs: the receiver has a number of its own for the same open file."""
+    """Intel's driver requires this: the receiver has its own descriptor number for the same open file."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         handle = IpcMemoryHandle(bl.Backend.level_zero, bytes(64), 0, (4,), np.dtype(np.uint8), theirs.fileno())

@@ -1,4 +1,4 @@
-"""Queue groups, fences, barriers of ranges, residency, peers, other launches, modules linked when loaded."""
+"""Queue groups, fences, range barriers, residency, peers, launch variants, and modules linked at load time."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_a_fence_is_signalled_after_what_was_submitted(
 def test_the_end_of_a_fence_waits_for_nothing(
     device: bl.Device, context: bl.Context, bundle: bl.KernelBundle, state: str, end: str
 ) -> None:
-    """L0's own example ends with a reset fence; ``pending`` ends one whose work cannot begin."""
+    """The specification's example ends with a reset fence; ``pending`` closes a fence whose work cannot start."""
     with bl.Queue(device, context, in_order=True, no_immediate_command_list=True) as queue:
         array = bl.usm_empty(64, np.float32, queue)
         gate = ze.EventPool(1, queue)[0] if state == "pending" else None
@@ -159,7 +159,7 @@ def test_the_end_of_a_fence_waits_for_nothing(
         if gate is not None:
             assert not queue.ext_oneapi_empty()
             gate.signal()
-        for _ in range(3):  # commands that may use what the fence has left
+        for _ in range(3):  # these commands may reuse the fence's objects
             queue.parallel_for(64, bundle.get_kernel("scale"), array, np.float32(3))
         filled.wait()
         assert (array.numpy(queue) == 54).all()
@@ -171,7 +171,7 @@ def test_a_fence_that_work_is_to_signal_stays_so_when_it_is_reset(device: bl.Dev
         gate.wait_on(queue)
         with ze.Fence(queue) as fence:
             fence.signal()
-            fence.reset()  # of a fence that is not signalled: no effect (L0, "Fences")
+            fence.reset()  # reset of an unsignalled fence: no effect (L0, "Fences")
             assert not fence.is_signalled
             gate.signal()
             assert fence.wait(60)
@@ -260,7 +260,7 @@ def test_modules_are_linked_when_loaded(queue: bl.Queue) -> None:
     ze.dynamic_link(importer, exporter)
     out = bl.usm_empty(1, np.uint32, queue, kind="shared")
     queue.fill(out, np.uint32(14)).wait()
-    del exporter  # what is linked is kept
+    del exporter  # the linked module keeps it alive
     queue.single_task(importer.get_kernel("tripled"), out).wait()
     assert out.numpy()[0] == 42
     with raises(bl.InvalidError):

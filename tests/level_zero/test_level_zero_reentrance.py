@@ -1,4 +1,4 @@
-"""A collection may run a finalizer that uses a stream in the middle of a call on the same stream."""
+"""A garbage collection may run a finalizer that uses a stream during a call on the same stream."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def either(request: pytest.FixtureRequest, device: bl.Device, context: bl.Contex
 
 
 def finish(work: Callable[[], object]) -> None:
-    """Runs it on another thread, so that a thread that waits for itself is noticed."""
+    """Run the work on another thread, to detect a thread that waits for itself."""
     failures: list[BaseException] = []
     ended = threading.Event()
 
@@ -88,8 +88,8 @@ def test_while_an_event_is_made(queue: bl.Queue, call: str, monkeypatch: pytest.
 
 @pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
 def test_while_a_command_is_submitted(either: bl.Queue, before: bool) -> None:
-    """A finalizer's command that comes before or after the interrupted one, and is held up, is not taken as complete
-    with it, nor the interrupted one with the finalizer's."""
+    """A blocked command of a finalizer, submitted before or after the interrupted one, does not complete with it, nor
+    the interrupted one with the finalizer's."""
     (stream,) = either._native.streams  # type: ignore[attr-defined]
     gate = NativeEvent(stream.context.native.pools[False])
     gates = ffi.new("ze_event_handle_t[]", [gate.handle])
@@ -158,7 +158,7 @@ def test_an_interrupted_command_behind_the_one_of_a_finalizer(either: bl.Queue) 
 
 
 def test_while_a_kernel_is_prepared(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A finalizer launches the very kernel whose arguments have just been set: each launch has its own."""
+    """A finalizer launches the kernel whose arguments have just been set: each launch uses its own arguments."""
     kernel = bl.load_kernel_bundle(bl.build(SOURCE), queue).get_kernel("put")
     data, other = bl.usm_empty(COUNT, np.int32, queue), bl.usm_empty(COUNT, np.int32, queue)
     prepare, late = Kernel.prepare, []
@@ -179,7 +179,7 @@ def test_while_a_kernel_is_prepared(queue: bl.Queue, monkeypatch: pytest.MonkeyP
 
 
 def test_while_a_pool_makes_an_event(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Events that a finalizer takes from the same pool meanwhile are others, whether or not the pool grows."""
+    """A finalizer takes events from the same pool: they are different events, whether or not the pool grows."""
     pool = EventPool(queue._native.context.handle, timed=False)  # type: ignore[attr-defined]
     make_struct = driver.make_struct
     taken: list[NativeEvent] = []

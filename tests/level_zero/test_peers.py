@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.level_zero, pytest.mark.on_level_zero]
 
 
 def filled_by(monkeypatch: pytest.MonkeyPatch, bandwidth_unit: int, latency_unit: int) -> None:
-    """Let the driver report a link."""
+    """Make the driver report a link."""
     get_properties = driver.get_properties
 
     def get(name: str, function: str, *arguments: Any, next: Any = None) -> Any:

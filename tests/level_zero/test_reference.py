@@ -1,4 +1,4 @@
-"""What the reference has of ``bindless.level_zero``, and what it names as missing."""
+"""Features of ``bindless.level_zero`` on the reference device, and errors for those that it lacks."""
 
 from __future__ import annotations
 

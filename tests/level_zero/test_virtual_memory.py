@@ -1,4 +1,4 @@
-"""Reserved addresses, physical memory, and arrays that grow."""
+"""Reserved addresses, physical memory, and growing arrays."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""C programs that know Level Zero alone, built against the system's header, linked with its loader; checks in Python.
+"""C programs that use Level Zero alone, built with the system's header and loader; and checks in Python.
 
-Checks run in a process of their own (worker.py), because a process opens the loader once.
+Checks run in a separate process (worker.py), because a process opens the loader once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.support.needs import c_compiler, lacks
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "c" / "level_zero"
 INSTALL = "apt-get install gcc libze1 libze-dev"
-LIMIT = 120  # seconds of one check
+LIMIT = 120  # seconds per check
 LAYER = {"ZE_ENABLE_VALIDATION_LAYER": "1", "ZE_ENABLE_PARAMETER_VALIDATION": "1"}
 
 Guide = Callable[..., str]
@@ -32,7 +32,7 @@ Checker = Callable[[str, str], None]
 
 
 class Worker:
-    """The process of the checks, with the validation layer on."""
+    """The process that runs the checks, with the validation layer on."""
 
     def __init__(self) -> None:
         search = os.pathsep.join([str(Path(bindless.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
@@ -70,7 +70,7 @@ class Worker:
 
 @pytest.fixture(scope="session")
 def check() -> Iterator[Checker]:
-    """``check(module, function)``: runs ``function(rig)`` of a module of this folder in the process of the checks."""
+    """``check(module, function)``: run ``function(rig)`` of a module of this folder in the worker process."""
     workers: list[Worker] = []
 
     def run(module: str, name: str) -> None:
@@ -86,7 +86,7 @@ def check() -> Iterator[Checker]:
 
 
 def sections() -> list[str]:
-    """The names of the guide's sections."""
+    """Names of the guide's sections."""
     text = (PROGRAMS / "guide.h").read_text().partition("#define SECTIONS(X)")[2].partition("#define DECLARE")[0]
     return re.findall(r"X\((\w+)\)", text)
 
@@ -107,9 +107,9 @@ def guide_program() -> Iterator[Path]:
 
 @pytest.fixture
 def guide(guide_program: Path) -> Guide:
-    """``guide(arguments..., NAME="value")``: what the program prints on the driver of this package.
+    """``guide(arguments..., NAME="value")``: the program's output on the package's driver.
 
-    Its exit status has to be ``status``, if that is not None.
+    The exit status must be ``status``, unless that is None.
     """
 
     def run(*arguments: str, status: int | None = 0, **variables: str) -> str:

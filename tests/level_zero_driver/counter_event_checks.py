@@ -1,4 +1,4 @@
-"""Counter-based events: each follows the command that it was last passed to."""
+"""Counter-based events: each follows the last command that signals it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCOPE = lib.ZE_EVENT_SCOPE_FLAG_HOST
 
 
 def _direct(rig: Rig, name: str, *arguments: Any) -> int:
-    """A function of the driver, called past layers that do not know flags and descriptors of newer versions."""
+    """A driver function, called without the layers, which do not know newer flags and descriptors."""
     function = rig.driver._extension(name)
     assert function is not None, name
     return int(function(*arguments))
@@ -66,7 +66,7 @@ def _adder(rig: Rig, term: int) -> tuple[Any, Any]:
 
 
 def check_reuse(rig: Rig) -> None:
-    """An event that is signalled anew says nothing more about the command before, for which others still wait."""
+    """A reused event no longer follows its earlier command; commands that wait for that command keep waiting."""
     event, (gate,) = _event(rig), _events(rig, 1)
     assert _state(rig, event), "it is complete after its creation"
     rig.call("zeEventHostSynchronize", event, FOREVER)
@@ -86,7 +86,7 @@ def check_reuse(rig: Rig) -> None:
 
 
 def check_destroyed_in_use(rig: Rig) -> None:
-    """An event can be destroyed before the command that signals it, and the one that waits for it, have run."""
+    """An event can be destroyed while commands that signal it or wait for it are pending."""
     (gate,) = _events(rig, 1)
     event = _event(rig, TIMES)
     destroy = rig._made.pop()
@@ -109,7 +109,7 @@ def check_recorded(rig: Rig) -> None:
     rig.call("zeCommandListClose", commands)
     assert not _state(rig, event)
     for turn in (1, 2, 3):
-        if turn == 1:  # a wait of before the first execution is one for it
+        if turn == 1:  # a wait submitted before the first execution waits for that execution
             rig.call("zeCommandListAppendWaitOnEvents", waiting, *_handles(event))
         _run(rig, queue, commands)
         if turn > 1:
@@ -124,9 +124,9 @@ def check_recorded(rig: Rig) -> None:
 
 
 def check_recorded_both_ways(rig: Rig) -> None:
-    """Lists that wait for each other, executed twice in a row: each execution waits for what was submitted before it.
+    """Two lists wait for each other and run twice: each execution waits for the work submitted before it.
 
-    Were the events looked at when the waits run, an execution of one list would wait for the next of the other.
+    If waits read their events at run time, an execution of one list would wait for the next execution of the other.
     """
     there, back, (gate,) = _event(rig), _event(rig), _events(rig, 1)
     first, second, queue, other = _regular(rig), _regular(rig), _queue(rig), _queue(rig)
@@ -149,7 +149,7 @@ def check_recorded_both_ways(rig: Rig) -> None:
 
 
 def check_appended_lists(rig: Rig) -> None:
-    """Lists appended to an immediate one wait for and signal counter-based events, their own too."""
+    """Lists appended to an immediate list wait for and signal counter-based events, including their own."""
     inner, outer, (gate,) = _event(rig), _event(rig), _events(rig, 1)
     commands, target = _regular(rig), _immediate(rig)
     add, sums = _adder(rig, 1)
@@ -166,7 +166,7 @@ def check_appended_lists(rig: Rig) -> None:
 
 
 def check_times(rig: Rig) -> None:
-    """The times are those of the last command, to be read by the host and by commands."""
+    """Timestamps are those of the last command, readable by the host and by commands."""
     event, plain = _event(rig, TIMES), _event(rig)
     commands, recorded, queue = _immediate(rig), _regular(rig), _queue(rig)
     add, _ = _adder(rig, 1)
@@ -197,7 +197,7 @@ def check_times(rig: Rig) -> None:
 
 
 def check_pools(rig: Rig) -> None:
-    """Events of a pool made for counters are counter-based, and such a pool is not shared."""
+    """Pools with the counter flag make counter-based events, and cannot be shared."""
     counter = rig.struct("ze_event_pool_counter_based_exp_desc_t", flags=1)
     desc = rig.struct("ze_event_pool_desc_t", counter, flags=lib.ZE_EVENT_POOL_FLAG_HOST_VISIBLE, count=2)
     pool = _new(
@@ -222,7 +222,8 @@ def check_pools(rig: Rig) -> None:
 
 
 def check_refusals(rig: Rig) -> None:
-    """Neither the host nor a reset nor a list without an order sets such an event; what fails leaves it as it was."""
+    """The host, a reset and an out-of-order list cannot set a counter-based event; a refused call leaves it
+    unchanged."""
     event, commands, loose = _event(rig), _immediate(rig), _immediate(rig, 0)
     rig.fails("INVALID_ARGUMENT", "counter-based", "zeEventHostSignal", event)
     rig.fails("INVALID_ARGUMENT", "counter-based", "zeEventHostReset", event)
@@ -260,7 +261,7 @@ def check_refusals(rig: Rig) -> None:
 
 
 def check_failures(rig: Rig) -> None:
-    """An event gives the error of the command that it follows, and none when it follows another."""
+    """An event returns the error of the command that it follows, and none after it follows another."""
     event, commands = _event(rig), _immediate(rig)
     beyond = rig.compiled("kernel void beyond(global int *sums) { sums[1 << 28] = 1; }", "beyond")
     pointer, _ = rig.array(np.zeros(8, np.int32))
@@ -273,7 +274,8 @@ def check_failures(rig: Rig) -> None:
 
 
 def check_intel(rig: Rig) -> None:
-    """What Intel's SYCL runtime asks for: its own function for such events, its hint chained to queues and lists."""
+    """Requirements of Intel's SYCL runtime: its own function for counter-based events, and its hint chained to queues
+    and lists."""
     place = ffi.new("void **")
     assert lib.zeDriverGetExtensionFunctionAddress(rig.driver.handle, b"zexCounterBasedEventCreate2", place) == 0
     kind = (

@@ -9,7 +9,7 @@ from tests.level_zero_driver.rig import Rig, ffi, lib
 
 
 def check_discovery(rig: Rig) -> None:
-    """Handles of drivers and devices stay the same, in any thread, and devices describe themselves."""
+    """Handles of drivers and devices are constant, in any thread, and devices have valid properties."""
     assert lib.zeInit(0) == 0
     found: list[tuple[int, ...]] = []
 
@@ -34,7 +34,7 @@ def check_discovery(rig: Rig) -> None:
 
 
 def check_contexts(rig: Rig) -> None:
-    """A context does not own another's memory; it is destroyed and made again, and the device stays sound."""
+    """A context does not own another context's memory; after it is destroyed and made again the device still works."""
     pointer = rig.memory(64)
     desc = rig.struct("ze_context_desc_t")
     for _ in range(2):
@@ -50,7 +50,8 @@ def check_contexts(rig: Rig) -> None:
 
 
 def check_queue_groups(rig: Rig) -> None:
-    """Every group has engines and says what it does; a queue is made for each engine, and none beyond the last."""
+    """Every group has engines and reports its abilities; each engine takes a queue, and an index beyond the last is
+    refused."""
     count = ffi.new("uint32_t *")
     rig.call("zeDeviceGetCommandQueueGroupProperties", rig.device, count, ffi.NULL)
     groups = ffi.new("ze_command_queue_group_properties_t[]", count[0])
@@ -70,7 +71,7 @@ def check_queue_groups(rig: Rig) -> None:
 
 
 def check_peers(rig: Rig) -> None:
-    """A device reaches its own memory, and a copy between two of its allocations arrives."""
+    """A device accesses its own memory as a peer, and a copy between two of its allocations is correct."""
     reaches = ffi.new("ze_bool_t *")
     rig.call("zeDeviceCanAccessPeer", rig.device, rig.device, reaches)
     assert reaches[0] == 1
@@ -80,7 +81,7 @@ def check_peers(rig: Rig) -> None:
 
 
 def check_buses(rig: Rig) -> None:
-    """Processors are on no bus: the extension that tells addresses there is neither listed nor answered."""
+    """Processors are on no bus: the PCI extension is neither listed nor available."""
     assert "ZE_extension_pci_properties" not in rig.driver.extensions
     properties = rig.struct("ze_pci_ext_properties_t")
     rig.fails(

@@ -1,4 +1,4 @@
-"""Memory and semaphores by file descriptors: exported, imported, shared with what is no driver at all."""
+"""Memory and semaphores by file descriptors: exported, imported, and shared with code outside any driver."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _exporting(rig: Rig, kinds: int = OPAQUE_FD | DMA_BUF) -> Any:
 
 
 def _exported(rig: Rig, pointer: Any, kind: int = OPAQUE_FD) -> int:
-    """The descriptor of memory."""
+    """The file descriptor of an exportable allocation."""
     export = rig.struct("ze_external_memory_export_fd_t", flags=kind)
     properties = rig.struct("ze_memory_allocation_properties_t", export)
     rig.call("zeMemGetAllocProperties", rig.context, pointer, properties, ffi.NULL)
@@ -41,7 +41,7 @@ def check_properties(rig: Rig) -> None:
 
 
 def check_memory_is_shared(rig: Rig) -> None:
-    """One allocation, exported; imported again, and mapped by Python: all see what a kernel writes."""
+    """One allocation, exported, imported again, and mapped by Python: all read a kernel's writes."""
     memory = rig.memory(4096, "Device", _exporting(rig))
     fd = _exported(rig, memory, DMA_BUF)
     again = rig.memory(4096, "Device", _importing(rig, fd))
@@ -56,7 +56,7 @@ def check_memory_is_shared(rig: Rig) -> None:
 
 
 def check_memory_of_the_host_is_shared(rig: Rig) -> None:
-    """Memory of the host, exported and imported again."""
+    """Host memory, exported and imported again."""
     slots = []
     fd = -1
     for link in ("export", "import"):
@@ -79,11 +79,11 @@ def check_memory_of_the_host_is_shared(rig: Rig) -> None:
 
 
 def check_physical_memory_is_shared(rig: Rig) -> None:
-    """Physical memory, exported and imported as other physical memory: the second page of both is one."""
+    """Physical memory, exported and imported as new physical memory: both share the second page."""
     size = ffi.new("size_t *")
     rig.call("zeVirtualMemQueryPageSize", rig.context, rig.device, 1, size)
     page = int(size[0])
-    hint = ffi.cast("void *", 1 << 44)  # the validation layer of 1.8 wants one
+    hint = ffi.cast("void *", 1 << 44)  # validation layer 1.8 requires an address
 
     def mapped(chained: Any) -> tuple[Any, Any]:
         desc = rig.struct("ze_physical_mem_desc_t", chained, size=2 * page)
@@ -191,7 +191,7 @@ def _append(rig: Rig, what: str, semaphore: Any, value: int = 0) -> None:
 
 
 def _add_after(rig: Rig, wait: Any, signal: Any, value: int) -> Any:
-    """A kernel between a wait and a signal, submitted; the array that it changes."""
+    """Submit a kernel between a wait and a signal; return the array that it changes."""
     kernel = rig.compiled(ADD, "add")
     pointer, sums = rig.array(np.zeros(4, np.int32))
     rig.set(kernel, pointer, np.int32(1))
@@ -202,7 +202,7 @@ def _add_after(rig: Rig, wait: Any, signal: Any, value: int) -> Any:
 
 
 def check_eventfds(rig: Rig) -> None:
-    """The list stands still until somebody outside writes, and somebody outside reads when it is done."""
+    """The list waits until an eventfd is written from outside, and its signal is readable from outside."""
     given, told = os.eventfd(0), os.eventfd(0)
     sums = _add_after(rig, _semaphore(rig, given, BINARY), _semaphore(rig, told, BINARY), 0)
     assert rig.result("zeCommandListHostSynchronize", rig.list, 0) == lib.ZE_RESULT_NOT_READY and not sums.any()
@@ -227,7 +227,7 @@ def check_timelines(rig: Rig) -> None:
     rig.call("zeCommandListHostSynchronize", rig.list, FOREVER)
     setter.join()
     assert value[0] == 6 and (sums == 1).all()
-    _append(rig, "Signal", semaphore, 3)  # it never goes back
+    _append(rig, "Signal", semaphore, 3)  # the value never decreases
     rig.call("zeCommandListHostSynchronize", rig.list, FOREVER)
     assert value[0] == 6
 

@@ -1,4 +1,4 @@
-"""Formats of images, decoded by numpy: an account of the bits apart from the driver's own."""
+"""Image formats decoded by numpy, independently of the driver's own code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Array = npt.NDArray[Any]
 
 TYPES = ("UINT", "SINT", "UNORM", "SNORM", "FLOAT")
 
-# Bits of the channels, red first, from the lowest bit of a pixel; packed ones with where each begins.
+# Bits per channel, red first, from the lowest bit of a pixel; packed layouts with the first bit of each channel.
 PLAIN = {
     "8": (8,), "8_8": (8, 8), "8_8_8": (8,) * 3, "8_8_8_8": (8,) * 4,
     "16": (16,), "16_16": (16, 16), "16_16_16": (16,) * 3, "16_16_16_16": (16,) * 4,
@@ -27,7 +27,7 @@ PACKED = {
     "5_5_5_1": (16, ((10, 5), (5, 5), (0, 5), (15, 1))),
     "4_4_4_4": (16, ((8, 4), (4, 4), (0, 4), (12, 4))),
 }
-# The table of section "Images": what is required beyond the plain layouts.
+# Table of the section "Images": required formats beyond the plain layouts.
 PACKED_TYPES = {
     "10_10_10_2": TYPES,
     "11_11_10": ("FLOAT",),
@@ -38,7 +38,7 @@ PACKED_TYPES = {
 
 
 def required() -> Iterator[tuple[str, str]]:
-    """Every layout and type that Level Zero requires, and those of three channels."""
+    """Every required pair of layout and type, and those of three channels."""
     for layout, bits in PLAIN.items():
         for kind in TYPES:
             if kind != "FLOAT" or bits[0] > 8:
@@ -59,13 +59,13 @@ def ze_format(layout: str, kind: str, swizzle: str = "RGBA") -> dict[str, int]:
 
 
 def random_pixels(layout: str, kind: str, count: int, generator: np.random.Generator) -> Array:
-    """Bytes of pixels, (count, bytes of one); floats are finite."""
+    """Random pixels as bytes, shape (count, bytes of one); floats are finite."""
     if layout in PACKED:
         size = PACKED[layout][0] // 8
         words = generator.integers(0, 2 ** (8 * size), count, dtype=np.uint64)
         if kind == "FLOAT":
             for shift, bits in PACKED[layout][1]:
-                if bits > 2:  # no exponent of 31
+                if bits > 2:  # exclude the exponent 31
                     words &= ~np.uint64(1 << (shift + bits - 1))
         return words.astype(np.uint32 if size == 4 else np.uint16).view(np.uint8).reshape(count, size)
     bits = PLAIN[layout]
@@ -102,7 +102,7 @@ def _channel(codes: Array, bits: int, kind: str, packed: bool) -> Array:
 
 
 def decoded(layout: str, kind: str, pixels: Array) -> Array:
-    """What pixels (n, bytes) mean: (n, channels), int64 or floats of double precision."""
+    """Values of pixels (n, bytes): shape (n, channels), int64 or double precision."""
     if layout in PACKED:
         size, fields = PACKED[layout]
         words = np.ascontiguousarray(pixels).view(np.uint32 if size == 32 else np.uint16)[:, 0].astype(np.int64)
@@ -115,7 +115,7 @@ def decoded(layout: str, kind: str, pixels: Array) -> Array:
 
 
 def swizzled(values: Array, swizzle: str) -> Array:
-    """(n, channels) as a kernel sees them, (n, 4): a channel that there is not is 0, and alpha 1."""
+    """Values (n, channels) as a kernel reads them, shape (n, 4): a missing channel is 0, and alpha 1."""
     result = np.zeros((len(values), 4), values.dtype)
     for place, letter in enumerate(swizzle):
         channel = "RGBA".find(letter)

@@ -22,9 +22,9 @@ ffi, lib = _level_zero.ffi, _level_zero.lib
 
 VERSION = 0x1000D
 SCRATCH = 1 << 20
-# What waits without a limit of time for whatever was submitted, and would wait for ever.
+# These functions wait without a limit for all submitted work, and could wait for ever.
 WAITS = {"zeDeviceSynchronize", "zeMemFreeExt"}
-# Interfaces that the driver does not offer: one function does for all.
+# Interfaces that the driver does not offer: one function of each is enough.
 ABSENT = ("RTAS", "Graph", "Fabric", "Mutable", "CounterBased", "RuntimeRequirements", "WithParameters")
 NUMBERS = (0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 4, 7, 8, 16, 31, 64)
 WILD = (-1, 0x7FFFFFFF, 0x7FFFFFFE, 255, 65536)
@@ -33,7 +33,7 @@ LIMITLESS = {"zeVirtualMemReserve", "zeMemAllocHost", "zeMemAllocDevice", "zeMem
 
 
 def entry_points() -> dict[str, Any]:
-    """Every function of the tables by its name, as the driver itself tells."""
+    """Every function of the driver's tables by its name."""
     driver = ctypes.CDLL(str(driver_path()))
     table = (ctypes.c_void_p * 64)()
     assert driver.zeGetGlobalProcAddrTable(VERSION, table) == 0
@@ -59,7 +59,7 @@ def entry_points() -> dict[str, Any]:
 
 
 class Fuzzer:
-    """Random arguments, and the handles and addresses that earlier calls have given."""
+    """Random arguments, including handles and addresses that earlier calls returned."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -70,7 +70,7 @@ class Fuzzer:
         self.alive: list[Any] = []
 
     def handle(self, ctype: Any) -> Any:
-        """A handle: mostly one of its kind, of which some are stale by now; else NULL, another's, or a number."""
+        """A handle: mostly one of the right kind, possibly destroyed; else NULL, one of another kind, or a number."""
         own = self.handles.get(ctype.cname)
         chance = self.random.random()
         if own and chance < 0.85:
@@ -82,7 +82,7 @@ class Fuzzer:
         return ffi.cast(ctype, self.random.getrandbits(64))
 
     def address(self, ctype: Any) -> Any:
-        """Memory of the driver, of the host, or NULL."""
+        """An address in driver memory or host memory, or NULL."""
         chance = self.random.random()
         if self.memory and chance < 0.7:
             return ffi.cast(ctype, self.random.choice(self.memory))
@@ -94,7 +94,7 @@ class Fuzzer:
         return self.random.choice(WILD if self.random.random() < 0.05 else NUMBERS)
 
     def fill(self, struct: Any, ctype: Any) -> None:
-        """The members of a struct, some of them."""
+        """Fill a random subset of a struct's members."""
         for name, member in ctype.fields:
             kind = member.type
             if name == "stype":
@@ -106,7 +106,7 @@ class Fuzzer:
             elif name in ("flags", "freePolicy") and self.random.random() < 0.8:
                 continue
             elif name == "mode":
-                struct.mode = self.random.choice((0, 2))  # nothing that waits for what nobody signals
+                struct.mode = self.random.choice((0, 2))  # modes that do not wait for an event
             elif name == "fd":
                 struct.fd = -1
             elif kind.kind == "primitive" and kind.cname not in ("float", "double", "char"):
@@ -116,8 +116,8 @@ class Fuzzer:
                 self.fill(getattr(struct, name), kind)
 
     def chained(self) -> Any:
-        """A struct of some kind, or one that is chained to itself."""
-        room = ffi.new("char[4096]")  # of whatever size the kind has
+        """A struct of a random kind, or one that is chained to itself."""
+        room = ffi.new("char[4096]")  # large enough for every kind
         self.alive.append(room)
         base = ffi.cast("ze_base_desc_t *", room)
         base.stype = self.random.choice(list(STRUCTURE_TYPES.values()))
@@ -133,7 +133,7 @@ class Fuzzer:
                 return 1.5
             sizes = (*SIZES, 2**64 - 1, 2**63, 2**40) if function in LIMITLESS else SIZES
             if ctype.cname == "uint64_t" and "ynchronize" in function:
-                return self.random.choice((0, 1000))  # nanoseconds: never without a limit
+                return self.random.choice((0, 1000))  # nanoseconds, always finite
             value = self.random.choice(sizes) if ffi.sizeof(ctype) == 8 else self.number()
             bits = 8 * ffi.sizeof(ctype)
             return value & ((1 << bits) - 1) if ctype.cname.startswith("u") or bits == 64 else value % 128
@@ -146,7 +146,7 @@ class Fuzzer:
         target = ctype.item
         if re.fullmatch(r"struct _ze_\w+_handle_t", target.cname) and not re.search("_ipc_|win32", target.cname):
             return self.handle(ctype)
-        asynchronous = "Append" in function and target.kind == "primitive"  # written when nobody knows any more
+        asynchronous = "Append" in function and target.kind == "primitive"  # the write comes after the call returns
         if target.kind == "void" or asynchronous:
             return self.address(ctype)
         if target.cname == "char":
@@ -168,7 +168,7 @@ class Fuzzer:
         return array
 
     def learn(self, ctype: Any, before: list[Any], arguments: list[Any]) -> None:
-        """Keeps what a call that succeeded gave out."""
+        """Record the objects that a successful call returned."""
         for kind, argument, old in zip(ctype.args, arguments, before, strict=True):
             if kind.kind != "pointer" or kind.item.kind != "pointer" or old is None or argument == ffi.NULL:
                 continue
@@ -181,7 +181,7 @@ class Fuzzer:
                         self.handles.setdefault(kind.item.cname, []).append(value)
 
     def call(self, name: str, function: Any) -> int:
-        """One call with random arguments; its result."""
+        """One call with random arguments; returns its result."""
         ctype = ffi.typeof(function)
         arguments = [self.argument(name, kind) for kind in ctype.args]
         before = [
@@ -208,7 +208,7 @@ def main() -> None:
     seed, count = int(sys.argv[1]), int(sys.argv[2])
     functions = entry_points()
     fuzzer = Fuzzer(seed)
-    while "struct _ze_device_handle_t *" not in fuzzer.handles:  # without one nothing can be made
+    while "struct _ze_device_handle_t *" not in fuzzer.handles:  # all other calls need a device
         for name in ("zeDriverGet", "zeDeviceGet"):
             fuzzer.call(name, functions[name])
     results: Counter[int] = Counter()
@@ -222,7 +222,7 @@ def main() -> None:
             print(name, file=sys.stderr, flush=True)
         results[fuzzer.call(name, functions[name])] += 1
     print(len(functions), *(f"{result:#x}:{number}" for result, number in sorted(results.items())), flush=True)
-    os._exit(0)  # with work under way on memory of this program
+    os._exit(0)  # with work pending on this program's memory
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Images, views, samplers and their copies, with numbers of numpy's."""
+"""Images, views, samplers and copies, compared with numpy."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ DTYPE = {"u": np.uint32, "i": np.int32, "f": np.float32}
 
 
 def check_every_format_is_read_and_written(rig: Rig) -> None:
-    """All rows of the table of formats: copied in, read by a kernel, written by a kernel, copied out."""
+    """Every format of the table: copied in, read by a kernel, written by a kernel, copied out."""
     generator = np.random.default_rng(1)
     kernels = {
         f"{what}_{letter}": rig.compiled(FETCH, f"{what}_{letter}") for what in ("fetch", "write") for letter in "fiu"
@@ -82,7 +82,7 @@ def check_every_format_is_read_and_written(rig: Rig) -> None:
 
 
 def check_integers_out_of_range_are_saturated(rig: Rig) -> None:
-    """An integer that a channel cannot hold becomes the nearest that it can."""
+    """An integer outside a channel's range becomes the nearest value in range."""
     generator = np.random.default_rng(3)
     edges = {"UINT": [0, 1, 3, 4, 255, 256, 1023, 1024, 65535, 65536, 2**31, 2**32 - 1]}
     edges["SINT"] = [s * e + d for e in (0, 2, 128, 512, 32768, 2**31 - 2) for s in (-1, 1) for d in (-1, 0, 1)]
@@ -101,7 +101,7 @@ def check_integers_out_of_range_are_saturated(rig: Rig) -> None:
 
 
 def check_every_format_is_sampled(rig: Rig) -> None:
-    """Linear filtering half-way between four texels is their mean."""
+    """Linear filtering at the common corner of four texels returns their mean."""
     generator = np.random.default_rng(2)
     kernel = rig.compiled(FETCH, "sample")
     sampler = rig.sampler("CLAMP", "LINEAR", False)
@@ -117,7 +117,7 @@ def check_every_format_is_sampled(rig: Rig) -> None:
         rig.launch(kernel, (len(grid),), image, sampler, at, pointer)
         values = swizzled(decoded(layout, kind, pixels).astype(np.float64), "RGBA").reshape(H, W, 4)
         mean = (values[:-1, :-1] + values[1:, :-1] + values[:-1, 1:] + values[1:, 1:]).reshape(-1, 4) / 4
-        # The lowest code of SNORM counts as one below -1 until the sum is clamped; halves have eleven bits.
+        # The lowest SNORM code counts as one below -1 until the sum is clamped; halves have eleven bits.
         near = {
             "SNORM": 4e-3,
             "UNORM": 1e-4,
@@ -127,7 +127,7 @@ def check_every_format_is_sampled(rig: Rig) -> None:
 
 
 def check_properties(rig: Rig) -> None:
-    """zeImageGetProperties says which formats there are and which are filtered."""
+    """zeImageGetProperties reports supported formats and filtering."""
     offered = set(required())
     for layout in (*PLAIN, *PACKED, "NV12", "P216"):
         for kind in ("UINT", "SINT", "UNORM", "SNORM", "FLOAT"):
@@ -158,7 +158,7 @@ def check_properties(rig: Rig) -> None:
         desc = rig.image_desc(
             ze_format("8", "UINT"), *extents, type=getattr(lib, f"ZE_IMAGE_TYPE_{kind}"), arraylevels=2
         )
-        rig.call("zeImageGetProperties", rig.device, desc, properties)  # of every type as large as is said
+        rig.call("zeImageGetProperties", rig.device, desc, properties)  # the maximum size, for every type
     assert (
         limits.maxImageArraySlices == 2048
         and pitched.maxImageLinearWidth == 131072
@@ -182,7 +182,7 @@ def _region(x: int, y: int, z: int, width: int, height: int, depth: int) -> obje
 
 
 def check_copies_of_every_type(rig: Rig) -> None:
-    """Whole images and regions, to and from memory with pitches, between images."""
+    """Whole images and regions, to and from pitched memory, and between images."""
     generator = np.random.default_rng(3)
     for name, extents, layers, shape in SHAPES:
         kind = getattr(lib, f"ZE_IMAGE_TYPE_{name}")
@@ -193,7 +193,7 @@ def check_copies_of_every_type(rig: Rig) -> None:
         assert np.array_equal(rig.download(image, pixels), pixels), name
         rig.append("zeCommandListAppendImageCopy", other, image)
         assert np.array_equal(rig.download(other, pixels), pixels), name
-        # A region of the middle, in the order (z, y, x), where 1D arrays have their layers in y.
+        # A region in the middle, in the order (z, y, x); the layers of 1D arrays are in y.
         cut = tuple(slice(1, size - 1) for size in shape)
         part = [*(size - 2 for size in reversed(shape)), 1, 1][:3]
         start = [*([1] * len(shape)), 0, 0][:3]
@@ -203,7 +203,7 @@ def check_copies_of_every_type(rig: Rig) -> None:
         pixels[cut] = fresh
         assert np.array_equal(rig.download(image, pixels), pixels), name
         assert np.array_equal(rig.download(image, fresh, region), fresh), name
-        # To another place of the other image, one pixel to the left.
+        # To another position in the other image, one pixel to the left.
         target = _region(0, *start[1:], *part)
         rig.append("zeCommandListAppendImageCopyRegion", other, image, target, region)
         assert np.array_equal(rig.download(other, fresh, target), fresh), name
@@ -211,7 +211,7 @@ def check_copies_of_every_type(rig: Rig) -> None:
 
 
 def _check_pitches(rig: Rig, image: object, pixels: np.ndarray, cut: tuple[slice, ...], region: object) -> None:
-    """Rows of 3 and slices of 5 pixels more than they need, with the gaps left alone."""
+    """Rows padded by 3 pixels and slices by 5; copies leave the padding unchanged."""
     part = pixels[cut]
     rows, slices = (part.shape[-2] if part.ndim > 1 else 1), (part.shape[0] if part.ndim > 2 else 1)
     row = part.shape[-1] + 3
@@ -234,7 +234,7 @@ def _check_pitches(rig: Rig, image: object, pixels: np.ndarray, cut: tuple[slice
 
 
 def check_copies_of_nothing(rig: Rig) -> None:
-    """Regions without pixels: the copy signals its event, and no pixel and no byte changes."""
+    """Regions without pixels: the copy signals its event and changes neither pixel nor byte."""
     image = rig.image(rig.image_desc(ze_format("32", "UINT"), 8, 8))
     other = rig.image(rig.image_desc(ze_format("32", "UINT"), 8, 8))
     pixels = np.arange(64, dtype=np.uint32).reshape(8, 8)
@@ -302,7 +302,7 @@ def check_copies_refused(rig: Rig) -> None:
 
 
 def check_views_read_other_formats(rig: Rig) -> None:
-    """The same bytes as floats and as bytes, also after the image is destroyed."""
+    """The same bytes read as floats and as bytes, also after the image is destroyed."""
     desc = rig.image_desc(ze_format("32", "FLOAT"), W, H)
     image = rig.image(desc)
     rig.forget()
@@ -417,14 +417,14 @@ MODES = {
 
 
 def _points(count: int, *sizes: int) -> np.ndarray:
-    """Coordinates in and around an image."""
+    """Random coordinates in and around an image."""
     return np.random.default_rng(5).uniform(-1.5, 2.5, (count, len(sizes))).astype(np.float32) * np.array(
         sizes, np.float32
     )
 
 
 def check_samplers_as_the_reference(rig: Rig) -> None:
-    """Every mode through a classic sampler argument, through a bindless view and on a pitched image: bit for bit."""
+    """Every mode through a sampler argument, a bindless view and a pitched image equals the reference bit for bit."""
     pixels = np.random.default_rng(6).normal(size=(H, W, 4)).astype(np.float32)
     desc = rig.image_desc(ze_format("32_32_32_32", "FLOAT"), W, H)
     plain = rig.image(desc)
@@ -459,13 +459,13 @@ def check_samplers_as_the_reference(rig: Rig) -> None:
 
 
 def _copy(rig: Rig, sampler: object, next: object) -> object:
-    """The same sampler with another struct after it."""
+    """The same sampler description with another struct chained to it."""
     members = {name: getattr(sampler, name) for name in ("addressMode", "filterMode", "isNormalized")}
     return rig.struct("ze_sampler_desc_t", next, **members)
 
 
 def check_unsampled_bindless_writes(rig: Rig) -> None:
-    """Through the handle of a bindless image, of a view of it, and of a pitched image with a pitch of its own."""
+    """Writes through the handle of a bindless image, of a view of it, and of a pitched image with a user's pitch."""
     flags = rig.struct("ze_image_bindless_exp_desc_t", flags=1)
     desc = rig.image_desc(ze_format("16_16_16_16", "FLOAT"), W, H, next=flags)
     image = rig.image(desc)
@@ -524,14 +524,14 @@ def check_pitched_images_refused(rig: Rig) -> None:
 
 
 def _reference(image: np.ndarray, at: np.ndarray, addressing: str, linear: bool, normalized: bool) -> np.ndarray:
-    """The same samples by the reference driver itself."""
+    """The same samples computed by the reference driver."""
     queue = bl.Queue(bl.Device("reference:*:*"))
     desc = bl.ImageDescriptor.from_array(image)
     kind, filtering = "normalized" if normalized else "unnormalized", "linear" if linear else "nearest"
     sampler = bl.BindlessImageSampler(addressing, kind, filtering)
     with bl.ImageMem(desc, queue) as memory:
         queue.ext_oneapi_copy(image, memory).wait()
-        with warnings.catch_warnings():  # that unnormalized coordinates do not repeat
+        with warnings.catch_warnings():  # the warning that unnormalized coordinates do not repeat
             warnings.simplefilter("ignore", SamplerWarning)
             handle = bl.create_image(memory, desc, queue, sampler=sampler)
         values = bl.sample_image(queue, handle, at, num_channels=4)

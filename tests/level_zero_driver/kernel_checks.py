@@ -1,4 +1,4 @@
-"""Kernels: arguments, groups, every kind of launch, properties, faults, what they print."""
+"""Kernels: arguments, groups, every kind of launch, properties, faults, printf."""
 
 from __future__ import annotations
 
@@ -72,13 +72,13 @@ def check_groups_and_ids(rig: Rig) -> None:
 
 
 def check_arguments(rig: Rig) -> None:
-    """Values of every size, structs, local memory; the state is copied when a launch is appended."""
+    """Values of every size, structs, local memory; appending a launch copies the arguments."""
     kernel = rig.compiled(SOURCE, "values")
     pointer, out = rig.array(np.zeros(5, np.float32))
     mixed = np.frombuffer(np.float32(1.5).tobytes() + np.int32(-3).tobytes() + b"\x05\0\0\0", np.uint8)
     rig.launch(kernel, (1,), pointer, mixed, np.arange(4, dtype=np.float32), np.int8(-9))
     assert list(out) == [1.5, -3, 5, 3, -9]
-    for index, size in enumerate((12, 16, 1), start=1):  # a value that is NULL is null: zeros
+    for index, size in enumerate((12, 16, 1), start=1):  # a NULL value sets zeros
         out[:] = 99
         rig.call("zeKernelSetArgumentValue", kernel, index, size, ffi.NULL)
         rig.append("zeCommandListAppendLaunchKernel", kernel, group_count(1))
@@ -103,7 +103,7 @@ def check_arguments(rig: Rig) -> None:
 
 
 def check_objects_of_several_contexts(rig: Rig) -> None:
-    """A list of one context launches a kernel of another, with memory and an image of a third."""
+    """A list of one context launches a kernel of a second context, with memory and an image of a third."""
     contexts = []
     for _ in range(2):
         desc = rig.struct("ze_context_desc_t")
@@ -223,7 +223,7 @@ def check_properties(rig: Rig) -> None:
 
 
 def check_indirect_launches(rig: Rig) -> None:
-    """The counts are read when the command runs: a kernel before it writes them."""
+    """The group counts are read when the command runs: an earlier kernel writes them."""
     counts, add = rig.compiled(SOURCE, "counts"), rig.compiled(SOURCE, "add")
     groups, _ = rig.array(np.zeros(6, np.uint32))
     pointer, sums = rig.array(np.zeros(16, np.int32))
@@ -287,7 +287,7 @@ def check_cooperative_and_newer_launches(rig: Rig) -> None:
 
 
 def check_pointers_in_memory(rig: Rig) -> None:
-    """Memory that only other memory names."""
+    """Memory whose address is stored in memory only."""
     kernel = rig.compiled(SOURCE, "chase")
     node, _ = rig.array(np.array([0, 42], np.uint64))
     first, _ = rig.array(np.array([int(ffi.cast("uintptr_t", node))], np.uint64))
@@ -298,7 +298,7 @@ def check_pointers_in_memory(rig: Rig) -> None:
 
 
 def check_faults(rig: Rig) -> None:
-    """A fault is told by the wait, with a sentence, and the list works on."""
+    """The wait reports a fault with a description, and the list stays usable."""
     outside, add = rig.compiled(SOURCE, "outside"), rig.compiled(SOURCE, "add")
     pointer, sums = rig.array(np.zeros(4, np.int32))
     rig.set(outside, pointer)
@@ -338,7 +338,7 @@ def check_what_kernels_print(rig: Rig) -> None:
 
 
 def check_timestamps(rig: Rig) -> None:
-    """An event of a launch says when it ran, on the clock of the device."""
+    """A kernel timestamp event has start and end times on the device's clock."""
     flags = lib.ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP | lib.ZE_EVENT_POOL_FLAG_HOST_VISIBLE
     desc = rig.struct("ze_event_pool_desc_t", flags=flags, count=1)
     devices = ffi.new("ze_device_handle_t[]", [rig.device])
@@ -361,7 +361,7 @@ def check_timestamps(rig: Rig) -> None:
 
 
 def check_regular_lists_keep_images_and_samplers(rig: Rig) -> None:
-    """A closed list runs several times, after what it uses was destroyed."""
+    """A closed list runs repeatedly, after the objects that it uses were destroyed."""
     kernel = rig.compiled(SAMPLE, "s")
     image = rig.image(rig.image_desc(ze_format("32", "FLOAT"), 1, 1))
     rig.forget()

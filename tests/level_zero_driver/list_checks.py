@@ -39,7 +39,7 @@ def _run(rig: Rig, queue: Any, *lists: Any, fence: Any = ffi.NULL) -> None:
 
 
 def check_closed_lists(rig: Rig) -> None:
-    """A list runs when it was closed, on any queue of its group, as often as wanted, and again after a reset."""
+    """A closed list runs on any queue of its group, repeatedly, and again after a reset."""
     pointer, sums = rig.array(np.zeros(8, np.int32))
     queue, other, commands, second = _queue(rig), _queue(rig), _list(rig), _list(rig)
     add = rig.compiled(ADD, "add")
@@ -48,7 +48,7 @@ def check_closed_lists(rig: Rig) -> None:
     handles = ffi.new("ze_command_list_handle_t[]", [commands])
     assert rig.result("zeCommandQueueExecuteCommandLists", queue, 1, handles, ffi.NULL) != 0, "it was not closed"
     rig.call("zeCommandListClose", commands)
-    rig.set(add, pointer, np.int32(10))  # of the next append: the first was copied
+    rig.set(add, pointer, np.int32(10))  # for the next append: the first has its own copy
     rig.call("zeCommandListAppendLaunchKernel", second, add, group_count(4), *NO_WAIT)
     rig.call("zeCommandListClose", second)
     assert list(sums) == [0] * 8
@@ -80,7 +80,7 @@ def check_immediate_lists(rig: Rig) -> None:
 
 
 def check_fences(rig: Rig) -> None:
-    """A fence is signalled after the lists that it was submitted with, and again after a reset."""
+    """A fence is signalled after the lists submitted with it, and again after a reset."""
     pointer, sums = rig.array(np.zeros(8, np.int32))
     queue, commands, (gate,) = _queue(rig), _list(rig), _events(rig, 1)
     fence = rig.make("ze_fence_handle_t", "zeFenceCreate", "zeFenceDestroy", queue, rig.struct("ze_fence_desc_t"))
@@ -103,7 +103,7 @@ def check_fences(rig: Rig) -> None:
 
 
 def check_events(rig: Rig) -> None:
-    """Host and device signal, wait for and reset the same events; a wait with a limit ends without the event."""
+    """Host and device signal, wait for and reset the same events; a wait with a timeout ends before the event."""
     pointer, sums = rig.array(np.zeros(8, np.int32))
     queue, commands, (begin, end) = _queue(rig), _list(rig), _events(rig, 2)
     add = rig.compiled(ADD, "add")
@@ -126,7 +126,7 @@ def check_events(rig: Rig) -> None:
 
 
 def check_barriers(rig: Rig) -> None:
-    """A barrier, and one of ranges, stand between a write and the read of it."""
+    """A barrier, and a range barrier, order a write and a later read."""
     pointer, _ = rig.array(np.zeros(1024, np.int32))
     copy, copied = rig.array(np.zeros(1024, np.int32))
     queue, commands = _queue(rig), _list(rig)

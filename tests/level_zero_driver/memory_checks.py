@@ -13,7 +13,7 @@ THROUGH = "kernel void through(global ulong *places, int value) { *(global int *
 
 
 def check_allocations(rig: Rig) -> None:
-    """Each kind of memory is known by its pointer, with base and size; its alignment is the one that was asked for."""
+    """A pointer query returns kind, base and size of each allocation; the requested alignment is met."""
     host, device = rig.struct("ze_host_mem_alloc_desc_t"), rig.struct("ze_device_mem_alloc_desc_t")
     calls: dict[str, tuple[Any, ...]] = {
         "Host": ("zeMemAllocHost", rig.context, host),
@@ -58,12 +58,12 @@ def check_prefetch_and_advice(rig: Rig) -> None:
 
 
 def check_reserved_addresses(rig: Rig) -> None:
-    """Physical memory is mapped piece by piece into one reservation, read across both pieces, and protected."""
+    """Two physical memories map into one reservation; reads cross both; access is protected."""
     page = ffi.new("size_t *")
     rig.call("zeVirtualMemQueryPageSize", rig.context, rig.device, 1 << 16, page)
     size = -(-(1 << 16) // page[0]) * page[0]
     start = ffi.new("void **")
-    # Loader 1.8's validation layer refuses the null pointer that leaves the choice to the driver.
+    # Validation layer 1.8 refuses the null pointer, which leaves the choice to the driver.
     anywhere = ffi.cast("void *", 1 << 44)
     rig.call("zeVirtualMemReserve", rig.context, anywhere, 4 * size, start)
     base = ffi.cast("char *", start[0])
@@ -95,13 +95,13 @@ def check_reserved_addresses(rig: Rig) -> None:
         rig.call("zePhysicalMemDestroy", rig.context, piece)
     wished = ffi.new("void **")
     rig.call("zeVirtualMemFree", rig.context, base, 4 * size)
-    rig.call("zeVirtualMemReserve", rig.context, base, 4 * size, wished)  # at this address, or elsewhere
+    rig.call("zeVirtualMemReserve", rig.context, base, 4 * size, wished)  # at this address or another
     assert wished[0] != ffi.NULL
     rig.call("zeVirtualMemFree", rig.context, wished[0], 4 * size)
 
 
 def check_residency(rig: Rig) -> None:
-    """Memory that a kernel reaches through memory alone: by a flag of the kernel, or made resident."""
+    """Memory that a kernel reaches by stored addresses only: by a kernel flag, or made resident."""
     place, target = rig.array(np.zeros(1, np.int32))
     holder, _ = rig.array(np.array([int(ffi.cast("uintptr_t", place))], np.uint64))
     through = rig.compiled(THROUGH, "through")
@@ -116,7 +116,7 @@ def check_residency(rig: Rig) -> None:
 
 
 def check_cache_settings(rig: Rig) -> None:
-    """Preferences of a kernel and hints of an allocation change no numbers."""
+    """Cache preferences of a kernel and hints of an allocation do not change results."""
     hint = rig.struct("ze_device_mem_alloc_desc_t", flags=lib.ZE_DEVICE_MEM_ALLOC_FLAG_BIAS_UNCACHED)
     slot = ffi.new("void **")
     rig.call("zeMemAllocDevice", rig.context, hint, 64, 4, rig.device, slot)

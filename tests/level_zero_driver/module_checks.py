@@ -18,7 +18,7 @@ kernel __attribute__((reqd_work_group_size(4, 2, 1))) void shaped(global int *ou
 """
 CODE = compiled_text(SOURCE, "spirv")
 
-# Two constants of a program: an int (id 7) and a long (id 9), summed up.
+# Sum of two specialization constants: an int (id 7) and a long (id 9).
 CONSTANTS = """
                OpCapability Addresses
                OpCapability Kernel
@@ -51,7 +51,7 @@ CONSTANTS = """
                OpFunctionEnd
 """
 
-# A variable that is exported, and a function; and a module that imports both.
+# A module that exports a variable and a function, and a module that imports both.
 EXPORTER = """
                OpCapability Addresses
                OpCapability Kernel
@@ -101,7 +101,7 @@ IMPORTER = """
 
 
 def _refused(rig: Rig, code: bytes, expected: str, sentence: str, **options: object) -> None:
-    """A module that must not build: the result, and a log that holds this text."""
+    """Build a module that must fail with this result and a log that contains this text."""
     module, log = rig.handle("ze_module_handle_t"), rig.handle("ze_module_build_log_handle_t")
     result = rig.result("zeModuleCreate", rig.context, rig.device, rig.module_desc(code, **options), module, log)
     text = rig.log(log[0])
@@ -159,7 +159,7 @@ def check_kernel_names_and_properties(rig: Rig) -> None:
 
 
 def _constants(rig: Rig, **values: object) -> object:
-    """ze_module_constants_t of the constants with these numbers."""
+    """ze_module_constants_t of constants with these ids."""
     held = [ffi.from_buffer(np.asarray(value).tobytes()) for value in values.values()]
     ids = ffi.new("uint32_t[]", [int(name[1:]) for name in values])
     pointers = ffi.new("void const *[]", [ffi.cast("void *", value) for value in held])
@@ -198,7 +198,7 @@ def _binary(rig: Rig, module: object) -> bytes:
 
 
 def check_native_binaries(rig: Rig) -> None:
-    """What comes back builds the same kernels; whatever was changed is refused."""
+    """A native binary builds the same kernels; any altered binary is refused."""
     binary = _binary(rig, rig.module(CODE))
     again = rig.module(binary, native=True)
     assert _binary(rig, again) == binary
@@ -252,7 +252,7 @@ def check_variables_and_links(rig: Rig) -> None:
     ]
     rig.call("zeModuleDynamicLink", 2, both, log)
     assert rig.log(log[0]) == ""
-    rig.call("zeModuleDynamicLink", 2, both, ffi.NULL)  # linked once and for all
+    rig.call("zeModuleDynamicLink", 2, both, ffi.NULL)  # a second link has no effect
     size, pointer = ffi.new("size_t *"), ffi.new("void **")
     rig.call("zeModuleGetGlobalPointer", exporter, b"counter", size, pointer)
     assert size[0] == 4
@@ -271,7 +271,7 @@ def check_variables_and_links(rig: Rig) -> None:
 def _program(
     rig: Rig, codes: list[bytes], flags: list[bytes] | None = None, constants: list[object] | None = None
 ) -> object:
-    """ze_module_desc_t of several inputs; its own is passed over."""
+    """ze_module_desc_t of several inputs; the driver ignores its own input."""
     inputs = [ffi.from_buffer("uint8_t[]", code) for code in codes]
     words = [ffi.new("char[]", text) for text in flags or ()]
     program = rig.struct(
@@ -287,7 +287,7 @@ def _program(
 
 
 def check_programs_of_several_modules(rig: Rig) -> None:
-    """One module of several inputs: linked, with constants and options of each, as a native binary too."""
+    """One module of several inputs: linked, with constants and options per input, also as a native binary."""
     importer, exporter = assembled(IMPORTER), assembled(EXPORTER)
     module, log = rig.handle("ze_module_handle_t"), rig.handle("ze_module_build_log_handle_t")
     make = ("zeModuleCreate", rig.context, rig.device)

@@ -1,4 +1,4 @@
-"""What a check starts from: the driver behind the loader, a device, a context, a command list, and short forms."""
+"""Starting point of a check: the driver behind the loader, a device, a context, a command list, and short forms."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FOREVER = 2**64 - 1
 
 
 class Rig:
-    """Handles of what a check makes are destroyed by ``close``, in the opposite order."""
+    """Objects of one check; ``close`` destroys them in reverse order."""
 
     def __init__(self) -> None:
         self.driver: Driver = drivers()[0]
@@ -30,7 +30,7 @@ class Rig:
         self._count = self._counter()
         self._made: list[Callable[[], object]] = []
         self._list: Handle = None
-        self.kept: list[object] = []  # what C structs point to
+        self.kept: list[object] = []  # memory that C structs point to
         self.context = self.handle("ze_context_handle_t")
         self.call("zeContextCreate", self.driver.handle, self.struct("ze_context_desc_t"), self.context)
         self.context = self.context[0]
@@ -57,18 +57,18 @@ class Rig:
         return ffi.new(f"{kind} *")
 
     def result(self, name: str, *arguments: Any) -> int:
-        """What a function returns."""
+        """The result code of a function."""
         function = self.driver.function(name)
         assert function is not None, f"neither loader nor driver has {name}"
         return function(*arguments)
 
     def call(self, name: str, *arguments: Any) -> None:
-        """A function that has to succeed."""
+        """Call a function that must succeed."""
         result = self.result(name, *arguments)
         assert result == 0, f"{name} returned 0x{result:x}: {self.driver.last_error()}"
 
     def fails(self, expected: str, sentence: str, name: str, *arguments: Any) -> None:
-        """A function that has to fail with ZE_RESULT_ERROR_expected, and a sentence that holds this text."""
+        """Call a function that must fail with ZE_RESULT_ERROR_expected and a description that contains this text."""
         result = self.result(name, *arguments)
         wanted = getattr(lib, f"ZE_RESULT_ERROR_{expected}")
         told = self.driver.last_error()
@@ -76,7 +76,7 @@ class Rig:
         assert sentence in told, f"{sentence!r} is not in {told!r}"
 
     def make(self, kind: str, create: str, destroy: str, *arguments: Any) -> Handle:
-        """A new object, destroyed at the end."""
+        """Make an object; ``close`` destroys it."""
         slot = self.handle(kind)
         self.call(create, *arguments, slot)
         handle = slot[0]
@@ -84,17 +84,17 @@ class Rig:
         return handle
 
     def forget(self) -> None:
-        """The last object made is not destroyed at the end."""
+        """Exclude the last object made from ``close``."""
         self._made.pop()
 
     def close(self) -> None:
-        """Destroys everything; nothing may be left."""
+        """Destroy everything and check that no object is left."""
         while self._made:
             self._made.pop()()
         if self._list is not None:
             self.call("zeCommandListDestroy", self._list)
             self._list = None
-        for _ in range(20000):  # the thread of a list that was destroyed ends a little later
+        for _ in range(20000):  # the thread of a destroyed list ends a little later
             if self._count() == self.objects:
                 return
             time.sleep(0.001)
@@ -104,9 +104,10 @@ class Rig:
 
     @property
     def list(self) -> Handle:
-        """An asynchronous immediate command list for everything, in order."""
+        """An asynchronous in-order immediate command list for all kinds of commands."""
         if self._list is None:
-            # The validation layer of 1.8 does not know ZE_COMMAND_QUEUE_FLAG_IN_ORDER; lists are in order here anyway.
+            # Validation layer 1.8 does not know ZE_COMMAND_QUEUE_FLAG_IN_ORDER; this driver's lists are in order
+            # anyway.
             desc = self.struct("ze_command_queue_desc_t", mode=lib.ZE_COMMAND_QUEUE_MODE_ASYNCHRONOUS)
             slot = self.handle("ze_command_list_handle_t")
             self.call("zeCommandListCreateImmediate", self.context, self.device, desc, slot)
@@ -114,14 +115,14 @@ class Rig:
         return self._list
 
     def append(self, name: str, *arguments: Any) -> None:
-        """Appends a command without events and waits for it."""
+        """Append a command without events and wait for it."""
         self.call(name, self.list, *arguments, ffi.NULL, 0, ffi.NULL)
         self.call("zeCommandListHostSynchronize", self.list, FOREVER)
 
     # ------------------------------------------------------------------ memory
 
     def memory(self, size: int, kind: str = "Shared", next: Any = None) -> Any:
-        """Memory as a void pointer."""
+        """Allocated memory as a void pointer."""
         pointer = ffi.new("void **")
         device_desc = self.struct("ze_device_mem_alloc_desc_t", next)
         if kind == "Shared":
@@ -134,7 +135,7 @@ class Rig:
         return address
 
     def array(self, values: Array) -> tuple[Any, Array]:
-        """Shared memory with these values, and the same as an array."""
+        """Shared memory with these values, and an array over it."""
         pointer = self.memory(max(values.nbytes, 1))
         view = np.frombuffer(ffi.buffer(pointer, values.nbytes), values.dtype).reshape(values.shape)
         view[...] = values
@@ -143,7 +144,7 @@ class Rig:
     # ------------------------------------------------------------------ images and samplers
 
     def image_desc(self, format: dict[str, Any], *extents: int, next: Any = None, **members: Any) -> Any:
-        """The description of an image: extents are (x, y, z); type ``ZE_IMAGE_TYPE_2D`` and so on by their number."""
+        """The image description: extents are (x, y, z) and imply the type, ``ZE_IMAGE_TYPE_2D`` for two."""
         kind = members.pop("type", (lib.ZE_IMAGE_TYPE_1D, lib.ZE_IMAGE_TYPE_2D, lib.ZE_IMAGE_TYPE_3D)[len(extents) - 1])
         sizes = dict(zip(("width", "height", "depth"), extents, strict=False))
         members.setdefault("flags", lib.ZE_IMAGE_FLAG_KERNEL_WRITE)
@@ -179,7 +180,7 @@ class Rig:
         return found
 
     def offset(self, image: Handle) -> int:
-        """The bindless handle."""
+        """The bindless handle of an image."""
         number = ffi.new("uint64_t *")
         self.call("zeImageGetDeviceOffsetExp", image, number)
         return int(number[0])
@@ -201,7 +202,7 @@ class Rig:
         )
 
     def module(self, code: bytes, **options: Any) -> Handle:
-        """A module that has to build; a failure shows its log."""
+        """A module that must build; a failure shows its log."""
         module, log = self.handle("ze_module_handle_t"), self.handle("ze_module_build_log_handle_t")
         desc = self.module_desc(code, **options)
         result = self.result("zeModuleCreate", self.context, self.device, desc, module, log)
@@ -213,7 +214,7 @@ class Rig:
         return handle
 
     def log(self, handle: Handle) -> str:
-        """The text of a build log, which is destroyed."""
+        """The text of a build log; destroys the log."""
         size = ffi.new("size_t *")
         self.call("zeModuleBuildLogGetString", handle, size, ffi.NULL)
         text = ffi.new("char[]", size[0])
@@ -231,7 +232,7 @@ class Rig:
         return self.kernel(self.module(_compiled(text, name)), name)
 
     def set(self, kernel: Handle, *arguments: Any) -> None:
-        """Sets all arguments: pointers and handles as they are, numpy scalars and arrays by their bytes."""
+        """Set all arguments: pointers and handles as they are, numpy scalars and arrays by their bytes."""
         for index, argument in enumerate(arguments):
             if isinstance(argument, (np.generic, np.ndarray)):
                 value = ffi.from_buffer(np.ascontiguousarray(argument).tobytes())
@@ -243,7 +244,7 @@ class Rig:
     def launch(
         self, kernel: Handle, groups: tuple[int, ...], *arguments: Any, size: tuple[int, int, int] = (1, 1, 1)
     ) -> None:
-        """Sets arguments and group size, launches, waits."""
+        """Set arguments and group size, launch and wait."""
         self.set(kernel, *arguments)
         self.call("zeKernelSetGroupSize", kernel, *size)
         self.append("zeCommandListAppendLaunchKernel", kernel, group_count(*groups))

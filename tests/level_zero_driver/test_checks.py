@@ -1,4 +1,4 @@
-"""The Level Zero driver through the real loader: every check of this folder, in a process of their own."""
+"""The Level Zero driver through the system's loader: every check of this folder, in a separate process."""
 
 from __future__ import annotations
 

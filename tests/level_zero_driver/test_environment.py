@@ -1,4 +1,4 @@
-"""What environment variables do to the Level Zero driver: devices, the affinity mask, calls that are made to fail."""
+"""Environment variables of the Level Zero driver: devices, the affinity mask, injected failures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.level_zero
 
 
 def devices(text: str) -> list[list[str]]:
-    """Of each line the uuids: the device's, then those of its sub-devices."""
+    """UUIDs per line: the device's, then those of its sub-devices."""
     return [line.split()[1:] for line in text.splitlines()]
 
 
@@ -36,7 +36,7 @@ def test_there_is_one_device_without_subdevices(guide: Guide) -> None:
     assert len(device) == 1
 
 
-# The examples of the guide: the mask, and of each device reported which sub-devices.
+# The guide's examples: a mask, and the sub-devices of each reported device.
 @pytest.mark.parametrize(
     ("mask", "expected"),
     [
@@ -61,7 +61,7 @@ def test_a_single_subdevice_is_reported_as_the_device(guide: Guide, system: list
     assert found == [[system[0][1]]]
 
 
-# The examples of the guide for two devices of four tiles each, counted through.
+# The guide's examples for two devices of four tiles each, numbered consecutively.
 @pytest.mark.parametrize("hierarchy", ["FLAT", "COMBINED"])
 @pytest.mark.parametrize(
     ("mask", "expected"),

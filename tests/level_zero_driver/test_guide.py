@@ -23,6 +23,7 @@ def test_all_sections_run_on_several_devices_that_say_they_are_gpus(guide: Guide
 
 
 def test_sections_run_when_the_loader_wraps_handles(guide: Guide) -> None:
-    """As it does when there are several drivers. It then loses the logs of modules that failed, and crashes on them."""
+    """The loader wraps handles if there are several drivers. It then loses the logs of failed modules, and crashes on
+    them."""
     some = [section for section in sections() if section not in ("build_log", "dynamic_link")]
     assert guide(*some, ZE_ENABLE_LOADER_INTERCEPT="1", **LAYER).split() == some

@@ -1,6 +1,6 @@
-"""A process that runs checks of the Level Zero driver: it opens the loader once, with the variables of its start.
+"""A process that runs checks of the Level Zero driver: it opens the loader once, with its initial environment.
 
-Reads lines of the form ``module function`` and answers each with one line of JSON: null, or the traceback.
+It reads lines of the form ``module function`` and answers each with one line of JSON: null, or the traceback.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import traceback
 
 def main() -> None:
     answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what drivers and kernels print is not an answer
+    os.dup2(2, 1)  # output of drivers and kernels is no answer
     from tests.level_zero_driver.rig import Rig
 
     rig: Rig | None = None

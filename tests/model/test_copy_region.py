@@ -1,4 +1,4 @@
-"""``CopyRegion``: one checked value for every copy (R45, R47–R53)."""
+"""``CopyRegion``: one validated value for every copy (R45, R47–R53)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The file of ``bindless build``: what goes in comes out, and nothing that was changed is taken."""
+"""The file format of ``bindless build``: contents survive a round trip, and altered files are refused."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FILE = KernelFile(
 
 
 def resealed(change: Callable[[dict[str, Any]], object]) -> bytes:
-    """The file with another manifest, and hashes that fit."""
+    """The file with another manifest and matching hashes."""
     data = FILE.to_bytes()
     size = HEADER.unpack_from(data)[2]
     manifest = json.loads(data[HEADER.size : HEADER.size + size])

@@ -1,4 +1,4 @@
-"""Handles as numbers: what is taken for one, and what is told of it."""
+"""Native handles as numbers: accepted values, and errors for others."""
 
 from __future__ import annotations
 

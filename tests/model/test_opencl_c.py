@@ -1,6 +1,6 @@
-"""What texts in OpenCL C say of their kernels.
+"""Kernel signatures parsed from OpenCL C sources.
 
-``tests/backends/opencl/test_opencl_kernels.py`` has what drivers say of some.
+``tests/backends/opencl/test_opencl_kernels.py`` compares some with the drivers' answers.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def test_parameters(declared: str, name: str, type_: str, kind: str, size: int) 
     ],
 )
 def test_what_the_rest_of_the_text_explains(declared: str) -> None:
-    """Own names may stand for anything: pointers, images, several parameters."""
+    """Typedefs and macros may stand for pointers, images or several parameters."""
     assert told(f"kernel void k({declared}, int last) {{}}") is None
 
 
@@ -88,7 +88,7 @@ def test_around_them() -> None:
 
 
 def test_one_of_two() -> None:
-    """Which of them it is, the preprocessor says."""
+    """The preprocessor selects one of the two kernels."""
     text = b"#if A\nkernel void k(int a) {}\n#else\nkernel void k(long a) {}\n#endif\nkernel void other(int a) {}"
     assert list(opencl_c.entries(text)) == ["other"]
 

@@ -1,4 +1,4 @@
-"""What SPIR-V modules say of themselves."""
+"""Reflection of SPIR-V modules."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def module(*instructions: list[int], order: str = "<") -> bytes:
     return struct.pack(f"{order}{len(words)}I", *words)
 
 
-# Codes of SPIR-V: EntryPoint 15 (model 6 is Kernel), TypeInt 21, TypeFloat 22, SpecConstantTrue 48,
+# SPIR-V opcodes: EntryPoint 15 (model 6 is Kernel), TypeInt 21, TypeFloat 22, SpecConstantTrue 48,
 # SpecConstantFalse 49, SpecConstant 50, Decorate 71 (SpecId is 1).
 EXAMPLE = [
     [15, 6, 1, *text("scale")],
@@ -49,7 +49,7 @@ EXAMPLE = [
     [50, 22, 12, *struct.unpack("<2I", struct.pack("<d", 0.1))],
     [50, 23, 13, 9],
     [48, 24, 14],
-    [50, 20, 99, 1],  # without a number it cannot be set
+    [50, 20, 99, 1],  # a constant without a SpecId cannot be set
 ]
 
 
@@ -74,7 +74,7 @@ def test_the_built_in_kernels_are_named_as_their_manifest_says(name):
 
 @pytest.mark.parametrize("size", range(20, len(module(*EXAMPLE)), 4))
 def test_a_module_that_ends_early_is_damaged_or_shorter(size):
-    """Cut between two instructions it is a module, cut within one it is none."""
+    """A module cut between two instructions is a module; one cut within an instruction is damaged."""
     borders = {20}
     for code, *operands in EXAMPLE:
         borders.add(max(borders) + 4 * (len(operands) + 1))
