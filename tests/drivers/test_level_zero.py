@@ -12,7 +12,7 @@ from bindless.drivers import level_zero
 from .conftest import Compile, Run
 from .test_loader import exporting, required
 
-# Two drivers, one of which is initialized first; devices with properties; zeInit fails until the test enables it.
+# Two drivers, one of which the loader calls first; devices with properties; zeInit fails until the test enables it.
 LOADER = """
 #include <stdbool.h>
 #include <stddef.h>

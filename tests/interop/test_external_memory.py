@@ -129,7 +129,7 @@ def test_sampled_and_written_in_place(queue: bl.Queue, shared: SharedFile) -> No
     queue.wait()
     assert np.array_equal(pixels.reshape(-1, 4), colours)
     bl.unmap_external_image_memory(handle, "standard", queue)
-    assert np.array_equal(bl.fetch_image(queue, unsampled, np.int32([[3, 2]])), colours[35:36])  # it keeps the memory
+    assert np.array_equal(bl.fetch_image(queue, unsampled, np.int32([[3, 2]])), colours[35:36])  # it keeps memory alive
     bl.destroy_image_handle(sampled, queue)
     bl.destroy_image_handle(unsampled, queue)
 

@@ -144,7 +144,7 @@ def test_a_queue(context: bl.Context, device: bl.Device, ownership: str) -> None
         bl.make_queue("cuda", stream, context)
     array = bl.usm_empty(2 * COUNT, "int32", queue)
     event = queue.fill(array, 6)
-    ok(lib.cuMemcpyAsync(array.address, memory, 4 * COUNT, stream))  # theirs, after ours in the same stream
+    ok(lib.cuMemcpyAsync(array.address, memory, 4 * COUNT, stream))  # their copy follows ours in the stream
     queue.memcpy(array[COUNT:], array[:COUNT])
     event.wait()
     queue.wait()

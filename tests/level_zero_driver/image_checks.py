@@ -158,7 +158,7 @@ def check_properties(rig: Rig) -> None:
         desc = rig.image_desc(
             ze_format("8", "UINT"), *extents, type=getattr(lib, f"ZE_IMAGE_TYPE_{kind}"), arraylevels=2
         )
-        rig.call("zeImageGetProperties", rig.device, desc, properties)  # the maximum size, for every type
+        rig.call("zeImageGetProperties", rig.device, desc, properties)  # the reported maximum size of every type
     assert (
         limits.maxImageArraySlices == 2048
         and pitched.maxImageLinearWidth == 131072
