@@ -1,4 +1,4 @@
-"""``get_native`` and ``make_*`` on the device under test; Level Zero's own are in the folder native_level_zero."""
+"""``get_native`` and ``make_*`` on the device under test; the folder native_level_zero has Level Zero's own tests."""
 
 from __future__ import annotations
 

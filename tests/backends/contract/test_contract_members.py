@@ -17,7 +17,7 @@ from bindless.backends.level_zero.backend import LevelZeroBackend
 from bindless.backends.opencl.backend import OpenCLBackend
 from bindless.backends.reference.backend import ReferenceBackend
 
-# Making a back end opens no driver of a vendor.
+# The constructors of back ends open no vendor's driver.
 BACKENDS: dict[str, Callable[[], Any]] = {
     "cuda": CudaBackend,
     "level_zero": LevelZeroBackend,

@@ -20,7 +20,7 @@ from tests.support.error_checks import raises
 
 
 def test_large_copies_are_kernels(queue: bl.Queue, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their arguments, and that the surfaces which they go through end with the images."""
+    """Arguments of the copy kernels; their surfaces are destroyed with the images."""
     monkeypatch.setattr(surface_copy, "SMALLEST", 1 << 10)
     wide = bl.ImageDescriptor(64, 32, num_channels=2, channel_type="fp16", type="array", array_size=4)
     small = bl.ImageDescriptor(64, 64, num_channels=2, channel_type="fp16", type="mipmap", num_levels=2)
@@ -122,7 +122,7 @@ def test_host_memory_goes_through_buffers(
 
 @pytest.mark.parametrize("extra", [0, 12345])
 def test_bytes_go_through_buffers_too(queue: bl.Queue, fake: Fake, staging: Any, extra: int) -> None:
-    """Between numpy arrays and device memory, what is no whole line with them; shared memory is the driver's affair."""
+    """Numpy arrays and device memory, at unaligned starts and lengths; copies of shared memory go to the driver."""
     data = np.random.default_rng(2).integers(0, 256, (3 << 20) + extra, np.uint8)
     counts = []
     for kind in ("device", "shared"):
@@ -138,7 +138,8 @@ def test_bytes_go_through_buffers_too(queue: bl.Queue, fake: Fake, staging: Any,
 
 
 def test_staged_copies_are_in_order(queue: bl.Queue, fake: Fake, staging: Any) -> None:
-    """With commands before and after, of this queue and of another, and from several threads."""
+    """Staged copies stay in order with earlier and later commands, of this queue and another, and from several
+    threads."""
     desc = bl.ImageDescriptor(300, 200, num_channels=4, channel_type="fp32")
     arrays = [np.full(desc.shape, float(value), np.float32) for value in range(4)]
     with bl.Queue(queue.device, queue.context) as other, bl.ImageMem(desc, queue) as a, bl.ImageMem(desc, queue) as b:
@@ -225,8 +226,8 @@ def test_what_goes_to_the_driver_as_before(
 
 
 def test_repeated_copies(queue: bl.Queue, fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small ones by the driver, large ones by a kernel that is prepared for its images; what the driver refuses is told
-    as the first time, and nothing of it is held."""
+    """The driver repeats small copies; a prepared kernel repeats large ones. A refusal by the driver raises the same
+    error as the first time, and the cache keeps nothing of it."""
     desc = bl.ImageDescriptor(64, 64, num_channels=4, channel_type="unorm_int8")
     pixels = np.full(desc.shape, 3, np.uint8)
     with bl.ImageMem(desc, queue) as first, bl.ImageMem(desc, queue) as second:
@@ -255,7 +256,7 @@ def test_repeated_copies(queue: bl.Queue, fake: Fake, monkeypatch: pytest.Monkey
 
 
 def test_repeated_copies_through_buffers(queue: bl.Queue, fake: Fake, staging: Any) -> None:
-    """Other arrays of the same shape; pinned memory goes to the driver as it is."""
+    """Repeats with other arrays of the same shape use the buffers; pinned memory goes to the driver directly."""
     desc = bl.ImageDescriptor(512, 128, num_channels=4, channel_type="fp32")
     pinned = bl.usm_empty(desc.shape, desc.dtype, queue, kind="host")
     with bl.ImageMem(desc, queue) as image:
@@ -300,7 +301,7 @@ def test_small_copies_that_are_repeated_have_a_buffer(
 
 
 def test_a_graph_is_one_of_the_drivers(queue: bl.Queue, fake: Fake, staging: Any) -> None:
-    """Recorded without a command that runs, launched as one, destroyed once; nothing is staged."""
+    """Recording runs no command; the graph is launched as one and destroyed once; nothing is staged."""
     array, pixels = bl.usm_empty((1 << 20,), "u1", queue), np.full(1 << 20, 9, np.uint8)
     queue.memcpy(array, pixels).wait()
     fake.clear()
@@ -415,7 +416,8 @@ def test_pieces_that_fail(
 
 
 def test_small_images_go_through_pinned_memory(device: bl.Device, fake: Fake) -> None:
-    """From some of a kind on: each in turn, never one whose copy the driver has not done; it ends with the context."""
+    """After some images of one kind, pinned arrays are used in turn, never one with a pending copy; the context frees
+    them."""
     rng = np.random.default_rng(1)
     before = fake.library.fake_live_allocations()
     with bl.Context(device) as context, bl.Queue(device, context, in_order=True) as queue:
@@ -443,7 +445,7 @@ def test_small_images_go_through_pinned_memory(device: bl.Device, fake: Fake) ->
 
 
 def test_small_images_without_pinned_memory(device: bl.Device, fake: Fake) -> None:
-    """Where there is none left they are copied as all others."""
+    """Without pinned memory left, small images take the ordinary path."""
     array = np.arange(9 * 5 * 4, dtype=np.uint8).reshape(9, 5, 4)
     with bl.Context(device) as context, bl.Queue(device, context, in_order=True) as queue:
         fake.fail("cuMemHostAlloc", 2)
