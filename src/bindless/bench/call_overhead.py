@@ -40,7 +40,7 @@ _LANGUAGES: dict[Backend, kernels.Target] = {
 _TYPES = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_float)
 _FOUR = "void four(unsigned long long *out, unsigned long long a, unsigned b, float c)"
 
-# What the project aims at, in seconds, and as ratios to others; of creation on GPUs.
+# Targets of creation on GPUs: seconds, and ratios to the peers.
 _WANTED_ALLOCATION = 3e-6
 _WANTED_IMAGE = 10e-6
 _WANTED_IMPORT = 30e-3
@@ -68,7 +68,7 @@ print(time.perf_counter() - start)
 
 
 def measure_calls(bench: Bench) -> None:
-    """Creating and destroying, and launches of kernels that do nothing."""
+    """Measure creation and destruction, and launches of kernels that do nothing."""
     _measure_creation(bench)
     _measure_launches(bench)
 
@@ -111,7 +111,7 @@ def _measure_creation(bench: Bench) -> None:
 
 
 def _bare_cuda(memory: ImageMem) -> dict[str, Work]:
-    """The driver's calls through the bindings, with everything that they read made beforehand."""
+    """Return the driver's calls through the bindings, with all descriptors prepared beforehand."""
     from ..drivers import cuda as driver
 
     lib, ffi = driver.lib, driver.ffi
@@ -163,7 +163,7 @@ def _bare_reference(memory: ImageMem) -> dict[str, Work]:
 
 
 def _measure_launches(bench: Bench) -> None:
-    """Launches without a wait for each, and one wait at the end of many."""
+    """Measure series of launches with one wait at the end."""
     queue = bench.queue
     language = _LANGUAGES.get(queue.device.backend)
     if language is None:
@@ -204,12 +204,12 @@ def _measure_launches(bench: Bench) -> None:
                     graph()
                     queue.wait()
 
-                below = {peer: replace(of, wanted=1.0) for peer, of in peers.items()}  # the launches, one by one
+                below = {peer: replace(of, wanted=1.0) for peer, of in peers.items()}  # single launches
                 bench.measure(f"a graph of {_CALLS} launches with {label} arguments, and a wait", launch_graph, below)
 
 
 def _launches(queue: Queue, kernel: Kernel, given: tuple[Any, ...]) -> Work:
-    """Written as in a program: taking arguments out of a tuple costs Python a part of a launch."""
+    """Launch as user code does: unpacking arguments from a tuple would add to the time of a launch."""
     if not given:
 
         def launch() -> None:
@@ -228,7 +228,7 @@ def _launches(queue: Queue, kernel: Kernel, given: tuple[Any, ...]) -> Work:
 
 
 def _launch_peers(source: bytes, name: str, arguments: tuple[Any, ...]) -> dict[str, Peer]:
-    """The same launches by the driver through the bindings, through others' bindings, by CuPy and by cuda.core."""
+    """Return the same launches by the driver through the bindings, through other bindings, by CuPy and by cuda.core."""
     from ..drivers import cuda as driver
 
     lib, ffi, check = driver.lib, driver.ffi, driver.check
@@ -240,7 +240,7 @@ def _launch_peers(source: bytes, name: str, arguments: tuple[Any, ...]) -> dict[
     values = [ffi.new(kind, argument.item()) for kind, argument in zip(kinds, arguments)]
     packed = ffi.new("void *[]", [ffi.cast("void *", value) for value in values]) if values else ffi.NULL
 
-    def bare(kept: Any = values) -> None:  # what ``packed`` points to
+    def bare(kept: Any = values) -> None:  # memory that ``packed`` points to
         for _ in range(_CALLS):
             lib.cuLaunchKernel(function[0], 1, 1, 1, 1, 1, 1, 0, stream[0], packed, ffi.NULL)
         check(lib.cuStreamSynchronize(stream[0]), "cuStreamSynchronize")
@@ -263,7 +263,7 @@ def _native_arguments(arguments: tuple[Any, ...]) -> list[Any]:
 
 
 def _ctypes_launches(function: int, stream: int, arguments: tuple[Any, ...]) -> Work:
-    """With everything converted beforehand that can be."""
+    """Launch through ctypes, with all possible conversions done beforehand."""
     from ..drivers import cuda as driver
 
     library = ctypes.CDLL(driver.path())
@@ -340,7 +340,9 @@ def _core_launches(source: bytes, name: str, arguments: tuple[Any, ...]) -> Work
 
 
 def measure_import(bench: Bench) -> None:
-    """In fresh interpreters: ``import bindless`` after numpy, and the first sample of an image on the reference."""
+    """Measure ``import bindless`` after numpy, and the first sample of an image on the reference, in fresh
+    interpreters.
+    """
     for name, code, wanted in (
         ("import bindless, after numpy", _IMPORT, _WANTED_IMPORT),
         ("first sample of an Image on the reference", _FIRST_SAMPLE, _WANTED_FIRST_SAMPLE),

@@ -1,4 +1,4 @@
-"""Rows of ``bindless bench`` about copies of images, in several sizes, against ``memcpy`` or the driver's copy."""
+"""Rows of ``bindless bench`` about image copies of several sizes, compared with ``memcpy`` or the driver's copy."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ __all__ = ["measure_copies"]
 
 _SIZES = tuple(kibibytes << 10 for kibibytes in (64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10))  # bytes
 _MOST_ON_PROCESSORS = 64 << 20
-_CALLED = 32 << 20  # bytes that a round copies at least: a single short call measures the caches
+_CALLED = 32 << 20  # least number of bytes copied in a round: a single short call measures the caches
 _HOST, _DEVICE, _ARRAY = 1, 2, 3  # CUmemorytype
-# Ratios to the driver's copy that the project aims at, on GPUs: of the largest size, and of all others.
+# Target ratios to the driver's copy on GPUs: of the largest size, and of all other sizes.
 _WANTED = {"numpy to image": 4.0, "image to numpy": 3.0, "image to image": 4.0, "image to device memory": 4.0}
 
 
 class _DriverCopies:
-    """The same copies called without the facade: ``cuMemcpy3DAsync`` and a wait."""
+    """Driver copies without the facade: ``cuMemcpy3DAsync`` and a wait."""
 
     def __init__(self, bench: Bench) -> None:
         from ..drivers import cuda
 
         self._driver = cuda
         native: Any = bench.queue._native
-        native.primary.activate()  # the context that streams are made in
+        native.primary.activate()  # the context of the streams
         slot = cuda.ffi.new("CUstream *")
         cuda.check(cuda.lib.cuStreamCreate(slot, cuda.lib.CU_STREAM_NON_BLOCKING), "cuStreamCreate")
         self._stream = slot[0]
@@ -42,7 +42,7 @@ class _DriverCopies:
         self._driver.check(self._driver.lib.cuStreamDestroy(self._stream), "cuStreamDestroy")
 
     def work(self, source: tuple[int, int], target: tuple[int, int], row: int, rows: int) -> Work:
-        """A copy of ``rows`` of ``row`` bytes between two places: a type of memory and an address."""
+        """Return a copy of ``rows`` of ``row`` bytes between two locations, each a memory type and an address."""
         lib, check, stream = self._driver.lib, self._driver.check, self._stream
 
         def copy() -> None:
@@ -56,7 +56,7 @@ class _DriverCopies:
 
 
 def measure_copies(bench: Bench) -> None:
-    """numpy to image and back, image to image, image to the device's linear memory."""
+    """Measure copies from numpy to image and back, image to image, and image to linear device memory."""
     queue = bench.queue
     on_gpu = queue.device.has(Aspect.gpu)
     driver = _DriverCopies(bench) if queue.device.backend is Backend.cuda else None

@@ -1,4 +1,6 @@
-"""Peers of ``bindless bench``: launches by the reference driver's and Level Zero's own calls, through the bindings."""
+"""Peers of ``bindless bench``: launches by direct calls of the reference driver and of Level Zero, through the
+bindings.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +16,18 @@ __all__ = ["native_launches"]
 
 
 def native_launches(queue: Queue, source: bytes, name: str, arguments: tuple[Any, ...], calls: int) -> dict[str, Work]:
-    """As many launches of one work-item and a wait, in a queue of its own; none for other backends.
+    """Return the same number of single-item launches and a wait, in a separate native queue; empty for other back ends.
 
     Parameters
     ----------
     queue : Queue
-        Whose context and device they are in.
+        Queue of the context and device to use.
     source, name
         The module and its kernel.
     arguments : tuple[Any, ...]
         Numpy scalars.
     calls : int
-        Launches of each work.
+        Number of launches in each measurement.
     """
     makers = {Backend.reference: _reference, Backend.level_zero: _level_zero}
     maker = makers.get(queue.device.backend)
@@ -67,7 +69,7 @@ def _level_zero(queue: Queue, kernel: Any, arguments: list[bytes], calls: int) -
     lib, ffi, check = driver.lib, driver.ffi, driver.check
     found: Any = get_native(queue)
     if found.type != "ze_command_list_handle_t":
-        return {}  # a command queue: it takes lists alone
+        return {}  # the command queue accepts command lists only
     handle = ffi.cast("ze_command_list_handle_t", _number(queue))
     native = ffi.cast("ze_kernel_handle_t", _number(kernel))
     one, append, null = ffi.new("ze_group_count_t *", (1, 1, 1)), lib.zeCommandListAppendLaunchKernel, ffi.NULL

@@ -1,6 +1,7 @@
 """Handwritten CUDA C kernels, compared with the built-in kernels by ``bindless bench``.
 
-They do the same: coordinates come from memory, results go there, through the same handles. CuPy compiles them.
+Each does the work of a built-in kernel: it reads coordinates from memory, uses the same handles, and stores the
+results. CuPy compiles the kernels.
 """
 
 from __future__ import annotations
@@ -79,16 +80,17 @@ _TEXELS = {"fp32": "float4", "unorm_int8": "uchar4", "fp16": "ushort4"}
 def by_hand(
     operation: str, handle: Any, desc: ImageDescriptor, coords: Any, values: Any, times: int, wanted: float
 ) -> dict[str, Peer]:
-    """The peer of so many calls in a row, on two-dimensional images; none without CuPy, or for other formats.
+    """Return the handwritten peer of a series of calls on two-dimensional images; empty without CuPy or for other
+    formats.
 
     Parameters
     ----------
     operation : str
         ``sample``, ``fetch`` or ``write``.
     coords, values : Any
-        On the device, as the built-in kernel gets them.
+        Device arrays, as passed to the built-in kernel.
     wanted : float
-        The ratio aimed at.
+        Target ratio.
     """
     cupy, texel = available("cupy"), _TEXELS.get(str(desc.channel_type))
     known = desc.num_channels == 4 or (operation == "sample" and desc.num_channels == 1)

@@ -19,22 +19,22 @@ __all__ = ["Bench", "Peer", "Row", "Work"]
 
 Work = Callable[[], object]
 
-_BUDGET = 0.35  # seconds for each of ours and its peers together, beside the first call
+_BUDGET = 0.35  # seconds for each measurement and its peers together, in addition to the first call
 _MOST_ROUNDS = 15
 
 
 @dataclass(frozen=True)
 class Peer:
-    """Somebody else who does the same.
+    """Another implementation of the measured operation.
 
     Attributes
     ----------
     work : Work | float
-        One call; or the seconds that it took when it was measured before.
+        One call, or its previously measured time in seconds.
     share : float
-        Of our items that a call does.
+        Fraction of the measured items that one call of the peer processes.
     wanted : float | None
-        The least ratio of its time to ours that the project aims at, or None.
+        Target: the least ratio of the peer's time to ours, or None.
     """
 
     work: Work | float
@@ -44,24 +44,24 @@ class Peer:
 
 @dataclass(frozen=True)
 class Row:
-    """One line: an operation compared with one peer, or with none.
+    """One line of the table: an operation compared with one peer, or without a peer.
 
     Attributes
     ----------
     seconds : float
-        Of one call of ours.
+        Time of one call of this package.
     amount : float
-        Items or bytes of a call; 0 where the time itself is told.
+        Items or bytes of a call; 0 where the row shows the time itself.
     unit : str
-        Of ``amount``: ``samples``, ``bytes``, ``pixels``; or ``calls``.
+        Unit of ``amount``: ``samples``, ``bytes``, ``pixels`` or ``calls``.
     peer, peer_seconds
-        Who else did it, and how long that took for as much; empty and 0.0 for nobody.
+        Name of the peer, and its time for the same amount; empty and 0.0 without a peer.
     bound, bound_seconds
-        What nobody can be quicker than, or empty and 0.0.
+        Name of the physical limit and its time, or empty and 0.0.
     wanted : float
-        The ratio aimed at, or 0.0; ``wanted_seconds``: the time aimed at, ``wanted_percent``: of the bound.
+        Target ratio, or 0.0; ``wanted_seconds``: target time; ``wanted_percent``: target percentage of the bound.
     size : int
-        Bytes of what is copied, or of the image, for plots; 0 where that means nothing.
+        Bytes of the copied data or of the image, for plots; 0 where no size applies.
     """
 
     operation: str
@@ -79,7 +79,7 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """The peer's time over ours: above 1 we are faster."""
+        """Ratio of the peer's time to ours; above 1 this package is faster."""
         return self.peer_seconds / self.seconds if self.peer else None
 
     @property
@@ -88,7 +88,7 @@ class Row:
 
     @property
     def reached(self) -> bool | None:
-        """Whether the target is met; None without one."""
+        """Whether the target is met; None without a target."""
         if self.wanted_seconds:
             return self.seconds <= self.wanted_seconds
         ratio, percent = self.ratio, self.percent_of_bound
@@ -97,7 +97,7 @@ class Row:
         return ratio >= self.wanted if self.wanted and ratio is not None else None
 
     def speed(self, seconds: float) -> str:
-        """A time of this row's work as people read it."""
+        """Format the throughput or time of this row."""
         if self.amount:
             scale, unit = {"bytes": (1e9, "GB/s")}.get(self.unit, (1e6, f"M{self.unit}/s"))
             return f"{_short(self.amount / seconds / scale)} {unit}"
@@ -105,7 +105,7 @@ class Row:
 
     @property
     def target(self) -> str:
-        """The target and whether it is reached; empty without a target."""
+        """Format the target and whether it is met; empty without a target."""
         if self.reached is None:
             return ""
         wanted = f"{self.wanted:.2f}"
@@ -116,32 +116,32 @@ class Row:
         return f"{wanted} {'reached' if self.reached else 'missed'}"
 
     def document(self) -> dict[str, Any]:
-        """For JSON: all fields, and what follows from them."""
+        """Return all fields and derived values for JSON."""
         derived = {"ratio": self.ratio, "percent_of_bound": self.percent_of_bound, "reached": self.reached}
         return {**asdict(self), **derived}
 
 
 def _short(number: float) -> str:
-    """Three digits, without an exponent."""
+    """Format a number with three digits, without an exponent."""
     return f"{number:.0f}" if number >= 100 else f"{number:.3g}"
 
 
 @dataclass
 class Bench:
-    """Measures on one queue.
+    """Measurements on one queue.
 
     Attributes
     ----------
     queue : Queue
-        In order, of the device that is measured.
+        In-order queue of the measured device.
     samples : int
-        Of one call of a device function.
+        Samples of one call of a device function.
     clock : Callable[[], float]
-        Seconds; of the wall, or of the processor over all threads.
+        Clock in seconds: wall time, or processor time over all threads.
     rows : list[Row]
-        What was measured, in order.
+        Results, in order.
     notes : list[str]
-        What could not be, and why.
+        Omitted measurements, with the reason.
     """
 
     queue: Queue
@@ -172,19 +172,20 @@ class Bench:
         wanted_percent: float = 0.0,
         size: int = 0,
     ) -> float:
-        """The least of several rounds of everybody in turns, so that a busy machine disturbs all alike.
+        """Measure an operation and its peers in alternating rounds, and keep the shortest round of each.
 
-        A peer that fails is left out, with a note; what this device lacks is left out too.
+        Alternation spreads the disturbances of a busy machine evenly. A failing peer is omitted with a note; an
+        operation that the device lacks is omitted.
 
         Parameters
         ----------
         calls : int, default 1
-            How often a round calls each work.
+            Number of calls of each work in a round.
 
         Returns
         -------
         float
-            Seconds of one call of ours; infinite where the device lacks it.
+            Seconds of one call of this package; infinite where the device lacks the operation.
         """
         everyone: dict[str, Peer] = {"": Peer(ours), **(peers or {})}
         best: dict[str, float] = {}
@@ -203,7 +204,7 @@ class Bench:
                     self.notes.append(f"{operation}: {error}")
                     return float("inf")
                 everyone.pop(name)
-            except Exception as error:  # whatever another library raises takes away its row alone
+            except Exception as error:  # an exception of another library removes only its own row
                 if not name:
                     raise
                 self.notes.append(f"{operation}, {name}: {type(error).__name__}: {error}")
@@ -222,7 +223,7 @@ class Bench:
             "bound_seconds": bound_seconds,
             "size": size,
         }
-        # What other drivers do on a processor is theirs: the project's own aims are for GPUs and for its own driver.
+        # Targets apply to GPUs and to the reference driver, not to third-party drivers on processors.
         device = self.queue.device
         aims = device.has(Aspect.gpu) or device.backend is Backend.reference
         beside = [name for name in everyone if name]
@@ -245,15 +246,15 @@ class Bench:
         peer_seconds: float = 0.0,
         wanted_seconds: float = 0.0,
     ) -> None:
-        """A row of a time that was measured elsewhere."""
+        """Add a row with a time measured elsewhere."""
         self.rows.append(Row(operation, seconds, amount, unit, peer, peer_seconds, wanted_seconds=wanted_seconds))
 
     def traffic(self, nbytes: float) -> float:
-        """Seconds that the device needs to move so many bytes, read or written, by its own copy: measured once."""
+        """Return the seconds of the device's own copy for this number of bytes, read or written; measured once."""
         if not self._bandwidth:
             size = (256 if self.queue.device.has(Aspect.gpu) else 64) << 20
             with usm_empty((size,), np.uint8, self.queue) as source, usm_empty((size,), np.uint8, self.queue) as target:
-                for memory in (source, target):  # pages that nothing was written to lie nowhere
+                for memory in (source, target):  # pages without a write have no physical memory
                     self.queue.memset(memory, 1, size).wait()
 
                 def copy() -> None:

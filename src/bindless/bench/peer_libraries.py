@@ -17,12 +17,12 @@ __all__ = ["available", "numpy_linear", "remap_peers", "sampling_peers_2d", "sam
 
 Array = npt.NDArray[Any]
 
-_FEW = 1 << 16  # samples of the peers that take longest
+_FEW = 1 << 16  # number of samples for the slowest peers
 
 
 @cache
 def available(name: str) -> Any:
-    """A library, or None where it is not installed or does not load."""
+    """Import a library; None if it is not installed or does not load."""
     if find_spec(name.partition(".")[0]) is None:
         return None
     try:
@@ -32,7 +32,7 @@ def available(name: str) -> Any:
 
 
 def numpy_linear(pixels: Array, points: Array) -> Array:
-    """Clamped at the edges, centres of pixels at one half: (N, channels) of (height, width, channels)."""
+    """Sample (height, width, channels) linearly, clamped at the edges, pixel centres at one half; return (N, channels)."""
     height, width = pixels.shape[:2]
     x, y = np.clip(points[:, 0] - 0.5, 0, width - 1), np.clip(points[:, 1] - 0.5, 0, height - 1)
     i, j = np.minimum(x.astype(np.int64), width - 2), np.minimum(y.astype(np.int64), height - 2)
@@ -46,16 +46,16 @@ def numpy_linear(pixels: Array, points: Array) -> Array:
 def sampling_peers_2d(
     pixels: Array, points: Array, *, on_gpu: bool, wanted: float | None, times: int = 1
 ) -> dict[str, Peer]:
-    """Linear samples of (height, width, channels) pixels, uint8 or float32, at (N, 2) places.
+    """Return peers for linear samples of (height, width, channels) pixels, uint8 or float32, at (N, 2) coordinates.
 
     Parameters
     ----------
     on_gpu : bool
-        Libraries that work in a GPU's memory do so; the others are left out then.
+        Return only libraries that compute in GPU memory.
     wanted : float | None
-        The ratio to the quickest of them that is aimed at.
+        Target ratio to the fastest peer.
     times : int, default 1
-        Calls in a row, of libraries that work in a GPU's memory.
+        Calls in a row, for libraries that compute in GPU memory.
     """
     if on_gpu:
         return _gpu_peers(pixels, points, wanted, times)
@@ -74,7 +74,7 @@ def sampling_peers_2d(
 
 
 def remap_peers(pixels: Array, points: Array, *, wanted: float | None = None) -> dict[str, Peer]:
-    """OpenCV's ``remap`` on the processor, to floats and, of bytes, to bytes; for whole rows of 1024 places."""
+    """Return OpenCV's ``remap`` on the processor, to floats and, for bytes, to bytes; in rows of 1024 coordinates."""
     cv2 = available("cv2")
     if cv2 is None or len(points) % 1024:
         return {}
@@ -126,7 +126,7 @@ def _gpu_peers(pixels: Array, points: Array, wanted: float | None, times: int) -
 def sampling_peers_3d(
     volume: Array, points: Array, *, on_gpu: bool, wanted: float | None, times: int = 1
 ) -> dict[str, Peer]:
-    """Linear samples of a (depth, height, width) volume of float32 at (N, 3) places."""
+    """Return peers for linear samples of a (depth, height, width) volume of float32 at (N, 3) coordinates."""
     if on_gpu:
         return _gpu_peers(volume[..., None], points, wanted, times)
     few = min(_FEW, len(points))
@@ -146,7 +146,7 @@ def sampling_peers_3d(
 
 
 def _trilinear(numba: Any) -> Callable[..., None] | None:
-    """``kernel(volume, points, out)`` as one would write it by hand, on all processors."""
+    """Return a handwritten ``kernel(volume, points, out)`` on all processors."""
     if numba is None:
         return None
 
@@ -170,7 +170,7 @@ def _trilinear(numba: Any) -> Callable[..., None] | None:
 
 
 def warp_peers(pixels: Array, matrix: Array, *, wanted: float | None) -> dict[str, Peer]:
-    """The same affine map by OpenCV, on the processor; its centres of pixels lie at whole numbers."""
+    """Return the same affine warp by OpenCV, on the processor; its pixel centres are at whole numbers."""
     cv2 = available("cv2")
     if cv2 is None:
         return {}

@@ -40,26 +40,28 @@ Array = npt.NDArray[Any]
 
 _ANGLE = np.deg2rad(10.0)
 _FORMATS = (("fp32", 4), ("unorm_int8", 4), ("fp32", 1), ("fp16", 4), ("unorm_int16", 4), ("unorm_int8", 1))
-# Ratios that the project aims at where the processor samples: to OpenCV's remap, and to a loop in numba.
+# Target ratios on the processor: to OpenCV's remap, and to a loop in numba.
 _WANTED_2D = {("fp32", 4): 1.6, ("unorm_int8", 4): 2.0, ("fp32", 1): 2.0}
 _WANTED_3D = 2.0
-# Percent of what memory allows, on processors and on GPUs, where texture units are the limit of wider formats.
+# Target percentage of memory bandwidth, on processors and on GPUs; texture units limit wider formats.
 _WANTED_OF_TRAFFIC = {False: {("unorm_int8", 4): 50.0}, True: {("fp32", 1): 95.0}}
-_WANTED_OF_PIXELS = 95.0  # on GPUs: fetches and writes do nothing but move them
-_WANTED_BY_HAND = 0.95  # of a kernel written by hand
-_IN_A_ROW = 10  # calls of a GPU between two waits: kernels are what is measured, "calls" has the cost of calling
-_WANTED_FORM = 1 / 1.5  # of the speed of plain samples in two dimensions, for levels, layers and cubes
-_LARGEST_PICTURE = 2048  # a side of those that numpy and OpenCV take part in
-_SIZES = (256, 512, 1024, 2048, 4096)  # sides of images, for the plot
+_WANTED_OF_PIXELS = 95.0  # on GPUs: fetches and writes are limited by memory alone
+_WANTED_BY_HAND = 0.95  # of a handwritten kernel
+_IN_A_ROW = 10  # GPU calls between two waits: this measures kernels; "calls" measures call overhead
+_WANTED_FORM = 1 / 1.5  # relative to plain two-dimensional samples, for levels, layers and cubes
+_LARGEST_PICTURE = 2048  # image side for comparisons with numpy and OpenCV
+_SIZES = (256, 512, 1024, 2048, 4096)  # image sides of the plot
 
 
 def _side(samples: int) -> int:
-    """Of the square image that has about as many pixels as there are samples, a power of two."""
+    """Return the side, a power of two, of the square image with about as many pixels as samples."""
     return 1 << max(int(np.log2(max(samples, 1))) // 2, 4)
 
 
 def _points(bench: Bench, side: int, kind: str = "neighbouring") -> Array:
-    """Places (N, 2) in an image of side x side pixels, of a turned picture or at random; N is a multiple of 1024."""
+    """Return (N, 2) coordinates in an image of side x side pixels, of a rotated picture or random; N is a multiple of
+    1024.
+    """
     return _places(max(bench.samples // 1024, 1) * 1024, side, kind)
 
 
@@ -77,7 +79,7 @@ def _places(count: int, side: int, kind: str) -> Array:
 
 
 def _pixels(shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
-    """Random ones, the same 65536 numbers again and again: making them is not what is measured."""
+    """Return random pixels that repeat 65536 numbers, which keeps the set-up short."""
     few = np.random.default_rng(1).random(1 << 16, np.float32)
     kind = np.dtype(dtype)
     values = few if kind.kind == "f" else few * np.iinfo(kind.name).max
@@ -86,7 +88,7 @@ def _pixels(shape: tuple[int, ...], dtype: npt.DTypeLike) -> Array:
 
 @contextmanager
 def _image(bench: Bench, desc: ImageDescriptor, sampler: BindlessImageSampler | None) -> Iterator[Any]:
-    """A handle of an image with random pixels in every level."""
+    """Return the handle of an image with random pixels in every level."""
     queue = bench.queue
     with ImageMem(desc, queue) as memory:
         if desc.type is ImageType.mipmap:
@@ -105,7 +107,7 @@ def _image(bench: Bench, desc: ImageDescriptor, sampler: BindlessImageSampler | 
 
 
 class _Arrays:
-    """Arrays where the device works on them without a detour: host arrays, or copies of them in its memory."""
+    """Arrays in memory local to the device: host arrays, or copies in device memory."""
 
     def __init__(self, bench: Bench) -> None:
         self._queue = bench.queue
@@ -124,11 +126,11 @@ class _Arrays:
 
     @property
     def times(self) -> int:
-        """Calls in a row."""
+        """Number of calls in a row."""
         return 1 if self._on_host else _IN_A_ROW
 
     def repeated(self, call: Work) -> Work:
-        """So many calls of a device function, and the wait for the last."""
+        """Call a device function repeatedly, and wait for the last call."""
 
         def work() -> None:
             for _ in range(self.times):
@@ -144,12 +146,12 @@ def _linear(normalized: bool = False, **options: Any) -> BindlessImageSampler:
 
 
 def _traffic(bench: Bench, count: int, coordinates: int, channels: int, desc: ImageDescriptor) -> float:
-    """Seconds to move coordinates, results in single precision and the image once."""
+    """Return the seconds to move the coordinates, the float32 results and the image once."""
     return bench.traffic(count * (4 * coordinates + 4 * channels) + desc.nbytes)
 
 
 def measure_sampling(bench: Bench) -> None:
-    """Two dimensions in several formats, coherent and at random; volumes, levels, gradients, layers, cubes."""
+    """Measure two dimensions in several formats, coherent and random; volumes, levels, gradients, layers, cubes."""
     on_gpu = bench.queue.device.has(Aspect.gpu)
     side = _side(bench.samples)
     arrays = _Arrays(bench)
@@ -206,7 +208,7 @@ def _sample(
 
 
 def sample_format(bench: Bench, channel_type: str, channels: int) -> float:
-    """Seconds of one call of plain samples in two dimensions, without peers."""
+    """Return the seconds of one call of plain two-dimensional samples, without peers."""
     side = _side(bench.samples)
     desc = ImageDescriptor(side, side, num_channels=channels, channel_type=channel_type)
     return _sample(bench, _Arrays(bench), "sample", desc, _points(bench, side), {})
@@ -224,7 +226,7 @@ def _sample_volume(bench: Bench, arrays: _Arrays, on_gpu: bool) -> None:
 
 
 def _sample_forms(bench: Bench, arrays: _Arrays, plain: float) -> None:
-    """Levels, gradients, layers and cubes compared with plain samples of as many floats: the peer is our own."""
+    """Compare levels, gradients, layers and cubes with plain samples of the same number of floats by this package."""
     queue, side, count = bench.queue, _side(bench.samples), bench.samples
     points = (_points(bench, side)[:count] / np.float32(side)).astype(np.float32)
     count = len(points)
@@ -262,7 +264,7 @@ def _sample_forms(bench: Bench, arrays: _Arrays, plain: float) -> None:
 
 
 def measure_pixels(bench: Bench) -> None:
-    """Fetches and writes of every pixel, compared with numpy's indexing."""
+    """Compare fetches and writes of every pixel with numpy's indexing."""
     queue, side = bench.queue, _side(bench.samples)
     arrays = _Arrays(bench)
     y, x = np.mgrid[:side, :side]
@@ -308,7 +310,7 @@ def _writing(pixels: Array, i: Array, j: Array, values: Array) -> Work:
 
 
 def measure_pictures(bench: Bench) -> None:
-    """``Image``: numpy in, numpy out. Maps beside an array of coordinates and OpenCV, and sizes beside OpenCV."""
+    """Measure ``Image`` from numpy to numpy: maps against a coordinate array and OpenCV, sizes against OpenCV."""
     side = min(_side(bench.samples), _LARGEST_PICTURE)
     matrix = np.array([[0.9, -0.2, 0.12 * side], [0.2, 0.9, -0.03 * side]])
     cv2 = available("cv2")

@@ -10,12 +10,12 @@ __all__ = ["run_python"]
 
 
 def run_python(code: str, **variables: str) -> tuple[str, bool]:
-    """What a program prints, or the last line of why it ends, and whether it ends well.
+    """Run a Python program; return its output, or the last line of its error, and whether it succeeds.
 
     Parameters
     ----------
     variables : str
-        Of its environment, besides those of this process.
+        Environment variables added to those of this process.
     """
     command, environment = [sys.executable, "-c", code], {**os.environ, **variables}
     done = subprocess.run(command, capture_output=True, text=True, env=environment)

@@ -1,4 +1,4 @@
-"""Rows of ``bindless bench`` about threads of the reference driver: the same samples on one, two, four and so on."""
+"""Rows of ``bindless bench`` about threads of the reference driver: the same samples on 1, 2, 4, ... threads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .subprocesses import run_python
 
 __all__ = ["measure_scaling"]
 
-_VARIABLE = "BINDLESS_REFERENCE_THREADS"  # read when the driver starts
+_VARIABLE = "BINDLESS_REFERENCE_THREADS"  # the driver reads it at start
 _FORMATS = (("fp32", 4), ("unorm_int8", 4), ("fp32", 1))
 _SAMPLES = """
 from bindless.bench.measure import Bench
@@ -23,7 +23,7 @@ print(sample_format(Bench(Queue("reference", in_order=True), {samples}), "{chann
 
 
 def measure_scaling(bench: Bench) -> None:
-    """In processes of their own, each with its number of threads: powers of two up to the number of processors."""
+    """Measure in one process per thread count: powers of two up to the number of processors."""
     if bench.queue.device.backend is not Backend.reference:
         return
     if bench.clock is not time.perf_counter:

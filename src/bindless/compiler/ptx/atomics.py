@@ -86,7 +86,7 @@ def definition(function: Declaration, *, legacy: bool = False) -> str | None:
 
 
 def _old(function: Declaration, verb: str, letter: str) -> str:
-    """Functions of OpenCL C 1 are relaxed, with device scope."""
+    """Define a function of OpenCL C 1, which is relaxed and has device scope."""
     pointer = f"{function.parameters[0]} %a0"
     order, type_ = 'syncscope("device") monotonic', function.result
     if verb == "cmpxchg":
@@ -127,7 +127,7 @@ def _fenced(instruction: str, scope: str, order: str) -> list[str]:
 
 
 def _of_system(instruction: str) -> str:
-    """Use the instruction by its PTX name, where it exists; LLVM makes loops of the others, with the right scope."""
+    """Use the instruction by its PTX name where it exists; LLVM emits loops with the right scope for the rest."""
     match = re.match(
         r"(%\w+) = atomicrmw (f?add|sub|and|or|xor|u?min|u?max|xchg) (ptr\S*(?: \S+\))?) %a0, (\w+) (\S+)", instruction
     )
@@ -151,7 +151,7 @@ def _fence(scope: str, order: str) -> list[str]:
 
 
 def _of(order: str, half: str) -> str:
-    """The order of an access that only reads or only writes."""
+    """Return the order of an access that only reads or only writes."""
     return half if order == "acq_rel" else order
 
 

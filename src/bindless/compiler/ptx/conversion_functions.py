@@ -43,7 +43,7 @@ def definition(function: Declaration) -> tuple[list[str], str] | None:
         return _conversion(conversion, name, types[0])
     if vectors is not None:
         if vectors[1] == "load" and types[1].split()[-2].startswith("u"):
-            head, result = f"u{head}", f"u{result}"  # LLVM's types have no sign
+            head, result = f"u{head}", f"u{result}"  # LLVM's integer types have no sign
         return [], _vectors(head, vectors[1], int(vectors[2]), str(result))
     if halves is not None:
         return _halves(head, halves, types, str(result))
@@ -51,7 +51,7 @@ def definition(function: Declaration) -> tuple[list[str], str] | None:
 
 
 def _copy(name: str, strided: bool, types: list[str] | None) -> tuple[list[str], str] | None:
-    """The work-items of a group share the elements; wait_group_events has the barrier."""
+    """Define a copy by all work-items of a group; wait_group_events has the barrier."""
     if types is None:
         return None
     given = ", ".join(f"{type_} a{number}" for number, type_ in enumerate(types))
@@ -67,7 +67,7 @@ def _vectors(head: str, verb: str, count: int, result: str) -> str:
 
 
 def _halves(head: str, match: re.Match[str], types: list[str], result: str) -> tuple[list[str], str]:
-    """Floats stored as halves; an aligned vector of three takes the space of four."""
+    """Define loads and stores of floats as halves; an aligned vector of three takes the space of four."""
     verb, aligned, digits, rounding = match.groups()
     count = int(digits or 1)
     stride = 4 if aligned and count == 3 else count
@@ -81,7 +81,7 @@ def _halves(head: str, match: re.Match[str], types: list[str], result: str) -> t
 
 
 def _conversion(match: re.Match[str], name: str, given: str) -> tuple[list[str], str]:
-    """One scalar function for each component."""
+    """Define a conversion by one scalar function per component."""
     target, count, saturated, rounding = match.groups()
     source = re.sub(r"\d+$", "", given)
     helper = f"to_{target}{saturated or ''}{rounding or ''}"
@@ -115,7 +115,7 @@ def _one(target: str, source: str, saturated: bool, rounding: str) -> tuple[list
 
 
 def _to_real(target: str, source: str, rounding: str) -> tuple[list[str], str]:
-    """The nearest number, or its neighbour where that lies on the wrong side of the value."""
+    """Define the conversion to the nearest number, or to its neighbour if that lies on the wrong side of the value."""
     value = f"const {target} r = ({target})x;"
     if rounding in ("", "_rte") or (source in ("char", "uchar", "short", "ushort")):
         return [], f"{value} return r;"

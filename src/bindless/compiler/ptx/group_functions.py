@@ -1,8 +1,8 @@
-"""Sub-group and work-group functions for NVIDIA GPUs, in OpenCL C: a source is compiled with the ones it uses.
+"""Sub-group and work-group functions for NVIDIA GPUs, in OpenCL C, added to a source that calls them.
 
 A sub-group is a warp: 32 consecutive work-items by local id; the last one of a work-group may have fewer. Functions
 that all work-items of a sub-group must reach wait for all of them, so that the hardware need not have reconverged; the
-others apply to the work-items that run together (`activemask`). `shfl.sync` exchanges registers 32 bits at a time.
+remaining functions apply to the active work-items (`activemask`). `shfl.sync` exchanges registers 32 bits at a time.
 Scans double their distance five times; where lanes are missing, each lane asks the lane it read from for that lane's
 source.
 """
@@ -233,7 +233,7 @@ def _arithmetic(arithmetic: re.Match[str], name: str, type_: str, letter: str, e
 
 
 def _identity(operation: str, letter: str) -> str:
-    """The identity element."""
+    """Return the identity element."""
     if operation not in ("min", "max"):
         return _NEUTRAL.get(operation, "0")
     if letter in ("Dh", "f", "d"):
@@ -246,7 +246,7 @@ def _identity(operation: str, letter: str) -> str:
 
 
 def _broadcast(type_: str, dimensions: int) -> str:
-    """The value of the work-item with the given local ids."""
+    """Define the broadcast from the work-item with the given local ids."""
     given = ", ".join(f"size_t n{axis}" for axis in "xyz"[:dimensions])
     same = " && ".join(f"__nvvm_read_ptx_sreg_tid_{axis}() == n{axis}" for axis in "xyz"[:dimensions])
     return (

@@ -1,6 +1,7 @@
 """Half functions for NVIDIA GPUs, in OpenCL C: libclc lacks them, except loads and stores of halves as floats.
 
-They call the float functions and round the results once more; those that would lose accuracy compute in half.
+Each function calls the float function and rounds the result once more; functions that would lose accuracy compute in
+half.
 """
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ def definition(function: Declaration) -> tuple[list[str], str] | None:
 
 
 def _shuffle(name: str, types: list[str], result: str, head: str) -> tuple[list[str], str]:
-    """Halves move as shorts with the same bits."""
+    """Shuffle halves as shorts with the same bits."""
     short = [type_.replace("half", "short") for type_ in (result, *types)]
     declared = f"{short[0]} __attribute__((overloadable)) {name}({', '.join(short[1:])});\n"
     given = [f"__builtin_astype(a{number}, {type_})" for number, type_ in enumerate(short[1:])]
@@ -88,7 +89,7 @@ def _shuffle(name: str, types: list[str], result: str, head: str) -> tuple[list[
 
 
 def _by_floats(name: str, types: list[str], result: str, head: str) -> tuple[list[str], str]:
-    """The float function with rounded results."""
+    """Call the float function and round its result."""
     wide = [type_.replace("half", "float") for type_ in types]
     of_floats = re.sub(r"^short", "int", result).replace("half", "float")
     own = [re.sub(r"^(global|local|constant) ", "", type_) for type_ in wide]

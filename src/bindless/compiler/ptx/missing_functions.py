@@ -1,6 +1,4 @@
-"""Functions of OpenCL C that neither clang nor an installed libclc has for NVIDIA GPUs: generated where a source uses
-them.
-"""
+"""Functions of OpenCL C that neither clang nor an installed libclc has for NVIDIA GPUs, generated on use."""
 
 from __future__ import annotations
 
@@ -27,7 +25,7 @@ _MACROS = (
     *(f"__opencl_c_ext_fp{bits}_{space}_atomic_{what}" for bits in (32, 64) for space in ("global", "local")
       for what in ("add", "min_max")),
 )  # fmt: skip
-# For SPIR-V clang needs no pragma.
+# clang needs no pragma for SPIR-V.
 _HEADER = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
 
 _IMPOSSIBLE = {

@@ -1,6 +1,6 @@
-"""The package's own OpenCL C library for NVIDIA GPUs, where libclc is not installed, in OpenCL C.
+"""The package's own OpenCL C library for NVIDIA GPUs, used where libclc is not installed.
 
-``library`` holds scalar functions, whose names begin with ``bl_``. The functions that a source uses are generated from
+``library`` holds scalar functions with the prefix ``bl_``. This module generates the functions that a source uses from
 them: the name, the types, and for vectors one call per component. Geometric functions round like libclc's: the second
 product is rounded, and all others are fused into the sum.
 """
@@ -66,7 +66,7 @@ def _known() -> frozenset[str]:
 
 
 def _count(type_: str) -> int:
-    """Number of components."""
+    """Return the number of components."""
     digits = re.search(r"(\d*)( \*)?$", type_.replace("* ", "*"))
     return int(digits[1]) if digits and digits[1] else 1
 
@@ -75,7 +75,7 @@ def _by_components(name: str, types: list[str], result: str) -> tuple[list[str],
     if name not in _known():
         return None
     if result[0] in "csil" and (types[0].startswith("u") or name in ("abs", "abs_diff")):
-        result = f"u{result}"  # LLVM's types have no sign
+        result = f"u{result}"  # LLVM's integer types have no sign
     scalar, element = f"bl_{name}", re.sub(r"\d+$", "", result)
     count = max(_count(type_) for type_ in types)
     lines, values = [], []
@@ -102,7 +102,7 @@ def _by_components(name: str, types: list[str], result: str) -> tuple[list[str],
 def _of_whole_vectors(name: str, types: list[str], result: str) -> tuple[list[str], str] | None:
     head, count = _head(name, types, result), _count(types[0]) if types else 1
     element = re.sub(r"\d+$", "", types[0]) if types else ""
-    if name in ("select", "bitselect"):  # LLVM's types have no sign
+    if name in ("select", "bitselect"):  # LLVM's integer types have no sign
         head = _head(name, types, types[0])
     if name in _RELATIONS:
         infinite = "INFINITY" if element == "float" else "(double)INFINITY"
@@ -133,7 +133,7 @@ def _of_whole_vectors(name: str, types: list[str], result: str) -> tuple[list[st
 
 def _shuffle(head: str, name: str, types: list[str], result: str) -> tuple[list[str], str]:
     """Select components by a mask, whose high bits are ignored."""
-    count, mask = _count(types[0]), types[-1]  # of two, four, eight or sixteen
+    count, mask = _count(types[0]), types[-1]  # vectors of 2, 4, 8 or 16
     element = re.sub(r"\d+$", "", types[0])
     listed = [f"a{n}.s{k:x}" for n in range(len(types) - 1) for k in range(count)]
     picks = [f"all[a{len(types) - 1}.s{k:x} & {len(listed) - 1}]" for k in range(_count(mask))]
@@ -145,7 +145,7 @@ def _geometric(head: str, name: str, types: list[str], element: str, count: int)
     parts = [f".s{k:x}" for k in range(count)] if count > 1 else [""]
 
     def products(a: str, b: str) -> str:
-        """The second product is rounded, the others are fused into the sum."""
+        """Return a sum of products: the second product is rounded, the remaining ones are fused into the sum."""
         if count == 1:
             return f"{a} * {b}"
         text = f"__builtin_elementwise_fma({a}{parts[0]}, {b}{parts[0]}, {a}{parts[1]} * {b}{parts[1]})"

@@ -1,8 +1,8 @@
 """Conversions of OpenCL C that LLVM's SPIR-V translator lacks or translates incorrectly.
 
-It does not support ``convert_half`` and ``convert_double`` in any form, but supports the SPIR-V instructions by name:
-calls become calls of these. For integers it uses the sign of the result for that of the argument, and for equal widths
-it emits instructions that SPIR-V forbids: this module defines these functions.
+The translator does not support ``convert_half`` and ``convert_double`` in any form, but supports calls of the SPIR-V
+instructions by name: this module emits those calls. For integers the translator uses the sign of the result for that of
+the argument, and for equal widths it emits instructions that SPIR-V forbids: this module defines these functions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``any`` and ``all`` of OpenCL C by the sign bits; LLVM's SPIR-V translator would use those of booleans."""
+"""``any`` and ``all`` of OpenCL C by the sign bits; LLVM's SPIR-V translator tests booleans instead."""
 
 from __future__ import annotations
 
