@@ -1,12 +1,12 @@
-"""Everything in rotation for minutes: memory, descriptors and objects of the driver stay what they are.
+"""Soak test: all features in rotation for minutes, with constant memory, descriptors and driver objects.
 
 python -m tests.soak --device reference --minutes 10 [--seed 1] [--every 30]
 
-Not collected by pytest. Every half minute it prints how much was done, the resident memory, the device's free memory,
-open descriptors, and what is alive in the driver and in the package. What it has after a fifth of the time is what it
-may have: it ends with an error where descriptors or objects are more in the end, or memory is more than a little.
-Results are compared on the way, so that a run is a test of them too. ``level_zero`` is the package's own driver, as in
-the tests.
+pytest does not collect this module. Every half minute the program prints the number of operations, the resident memory,
+the device's free memory, the open descriptors, and the live objects of the driver and of the package. The counts after
+a fifth of the time are the limits: the program ends with an error if descriptors or objects exceed them at the end, or
+if memory grows by more than an allowance. It compares results on the way, so that a run tests them too. ``level_zero``
+is the package's own driver, as in the tests.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from tests.support import stress
 from tests.support.shared_files import SharedFile
 
 MEBIBYTE = 1 << 20
-MORE_RESIDENT = 24  # MiB that the process may have more in the end: the allocator's fragments
-MORE_ON_DEVICE = 32  # MiB; a driver's pools
-MORE_POOLS = 16  # objects of the package's Level Zero driver: pools of events and lists that are kept for reuse
+MORE_RESIDENT = 24  # allowed growth of the process in MiB: fragments of the allocator
+MORE_ON_DEVICE = 32  # MiB; pools of the driver
+MORE_POOLS = 16  # objects of the package's Level Zero driver: pools of events and lists kept for reuse
 THREADS = 4
 
 KINDS: tuple[dict[str, Any], ...] = (
@@ -51,7 +51,7 @@ CHANNELS = (("unorm_int8", 4), ("fp32", 1), ("fp32", 4), ("fp16", 2), ("unsigned
 
 
 class Soak:
-    """A device, what is done to it, and what it lacks."""
+    """A device, the operations on it, and the features that it lacks."""
 
     def __init__(self, device: bl.Device, seed: int) -> None:
         self.device, self.random = device, random.Random(seed)
@@ -65,7 +65,7 @@ class Soak:
     # ------------------------------------------------------------------ images
 
     def image_of_any_kind(self) -> None:
-        """Allocated, written, read, its handles made and destroyed."""
+        """Allocate, write and read an image; create and destroy its handles."""
         kind = self.random.choice(KINDS)
         channel_type, channels = self.random.choice(CHANNELS)
         desc = bl.ImageDescriptor(**kind, num_channels=channels, channel_type=channel_type)
@@ -88,7 +88,7 @@ class Soak:
 
     @staticmethod
     def _told(level: bl.ImageDescriptor, desc: bl.ImageDescriptor, keyword: str) -> dict[str, Any]:
-        """A level's handle does not tell what it is."""
+        """Return the format of a level, which its handle does not carry."""
         return {keyword: level} if desc.num_levels > 1 else {}
 
     def _pixels(self, desc: bl.ImageDescriptor) -> Any:
@@ -97,7 +97,7 @@ class Soak:
         return self.numbers.integers(0, 100, desc.shape).astype(desc.dtype)
 
     def whole_images(self) -> None:
-        """The object with everything: samples, fetches, pictures, levels."""
+        """Use ``Image`` objects: samples, fetches, pictures, levels."""
         pixels = self.numbers.random((40, 60, 4)).astype(np.float32)
         with bl.Image(pixels, queue=self.queue, mipmaps=self._has("ext_oneapi_mipmap"), filtering="linear") as image:
             assert np.array_equal(image.numpy(), pixels)
@@ -122,7 +122,7 @@ class Soak:
     # ------------------------------------------------------------------ copies
 
     def copies(self) -> None:
-        """Between memories, images and host, parts too."""
+        """Copy between memories, images and host, parts included."""
         queue = self.random.choice((self.queue, self.loose))
         desc = bl.ImageDescriptor(128, 64, num_channels=4, channel_type="unsigned_int8")
         pixels = self._pixels(desc)
@@ -136,7 +136,7 @@ class Soak:
             array.close()
 
     def staging(self) -> None:
-        """Large copies of ordinary memory, which threads and pinned buffers may take part in."""
+        """Copy large pageable arrays, with threads and pinned buffers where the backend uses them."""
         side = self.random.choice((1024, 2048))
         desc = bl.ImageDescriptor(side, side, num_channels=4, channel_type="fp32")
         pixels = np.full(desc.shape, self.done % 1000, np.float32)
@@ -178,7 +178,7 @@ class Soak:
             assert (out == self.done).all()
 
     def events(self) -> None:
-        """Chains over both queues, barriers, times, events that nobody waits for."""
+        """Submit chains over both queues, barriers, timestamps, and events without a wait."""
         array = bl.usm_empty((256,), np.int32, self.queue)
         event = self.queue.fill(array, 1)
         for number in range(10):
@@ -189,7 +189,7 @@ class Soak:
             timed.wait()
 
     def threads(self) -> None:
-        """What the stress program does, on several threads."""
+        """Run the operations of the stress program on several threads."""
         shared = [self.queue, self.loose]
         workers = [
             stress.Worker(self.random.randrange(1 << 30), self.device, self.context, shared) for _ in range(THREADS)
@@ -200,10 +200,10 @@ class Soak:
             for worker in workers:
                 worker.own.close()
 
-    # ------------------------------------------------------------------ memory of others
+    # ------------------------------------------------------------------ external memory
 
     def external_memory(self) -> None:
-        """A file that another process could have, imported and mapped."""
+        """Import and map a file, as another process could own it."""
         desc = bl.ImageDescriptor(32, 32, num_channels=4, channel_type="fp32")
         shared = SharedFile.make(1 << 16)
         try:
@@ -227,7 +227,7 @@ class Soak:
         return tuple(chosen)
 
     def rotate(self) -> None:
-        """Each once; what the device announces that it lacks is left out."""
+        """Run each operation once; skip those that the device reports as unsupported."""
         for turn in self.turns():
             try:
                 turn()
@@ -238,7 +238,7 @@ class Soak:
 
 @dataclass
 class Reading:
-    """What a process has at a time; memory in MiB."""
+    """Resources of a process at one time; memory in MiB."""
 
     seconds: float
     done: int
@@ -255,10 +255,10 @@ class Reading:
 
 
 def read(soak: Soak, seconds: float) -> Reading:
-    """After a collection, with nothing under way."""
+    """Take a reading after a garbage collection, with no pending work."""
     soak.queue.wait()
     soak.loose.wait()
-    wait_for_all()  # and for the work of queues that were closed
+    wait_for_all()  # and for the work of closed queues
     gc.collect()
     counts = stress.native_objects(soak.device)
     pages = int(Path("/proc/self/statm").read_text().split()[1])
@@ -267,8 +267,9 @@ def read(soak: Soak, seconds: float) -> Reading:
 
 
 def grown(early: list[Reading], after: Reading, pools: int) -> list[str]:
-    """What there is more of than before, in words; so many objects of the driver may be. What the package keeps for
-    later comes and goes, so counts are compared with the most that there were."""
+    """Describe the resources that grew, with an allowance of driver objects. Caches grow and shrink: counts are
+    compared with their maximum.
+    """
     before = early[-1]
     found = []
     if after.resident > before.resident + MORE_RESIDENT:

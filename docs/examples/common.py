@@ -1,4 +1,4 @@
-"""What every example needs: its options, its kernels, memory for their arguments, and a PNG at the end."""
+"""Shared parts of the examples: command line, kernels, device memory for arguments, and PNG output."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ HERE = Path(__file__).resolve().parent
 
 
 def load_kernels(queue: bl.Queue, source: str) -> bl.KernelBundle:
-    """The kernels of one file of this folder, compiled for whatever the queue runs on."""
+    """Compile the kernels of one file of this folder for the queue's device."""
     return bl.load_kernel_bundle(bl.build(HERE / source), queue)
 
 
 def upload(queue: bl.Queue, values: Array) -> bl.UsmArray:
-    """A copy in device memory, which a kernel takes as a pointer."""
+    """Copy an array to device memory, which a kernel takes as a pointer."""
     memory = bl.usm_empty(values.shape, values.dtype, queue)
     memory.copy_from(values)
     return memory
@@ -39,11 +39,14 @@ def upload(queue: bl.Queue, values: Array) -> bl.UsmArray:
 def sampled_image(
     queue: bl.Queue, levels: Sequence[Array], sampler: bl.BindlessImageSampler
 ) -> Iterator[bl.SampledImageHandle]:
-    """The handle of an image on the device, while the block lasts.
+    """Create a sampled image on the device, and yield its handle; the image is destroyed at the end of the block.
 
-    Args:
-        levels: the image, ([depth,] height, width, channels) or (width, channels), and its reductions if there are any.
-        sampler: how kernels read it; all the levels, whatever its clamps.
+    Parameters
+    ----------
+    levels
+        The image, ([depth,] height, width, channels) or (width, channels), followed by its mipmap levels, if any.
+    sampler
+        Sampler of the handle; all levels are accessible, whatever its level limits.
     """
     *extent, channels = levels[0].shape
     desc = bl.ImageDescriptor(
@@ -69,7 +72,7 @@ def sampled_image(
 
 
 def reductions(pixels: Array) -> list[Array]:
-    """The levels of a mipmap of (height, width, channels): each pixel the mean of four, down to one row or column."""
+    """Return the mipmap levels of (height, width, channels): each pixel is the mean of four, down to one row or column."""
     levels = [pixels]
     while min(levels[-1].shape[:2]) > 1:
         last = levels[-1][: levels[-1].shape[0] // 2 * 2, : levels[-1].shape[1] // 2 * 2].astype(np.float64)
@@ -79,7 +82,7 @@ def reductions(pixels: Array) -> list[Array]:
 
 
 def photograph(name: str) -> npt.NDArray[np.uint8]:
-    """A photograph that comes with scikit-image (pip install scikit-image), as RGBA (height, width, 4)."""
+    """Return a photograph of scikit-image (pip install scikit-image) as RGBA (height, width, 4)."""
     package = importlib.util.find_spec("skimage")
     if package is None or package.origin is None:
         raise SystemExit("the photographs are those of scikit-image: pip install scikit-image")
@@ -87,7 +90,7 @@ def photograph(name: str) -> npt.NDArray[np.uint8]:
 
 
 def byte_levels(picture: Array) -> npt.NDArray[np.uint8]:
-    """8-bit RGB (height, width, 3) of a picture whose values, 0 to 1, are meant for a screen."""
+    """Convert a picture in display space, values 0 to 1, to 8-bit RGB (height, width, 3)."""
     levels: npt.NDArray[np.float64] = np.rint(np.clip(picture[..., :3], 0, 1) * 255)
     return levels.astype(np.uint8)
 
@@ -95,13 +98,18 @@ def byte_levels(picture: Array) -> npt.NDArray[np.uint8]:
 def main(
     render: Callable[[bl.Queue, int], Array], about: str | None, size: int, arguments: Sequence[str] | None = None
 ) -> None:
-    """The command line of an example.
+    """Run the command line of an example.
 
-    Args:
-        render: draws a picture, (height, width, 3 or 4), of about the given height.
-        about: the text of ``--help``.
-        size: height of the picture where ``--size`` does not say it.
-        arguments: instead of those of the process.
+    Parameters
+    ----------
+    render
+        Function that returns a picture, (height, width, 3 or 4), of about the given height.
+    about
+        Text of ``--help``.
+    size
+        Default height of the picture, without ``--size``.
+    arguments
+        Command line arguments; those of the process by default.
     """
     name = Path(render.__code__.co_filename).stem
     parser = argparse.ArgumentParser(prog=f"{name}.py", description=about)

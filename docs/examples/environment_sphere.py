@@ -1,7 +1,7 @@
 """A mirrored ball in a landscape: a cubemap, made from a panorama by one kernel and read with seamless filtering.
 
-The panorama is computed: a sky with a low sun, hills, and a paved plain. OpenCL C has no cubemaps, so the ball's kernel
-leaves the directions in memory, where ``sample_cubemap`` takes them.
+The panorama is computed: a sky with a low sun, hills, and a paved plain. OpenCL C has no cubemaps: the ball's kernel
+writes the directions to memory, and ``sample_cubemap`` reads them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ SCENE = np.array(
 
 
 def panorama(height: int) -> npt.NDArray[np.float32]:
-    """Light from all around, float32 (height, 2 * height, 4), equirectangular, -z in the middle; the sun exceeds 1."""
+    """Return light from all directions, float32 (height, 2 * height, 4), equirectangular, -z in the middle; the sun
+    exceeds 1.
+    """
     latitude = np.pi / 2 - (np.arange(height)[:, None] + 0.5) / height * np.pi
     longitude = (np.arange(2 * height)[None, :] + 0.5) / height * np.pi - np.pi
     x, z = np.cos(latitude) * np.sin(longitude), -np.cos(latitude) * np.cos(longitude)
@@ -51,7 +53,7 @@ def panorama(height: int) -> npt.NDArray[np.float32]:
 
 
 def render(queue: bl.Queue, size: int) -> Array:
-    """The picture, float32 (size, size, 4)."""
+    """Render the picture, float32 (size, size, 4)."""
     bundle = load_kernels(queue, "environment_sphere.cl")
     rays = size * size * 4
     directions, light = bl.usm_empty((rays, 3), np.float32, queue), bl.usm_empty((rays, 4), np.float32, queue)

@@ -1,7 +1,7 @@
 """A tiled floor to the horizon: mipmaps with trilinear filtering on the left, anisotropic filtering on the right.
 
-Far away a pixel covers a long, thin strip of the floor. Trilinear filtering takes a level of the mipmap that is coarse
-enough for the strip's length, and blurs; an anisotropic sampler takes several samples of a finer one along the strip.
+A distant pixel covers a long, thin strip of the floor. Trilinear filtering reads a mipmap level that is coarse enough
+for the strip's length, which blurs; an anisotropic sampler takes several samples of a finer level along the strip.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ANISOTROPIC = bl.BindlessImageSampler("repeat", "normalized", "linear", mipmap_f
 
 
 def tiles(pixels: int = 256) -> npt.NDArray[np.float32]:
-    """Two by two tiles of marble and slate with joints, float32 (pixels, pixels, 4)."""
+    """Return two by two tiles of marble and slate with joints, float32 (pixels, pixels, 4)."""
     y, x = np.mgrid[:pixels, :pixels] / pixels
     veins = np.sin(2 * np.pi * (3 * x + 2 * y) + 3 * np.sin(2 * np.pi * (x - 2 * y)) + 2 * np.sin(2 * np.pi * 5 * y))
     dark = (x < 0.5) ^ (y < 0.5)
@@ -32,7 +32,7 @@ def tiles(pixels: int = 256) -> npt.NDArray[np.float32]:
 
 
 def scene(pitch: float = 14.0, turn: float = 24.0) -> npt.NDArray[np.void]:
-    """The camera, looking down by the pitch, turned about the vertical; degrees."""
+    """Return the camera, tilted down by the pitch and turned about the vertical; angles in degrees."""
     pitch, turn = np.radians(pitch), np.radians(turn)
     level = np.array([np.sin(turn), 0, np.cos(turn)])
     made = np.zeros((), SCENE)
@@ -44,7 +44,7 @@ def scene(pitch: float = 14.0, turn: float = 24.0) -> npt.NDArray[np.void]:
 
 
 def render(queue: bl.Queue, size: int) -> Array:
-    """The picture, float32 (size, 2 * size, 4)."""
+    """Render the picture, float32 (size, 2 * size, 4)."""
     kernel = load_kernels(queue, "ground_plane.cl").get_kernel("draw")
     levels = reductions(tiles())
     desc = bl.ImageDescriptor(2 * size, size)

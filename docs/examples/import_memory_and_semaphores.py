@@ -1,7 +1,7 @@
 """The sixth example of the specification: two images and two semaphores of another API, and a kernel between them.
 
 The other API is Vulkan. It fills the input image and signals; the kernel halves every colour into the output image and
-signals back; Vulkan reads the output. Left, what Vulkan wrote; right, what it got.
+signals back; Vulkan reads the output. The picture shows Vulkan's input on the left and the output on the right.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ def halve(
     wait_semaphore: bl.ExternalSemaphoreDescriptor,
     done_semaphore: bl.ExternalSemaphoreDescriptor,
 ) -> Callable[[], None]:
-    """What the specification's example does with four file descriptors of another API; returns at once.
+    """Run the specification's example on four file descriptors of another API, without a wait.
 
-    Returns:
-        What ends the imports, to be called when the other API is done.
+    Returns
+    -------
+        Function that ends the imports; call it after the other API has finished.
     """
     input_import = bl.import_external_memory(input_memory, queue)
     output_import = bl.import_external_memory(output_memory, queue)
@@ -63,7 +64,7 @@ def halve(
 
 
 def render(queue: bl.Queue, size: int) -> Array:
-    """Both pictures, float32 (size, 2 * size, 4)."""
+    """Render both pictures, float32 (size, 2 * size, 4)."""
     desc = bl.ImageDescriptor(size, size, num_channels=4, channel_type="fp32")
     with ExitStack() as stack:
         queue = stack.enter_context(bl.Queue(queue.device, queue.context, in_order=True))  # semaphores need the order

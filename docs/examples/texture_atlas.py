@@ -1,6 +1,6 @@
-"""Photographs scattered on a table: one kernel, any number of images, each picked by a handle that lies in memory.
+"""Photographs scattered on a table: one kernel, any number of images, each selected by a handle in memory.
 
-The images differ in size, which the layers of an image array could not; there is no limit to their number but memory.
+The images differ in size, unlike the layers of an image array; only memory limits their number.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from common import Array, load_kernels, main, photograph, reductions, sampled_im
 
 import bindless as bl
 
-# Of scikit-image; CC0, in the public domain, or without known copyright restrictions, as its documentation tells.
+# Photographs of scikit-image; CC0, public domain, or without known copyright restrictions, according to its manual.
 PHOTOGRAPHS = ("brick.png", "grass.png", "gravel.png", "cell.png", "camera.png", "hubble_deep_field.jpg", "retina.jpg",
                "rocket.jpg", "coffee.png", "astronaut.png", "chelsea.png", "coins.png")  # fmt: skip
 BORDER = 0.012
@@ -25,7 +25,7 @@ SAMPLER = bl.BindlessImageSampler("clamp_to_edge", "normalized", "linear", mipma
 
 
 def scatter(shapes: list[tuple[int, ...]], size: int, seed: int = 4) -> npt.NDArray[np.void]:
-    """Where prints of photographs of these shapes lie, in a picture 4 : 3 of that height; without their handles."""
+    """Return the positions of prints with these shapes in a 4 : 3 picture of this height; the handles are not set."""
     random = np.random.default_rng(seed)
     prints = np.zeros(len(shapes), PRINT)
     columns = 4
@@ -42,7 +42,7 @@ def scatter(shapes: list[tuple[int, ...]], size: int, seed: int = 4) -> npt.NDAr
 
 
 def render(queue: bl.Queue, size: int) -> Array:
-    """The picture, float32 (size, size * 4 // 3, 4)."""
+    """Render the picture, float32 (size, size * 4 // 3, 4)."""
     kernel = load_kernels(queue, "texture_atlas.cl").get_kernel("lay_out")
     photos = [photograph(name) for name in PHOTOGRAPHS]
     prints = scatter([photo.shape for photo in photos], size)

@@ -1,7 +1,7 @@
-"""A photograph by a lens that bends straight lines, and the same made straight, side by side.
+"""A photograph by a lens with barrel distortion, and its correction, side by side.
 
-Photographers try lenses on brick walls, and so does this: a photograph of a wall (scikit-image's, CC0) is seen through
-a simulated wide-angle lens, which makes barrels of squares; then the model of Brown and Conrady takes that back.
+Brick walls show distortion well: a simulated wide-angle lens distorts a photograph of a wall (scikit-image's, CC0); the
+model of Brown and Conrady then corrects it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PHOTO = bl.BindlessImageSampler("clamp_to_border", "unnormalized", "linear")
 
 
 def wide_angle(size: int) -> npt.NDArray[np.void]:
-    """A lens whose sensor has size x size pixels; the coefficients are those of a cheap action camera."""
+    """Return a lens with a sensor of size x size pixels and the typical coefficients of a cheap action camera."""
     lens = np.zeros((), LENS)
     lens["focal_length"] = 0.62 * size
     lens["principal_point"] = 0.51 * size, 0.49 * size
@@ -31,13 +31,13 @@ def wide_angle(size: int) -> npt.NDArray[np.void]:
 
 
 def wall(size: int) -> Array:
-    """The photograph of the wall, float32 (n, n, 4), reduced until it fits a picture of that size."""
+    """Return the photograph of the wall, float32 (n, n, 4), reduced to fit a picture of this size."""
     levels = reductions(np.rot90(photograph("brick.png")).astype(np.float32) / 255)
     return min((pixels for pixels in levels if len(pixels) >= size), key=len, default=levels[0])
 
 
 def render(queue: bl.Queue, size: int) -> Array:
-    """Both pictures, float32 (size, 2 * size, 4): what the lens saw, and that made straight."""
+    """Render the distorted and the corrected picture, float32 (size, 2 * size, 4)."""
     scene, lens = wall(size), wide_angle(size)
     bundle = load_kernels(queue, "undistort.cl")
     bent, straight = (bl.usm_empty((size, size, 4), np.float32, queue) for _ in range(2))

@@ -1,6 +1,6 @@
 """Ray casting through a volume: an electron of hydrogen in its state 4d, coloured by the sign of its wave.
 
-The volume is a 3D image and the transfer function, which gives each value a colour and an opacity, a 1D image: the
+The volume is a 3D image. The transfer function, which maps each value to a colour and an opacity, is a 1D image. The
 texture unit interpolates both.
 """
 
@@ -20,9 +20,9 @@ LINEAR = bl.BindlessImageSampler("clamp_to_edge", "normalized", "linear")
 
 
 def orbital(voxels: int) -> npt.NDArray[np.float32]:
-    """The wave function of the state n = 4, l = 2, m = 0 of hydrogen, (z, y, x), its largest value 1.
+    """Return the wave function of the state n = 4, l = 2, m = 0 of hydrogen, (z, y, x), with a maximum of 1.
 
-    Its size is compressed by a square root, which keeps its sign: the outer lobes are faint.
+    A square root, with the sign kept, compresses the range: the outer lobes are faint.
     """
     z, y, x = np.mgrid[-1 : 1 : voxels * 1j, -1 : 1 : voxels * 1j, -1 : 1 : voxels * 1j] * 46.0  # in Bohr radii
     r = np.sqrt(x**2 + y**2 + z**2)
@@ -33,7 +33,7 @@ def orbital(voxels: int) -> npt.NDArray[np.float32]:
 
 
 def transfer_function() -> npt.NDArray[np.float32]:
-    """RGB and opacity, (256, 4), over values from -1 to 1: two thin shells for each sign."""
+    """Return RGB and opacity, (256, 4), over values from -1 to 1: two thin shells for each sign."""
     value = np.linspace(-1, 1, 256)
     table = np.zeros((256, 4), np.float32)
     shells = ((-0.52, (0.10, 0.30, 1.0), 90), (-0.22, (0.20, 0.80, 1.0), 14), (0.22, (1.0, 0.66, 0.18), 14),
@@ -43,12 +43,12 @@ def transfer_function() -> npt.NDArray[np.float32]:
         weight[weight < 0.02] = 0
         table[:, :3] += weight[:, None] * np.array(colour, np.float32)
         table[:, 3] += weight * opacity
-    table[:, :3] /= np.maximum(table[:, :3].max(1, keepdims=True), 1e-6)  # colours of what is clear do not bleed in
+    table[:, :3] /= np.maximum(table[:, :3].max(1, keepdims=True), 1e-6)  # transparent texels do not bleed colour
     return table
 
 
 def camera(turn: float, tilt: float, distance: float) -> npt.NDArray[np.void]:
-    """A view at the middle of the cube; angles in degrees, z is up."""
+    """Return a camera that looks at the middle of the cube; angles in degrees, z is up."""
     turn, tilt = np.radians(turn), np.radians(tilt)
     back = np.array([np.cos(tilt) * np.cos(turn), np.cos(tilt) * np.sin(turn), np.sin(tilt)])
     right = np.array([-np.sin(turn), np.cos(turn), 0])
@@ -59,7 +59,7 @@ def camera(turn: float, tilt: float, distance: float) -> npt.NDArray[np.void]:
 
 
 def render(queue: bl.Queue, size: int) -> Array:
-    """The picture, float32 (size, size, 4)."""
+    """Render the picture, float32 (size, size, 4)."""
     kernel = load_kernels(queue, "volume_raycaster.cl").get_kernel("raycast")
     picture = bl.usm_empty((size, size, 4), np.float32, queue)
     with (

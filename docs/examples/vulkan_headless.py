@@ -1,7 +1,7 @@
-"""As much of a Vulkan renderer as the examples need: a device without a window, commands, a pipeline that draws.
+"""A small Vulkan renderer for the examples: a device without a window, commands, and a pipeline that draws.
 
-It is plain Vulkan over the PyPI package ``vulkan`` (pip install 'bindless[vulkan]'). What is special: the device is the
-one that the queue of bindless runs on, and it is made with the extensions that sharing needs.
+The module is plain Vulkan over the PyPI package ``vulkan`` (pip install 'bindless[vulkan]'). It creates its device on
+the physical device of a bindless queue, with the extensions for sharing.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _COLOUR = vk.VK_IMAGE_ASPECT_COLOR_BIT
 
 
 class Renderer:
-    """A VkInstance, a VkDevice and a VkQueue on the device that a queue of bindless runs on.
+    """A VkInstance, a VkDevice and a VkQueue on the device of a bindless queue.
 
-    Images are used in the layout GENERAL throughout: what another API reads and writes has no better one.
+    Images stay in the layout GENERAL, which suits access by another API.
     """
 
     def __init__(self, queue: bl.Queue) -> None:
@@ -49,7 +49,7 @@ class Renderer:
         self.exporter = sharing.Exporter(self.physical_device, self.device, queue)
 
     def _physical_device(self, queue: bl.Queue) -> Any:
-        """The same GPU; of several drivers for the processor one that exports semaphores, if there is any."""
+        """Return the same GPU; among several drivers for the processor, prefer one that exports semaphores."""
         refusals, fitting = [], []
         for each in vk.vkEnumeratePhysicalDevices(self.instance):
             try:
@@ -76,12 +76,16 @@ class Renderer:
     # ------------------------------------------------------------------ commands
 
     def submit(self, record: Callable[[Any], None], wait: Any = None, signal: Any = None) -> None:
-        """Records commands and hands them to the device; returns at once.
+        """Record commands and submit them, without a wait.
 
-        Args:
-            record: is called with a VkCommandBuffer.
-            wait: a VkSemaphore that these and all later commands wait for.
-            signal: a VkSemaphore that is signalled after them.
+        Parameters
+        ----------
+        record
+            Function that receives a VkCommandBuffer.
+        wait
+            VkSemaphore that these and all later commands wait for.
+        signal
+            VkSemaphore that the device signals after them.
         """
         info = vk.VkCommandBufferAllocateInfo(commandPool=self.pool, commandBufferCount=1)
         command = vk.vkAllocateCommandBuffers(self.device, info)[0]
@@ -101,16 +105,16 @@ class Renderer:
         vk.vkQueueSubmit(self.queue, 1, [batch], None)
 
     def wait(self) -> None:
-        """Returns when everything submitted is done."""
+        """Wait for all submitted commands."""
         vk.vkQueueWaitIdle(self.queue)
 
     def barrier(self, command: Any) -> None:
-        """What comes after sees what was written before."""
+        """Make earlier writes visible to later commands."""
         memory = vk.VkMemoryBarrier(srcAccessMask=_MEMORY, dstAccessMask=_MEMORY)
         vk.vkCmdPipelineBarrier(command, _ALL, _ALL, 0, 1, [memory], 0, None, 0, None)
 
     def start(self, *images: sharing.ExportedImage) -> None:
-        """Brings new images to the layout GENERAL."""
+        """Transition new images to the layout GENERAL."""
 
         def change(command: Any) -> None:
             barriers = [
@@ -131,11 +135,14 @@ class Renderer:
 
 
 class Sheet:
-    """Pixels where the host reads them: images of one kind, copied side by side.
+    """Host-visible pixels of several images of one kind, copied side by side.
 
-    Args:
-        desc: of each image.
-        columns: how many there are.
+    Parameters
+    ----------
+    desc
+        Descriptor of each image.
+    columns
+        Number of images.
     """
 
     def __init__(self, renderer: Renderer, desc: bl.ImageDescriptor, columns: int) -> None:
@@ -144,7 +151,7 @@ class Sheet:
         self.buffer = renderer.exporter.buffer(desc.nbytes * columns, host_visible=True)
 
     def copy(self, command: Any, image: sharing.ExportedImage, column: int) -> None:
-        """Copies a whole image to its place."""
+        """Copy a whole image to its column."""
         region = vk.VkBufferImageCopy(
             bufferOffset=column * self.desc.row_size,
             bufferRowLength=self.columns * self.desc.width,
@@ -154,7 +161,9 @@ class Sheet:
         vk.vkCmdCopyImageToBuffer(command, image.image, _GENERAL, self.buffer.buffer, 1, [region])
 
     def pixels(self) -> npt.NDArray[Any]:
-        """A copy of what is there, (height, columns * width, channels); what was submitted must be done."""
+        """Return a copy of the pixels, (height, columns * width, channels); call it after submitted commands have
+        finished.
+        """
         height, width, channels = self.desc.shape
         mapped = vk.vkMapMemory(self.device, self.buffer.memory, 0, self.buffer.nbytes, 0)
         found = np.frombuffer(mapped, self.desc.dtype).reshape(height, self.columns * width, channels).copy()
@@ -169,12 +178,16 @@ class Sheet:
 
 
 class Canvas:
-    """An image to draw into: its view, and a pipeline of two shaders without vertices of their own.
+    """A render target: the view of an image, and a pipeline of two shaders without vertex input.
 
-    Args:
-        image: of two dimensions, with the usage COLOR_ATTACHMENT.
-        shaders: the files of the vertex and of the fragment shader, SPIR-V.
-        push_size: bytes of the push constants of the vertex shader.
+    Parameters
+    ----------
+    image
+        Two-dimensional image with the usage COLOR_ATTACHMENT.
+    shaders
+        SPIR-V files of the vertex and of the fragment shader.
+    push_size
+        Bytes of the push constants of the vertex shader.
     """
 
     def __init__(
@@ -234,7 +247,7 @@ class Canvas:
     def draw(
         self, command: Any, background: Sequence[float], constants: npt.NDArray[Any], vertices: int, instances: int
     ) -> None:
-        """Clears the image and draws triangles."""
+        """Clear the image and draw triangles."""
         desc = self.image.desc
         target = vk.VkRenderingAttachmentInfo(
             imageView=self.view,

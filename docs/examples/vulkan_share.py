@@ -1,8 +1,8 @@
-"""Vulkan draws, bindless develops, Vulkan presents: two images, shared in place, and no wait on the host.
+"""Vulkan draws, bindless develops, Vulkan presents: two images, shared in place, without a wait on the host.
 
-Vulkan draws triangles of light, brighter than any screen, into an image of 16-bit floats. A kernel samples it where it
-lies, spreads the light and maps its tones into a second image, which Vulkan copies to where the host reads it.
-Semaphores order the two; a Vulkan driver that exports none (lavapipe) has the host wait instead.
+Vulkan draws triangles of light, brighter than any screen, into an image of 16-bit floats. A kernel samples it in place,
+spreads the light and maps its tones into a second image, which Vulkan copies to host-visible memory. Semaphores order
+the two queues; with a Vulkan driver that exports no semaphores (lavapipe), the host waits instead.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LINEAR = bl.BindlessImageSampler("clamp_to_edge", "unnormalized", "linear")
 
 @contextmanager
 def shared(image: sharing.ExportedImage, queue: bl.Queue) -> Iterator[bl.ImageMemHandle]:
-    """An image of Vulkan's as image memory of the queue's device, while the block lasts."""
+    """Import a Vulkan image as image memory of the queue's device, for the duration of the block."""
     memory = bl.import_external_memory(image.export(), queue)
     handle = bl.map_external_image_memory(memory, image.desc, queue)
     try:
@@ -39,9 +39,9 @@ def shared(image: sharing.ExportedImage, queue: bl.Queue) -> Iterator[bl.ImageMe
 
 
 class Turns:
-    """Passes the work to and fro between Vulkan's queue and ours.
+    """Synchronisation between Vulkan's queue and the bindless queue.
 
-    With semaphores nobody waits here: both queues are told what to wait for. Where Vulkan exports none, the host waits.
+    With semaphores the host does not wait: the queues wait for each other. Without exported semaphores the host waits.
     """
 
     def __init__(self, renderer: Renderer, queue: bl.Queue) -> None:
@@ -50,7 +50,7 @@ class Turns:
         self.theirs, self.ours = zip(*(self._pair() for _ in range(2)))
 
     def _pair(self) -> tuple[Any, bl.ExternalSemaphore | None]:
-        """One semaphore, as Vulkan and as bindless see it."""
+        """Return one semaphore as a Vulkan and as a bindless object."""
         if not self.renderer.has_semaphores:
             return None, None
         made = self.stack.enter_context(self.renderer.exporter.semaphore())
@@ -59,7 +59,7 @@ class Turns:
         return made.semaphore, semaphore
 
     def before_us(self, record: Callable[[Any], None]) -> None:
-        """Submits commands of Vulkan's that all our later ones come after."""
+        """Submit Vulkan commands that precede all later commands of the bindless queue."""
         self.renderer.submit(record, signal=self.theirs[0])
         if self.ours[0] is None:
             self.renderer.wait()
@@ -67,7 +67,9 @@ class Turns:
             self.queue.ext_oneapi_wait_external_semaphore(self.ours[0])
 
     def after_us(self, record: Callable[[Any], None]) -> None:
-        """Submits commands of Vulkan's that come after all our earlier ones, and so do all that follow."""
+        """Submit Vulkan commands that follow all earlier commands of the bindless queue; later Vulkan commands follow
+        too.
+        """
         if self.ours[1] is None:
             self.queue.wait_and_throw()
         else:
@@ -84,12 +86,12 @@ class Turns:
 
 
 def turn_of(frame: int) -> float:
-    """How far the ring of triangles has turned, in radians."""
+    """Return the rotation of the ring of triangles, in radians."""
     return 0.2 + 0.45 * frame
 
 
 def render(queue: bl.Queue, size: int) -> Array:
-    """Three frames side by side, float32 (size, 3 * size, 4), as Vulkan read them back."""
+    """Render three frames side by side, float32 (size, 3 * size, 4), as read back by Vulkan."""
     light = bl.ImageDescriptor(size, size, num_channels=4, channel_type="fp16")
     codes = bl.ImageDescriptor(size, size, num_channels=4, channel_type="unsigned_int8")
     with ExitStack() as stack:

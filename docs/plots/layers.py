@@ -2,9 +2,9 @@
 
 python docs/plots/layers.py
 
-An arrow points from a package to one that its modules import, inside functions too, but not for type checkers alone.
-Arrows that follow from others are left out. Only downward imports are drawn; a test refuses those of ``upward``. The
-drawing has no counts, so that it changes only when a package gains or loses a dependency.
+An arrow points from a package to a package that its modules import, also inside functions, but not for type checkers
+alone. Arrows implied by other arrows are left out. The drawing contains downward imports only; a test refuses the
+result of ``upward``. The drawing has no counts: it changes only when a package gains or loses a dependency.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MARGIN = 12  # pixels between a channel of arrows and a box
 
 
 class Box(NamedTuple):
-    """A package, its row from the top, its centre and width in pixels, and what it has."""
+    """A package: its name, row from the top, centre and width in pixels, and contents."""
 
     package: str
     row: int
@@ -93,7 +93,7 @@ STYLE = (
 
 
 def _box_of(module: tuple[str, ...]) -> str | None:
-    """The box that a module belongs to; None for the package's own __init__ and __main__."""
+    """Return the box of a module; None for the package's own __init__ and __main__."""
     if not module or module == ("__main__",):
         return None
     if module[0] == "backends" and len(module) > 1:
@@ -102,7 +102,7 @@ def _box_of(module: tuple[str, ...]) -> str | None:
 
 
 def _imports(node: ast.AST) -> Iterator[ast.ImportFrom]:
-    """Relative imports at run time."""
+    """Return relative imports at run time."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.ImportFrom) and child.level:
             yield child
@@ -111,7 +111,7 @@ def _imports(node: ast.AST) -> Iterator[ast.ImportFrom]:
 
 
 def _dependencies() -> set[tuple[str, str]]:
-    """Pairs of boxes of which the first imports the second, and the back ends that the registry imports by name."""
+    """Return pairs of boxes, importer and imported, and the back ends that the registry imports by name."""
     files = {path.relative_to(SOURCE).with_suffix("").parts: path for path in SOURCE.rglob("*.py")}
     modules = {parts[:-1] if parts[-1] == "__init__" else parts for parts in files}
     pairs = {("backends/registry", BACKENDS)}
@@ -130,7 +130,7 @@ def _dependencies() -> set[tuple[str, str]]:
 
 @functools.cache
 def _checked() -> tuple[dict[str, Box], set[tuple[str, str]]]:
-    """The boxes by name, and the dependencies between them."""
+    """Return the boxes by name, and the dependencies between them."""
     boxes = {box.package: box for box in LAYERS}
     dependencies = {pair for pair in _dependencies() if not {"sycl", "backends"} & set(pair)}
     if unknown := {name for pair in dependencies for name in pair} - set(boxes):
@@ -139,20 +139,22 @@ def _checked() -> tuple[dict[str, Box], set[tuple[str, str]]]:
 
 
 def upward() -> set[tuple[str, str]]:
-    """Imports between packages that do not go downwards, by importing and imported package."""
+    """Return imports between packages that do not go downwards, by importing and imported package."""
     boxes, dependencies = _checked()
     return {(a, b) for a, b in dependencies if boxes[a].row >= boxes[b].row}
 
 
 def arrows() -> list[tuple[Box, Box]]:
-    """Downward dependencies between boxes without those that follow from others.
+    """Return the downward dependencies between boxes without those implied by others.
 
-    Raises:
-        KeyError: a package has no box.
+    Raises
+    ------
+    KeyError
+        A package has no box.
     """
     boxes, dependencies = _checked()
     pairs = {(a, b) for a, b in dependencies if boxes[a].row < boxes[b].row}
-    below: dict[str, set[str]] = {}  # everything that a box reaches
+    below: dict[str, set[str]] = {}  # all boxes reachable from a box
     for box in sorted(LAYERS, key=lambda box: -box.row):
         next_ones = {b for a, b in pairs if a == box.package}
         below[box.package] = next_ones.union(*(below[name] for name in next_ones))
@@ -165,7 +167,7 @@ def _top(row: int) -> int:
 
 
 def _channel(source: Box, target: Box, start: int, end: int) -> int:
-    """The x at which an arrow passes all rows between two boxes, with the least way to the side."""
+    """Return the x coordinate, with the least detour, where an arrow passes all rows between two boxes."""
     between = [box for box in LAYERS if source.row < box.row < target.row]
     free = [
         x
@@ -176,7 +178,7 @@ def _channel(source: Box, target: Box, start: int, end: int) -> int:
 
 
 def _anchors(box: Box, others: list[Box]) -> dict[str, int]:
-    """Where arrows touch a side of a box: in the order of their other ends."""
+    """Return the end points of arrows on one side of a box, in the order of their opposite ends."""
     ordered = sorted(others, key=lambda other: (other.centre, other.row))
     step = min(36, (box.width - 24) // max(1, len(ordered)))
     return {other.package: box.centre + round((at - (len(ordered) - 1) / 2) * step) for at, other in enumerate(ordered)}
@@ -211,7 +213,7 @@ def _drawn(box: Box) -> Iterator[str]:
 
 
 def svg() -> str:
-    """The drawing."""
+    """Return the drawing."""
     pairs = arrows()
     height = _top(LAYERS[-1].row) + HEIGHT + TOP
     lines = [

@@ -1,6 +1,6 @@
-"""Plots of what ``bindless bench --json`` measured: throughput against size, of copies and of sampling.
+"""Plots of ``bindless bench --json`` results: throughput against size, for copies and for sampling.
 
-python docs/plots/plot.py    of every document of this folder: copies_NAME.png, and sampling.png
+python docs/plots/plot.py    for every document of this folder: copies_NAME.png, and sampling.png
 
 Needs matplotlib: pip install 'bindless[plots]'.
 """
@@ -23,19 +23,19 @@ _OURS, _THEIRS, _BOUND = "#1f6feb", "#8b949e", "#d0d7de"
 
 
 def _name(document: dict[str, Any]) -> str:
-    """The device's own name: what stands behind its platform in the line of ``bindless ls``."""
+    """Return the device's own name, which follows its platform in the line of ``bindless ls``."""
     line = re.sub(r"^(\[[^]]*\])+ | \[[^]]*\]$", "", document["device"])
     return line.partition(", ")[2] or line
 
 
 def _series(rows: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
-    """One row for each size of a copy, smallest first."""
+    """Return one row per copy size, smallest first."""
     found = [row for row in rows if re.fullmatch(rf"{kind}, \d+ [KM]iB", row["operation"])]
     return sorted(found, key=lambda row: row["size"])
 
 
 def plot_copies(document: dict[str, Any], target: Path) -> None:
-    """A panel for each direction: ours, the peer and what memory allows, in GB/s over the size."""
+    """Plot GB/s against size, one panel per direction: this package, the peer and the bandwidth of the memory."""
     figure, panels = pyplot.subplots(1, len(_KINDS), figsize=(14, 3.6), sharex=True, layout="constrained")
     for panel, kind in zip(panels, _KINDS):
         rows = _series(document["rows"], kind)
@@ -63,7 +63,7 @@ def plot_copies(document: dict[str, Any], target: Path) -> None:
 
 
 def plot_sampling(documents: list[dict[str, Any]], target: Path) -> None:
-    """A panel for each device: samples a second over the side of a square image of four bytes a pixel."""
+    """Plot samples per second against the side of a square image of 4 bytes per pixel, one panel per device."""
     figure, axes = pyplot.subplots(
         1, len(documents), figsize=(5.2 * len(documents), 3.8), layout="constrained", squeeze=False
     )

@@ -33,7 +33,7 @@ def _target(row: dict[str, Any]) -> str:
 
 
 def table(document: dict[str, Any]) -> str:
-    """Markdown: one line an operation, every peer with its ratio."""
+    """Return a Markdown table: one line per operation, with the ratio to every peer."""
     rows: dict[str, list[dict[str, Any]]] = {}
     for row in document["rows"]:
         rows.setdefault(row["operation"], []).append(row)
@@ -48,7 +48,7 @@ def table(document: dict[str, Any]) -> str:
 
 
 def write(page: Path) -> None:
-    """Put the table of each document of this folder between its marks in a page."""
+    """Write the table of each document of this folder between its marks in a page."""
     text = page.read_text(encoding="utf-8")
     for path in sorted(Path(__file__).parent.glob("*.json")):
         document = json.loads(path.read_text(encoding="utf-8"))

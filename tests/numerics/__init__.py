@@ -1,1 +1,1 @@
-"""Sampling on the reference device beside independent computations: float64 numpy, OpenCL devices, exact fractions."""
+"""Sampling on the reference device, compared with independent computations: float64 numpy, OpenCL devices, fractions."""

@@ -1,7 +1,7 @@
 """The ideal anisotropic footprint: an average along its longer axis, with a bound on the error of a numerical one.
 
-Two gradients map a circle of one pixel to an ellipse of texels. Its shorter axis, at least the longer divided by the
-largest ratio allowed, chooses the level of detail; what the longer axis exceeds it by is averaged over.
+Two gradients map a circle of one pixel to an ellipse of texels. The shorter axis, at least the longer axis divided by
+the largest allowed ratio, determines the level of detail; the average extends over the excess of the longer axis.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from tests.goldens.configuration import Array
 from .cases import Case
 from .model import GRADIENTS, at_levels, split_level
 
-# Of the model's own integral: half as wide steps as any that is compared with it would still do.
+# Step of the model's own integral: half the widest step of the implementations under test.
 _STEPS = 600
-# What the exact mode promises: the widest step of its integral, in texels of the finer level.
+# Step of the exact mode: the widest step of its integral, in texels of the finer level.
 STEP = 1 / 8
 
 
 def _axes(case: Case) -> tuple[Array, Array, Array]:
-    """Longer axis as a vector in texels of level 0, (N, dims); lengths of the longer and the shorter one."""
+    """Return the longer axis in texels of level 0, (N, dims), and the lengths of the longer and of the shorter axis."""
     columns = np.stack([case.point(name).astype(np.float64) * case.sizes for name in GRADIENTS], 2)
     vectors, lengths, _ = np.linalg.svd(columns, full_matrices=False)
     longer = lengths[:, 0]
@@ -29,7 +29,7 @@ def _axes(case: Case) -> tuple[Array, Array, Array]:
 
 
 def expected(case: Case) -> tuple[Array, Array]:
-    """Values, (points, channels), and how far from them the average over steps of STEP may be, (points, 1)."""
+    """Return values, (points, channels), and the error bound of an average with steps of STEP, (points, 1)."""
     axis, longer, shorter = _axes(case)
     level = np.log2(shorter)
     place, total = case.point("coordinates").astype(np.float64), np.zeros((case.count, case.channels))
@@ -40,7 +40,7 @@ def expected(case: Case) -> tuple[Array, Array]:
     allowed = np.zeros(case.count)
     for number in range(case.levels):
         used = np.where(finer == number, 1 - share, 0) + np.where(finer + 1 == number, share, 0)
-        # Texels of a level are twice those of the finer one, or a little less where a size is odd.
+        # A texel is as large as two of the finer level, or slightly less where a size is odd.
         length = (longer - shorter) * max(b / a for a, b in zip(case.sizes, case.level_sizes(number)))
         widest = np.where(finer == number, STEP, STEP * 0.6)
         allowed += used * sum(_midpoint_error(case, number, length, step) for step in (widest, length / _STEPS))

@@ -1,4 +1,4 @@
-"""What is sampled: images, samplers and points made from the name of a case alone."""
+"""Test cases of sampling: images, samplers and points generated from the name of a case alone."""
 
 from __future__ import annotations
 
@@ -20,13 +20,18 @@ REALS = tuple(name for name in STORAGE if name not in INTEGERS)
 
 @dataclass(frozen=True)
 class Case(Configuration):
-    """A configuration whose pixels and points are made, not recorded.
+    """A configuration with generated pixels and points.
 
-    Attributes:
-        sizes: (width[, height[, depth]]) of level 0.
-        layers: of an array; 6 for a cubemap.
-        count: points.
-        smooth: pixels are periodic waves instead of noise.
+    Attributes
+    ----------
+    sizes
+        (width[, height[, depth]]) of level 0.
+    layers
+        Layers of an array; 6 for a cubemap.
+    count
+        Number of points.
+    smooth
+        Whether pixels are periodic waves instead of noise.
     """
 
     sizes: tuple[int, ...]
@@ -35,11 +40,11 @@ class Case(Configuration):
     smooth: bool = False
 
     def seed(self, purpose: str) -> np.random.Generator:
-        """Random numbers of this case alone."""
+        """Return the random generator of this case."""
         return np.random.default_rng(zlib.crc32(f"{self.name}/{purpose}".encode()))
 
     def level_sizes(self, level: int) -> tuple[int, ...]:
-        """(width[, height[, depth]]) of a level."""
+        """Return (width[, height[, depth]]) of a level."""
         return tuple(max(size >> level, 1) for size in self.sizes)
 
     @cached_property
@@ -64,14 +69,14 @@ class Case(Configuration):
         return rng.integers(limits.min, limits.max, shape, dtype, endpoint=True)
 
     def values(self, level: int = 0) -> Array:
-        """The pixels of a level as the numbers that they stand for, in double."""
+        """Return the pixels of a level as the numbers that they represent, in double."""
         one = STORAGE[self.channel_type][1]
         codes = self.pixels()[level].astype(np.float64)
         return codes if one is None else np.maximum(codes / one, -1.0)
 
     @cached_property
     def value_range(self) -> float:
-        """From the least to the largest number in the image; at least 1."""
+        """Return the difference of the largest and the least number in the image; at least 1."""
         levels = [self.values(level) for level in range(self.levels)]
         return max(1.0, float(max(v.max() for v in levels) - min(v.min() for v in levels)))
 
@@ -97,7 +102,7 @@ def make(
     count: int = 600,
     **more: Any,
 ) -> Case:
-    """A case with a name that tells it all."""
+    """Make a case with a name that identifies it."""
     modes = (mode,) * (2 if kind == "cubemap" else len(sizes)) if isinstance(mode, str) else tuple(mode)
     layers = {"array": 5, "cubemap": 6}.get(kind, 0)
     levels = more.get("levels", 1)
@@ -123,7 +128,7 @@ def make(
 
 
 def _spread(case: Case) -> dict[str, Array]:
-    """Coordinates anywhere around the image, a few of them far away; layers and levels of all kinds."""
+    """Return coordinates around the image, a few of them far away, with layers and levels of all kinds."""
     rng, sizes = case.seed("points"), np.array(case.sizes)
     unit = rng.random((case.count, len(sizes))) * 4 - 1.5
     unit[: case.count // 10] *= 50
@@ -137,7 +142,7 @@ def _spread(case: Case) -> dict[str, Array]:
 
 
 def _directions(case: Case) -> dict[str, Array]:
-    """Directions of all lengths; a fifth of them close to a corner, a fifth to an edge of the cube."""
+    """Return directions of all lengths; a fifth of them close to a corner, a fifth to an edge of the cube."""
     rng = case.seed("points")
     direction = rng.normal(size=(case.count, 3))
     part, nudge = case.count // 5, 1.0 / case.sizes[0]
@@ -150,7 +155,7 @@ def _directions(case: Case) -> dict[str, Array]:
 
 
 def _gradients(case: Case) -> dict[str, Array]:
-    """Places, and gradients from a fraction of a texel to the whole of the levels, of all ratios."""
+    """Return coordinates, and gradients of all ratios from a fraction of a texel to all levels."""
     points, rng = _spread(case), case.seed("gradients")
     shape = (case.count, len(case.sizes))
     scale = np.exp2(rng.random((case.count, 1)) * (case.levels + 2) - 2)
@@ -174,7 +179,7 @@ def _dyadic(case: Case) -> dict[str, Array]:
 
 
 def _near(case: Case) -> dict[str, Array]:
-    """Any coordinates from one image before to one image after."""
+    """Return arbitrary coordinates from one image before to one image after."""
     points, rng = _spread(case), case.seed("near")
     unit = rng.random((case.count, len(case.sizes))) * 3 - 1
     points["coordinates"] = np.asarray(unit if case.normalized else unit * case.sizes, np.float32)
@@ -182,7 +187,7 @@ def _near(case: Case) -> dict[str, Array]:
 
 
 def _pixels(case: Case) -> dict[str, Array]:
-    """Integer coordinates of pixels."""
+    """Return integer coordinates of pixels."""
     points, rng = _spread(case), case.seed("pixels")
     points["coordinates"] = rng.integers(0, case.sizes, (case.count, len(case.sizes))).astype(np.int32)
     return points

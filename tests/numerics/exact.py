@@ -1,6 +1,6 @@
-"""Running cases on the reference device in its exact mode, which a process chooses once: so in a process of its own.
+"""Run cases in the exact mode of the reference device, which needs a separate process.
 
-python -m numerics.exact GROUP FILE writes what every case of a group gives.
+python -m numerics.exact GROUP FILE writes the results of every case of a group.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _cases(group: str) -> Sequence[Case]:
 
 
 def exact_results(group: str, folder: Path) -> dict[str, Array]:
-    """Name of each case: (points, channels), from a new process."""
+    """Return (points, channels) by name of the case, from a new process."""
     file = folder / f"{group}.npz"
     subprocess.run(
         [sys.executable, "-m", "tests.numerics.exact", group, str(file)],

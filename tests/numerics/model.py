@@ -1,4 +1,4 @@
-"""Sampling in float64 numpy, from the definitions: nothing here knows how the drivers do it."""
+"""Sampling in float64 numpy, from the definitions, independent of the drivers' code."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from tests.goldens.configuration import Array
 
 from .cases import Case
 
-# Face: the axis that it stands on, then the directions in which s and t grow. From the table of cubemap faces
-# that all graphics interfaces share.
+# Face: its axis, then the directions of growing s and t; the table of cubemap faces common to graphics interfaces.
 FACES = np.array(
     [
         [[1, 0, 0], [0, 0, -1], [0, -1, 0]],
@@ -26,7 +25,7 @@ FACES = np.array(
 
 
 def addressed(index: Array, size: int, mode: str) -> tuple[Array, Array]:
-    """The texel that an index reads, and whether it is one (not the border)."""
+    """Return the texel for an index, and whether it is a texel (not the border)."""
     line = np.arange(size)
     if mode == "repeat":
         return line[index % size], np.ones(index.shape, bool)
@@ -37,7 +36,7 @@ def addressed(index: Array, size: int, mode: str) -> tuple[Array, Array]:
 
 
 def _taps(texels: Array, linear: bool) -> list[tuple[Array, Array]]:
-    """Indices along one axis, not yet addressed, and their weights."""
+    """Return indices along one axis, not yet addressed, and their weights."""
     if not linear:
         return [(np.floor(texels).astype(np.int64), np.ones(texels.shape))]
     first = np.floor(texels - 0.5)
@@ -46,12 +45,16 @@ def _taps(texels: Array, linear: bool) -> list[tuple[Array, Array]]:
 
 
 def standard(values: Array, place: Array, modes: tuple[str, ...], linear: bool, layer: Array | None = None) -> Array:
-    """Samples of one level.
+    """Sample one level.
 
-    Args:
-        values: ([layers,] [depth,] [height,] width, channels).
-        place: (N, dims), in texels, (x, y, z).
-        modes: one for each dimension.
+    Parameters
+    ----------
+    values
+        ([layers,] [depth,] [height,] width, channels).
+    place
+        (N, dims), in texels, (x, y, z).
+    modes
+        One addressing mode per dimension.
     """
     dims = place.shape[1]
     sizes = values.shape[-2::-1][:dims]
@@ -72,7 +75,7 @@ def standard(values: Array, place: Array, modes: tuple[str, ...], linear: bool, 
 
 
 def _face(direction: Array) -> tuple[Array, Array]:
-    """Face of each direction, (N,), and (s, t) on it in -1..1, (N, 2). Of equal components z wins, then y."""
+    """Return the face of each direction, (N,), and (s, t) in -1..1, (N, 2). Of equal components z wins, then y."""
     size = np.abs(direction)
     axis = np.where(
         (size[:, 2] >= size[:, 0]) & (size[:, 2] >= size[:, 1]), 2, np.where(size[:, 1] >= size[:, 0], 1, 0)
@@ -112,7 +115,7 @@ def _surroundings(width: int) -> Array:
 
 
 def cubemap(values: Array, direction: Array, modes: tuple[str, ...], linear: bool, seamless: bool) -> Array:
-    """Samples of one level of a cubemap, values (6, width, width, channels)."""
+    """Sample one level of a cubemap, values (6, width, width, channels)."""
     width = values.shape[1]
     face, flat = _face(direction.astype(np.float64))
     place = (flat + 1) / 2 * width
@@ -122,7 +125,7 @@ def cubemap(values: Array, direction: Array, modes: tuple[str, ...], linear: boo
     taps = list(itertools.product(_taps(place[:, 1], True), _taps(place[:, 0], True)))
     found = np.stack([table[face, j + 1, i + 1] for (j, _), (i, _) in taps], 1)
     weight = np.stack([wj * wi for (_, wj), (_, wi) in taps], 1)
-    # The texel that a corner lacks leaves its weight to the three others alike.
+    # At a corner, the weight of the missing texel is split evenly among the three existing ones.
     lacking = np.where(found < 0, weight, 0).sum(1, keepdims=True)
     weight = np.where(found < 0, 0, weight + lacking / 3)
     return np.asarray((texels[found] * weight[..., None]).sum(1))
@@ -132,7 +135,7 @@ def cubemap(values: Array, direction: Array, modes: tuple[str, ...], linear: boo
 
 
 def split_level(case: Case, level: Array) -> tuple[Array, Array]:
-    """The finer of the levels that each item reads, and the share of the next."""
+    """Return the finer of the two levels of each item, and the weight of the coarser."""
     last = case.levels - 1
     level = np.clip(np.nan_to_num(level, nan=0.0), case.min_level, max(min(case.max_level, last), 0))
     if case.mipmap_filtering == "nearest":
@@ -154,7 +157,7 @@ def _one_level(case: Case, level: int, place: Array, layer: Array | None) -> Arr
 
 
 def at_levels(case: Case, place: Array, level: Array, layer: Array | None = None) -> Array:
-    """Samples at a level of detail each."""
+    """Sample at a level of detail per item."""
     finer, share = split_level(case, level)
     total = np.zeros((len(place), case.channels))
     for number in range(case.levels):
@@ -167,7 +170,7 @@ def at_levels(case: Case, place: Array, level: Array, layer: Array | None = None
 
 
 def isotropic_level(case: Case) -> Array:
-    """log2 of the longer gradient in texels."""
+    """Return log2 of the longer gradient in texels."""
     lengths = [np.linalg.norm(case.point(name).astype(np.float64) * case.sizes, axis=1) for name in GRADIENTS]
     return np.asarray(np.log2(np.maximum(*lengths)))
 
@@ -176,7 +179,7 @@ GRADIENTS = ("gradient_x", "gradient_y")
 
 
 def expected(case: Case) -> Array:
-    """What a case must give, (points, channels) in double, before rounding to the result's type."""
+    """Return the expected result of a case, (points, channels) in double, before rounding to the result's type."""
     place = case.point("coordinates")
     layer = case.point("layers") if case.type == "array" else None
     if case.operation == "sample_gradient":

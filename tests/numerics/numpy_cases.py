@@ -1,4 +1,4 @@
-"""The cases that are compared with float64 numpy: every type, geometry, mode and filter that BI knows."""
+"""Cases for the comparison with float64 numpy: every type, geometry, mode and filter of the specification."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MIXED = ("repeat", "clamp_to_border", "mirrored_repeat")
 
 
 def _filters(channel_type: str) -> tuple[str, ...]:
-    """32-bit integers are not blended."""
+    """Return the filters of a type; 32-bit integers have no linear filter."""
     return ("nearest",) if "int32" in channel_type else _FILTERS
 
 
@@ -64,14 +64,14 @@ def _cubemaps(channels: Iterator[int]) -> Iterator[Case]:
             )  # fmt: skip
         for mode in (*MODES, _MIXED[:2]):
             yield make("cubemap", (24, 24), channel_type, next(channels), mode, filtering, points="directions")
-    # Wide faces: what rounding a direction to float would cost shows here.
+    # Wide faces expose the error of rounding a direction to float.
     for seamless in (True, False):
         yield make("cubemap", (160, 160), "fp32", 2, "clamp_to_edge", "linear", points="directions", seamless=seamless)
 
 
 def _anisotropic() -> Iterator[Case]:
     for sizes, limit, smooth in itertools.product(((128,), (64, 48)), (2.0, 5.0, 16.0), (True, False)):
-        # Held at the finest level, footprints have many texels, which none may miss.
+        # At the finest level, footprints have many texels, and each must count.
         for between, high in (("linear", 4.0), ("nearest", 4.0), ("linear", 0.0)):
             yield make(
                 "mipmap", sizes, "fp32", 2, "repeat", "linear", points="gradients", count=60, levels=5, smooth=smooth,

@@ -1,4 +1,4 @@
-"""The cases that OpenCL can express: no levels, no cubemaps, one mode for all axes; only normalized places repeat."""
+"""Cases within OpenCL's limits: no levels, no cubemaps, one mode for all axes; only normalized coordinates repeat."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from .cases import INTEGERS, MODES, STORAGE, Case, make
 
-# Sizes whose points of 1/2048 texel are exact in float however an implementation computes, and sizes that are not.
+# Sizes whose points of 1/2048 texel are exact in float for every order of computation, and sizes that are not.
 _EVEN = {"standard": ((32,), (32, 16), (16, 8, 8)), "array": ((32,), (32, 16))}
 _ODD = {"standard": ((37,), (23, 18), (13, 11, 7)), "array": ((37,), (23, 18))}
 _KINDS = ("standard", "array")

@@ -60,7 +60,7 @@ def _source() -> str:
 
 
 def _made(function: str, *arguments: Any) -> Any:
-    """The object that a clCreate function makes."""
+    """Return the object of a clCreate function."""
     result = cl.ffi.new("cl_int *")
     made = getattr(cl.lib, function)(*arguments, result)
     cl.check(result[0], function)
@@ -68,7 +68,7 @@ def _made(function: str, *arguments: Any) -> Any:
 
 
 def cpu_devices() -> Iterator[tuple[Any, Any]]:
-    """(platform, device) of every CPU with images."""
+    """Return (platform, device) of every CPU with images."""
     for platform in cl.platforms():
         for device in cl.get_all("cl_device_id", "clGetDeviceIDs", platform, cl.lib.CL_DEVICE_TYPE_CPU):
             if any(cl.get_info("clGetDeviceInfo", device, cl.lib.CL_DEVICE_IMAGE_SUPPORT)):
@@ -76,7 +76,7 @@ def cpu_devices() -> Iterator[tuple[Any, Any]]:
 
 
 class OpenCLSampler:
-    """One device with a queue and the kernels; close it."""
+    """An OpenCL device with a queue and the kernels; call ``close`` after use."""
 
     def __init__(self, platform: Any, device: Any) -> None:
         self.name = " ".join(
@@ -103,11 +103,11 @@ class OpenCLSampler:
         self._formats: dict[tuple[str, int], set[tuple[int, int]]] = {}
 
     def close(self) -> None:
-        """Releases everything."""
+        """Release all objects."""
         self._kept.close()
 
     def supports(self, case: Case) -> bool:
-        """Whether the device has the image format of a case."""
+        """Return whether the device supports the image format of a case."""
         geometry = (case.type, case.dimensions)
         if geometry not in self._formats:
             kind, flags = getattr(cl.lib, _OBJECTS[geometry]), cl.lib.CL_MEM_READ_ONLY
@@ -120,7 +120,7 @@ class OpenCLSampler:
         return wanted in self._formats[geometry]
 
     def run(self, case: Case) -> Array:
-        """What the device gives: (points, 4) of float32, int32 or uint32."""
+        """Return the device's results: (points, 4) of float32, int32 or uint32."""
         storage = np.dtype(STORAGE[case.channel_type][0])
         real = case.channel_type in ("fp16", "fp32") or "norm" in case.channel_type
         letter = "f" if real else "ui" if storage.kind == "u" else "i"

@@ -1,4 +1,4 @@
-"""What OpenCL devices may differ by, and faults of theirs that are known."""
+"""Tolerances for OpenCL devices, and their known faults."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ CODE_TOLERANCE = 1.5 * 2.0**-23
 
 @dataclass(frozen=True)
 class Fault:
-    """What a platform is known to do wrong, in some of its versions.
+    """A known fault of a platform, in some of its versions.
 
-    Attributes:
-        spoils: the cases that it makes wrong.
-        probe: the one that tells whether a device has it; where that is right, all others are compared.
+    Attributes
+    ----------
+    spoils
+        The affected cases.
+    probe
+        The case that detects the fault; if its result is right, all affected cases are compared.
     """
 
     spoils: Callable[[Case], bool]
     probe: str
 
 
-# Name of the platform: {fault: what it spoils}. Versions are asked, not listed.
+# Name of the platform: {fault: affected cases}. The probe detects the fault, whatever the version.
 FAULTS: dict[str, dict[str, Fault]] = {
     "Portable Computing Language": {
         "images of one half are read as something else": Fault(  # 3.1 and 5.0
@@ -43,15 +46,15 @@ FAULTS: dict[str, dict[str, Fault]] = {
 
 
 def known_faults(platform: str) -> dict[str, Fault]:
-    """Those of a platform by its name, with or without a version behind it."""
+    """Return the known faults of a platform by its name, with or without a version suffix."""
     return next((known for start, known in FAULTS.items() if platform.startswith(start)), {})
 
 
 def allowed(case: Case) -> float:
-    """Without a filter numbers are the very same; points are away from the borders of texels.
+    """Return the tolerance of a case: zero without a filter, for points away from texel borders.
 
-    Points that are not exact in texels cost a rounding of at most 2 sizes more in each dimension, where a texel may
-    differ from the next by the whole range.
+    Points that are not exact in texels cost a rounding of at most 2 sizes more in each dimension, where neighbouring
+    texels may differ by the whole range.
     """
     if case.filtering == "linear":
         texels = sum(case.sizes) if case.points == "near" else 0

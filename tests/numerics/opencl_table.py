@@ -1,9 +1,10 @@
-"""The table of docs/measurements/opencl_numbers.md: OpenCL devices, the reference in its exact mode, and float64 numpy.
+"""Table of docs/measurements/opencl_numbers.md: OpenCL devices, the reference in its exact mode, and float64 numpy.
 
     cd tests && python -m numerics.opencl_table
 
-takes every OpenCL device that there is; BINDLESS_LIBOPENCL and OCL_ICD_VENDORS choose drivers. Numbers are the worst
-differences, in shares of the range of an image's values. A difference beyond what is allowed ends it with status 1.
+compares every available OpenCL device; BINDLESS_LIBOPENCL and OCL_ICD_VENDORS choose drivers. Numbers are the worst
+differences, as fractions of the range of an image's values. A difference above the tolerance ends the program with
+status 1.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def _difference(a: Array, b: Array) -> float:
 
 
 def _row(case: Case) -> tuple[str, ...]:
-    """Geometry, filter, addressing, coordinates and points."""
+    """Return geometry, filter, addressing, coordinates and points."""
     geometry = f"{case.dimensions}D{' array' if case.type == 'array' else ''}"
     if case.operation == "fetch":
         return geometry, "fetch", "", "", "pixels"
@@ -43,7 +44,7 @@ def _row(case: Case) -> tuple[str, ...]:
 
 
 class _Device:
-    """A device and what it gives."""
+    """A device and its results."""
 
     def __init__(self, queue: bl.Queue, exact: dict[str, Array]) -> None:
         device = queue.device
@@ -68,7 +69,7 @@ class _Device:
         return _difference(run(self._queue, case), exact[case.name])
 
     def compare(self, case: Case, exact: Array, numpy: Array) -> None:
-        """One case on the device."""
+        """Compare one case on the device."""
         row, format_ = _row(case), (case.channel_type, case.channels)
         if any(spoils(case) for spoils in self.faults.values()):
             self.faulty[row] += 1

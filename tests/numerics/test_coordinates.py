@@ -1,8 +1,9 @@
-"""From a coordinate to texels and weights on the reference, beside a model in exact fractions (docs/numerics.md).
+"""From a coordinate to texels and weights on the reference, compared with a model in exact fractions
+(docs/numerics.md).
 
-An image whose channels are 1, the index, and two of the index's bits tells which texels were read and with which
-weights of 256: weighted sums of small integers come back exactly. Images of three channels are there because the
-reference samples them one item at a time, those of four many at once.
+The image's channels are 1, the index, and two bits of the index. They identify the texels and their weights in 1/256:
+weighted sums of small integers are exact. Images of three channels are included because the reference samples them one
+item at a time, but images of four channels many at once.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from tests.goldens.configuration import Array
 from .cases import MODES
 
 _API_MODES = {"clamp_to_border": "ext_oneapi_clamp_to_border"}
-# Around each number of fraction bits that normalized coordinates keep.
+# Values around each number of fraction bits of normalized coordinates.
 _WIDTHS = (1, 2, 3, 7, 64, 100, 4096, 8191, 8192, 8193, 30000, 65536, 65537, 131072)
 _SHAPES_2D = ((1, 1), (5, 3), (16, 64), (8193, 2), (3, 8200))
 _SHAPES_3D = ((1, 1, 1), (4, 3, 2), (8, 5, 7), (2, 2048, 9), (3, 2, 8300), (8300, 3, 2))
@@ -35,7 +36,7 @@ _SHAPES_3D = ((1, 1, 1), (4, 3, 2), (8, 5, 7), (2, 2048, 9), (3, 2, 8300), (8300
 
 
 def cleaned(coordinate: float) -> Fraction:
-    """Every float is a number: NaN and denormals are 0, magnitudes end at 2^30."""
+    """Return the coordinate as a number: NaN and denormals are 0, magnitudes end at 2^30."""
     if math.isnan(coordinate) or abs(coordinate) < 2.0**-126:
         return Fraction(0)
     return max(-Fraction(2**30), min(Fraction(2**30), Fraction(coordinate) if math.isfinite(coordinate) else
@@ -43,7 +44,7 @@ def cleaned(coordinate: float) -> Fraction:
 
 
 def in_texels(coordinate: float, size: int, largest: int, normalized: bool) -> Fraction:
-    """A normalized coordinate keeps 21, 22 or 23 bits, by the largest extent that shares its unit."""
+    """Scale a normalized coordinate, which keeps 21, 22 or 23 bits, by the largest extent that shares its unit."""
     place = cleaned(coordinate)
     if not normalized:
         return place
@@ -52,7 +53,7 @@ def in_texels(coordinate: float, size: int, largest: int, normalized: bool) -> F
 
 
 def addressed(index: int, size: int, mode: str) -> int | None:
-    """The texel that an index reads; None for the border."""
+    """Return the texel for an index; None for the border."""
     if mode == "repeat":
         return index % size
     if mode == "mirrored_repeat":
@@ -64,7 +65,7 @@ def addressed(index: int, size: int, mode: str) -> int | None:
 
 
 def axis(texels: Fraction, size: int, mode: str, linear: bool) -> tuple[int | None, int | None, int]:
-    """First and second texel, and the weight of the second in 1/256."""
+    """Return the first and second texel, and the weight of the second in 1/256."""
     if not linear:
         found = addressed(math.floor(texels), size, mode)
         return found, found, 0
@@ -76,7 +77,7 @@ def axis(texels: Fraction, size: int, mode: str, linear: bool) -> tuple[int | No
 
 
 def quad(a: int, b: int, whole: int) -> dict[tuple[int, int], int]:
-    """Weights of two by two texels, by (x, y), that sum to the whole."""
+    """Return weights of two by two texels, by (x, y), with a constant sum."""
     right = (a * whole + 128) >> 8
     left = whole - right
     near = (left * (256 - b) + 128) >> 8
@@ -85,7 +86,7 @@ def quad(a: int, b: int, whole: int) -> dict[tuple[int, int], int]:
 
 
 def numbers(index: int) -> tuple[int, int, int, int]:
-    """What a texel holds."""
+    """Return the channels of a texel."""
     return 1, index, index & 1, index >> 1 & 1
 
 
@@ -96,14 +97,14 @@ class Setting(NamedTuple):
     normalized: bool
 
     def effective(self) -> tuple[str, ...]:
-        """Without normalized coordinates the hardware can only clamp."""
+        """Return the effective addressing mode: without normalized coordinates the hardware can only clamp."""
         if self.normalized:
             return self.modes
         return tuple(mode if mode == "clamp_to_border" else "clamp_to_edge" for mode in self.modes)
 
 
 def expected(setting: Setting, point: Sequence[float]) -> tuple[float, ...]:
-    """The four channels of a sample: a weighted sum of what the texels hold, over 256."""
+    """Return the four channels of a sample: a weighted sum of texels, over 256."""
     sizes, largest = setting.sizes, max(setting.sizes)
     axes = [
         axis(in_texels(x, size, largest if d < 2 else size, setting.normalized), size, mode, setting.linear)
@@ -126,7 +127,7 @@ def expected(setting: Setting, point: Sequence[float]) -> tuple[float, ...]:
 
 
 class Images:
-    """Images that hold their indices, by size, made once."""
+    """Images that hold their indices, by size; each is created once."""
 
     def __init__(self, queue: bl.Queue) -> None:
         self._queue = queue
@@ -136,7 +137,7 @@ class Images:
         self.channels = [n for n in (3, 4) if queue.device._backend.supports_format(native, fp32, n)]
 
     def sample(self, setting: Setting, channels: int, points: Array) -> Array:
-        """(N, channels) of what the device gives."""
+        """Return the device's samples, (N, channels)."""
         key = setting.sizes, channels
         if key not in self._made:
             desc = bl.ImageDescriptor(*setting.sizes, num_channels=channels, channel_type="fp32")
@@ -160,7 +161,7 @@ class Images:
             bl.destroy_image_handle(handle, self._queue)
 
     def close(self) -> None:
-        """Frees the images."""
+        """Free the images."""
         for _, memory in self._made.values():
             memory.close()
 
@@ -177,7 +178,7 @@ def images(device: bl.Device) -> Iterator[Images]:
 
 
 def _stepped(place: float, steps: int) -> float:
-    """That many floats away from a place."""
+    """Move a coordinate by this number of floats."""
     found = np.float32(place)
     for _ in range(abs(steps)):
         found = np.nextafter(found, np.float32(math.copysign(math.inf, steps)))
@@ -185,7 +186,9 @@ def _stepped(place: float, steps: int) -> float:
 
 
 def _anywhere(size: int, normalized: bool) -> st.SearchStrategy[float]:
-    """Any float at all, places around the image, and floats on and beside 512ths of texels, where weights change."""
+    """Return arbitrary floats, coordinates around the image, and floats on and next to 512ths of texels, where weights
+    change.
+    """
     unit = 1.0 / size if normalized else 1.0
     around = st.floats(-1.5, 2.5).map(lambda x: float(np.float32(x * size * unit)))
     whole, fraction = st.integers(-size - 1, 2 * size + 1), st.sampled_from((0, 1, 3, 127, 255, 256, 257, 511))
@@ -207,7 +210,7 @@ def _settings(shapes: Sequence[tuple[int, ...]]) -> st.SearchStrategy[Setting]:
 
 
 def _questions(shapes: Sequence[tuple[int, ...]]) -> st.SearchStrategy[tuple[Setting, Array]]:
-    """A setting and some points."""
+    """Return a setting and some points."""
     return _settings(shapes).flatmap(
         lambda setting: st.tuples(
             st.just(setting),
@@ -220,11 +223,11 @@ def _questions(shapes: Sequence[tuple[int, ...]]) -> st.SearchStrategy[tuple[Set
 
 def _compare(images: Images, setting: Setting, points: Array) -> None:
     wanted = np.array([expected(setting, [float(x) for x in point]) for point in points])
-    # Odd repetitions: every point in every lane of a vector unit.
+    # An odd number of repetitions brings every point to every lane of a vector unit.
     points, wanted = np.tile(points, (17, 1)), np.tile(wanted, (17, 1))
     for channels in images.channels:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", bl.SamplerWarning)  # unnormalized repetition, which the model knows
+            warnings.simplefilter("ignore", bl.SamplerWarning)  # unnormalized repetition, which the model covers
             got = images.sample(setting, channels, points)
         wrong = (got != wanted[:, :channels]).any(1)
         assert not wrong.any(), f"{setting} at {points[wrong][0]}: {got[wrong][0]}, {wanted[wrong][0]} by the model"
@@ -255,7 +258,7 @@ def test_three_dimensions(images: Images, question: tuple[Setting, Array]) -> No
 @pytest.mark.parametrize("normalized", [True, False])
 @pytest.mark.parametrize("linear", [True, False])
 def test_odd_numbers(images: Images, linear: bool, normalized: bool) -> None:
-    """Every mode and width at every number that is no usual coordinate, alone and in pairs."""
+    """Every mode and width at every special number, alone and in pairs."""
     for width, mode in itertools.product(_WIDTHS, MODES):
         _compare(images, Setting((width,), (mode,), linear, normalized), np.array(_ODD, np.float32)[:, None])
     pairs = np.array(list(itertools.product(_ODD, _ODD)), np.float32)
@@ -266,7 +269,7 @@ def test_odd_numbers(images: Images, linear: bool, normalized: bool) -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("normalized", [True, False])
 def test_every_change_of_a_weight(images: Images, normalized: bool, mode: str) -> None:
-    """On and beside every 512th of a texel, in and around an image of three."""
+    """On and next to every 512th of a texel, in and around an image of three."""
     edges = np.arange(-512, 4 * 512) / (512 * (3 if normalized else 1))
     points = np.concatenate(
         [edges.astype(np.float32), *(np.array([_stepped(x, n) for x in edges], np.float32) for n in (-1, 1))]
@@ -281,7 +284,7 @@ def test_every_change_of_a_weight(images: Images, normalized: bool, mode: str) -
     ids=str,
 )
 def test_bits_that_are_dropped(images: Images, sizes: tuple[int, ...]) -> None:
-    """A normalized coordinate loses its last bits; that shows where they alone reach a 512th of a texel."""
+    """A normalized coordinate loses its last bits, visible where only these bits reach a 512th of a texel."""
     rng = np.random.default_rng(1)
     for axis_number, size in enumerate(sizes):
         points = np.full((600, len(sizes)), 0.5, np.float32)
@@ -291,7 +294,7 @@ def test_bits_that_are_dropped(images: Images, sizes: tuple[int, ...]) -> None:
 
 
 def test_model_by_hand() -> None:
-    """The model itself, at places that can be computed in the head."""
+    """The model itself, at coordinates with results known by hand."""
     line = Setting((4,), ("repeat",), True, True)
     assert expected(line, [0.5]) == (1.0, 1.5, 0.5, 0.5)  # between texels 1 and 2
     assert expected(line, [0.0]) == (1.0, 1.5, 0.5, 0.5)  # between texels 3 and 0

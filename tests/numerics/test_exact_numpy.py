@@ -1,4 +1,4 @@
-"""The exact mode of the reference beside float64 numpy."""
+"""The exact mode of the reference, compared with float64 numpy."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .cases import INTEGERS, STORAGE, Case
 from .exact import exact_results
 from .numpy_cases import ANISOTROPIC, CASES
 
-# Of the range of an image's values; one rounding to float is 6e-8.
+# As fractions of the range of an image's values; one rounding to float is 6e-8.
 TOLERANCE = 2e-6
-# Integers are rounded to the nearest; where a sum is half way, its own last bit decides.
+# Integers round to the nearest; at a half, the last bit of the sum decides.
 HALF = 0.5 + 1e-7
 
 _FAMILIES: dict[str, list[Case]] = defaultdict(list)
@@ -29,7 +29,7 @@ for _case in CASES:
 
 @pytest.fixture(scope="module")
 def exact(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Array]:
-    """What the reference gives in its exact mode, by name of the case."""
+    """Results of the reference in its exact mode, by name of the case."""
     return exact_results("numpy", tmp_path_factory.mktemp("exact"))
 
 
@@ -65,7 +65,7 @@ def test_anisotropic_footprint(case: Case, exact: dict[str, Array]) -> None:
     error = np.abs(exact[case.name] - wanted)
     rounding = TOLERANCE * case.value_range
     assert (error <= allowed + rounding).all(), f"{(error / (allowed + rounding)).max():.2f} of what is allowed"
-    if case.smooth:  # where the integral is easy, only the right footprint comes this close: a longer one is 0.1 off
+    if case.smooth:  # where the integral is easy, only the right footprint is this accurate: a longer one is 0.1 off
         assert error.max() <= 1e-3
 
 
@@ -82,7 +82,7 @@ def test_names_are_unique() -> None:
 
 
 def test_hardware_arithmetic_is_something_else() -> None:
-    """The comparison sees weights of 8 bits: the other mode fails it."""
+    """The comparison detects weights of 8 bits: the hardware mode fails it."""
     import bindless as bl
     from tests.goldens.device import run
 

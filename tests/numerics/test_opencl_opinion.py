@@ -1,7 +1,7 @@
-"""The exact mode of the reference beside OpenCL devices that run on the CPU: a second opinion by other people's code.
+"""The exact mode of the reference, compared with OpenCL devices on the CPU: independent implementations.
 
-Faults that are known are named in FAULTS. A device is asked whether it has them: none hides anything for longer than it
-exists, nor on another version.
+FAULTS lists known faults. A probe detects each fault on the device, so that an entry excludes cases only while its
+fault exists.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def samplers() -> Iterator[list[OpenCLSampler]]:
 
 @pytest.fixture(scope="module")
 def faults(samplers: list[OpenCLSampler], exact: dict[str, Array]) -> Faults:
-    """The known faults that a device has."""
+    """The known faults of a device."""
     cases = {case.name: case for case in CASES}
     found: Faults = {}
     for sampler in samplers:
@@ -71,13 +71,13 @@ def faults(samplers: list[OpenCLSampler], exact: dict[str, Array]) -> Faults:
 
 @pytest.fixture(scope="module")
 def exact(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Array]:
-    """What the reference gives in its exact mode, by name of the case."""
+    """Results of the reference in its exact mode, by name of the case."""
     return exact_results("opencl", tmp_path_factory.mktemp("exact"))
 
 
 @pytest.fixture(scope="module")
 def rows(request: pytest.FixtureRequest) -> Iterator[Rows]:
-    """(device, family): (cases compared, cases that a known fault spoils, worst difference); printed at the end."""
+    """(device, family): (cases compared, cases excluded by a known fault, worst difference); printed at the end."""
     made: Rows = {}
     yield made
     for device in dict.fromkeys(device for device, _ in made):
@@ -110,13 +110,13 @@ def test_second_opinion(
 
 @pytest.mark.parametrize("channel_type", ["fp32", "unsigned_int8"])
 def test_the_package_on_these_devices(channel_type: str, faults: Faults, exact: dict[str, Array]) -> None:
-    """Its device functions, by its own kernels in OpenCL C; `numerics.opencl_table` does so for all formats."""
+    """Device functions of the package, with its OpenCL C kernels; `numerics.opencl_table` covers all formats."""
     cases = [case for case in CASES if case.channel_type == channel_type and case.channels == 4]
     devices = [each for each in bl.get_devices("opencl:cpu:*") if each.has(bl.Aspect.ext_oneapi_bindless_images)]
     if not devices:
         pytest.skip("no OpenCL device of a processor has Aspect.ext_oneapi_bindless_images")
     for device in devices:
-        # Faults of the driver are asked of the platform; one that has several devices has them on all.
+        # Probes run on the platform; its devices share the driver's faults.
         known = faults[f"{device.platform.name} {device.platform.version}"]
         wrong, compared = {}, 0
         with bl.Queue(device) as queue:
@@ -148,7 +148,7 @@ def test_probes_are_spoiled() -> None:
 
 
 def test_devices_have_the_formats(samplers: list[OpenCLSampler]) -> None:
-    """Four channels of every type are compared, so that a table without failures is not one without content."""
+    """Devices support four channels of every type, so that the comparison is not empty."""
     for sampler in samplers:
         missing = [case.name for case in CASES if case.channels == 4 and not sampler.supports(case)]
         assert not missing, f"{sampler.name} lacks the formats of {missing}"
@@ -156,9 +156,10 @@ def test_devices_have_the_formats(samplers: list[OpenCLSampler]) -> None:
 
 @pytest.mark.parametrize("channels", [1, 2])
 def test_alpha_of_the_border(channels: int, samplers: list[OpenCLSampler]) -> None:
-    """OpenCL's border is opaque where the image has no alpha; ours is transparent zero, of the image's channels alone.
+    """OpenCL's border is opaque where the image has no alpha; the package's is transparent zero in the image's
+    channels.
 
-    PoCL gives 0 (3.1 and 5.0), which no comparison above looks at.
+    PoCL gives 0 (3.1 and 5.0); no comparison above covers it.
     """
     name = f"sample standard 32x16 fp32x{channels} clamp_to_border,clamp_to_border nearest unnormalized dyadic"
     case = next(case for case in CASES if case.name == name)

@@ -1,14 +1,14 @@
-"""A pytest plugin for a driver that accepts everything and executes nothing: what its calls return is judged.
+"""pytest plugin for a driver that accepts every call and executes nothing: it judges the return values.
 
     pytest -p tests.acceptance.intel_neo.acceptance --device level_zero:gpu:0 tests/backends tests/bindless_images ...
 
-  - Whoever waits for an event signals it, for no command does.
-  - A test that fails because a value is wrong, or an error did not come that work would have had, counts as passed.
-  - What the driver refused, and how many objects of each kind were made and not destroyed, is told at the end. The run
-    fails if an object was left, and each test whose error is a refusal that it did not expect.
+  - The host signals an event before it waits for it, since no command does.
+  - A test passes if it fails only because of a wrong value or a missing error of executed work.
+  - The end of the run lists the calls that the driver refused, and created minus destroyed objects by kind. The run
+    fails if an object is left, and so does each test with an unexpected refusal.
 
-``XE_IN_ORDER=1`` leaves the order of lists to the driver, which then waits for the work itself where a list ends:
-those lists are left. Else barriers keep the order, as for drivers before Level Zero 1.6.
+``XE_IN_ORDER=1`` leaves the order of lists to the driver, which then waits for the work itself at the end of a list:
+the plugin does not count those lists. Without it barriers keep the order, as for drivers before Level Zero 1.6.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ refused: collections.Counter[tuple[str, str]] = collections.Counter()
 made: collections.Counter[str] = collections.Counter()
 ignored: list[str] = []
 
-# Functions that make or destroy an object, and what it is; of several that make the same kind, all names are here.
+# Functions that create or destroy an object, and its kind; every function of a kind is listed.
 _OBJECTS = {
     "ContextCreate": "context",
     "ContextDestroy": "context",
@@ -66,7 +66,7 @@ _WAITS = ("zeEventHostSynchronize", "zeEventQueryStatus")
 
 
 class Recorder:
-    """The driver's functions, as the backend's modules call them."""
+    """The driver's functions, as called by the backend's modules."""
 
     def __init__(self, lib: Any) -> None:
         self._lib = lib
@@ -101,7 +101,7 @@ class Recorder:
 
 
 def _record() -> None:
-    """Before any device is looked for."""
+    """Install the recorder before the first device query."""
     backend = bindless.backends.level_zero
     names = [item.name for item in pkgutil.iter_modules(backend.__path__)]
     modules = [importlib.import_module(f"{backend.__name__}.{name}") for name in names]
@@ -125,7 +125,7 @@ subprocess.run = _no_process  # type: ignore[assignment]
 
 
 def _is_result(error: BaseException) -> bool:
-    """Whether only the outcome of work is not as the test wants it."""
+    """Return whether only the outcome of executed work differs from the test's expectation."""
     if isinstance(error, AssertionError):
         return True
     text = str(error)

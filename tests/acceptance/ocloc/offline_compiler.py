@@ -1,7 +1,7 @@
-"""Intel's offline compiler: SPIR-V to code for its GPUs, and what the results say of their kernels.
+"""Intel's offline compiler: SPIR-V to code for its GPUs, and the kernel descriptions in its output.
 
-A result is an ELF file. Its section ``.ze_info`` describes each kernel: what it does with images, and its arguments.
-That it writes images is said by its instructions alone.
+The output is an ELF file. Its section ``.ze_info`` describes each kernel: its image accesses and its arguments. Only
+the kernel's instructions show whether it writes images.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Argument", "Binary", "compile_all"]
 
 _AT_ONCE = min(os.cpu_count() or 1, 8)
 _BATCH = 10
-# The compiler's own, for variables of the program.
+# variables of the program, added by the compiler
 _SYMBOLS = "Intel_Symbol_Table_Void_Program"
 # Messages to the texture unit's data port: of Xe2 and later, and of Xe.
 _IMAGE_WRITE = re.compile(r"store_quad\.tgm|store\.tgm|[Tt]yped surface write")
@@ -28,7 +28,7 @@ _IMAGE_WRITE = re.compile(r"store_quad\.tgm|store\.tgm|[Tt]yped surface write")
 
 @dataclass(frozen=True)
 class Argument:
-    """Of a kernel: its name where the module tells it, its address space (``__private`` for values), its bytes."""
+    """Kernel argument: name, if the module has it, address space (``__private`` for values) and size in bytes."""
 
     name: str
     space: str
@@ -37,11 +37,14 @@ class Argument:
 
 @dataclass(frozen=True)
 class Binary:
-    """What one module became for one device.
+    """Output of the compiler for one module and one device.
 
-    Attributes:
-        flags: of each kernel, such as ``has_sample``; ``writes_images`` is ours.
-        arguments: of each kernel, in their order.
+    Attributes
+    ----------
+    flags
+        Flags of each kernel, such as ``has_sample``; this module adds ``writes_images``.
+    arguments
+        Arguments of each kernel, in order.
     """
 
     flags: Mapping[str, frozenset[str]]
@@ -49,7 +52,7 @@ class Binary:
 
 
 def compile_all(modules: Mapping[str, bytes], device: str, folder: Path) -> dict[str, Binary]:
-    """Every module compiled for a device; AssertionError with the compiler's words where one is refused."""
+    """Compile every module for a device; raise AssertionError with the compiler's message if it refuses one."""
     folder.mkdir()
     names = list(modules)
     for name in names:
@@ -62,7 +65,7 @@ def compile_all(modules: Mapping[str, bytes], device: str, folder: Path) -> dict
 
 
 def _compile(batch: str, names: Sequence[str], device: str, folder: Path) -> None:
-    """One process for many modules: starting the compiler takes longer than a module."""
+    """Compile many modules in one process: starting the compiler takes longer than a module."""
     lines = [f"-file {name}.spv -device {device} -spirv_input -output {name}" for name in names]
     (folder / f"{batch}.txt").write_text("\n".join(lines) + "\n")
     command = [_ocloc(), "multi", f"{batch}.txt"]
@@ -96,7 +99,7 @@ def _read(file: Path, device: str) -> Binary:
 
 
 def _sections(elf: bytes) -> dict[str, bytes]:
-    """Contents by name."""
+    """Return the contents of the sections by name."""
     assert elf[:5] == b"\x7fELF\x02"
     (table,) = struct.unpack_from("<Q", elf, 40)
     size, count, names_index = struct.unpack_from("<HHH", elf, 58)
@@ -106,7 +109,7 @@ def _sections(elf: bytes) -> dict[str, bytes]:
 
 
 def _flags(info: str) -> dict[str, set[str]]:
-    """The ``has_...`` of each kernel; the text is YAML with two spaces a level."""
+    """Return the ``has_...`` flags of each kernel; the text is YAML with an indentation of two spaces."""
     found: dict[str, set[str]] = {}
     for entry in _entries(info, "kernels"):
         flags = re.findall(r"^ {6}(has_\w+): +true$", entry, re.MULTILINE)
@@ -129,7 +132,7 @@ def _arguments(info: str) -> dict[str, tuple[Argument, ...]]:
 
 
 def _entries(info: str, section: str) -> list[str]:
-    """The list under a name of the outermost level."""
+    """Return the list under a name of the outermost level."""
     found = re.search(rf"^{section}:\n((?: .*\n)+)", info, re.MULTILINE)
     return re.split(r"^  - (?=name:)", found[1], flags=re.MULTILINE)[1:] if found else []
 

@@ -1,6 +1,6 @@
-"""Intel's own compiler takes the SPIR-V of the package and of the examples for three GPUs, and sees in it what we do.
+"""Intel's compiler accepts the SPIR-V of the package and of the examples for three GPUs, and agrees with reflection.
 
-Nothing runs here: it is proof of the modules, and of what reflection tells of them.
+The tests execute nothing: they check the modules and their reflected descriptions.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SPACES = {"pointer": ("__global", "__constant"), "local": ("__local",), "value"
 
 @pytest.fixture(scope="module")
 def modules() -> dict[str, bytes]:
-    """SPIR-V by name: all that is shipped, and all kernels of the examples."""
+    """Return SPIR-V by name: all shipped modules, and all kernels of the examples."""
     found = {name: kernels.source(name, "spirv") for name in kernels.modules("spirv")}
     for source in sorted(EXAMPLES.glob("*.cl")):
         sections = bl.build(source, targets="spirv").sections
@@ -40,12 +40,12 @@ def modules() -> dict[str, bytes]:
 def binaries(
     request: pytest.FixtureRequest, modules: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Binary]:
-    """What they became for one device."""
+    """Return the compiled binaries for one device."""
     return compile_all(modules, request.param, tmp_path_factory.mktemp("ocloc") / request.param)
 
 
 def _images(module: bytes) -> dict[str, set[str]]:
-    """What each kernel does with images, by the instructions of its function and of those that it calls."""
+    """Return the image accesses of each kernel, from the instructions of its function and of all called functions."""
     words = struct.unpack(f"<{len(module) // 4}I", module)
     kernels_: dict[str, int] = {}
     does: dict[int, set[str]] = {}
@@ -78,7 +78,7 @@ def test_images_are_seen(modules: Mapping[str, bytes], binaries: Mapping[str, Bi
         assert set(binaries[name].flags) == set(wanted), name
         reads = {"has_bindless_image_read", "has_sample"} & set().union(*wanted.values())
         for kernel, does in wanted.items():
-            # A sample is reported as a read too, and a read for all kernels of the module.
+            # The compiler reports a sample as a read too, and a read for all kernels of the module.
             least = does | ({"has_bindless_image_read"} if reads else set())
             assert binaries[name].flags[kernel] & {*_DOES.values()} == least, f"{kernel} of {name}"
             seen |= does
