@@ -33,6 +33,7 @@ def halve(
 
     Returns
     -------
+    Callable
         Function that ends the imports; call it after the other API has finished.
     """
     input_import = bl.import_external_memory(input_memory, queue)

@@ -1,4 +1,4 @@
-"""Benchmarks print ratios against peers measured in the same run; nothing here fails for being slow.
+"""Benchmarks print ratios against peers measured in the same run; no benchmark fails for being slow.
 
 pytest tests/benchmarks --device reference -q
 """
@@ -24,19 +24,19 @@ Work = Callable[[], object]
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the closing table; ``seconds`` of one call of ours, by peer the ratio peer / ours."""
+    """One line of the closing table: ``seconds`` of one call of this package, and by peer the ratio peer / ours."""
 
     name: str
     seconds: float
     rate: str
     ratios: Mapping[str, float]
     target: str
-    each: float = 0.0  # calls of ours that ``seconds`` are, where the difference of one is told too
-    processor: float = 0.0  # of these seconds, what this thread was at work, where that is told too
+    each: float = 0.0  # number of calls in ``seconds``, if the table also shows the difference per call
+    processor: float = 0.0  # processor time of this thread within ``seconds``, if the table shows it
     processor_ratios: Mapping[str, float] = field(default_factory=dict)
 
     def peer(self, name: str) -> str:
-        """The ratio to a peer, and where it is asked for what one call of ours takes longer."""
+        """Format the ratio to a peer, and on request the additional time of one call of this package."""
         told = f"{name} {self.ratios[name]:.2f}{self._more(self.seconds, self.ratios[name])}"
         if name in self.processor_ratios:
             ratio = self.processor_ratios[name]
@@ -51,7 +51,7 @@ _ROWS: list[Row] = []
 
 
 def _once(work: Work, calls: int) -> tuple[float, float]:
-    """Seconds of a call, and those of this thread's processor time."""
+    """Return the wall time of a call and the processor time of this thread, in seconds."""
     start, processor = time.perf_counter(), time.thread_time()
     for _ in range(calls):
         work()
@@ -60,13 +60,12 @@ def _once(work: Work, calls: int) -> tuple[float, float]:
 
 @pytest.fixture
 def compare(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..., Mapping[str, float]]:
-    """``compare(ours, peers)``: medians of interleaved rounds, so that a busy machine disturbs all alike.
+    """``compare(ours, peers)``: medians of interleaved rounds, so that a busy machine affects all alike.
 
-    ``items`` of one call turn the time into a rate; ``calls`` is how often a round calls the work;
-    ``target`` is the text of the figure wanted; ``known`` has seconds of peers measured by another program;
-    ``each`` is how many calls of the driver ours stands for, to tell the difference of one. ``least`` takes the
-    shortest round instead of the median, for calls of microseconds where other threads want the processor too, and
-    tells this thread's processor time beside.
+    ``items`` of one call turn the time into a rate; ``calls`` is the number of calls in a round; ``target`` is the text
+    of the target; ``known`` has seconds of peers measured by another program; ``each`` is the number of driver calls in
+    one call of this package, for the difference per call. ``least`` takes the shortest round instead of the median, for
+    calls of microseconds on a busy processor, and adds this thread's processor time.
     """
 
     def run(
@@ -101,7 +100,7 @@ def compare(benchmark: Any, request: pytest.FixtureRequest) -> Callable[..., Map
         )
         benchmark.extra_info.update({f"{_ROWS[-1].name}: ratio {key}": value for key, value in ratios.items()})
         nonlocal timed
-        if not timed:  # pytest-benchmark keeps one timing a test; the ratios are in its extra_info
+        if not timed:  # pytest-benchmark keeps one timing per test; the ratios are in its extra_info
             timed = True
             benchmark.pedantic(ours, rounds=1, iterations=1)
         return ratios

@@ -1,7 +1,7 @@
-"""What a call of a driver function costs beside cffi's own floor, ABI mode and ctypes.
+"""Cost of a call of a driver function, compared with cffi's floor, ABI mode and ctypes.
 
-All call the same function of the same library with the same arguments; the floor is a function of the same signature in
-the same compiled module that does its little work itself. Issue: at most 1.3 times the floor.
+All call the same function of the same library with the same arguments; the floor is a function of the same signature,
+implemented in the same compiled module. Target: at most 1.3 times the floor.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def test_call_cost(compare: Compare, library: str) -> None:
 
 
 def test_call_cost_by_attribute(compare: Compare, library: str) -> None:
-    """The same, looked up in ``lib`` each time, as code is usually written."""
+    """The function is looked up in ``lib`` at each call, as in typical code."""
     lib = reference.lib
     first, second, third = (reference.ffi.new("uint32_t *") for _ in range(3))
     compare(

@@ -1,4 +1,4 @@
-"""Host array to image and back, beside memcpy (reference) or the driver's own copy (CUDA)."""
+"""Host array to image and back, compared with memcpy (reference) or the driver's own copy (CUDA)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ Work = Callable[[], object]
 
 
 def _driver_copies(queue: Any, memory: Any, pixels: np.ndarray) -> tuple[dict[str, Work], dict[str, Work]]:
-    """Copies of the same array to the same CUDA array and back, called without the facade: cuMemcpy2D, and
-    cuMemcpy2DAsync with a wait, as a queue has to."""
+    """Return copies of the same array to the same CUDA array and back without the facade: cuMemcpy2D, and
+    cuMemcpy2DAsync with a wait, as a queue requires.
+    """
     from bindless.drivers import cuda as driver
 
     lib, ffi = driver.lib, driver.ffi
@@ -65,7 +66,7 @@ def _driver_copies(queue: Any, memory: Any, pixels: np.ndarray) -> tuple[dict[st
 def test_staging(
     compare: Compare, queue: Any, mebibytes: int, threads: int, kibibytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Threads and the size of their pieces, beside the driver's copy."""
+    """Threads and the size of their pieces, compared with the driver's copy."""
     side = int(np.sqrt(mebibytes * 2**20 / 16))
     pixels = np.random.default_rng(3).random((side, side, 4)).astype(np.float32)
     back, desc = np.empty_like(pixels), bl.ImageDescriptor.from_array(pixels)
@@ -87,7 +88,7 @@ def test_staging(
 
 @pytest.mark.parametrize("mebibytes", [1, 2, 4, 8, 16, 64, 256])
 def test_host_and_image(compare: Compare, queue: Any, mebibytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On CUDA once more with threads whatever the size, which shows where they begin to pay."""
+    """On CUDA also with threads at every size, which shows the size where threads begin to pay."""
     side = int(np.sqrt(mebibytes * 2**20 / 16))
     pixels = np.random.default_rng(3).random((side, side, 4)).astype(np.float32)
     back = np.empty_like(pixels)

@@ -1,7 +1,7 @@
-"""Creating and destroying images and their memory, beside the same calls of the driver.
+"""Creation and destruction of images and their memory, compared with the same calls of the driver.
 
-From C on an NVIDIA GPU (``driver_costs.c``), and on both devices through the bindings alone: two calls and one Python
-object, which is what no function in Python can be quicker than.
+The peers are C code on an NVIDIA GPU (``driver_costs.c``), and on both devices the bindings alone: two calls and one
+Python object, the lower bound of every Python function.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CALLS = 200
 
 
 class Bare:
-    """The least that a handle can be."""
+    """The smallest possible handle object."""
 
     __slots__ = ("number",)
 
@@ -30,7 +30,7 @@ class Bare:
 
 
 def cuda_floors(memory: bl.ImageMem) -> Mapping[str, Work]:
-    """One call of the bindings each way, with everything that the driver reads made beforehand."""
+    """One call of the bindings each way, with all descriptors prepared beforehand."""
     from bindless.drivers import cuda as driver
 
     lib, ffi = driver.lib, driver.ffi

@@ -1,7 +1,7 @@
-"""Copies between images, and between images and device memory: by our kernels, beside the driver's own copies.
+"""Copies between images, and between images and device memory: the package's kernels and the driver's own copies.
 
-"kernel" rows force the kernel and "chosen" rows are what a user gets; the peer is the driver's copy in the same run.
-One copy and a wait shows where the crossover lies, twenty at a time the throughput.
+"kernel" rows force the kernel and "chosen" rows use the default choice; the peer is the driver's copy in the same run.
+One copy and a wait shows the crossover, twenty in a row the throughput.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _work(queue: Any, smallest: int, copies: int, source: Any, target: Any, **gi
 
 
 def _descriptor(kibibytes: int, form: str) -> bl.ImageDescriptor:
-    """A picture of so many bytes, as good as square."""
+    """Describe an image of this many bytes, as square as possible."""
     channel_type, channels = FORMATS[form]
     item = np.dtype(bl.ImageDescriptor(1, channel_type=channel_type, num_channels=channels).dtype).itemsize * channels
     pixels = (kibibytes << 10) // item
@@ -77,7 +77,7 @@ def test_copies_on_the_device(compare: Compare, device: bl.Device, kibibytes: in
 @pytest.mark.parametrize("rows", [1, 2, 4, 8])
 @pytest.mark.parametrize("columns", [2, 4, 8, 16, 32, 64])
 def test_shapes(compare: Compare, device: bl.Device, monkeypatch: pytest.MonkeyPatch, columns: int, rows: int) -> None:
-    """Blobs that a row of a work-group has, and rows that a work-item moves."""
+    """Blobs per row of a work-group, and rows per work-item."""
     desc, chosen = _descriptor(262144, "fp32 x4"), (surface_copy._MOST_COLUMNS, surface_copy._ROWS)
     with bl.Queue(device, in_order=True) as queue, bl.ImageMem(desc, queue) as a, bl.ImageMem(desc, queue) as b:
         memory = bl.usm_empty(desc.shape, desc.dtype, queue)

@@ -1,10 +1,10 @@
-"""Every built-in kernel over a picture's coordinates, beside the two limits that it has.
+"""Every built-in kernel over a picture's coordinates, compared with its two limits.
 
-The bandwidth bound is a device-to-device copy that moves as many bytes as coordinates, layers, gradients, values and
-the image. The texture unit is a kernel written by hand that computes its coordinates (``texture_unit.py``). What counts
-is the share of the lower limit: the larger of the two ratios. Where both limits hold up the same memory, as with layers
-of one row, which lie far apart, the two add up: the last peer is the kernel written by hand, and then a copy that moves
-what it did not read.
+The bandwidth bound is a device-to-device copy of as many bytes as coordinates, layers, gradients, values and the image.
+The texture unit bound is a handwritten kernel that computes its coordinates (``texture_unit.py``). The result is the
+share of the lower limit: the larger of the two ratios. Where both limits load the same memory, as with distant layers
+of one row, the two times add up: the last peer is the handwritten kernel, followed by a copy of the bytes that it did
+not read.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ FORMATS = (("fp32", 4), ("fp16", 4), ("unorm_int8", 4), ("fp32", 1))
 
 @dataclass(frozen=True)
 class Case:
-    """One kernel and what it works on; ``values`` channels of ``dtype`` an item."""
+    """One kernel and its operands; ``values`` channels of ``dtype`` per item."""
 
     operation: str
     geometry: str
@@ -65,7 +65,7 @@ class Case:
 
     @property
     def mipmap(self) -> bool:
-        """Levels are blended where images can have some; others have their one level."""
+        """Return the levels: several, to blend, where images support them; otherwise one."""
         return self.operation in ("sample_lod", "sample_grad") and self.geometry in ("1d", "2d", "3d")
 
     def __str__(self) -> str:
@@ -91,7 +91,7 @@ CASES = tuple(_cases())
 
 @cache
 def _numbers(dtype: str) -> Any:
-    """Random pixels, more than any image here has."""
+    """Return random pixels, more than any image here has."""
     values = np.random.default_rng(1).random(1 << 26, np.float32)
     return (values * (255 if dtype == "uint8" else 1)).astype(dtype)
 
@@ -146,7 +146,7 @@ def make_image(case: Case, queue: Any, stack: ExitStack) -> tuple[Any, bl.ImageD
 
 
 def coordinates(case: Case, queue: Any) -> Any:
-    """(items, dims) on the device, in the order of the picture: 0.37 beyond each pixel's corner, or its index."""
+    """Return (items, dims) on the device, in picture order: 0.37 beyond each pixel's corner, or its index."""
     import cupy
 
     depth, height, width = SHAPES[case.geometry]
@@ -180,7 +180,9 @@ def _filled(queue: Any, shape: tuple[int, ...], dtype: str, value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Work:
-    """A kernel's launch and its texture-unit peer; bytes that it must move, those that the peer does not, and items."""
+    """A kernel's launch and its texture-unit peer; the bytes that the kernel must move, those the peer skips, and
+    items.
+    """
 
     launch: Callable[[], Any]
     unit: Callable[[], Any]
@@ -190,7 +192,7 @@ class Work:
 
 
 def prepare(case: Case, queue: Any, stack: ExitStack) -> Work:
-    """Images, arrays and launches of a case."""
+    """Create images, arrays and launches of a case."""
     handle, desc = make_image(case, queue, stack)
     depth, height, width = SHAPES[case.geometry]
     count = depth * height * width

@@ -1,4 +1,4 @@
-"""Launches on an NVIDIA GPU beside CuPy, cuda.core and the driver called from C."""
+"""Launches on an NVIDIA GPU, compared with CuPy, cuda.core and the driver called from C."""
 
 from __future__ import annotations
 
@@ -31,13 +31,18 @@ FOUR_ARGUMENTS = b""".version 6.3
 def _peers(
     cupy: Any, text: str, arguments: tuple[Any, ...], ptx: bytes, name: str, native: tuple[Any, ...]
 ) -> dict[str, Callable[[], object]]:
-    """Many launches by each of the others.
+    """Return series of launches by each peer.
 
-    Args:
-        text: the kernel in CUDA C, for CuPy.
-        arguments: for CuPy.
-        ptx: the kernel that we launch.
-        native: its arguments for cuda.core.
+    Parameters
+    ----------
+    text
+        The kernel in CUDA C, for CuPy.
+    arguments
+        Arguments for CuPy.
+    ptx
+        The kernel launched by this package.
+    native
+        Its arguments for cuda.core.
     """
     raw = cupy.RawKernel(f'extern "C" __global__ void {text}', text.partition("(")[0])
     raw.compile()
@@ -84,7 +89,7 @@ def test_empty_kernel(compare: Compare, queue: Any, request: pytest.FixtureReque
 
 
 def test_four_arguments(compare: Compare, queue: Any, request: pytest.FixtureRequest) -> None:
-    """Two arrays and two numbers: the same ones each time, and a number that changes."""
+    """Two arrays and two numbers: the same arguments each time, and a number that changes."""
     cupy = pytest.importorskip("cupy", reason="pip install cupy-cuda13x")
     arrays = cupy.zeros(16, cupy.float32), cupy.zeros(16, cupy.float32)
     peers = _peers(

@@ -1,7 +1,7 @@
-"""Built-in device functions on an NVIDIA GPU beside the memory's bandwidth, the texture unit, PyTorch and CuPy.
+"""Built-in device functions on an NVIDIA GPU, compared with memory bandwidth, the texture unit, PyTorch and CuPy.
 
-The bandwidth bound is a device-to-device copy that moves as many bytes as coordinates, results and the image itself;
-the texture unit is a kernel written by hand that computes its coordinates (``texture_unit.py``).
+The bandwidth bound is a device-to-device copy of as many bytes as coordinates, results and the image itself; the
+texture unit bound is a handwritten kernel that computes its coordinates (``texture_unit.py``).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LAUNCHES = 20
 
 @pytest.fixture(autouse=True)
 def images(device: Any, queue: Any) -> Iterator[ExitStack]:
-    """Keeps what a test measures until all is measured, which is after the test's end."""
+    """Keep a test's images until all measurements are complete, after the test's end."""
     if device.backend != "cuda":
         pytest.skip("measures an NVIDIA GPU: run with --device cuda")
     with ExitStack() as stack:
@@ -33,7 +33,7 @@ def images(device: Any, queue: Any) -> Iterator[ExitStack]:
 
 
 def _unit(handle: Any, desc: bl.ImageDescriptor, out: Any, shape: tuple[int, int, int]) -> Callable[[], object]:
-    """Samples every pixel of an image, 0.37 beyond its corner, into ``out``; as often as there are slices too many."""
+    """Sample every pixel of an image, 0.37 beyond its corner, into ``out``."""
     import cupy
 
     launch = unit_kernel(
@@ -54,7 +54,7 @@ def _unit(handle: Any, desc: bl.ImageDescriptor, out: Any, shape: tuple[int, int
 
 
 def _torch(pixels: np.ndarray, coords: np.ndarray, channel_type: str) -> Callable[[], object]:
-    """``grid_sample`` of (..., channels) pixels in two or three dimensions, at the same places."""
+    """Return ``grid_sample`` of (..., channels) pixels in two or three dimensions, at the same coordinates."""
     torch = pytest.importorskip("torch", reason="pip install torch")
     kind = {"fp32": torch.float32, "fp16": torch.float16}[channel_type]
     dims = pixels.ndim - 1
@@ -71,7 +71,7 @@ def _torch(pixels: np.ndarray, coords: np.ndarray, channel_type: str) -> Callabl
 
 
 def _cupy(pixels: np.ndarray, coords: np.ndarray) -> Callable[[], object]:
-    """``map_coordinates`` of one channel."""
+    """Return ``map_coordinates`` of one channel."""
     cupy = pytest.importorskip("cupy", reason="pip install cupy-cuda13x")
     from cupyx.scipy.ndimage import map_coordinates
 
@@ -86,7 +86,7 @@ def _cupy(pixels: np.ndarray, coords: np.ndarray) -> Callable[[], object]:
 
 
 def _coords(kind: str, dims: int, size: int) -> np.ndarray:
-    """At random, SAMPLES of them; or one in every pixel, 0.37 beyond its corner."""
+    """Return SAMPLES random coordinates, or one in every pixel, 0.37 beyond its corner."""
     rng = np.random.default_rng(5)
     if kind == "random":
         return (rng.random((SAMPLES, dims)) * size).astype(np.float32)

@@ -1,4 +1,4 @@
-"""What it costs to hand an array over without a copy, beside what other libraries pay each other."""
+"""Cost of a zero-copy array exchange, compared with exchanges between other libraries."""
 
 from __future__ import annotations
 

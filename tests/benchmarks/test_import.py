@@ -1,4 +1,4 @@
-"""What ``import bindless`` costs beyond numpy."""
+"""Cost of ``import bindless`` beyond numpy."""
 
 from __future__ import annotations
 

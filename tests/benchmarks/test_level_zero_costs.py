@@ -1,4 +1,4 @@
-"""Commands through the Level Zero backend beside the same calls from C, through the same loader onto the same driver.
+"""Commands through the Level Zero backend, compared with the same calls from C, through the same loader and driver.
 
 BINDLESS_REFERENCE_THREADS=1 pytest tests/benchmarks/test_level_zero_costs.py --device level_zero -q
 """
@@ -30,7 +30,7 @@ def _only_level_zero(device: Any) -> None:
 
 @pytest.fixture(scope="module")
 def in_c(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """level_zero_costs.c, with the loader that the process has already."""
+    """level_zero_costs.c, with the loader that the process has already loaded."""
     library = tmp_path_factory.mktemp("costs") / "level_zero_costs.so"
     source = Path(__file__).with_name("level_zero_costs.c")
     done = subprocess.run(
@@ -64,7 +64,7 @@ def _compare_launches(compare: Compare, ordered: bl.Queue, in_c: Any, repeated: 
     backend, queue, out = ordered.device._backend, ordered._native, bl.usm_empty((1,), np.uint64, ordered)
     values = [value.tobytes() for value in (np.uint64(int(out.pointer)), np.uint64(5), np.uint32(7), np.float32(2.5))]
     both = values, [values[0], np.uint64(6).tobytes(), *values[2:]]
-    bundled = _kernel(ordered)  # keeps its module
+    bundled = _kernel(ordered)  # keeps its module alive
     kernel = bundled._native
     again = backend.prepare_launch(queue, kernel, (1,), (1,), values)
 
@@ -76,7 +76,7 @@ def _compare_launches(compare: Compare, ordered: bl.Queue, in_c: Any, repeated: 
                 backend.launch(queue, kernel, (1,), (1,), both[number % 2])
         backend.wait_queue(queue)
 
-    # Queue and kernel of its own: what the backend remembers to be set stays so.
+    # A separate queue and kernel keep the backend's cached state valid.
     with bl.Queue(ordered.device, context=ordered.context, in_order=True) as own:
         peer = _kernel(own)
         handles = _handle(ordered.context), _handle(own), _handle(peer)
@@ -90,17 +90,17 @@ def _compare_launches(compare: Compare, ordered: bl.Queue, in_c: Any, repeated: 
 
 
 def test_launch(compare: Compare, ordered: bl.Queue, in_c: Any) -> None:
-    """Four arguments, one of them other than the last time; C sets all."""
+    """Four arguments, one of them changed since the last call; C sets all."""
     _compare_launches(compare, ordered, in_c, repeated=False)
 
 
 def test_repeated_launch(compare: Compare, ordered: bl.Queue, in_c: Any) -> None:
-    """The same launch again and again, whose arguments C sets once."""
+    """The same launch repeatedly; C sets its arguments once."""
     _compare_launches(compare, ordered, in_c, repeated=True)
 
 
 def test_graph(compare: Compare, ordered: bl.Queue, in_c: Any) -> None:
-    """A graph of the same launches, a closed command list, beside C that launches each, and plain launches."""
+    """A graph of the same launches, a closed command list, compared with C that launches each, and plain launches."""
     out = bl.usm_empty((1,), np.uint64, ordered)
     kernel, arguments = _kernel(ordered), (out, np.uint64(5), np.uint32(7), np.float32(2.5))
     with bl.Queue(ordered.device, context=ordered.context, in_order=True) as own, bl.CommandGraph(ordered) as graph:
@@ -149,7 +149,7 @@ def test_copy(compare: Compare, ordered: bl.Queue, in_c: Any, nbytes: int) -> No
 
 
 def test_lists(compare: Compare, ordered: bl.Queue) -> None:
-    """Immediate command lists beside regular ones, one a command."""
+    """Immediate command lists, compared with regular ones of one command each."""
     to, source = (bl.usm_empty(64, np.uint8, ordered) for _ in range(2))
 
     def copies(queue: bl.Queue) -> Callable[[], None]:
@@ -165,7 +165,7 @@ def test_lists(compare: Compare, ordered: bl.Queue) -> None:
 
 
 def test_sampling(compare: Compare, ordered: bl.Queue) -> None:
-    """A quarter of a million samples by the built-in SPIR-V kernel, beside the reference's native C."""
+    """A quarter of a million samples by the built-in SPIR-V kernel, compared with the reference's native C."""
     count = 1 << 18
     pixels = np.random.default_rng(3).integers(0, 256, (512, 512, 4)).astype(np.uint8)
     coords = np.random.default_rng(4).uniform(0, 512, (count, 2)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""What the OpenCL backend costs beside the C API and PyOpenCL on the same device, in the same run.
+"""Cost of the OpenCL backend, compared with the C API and PyOpenCL on the same device, in the same run.
 
 pytest tests/benchmarks/test_opencl_costs.py --device opencl -q
 """
@@ -62,10 +62,10 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def _behind(gate: bool, context: Any, queue: Any, submit: Work, wait: Work) -> Work:
-    """Submits and waits. With a gate nothing runs before all is submitted: what is measured then is what calls cost.
+    """Submit and wait. A gate holds all commands until the last is submitted, so that the time is that of the calls.
 
-    Without, the threads of a processor's driver run the kernels meanwhile, for all peers alike, and whether they are
-    awake decides more than the calls.
+    Without a gate, the threads of a processor's driver run the kernels meanwhile, for all peers alike, and their state
+    (awake or asleep) dominates the time.
     """
 
     def free() -> None:
@@ -84,7 +84,7 @@ def _behind(gate: bool, context: Any, queue: Any, submit: Work, wait: Work) -> W
 
 
 class Launches:
-    """The same launches, many of them by each: a kernel of one work-item, an argument that is another each time."""
+    """The same launches by each peer: a kernel of one work-item, with one argument that changes."""
 
     def __init__(self, queue: bl.Queue, name: str, gate: bool, library: Any) -> None:
         self.queue, self.name, self.gate, self.library = queue, name, gate, library
@@ -120,7 +120,7 @@ class Launches:
         return self._behind(graph)
 
     def c_api(self) -> Work:
-        # Ours sets the arguments that stay.
+        # This package sets the constant arguments here.
         self.queue.parallel_for(self.space, self.in_c, *self.arguments, 0).wait()
         kernel = self.in_c._native.native
         return self._behind(
@@ -135,12 +135,12 @@ class Launches:
         flag = 0 if self.queue.is_in_order else cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
         queue = cl.CommandQueue(context, properties=flag)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # compilers that say something
+            warnings.simplefilter("ignore")  # compilers that print warnings
             kernel = getattr(cl.Program(context, SOURCE).build(), self.name)
         buffers = tuple(cl.Buffer(context, cl.mem_flags.READ_WRITE, 64) for _ in self.arrays)
         arguments = (*buffers, np.float32(2)) if buffers else ()
 
-        def submit(_: object = context) -> None:  # it is released with its last reference in Python
+        def submit(_: object = context) -> None:  # its last reference in Python releases it
             for number in range(LAUNCHES):
                 kernel(queue, (1,), (1,), *arguments, np.int32(number))
 
@@ -187,7 +187,7 @@ def test_repeated_launches(compare: Compare, ordered: bl.Queue, library: Any, na
 
 @pytest.mark.parametrize("way", ["to the device", "from the device", "to an image"])
 def test_large_copies(compare: Compare, ordered: bl.Queue, context: bl.Context, way: str) -> None:
-    """One copy more would double the time: the peer is the driver's own call for it."""
+    """The peer is the driver's own call: one additional copy would double the time."""
     host = np.ones(LARGE, "u1")
     native = ordered._native.handle
     pointer = ffi.cast("void *", host.ctypes.data)

@@ -1,4 +1,4 @@
-"""Sampling on the processor beside scipy and OpenCV: 2048 x 2048 pixels, 4 M samples."""
+"""Sampling on the processor, compared with scipy and OpenCV: 2048 x 2048 pixels, 4 M samples."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_sample_2d(compare: Compare, reference_queue: Any, kind: str, dtype: str
         return lambda: cv2.remap(source, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
 
     if dtype == "uint8":
-        # The peer that counts gives what ours gives: floats with nothing rounded away. The others round to bytes.
+        # The main peer gives the same results: unrounded floats. The remaining peers round to bytes.
         rounded = remap(pixels)
         peers["OpenCV remap"] = remap(pixels.astype(np.float32) / 255)
         peers["OpenCV remap, uint8 to uint8"] = rounded
@@ -103,7 +103,7 @@ def _mipmap(queue: Any, pixels: np.ndarray) -> tuple[Any, Any]:
 
 
 def test_sample_geometries(compare: Compare, reference_queue: Any) -> None:
-    """Mip levels, gradients and cubes beside the plain image of the same pixels: times are ratios to the plain one."""
+    """Mip levels, gradients and cubes, relative to the plain image of the same pixels."""
     queue = reference_queue
     pixels = np.random.default_rng(1).random((SIZE, SIZE, 4), np.float32)
     texels = _coords("coherent")
@@ -163,7 +163,7 @@ KINDS = [
 
 @pytest.mark.parametrize(("channel_type", "channels"), KINDS, ids=lambda value: str(value))
 def test_sample_kind(compare: Compare, reference_queue: Any, channel_type: str, channels: int) -> None:
-    """Each kind of texels beside four channels of 32-bit floats, of an image that stays in the cache."""
+    """Each kind of texel, compared with four channels of 32-bit floats, for an image that stays in the cache."""
     queue, side = reference_queue, 256
     coords = _coords("coherent")[: SAMPLES // 4] / np.float32(SIZE / side)
     made = []
@@ -192,7 +192,7 @@ def test_sample_kind(compare: Compare, reference_queue: Any, channel_type: str, 
 
 
 def _trilinear_kernel(numba: Any) -> Any:
-    """``kernel(volume, coords, out)`` as one would write it by hand: clamp to edge, texel centres at one half."""
+    """Return a handwritten ``kernel(volume, coords, out)``: clamp to edge, texel centres at one half."""
 
     @numba.njit(parallel=True, fastmath=True)
     def kernel(volume, coords, out):  # type: ignore[no-untyped-def]

@@ -1,4 +1,4 @@
-"""Kernels in SPIR-V on the processor beside the same in C and in numpy, one thread each.
+"""Kernels in SPIR-V on the processor, compared with C and numpy, one thread each.
 
 BINDLESS_REFERENCE_THREADS=1 pytest tests/benchmarks/test_spirv_executor.py -q
 """
@@ -65,7 +65,7 @@ def test_raycaster(compare: Compare, reference_queue: bl.Queue, c_program: Any) 
 
     ours()
     in_c()
-    np.testing.assert_allclose(out.numpy(queue), picture, atol=0.02)  # weights of 8 bits beside those of 24
+    np.testing.assert_allclose(out.numpy(queue), picture, atol=0.02)  # weights of 8 bits compared with 24 bits
     np.testing.assert_allclose(in_numpy(volume, transfer, SIDE, STEPS), picture, atol=1e-3)
     ratios = compare(
         ours,
@@ -81,7 +81,7 @@ def test_raycaster(compare: Compare, reference_queue: bl.Queue, c_program: Any) 
 
 
 def test_loading(compare: Compare, reference_queue: bl.Queue) -> None:
-    """A module of the built-in kernels from its bytes, beside a copy of them by Python."""
+    """A module of the built-in kernels from its bytes, compared with a copy of them by Python."""
     from bindless import kernels
 
     module = kernels.source("sample_2d_array_f", "spirv")
@@ -95,7 +95,7 @@ def test_loading(compare: Compare, reference_queue: bl.Queue) -> None:
 
 
 def test_launch(compare: Compare, reference_queue: bl.Queue) -> None:
-    """One work-item, and the wait for it, beside the driver's own function for one item."""
+    """One work-item and its wait, compared with the driver's own function for one item."""
     queue = reference_queue
     out = bl.usm_empty((1,), np.int32, queue)
     kernel = bl.load_kernel_bundle(compiled("simple", "spirv"), queue).get_kernel("fill")

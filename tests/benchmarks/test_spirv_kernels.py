@@ -1,4 +1,4 @@
-"""Kernels in SPIR-V of many kinds on the processor, each beside the same by numba, or by numpy.
+"""Kernels in SPIR-V of many kinds on the processor, each compared with numba or numpy.
 
 BINDLESS_REFERENCE_THREADS=1 NUMBA_NUM_THREADS=1 pytest tests/benchmarks/test_spirv_kernels.py -q
 ... --device level_zero        the same kernels through Level Zero, on the package's own driver

@@ -1,4 +1,4 @@
-"""What submitting costs: command groups beside the plain commands of a queue, chains of dependent ones, waits."""
+"""Cost of submission: command groups compared with plain commands of a queue, chains of dependent commands, waits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def any_queue(request: pytest.FixtureRequest, device: Any, context: Any) -> Any:
 
 
 def many(queue: Any, work: Callable[[], object], count: int = GROUPS) -> Callable[[], object]:
-    """So many submissions and a wait."""
+    """Submit this many commands, and wait."""
 
     def run() -> None:
         for _ in range(count):
@@ -103,7 +103,7 @@ def test_chains_of_dependent_groups_are_linear(compare: Compare, any_queue: Any)
 
 
 def test_a_wait_burns_no_time_of_the_processor(compare: Compare, device: Any, context: Any) -> None:
-    """Time of the processor during a wait for a host task, against the same wait in a loop that asks."""
+    """Processor time of a wait for a host task, compared with a polling loop."""
     with bl.Queue(device, context) as queue:
 
         def waiting(wait: Callable[[bl.Event], object]) -> float:

@@ -1,4 +1,4 @@
-"""A frame that Vulkan and we share, beside one that goes by the host; waits and signals beside the driver's.
+"""A frame shared with Vulkan, compared with a frame copied through the host; waits and signals, with the driver's.
 
 pytest tests/benchmarks/test_vulkan_sharing.py --device cuda
 """
@@ -46,9 +46,9 @@ def ordered(device: bl.Device) -> Iterator[bl.Queue]:
 
 
 class Frames:
-    """Frames of Vulkan's that go to us and back, in as many images as are in flight; and by the host.
+    """Vulkan frames that alternate between the two queues, in as many images as are in flight; and through the host.
 
-    Nothing is drawn and nothing computed, which takes the same time either way: what is left is the handing over.
+    Nothing is drawn and nothing computed, which takes the same time either way: only the synchronisation remains.
     """
 
     def __init__(self, stack: ExitStack, rig: Rig, exporter: Exporter, queue: bl.Queue, in_flight: int) -> None:
@@ -62,14 +62,14 @@ class Frames:
         self.turns: list[_Turn] = []
         if rig.has_semaphores:
             self.turns = [_Turn(stack, rig, exporter, queue, self.nothing) for _ in images]
-        # By the host: what stands in for the shared images are images of our own.
+        # Through the host: images of this package stand in for the shared images.
         self.staging = [stack.enter_context(Staging(rig, DESC.nbytes)) for _ in images]
         self.ours = [stack.enter_context(bl.ImageMem(DESC, queue)) for _ in images]
         self.downloads = [rig.batch(rig.record(_download(rig, *each))) for each in zip(images, self.staging)]
         self.fences = [stack.enter_context(rig.fence()) for _ in images]
 
     def shared(self) -> None:
-        """Each image is waited for, and given back, before Vulkan uses it again."""
+        """Wait for each image, and return it, before Vulkan uses it again."""
         if not self.turns:
             return self._by_waits()
         for index in range(FRAMES):
@@ -90,7 +90,7 @@ class Frames:
             self.queue.wait()
 
     def by_the_host(self) -> None:
-        """Vulkan's downloads are ahead of our uploads by as many frames as there are images."""
+        """Vulkan's downloads are ahead of the uploads by as many frames as there are images."""
         count = len(self.fences)
         for index in range(FRAMES + count - 1):
             if index < FRAMES:
@@ -108,7 +108,7 @@ class Frames:
 
 
 class _Turn:
-    """What passes one image to and fro."""
+    """The semaphores of one image."""
 
     def __init__(self, stack: ExitStack, rig: Rig, exporter: Exporter, queue: bl.Queue, nothing: Any) -> None:
         self.theirs = [stack.enter_context(exporter.semaphore()) for _ in range(2)]
@@ -123,7 +123,7 @@ def _download(rig: Rig, image: ExportedImage, target: Staging) -> Callable[[Any]
 
 
 def _raw_frames(stack: ExitStack, frames: Frames) -> Work:
-    """The same semaphores by the calls of CUDA's driver, on a stream of its own; Vulkan's part stays as it is."""
+    """Use the same semaphores by the calls of CUDA's driver, on a separate stream; Vulkan's part is unchanged."""
     raw = _RawCuda(stack, frames.queue)
     pairs = [[raw.semaphore(each.export(), False) for each in turn.theirs] for turn in frames.turns]
 
@@ -169,7 +169,7 @@ def test_frame(compare: Compare, rig: Rig, ordered: bl.Queue, draws: bool, in_fl
 
 
 class _RawCuda:
-    """Signals and waits by the CUDA driver's own calls on a stream of its own."""
+    """Signals and waits by the CUDA driver's own calls on a separate stream."""
 
     def __init__(self, stack: ExitStack, queue: bl.Queue) -> None:
         from bindless.drivers import cuda
@@ -186,7 +186,7 @@ class _RawCuda:
         stack.callback(lib.cuStreamDestroy, self.stream)
 
     def semaphore(self, desc: bl.ExternalSemaphoreDescriptor, timeline: bool) -> Any:
-        """A CUexternalSemaphore, as an array of one; the driver takes the file descriptor over."""
+        """Import a CUexternalSemaphore, as an array of one; the driver takes ownership of the file descriptor."""
         lib, ffi = self.lib, self.ffi
         kind = "TIMELINE_SEMAPHORE_FD" if timeline else "OPAQUE_FD"
         description = ffi.new("CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC *")
@@ -210,7 +210,7 @@ class _RawCuda:
 
 
 def _raw_cuda(stack: ExitStack, made: ExportedSemaphore, queue: bl.Queue) -> Work:
-    """Signals and waits by the CUDA driver's own two calls, without a Python call of ours around them."""
+    """Signals and waits by the CUDA driver's own two calls, without the package's Python code around them."""
     raw = _RawCuda(stack, queue)
     semaphore = raw.semaphore(made.export(), made.is_timeline)
     lib, signal, wait, stream = raw.lib, raw.signals, raw.waits, raw.stream
@@ -253,7 +253,7 @@ def _raw_reference(stack: ExitStack, made: ExportedSemaphore, queue: bl.Queue) -
 
 
 def test_wait_and_signal(compare: Compare, rig: Any, exporter: Any, ordered: bl.Queue) -> None:
-    """Signals and the waits for them, beside the same two calls of the driver from Python."""
+    """Signals and waits, compared with the same two calls of the driver from Python."""
     raw = {"cuda": _raw_cuda, "reference": _raw_reference}.get(str(ordered.backend))
     if raw is None or not rig.has_semaphores:
         pytest.skip("no semaphores here, or no peer")

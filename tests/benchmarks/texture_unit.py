@@ -1,8 +1,8 @@
-"""The texture unit's own limit: kernels written by hand in CUDA C that compute their coordinates.
+"""Throughput of the texture unit: handwritten kernels in CUDA C that compute their coordinates.
 
 They access the same images through the same handles as the built-in kernels and store as much, but read no coordinates;
-each work-item does one item, and the 32 of a warp lie in a square-like block of the picture, as texture units like it.
-NVRTC compiles them when they are measured.
+each work-item does one item, and the 32 items of a warp lie in a square-like block of the picture, which suits texture
+units. NVRTC compiles them for the measurement.
 """
 
 from __future__ import annotations
@@ -169,17 +169,26 @@ def unit_kernel(
     value_bytes: int = 4,
     lod: float = 0.0,
 ) -> Callable[[], None]:
-    """A launch over all items of (slices, rows, items of a row), on CuPy's stream.
+    """Return a launch over all items of (slices, rows, items of a row), on CuPy's stream.
 
-    Args:
-        name: of the built-in kernel that it stands beside, without prefix and class.
-        handle: of the image.
-        out: address of room for an item's values each; not used by writes.
-        shape: rows and items are multiples of 16, or of 1 and 256 for one-dimensional images.
-        texel_bytes: of a pixel of the image.
-        channels: values of an item.
-        value_bytes: of one value, 4 for float32 and 2 for float16.
-        lod: level, or length of the gradients in pixels.
+    Parameters
+    ----------
+    name
+        The corresponding built-in kernel, without prefix and class.
+    handle
+        Handle of the image.
+    out
+        Address of space for the values of every item; unused by writes.
+    shape
+        Rows and items are multiples of 16, or of 1 and 256 for one-dimensional images.
+    texel_bytes
+        Bytes of a pixel of the image.
+    channels
+        Values of an item.
+    value_bytes
+        Bytes of one value, 4 for float32 and 2 for float16.
+    lod
+        Level, or length of the gradients in pixels.
     """
     import cupy
     import numpy as np

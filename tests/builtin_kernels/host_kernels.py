@@ -33,7 +33,7 @@ WORK_ITEMS = 7
 
 
 class Surface(ctypes.Structure):
-    """What a handle points to in host_prelude.cl."""
+    """Target of a handle in host_prelude.cl."""
 
     _fields_ = (
         ("texels", ctypes.c_void_p),
@@ -44,20 +44,20 @@ class Surface(ctypes.Structure):
 
 
 def format_word(element: str, channels: int, channel_type: str, image_channels: int) -> int:
-    """The `format` argument, from its description in include/format.h."""
+    """Return the `format` argument; include/format.h describes it."""
     return ELEMENTS.index(element) | channels << 8 | CHANNEL_TYPES.index(channel_type) << 16 | image_channels << 24
 
 
 def surface_of(texels: np.ndarray) -> Surface:
-    """A surface over (slices, rows, width, channels); the array must outlive it."""
+    """Return a surface over (slices, rows, width, channels); the array must outlive it."""
     slices, rows, width, channels = texels.shape
     return Surface(texels.ctypes.data, width * channels * texels.itemsize, rows, slices)
 
 
 def compile_library(sources: Mapping[str, tuple[Path, Sequence[str]]], folder: Path, library: Path) -> None:
-    """Compiles OpenCL C for this processor as if it were PTX, into a shared library.
+    """Compile OpenCL C for this processor, with the macros of PTX, into a shared library.
 
-    ``sources``: name of the object file to source and options of its own.
+    ``sources``: name of the object file to source and its additional options.
     """
     tools = find_toolchain()
     common = [
@@ -76,7 +76,7 @@ def compile_library(sources: Mapping[str, tuple[Path, Sequence[str]]], folder: P
 
 
 def _sources(modules: dict[str, Any]) -> dict[str, tuple[Path, list[str]]]:
-    """Every module of the manifest, and the functions that a processor lacks."""
+    """Return every module of the manifest, and the functions that a processor lacks."""
     sources = {
         name: (REPOSITORY / module["source"], [f"-D{key}={value}" for key, value in module["defines"].items()])
         for name, module in modules.items()
@@ -88,7 +88,7 @@ class HostKernels:
     """Every kernel of the manifest as a callable of this process."""
 
     def __init__(self, folder: Path) -> None:
-        """Compiles them in the folder, which processes may share: the first one compiles."""
+        """Compile the kernels in the folder, which processes may share: the first one compiles."""
         import fcntl  # POSIX alone, as RUNS asks
 
         manifest = json.loads((REPOSITORY / "src" / "bindless" / "kernels" / "manifest.json").read_text())
@@ -105,7 +105,7 @@ class HostKernels:
         self._library.set_work_item.restype = None
 
     def exchanges(self, work_items: int) -> list[int]:
-        """How many registers each work-item of the last launch gave to its row of lanes."""
+        """Number of registers that each work-item of the last launch exchanged with its row of lanes."""
         return [int(self._library.exchanges_of(ctypes.c_uint64(item))) for item in range(work_items)]
 
     def launch(

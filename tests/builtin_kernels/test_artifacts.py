@@ -1,4 +1,4 @@
-"""The committed artifacts: as the manifest says, complete, and accepted by the vendors' tools."""
+"""The committed artifacts match the manifest, are complete, and pass the vendors' tools."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ OWN = {"sample_lod": ["u64", "f32"], "sample_grad": ["u64", "u64"]}
 
 
 def expected_kernels(target: kernels.Target) -> dict[str, list[str]]:
-    """Every built-in kernel with the kinds of its arguments, from their description."""
+    """Return every built-in kernel with the kinds of its arguments, from their description."""
     forms = [
         (operation, geometry)
         for operation in ("fetch", "fetch_sampled", "sample", "sample_lod", "write")
@@ -59,7 +59,7 @@ def ptx_signatures(text: str) -> dict[str, list[str]]:
 
 
 def spirv_signatures(data: bytes) -> dict[str, list[str]]:
-    """Entry points of a SPIR-V module with the kinds of their parameters."""
+    """Return entry points of a SPIR-V module with the kinds of their parameters."""
     words = struct.unpack(f"<{len(data) // 4}I", data)
     assert words[0] == 0x07230203
     kinds: dict[int, str] = {}
@@ -121,7 +121,7 @@ def test_every_kernel_exists_with_its_arguments(target: kernels.Target) -> None:
 
 
 def test_every_kernel_in_opencl_c_takes_an_image_for_the_handle() -> None:
-    """And all else as listed; a sampled image brings its sampler."""
+    """All other parameters are as listed; a sampled image comes with its sampler."""
     found = set()
     for name in kernels.modules("opencl_c"):
         text = kernels.source(name, "opencl_c").decode("ascii")
@@ -217,7 +217,7 @@ def test_ptxas_takes_every_kernel_without_spills(architecture: str, specialised:
     assert len(registers) == len(names if specialised else kernels.kernels("ptx")) and len(spills) == len(registers)
     assert set(spills) == {("0", "0")}
     assert max(registers.values()) <= 96
-    if specialised:  # as few as let most of a multiprocessor's work-items run together
+    if specialised:  # few enough for most of a multiprocessor's work-items to run together
         over_items = {name: count for name, count in registers.items() if "_downsample_" not in name}
         assert max(over_items.values()) <= 72, over_items
 
@@ -293,7 +293,7 @@ def test_the_sources_give_the_committed_artifacts(tmp_path: Path) -> None:
     build = [sys.executable, str(REPOSITORY / "csrc" / "kernels" / "build.py"), "-o", str(tmp_path), *some]
     subprocess.run(build, check=True, timeout=120)
     made = sorted(tmp_path.iterdir())
-    assert len(made) == 3 * len(some) - 2  # sample_cube_i is PTX alone
+    assert len(made) == 3 * len(some) - 2  # sample_cube_i exists in PTX only
     targets: dict[str, kernels.Target] = {".ptx": "ptx", ".spv": "spirv", ".cl": "opencl_c"}
     for path in made:
         kept = kernels.source(path.stem, targets[path.suffix])

@@ -1,4 +1,4 @@
-"""The kernels that make whole pictures: warps, and levels of mipmaps."""
+"""The kernels that compute whole pictures: warps, and levels of mipmaps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ UNITS = np.array([37.0, 53.0, 2.0**-22, 2.0**-21], np.float32)
 
 
 def mapped(m: np.ndarray, width: int, height: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Coordinates of every pixel, and their change to the next column and row: (height, width, 2) in float64."""
+    """Return coordinates of every pixel, and their change to the next column and row: (height, width, 2) in float64."""
     y, x = np.mgrid[:height, :width] + 0.5
     u, v, w = (row[0] * x + (row[1] * y + row[2]) for row in m)
     at = np.stack([u / w, v / w], -1)
@@ -57,7 +57,7 @@ def test_warp_samples_at_the_mapped_centres(host_kernels: HostKernels, kernel: s
 
 @pytest.mark.parametrize("letter", ["f"])
 def test_warp_writes_codes_of_normalized_images(host_kernels: HostKernels, letter: str) -> None:
-    """The stand-in for the texture gives numbers far above 1: each code is the largest."""
+    """The substitute for the texture gives numbers far above 1: each code is the largest."""
     for channel_type in ("unorm_int8", "unorm_int16", "snorm_int8", "snorm_int16"):
         out = np.zeros((3, 40, 3), STORAGE[CHANNEL_TYPES.index(channel_type)])
         host_kernels.launch(
@@ -69,7 +69,7 @@ def test_warp_writes_codes_of_normalized_images(host_kernels: HostKernels, lette
 
 
 def area_mean(values: np.ndarray, size: int, axis: int) -> np.ndarray:
-    """Means in float64 by a matrix of overlaps."""
+    """Return means in float64 by a matrix of overlaps."""
     length = values.shape[axis]
     edges = np.arange(size + 1) * length / size
     k = np.arange(length)
@@ -111,7 +111,7 @@ def test_area_takes_means_of_what_pixels_cover(host_kernels: HostKernels, dtype:
 
 
 def overlaps(length: int) -> np.ndarray:
-    """(target, source) shares that each new pixel takes of the old ones, exact, as an object array."""
+    """Return exact (target, source) weights of the old pixels in each new pixel, as an object array."""
     target = max(1, length // 2)
     step = Fraction(length, target)
     shares = np.empty((target, length), object)
@@ -122,7 +122,7 @@ def overlaps(length: int) -> np.ndarray:
 
 
 def exact_level(values: np.ndarray, dimensions: int, layered: bool) -> np.ndarray:
-    """Means of (slices, rows, width, channels) over what each new pixel covers, as fractions."""
+    """Return means of (slices, rows, width, channels) over the area of each new pixel, as fractions."""
     exact = np.vectorize(Fraction, otypes=[object])(values.astype(np.float64))
     exact = np.einsum("ij,zyjc->zyic", overlaps(values.shape[2]), exact)
     if dimensions > 1:

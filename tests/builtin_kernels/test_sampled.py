@@ -1,7 +1,7 @@
-"""What the kernels hand to the texture instructions, and where they put what comes back.
+"""Arguments of the texture instructions in the kernels, and the locations of the results.
 
-The host's texture instructions hash their arguments (host_prelude.cl); the tests compute the same hash from the arrays
-that they gave, in numpy.
+The host's texture instructions hash their arguments (host_prelude.cl); the tests compute the same hash in numpy from
+their input arrays.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CLASSES = {"f": "fp32", "i": "signed_int32", "u": "unsigned_int32"}
 
 
 def hash_of(operation: str, layer: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """(N, 4) of the eleven numbers that a texture instruction gets, zeros where it has none."""
+    """Hash (N, 4) from the eleven arguments of a texture instruction; absent arguments are zeros."""
     rows = np.zeros((len(numbers), 11), np.float32)
     rows[:, 0] = OPERATIONS[operation]
     rows[:, 1] = layer
@@ -38,14 +38,14 @@ def hash_of(operation: str, layer: np.ndarray, numbers: np.ndarray) -> np.ndarra
 
 
 def cube_direction(v: np.ndarray) -> np.ndarray:
-    """Divided by the largest component; not-a-number becomes zero."""
+    """Divide by the largest component; not-a-number becomes zero."""
     with np.errstate(invalid="ignore", divide="ignore"):
         w = v / np.fmax.reduce(np.abs(v), axis=1, keepdims=True)
     return np.where(np.isnan(w), np.float32(0), w).astype(np.float32)
 
 
 def cases() -> list[tuple[str, str, bool, bool]]:
-    """Operation, geometry, an array of levels, an array of layers: what exists."""
+    """Return the existing combinations of operation, geometry, an array of levels and an array of layers."""
     pairs = [(operation, geometry) for operation in OPERATIONS for geometry in GEOMETRIES]
     absent = {("sample_grad", "cube"), ("fetch_sampled", "cube")}
     existing = [(o, g) for o, g in pairs if (o, g) not in absent and (g != "1d_linear" or o == "fetch_sampled")]

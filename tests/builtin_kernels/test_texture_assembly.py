@@ -1,4 +1,4 @@
-"""Texture and surface instructions in inline assembly are those that LLVM writes for handles that are parameters."""
+"""Texture and surface instructions in inline assembly equal those that LLVM emits for handle parameters."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ kernel void choose(sampled_image_handle a, sampled_image_handle b, unsampled_ima
 
 
 def _instructions(module: str, folder: Path) -> list[str]:
-    """Instructions on images, without the numbers of their registers."""
+    """Return instructions on images, without the numbers of their registers."""
     source = folder / "module.ll"
     source.write_text(module)
     tools = LLVMTools.on_path()

@@ -18,7 +18,7 @@ def class_of(channel_type: str) -> str:
 
 
 def extents(geometry: str) -> tuple[int, int, int]:
-    """(slices, rows, width) of a small image."""
+    """Return (slices, rows, width) of a small image."""
     dimensions, layered = GEOMETRIES[geometry]
     return (3 if layered or dimensions == 3 else 1), (5 if dimensions > 1 else 1), 13
 
@@ -32,7 +32,7 @@ def random_texels(generator: np.random.Generator, channel_type: str, shape: tupl
 
 
 def every_place(generator: np.random.Generator, geometry: str) -> tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
-    """Coordinates and layers that visit every pixel once, shuffled, and the index of those pixels."""
+    """Return coordinates and layers that visit every pixel once, shuffled, and the index of those pixels."""
     dimensions, layered = GEOMETRIES[geometry]
     slices, rows, width = extents(geometry)
     z, y, x = (axis.ravel() for axis in np.meshgrid(range(slices), range(rows), range(width), indexing="ij"))
@@ -43,7 +43,7 @@ def every_place(generator: np.random.Generator, geometry: str) -> tuple[np.ndarr
 
 
 def value_of(texels: np.ndarray, channel_type: str) -> np.ndarray:
-    """What stored channels stand for: normalized codes divided in float64 and rounded once."""
+    """Convert stored channels to numbers: normalized codes are divided in float64 and rounded once."""
     if channel_type not in LARGEST:
         return texels
     quotient = texels.astype(np.float64) / LARGEST[channel_type]  # both below 2^24: rounding twice changes nothing
@@ -51,7 +51,7 @@ def value_of(texels: np.ndarray, channel_type: str) -> np.ndarray:
 
 
 def padded(values: np.ndarray, channels: int) -> np.ndarray:
-    """The first `channels` of each item, zeros where the image has fewer."""
+    """Return the first `channels` of each item, with zeros where the image has fewer."""
     out = np.zeros((len(values), channels), values.dtype)
     kept = min(channels, values.shape[1])
     out[:, :kept] = values[:, :kept]
@@ -107,7 +107,7 @@ def test_write_of_stored_codes_is_verbatim(host_kernels: HostKernels, channel_ty
 
 
 def exact_codes(values: np.ndarray, channel_type: str) -> np.ndarray:
-    """Nearest codes, ties to even: float64 holds the product of a float and a code exactly."""
+    """Return nearest codes, ties to even: float64 holds the product of a float and a code exactly."""
     largest = LARGEST[channel_type]
     low = 0.0 if channel_type.startswith("unorm") else -1.0
     wide = np.clip(np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=2.0, neginf=-2.0), low, 1.0)
@@ -115,7 +115,7 @@ def exact_codes(values: np.ndarray, channel_type: str) -> np.ndarray:
 
 
 def difficult_values(channel_type: str) -> np.ndarray:
-    """Halfway points of every code and their neighbours, values out of range, and what is not a number."""
+    """Return halfway points of every code and their neighbours, values out of range, and not-a-number."""
     largest = LARGEST[channel_type]
     halves = ((np.arange(-largest - 1, largest + 1) + 0.5) / largest).astype(np.float32)
     around = [halves, np.nextafter(halves, np.float32(2)), np.nextafter(halves, np.float32(-2))]

@@ -45,7 +45,7 @@ def _pixels(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> Array:
 
 
 def _coordinates(sizes: tuple[int, ...], normalized: bool, seed: int) -> Array:
-    """(N, dims) float32, most of them in and around the image, some far away and some no numbers."""
+    """Return (N, dims) float32, most of them in and around the image, some far away and some not finite."""
     rng = np.random.default_rng(seed)
     extent = np.array(sizes, np.float64)
     unit = (rng.random((ITEMS, len(sizes))) * 3 - 1) * extent
@@ -71,7 +71,7 @@ def _same(got: Array, wanted: Array, where: Array) -> None:
 
 
 def _bounded(images: _Images, got: Array, wanted: Array, where: Array, samples: bool) -> None:
-    """``_same`` for a device that has bounds."""
+    """``_same`` for a device with tolerances."""
     assert len(where)
     if samples and images.sampler is not None and images.sampler.filtering == "linear":
         worst = np.abs(got.astype("float64") - wanted.astype("float64"))
@@ -122,7 +122,7 @@ class _Images:
 
     def compare(self, function: Any, handles: list[Any], coords: Array, *rest: Any, **options: Any) -> None:
         bounded, samples = is_bounded(self.queues[0].backend), function.__name__.startswith("sample")
-        if bounded and samples:  # what lies far outside ends Intel's runtime
+        if bounded and samples:  # coordinates far outside crash Intel's runtime
             assert self.sampler is not None
             kept = away_from_edges(coords, self.sizes, self.sampler.is_normalized)
             coords, *rest = (part[kept] if isinstance(part, np.ndarray) else part for part in (coords, *rest))
@@ -147,7 +147,7 @@ SHAPES = {1: (61,), 2: (37, 29), 3: (17, 13, 11)}
 
 
 def _blends(queue: bl.Queue, channel_type: str) -> bool:
-    """Whether linear filtering takes this type: NVIDIA's texture units alone blend integers."""
+    """Whether linear filtering supports this type: only NVIDIA's texture units blend integers."""
     if channel_type in FLOATS:
         return True
     return "int32" not in channel_type and queue.backend == "cuda"
@@ -190,7 +190,7 @@ def test_sample(queues: tuple[bl.Queue, bl.Queue], dims: int, channel_type: str,
 @pytest.mark.parametrize("dims", [1, 2, 3])
 @pytest.mark.parametrize("channel_type", FLOATS)
 def test_mipmap_settings_on_standard_images(queues: tuple[bl.Queue, bl.Queue], dims: int, channel_type: str) -> None:
-    """Anisotropy makes the filter run even on a single texel, which 8-bit snorm shows; linear mip filtering not."""
+    """Anisotropy makes the filter run even on a single texel, visible with 8-bit snorm; linear mip filtering does not."""
     desc = _desc(SHAPES[dims], num_channels=2, channel_type=channel_type)
     ratios = (0.0, 1.0, 2.0, 16.0) if queues[0].device.has("ext_oneapi_mipmap_anisotropy") else (0.0,)
     with _Images(queues, desc) as images:
@@ -215,7 +215,7 @@ def test_sizes(queues: tuple[bl.Queue, bl.Queue], sizes: tuple[int, ...], coordi
 
 
 def _odd_pixels(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> Array:
-    """Random pixels, with NaN, infinities, zeros of both signs and denormals among them."""
+    """Return random pixels, with NaN, infinities, zeros of both signs and denormals among them."""
     odd = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-40, -1e-40, 6e-8, -6e-8, 65504, 3e38], np.float32)
     pixels = _pixels(shape, dtype, seed)
     rng = np.random.default_rng(seed)
@@ -287,7 +287,7 @@ def test_numbers_that_are_none(queues: tuple[bl.Queue, bl.Queue], channel_type: 
             queue.ext_oneapi_copy(pixels, memory).wait()
         for filtering in ("nearest", "linear"):
             if filtering == "linear" and is_bounded(queues[0].backend):
-                continue  # OpenCL leaves open what nothing of a NaN is
+                continue  # OpenCL leaves a zero weight times NaN undefined
             handles = images.create(bl.BindlessImageSampler("clamp_to_edge", "unnormalized", filtering))
             images.compare(bl.sample_image, handles, _coordinates((16, 16), False, 6))
         images.compare(bl.fetch_image, images.create(), np.argwhere(np.ones((16, 16))).astype(np.int32))
@@ -383,7 +383,7 @@ def test_mipmap(queues: tuple[bl.Queue, bl.Queue], dims: int, channel_type: str)
 def test_anisotropy_of_floats(
     queues: tuple[bl.Queue, bl.Queue], dims: int, texels: str, channel_type: str, channels: int
 ) -> None:
-    """How many taps are aligned together depends on the size of a pixel."""
+    """The number of taps that are aligned together depends on the size of a pixel."""
     sizes = {1: (77,), 2: (53, 41)}[dims]
     desc = _desc(sizes, num_channels=channels, channel_type=channel_type, type="mipmap", num_levels=4)
     rng = np.random.default_rng(6)
@@ -437,7 +437,7 @@ def test_usm(queues: tuple[bl.Queue, bl.Queue], channel_type: str, filtering: st
 @pytest.mark.parametrize("channel_type", CHANNEL_TYPES)
 @pytest.mark.parametrize("kind", ["1d", "2d", "3d", "1d_array", "2d_array", "cubemap"])
 def test_write(queues: tuple[bl.Queue, bl.Queue], channel_type: str, kind: str) -> None:
-    """Colours of every size, halfway between codes among them, end as the same bytes."""
+    """Colours of every size, halfway points between codes included, give the same bytes."""
     if kind == "cubemap":
         sizes, options = (24, 24), {"type": "cubemap", "array_size": 6}
     else:
@@ -472,6 +472,6 @@ def test_write(queues: tuple[bl.Queue, bl.Queue], channel_type: str, kind: str) 
     elif desc.channel.normalized:  # a code is within 0.6 of the number, so that one between two codes may be either
         scaled = np.clip(colors.astype("float64"), -1 if desc.dtype.kind == "i" else 0, 1) * np.iinfo(desc.dtype).max
         codes = np.maximum(results[0].astype("float64"), np.nanmin(scaled))  # the two lowest both stand for -1
-        assert np.abs(codes - scaled)[1:].max() <= 0.6  # what NaN becomes is not told
+        assert np.abs(codes - scaled)[1:].max() <= 0.6  # the result of NaN is undefined
     else:
         assert equal(*results, queues[0].backend)

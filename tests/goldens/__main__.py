@@ -20,7 +20,7 @@ def _queue(name: str) -> bl.Queue:
 
 
 def check(queue: bl.Queue, names: list[str]) -> bool:
-    """Prints how the device compares with records; returns whether every value is the same."""
+    """Print the comparison of the device with records; return whether every value is the same."""
     results = {configuration.name: run(queue, configuration) for configuration in configurations()}
     exact = True
     for name in names:
@@ -35,7 +35,7 @@ def check(queue: bl.Queue, names: list[str]) -> bool:
 
 
 def record(queue: bl.Queue, name: str | None) -> None:
-    """Runs every configuration and writes what the device gave."""
+    """Run every configuration and write the results of the device."""
     device = queue.device
     name = name or re.sub(r"[^a-z0-9]+", "_", device.name.lower()).strip("_")
     about = {
@@ -50,7 +50,7 @@ def record(queue: bl.Queue, name: str | None) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The command; returns the exit status, 1 where values differ."""
+    """Run the command; return the exit status, 1 where values differ."""
     parser = argparse.ArgumentParser(prog="python -m tests.goldens", description=__doc__)
     parser.add_argument("action", choices=("check", "record"))
     parser.add_argument("--device", default="reference", help="a backend's name or a selector (default: reference)")

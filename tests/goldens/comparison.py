@@ -1,4 +1,4 @@
-"""Comparing results to the bit, and the table that tells of it."""
+"""Bitwise comparison of results, and its table."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .configuration import Array, Configuration
 
 @dataclass(frozen=True)
 class Difference:
-    """How two results of one configuration compare. All NaNs are one."""
+    """Difference of two results of one configuration. All NaNs are equal."""
 
     values: int
     exact: int
@@ -20,12 +20,12 @@ class Difference:
 
     @property
     def is_exact(self) -> bool:
-        """Every bit is the same."""
+        """Whether every bit is the same."""
         return self.values == self.exact
 
 
 def compare(got: Array, wanted: Array) -> Difference:
-    """Compares (points, channels) arrays; channels beyond the recorded ones are not looked at."""
+    """Compare (points, channels) arrays; channels beyond the recorded ones are ignored."""
     got = np.ascontiguousarray(got[:, : wanted.shape[1]])
     if got.dtype != wanted.dtype or got.shape != wanted.shape:
         raise ValueError(f"results are {got.dtype} {got.shape}, the record has {wanted.dtype} {wanted.shape}")
@@ -41,7 +41,7 @@ def compare(got: Array, wanted: Array) -> Difference:
 
 @dataclass
 class Row:
-    """All configurations of one family."""
+    """Table row for all configurations of one family."""
 
     family: str
     configurations: int = 0
@@ -51,7 +51,7 @@ class Row:
     worst: float = 0.0
 
     def add(self, difference: Difference) -> None:
-        """Counts one configuration."""
+        """Add one configuration."""
         self.configurations += 1
         self.exact_configurations += difference.is_exact
         self.values += difference.values
@@ -72,13 +72,13 @@ class Table:
     total: Row = field(default_factory=lambda: Row("all"))
 
     def add(self, configuration: Configuration, difference: Difference) -> None:
-        """Counts one configuration."""
+        """Add one configuration."""
         row = self.rows.setdefault(configuration.family, Row(configuration.family))
         for counted in (row, self.total):
             counted.add(difference)
 
     def lines(self) -> Iterable[str]:
-        """The table as text."""
+        """Return the table as text."""
         yield f"{'configurations':<42} {'exact':>9} {'values':>9} {'exact %':>9} {'worst error':>12}"
         yield from map(str, self.rows.values())
         yield str(self.total)

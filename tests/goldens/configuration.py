@@ -21,17 +21,28 @@ DATA = Path(__file__).resolve().parent.parent / "data"
 class Configuration:
     """One image, one sampler and one set of points.
 
-    Attributes:
-        name: key of the results in a record.
-        operation: ``sample``, ``sample_lod``, ``sample_gradient`` or ``fetch``.
-        type: type of the image.
-        dimensions: of the image, layers not counted.
-        channel_type, channels: format of the image.
-        memory: ``array`` (image memory), ``pitch2d`` (pitched) or ``linear`` (one row of plain memory).
-        addressing: one mode for each dimension.
-        normalized, filtering, mipmap_filtering, seamless, min_level, max_level, max_anisotropy: the sampler.
-        image: name of the image; ``levels`` arrays belong to it.
-        points: name of the points.
+    Attributes
+    ----------
+    name
+        Key of the results in a record.
+    operation
+        ``sample``, ``sample_lod``, ``sample_gradient`` or ``fetch``.
+    type
+        Type of the image.
+    dimensions
+        Dimensions of the image, without layers.
+    channel_type, channels
+        Format of the image.
+    memory
+        ``array`` (image memory), ``pitch2d`` (pitched) or ``linear`` (one row of plain memory).
+    addressing
+        One mode per dimension.
+    normalized, filtering, mipmap_filtering, seamless, min_level, max_level, max_anisotropy
+        The sampler.
+    image
+        Name of the image and of its ``levels`` arrays.
+    points
+        Name of the points.
     """
 
     name: str
@@ -55,7 +66,7 @@ class Configuration:
 
     @property
     def family(self) -> str:
-        """What the configuration is about: geometry, filter and format."""
+        """Family of the configuration: geometry, filter and format."""
         geometry = "cube" if self.type == "cubemap" else f"{self.dimensions}D"
         if self.type == "array":
             geometry += " layers"
@@ -67,17 +78,17 @@ class Configuration:
         return f"{geometry:<16} {what:<8} {self.channel_type}"
 
     def pixels(self) -> list[Array]:
-        """One array for each level: ([layers or depth,] [height,] width, channels)."""
+        """Return one array per level: ([layers or depth,] [height,] width, channels)."""
         return [inputs()[f"image/{self.image}/{level}"] for level in range(self.levels)]
 
     def point(self, name: str) -> Array:
-        """``coordinates``, ``layers``, ``levels``, ``gradient_x`` or ``gradient_y``."""
+        """Return ``coordinates``, ``layers``, ``levels``, ``gradient_x`` or ``gradient_y``."""
         return inputs()[f"points/{self.points}/{name}"]
 
 
 @dataclass(frozen=True)
 class Record:
-    """What one device gave for every configuration."""
+    """Results of one device for every configuration."""
 
     name: str
     about: Mapping[str, str]
@@ -86,14 +97,14 @@ class Record:
 
 @lru_cache(maxsize=1)
 def inputs() -> dict[str, Array]:
-    """All images and points, by key."""
+    """Return all images and points, by key."""
     with np.load(DATA / "golden_inputs.npz") as stored:
         return {key: stored[key] for key in stored.files}
 
 
 @lru_cache(maxsize=1)
 def configurations() -> tuple[Configuration, ...]:
-    """All configurations, in the order of the index."""
+    """Return all configurations, in the order of the index."""
     index = json.loads((DATA / "golden_index.json").read_text(encoding="utf-8"))
     return tuple(
         Configuration(**{**entry, "addressing": tuple(entry["addressing"])}) for entry in index["configurations"]
@@ -101,14 +112,14 @@ def configurations() -> tuple[Configuration, ...]:
 
 
 def read_record(name: str) -> Record:
-    """The record ``tests/data/golden_<name>``."""
+    """Read the record ``tests/data/golden_<name>``."""
     about = json.loads((DATA / f"golden_{name}.json").read_text(encoding="utf-8"))
     with np.load(DATA / f"golden_{name}.npz") as stored:
         return Record(name, about, {key: stored[key] for key in stored.files})
 
 
 def write_record(record: Record, folder: Path = DATA) -> tuple[Path, Path]:
-    """Writes a record; returns the paths of its results and of what is said about it."""
+    """Write a record; return the paths of its results and of its description."""
     results, about = folder / f"golden_{record.name}.npz", folder / f"golden_{record.name}.json"
     arrays: dict[str, Any] = dict(record.results)
     np.savez_compressed(results, **arrays)
@@ -117,7 +128,7 @@ def write_record(record: Record, folder: Path = DATA) -> tuple[Path, Path]:
 
 
 def record_names(folder: Path = DATA) -> list[str]:
-    """Names of the records that are carried."""
+    """Return the names of the committed records."""
     return sorted(
         path.stem.removeprefix("golden_") for path in folder.glob("golden_*.json") if path.stem != "golden_index"
     )

@@ -1,4 +1,4 @@
-"""Running a configuration on a device, through the public interface alone."""
+"""Run a configuration on a device, through the public interface alone."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _create(
     pitch: int = 0,
 ) -> _Handle:
     with warnings.catch_warnings():
-        # Unnormalized repetition clamps, which is what some configurations are there to show.
+        # Unnormalized repetition clamps; some configurations test this.
         warnings.simplefilter("ignore", bl.SamplerWarning)
         handle = bl.create_image(memory, desc, queue, sampler=_sampler(configuration), pitch=pitch)
     assert isinstance(handle, bl.SampledImageHandle)
@@ -65,7 +65,7 @@ def _create(
 
 @contextmanager
 def _image(queue: bl.Queue, configuration: Configuration) -> Iterator[_Handle]:
-    """The configuration's image in image memory."""
+    """Create the configuration's image in image memory."""
     desc = _descriptor(configuration)
     with bl.ImageMem(desc, queue) as memory:
         for level, pixels in enumerate(configuration.pixels()):
@@ -83,7 +83,7 @@ def _image(queue: bl.Queue, configuration: Configuration) -> Iterator[_Handle]:
 
 @contextmanager
 def _plain_memory(queue: bl.Queue, configuration: Configuration) -> Iterator[_Handle]:
-    """The configuration's image in memory that is no image's: pitched rows, or one row."""
+    """Create the configuration's image in memory outside of images: pitched rows, or one row."""
     desc = _descriptor(configuration)
     pixels = configuration.pixels()[0]
     if configuration.memory == "pitch2d":
@@ -105,7 +105,7 @@ def _plain_memory(queue: bl.Queue, configuration: Configuration) -> Iterator[_Ha
 def _call(queue: bl.Queue, handle: _Handle, configuration: Configuration) -> Array:
     coordinates = configuration.point("coordinates")
     operation, kind = configuration.operation, configuration.type
-    dtype = np.float32 if configuration.channel_type == "fp16" else None  # as a texture instruction gives it
+    dtype = np.float32 if configuration.channel_type == "fp16" else None  # as returned by a texture instruction
     if operation == "fetch":
         if kind == "array":
             return bl.fetch_image_array(queue, handle, coordinates, configuration.point("layers"), dtype=dtype)
@@ -123,7 +123,7 @@ def _call(queue: bl.Queue, handle: _Handle, configuration: Configuration) -> Arr
 
 
 def run(queue: bl.Queue, configuration: Configuration) -> Array:
-    """What the queue's device gives: (points, channels) of the value type."""
+    """Return the results of the queue's device: (points, channels) of the value type."""
     place = _image if configuration.memory == "array" else _plain_memory
     with place(queue, configuration) as handle:
         return np.asarray(_call(queue, handle, configuration))

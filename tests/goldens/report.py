@@ -1,4 +1,4 @@
-"""Printing a table from a test, whatever pytest captures."""
+"""Print a table from a test, regardless of pytest's capture."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 
 def show(config: pytest.Config, lines: Iterable[str]) -> None:
-    """Writes lines to the terminal at once, after an empty one."""
+    """Write lines to the terminal at once, after an empty one."""
     reporter = config.pluginmanager.getplugin("terminalreporter")
     capture = config.pluginmanager.getplugin("capturemanager")
     if reporter is None:

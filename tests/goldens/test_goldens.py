@@ -1,4 +1,4 @@
-"""Every recorded configuration, on the device of ``--device``, to the bit."""
+"""Bitwise comparison of every recorded configuration on the device of ``--device``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ for _configuration in configurations():
 
 @pytest.fixture(scope="module")
 def table(request: pytest.FixtureRequest) -> Iterator[Table]:
-    """Filled by the tests of this module and printed after them."""
+    """Table filled by the tests of this module and printed after them."""
     made = Table()
     yield made
     show(request.config, made.lines())

@@ -32,7 +32,7 @@ def available(name: str) -> Any:
 
 
 def numpy_linear(pixels: Array, points: Array) -> Array:
-    """Sample (height, width, channels) linearly, clamped at the edges, pixel centres at one half; return (N, channels)."""
+    """Sample (height, width, channels) linearly to (N, channels), clamped at the edges, pixel centres at one half."""
     height, width = pixels.shape[:2]
     x, y = np.clip(points[:, 0] - 0.5, 0, width - 1), np.clip(points[:, 1] - 0.5, 0, height - 1)
     i, j = np.minimum(x.astype(np.int64), width - 2), np.minimum(y.astype(np.int64), height - 2)
