@@ -72,7 +72,7 @@ def sampled_image(
 
 
 def reductions(pixels: Array) -> list[Array]:
-    """Return the mipmap levels of (height, width, channels): each pixel is the mean of four, down to one row or column."""
+    """Return the mipmap levels of (height, width, channels): each pixel averages four, down to one row or column."""
     levels = [pixels]
     while min(levels[-1].shape[:2]) > 1:
         last = levels[-1][: levels[-1].shape[0] // 2 * 2, : levels[-1].shape[1] // 2 * 2].astype(np.float64)

@@ -9,6 +9,6 @@ import bindless as bl
 
 @pytest.fixture
 def needs_spirv(device: bl.Device) -> None:
-    """For tests of what the tool writes into SPIR-V, where it is not the OpenCL C that a driver compiles."""
+    """Skip tests of generated SPIR-V on devices whose driver compiles OpenCL C."""
     if device.backend is bl.Backend.opencl and device._record.native.il_function is None:
         pytest.skip(f"{device.name} takes no SPIR-V")

@@ -1,4 +1,4 @@
-"""Where NVIDIA's assembler is: on PATH, or in the wheel nvidia-cuda-nvcc."""
+"""Location of NVIDIA's assembler: on PATH, or in the wheel nvidia-cuda-nvcc."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["ptxas"]
 
 
 def ptxas() -> str | None:
-    """Its path, or None."""
+    """Return its path, or None."""
     found = shutil.which("ptxas")
     spec = importlib.util.find_spec("nvidia")
     for folder in (spec.submodule_search_locations or []) if spec and not found else []:

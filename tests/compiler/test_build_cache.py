@@ -1,4 +1,4 @@
-"""Kernel files that were built before: when the entry is taken, and when it is not."""
+"""Cache of built kernel files: conditions of hits and misses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SOURCE = '#include "value.h"\nkernel void k(global int *out) { int unused; out[g
 
 @pytest.fixture
 def built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
-    """The names of sources that were compiled, and an empty cache."""
+    """The names of compiled sources, and an empty cache."""
     monkeypatch.setenv("BINDLESS_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("BINDLESS_CACHE", raising=False)
     names: list[str] = []
@@ -58,7 +58,7 @@ def test_headers_that_changed_or_are_found_elsewhere(built: list[str], source: P
     (headers / "value.h").write_text("#define VALUE 2\n")
     second = bl.build(source, includes=headers, targets="spirv")
     assert second.sections[0].data != first.sections[0].data and len(built) == 2
-    (source.parent / "value.h").write_text("#define VALUE 3\n")  # before those of other folders
+    (source.parent / "value.h").write_text("#define VALUE 3\n")  # before the remaining folders
     third = bl.build(source, includes=headers, targets="spirv")
     assert third.sections[0].data != second.sections[0].data and len(built) == 3
 

@@ -1,4 +1,4 @@
-"""``convert_T`` in every form that kernels call, against numpy and exact arithmetic: tool, translator and device."""
+"""``convert_T`` in every form, compared with numpy and exact arithmetic: tool, translator and device."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MODES = ("", "_rte", "_rtz", "_rtp", "_rtn")
 
 
 def _forms(source: str, target: str) -> list[str]:
-    """Modes for a pair of types; floats that may not fit an integer saturate."""
+    """Return modes for a pair of types; floats that may not fit an integer saturate."""
     if target in FLOATS:
         return list(MODES)
     return [f"_sat{mode}" for mode in MODES] + ([""] if source in INTEGERS else [])
@@ -75,7 +75,7 @@ def _values(code: str) -> Array:
 
 def _round(value: Fraction, mode: str) -> int:
     if mode == "_rte":
-        return round(value)  # Python's goes to the even one
+        return round(value)  # Python rounds ties to even
     whole = value.numerator // value.denominator
     if mode == "_rtn" or whole == value:
         return whole
@@ -92,7 +92,7 @@ def _integer(value: Any, dtype: Any, mode: str) -> int:
 
 
 def _float(value: Any, dtype: Any, mode: str) -> Any:
-    """The float next to an exact value on the side that the mode asks for."""
+    """Return the float next to an exact value in the direction of the rounding mode."""
     with np.errstate(over="ignore"):
         near = _nearest(value, dtype)
         if mode in ("", "_rte") or not np.isfinite(value):
@@ -107,7 +107,7 @@ def _float(value: Any, dtype: Any, mode: str) -> Any:
 
 
 def _nearest(value: Any, dtype: Any) -> Any:
-    """numpy rounds integers to half by way of double, which is exact for what does not overflow."""
+    """Round to the nearest; numpy rounds integers to half through double, which is exact unless it overflows."""
     return np.asarray(value).astype(dtype)[()]
 
 
@@ -116,7 +116,7 @@ def _wanted(values: Array, target: str, mode: str) -> Array:
     if target in FLOATS:
         return np.array([_float(value, dtype, mode) for value in values], dtype)
     if not mode:
-        return values.astype(dtype)  # modulo its width
+        return values.astype(dtype)  # modulo 2 to the power of its width
     return np.array([_integer(value, dtype, mode.removeprefix("_sat")) for value in values], dtype)
 
 

@@ -1,4 +1,4 @@
-"""Kernels of users against include/bindless/device.h: every function for every type, through the same tools."""
+"""User kernels with include/bindless/device.h: every function for every type, through the same tools."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_handles_come_from_arrays_pointers_and_structures(target: str, tmp_path:
     data = build(HANDLES, target, tmp_path)
     if target == "ptx":
         assert data.count(b"tex.2d.v4.f32.f32") == 3
-        # In SYCL's order of two dimensions, the last is the native first.
+        # In SYCL's order, the last of two dimensions is the first native one.
         assert b"%ctaid.x" in data and b"%nctaid.y" in data and b"%ctaid.y" not in data
         assert b"bar.sync" in data or b"barrier.sync" in data
     else:

@@ -1,4 +1,4 @@
-"""Arrays as arguments of kernels: their elements are those of the source's type, or the launch is refused."""
+"""Array arguments of kernels: the element type must match the source's type, or the launch is refused."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FITS = [
     ("double*", "f8"), ("double*", "c16"), ("half*", "f2"), ("int*", "i4"), ("int*", "u4"), ("uint*", "i4"),
     ("uint4*", "u4"), ("unsigned int*", "u4"), ("long*", "u8"), ("ulong*", "i8"), ("size_t*", "u8"), ("short*", "u2"),
     ("ushort*", "i2"), ("bool*", "?"), ("bool*", "u1"), ("long*", "m8[s]"),
-    # Bytes, and what the source alone knows.
+    # Bytes, and types known from the source only.
     ("void*", "f8"), ("char*", "f8"), ("uchar*", "f4"), ("unsigned char*", "i4"), ("uchar4*", "f4"), ("pair_t*", "f8"),
     ("float**", "f8"), ("", "f8"),
     # Structures and raw bytes.
@@ -155,7 +155,7 @@ def test_accessors_graphs_and_arrays_of_others(queue: bl.Queue, built: bl.Kernel
     numbers = np.array([1, 2, 3, 4], "f8")
 
     class Other:
-        """Another library's array: what it says of itself is all that is known."""
+        """Array of another library, known by its interface only."""
 
         def __init__(self, array: bl.UsmArray) -> None:
             self.array = array

@@ -1,4 +1,4 @@
-"""Every function for images of users' kernels, in every geometry: the numbers of the package's device functions."""
+"""Every image function of user kernels, in every geometry, compared with the package's device functions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CLASSES = {"float4": "fp32", "int4": "signed_int32", "uint4": "unsigned_int32"}
 
 
 def _kernel(dims: int, layered: bool, value: str) -> str:
-    """Position i of a list of float4 (x, y, z, layer): fetched, sampled by two ways, and written to the other image."""
+    """Return a kernel that fetches, samples in two forms and writes at position i of a list of float4 (x, y, z, layer)."""
     form, layer = ("_array", ", (uint)p.w") if layered else ("", "")
     parts = ["p.x", "p.y", "p.z, 0"][:dims]
     floats, ints = ", ".join(parts), ", ".join(f"(int){part}" if "," not in part else "(int)p.z, 0" for part in parts)

@@ -1,4 +1,4 @@
-"""Functions of OpenCL C that the tool defines where LLVM's translator to SPIR-V lacks them, or has them wrong."""
+"""Functions of OpenCL C that the tool defines because LLVM's translator to SPIR-V lacks or mistranslates them."""
 
 from __future__ import annotations
 
@@ -106,9 +106,9 @@ def test_atomics_where_the_memory_is_chosen(queue: bl.Queue) -> None:
 
 
 def test_atomics_say_which_memory(atomics: bl.KernelFile) -> None:
-    """Some drivers have no atomic functions for generic pointers."""
+    """Atomics use specific address spaces: some drivers have no atomic functions for generic pointers."""
     words = np.frombuffer(atomics.sections[0].data, "<u4").tolist()
-    storage: dict[int, int] = {}  # of types of pointers
+    storage: dict[int, int] = {}  # pointer types
     types: dict[int, int] = {}
     found, at = set(), 5
     while at < len(words):
@@ -120,7 +120,7 @@ def test_atomics_say_which_memory(atomics: bl.KernelFile) -> None:
         elif 227 <= code <= 242:  # atomic instructions; the pointer follows the result
             found.add(storage[types[words[at + (1 if code == 228 else 3)]]])
         at += length
-    assert found == {4, 5}  # of the work-group, and of all
+    assert found == {4, 5}  # address spaces of work-groups and of the device
 
 
 def test_any_and_all(queue: bl.Queue) -> None:
@@ -147,7 +147,7 @@ def test_any_and_all(queue: bl.Queue) -> None:
 
 
 def test_printf(queue: bl.Queue, capfd: pytest.CaptureFixture[str]) -> None:
-    """The format is a pointer to characters, as SPIR-V asks; ``spirv-val`` sees it where it is installed."""
+    """The format is a pointer to characters, as SPIR-V requires; ``spirv-val`` checks it where it is installed."""
     text = """
 kernel void say(global const int *in)
 {

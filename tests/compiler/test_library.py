@@ -1,6 +1,6 @@
-"""The package's own functions of OpenCL C for NVIDIA GPUs: their sources run on the reference device as SPIR-V.
+"""The package's own OpenCL C functions for NVIDIA GPUs: their sources run on the reference device as SPIR-V.
 
-Results are compared with numpy's in a wider type, within the errors that OpenCL C's full profile allows.
+The tests compare results with numpy's in a wider type, within the errors that OpenCL C's full profile allows.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PI = np.longdouble("3.14159265358979323846264338327950288")
 
 
 def _half_turns(x: Wide) -> tuple[Wide, Wide]:
-    """The sine and the cosine of pi x; what is left of whole quarters is exact."""
+    """Return sine and cosine of pi x; the remainder after whole quarters is exact."""
     turned = np.fmod(x, 2)
     quarter = np.rint(2 * turned)
     sine, cosine = np.sin((turned - quarter / 2) * PI), np.cos((turned - quarter / 2) * PI)
@@ -139,7 +139,7 @@ kernel void remquo_{t}(global const {t} *x, global const {t} *y, global {t} *out
 
 @pytest.fixture(scope="module")
 def run() -> Callable[..., Any]:
-    """Results of a kernel of the library on the reference device: one array, or one for each output."""
+    """Return results of a library kernel on the reference device: one array, or one per output."""
     queue = bl.Queue(next(d for d in bl.get_devices() if d.backend is bl.Backend.reference), in_order=True)
     bundle = bl.load_kernel_bundle(_file(), queue)
 
@@ -156,7 +156,7 @@ def run() -> Callable[..., Any]:
 
 
 def _inputs(type_: type, interval: tuple[float, float], seed: int, count: int = COUNT) -> npt.NDArray[Any]:
-    """Half of them spread evenly, half by their magnitudes."""
+    """Return inputs: half of them spread evenly, half by their magnitudes."""
     rng = np.random.default_rng(seed)
     low, high = interval
     even = rng.uniform(low, high, count // 2)
@@ -169,7 +169,9 @@ def _inputs(type_: type, interval: tuple[float, float], seed: int, count: int = 
 
 
 def _ulps(result: npt.NDArray[Any], exact: Wide) -> npt.NDArray[Any]:
-    """Distances in units of the last place of the exact value; 0 where both are the same infinity or not a number."""
+    """Return distances in units of the last place of the exact value; 0 where both are the same infinity or not a
+    number.
+    """
     info = np.finfo(result.dtype)
     wide = result.astype(np.longdouble)
     with np.errstate(all="ignore"):
@@ -198,7 +200,7 @@ def test_functions_of_one_number(run: Callable[..., Any], name: str, type_: type
     if name == "tgamma":
         x = x[(x > 0) | (np.abs(x - np.rint(x)) > 1e-3)]
     with np.errstate(all="ignore"):
-        # The C library's functions of double are right within a place themselves.
+        # The C library's functions of double have an error below one unit in the last place.
         slack = 1 if type_ is np.float64 and name in ("erf", "erfc", "tgamma") else 0
         _assert_close(run(name, x), exact(x.astype(np.longdouble)), bound - slack, x)
 
@@ -209,7 +211,7 @@ def test_angles_of_many_turns(run: Callable[..., Any], name: str, type_: type) -
     rng = np.random.default_rng(2)
     top = 127 if type_ is np.float32 else 1023
     x = np.ldexp(rng.uniform(0.5, 1, COUNT), rng.integers(10, top, COUNT)).astype(type_)
-    # numpy's longdouble has 64 bits: enough for the reduction that the C library does with all of those of pi.
+    # numpy's longdouble has 64 bits: enough for the C library's argument reduction, which uses all bits of pi.
     _assert_close(run(name, x), UNARY[name][1](x.astype(np.longdouble)), 5 if name == "tan" else 4, x)
 
 

@@ -1,7 +1,7 @@
-"""Functions that the package makes for NVIDIA GPUs where libclc is absent, against the reference device's own.
+"""Functions that the package generates for NVIDIA GPUs without libclc, compared with the reference device's own.
 
-A source calls functions of OpenCL C. For PTX the package defines them; here these definitions get other names, are
-built for SPIR-V, and run next to the functions of the reference, which are written in C: the bits have to be the same.
+A source calls functions of OpenCL C. For PTX the package defines them; the tests rename these definitions, build them
+for SPIR-V, and run them next to the functions of the reference, which are written in C: the bits must be equal.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ RELATIONS = ("isequal", "isnotequal", "isgreater", "isgreaterequal", "isless", "
 
 
 def _integers() -> list[tuple[str, list[str]]]:
-    """Calls by their text, and the types of a, b and c."""
+    """Return calls by their text, and the types of a, b and c."""
     calls: list[tuple[str, list[str]]] = []
     for type_ in INTEGERS:
         calls += [(f"{name}(a)", [type_]) for name in ("abs", "clz", "ctz", "popcount")]
@@ -64,7 +64,7 @@ def _reals() -> list[tuple[str, list[str]]]:
 
 
 def _conversions(source: str) -> list[tuple[str, list[str]]]:
-    """From one type. Values that do not fit are left to saturating conversions."""
+    """Return conversions from one type. Only saturating conversions receive values that do not fit."""
     calls: list[tuple[str, list[str]]] = []
     for target in INTEGERS:
         calls += [(f"convert_{target}_sat{rounding}(a)", [source]) for rounding in ("", "_rte", "_rtp", "_rtn")]
@@ -74,7 +74,7 @@ def _conversions(source: str) -> list[tuple[str, list[str]]]:
 
 
 def _results(calls: list[tuple[str, list[str]]], count: int, tmp_path: Path) -> list[npt.NDArray[Any]]:
-    """Of each call, by both kinds of functions: two arrays of bytes."""
+    """Return the results of each call, by both kinds of functions: two arrays of bytes."""
     width = "" if count == 1 else str(count)
     kernels = []
     for number, (call, types) in enumerate(calls):
@@ -114,7 +114,7 @@ def _results(calls: list[tuple[str, list[str]]], count: int, tmp_path: Path) -> 
 
 
 def _example(call: str, types: list[str], width: str) -> str:
-    """The call with values, for the type of its result."""
+    """Return the call with values, for the type of its result."""
     for name, type_ in zip("abc", types):
         call = re.sub(rf"\b{name}\b", f"({type_}{width})0", call)
     return call

@@ -1,4 +1,4 @@
-"""Kernels as OpenCL C for devices without handles: what becomes of the parameters, and what is refused."""
+"""Kernels as OpenCL C for devices without handles: generated parameters, and refused sources."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _text(source: str, **options: object) -> str:
 
 
 def _parameters(text: str, function: str) -> list[list[str]]:
-    """Of each definition of a function."""
+    """Return the parameters of each function definition."""
     found = re.findall(rf"\b{function}\(([^()]*)\)\s*\{{", text)
     return [[" ".join(part.split()) for part in listed.split(",")] for listed in found]
 

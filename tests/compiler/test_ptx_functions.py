@@ -1,6 +1,6 @@
-"""OpenCL C on NVIDIA GPUs beyond libclc: what each function becomes in PTX, which ``ptxas`` judges where it is.
+"""OpenCL C on NVIDIA GPUs beyond libclc: the PTX of each function, checked with ``ptxas`` where it is installed.
 
-What they compute is proven on a GPU, by the tests of ``tests/reference_kernels`` with ``--device cuda``.
+The tests of ``tests/reference_kernels`` with ``--device cuda`` check the results on a GPU.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def _ptx(body: str, architecture: str = "sm_75") -> str:
-    """The kernel with this body, for pointers of each type; ``build`` asks ``ptxas``."""
+    """Return the kernel with this body, for pointers of each type; ``build`` runs ``ptxas``."""
     text = f"""
 kernel void test(global int *i, global uint *u, global long *l, global float *f, global double *d, global half *h,
                  global half4 *v, global uint4 *b, local int *piece, ulong address, uint n)
@@ -31,7 +31,7 @@ kernel void test(global int *i, global uint *u, global long *l, global float *f,
 }}
 """
     data = bl.build(text, targets="ptx", architecture=architecture).sections[0].data.decode()
-    assert ".extern .func" not in data  # functions that it calls are in it; how many are inlined is libclc's matter
+    assert ".extern .func" not in data  # the PTX contains the called functions; libclc decides which are inlined
     return data
 
 
@@ -86,7 +86,7 @@ def test_atomics(statement: str, wanted: list[str]) -> None:
 
 
 def test_orders_that_are_not_constant() -> None:
-    """Each order and scope has its way: three of each, with a fence before and after all but relaxed ones."""
+    """Each order and scope has a branch: three of each, with a fence before and after all but relaxed ones."""
     text = _ptx("atomic_fetch_add_explicit((global atomic_int *)i, 3, (memory_order)n, (memory_scope)x);")
     assert sorted(set(_instructions(text, r"fence\."))) == [
         "fence.acq_rel.cta", "fence.acq_rel.gpu", "fence.acq_rel.sys", "fence.sc.cta", "fence.sc.gpu", "fence.sc.sys",
@@ -127,13 +127,13 @@ def test_groups(statement: str, wanted: dict[str, int]) -> None:
 
 
 def test_groups_for_a_newer_gpu() -> None:
-    """All at once: what one function needs does not get in another's way."""
+    """All functions at once: the helpers of one do not conflict with those of another."""
     text = _ptx("\n    ".join(f"{{ {statement} }}" for statement, _ in SUB_GROUPS), "sm_90")
     assert ".target sm_90" in text and "shfl.sync.idx.b32" in text
 
 
 def test_questions_about_sub_groups() -> None:
-    """Warps are 32 work-items in the order of their local ids, so no register of the hardware but ``tid`` is read."""
+    """Warps are 32 work-items in the order of their local ids: the code reads no register but ``tid``."""
     text = _ptx(
         "u[1] = get_sub_group_size(); u[2] = get_sub_group_id(); u[3] = get_sub_group_local_id(); "
         "u[4] = get_num_sub_groups(); u[5] = get_max_sub_group_size(); u[6] = get_enqueued_num_sub_groups(); "
@@ -148,7 +148,7 @@ def test_questions_about_sub_groups() -> None:
 
 
 def test_halves() -> None:
-    """Computed in float and rounded once; products and sums at once in half."""
+    """Functions compute in float and round once; products and sums at once compute in half."""
     text = _ptx(
         "v[0] = sqrt(v[1]) + pow(v[1], v[2]) + sin(v[3]); h[0] = sqrt(h[1]); v[4] = mix(v[1], v[2], h[3]); "
         "v[5] = clamp(v[1], h[2], h[3]); i[1] = isnan(h[4]); v[6] = select(v[1], v[2], isless(v[1], v[2])); "
@@ -166,7 +166,7 @@ def test_halves() -> None:
 
 
 def test_floats_kept_as_halves() -> None:
-    """Behind pointers to any memory too: these functions libclc has."""
+    """Pointers to any address space work too: libclc has these functions."""
     text = _ptx(
         "half *p = h[0] > 0 ? (half *)(h + x) : (half *)address; const half *q = p; f[1] = vload_half(1, q); "
         "vstore4(vload_half4(2, q), 1, f); vstore3(vloada_half3(3, q), 3, f); vstore_half(f[0], 1, p); "
@@ -218,7 +218,7 @@ def test_every_level_of_optimisation(level: int) -> None:
 
 
 def test_functions_of_users_are_their_own() -> None:
-    """A name alone decides nothing: what a source defines is left as it is."""
+    """A definition in the source takes precedence over the generated function of the same name."""
     text = "half twice(half x)\n{ return x + x; }\nint sub_group_twice(int x) { return 2 * x; }\n"
     text += "kernel void k(global half *h, global int *i)\n{ *h = twice(*h); *i = sub_group_twice(*i); }"
     assert "shfl" not in bl.build(text, targets="ptx").sections[0].data.decode()
@@ -227,7 +227,7 @@ def test_functions_of_users_are_their_own() -> None:
 
 
 def test_declarations_are_read() -> None:
-    """Types with spaces and attributes, functions of C, and what is defined."""
+    """The parser reads types with spaces and attributes, C functions, and definitions."""
     found = undefined(
         "declare dso_local zeroext i1 @_Z5threePU3AS1iDv4_h(ptr addrspace(1) noundef captures(none), "
         "<4 x i8> noundef) #2\n"

@@ -1,4 +1,4 @@
-"""The two toolchains: LLVM's tools, and the packages of ``bindless[kernels]``; which is taken, and what both give."""
+"""The two toolchains, LLVM's tools and the packages of ``bindless[kernels]``: selection and results."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def queue() -> bl.Queue:
 
 
 def _numbers(queue: bl.Queue, picture: npt.NDArray[np.float32]) -> list[npt.NDArray[Any]]:
-    """What the kernels compute."""
+    """Return the results of the kernels."""
     bundle = bl.load_kernel_bundle(bl.build(KERNELS), queue)
 
     def memory(values: npt.ArrayLike, type_: Any = np.float32) -> bl.UsmArray:
@@ -150,7 +150,7 @@ def test_both_know_the_same_kernels(path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @needs_pip
 def test_a_fault_of_llvm_is_an_error_with_its_words(tmp_path: Path) -> None:
-    """An instruction of another processor, which ends LLVM."""
+    """An instruction of another processor crashes LLVM."""
     head = 'target triple = "nvptx64-nvidia-cuda"\n'
     bad, good = tmp_path / "bad.ll", tmp_path / "good.ll"
     bad.write_text(
@@ -169,7 +169,7 @@ def test_a_fault_of_llvm_is_an_error_with_its_words(tmp_path: Path) -> None:
 @pytest.mark.skipif(PTXAS is None, reason="needs ptxas: pip install nvidia-cuda-nvcc, or NVIDIA's toolkit")
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_90", "sm_100", "sm_120"])
 def test_ptxas_takes_what_pip_gives(architecture: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Of the examples and of kernels with functions of all kinds. Newer GPUs run PTX for older ones too."""
+    """Examples, and kernels with functions of all kinds. Newer GPUs run PTX for older ones too."""
     monkeypatch.setenv("BINDLESS_LLVM", "pip")
     for number, source in enumerate([KERNELS, *EXAMPLES]):
         (section,) = _built_ptx(source).sections
@@ -193,7 +193,7 @@ def _built_ptx(source: str | Path) -> bl.KernelFile:
     reason="needs libclc for NVIDIA GPUs: apt install libclc-22",
 )
 def test_pip_with_another_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    """libclc has functions that the package defines too."""
+    """libclc has some of the functions that the package defines."""
     tools = LLVMTools.on_path()
     assert tools is not None
     monkeypatch.setenv("BINDLESS_LLVM", "pip")
@@ -260,7 +260,7 @@ def test_without_any_the_error_names_the_packages(
 
 
 class _Tools:
-    """Stands for LLVM's tools of a version."""
+    """Substitute for LLVM's tools of a version."""
 
     def __init__(self, major: int) -> None:
         self.major = major

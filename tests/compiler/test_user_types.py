@@ -1,4 +1,4 @@
-"""Three components, structures of the user, and normalized images as floats, in kernels of users, against numpy."""
+"""User kernels with three components, user structures, and normalized images as floats, compared with numpy."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ SIZES = {1: "", 2: "2", 3: "3", 4: "4"}
 
 
 def value_of(codes: Array, kind: str) -> Array:
-    """What codes stand for, computed in float64 and rounded once."""
+    """Return the numbers that codes represent, computed in float64 and rounded once."""
     return np.maximum(codes.astype(np.float64) / LARGEST[kind], -1).astype(np.float32)
 
 
 def code_of(values: Array, kind: str) -> Array:
-    """The nearest code, ties to even, of clamped values."""
+    """Return the nearest code, ties to even, of clamped values."""
     lowest = 0.0 if kind.startswith("u") else -1.0
     inside = np.clip(np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=2.0, neginf=-2.0), lowest, 1.0)
     return np.rint(inside * LARGEST[kind]).astype(STORAGE[kind])
@@ -83,7 +83,7 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
 
 
 def line_of(texels: Array) -> tuple[Array, ctypes.c_uint64, Any]:
-    """A surface of one line of pixels, its handle, and what must outlive it."""
+    """Return a surface of one line of pixels, its handle, and the objects that must outlive it."""
     whole = np.ascontiguousarray(texels[np.newaxis, np.newaxis])
     surface = surface_of(whole)
     return whole, ctypes.c_uint64(ctypes.addressof(surface)), surface
@@ -96,7 +96,7 @@ def address(array: Array) -> ctypes.c_void_p:
 @pytest.mark.parametrize("kind", LARGEST)
 @pytest.mark.parametrize("components", SIZES)
 def test_every_code_on_ptx(host: ctypes.CDLL, kind: str, components: int) -> None:
-    lanes = 4 if components == 3 else components  # a pixel of three is one of four
+    lanes = 4 if components == 3 else components  # a pixel of three channels is stored as four
     codes = np.arange(2 ** (8 * np.dtype(STORAGE[kind]).itemsize)).astype(STORAGE[kind]).reshape(-1, lanes)
     texels, handle, _keep = line_of(codes)
     out = np.zeros((len(codes), lanes), np.float32)
@@ -200,7 +200,7 @@ def built() -> bl.KernelFile:
 
 
 class Images:
-    """An image with its pixels, as sampled and unsampled handles, and a second one to write to."""
+    """An image with its pixels, as sampled and unsampled handles, and a second image for writes."""
 
     def __init__(self, queue: bl.Queue, channel_type: str, dtype: str, seed: int) -> None:
         self.desc = bl.ImageDescriptor(7, 5, num_channels=4, channel_type=channel_type)
@@ -274,7 +274,7 @@ def test_normalized_images_as_floats(built: bl.KernelFile, queue: bl.Queue, kind
     queue.parallel_for((5, 7), kernel, images.unsampled, images.target, out).wait()
     wanted = value_of(images.pixels, kind)
     found = out.numpy(queue)
-    if queue.device.backend is bl.Backend.opencl:  # its conversions are allowed 1.5 ULP
+    if queue.device.backend is bl.Backend.opencl:  # its conversions may err by 1.5 ULP
         np.testing.assert_allclose(found, wanted, rtol=1.8e-7, atol=0)
     else:
         np.testing.assert_array_equal(found, wanted)

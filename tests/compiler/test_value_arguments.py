@@ -1,4 +1,4 @@
-"""Vectors and structures passed by value from numpy: what arrives is what numpy holds, byte for byte."""
+"""Vectors and structures passed by value from numpy arrive byte for byte."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NUMBERS = """
 kernel void take_numbers(global double *out, float f, double d, int i, uchar u)
 { out[0] = f; out[1] = d; out[2] = i; out[3] = u; }
 """
-# What not every device has, apart.
+# Types that not every device has.
 HALVES = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n" + TAKE.format("half8")
 DOUBLES = "".join(TAKE.format(name) for name, dtype, _ in VECTORS if dtype == "f8") + NUMBERS
 SOURCE = (
@@ -67,7 +67,7 @@ def bundle(built: bl.KernelFile, queue: bl.Queue) -> bl.KernelBundle:
 
 @pytest.fixture
 def take(bundle: bl.KernelBundle, queue: bl.Queue) -> Take:
-    """The kernel that takes a vector, or numbers."""
+    """Return the kernel that takes a vector, or numbers."""
 
     def found(name: str) -> bl.Kernel:
         apart = {
@@ -188,7 +188,7 @@ def test_structures_that_do_not_fit(bundle: bl.KernelBundle, queue: bl.Queue) ->
 
 @pytest.mark.usefixtures("needs_spirv")
 def test_sources_that_tell_no_types(built: bl.KernelFile, queue: bl.Queue, tmp_path: Path) -> None:
-    """SPIR-V without words of the source has types still, PTX alone has sizes."""
+    """SPIR-V without source text still has types; PTX alone has sizes."""
     section = next(s for s in built.sections if (s.language == "ptx") == (queue.device.backend is bl.Backend.cuda))
     kernel = bl.load_kernel_bundle(_without_strings(section.data), queue).get_kernel("take_int3")
     assert kernel.arguments is not None
@@ -206,7 +206,7 @@ def test_sources_that_tell_no_types(built: bl.KernelFile, queue: bl.Queue, tmp_p
 
 
 def _without_strings(module: bytes) -> bytes:
-    """The module without OpString; PTX has none."""
+    """Return the module without OpString; PTX has none."""
     if module[:4] != b"\x03\x02\x23\x07":
         return module
     words = np.frombuffer(module, "<u4")

@@ -190,7 +190,7 @@ def test_sample(queues: tuple[bl.Queue, bl.Queue], dims: int, channel_type: str,
 @pytest.mark.parametrize("dims", [1, 2, 3])
 @pytest.mark.parametrize("channel_type", FLOATS)
 def test_mipmap_settings_on_standard_images(queues: tuple[bl.Queue, bl.Queue], dims: int, channel_type: str) -> None:
-    """Anisotropy makes the filter run even on a single texel, visible with 8-bit snorm; linear mip filtering does not."""
+    """Anisotropy makes the filter run even on a single texel, visible with 8-bit snorm; mip filtering does not."""
     desc = _desc(SHAPES[dims], num_channels=2, channel_type=channel_type)
     ratios = (0.0, 1.0, 2.0, 16.0) if queues[0].device.has("ext_oneapi_mipmap_anisotropy") else (0.0,)
     with _Images(queues, desc) as images:

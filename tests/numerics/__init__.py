@@ -1,1 +1,1 @@
-"""Sampling on the reference device, compared with independent computations: float64 numpy, OpenCL devices, fractions."""
+"""Sampling on the reference device, compared with independent results: float64 numpy, OpenCL devices, fractions."""

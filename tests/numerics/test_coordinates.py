@@ -77,7 +77,7 @@ def axis(texels: Fraction, size: int, mode: str, linear: bool) -> tuple[int | No
 
 
 def quad(a: int, b: int, whole: int) -> dict[tuple[int, int], int]:
-    """Return weights of two by two texels, by (x, y), with a constant sum."""
+    """Return weights of two by two texels, by (x, y), that sum to ``whole``."""
     right = (a * whole + 128) >> 8
     left = whole - right
     near = (left * (256 - b) + 128) >> 8

@@ -1,4 +1,4 @@
-"""Fixtures of the kernel tests: what a kernel computes, in a line."""
+"""Fixtures of the kernel tests: run a kernel in one line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Runner = Callable[..., list[Array]]
 
 @pytest.fixture
 def run(queue: bl.Queue) -> Runner:
-    """``run(text, name, size, *arguments, local=None)``: the arrays among the arguments, as the kernel leaves them."""
+    """``run(text, name, size, *arguments, local=None)``: the array arguments after the kernel has run."""
     cuda = queue.device.backend is bl.Backend.cuda
     bundles: dict[str, bl.KernelBundle] = {}
 
@@ -57,7 +57,7 @@ def run(queue: bl.Queue) -> Runner:
 
 
 def _module(text: str, only: str, passes: str, extensions: str, assembly: bool, cuda: bool) -> bytes:
-    """The text for the device; where kernels are kept for other machines, for GPUs too."""
+    """Build the text for the device; where kernels are kept for other machines, for GPUs too."""
     if assembly and cuda:
         pytest.skip("the module is SPIR-V")
     if assembly:
@@ -65,6 +65,6 @@ def _module(text: str, only: str, passes: str, extensions: str, assembly: bool, 
     if cuda:
         return ptx_of(text)
     if FOLDER and not passes:
-        with contextlib.suppress(bl.BuildError):  # it is kept, and skips the test there
+        with contextlib.suppress(bl.BuildError):  # it is kept, and skips the test on this machine
             bl.build(f"{text}\n", targets="ptx")
     return compiled_text(text, "spirv", only, passes, extensions)

@@ -13,7 +13,7 @@ Floats = npt.NDArray[np.float32]
 
 
 def scene(shape: tuple[int, int, int], colors: int) -> tuple[Floats, Floats]:
-    """A ball of density in a volume (depth, height, width), and colours with opacity."""
+    """Return a ball of density in a volume (depth, height, width), and colours with opacity."""
     z, y, x = (axis / size - 0.5 for axis, size in zip(np.indices(shape), shape))
     ramp = np.linspace(0, 1, colors)
     transfer = np.stack([ramp, ramp**2, 1 - ramp, 0.02 * ramp], 1)
@@ -21,7 +21,7 @@ def scene(shape: tuple[int, int, int], colors: int) -> tuple[Floats, Floats]:
 
 
 def in_numpy(volume: Floats, transfer: Floats, side: int, steps: int) -> npt.NDArray[Any]:
-    """The picture (side, side, 4)."""
+    """Return the picture (side, side, 4)."""
     y, x = (np.indices((side, side)).astype(np.float32) + np.float32(0.5)) / np.float32(side) - np.float32(0.5)
     total = np.zeros((side, side, 4), np.float32)
     for step in range(steps):

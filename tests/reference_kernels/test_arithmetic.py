@@ -23,11 +23,11 @@ INTEGERS = {
 }
 FLOATS = {"half": np.float16, "float": np.float32, "double": np.float64}
 PRAGMA = "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
-COUNT = 1000  # not a multiple of the lanes
+COUNT = 1000  # not a multiple of the number of lanes
 
 
 def _quotient(a: Array, b: Array) -> Array:
-    """Towards zero, as C has it."""
+    """Divide with truncation towards zero, as in C."""
     if a.dtype.kind == "u":
         return a // b
     magnitude = np.abs(a.astype(object)) // np.abs(b.astype(object))
@@ -98,7 +98,7 @@ def test_integers(run: Any, name: str, operation: str) -> None:
     a, b = _integers(INTEGERS[name], 1), _integers(INTEGERS[name], 2)[::-1].copy()
     b[b == 0] = 7
     if np.iinfo(INTEGERS[name]).min < 0:
-        b[b == -1] = 5  # the smallest number divided by -1 has no result
+        b[b == -1] = 5  # the smallest number divided by -1 overflows
     out = run(_source(name, INTEGER_OPERATIONS), operation, COUNT, a, b, np.zeros_like(a))[-1]
     with np.errstate(over="ignore"):
         np.testing.assert_array_equal(out, INTEGER_OPERATIONS[operation][1](a, b))
@@ -177,7 +177,7 @@ def test_conversions(run: Any, name: str, to: str) -> None:
 
 
 def test_conversions_that_do_not_fit(run: Any) -> None:
-    """Floats outside of an integer's range give the nearest one, and not-a-number gives 0: as the GPU has it."""
+    """Floats outside of an integer's range give the nearest integer, and not-a-number gives 0, as on GPUs."""
     values = np.array([3e9, -3e9, 1e30, -1e30, np.inf, -np.inf, np.nan, 2147483520.0, -0.5], np.float32)
     text = """kernel void convert(global const float *in, global int *s, global uint *u)
         { const size_t i = get_global_id(0); s[i] = convert_int_sat(in[i]); u[i] = convert_uint_sat(in[i]); }"""

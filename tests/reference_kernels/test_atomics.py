@@ -1,4 +1,4 @@
-"""Atomic functions by all their names, fences, and pointers to any address space, as OpenCL C has them."""
+"""Atomic functions by all their OpenCL C names, fences, and pointers to any address space."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_names_of_opencl_2(run: Any) -> None:
 
 
 def test_flags(run: Any) -> None:
-    """One work-item alone finds a flag clear; once it is cleared again, another one does."""
+    """One work-item alone finds a flag clear; after it is cleared again, another one does."""
     text = """kernel void test(volatile global atomic_flag *flags, global int *out)
     {
         const size_t i = get_local_id(0);
@@ -119,7 +119,7 @@ def test_fences_and_address_spaces(run: Any) -> None:
         out[i] = kind(any);
     }"""
     out = run(text, "test", 70, np.full(70, 3, np.int32), local=70)[-1]
-    # A pointer to memory of the work-item itself is of no fence: get_fence may say either.
+    # No fence applies to private memory: get_fence may return either value.
     assert list(out[0::3]) == [1 + 16 + 3000] * 24
     assert list(out[1::3]) == [2 + 8 + 5000] * 23
     assert all(value - 7000 - 4 in (0, 8, 16) for value in out[2::3])

@@ -1,4 +1,4 @@
-"""The built-in kernels' SPIR-V, run instruction by instruction, gives the bits of the driver's own device functions."""
+"""The built-in kernels' SPIR-V, executed by instruction, gives the same bits as the driver's own device functions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MODULES = kernels.modules("spirv")
 
 
 def _split(module: str) -> tuple[str, str, str]:
-    """Operation, geometry and value class."""
+    """Return operation, geometry and value class."""
     rest, _, letter = module.rpartition("_")
     geometry = next(name for name in ("2d_array", "1d_array", "1d", "2d", "3d") if rest.endswith("_" + name))
     return rest[: -len(geometry) - 1], geometry, letter
@@ -96,7 +96,7 @@ def _usm(queue: bl.Queue, array: Array) -> bl.UsmArray:
 def _native(
     queue: bl.Queue, operation: str, handle: Any, coords: Array, layers: Array | None, level: Array, channels: int
 ) -> Array:
-    """What the driver's own function gives."""
+    """Return the results of the driver's own function."""
     if operation.startswith("fetch"):
         if layers is None:
             return bl.fetch_image(queue, handle, coords, num_channels=channels)
@@ -203,7 +203,7 @@ def test_launches(queue: bl.Queue) -> None:
 
 
 def test_every_module_is_run() -> None:
-    """Those above are all there are."""
+    """The tests above cover all modules."""
     known = ("fetch", "sample", "write", "launch")
     assert [name for name in MODULES if not name.startswith(known)] == []
     for name in MODULES:

@@ -63,7 +63,7 @@ OpFunctionEnd
 """
 _IMPORT = 'OpDecorate %gid LinkageAttributes "__spirv_BuiltInGlobalInvocationId" Import'
 _VECTOR = "%value = OpIAdd %ulong %row %x"
-# What each form reads of the item at (x, y) in a range of 2 rows of 3.
+# Values that each form reads for the item at (x, y) in a range of 2 rows of 3.
 _READ: dict[str, tuple[str, Any]] = {
     "vector": (_VECTOR, lambda y, x: 3 * y + x),
     "component": ("%c = OpInBoundsAccessChain %component %gid %one32\n%value = OpLoad %ulong %c", lambda y, x: y),
@@ -167,7 +167,9 @@ OpFunctionEnd
 
 @pytest.mark.usefixtures("spirv")
 def test_kernels_that_share_a_refused_helper_are_refused_for_its_own_reason(queue: bl.Queue) -> None:
-    """Two kernels call a helper that calls what nobody defines: no recursion is seen, and linking gives both."""
+    """Two kernels call a helper that calls an undefined function: the build reports no recursion, and linking gives
+    both.
+    """
     kernels = 'OpEntryPoint Kernel %other "other" %gid\nOpEntryPoint Kernel %third "third" %gid'
     linkage = _IMPORT + '\nOpDecorate %absent LinkageAttributes "absent" Import'
     third = _TWO.replace("%other", "%third").replace("2", "4").replace("%got", "%got4")

@@ -1,4 +1,4 @@
-"""Branches, loops, switches, calls: work-items that part and meet again."""
+"""Branches, loops, switches, calls: work-items that diverge and reconverge."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _switch(n: int) -> int:
 
 
 def _goto(n: int) -> int:
-    """A loop that can be entered in two places."""
+    """A loop with two entries."""
     i, total, place = n % 11, 0, "b" if n % 2 else "a"
     while True:
         if place == "a":
@@ -136,7 +136,7 @@ def _source(body: str) -> str:
     return f"{head} {body} }}"
 
 
-# How much of the work LLVM has done before: all, calls left alone, variables left in memory.
+# LLVM's optimisation before the build: full, with calls kept, with variables kept in memory.
 PASSES = {"optimised": "", "calls": "function(mem2reg,instcombine,simplifycfg)", "plain": "globalopt"}
 
 
@@ -150,7 +150,7 @@ def test_shapes(run: Any, case: str, passes: str) -> None:
 
 @pytest.mark.parametrize("passes", PASSES)
 def test_calls(run: Any, passes: str) -> None:
-    """Functions that stay calls, with several returns, in loops, called in several places."""
+    """Calls that are not inlined: with several returns, in loops, from several places."""
     text = """
     static int pick(int n, int *extra)
     {
@@ -187,7 +187,7 @@ def test_calls(run: Any, passes: str) -> None:
 
 
 def test_values_of_loops_that_others_left(run: Any) -> None:
-    """What a work-item computed in a loop stays as it left it, though others go on."""
+    """A value computed in a loop keeps its state after the work-item leaves, while other work-items continue."""
     text = _source("int a = 1, b = n; while (b > 3) { a = a * 3 + b; b -= 7; } out[i] = a - b;")
 
     def model(n: int) -> int:
@@ -202,7 +202,7 @@ def test_values_of_loops_that_others_left(run: Any) -> None:
 
 
 def test_exchanged_phis(run: Any) -> None:
-    """Two values that change places at every turn of a loop."""
+    """Two values that swap in every iteration of a loop."""
     text = _source(
         "int a = 1, b = 2; for (int k = 0; k < n % 13; k++) { int t = a; a = b; b = t; } out[i] = a * 10 + b;"
     )

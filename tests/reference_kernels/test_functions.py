@@ -23,7 +23,7 @@ def _each(function: Callable[[float], float]) -> Callable[..., Array]:
 
 
 def _by_magnitude(a: Array, b: Array, sign: int) -> Array:
-    """The larger (1) or smaller (-1) in magnitude; of equals the one that is so itself."""
+    """Return the operand of larger (1) or smaller (-1) magnitude; of equal magnitudes the larger or smaller operand."""
     first = np.where(np.abs(a) == np.abs(b), sign * a > sign * b, sign * np.abs(a) > sign * np.abs(b))
     return np.where(first, a, b)
 
@@ -84,7 +84,7 @@ FUNCTIONS: dict[str, tuple[list[tuple[float, float]], Callable[..., Array]]] = {
 }
 # Units in the last place of the result. numpy's own double functions differ from the C library's by some.
 ULP = {"half": 1, "float": 1, "double": 8}
-# What OpenCL C asks of single precision (relative error as ULPs), and GPUs therefore give; it leaves lgamma open.
+# OpenCL C's limits for single precision (relative error in ULPs), which GPUs meet; lgamma has no limit.
 ULP_OF_OPENCL = {
     "acos": 4, "acosh": 4, "acospi": 5, "asin": 4, "asinh": 4, "asinpi": 5, "atan": 5, "atan2": 6, "atanh": 5,
     "atanpi": 5, "cbrt": 2, "cos": 4, "cosh": 4, "cospi": 4, "erf": 16, "erfc": 16, "exp": 3, "exp2": 3, "exp10": 3,
@@ -116,11 +116,11 @@ def test_functions(run: Any, device: bl.Device, name: str, function: str) -> Non
     exact = model(*(array.astype(np.float64) for array in inputs))
     wanted = exact.astype(DTYPES[name])
     distance = np.abs(out.astype(np.float64) - wanted.astype(np.float64))
-    # In single precision, as on GPUs: test_geometry_is_that_of_gpus knows its bits.
+    # Single precision, as on GPUs; test_geometry_is_that_of_gpus checks its bits.
     limit = 4 if (name, function) == ("float", "smoothstep") else ULP[name]
     if device.backend is not bl.Backend.reference and name == "float":
         limit = max(limit, ULP_OF_OPENCL.get(function, 0))
-    # Where terms cancel, a double's own error counts: a unit of the largest term.
+    # Where terms cancel, the error of double itself matters: a unit of the largest term.
     slack = 1e-14 * (10 + np.abs(exact)) if name == "double" else 0
     assert (distance <= limit * np.spacing(np.abs(wanted)).astype(np.float64) + slack).all()
 
@@ -202,7 +202,7 @@ def test_vectors_as_a_whole(run: Any) -> None:
 
 
 def _fused(a: Any, b: Any, c: Any) -> Any:
-    """a * b + c of floats, rounded once: their product is exact in 64 bits, and the sum nearly."""
+    """Compute a * b + c of floats, rounded once: the product is exact in 64 bits, and the sum nearly."""
     return (np.longdouble(a) * b + c).astype(np.float32)
 
 
@@ -218,7 +218,9 @@ GEOMETRY = """kernel void test(global const float4 *a, global const float4 *b, g
 
 
 def test_geometry_is_that_of_gpus(run: Any) -> None:
-    """Bit for bit what LLVM's library computes on NVIDIA GPUs: products are fused, all but the second; also far off."""
+    """Bitwise equal to LLVM's library on NVIDIA GPUs: all products but the second are fused; also at extreme
+    magnitudes.
+    """
     a, b = np.random.default_rng(12).uniform(-3, 3, (2, 600, 4)).astype(np.float32)
     a[200:300] *= np.float32(2.0**-70)
     a[300:400] *= np.float32(2.0**70)
@@ -231,7 +233,7 @@ def test_geometry_is_that_of_gpus(run: Any) -> None:
         return total
 
     def scaled(x: Any, up: float, down: float) -> Any:
-        """Components times a power of two, and that, where squares leave the range of floats."""
+        """Multiply components by powers of two, also where squares leave the range of floats."""
         squares = dot(x, x)
         power = np.where(squares < np.finfo(np.float32).tiny, up, np.where(np.isinf(squares), down, 1))
         return x * power[:, None].astype(np.float32), power.astype(np.float32)
@@ -301,7 +303,7 @@ def test_integer_functions(run: Any) -> None:
 
 
 def test_vectors_in_memory(run: Any) -> None:
-    """Vectors at addresses that are no multiple of their size, and halves."""
+    """Vectors at addresses that are not multiples of their size, and halves."""
     text = """kernel void test(global const float *in, global float *out, global half *halves, global const half *from)
     {
         const size_t i = get_global_id(0);

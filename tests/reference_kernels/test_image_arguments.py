@@ -1,4 +1,4 @@
-"""Images and samplers as OpenCL C has them: parameters of kernels, samplers in the source, queries."""
+"""Images and samplers of OpenCL C: kernel parameters, samplers in the source, queries."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_samplers_in_the_source(queue: bl.Queue) -> None:
 
 
 def test_samplers_as_arguments(queue: bl.Queue) -> None:
-    """The sampler of a sampled image, with another image."""
+    """The sampler of a sampled image, used with another image."""
     memory, desc = _picture(queue)
     own = bl.create_image(memory, desc, queue, sampler=bl.BindlessImageSampler("repeat", "normalized", "nearest"))
     wanted_sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized", "linear")
@@ -250,7 +250,7 @@ OpFunctionEnd"""
 def test_queries_of_formats(
     queue: bl.Queue, channel_type: str, channels: int, depth: int, wanted: tuple[int, int]
 ) -> None:
-    """SPIR-V's own numbers of channel types and orders, and the size of one level."""
+    """SPIR-V's numbers of channel types and orders, and the size of one level."""
     desc = bl.ImageDescriptor(13, 6, num_channels=channels, channel_type=channel_type, type="mipmap", num_levels=3)
     memory = bl.ImageMem(desc, queue)
     sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized", "nearest", max_mipmap_level_clamp=float("inf"))

@@ -1,4 +1,4 @@
-"""Kernels that take images by their numbers, the same source on every device."""
+"""Kernels that take images by handle, the same source on every device."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _usm(queue: bl.Queue, array: npt.NDArray[np.generic]) -> bl.UsmArray:
 def test_handles_from_an_array(
     queue: bl.Queue, images: tuple[list[bl.ImageMem], list[npt.NDArray[np.float32]]]
 ) -> None:  # R33
-    """Raw numbers of handles in a numpy array, copied to the device; the kernel picks images by number."""
+    """Raw handles in a numpy array, copied to the device; the kernel selects images by handle."""
     memories, pixels = images
     unsampled = [bl.create_image(memory, DESC, queue) for memory in memories]
     sampled = [bl.create_image(memory, DESC, queue, sampler=PLAIN) for memory in memories]

@@ -1,4 +1,4 @@
-"""Instructions that LLVM does not write, or not in these forms: kernels in SPIR-V's assembly."""
+"""Instructions or forms that LLVM does not emit: kernels in SPIR-V assembly."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _assembly(body: str, capabilities: str = "", decorations: str = "", types: s
 
 
 def test_lanes_that_go_on_early_wait_for_the_others(run: Any) -> None:
-    """A loop that lanes go on with from three places: all of them are at the same round when they add."""
+    """A loop with three continue edges: all lanes are in the same iteration when they add."""
     body = """
     OpStore %own_x %x
     OpStore %sum %c0
@@ -195,7 +195,7 @@ def _sign(values: Any, bits: int) -> Any:
 
 @pytest.mark.parametrize(("first", "count"), [(0, 0), (3, 5), (0, 32), (24, 8), (31, 1)])
 def test_fields_of_bits(run: Any, first: int, count: int) -> None:
-    """With a field's place and length of other sizes than 32 bits, and of vectors."""
+    """Offset and count of a bit field have other sizes than 32 bits; vectors of fields."""
     body = """
     %wide = OpCompositeConstruct %v2uint %x %c1000
     %y = OpNot %uint %x
@@ -257,7 +257,7 @@ def test_scalar_products_of_integers(run: Any, name: str) -> None:
 
 
 def test_constants_from_constants(run: Any) -> None:
-    """OpSpecConstantComposite, and what OpSpecConstantOp does with composites, numbers and addresses."""
+    """OpSpecConstantComposite, and OpSpecConstantOp with composites, numbers and addresses."""
     types = """
     %spec = OpSpecConstant %uint 77
     %pair = OpSpecConstantComposite %v2uint %spec %c5
@@ -301,7 +301,7 @@ def test_constants_from_constants(run: Any) -> None:
 
 
 def test_decorations_of_groups(run: Any) -> None:
-    """A struct that is packed, and a built-in variable, by way of a group of decorations."""
+    """A packed struct and a built-in variable, decorated through a decoration group."""
     decorations = """OpDecorate %packed CPacked
     %packed = OpDecorationGroup
     OpGroupDecorate %packed %pair
@@ -374,7 +374,7 @@ def test_barriers_in_two_parts(run: Any) -> None:
 
 @pytest.mark.parametrize("name", ["FAdd", "FMin", "FMax", "IAdd", "UMax", "SMin"])
 def test_atomics_of_16_bits(run: Any, name: str) -> None:
-    """On neighbours in memory, which do not disturb each other."""
+    """Operations on neighbours in memory do not disturb each other."""
     floats = name.startswith("F")
     kind, dtype = ("half", np.float16) if floats else ("ushort", np.uint16)
     values = (X % 64).astype(dtype)

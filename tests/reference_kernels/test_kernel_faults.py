@@ -1,4 +1,4 @@
-"""What kernels and modules must not do: a clear error, and a queue that goes on."""
+"""Invalid kernels and modules: a clear error, and a queue that continues."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_writes_beyond_the_end(queue: bl.Queue) -> None:
 
 
 def test_rows_of_sixteen_beyond_the_end(queue: bl.Queue, run: Any) -> None:
-    """The last of four rows ends one number late: the lane is named, and what lies before is read."""
+    """The last of four rows ends one number late: the error names the lane, and the memory before it is read."""
     text = """kernel void peek(global const int *in, global int *out)
         { const size_t i = get_global_id(0); out[i] = in[i / 16 * 100 + i % 16]; }"""
     for count in (316, 315):
@@ -51,7 +51,7 @@ def test_rows_of_sixteen_beyond_the_end(queue: bl.Queue, run: Any) -> None:
 
 @pytest.mark.parametrize("in_order", [True, False])
 def test_a_fault_in_a_graph_ends_its_run(queue: bl.Queue, in_order: bool) -> None:
-    """Commands before it are done, those behind it are not; later runs, and what is in the queue besides, go on."""
+    """Commands before the fault complete, later ones do not; later runs and the queue's remaining commands continue."""
     kernels = load(queue, "simple")
     with bl.Queue(queue.device, queue.context, in_order=in_order) as own, bl.CommandGraph(own) as graph:
         first, short, last = (bl.usm_empty((100,), np.int32, own) for _ in range(3))
@@ -203,7 +203,7 @@ def test_other_byte_order(queue: bl.Queue) -> None:
 
 
 def test_truncated_modules(queue: bl.Queue) -> None:
-    """At every word: an error, or a module that happens to be whole."""
+    """A module cut after any word: an error, or a valid module."""
     words, refused = _words(compiled("simple", "spirv")), 0
     for end in range(len(words)):
         try:
@@ -216,7 +216,7 @@ def test_truncated_modules(queue: bl.Queue) -> None:
 
 
 def test_changed_words(queue: bl.Queue) -> None:
-    """Any one word wrong: an error, or another module, never a crash; kernels of it run or fail."""
+    """Any one word changed: an error, or another module, never a crash; its kernels run or fail."""
     words = _words(compiled("simple", "spirv"))
     generator, outcomes = np.random.default_rng(11), {"taken": 0, "refused": 0}
     out = bl.usm_empty((64,), np.int32, queue)

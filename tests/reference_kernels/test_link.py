@@ -1,4 +1,4 @@
-"""Modules that use functions and variables of each other: linked by the driver."""
+"""Modules that use functions and variables of each other; the driver links them."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_what_does_not_fit_together(queue: bl.Queue, parts: Any) -> None:
 
 
 def test_options_go_to_every_module(queue: bl.Queue, parts: Any) -> None:
-    """Those of an object and of the link; one that is not known fails the build, with the driver's words."""
+    """Options of an object and of the link; an unknown option fails the build, with the driver's message."""
     if queue.device.backend is not bl.Backend.level_zero:
         with raises(bl.InvalidError):
             parts[0].link(*parts[1:], options="-ze-opt-disable")
@@ -157,7 +157,7 @@ def test_modules_of_any_order_with_constants_of_their_own(queue: bl.Queue, parts
 
 
 def test_linked_once_is_no_conflict(queue: bl.Queue, parts: Any) -> None:
-    """Functions of linkage LinkOnceODR may be in several modules."""
+    """Several modules may define a function of linkage LinkOnceODR."""
     text = """OpCapability Addresses
     OpCapability Linkage
     OpCapability Kernel

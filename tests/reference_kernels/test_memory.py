@@ -12,13 +12,13 @@ from tests.support.compile_kernels import assembled, load
 
 
 def _dtype(size: int, **fields: Any) -> np.dtype[Any]:
-    """A struct of a kernel: the format and offset of each member."""
+    """Return the dtype of a kernel's struct: the format and offset of each member."""
     formats, offsets = zip(*fields.values())
     return np.dtype({"names": list(fields), "formats": list(formats), "offsets": list(offsets), "itemsize": size})
 
 
 def test_arrays_of_the_work_item(run: Any) -> None:
-    """An array that is indexed by numbers known only at run time."""
+    """Private arrays with indices known only at run time."""
     text = """kernel void test(global const int *in, global int *out)
     {
         int own[16];
@@ -49,7 +49,7 @@ def test_arrays_of_the_work_item(run: Any) -> None:
 )
 @pytest.mark.parametrize("stride", [16, 17, 40, 3])
 def test_rows_and_runs_of_sixteen(run: Any, element: str, lanes: int, stride: int) -> None:
-    """What square work-groups read and write: sixteen neighbours each, or one place for sixteen work-items."""
+    """Accesses of square work-groups: sixteen neighbours each, or one address for sixteen work-items."""
     kind = f"{element}{lanes}" if lanes > 1 else element
     text = f"""
     kernel void read(global const {kind} *in, global {kind} *rows, global {kind} *runs, uint stride)
@@ -69,7 +69,7 @@ def test_rows_and_runs_of_sixteen(run: Any, element: str, lanes: int, stride: in
     row, run_ = items // 16 * stride + items % 16, items // 16 * stride
     source = (
         np.random.default_rng(stride).integers(0, 100, (int(row.max()) + 1, lanes)).astype(dtype)
-    )  # to its very end
+    )  # up to its last element
     _, rows, runs = run(
         text, "read", 150, source, *(np.zeros((150, lanes), dtype) for _ in range(2)), np.uint32(stride)
     )
@@ -81,7 +81,7 @@ def test_rows_and_runs_of_sixteen(run: Any, element: str, lanes: int, stride: in
         expected[row] = source[row]
     np.testing.assert_array_equal(rows, expected)
     of_sixteen = {int(place): source[row[items // 16 * stride == place]] for place in np.unique(run_)}
-    for place, values in of_sixteen.items():  # one of those that were written there
+    for place, values in of_sixteen.items():  # one of the written values
         assert (values == runs[place]).all(1).any()
 
 
@@ -155,7 +155,7 @@ def test_constant_tables(run: Any) -> None:
 
 
 def test_pointers_in_memory(queue: bl.Queue, run: Any) -> None:
-    """Addresses that a kernel loads, of three kinds of memory."""
+    """A kernel loads pointers to three address spaces."""
     text = """kernel void test(global const ulong *table, global int *out)
     {
         const size_t i = get_global_id(0);
@@ -172,7 +172,7 @@ def test_pointers_in_memory(queue: bl.Queue, run: Any) -> None:
 
 @pytest.mark.parametrize("size", [1, 7, 64, 200, 256])
 def test_sums_of_work_groups(run: Any, size: int) -> None:
-    """A tree of sums in local memory, with a barrier at every step."""
+    """Tree reduction in local memory, with a barrier at every step."""
     text = """kernel void test(global const int *in, global int *out)
     {
         local int part[256];
@@ -264,7 +264,7 @@ def test_atomic_counters(run: Any) -> None:
 
 
 def test_copies_of_bytes(run: Any) -> None:
-    """Copies that the compiler makes of one instruction, and parts of words."""
+    """Copies emitted by the compiler for one instruction, and parts of words."""
     text = """
     struct block { uchar bytes[37]; };
     kernel void test(global const struct block *in, global struct block *out, global const uchar *b, global ushort *s)
@@ -281,7 +281,7 @@ def test_copies_of_bytes(run: Any) -> None:
 
 
 def test_simple_kernels(queue: bl.Queue) -> None:
-    """Those that tests of the runtime use."""
+    """The kernels that the runtime tests use."""
     bundle = load(queue, "simple")
     assert set(bundle.kernel_names) == {"axpy", "busy", "copy", "fill", "increment"}
     a, b = (bl.usm_empty((500,), np.int32, queue) for _ in range(2))
@@ -294,7 +294,7 @@ def test_simple_kernels(queue: bl.Queue) -> None:
 
 
 def test_generic_pointers(run: Any) -> None:
-    """A pointer that is found out to be of one address space or of none of the others."""
+    """A generic pointer that belongs to one address space, or to none of the candidates."""
     text = """
     global int *__spirv_GenericCastToPtrExplicit_ToGlobal(generic int *, int);
     local int *__spirv_GenericCastToPtrExplicit_ToLocal(generic int *, int);
@@ -370,7 +370,7 @@ def _linked_list(storage: str = "CrossWorkgroup", definition: str = "") -> str:
 
 
 def test_a_linked_list_is_followed(queue: bl.Queue) -> None:
-    """A struct has a pointer to itself, which is declared before the struct and defined after it."""
+    """A struct contains a pointer to its own type, declared before the struct and defined after it."""
     if queue.device.backend not in (bl.Backend.reference, bl.Backend.level_zero):
         pytest.skip("the module is SPIR-V")
     kernel = bl.load_kernel_bundle(assembled(_linked_list()), queue).get_kernel("test")

@@ -1,4 +1,4 @@
-"""What a module tells and is told: reflection, specialization constants, printf, program-scope variables."""
+"""Queries and inputs of a module: reflection, specialization constants, printf, program-scope variables."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_every_conversion_of_printf(queue: bl.Queue, tmp_path: Any) -> None:
 
 
 def test_variables_of_the_program(queue: bl.Queue) -> None:
-    """They keep what kernels wrote, until the module ends."""
+    """Program-scope variables keep their values until the module is destroyed."""
     text = """
     global int counter = 40;
     kernel void test(global int *out) { counter += 1; out[0] = counter; }"""

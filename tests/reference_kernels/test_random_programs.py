@@ -1,4 +1,4 @@
-"""Programs made at random, as kernels and as C of the host: the same numbers for every work-item."""
+"""Random programs, as kernels and as host C: the same numbers for every work-item."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ PASSES = ("", "function(mem2reg,simplifycfg)", "globalopt")
 
 
 class Program:
-    """A function of two numbers with loops, branches, switches, jumps, arrays and calls; it ends for every argument."""
+    """A function of two numbers with loops, branches, switches, jumps, arrays and calls; it terminates for every
+    argument.
+    """
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
@@ -82,7 +84,7 @@ static uint program(uint a, uint b)
             count = self._random.randrange(1, 5)
             cases = "".join(f"case {n}u: {self._block(depth)}{self._pick('break;', '')}\n" for n in range(count))
             return f"switch ({self._expression(2)} % 6u) {{ {cases} default: {self._block(depth)} }}\n"
-        if form == 7:  # a loop that can be entered in its middle
+        if form == 7:  # a loop with an entry in its middle
             self._labels += 1
             n = self._labels
             return (

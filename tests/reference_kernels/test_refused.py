@@ -1,6 +1,6 @@
-"""Instructions of kernels that the reference device does not execute: each is a build error with its name and place.
+"""Instructions that the reference device does not execute: each is a build error with its name and position.
 
-``docs/kernels.md`` has the same list, by groups; here it is checked that there are no others.
+``docs/kernels.md`` has the same list, by groups; these tests check that it is complete.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ shader features:
     TypeMatrix TypeRuntimeArray Transpose ImageTexelPointer ImageSampleImplicitLod ImageQueryLod
     ImageQuerySamples ArrayLength Kill
 """
-# Said outside of functions, or part of their form.
+# Instructions outside of functions, or parts of their structure.
 _ELSEWHERE = """
 SourceContinued Source SourceExtension Name MemberName String Extension ExtInstImport MemoryModel EntryPoint
 ExecutionMode Capability TypeVoid TypeBool TypeInt TypeFloat TypeVector TypeImage TypeSampler TypeSampledImage
@@ -57,7 +57,7 @@ ELSEWHERE = _ELSEWHERE.split()
 
 
 def _table() -> dict[str, tuple[int, str]]:
-    """Every instruction that the driver knows by name: its number, and what it makes."""
+    """Return every instruction known to the driver: its number, and its result."""
     text = (ROOT / "csrc" / "reference" / "spirv/opcodes.h").read_text()
     return {name: (int(number), makes) for name, number, makes in re.findall(r"X\((\w+), (\d+), ([NIV])\)", text)}
 
@@ -72,7 +72,7 @@ def _instruction(opcode: int, *operands: int) -> list[int]:
 
 
 def _module(name: str, count: int = 6) -> tuple[bytes, int]:
-    """A kernel with one instruction of so many operands, and the word that it is at."""
+    """Return a kernel with one instruction of this many operands, and the instruction's word offset."""
     opcode, makes = TABLE[name]
     outside = name.startswith(("Type", "Constant", "AsmTarget", "AsmINTEL"))
     operands = {"N": [], "I": [RESULT], "V": [UINT, RESULT]}[makes] + [SEVEN] * count
@@ -106,7 +106,7 @@ def test_each_is_refused_by_name_and_place(queue: bl.Queue) -> None:
 
 
 def test_no_others_are(queue: bl.Queue) -> None:
-    """What is in no list is executed: it is refused for its operands here, if at all, and never as not supported."""
+    """An instruction outside the lists is executed: only its operands may be refused, never as not supported."""
     assert len(set(NAMES)) == len(NAMES) and not set(NAMES) & set(ELSEWHERE)
     for name in sorted(set(TABLE) - set(NAMES) - set(ELSEWHERE)):
         said = []

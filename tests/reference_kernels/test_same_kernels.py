@@ -33,7 +33,7 @@ def _raycast(queue: bl.Queue) -> Floats:
 
 
 def test_a_picture_of_a_volume(queue: bl.Queue) -> None:
-    """Beside numpy, whose weights are not those of a texture unit."""
+    """Compared with numpy, whose weights differ from those of a texture unit."""
     np.testing.assert_allclose(_raycast(queue), in_numpy(VOLUME, TRANSFER, SIDE, STEPS), atol=0.02)
 
 

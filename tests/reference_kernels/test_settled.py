@@ -1,4 +1,4 @@
-"""What the driver settles before a kernel runs: operations on constants, and the branches that follow from them."""
+"""Constant folding in the driver: operations on constants, and the branches that depend on them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import bindless as bl
 from tests.support.compile_kernels import assembled, compiled_text
 
-# The same function of numbers that are known when the module is built, and of arguments.
+# The same function of build-time constants and of arguments.
 TEXT = """
 int __spirv_SpecConstant(int, int) __attribute__((overloadable));
 float __spirv_SpecConstant(int, float) __attribute__((overloadable));
@@ -63,7 +63,7 @@ def test_what_is_known_gives_what_arguments_give(queue: bl.Queue) -> None:
     assert len(different) > 20
 
 
-# A condition and a switch on constants; phis of blocks that are never reached, one of which goes round for ever.
+# A condition and a switch on constants; phis of unreachable blocks, one of them an endless loop.
 BLOCKS = """
                OpCapability Addresses
                OpCapability Kernel

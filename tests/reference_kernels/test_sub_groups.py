@@ -18,19 +18,19 @@ X = np.random.default_rng(20).integers(-1000, 1000, 300).astype(np.int32)
 
 @pytest.fixture
 def width(device: bl.Device) -> int:
-    """How many work-items a sub-group has, unless the work-group ends before."""
+    """Return the number of work-items of a sub-group, unless the work-group ends earlier."""
     return 32 if device.backend is bl.Backend.cuda else 64
 
 
 @pytest.fixture
 def _wide(width: int) -> None:
-    """For kernels that are written for one size of sub-groups."""
+    """Build kernels for one size of sub-groups."""
     if width != 64:
         pytest.skip("this kernel is written for sub-groups of 64")
 
 
 def _groups(values: Any, size: int, width: int) -> list[Any]:
-    """What each sub-group holds."""
+    """Return the values of each sub-group."""
     return [group[at : at + width] for group in values.reshape(-1, size) for at in range(0, size, width)]
 
 
@@ -66,7 +66,7 @@ def test_sums_and_scans(run: Any, size: int, width: int) -> None:
 
 
 def test_only_those_that_came(run: Any, device: bl.Device) -> None:
-    """Work-items that took the other branch have no part."""
+    """Work-items on the other branch do not participate."""
     if device.backend is bl.Backend.cuda:
         pytest.skip("OpenCL C leaves it undefined: on NVIDIA GPUs such functions wait for the whole sub-group")
     text = (
@@ -84,7 +84,7 @@ def test_only_those_that_came(run: Any, device: bl.Device) -> None:
 
 
 def _parts(size: int, width: int) -> list[slice]:
-    """Where the sub-groups of work-groups of a size lie among 300 work-items."""
+    """Return the positions of the sub-groups among 300 work-items, for work-groups of a size."""
     return [slice(g + at, min(g + at + width, g + size)) for g in range(0, 300, size) for at in range(0, size, width)]
 
 
@@ -117,7 +117,7 @@ def test_votes_and_ballots(run: Any, width: int) -> None:
         bits = np.uint64(sum(1 << int(i) for i in lanes[x > 0]))
         one = np.uint64(1) << lanes.astype(np.uint64)
         all_lanes = np.uint64(2**width - 1)
-        # Masks are of as many lanes as the largest sub-group of a work-group of 100 has.
+        # Masks have as many lanes as the largest sub-group of a work-group of 100.
         masks = [
             np.full(count, bits),
             one,
@@ -169,7 +169,7 @@ def test_values_of_other_lanes(run: Any) -> None:
         mine, found = x[64 * n :][:64], out[64 * n :][:64]
         np.testing.assert_array_equal(found[:, 0], mine[lane * 7 % 50])
         np.testing.assert_array_equal(found[:, 1], mine[lane ^ 1])
-        np.testing.assert_array_equal(found[6:, 2], mine[3:-3])  # of lanes that take part
+        np.testing.assert_array_equal(found[6:, 2], mine[3:-3])  # participating lanes
         np.testing.assert_array_equal(found[:40, 3], mine[4:44])
         np.testing.assert_array_equal(found[:, 4], np.full(64, mine[9]))
         np.testing.assert_array_equal(found[5:, 5], np.full(59, mine[5]))

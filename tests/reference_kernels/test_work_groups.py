@@ -1,4 +1,4 @@
-"""Operations of a whole work-group, whose work-items arrive in batches and by different ways, and copies by a group."""
+"""Operations of a whole work-group, whose work-items arrive in batches and by different branches, and group copies."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _checked(device: bl.Device) -> None:
 
 
 def _scan(rows: Any, what: str, dtype: Any) -> tuple[Any, Any, Any]:
-    """Of each row: the whole, what there is with each element, and without it."""
+    """Return of each row: the total, the inclusive scan and the exclusive scan."""
     function: Any = {"add": np.add, "min": np.minimum, "max": np.maximum}[what]
     limits: Any = np.finfo(dtype) if np.dtype(dtype).kind == "f" else np.iinfo(dtype)
     least, most = (-np.inf, np.inf) if np.dtype(dtype).kind == "f" else (limits.min, limits.max)
@@ -77,7 +77,7 @@ def test_votes_and_broadcasts(run: Any) -> None:
 
 
 def test_arrival_by_different_ways(run: Any) -> None:
-    """Work-items that come late find what those that wait had, and those keep all that they had."""
+    """Late work-items see the state of waiting ones, which keep their values."""
     text = """kernel void test(global const int *in, global int *out)
     {
         const size_t i = get_global_id(0);
@@ -186,7 +186,7 @@ def test_copies_by_a_group(run: Any, name: str, dtype: Any, lanes: int) -> None:
 
 
 def test_copies_built_by_the_tool(queue: bl.Queue, device: bl.Device) -> None:
-    """`bindless build` has SPIRV-Tools judge the module, null event and all."""
+    """SPIRV-Tools validate the module of `bindless build`, including its null event."""
     if device.backend is not bl.Backend.reference:
         pytest.skip("SPIRV-Tools judge SPIR-V")
     built = bl.build(COPIES.replace("TYPE", "int"), targets="spirv")
@@ -214,7 +214,7 @@ def test_copies_that_cannot_be(run: Any, device: bl.Device) -> None:
 
 
 def test_an_element_behind_local_memory_is_read(run: Any, device: bl.Device) -> None:
-    """The reference driver gives local memory in units: a read just behind the request, not used, is no fault."""
+    """The reference driver allocates local memory in units: an unused read just behind the request is no fault."""
     if device.backend is bl.Backend.cuda:
         pytest.skip("a GPU's local memory ends at the requested size")
     text = """kernel void test(global int *out, local int *piece, int last)
