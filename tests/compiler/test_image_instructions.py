@@ -19,7 +19,7 @@ _CLASSES = {"float4": "fp32", "int4": "signed_int32", "uint4": "unsigned_int32"}
 
 
 def _kernel(dims: int, layered: bool, value: str) -> str:
-    """Return a kernel that fetches, samples in two forms and writes at position i of a list of float4 (x, y, z, layer)."""
+    """Return a kernel that fetches, samples in two forms and writes at item i of a list of float4 (x, y, z, layer)."""
     form, layer = ("_array", ", (uint)p.w") if layered else ("", "")
     parts = ["p.x", "p.y", "p.z, 0"][:dims]
     floats, ints = ", ".join(parts), ", ".join(f"(int){part}" if "," not in part else "(int)p.z, 0" for part in parts)

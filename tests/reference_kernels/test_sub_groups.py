@@ -24,7 +24,7 @@ def width(device: bl.Device) -> int:
 
 @pytest.fixture
 def _wide(width: int) -> None:
-    """Build kernels for one size of sub-groups."""
+    """Skip kernels that are written for sub-groups of 64 where the size differs."""
     if width != 64:
         pytest.skip("this kernel is written for sub-groups of 64")
 
