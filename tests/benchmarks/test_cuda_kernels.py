@@ -65,7 +65,7 @@ class Case:
 
     @property
     def mipmap(self) -> bool:
-        """Return the levels: several, to blend, where images support them; otherwise one."""
+        """Whether the image has several levels to blend: where its geometry can have them."""
         return self.operation in ("sample_lod", "sample_grad") and self.geometry in ("1d", "2d", "3d")
 
     def __str__(self) -> str:

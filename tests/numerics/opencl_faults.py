@@ -51,7 +51,7 @@ def known_faults(platform: str) -> dict[str, Fault]:
 
 
 def allowed(case: Case) -> float:
-    """Return the tolerance of a case: zero without a filter, for points away from texel borders.
+    """Return the tolerance of a case for points away from texel borders; zero for unfiltered, unnormalized types.
 
     Points that are not exact in texels cost a rounding of at most 2 sizes more in each dimension, where neighbouring
     texels may differ by the whole range.

@@ -233,7 +233,7 @@ def test_geometry_is_that_of_gpus(run: Any) -> None:
         return total
 
     def scaled(x: Any, up: float, down: float) -> Any:
-        """Multiply components by powers of two, also where squares leave the range of floats."""
+        """Scale vectors whose squares leave the range of floats; return them and the power of two."""
         squares = dot(x, x)
         power = np.where(squares < np.finfo(np.float32).tiny, up, np.where(np.isinf(squares), down, 1))
         return x * power[:, None].astype(np.float32), power.astype(np.float32)
