@@ -222,7 +222,7 @@ class Soak:
             self.image_of_any_kind, self.image_of_any_kind, self.whole_images, self.image_over_memory, self.copies,
             self.staging, self.launches, self.graphs, self.events, self.threads,
         ]  # fmt: skip
-        if self.device.backend in ("reference", "level_zero"):  # files; others take memory of other drivers alone
+        if self.device.backend in ("reference", "level_zero"):  # files; the other backends import driver memory only
             chosen.append(self.external_memory)
         return tuple(chosen)
 

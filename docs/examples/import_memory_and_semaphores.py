@@ -68,7 +68,7 @@ def render(queue: bl.Queue, size: int) -> Array:
     """Render both pictures, float32 (size, 2 * size, 4)."""
     desc = bl.ImageDescriptor(size, size, num_channels=4, channel_type="fp32")
     with ExitStack() as stack:
-        queue = stack.enter_context(bl.Queue(queue.device, queue.context, in_order=True))  # semaphores need the order
+        queue = stack.enter_context(bl.Queue(queue.device, queue.context, in_order=True))  # semaphores need in-order
         renderer = stack.enter_context(Renderer(queue))
         if not renderer.has_semaphores:
             raise SystemExit("this Vulkan driver exports no semaphores, which the example is about")

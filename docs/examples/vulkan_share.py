@@ -95,7 +95,7 @@ def render(queue: bl.Queue, size: int) -> Array:
     light = bl.ImageDescriptor(size, size, num_channels=4, channel_type="fp16")
     codes = bl.ImageDescriptor(size, size, num_channels=4, channel_type="unsigned_int8")
     with ExitStack() as stack:
-        queue = stack.enter_context(bl.Queue(queue.device, queue.context, in_order=True))  # semaphores need the order
+        queue = stack.enter_context(bl.Queue(queue.device, queue.context, in_order=True))  # semaphores need in-order
         renderer = stack.enter_context(Renderer(queue))
         scene = stack.enter_context(renderer.exporter.image(light))
         screen = stack.enter_context(renderer.exporter.image(codes))
