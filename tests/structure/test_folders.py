@@ -1,4 +1,4 @@
-"""Layout of the tests: one importable package, unique file names, and folders of limited size."""
+"""Layout of the tests: one importable package and unique file names. Sizes: ``test_file_sizes``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from tests.support import pixels
 TESTS = Path(__file__).parents[1]
 FILES = sorted(TESTS.rglob("*.py"))
 IN_EACH_FOLDER = ("__init__.py", "__main__.py", "conftest.py")
-MOST = 40  # modules per folder
 
 
 def extensions_of_the_path(source: str) -> list[int]:
@@ -49,11 +48,6 @@ def test_file_names_occur_once() -> None:
     counted = Counter(file.name for file in FILES if file.name not in IN_EACH_FOLDER)
     assert len(counted) > 200
     assert [name for name, times in counted.items() if times > 1] == []
-
-
-def test_folders_have_a_readable_size() -> None:
-    counted = Counter(str(file.parent.relative_to(TESTS)) for file in FILES)
-    assert {folder: modules for folder, modules in counted.items() if modules > MOST} == {}
 
 
 def test_no_file_extends_the_path() -> None:

@@ -203,7 +203,7 @@ def prove(folder: Path, selector: str | None) -> int:
     Returns
     -------
     int
-        The exit code: 0 where nothing failed. Differences in sampling and refusals are told, not judged: texture
+        The exit code: 0 where nothing failed. Differences in sampling and refusals only appear in the report: texture
         units differ.
     """
     device = Device(selector)

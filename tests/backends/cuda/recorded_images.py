@@ -71,7 +71,7 @@ def test_a_small_array_is_used_again(rig: Rig, fake: Fake) -> None:
         kind = ImageDescriptor(width, **form)
         freed(kind, made(kind))
     assert fake.library.fake_live_arrays() <= live + 16
-    # Where there is no memory left those at rest go first.
+    # Cached arrays are freed first when memory runs out.
     freed(small, made(small))
     fake.clear()
     fake.fail("cuArray3DCreate", lib_out_of_memory())

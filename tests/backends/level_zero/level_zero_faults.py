@@ -123,7 +123,7 @@ def use(backend: Any, device: Any, context: Any, queue: Any, undo: ExitStack) ->
 
 
 def settled(driver: Driver, at_rest: int) -> int:
-    """Objects above the count at rest, after the driver's threads release theirs."""
+    """Number of objects above the idle count, once the driver's threads have released theirs."""
     end = time.monotonic() + 30
     while (left := driver.objects - at_rest) > 0 and time.monotonic() < end:
         time.sleep(0.001)
