@@ -65,7 +65,7 @@ class Event:
     def wait(self, timeout: float | None = None) -> None: ...
 
 class Prepared:
-    """A prepared launch; ``DirectLaunch`` describes its arguments."""
+    """A prepared launch; ``PreparedCommand`` describes its arguments."""
 
     watch: object
 
@@ -87,7 +87,7 @@ class Prepared:
     def forget(self, _: object, /) -> None: ...
 
 class Copy:
-    """A prepared copy; ``DirectCopy`` describes its arguments."""
+    """A prepared copy; ``PreparedCopy`` describes its arguments."""
 
     def __new__(
         cls,

@@ -13,9 +13,9 @@ from ...model.image_call import ImageCall
 from ...model.image_descriptor import ImageDescriptor
 from ...model.module.description import ModuleDescription
 from ...model.sampler import BindlessImageSampler
-from .direct_launch import DirectLaunch
 from .native_objects import NativeContext, NativeDevice, NativeEvent, NativeKernel, NativeModule, NativeQueue
 from .optional_groups import OptionalGroups
+from .prepared_command import PreparedCommand
 from .records import DeviceRecord, ImageRecord, KernelRecord, PlatformRecord, PointerRecord
 from .traits import Traits
 
@@ -228,10 +228,10 @@ class BackendProtocol(OptionalGroups, Protocol):
         global_size: tuple[int, ...],
         local_size: tuple[int, ...] | None,
         arguments: Sequence[bytes | int],
-    ) -> Callable[[], NativeEvent] | DirectLaunch | None:
+    ) -> Callable[[], NativeEvent] | PreparedCommand | None:
         """A launch that an in-order queue repeats unchanged; None where the back end prepares none.
 
-        A back end with the trait ``launches_directly`` gives a ``DirectLaunch``, or None, also for other queues.
+        A back end with the trait ``launches_directly`` gives a ``PreparedCommand``, or None, also for other queues.
 
         This is the one exception to the rule on threads: the caller neither calls the result nor submits to the queue
         from two threads at once, and does not call the result after the release of the module or the queue.

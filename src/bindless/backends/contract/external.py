@@ -7,8 +7,8 @@ from typing import Protocol
 
 from ...model.external import ExternalMemDescriptor, ExternalMemHandleType, ExternalSemaphoreDescriptor
 from ...model.image_descriptor import ImageDescriptor
-from .direct_launch import DirectLaunch
 from .native_objects import NativeContext, NativeDevice, NativeEvent, NativeExternalMemory, NativeQueue, NativeSemaphore
+from .prepared_command import PreparedCommand
 
 __all__ = ["ExternalMemoryProtocol", "ExternalSemaphoreProtocol"]
 
@@ -75,8 +75,8 @@ class ExternalSemaphoreProtocol(Protocol):
 
     def prepare_semaphore(
         self, queue: NativeQueue, semaphore: NativeSemaphore, wait: bool
-    ) -> Callable[[int | None], NativeEvent] | DirectLaunch:
+    ) -> Callable[[int | None], NativeEvent] | PreparedCommand:
         """A wait or signal that is repeated with other values, under the rules of ``prepare_launch``.
 
-        A ``DirectLaunch`` has one argument, the value: an integer of 64 bits without a sign.
+        A ``PreparedCommand`` has one argument, the value: an integer of 64 bits without a sign.
         """

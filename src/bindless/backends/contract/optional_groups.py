@@ -32,6 +32,7 @@ from .low_level import (
 from .native_handles import InteropProtocol, ModuleInteropProtocol
 from .partitioning import PartitioningProtocol
 from .prepared_copy import PreparedCopyProtocol
+from .prepared_image_call import PreparedImageCallProtocol
 from .queue_ends import QueueEndsProtocol
 from .reference_counted import CountedProtocol
 
@@ -70,6 +71,11 @@ class OptionalGroups(Protocol):
     @property
     def host_calls(self) -> HostCallProtocol | None:
         """Image calls that overlap with the transfer of their arrays."""
+        return None
+
+    @property
+    def prepared_image_calls(self) -> PreparedImageCallProtocol | None:
+        """Device functions prepared once and submitted repeatedly."""
         return None
 
     @property

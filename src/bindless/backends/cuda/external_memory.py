@@ -26,7 +26,7 @@ from ...model.external import (
 from ...model.image_descriptor import ImageDescriptor
 from ..common.file_descriptors import handed_over
 from ..common.win32_resource import fill_win32
-from ..contract.direct_launch import DirectLaunch
+from ..contract.prepared_command import PreparedCommand
 from .context import Allocation, Context
 from .device import Device, PrimaryContext
 from .errors import check, fail, release
@@ -312,7 +312,9 @@ def _submit(queue: Queue, semaphore: Semaphore, wait: bool, value: int | None, w
     return queue.run(lambda _: call(described), name, waits, f"value {value}")
 
 
-def prepare_semaphore(queue: Queue, semaphore: Semaphore, wait: bool) -> Callable[[int | None], Event] | DirectLaunch:
+def prepare_semaphore(
+    queue: Queue, semaphore: Semaphore, wait: bool
+) -> Callable[[int | None], Event] | PreparedCommand:
     """See ``ExternalSemaphoreProtocol``."""
     if queue.untimed is None:
         return lambda value: _submit(queue, semaphore, wait, value, ())
@@ -322,7 +324,7 @@ def prepare_semaphore(queue: Queue, semaphore: Semaphore, wait: bool) -> Callabl
         refuse_in_fork()
         fail(result, _CALLS[wait][1], f"value {described.value}")
 
-    return DirectLaunch(
+    return PreparedCommand(
         submit=_SUBMIT[wait],
         descriptions=(int(ffi.cast("uintptr_t", described)),),
         lanes=queue.streams,

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from ...drivers import cuda as driver
 from ...model.enums import Errc
 from ...model.errors import InvalidError
-from ..contract.direct_launch import DirectLaunch
+from ..contract.prepared_command import PreparedCommand
 from .errors import SUCCESS, check, fail
 from .event import Event, NativeEvent
 from .fork_guard import refuse_in_fork
@@ -120,7 +120,7 @@ def prepare_launch(
     global_size: tuple[int, ...],
     local_size: tuple[int, ...] | None,
     arguments: Sequence[bytes | int],
-) -> DirectLaunch | None:
+) -> PreparedCommand | None:
     """Prepare a launch for repetition; see the contract."""
     if queue.untimed is None or (kernel.sizes and not arguments):
         return None
@@ -138,14 +138,16 @@ def prepare_launch(
     )
 
 
-def prepare_packed(queue: Queue, kernel: Kernel, shape: Shape, sizes: tuple[int, ...], packed: bytes) -> DirectLaunch:
+def prepare_packed(
+    queue: Queue, kernel: Kernel, shape: Shape, sizes: tuple[int, ...], packed: bytes
+) -> PreparedCommand:
     """Prepare a launch for repetition with packed arguments, as ``launch_packed`` takes them."""
     return _prepare(queue, kernel, shape, sizes, packed, 0)[0]
 
 
 def _prepare(
     queue: Queue, kernel: Kernel, shape: Shape, sizes: tuple[int, ...], packed: bytes, shared: int
-) -> tuple[DirectLaunch, int]:
+) -> tuple[PreparedCommand, int]:
     """The prepared launch with constant arguments, and the address of the first one."""
     packing = Packing(sizes)
     packing.bytes[:] = packed
@@ -175,7 +177,7 @@ def _prepare(
         refuse_in_fork()
         _refused(result, kernel, shape, shared)
 
-    direct = DirectLaunch(
+    direct = PreparedCommand(
         submit=_SUBMIT,
         descriptions=tuple(int(ffi.cast("uintptr_t", described + at)) for at in range(len(queue.ordered))),
         lanes=queue.ordered,

@@ -6,8 +6,8 @@ from typing import Any, NoReturn
 
 from ...drivers import cuda as driver
 from ...model.copy_region import CopyRegion, Endpoint, HostMemory, ImageMemory, UsmMemory
-from ..contract.direct_copy import DirectCopy
-from ..contract.direct_launch import DirectLaunch
+from ..contract.prepared_command import PreparedCommand
+from ..contract.prepared_copy import PreparedCopy
 from . import pinned_staging
 from .copy import place_of, staged_job
 from .errors import fail
@@ -31,7 +31,7 @@ _COPY = _address(ffi.addressof(lib, "bindless_copy_again"))
 _STAGE = _address(ffi.addressof(lib, "bindless_stage_again"))
 
 
-def prepare_copy(queue: Queue, region: CopyRegion) -> DirectCopy | None:
+def prepare_copy(queue: Queue, region: CopyRegion) -> PreparedCopy | None:
     """Prepare an image copy for repetition: by a kernel, through pinned buffers, or by the driver, as the first copy
     was made.
     """
@@ -40,14 +40,14 @@ def prepare_copy(queue: Queue, region: CopyRegion) -> DirectCopy | None:
         return None
     planned = kernel_of_copy(queue, region)
     if planned is not None:
-        return DirectCopy(prepare_packed(queue, *planned), ((), ()))
+        return PreparedCopy(prepare_packed(queue, *planned), ((), ()))
     job = staged_job(queue, region, again=True)
     if job is not None:
         made = [ffi.new("bindless_staged_t *", (queue.primary.handle, lane.handle, *job)) for lane in queue.ordered]
         places = tuple(_address(ffi.addressof(one, "job", "host")) for one in made)
         to_device = isinstance(src, HostMemory)
         offset = _offset(src if to_device else dst, job[1])
-        return DirectCopy(
+        return PreparedCopy(
             _command(queue, region, _STAGE, made),
             (places, ()) if to_device else ((), places),
             (offset, 0) if to_device else (0, offset),
@@ -64,19 +64,19 @@ def prepare_copy(queue: Queue, region: CopyRegion) -> DirectCopy | None:
         for side, end in (("source", src), ("destination", dst))
     ]
     command = _command(queue, region, _COPY, made)
-    return DirectCopy(command, (fields[0], fields[1]), (_offset(src, sides[0]), _offset(dst, sides[1])))
+    return PreparedCopy(command, (fields[0], fields[1]), (_offset(src, sides[0]), _offset(dst, sides[1])))
 
 
 def _offset(end: Endpoint, side: tuple[int, ...]) -> int:
     return 0 if isinstance(end, ImageMemory) else side[1] - end.address
 
 
-def _command(queue: Queue, region: CopyRegion, submit: int, made: list[Any]) -> DirectLaunch:
+def _command(queue: Queue, region: CopyRegion, submit: int, made: list[Any]) -> PreparedCommand:
     def refused(result: int) -> NoReturn:
         refuse_in_fork()
         fail(result, "cuMemcpy3DAsync", region)
 
-    return DirectLaunch(
+    return PreparedCommand(
         submit=submit,
         descriptions=tuple(map(_address, made)),
         lanes=queue.ordered,

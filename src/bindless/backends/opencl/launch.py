@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from ...drivers import opencl as driver
 from ...model.errors import FeatureNotSupportedError
 from ..common.kernel import refuse_kernel
-from ..contract.direct_launch import DirectLaunch
+from ..contract.prepared_command import PreparedCommand
 from .errors import SUCCESS, fail
 from .event import LAUNCH, Event, Launches, array_of
 from .fork_guard import refuse_in_fork
@@ -106,7 +106,7 @@ def prepare_launch(
     global_size: tuple[int, ...],
     local_size: tuple[int, ...] | None,
     arguments: Sequence[bytes | int],
-) -> DirectLaunch | None:
+) -> PreparedCommand | None:
     """Prepare a launch for repetition; see the contract. None with local memory, and for events with timestamps."""
     kernel = kernel.for_nulls(arguments)
     shape, known = kernel.shape(global_size, local_size), kernel.set
@@ -122,7 +122,7 @@ def prepare_launch(
         refuse_in_fork()
         fail(result, LAUNCH, f"kernel {kernel.name!r}")
 
-    return DirectLaunch(
+    return PreparedCommand(
         submit=_SUBMIT,
         descriptions=(int(ffi.cast("uintptr_t", described)),),
         lanes=(queue.launches,),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...drivers import reference as driver
 from ...model.copy_region import CopyRegion, Endpoint, ImageMemory, UsmMemory
-from ..contract.direct_copy import DirectCopy
+from ..contract.prepared_copy import PreparedCopy
 from .objects import Event, Queue, address_of
 from .prepared_launch import repeated
 
@@ -42,7 +42,7 @@ def copy_image(backend: ReferenceBackend, queue: Queue, region: CopyRegion, wait
     return Event(event[0], queue.profiling)
 
 
-def prepare_copy(backend: ReferenceBackend, queue: Queue, region: CopyRegion) -> DirectCopy:
+def prepare_copy(backend: ReferenceBackend, queue: Queue, region: CopyRegion) -> PreparedCopy:
     """Prepare a copy for repetition."""
     made = ffi.new("bindless_image_copy_t *", (queue.handle, _region(backend, region), queue.ends))
 
@@ -52,7 +52,7 @@ def prepare_copy(backend: ReferenceBackend, queue: Queue, region: CopyRegion) ->
         field = "image" if isinstance(end, ImageMemory) else "pointer"
         return (address_of(ffi.addressof(made, "region", side, field)),)
 
-    return DirectCopy(
+    return PreparedCopy(
         repeated(queue, _SUBMIT, "blrEnqueueCopyImage", made, None),
         (place("source", region.src), place("destination", region.dst)),
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from ...drivers import reference as driver
-from ..contract.direct_launch import DirectLaunch
+from ..contract.prepared_command import PreparedCommand
 from .module import Kernel
 from .objects import Event, Queue, address_of
 
@@ -27,7 +27,7 @@ def repeated(
     keep: object,
     places: tuple[int | None, ...] = (),
     sizes: tuple[int, ...] = (),
-) -> DirectLaunch:
+) -> PreparedCommand:
     """A command that the C function at the address ``submit`` makes from a description in a C struct.
 
     Parameters
@@ -44,7 +44,7 @@ def repeated(
         driver.check(result, call)
         raise AssertionError(result)
 
-    return DirectLaunch(
+    return PreparedCommand(
         submit=submit,
         descriptions=(address_of(described),),
         lanes=(queue,),
@@ -67,7 +67,7 @@ def prepare_launch(
     global_size: tuple[int, ...],
     local_size: tuple[int, ...] | None,
     arguments: Sequence[bytes | int],
-) -> DirectLaunch | None:
+) -> PreparedCommand | None:
     """Prepare a launch for repetition; see the contract. None if events have timestamps."""
     if queue.profiling or len(arguments) != len(kernel.sizes):
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ...backends.contract.direct_launch import DirectLaunch
+from ...backends.contract.prepared_command import PreparedCommand
 from ...core._submission import Bound
 from ...model.errors import InvalidError
 from ...model.image_handles import SampledImageHandle, UnsampledImageHandle
@@ -126,7 +126,7 @@ class BoundLaunch(Bound, SingleOwner):
             )
             return
         again = self._queue._backend.prepare_launch(native, self._here._native, *self._sizes, tuple(self._packed))
-        if again is not None and not isinstance(again, DirectLaunch):
+        if again is not None and not isinstance(again, PreparedCommand):
             self._prepared = PreparedLaunch(again, (), *self._mortal())
 
     def _forget(self) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...backends.contract import KernelArgument, NativeEvent, NativeKernel
-from ...backends.contract.direct_launch import DirectLaunch
+from ...backends.contract.prepared_command import PreparedCommand
 from ...core._submission import Prepared
 from ...model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ...model.ranges import NdRange, Range
@@ -147,7 +147,7 @@ class PreparedLaunches(dict[Key, PreparedLaunch]):
         if queue is None:
             return
         again = stream.backend.prepare_launch(queue, native, *sizes, packed)
-        if again is None or isinstance(again, DirectLaunch):
+        if again is None or isinstance(again, PreparedCommand):
             return
         if len(self) >= _MOST:
             self.clear()
@@ -204,7 +204,7 @@ def prepare_direct(
     """
     queue = stream.native
     direct = None if queue is None else stream.backend.prepare_launch(queue, here._native, *sizes, packed)
-    if not isinstance(direct, DirectLaunch):
+    if not isinstance(direct, PreparedCommand):
         return None
     parameters = here._parameters or (None,) * len(arguments)
     slots = tuple(map(_slot, arguments, parameters, direct.places, direct.sizes))

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ...backends.contract import require_group
-from ...backends.contract.direct_launch import DirectLaunch
+from ...backends.contract.prepared_command import PreparedCommand
 from ...core import ownership
 from ...core._submission import Openable, Prepared
 from ...model.errors import Error, InvalidError
@@ -129,7 +129,7 @@ def _prepare(queue: Queue, semaphore: ExternalSemaphore) -> tuple[tuple[Any, ...
     commands: list[object] = []
     for wait in (False, True):
         command = calls.prepare_semaphore(native, semaphore._native, wait)
-        commands.append(_direct(command, resource, valued) if isinstance(command, DirectLaunch) else command)
+        commands.append(_direct(command, resource, valued) if isinstance(command, PreparedCommand) else command)
     semaphore._prepared = prepared = (native, *commands, valued)
     return prepared, resource
 
@@ -144,7 +144,7 @@ class _Use(Openable):
         self._open = True
 
 
-def _direct(command: DirectLaunch, resource: ownership.Resource, valued: bool) -> Prepared:
+def _direct(command: PreparedCommand, resource: ownership.Resource, valued: bool) -> Prepared:
     """A wait or signal as one call of the driver, given the value, or None for a binary semaphore."""
     (place,), (size,) = command.places, command.sizes
     assert place is not None

@@ -1,4 +1,4 @@
-"""``DirectLaunch``: a launch as one call of a C function, for back ends that support it."""
+"""``PreparedCommand``: a launch, a copy or a device function as one call of a C function."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, NoReturn
 
 from ...core._submission import Lane, Mark
 
-__all__ = ["DirectLaunch"]
+__all__ = ["PreparedCommand"]
 
 
 @dataclass(frozen=True)
-class DirectLaunch:
+class PreparedCommand:
     """The result of ``prepare_launch`` if C can submit the launch without Python.
 
     Attributes
