@@ -71,6 +71,7 @@ class CudaBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Optional
     backend = Backend.cuda
     traits = Traits(
         events_release_themselves=True,  # to their context; see ``Event.__del__``
+        copies_boxes=True,
         copies_pinned_quicker=True,
         launches_directly=True,
         events_cross_contexts=True,

@@ -71,6 +71,7 @@ class LevelZeroBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Abs
     backend = Backend.level_zero
     traits = Traits(
         events_release_themselves=True,  # to their pool; see ``NativeEvent``
+        copies_boxes=True,
         function_language="spirv",
     )
     streams_absent = "Level Zero has no streams that libraries share"

@@ -70,7 +70,11 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
 
     backend = Backend.reference
     traits = Traits(
-        events_release_themselves=True, launches_directly=True, events_cross_contexts=True, has_texture_units=True
+        events_release_themselves=True,
+        copies_boxes=True,
+        launches_directly=True,
+        events_cross_contexts=True,
+        has_texture_units=True,
     )
     streams_absent = "the reference device has no streams"
 

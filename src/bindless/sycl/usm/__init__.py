@@ -13,6 +13,7 @@ Exchange of arrays with other libraries:
   uses the memory.
 """
 
+from . import assignment as assignment
 from .array import UsmArray
 from .functions import free, malloc_device, malloc_host, malloc_shared, usm_empty
 from .pointer import UsmPointer

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
 from ...model.enums import Backend, UsmKind
 from ...model.errors import CopyError, InvalidError, MemoryAllocationError
-from ...model.host_array import as_array, as_dtype
-from ...model.masked_arrays import warn_of_mask
+from ...model.host_array import as_dtype
 from ...model.message_values import shown
 from ...submission.command_stream import events_of_users
 from ...submission.foreign_stream import place_stream_after
 from ..device.queue_base import transfer_queue
 from .allocation import Allocation
 from .dlpack_export import dlpack_place, export_dlpack
+from .host_values import converted
 from .pointer import UsmPointer
-from .strides import indexed, packed_strides, permuted, reach, reshaped_strides, runs, same_layout
+from .strided_copy import write_elements
+from .strides import indexed, packed_strides, permuted, reach, reshaped_strides, same_layout
 
 if TYPE_CHECKING:
     from ..device.context import Context
@@ -168,6 +169,28 @@ class UsmArray:
         self._owner.require_open()
         shape, strides, offset = indexed(self.shape, self.strides, key)
         return UsmArray(self._owner, shape, self.dtype, strides, self._offset + offset)
+
+    def __setitem__(self, key: Any, value: object) -> None:
+        """Writes elements: integers, slices, ``...`` and ``None`` choose them, as for views; waits.
+
+        The value is a number, a numpy array, a ``UsmArray`` or another library's array. It is broadcast and cast as
+        numpy's ``same_kind`` rule allows. The write comes after the work submitted so far, to any queue, that uses
+        the memory, and is complete when the call returns. Elements of one dtype in one context are copied on the
+        device; others go through the host. Where the chosen elements lie scattered in memory of a device, the bytes
+        between them are read and written back too.
+
+        Raises
+        ------
+        InvalidError
+            The shapes do not fit, the conversion would lose a kind of number, the memory is read-only, or the key is
+            no view's.
+        IndexError
+            An integer out of range.
+        """
+        UsmArray._assign(self, key, value)
+
+    _assign: ClassVar[Callable[[UsmArray, Any, object], None]]
+    """Set by the module ``assignment``, which imports this one."""
 
     def reshape(self, *shape: int | Sequence[int]) -> UsmArray:
         """A view of another shape, as C order counts the elements; one size may be -1.
@@ -348,32 +371,7 @@ class UsmArray:
         """
         self._owner.require_open()
         self._owner.require_writable("copy_from")
-        warn_of_mask(array, "array")
-        source = as_array("array", array)
-        if not np.can_cast(source.dtype, self.dtype, "same_kind") and not _plain_integers_fit(
-            array, source, self.dtype
-        ):
-            raise InvalidError(
-                f"{source.dtype} elements do not go into {self.dtype}: convert with array.astype({str(self.dtype)!r})"
-            )
-        try:
-            values = np.broadcast_to(source, self.shape)
-        except ValueError:
-            raise InvalidError(f"an array of shape {source.shape} does not fit one of shape {self.shape}") from None
-        values = np.ascontiguousarray(values, self.dtype).reshape(self.shape)
-        if not values.size:
-            return self
-        run = self._queue(queue)
-        before = events_of_users(self._owner)
-        flat = values.reshape(-1).view(np.uint8)
-        position = 0
-        events = []
-        for offset, nbytes in runs(self.shape, self.strides, self.dtype.itemsize):
-            target = UsmPointer(self._owner, self._offset + offset)
-            events.append(run.memcpy(target, flat[position : position + nbytes], nbytes, depends_on=before))
-            position += nbytes
-        for event in events:
-            event.wait()
+        write_elements(self, converted("array", array, self.shape, self.dtype), self._queue(queue))
         return self
 
     def _queue(self, queue: Queue | None) -> Queue:
@@ -506,14 +504,6 @@ def _interface(array: UsmArray, address: int) -> dict[str, Any]:
     if array.dtype.fields is not None:
         interface["descr"] = array.dtype.descr
     return interface
-
-
-def _plain_integers_fit(given: object, values: npt.NDArray[Any], dtype: np.dtype[Any]) -> bool:
-    """Whether Python integers, which have no dtype of their own, lie in the range of an integer dtype."""
-    if hasattr(given, "dtype") or values.dtype.kind not in "iu" or dtype.kind not in "iu" or not values.size:
-        return False
-    limits = np.iinfo(dtype)
-    return bool(values.min() >= limits.min and values.max() <= limits.max)
 
 
 def element_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Iterator, Sequence
-from typing import Any
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...model.errors import InvalidError
 from ...model.message_values import shown
 
-__all__ = ["indexed", "packed_strides", "permuted", "reach", "reshaped_strides", "runs", "same_layout"]
+__all__ = ["Boxes", "boxes", "indexed", "packed_strides", "permuted", "reach", "reshaped_strides", "same_layout"]
 
 Ints = tuple[int, ...]
+
+_LARGEST_PITCH = 2**31 - 1  # bytes between rows that every driver takes
 
 
 def packed_strides(shape: Ints, itemsize: int) -> Ints:
@@ -44,19 +47,63 @@ def reach(shape: Ints, strides: Ints, itemsize: int) -> tuple[int, int]:
     return first, last
 
 
-def runs(shape: Ints, strides: Ints, itemsize: int) -> Iterator[tuple[int, int]]:
-    """(offset from the first element, bytes) of contiguous pieces, in the order of the elements."""
-    inner = len(shape)
-    run = itemsize
-    while inner and (strides[inner - 1] == run or shape[inner - 1] == 1):
-        run *= shape[inner - 1]
-        inner -= 1
-    counters: list[tuple[int, int]] = list(zip(shape[:inner], strides[:inner]))
-    offsets = [0]
-    for size, stride in counters:
-        offsets = [offset + index * stride for offset in offsets for index in range(size)]
-    for offset in offsets:
-        yield offset, run
+class Boxes(NamedTuple):
+    """A copy of elements between two layouts, as equal boxes of rows.
+
+    Attributes
+    ----------
+    row : int
+        Contiguous bytes of a row.
+    rows : int
+        Rows of a box.
+    pitches : tuple[int, int]
+        Bytes from a row to the next, in the target and in the source.
+    counters : list[tuple[int, int, int]]
+        Dimensions over the boxes, outermost first: size, and bytes between neighbours in the target and in the source.
+    """
+
+    row: int
+    rows: int
+    pitches: tuple[int, int]
+    counters: list[tuple[int, int, int]]
+
+    @property
+    def number(self) -> int:
+        """Number of boxes."""
+        return math.prod(counter[0] for counter in self.counters)
+
+    def single_rows(self) -> Boxes:
+        """The same rows, each a box of its own."""
+        if self.rows == 1:
+            return self
+        return Boxes(self.row, 1, (self.row, self.row), [*self.counters, (self.rows, *self.pitches)])
+
+    def offsets(self) -> Iterator[tuple[int, int]]:
+        """Byte offset of each box from the first element, in the target and in the source."""
+        for place in product(*(range(size) for size, _, _ in self.counters)):
+            yield (
+                sum(index * counter[1] for index, counter in zip(place, self.counters)),
+                sum(index * counter[2] for index, counter in zip(place, self.counters)),
+            )
+
+
+def boxes(shape: Ints, target: Ints, source: Ints, itemsize: int) -> Boxes:
+    """The boxes of rows that copy every element of ``shape`` from one layout to another; ``shape`` has no 0."""
+    merged: list[tuple[int, int, int]] = []
+    for size, to, of in zip(shape, target, source):
+        if size == 1:
+            continue
+        if merged and merged[-1][1] == size * to and merged[-1][2] == size * of:
+            merged[-1] = (merged[-1][0] * size, to, of)
+        else:
+            merged.append((size, to, of))
+    row = itemsize
+    if merged and merged[-1][1:] == (itemsize, itemsize):
+        row *= merged.pop()[0]
+    if merged and min(merged[-1][1:]) >= row and max(merged[-1][1:]) <= _LARGEST_PITCH:
+        rows, *pitches = merged.pop()
+        return Boxes(row, rows, (pitches[0], pitches[1]), merged)
+    return Boxes(row, 1, (row, row), merged)
 
 
 def permuted(shape: Ints, strides: Ints, axes: Sequence[Any]) -> tuple[Ints, Ints]:
