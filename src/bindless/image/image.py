@@ -27,16 +27,17 @@ from ..model.image_descriptor import ImageDescriptor, integer
 from ..model.masked_arrays import warn_of_mask
 from ..model.message_values import shown
 from ..model.sampler import BindlessImageSampler
-from ..model.single_owner import SingleOwner
 from ..sycl.queue.queue import Queue
 from .area_filter import to_storage
 from .arguments import gradient_of, per_item, points_of, sizes_of
 from .coordinates import cube_directions, panorama_coordinates, projection_matrix, warp_coordinates
+from .copying import copied, deep_copied, pickled
 from .default_queue import default_queue
 from .device_image import ImageStore, Reader
 from .device_resample import mapped
+from .files import open_file, save_file
 from .plan import planned
-from .png import displayable, encode_png
+from .representation import as_html, as_png, as_text
 from .resizing import enlarge, means
 from .row_blocks import in_blocks, require_room
 
@@ -47,7 +48,7 @@ Array = npt.NDArray[Any]
 _BYTES_OF_DIRECTION = 24  # three coordinates of 64 bits
 
 
-class Image(SingleOwner):
+class Image:
     """An image on a device, made from an array, read by the device's texture units.
 
     Coordinates are in (x, y, z) order and in pixels unless ``coordinate="normalized"``: the centre of pixel
@@ -236,15 +237,9 @@ class Image(SingleOwner):
         """Levels of the mipmap, 1 without."""
         return self.descriptor.num_levels
 
-    def __repr__(self) -> str:
-        described = self._described
-        size = " x ".join(map(str, self.size))
-        extra = {
-            ImageType.array: f", {described.array_size} layers",
-            ImageType.cubemap: ", cubemap",
-        }.get(described.type, f", {self.num_levels} levels" if self._mipmaps else "")
-        state = "closed" if self._store.closed else f"on {self._queue.device.name}"
-        return f"<Image {size}, {described.num_channels} x {described.channel_type}{extra}, {state}>"
+    __repr__ = as_text
+    _repr_html_ = as_html
+    _repr_png_ = as_png
 
     # ------------------------------------------------------------------ reading
 
@@ -523,14 +518,14 @@ class Image(SingleOwner):
     ) -> None:
         self.close()
 
-    def _repr_png_(self) -> bytes | None:
-        """A picture for notebooks: of the first layer or face; 1D and 3D images have none."""
-        if len(self.size) != 2 or self._store.closed:
-            return None
-        pixels = self.numpy()
-        if self._described.is_layered:
-            pixels = pixels[0]
-        return encode_png(displayable(pixels.reshape(*pixels.shape[:2], -1)))
+    __copy__ = copied
+    __deepcopy__ = deep_copied
+    __reduce_ex__ = pickled
+
+    # ------------------------------------------------------------------ files
+
+    open = classmethod(open_file)
+    save = save_file
 
     # ------------------------------------------------------------------ arguments
 
