@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..core.ownership import let_go
 from ..model.enums import ImageChannelType, ImageType, coerce
-from ..model.errors import Error, FeatureNotSupportedError, InvalidError, MemoryAllocationError, SyclRuntimeError
+from ..model.errors import (
+    CopyError,
+    Error,
+    FeatureNotSupportedError,
+    InvalidError,
+    MemoryAllocationError,
+    SyclRuntimeError,
+)
 from ..model.image_descriptor import ImageDescriptor
 from ..model.image_handles import ImageMemHandle
 from ..model.ranges import Range
@@ -563,7 +570,7 @@ class ImageMem(ImageOwner):
         return ImageMem(self)
 
     def __reduce__(self) -> Any:
-        raise InvalidError("image memory cannot be pickled: copy it to an array, and pickle that")
+        raise CopyError("image memory cannot be pickled: copy it to an array, and pickle that")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ImageMem) and other._resource is self._resource

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import operator
-from typing import SupportsIndex
+from typing import Any, SupportsIndex, TypeVar
 
-from .errors import InvalidError
+from .errors import CopyError, InvalidError
 from .image_descriptor import ImageDescriptor
 from .message_values import shown
 
 __all__ = ["ImageMemHandle", "SampledImageHandle", "UnsampledImageHandle"]
 
 _UINT64_MAX = 2**64 - 1
+
+_Handle = TypeVar("_Handle", bound="_RawHandle")
 
 
 def _raw(value: SupportsIndex) -> int:
@@ -55,8 +57,29 @@ class _RawHandle:
     def __hash__(self) -> int:
         return hash((type(self).__name__, self._raw_handle))
 
+    def __copy__(self: _Handle) -> _Handle:
+        return _same(self)
+
+    def __deepcopy__(self: _Handle, memo: object) -> _Handle:
+        return _same(self)
+
+    def __reduce_ex__(self, protocol: object) -> Any:
+        raise CopyError(
+            f"{self!r} cannot be pickled, for it names an object of this process: pickle its pixels, or an Image"
+        )
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._raw_handle:#x})"
+
+
+def _same(handle: _Handle) -> _Handle:
+    """An equal handle of the same object."""
+    made = type(handle).__new__(type(handle))
+    for kind in type(handle).__mro__:
+        for name in getattr(kind, "__slots__", ()):
+            if name != "__weakref__":
+                setattr(made, name, getattr(handle, name))
+    return made
 
 
 class ImageMemHandle(_RawHandle):

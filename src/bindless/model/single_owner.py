@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from .errors import CopyError
 
@@ -14,6 +14,9 @@ class SingleOwner:
 
     __slots__ = ()
 
+    _instead: ClassVar[str] = "share the object, or copy its contents"
+    """What to do instead of a copy, for errors."""
+
     def __copy__(self) -> Any:
         raise _refusal(self, "copied")
 
@@ -24,10 +27,8 @@ class SingleOwner:
         raise _refusal(self, "pickled")
 
 
-def _refusal(owner: object, what: str) -> CopyError:
-    return CopyError(
-        f"objects of {type(owner).__name__} are not {what}, each has one owner: share the object, or copy its contents"
-    )
+def _refusal(owner: SingleOwner, what: str) -> CopyError:
+    return CopyError(f"objects of {type(owner).__name__} are not {what}, each has one owner: {owner._instead}")
 
 
 class Singleton:

@@ -48,6 +48,8 @@ class Event(_launch.Event, SingleOwner):
     complete
     """
 
+    _instead = "wait for it here, and send the results"
+
     __slots__ = ("__weakref__", "_origin", "_parts", "_waits")
 
     _stream: CommandStream | None

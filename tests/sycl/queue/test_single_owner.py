@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from tests.support.error_checks import raises
 
 SOURCE = "kernel void one(global int *y) { *y = 1; }"
 
@@ -31,7 +32,6 @@ OWNERS: dict[str, Callable[[bl.Queue], Any]] = {
     "used buffer": used_buffer,
     "sub-buffer": lambda queue: bl.Buffer(np.zeros(4, np.int32)).sub_buffer(1, 2),
     "host accessor": lambda queue: bl.Buffer(np.zeros(4, np.int32)).get_host_access("read"),
-    "image": lambda queue: bl.Image(np.zeros((4, 4), np.float32), queue=queue),
     "image of SYCL 2020": lambda queue: bl.UnsampledImage(np.zeros((4, 4, 4), np.float32)),
     "queue": lambda queue: bl.Queue(queue.device, queue.context),
     "context": lambda queue: bl.Context(queue.device),
@@ -99,3 +99,17 @@ def test_a_pointer_is_a_value_and_shares_its_memory(queue: bl.Queue) -> None:
     again = copy.copy(other)
     other.close()
     assert again.closed
+
+
+def test_handles_are_copied_and_not_pickled(queue: bl.Queue) -> None:
+    with bl.ImageMem(bl.ImageDescriptor(4, 4), queue) as memory:
+        desc = memory.get_descriptor()
+        handles = [memory.get_handle(), bl.create_image(memory, desc, queue)]
+        handles.append(bl.create_image(memory, desc, queue, sampler=bl.BindlessImageSampler()))
+        for handle in handles:
+            for same in (copy.copy(handle), copy.deepcopy([handle])[0]):
+                assert same == handle and same is not handle
+                assert getattr(same, "descriptor", None) == getattr(handle, "descriptor", None)
+            for protocol in (0, pickle.HIGHEST_PROTOCOL):
+                with raises(bl.CopyError):
+                    pickle.dumps(handle, protocol)

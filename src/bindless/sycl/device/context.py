@@ -60,6 +60,8 @@ class Context(SingleOwner):
     1
     """
 
+    _instead = "share the context; another process makes its own"
+
     def __init__(
         self,
         devices: Device | Iterable[Device] | str | None = None,

@@ -90,6 +90,8 @@ class Queue(QueueBase, SingleOwner):
     array([7, 7, 7, 7], dtype=int32)
     """
 
+    _instead = "share the queue; another process makes its own with Queue(selector)"
+
     __slots__ = ("__weakref__", "_backend", "_home", "_repeated", "context", "device")
 
     _stream: CommandStream
