@@ -3,4 +3,5 @@
 
 #include "reference/copy.h"
 #include "reference/image.h"
+#include "reference/image_call.h"
 #include "reference/launch.h"

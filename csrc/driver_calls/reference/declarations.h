@@ -18,7 +18,13 @@ typedef struct bindless_launch {
     blr_launch_t launch;
     bindless_ends_t *ends;
 } bindless_launch_t;
+typedef struct bindless_image_call {
+    blr_queue_t queue;
+    blr_image_call_t call;
+    bindless_ends_t *ends;
+} bindless_image_call_t;
 static int bindless_copy_again(const bindless_image_copy_t *copy);
+static int bindless_image_call_again(const bindless_image_call_t *call);
 static int bindless_launch_again(const bindless_launch_t *launch);
 
 /* Returns 0 for a command that is complete without a failure, INT32_MIN while it is incomplete, else an error for a

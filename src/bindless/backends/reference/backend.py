@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from ...core._submission import Lane
 from ...model.aspects import Aspect
-from ...model.channels import CHANNELS, ELEMENTS
+from ...model.channels import CHANNELS
 from ...model.enums import (
     Backend,
     DeviceType,
@@ -19,7 +19,6 @@ from ...model.errors import (
     MemoryAllocationError,
     ProfilingError,
 )
-from ...model.image_call import ImageCall
 from ...model.image_descriptor import ImageDescriptor
 from ...model.module import spirv
 from ...model.module.description import ModuleDescription
@@ -39,8 +38,9 @@ from ..contract import (
 )
 from . import copy as _copy
 from . import external_memory, graph, low_level
+from . import image_functions as _functions
 from .device_info import ASPECTS, device_info, text
-from .image_structs import IMAGE_TYPES, image_struct, sampler_struct
+from .image_structs import image_struct, sampler_struct
 from .module import Kernel, Kernels, Module, Object
 from .native_handles import HANDLES, TYPES, Natives
 from .objects import Context, Device, Event, Queue, require_one_device
@@ -62,7 +62,6 @@ _CHANNEL_TYPES = tuple(CHANNELS)
 _KINDS = {UsmKind.unknown: 0, UsmKind.device: 1, UsmKind.host: 2, UsmKind.shared: 3}
 _KIND_NAMES = {number: kind for kind, number in _KINDS.items()}
 _STATUS = (EventStatus.submitted, EventStatus.running, EventStatus.complete, EventStatus.complete)
-_OPERATIONS = {"fetch": 0, "sample": 1, "sample_lod": 2, "sample_grad": 3, "write": 4}
 
 
 class ReferenceBackend(AbsentStreams, OptionalGroups):
@@ -396,35 +395,8 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
     copy_image = _copy.copy_image
     prepare_copy = _copy.prepare_copy
 
-    def image_call(self, queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
-        ffi = self._ffi
-        native = ffi.new("blr_image_call_t *")
-        native.operation = _OPERATIONS[call.operation]
-        native.type = IMAGE_TYPES[call.descriptor.type]
-        native.handle = call.handle
-        native.count = call.count
-        native.coordinates = self._pointer(call.coords)
-        native.layers = ffi.cast("uint32_t *", call.layers)
-        native.levels = ffi.cast("float *", call.levels)
-        native.gradient_x = ffi.cast("float *", call.dx)
-        native.gradient_y = ffi.cast("float *", call.dy)
-        native.values = self._pointer(call.values)
-        native.value_type = ELEMENTS[call.value_dtype]
-        native.value_channels = call.value_channels
-        native.layer = call.layer
-        native.level = call.level
-        if call.map is not None:
-            native.map.matrix = call.map.matrix
-            native.map.scale = call.map.scale
-            native.map.bias = call.map.bias
-            native.map.width = call.map.width
-        event = ffi.new("blr_event_t *")
-        count, events = self._waits(waits)
-        self._check(
-            self._lib.blrEnqueueImageCall(queue.handle, native, count, events, event),
-            "blrEnqueueImageCall",
-        )
-        return Event(event[0], queue.profiling)
+    image_call = _functions.image_call
+    prepare_image_call = _functions.prepare_image_call
 
     # ------------------------------------------------------------------ modules and kernels
 
@@ -552,6 +524,7 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
 
     host_memory = OwnMethods()
     prepared_copies = OwnMethods()
+    prepared_image_calls = OwnMethods()
     linking = OwnMethods()
     external_memory = OwnMethods()
     external_semaphores = OwnMethods()
