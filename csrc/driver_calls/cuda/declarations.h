@@ -12,8 +12,12 @@ typedef struct bindless_launch {
 static int bindless_is_current(CUcontext context);
 static CUresult bindless_activate(CUcontext context);
 static CUresult bindless_launch(const bindless_launch_t *launch);
-static int bindless_stream_wait(const bindless_launch_t *launch, int questions);
-static CUresult bindless_record(CUcontext context, CUevent event, CUstream stream);
+
+typedef struct bindless_lane {
+    CUcontext context;
+    CUstream stream;
+} bindless_lane_t;
+static int bindless_stream_wait(const bindless_lane_t *lane, int questions);
 
 static CUresult bindless_copy_box(CUstream stream, int source_type, uint64_t source, size_t source_x, size_t source_y,
                                   size_t source_z, size_t source_pitch, size_t source_rows, int destination_type,
@@ -109,9 +113,9 @@ static CUresult bindless_image_destroy(CUcontext context, uint64_t number, int s
 /* A signal of an external semaphore, or a wait for it. */
 typedef struct bindless_semaphore {
     CUcontext context;
-    CUexternalSemaphore semaphore;
     CUstream stream;
-    uint64_t value;
+    CUexternalSemaphore semaphore;
+    const uint64_t *value;
 } bindless_semaphore_t;
 
 static CUresult bindless_semaphore_signal(const bindless_semaphore_t *command);

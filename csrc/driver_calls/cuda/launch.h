@@ -16,22 +16,16 @@ static CUresult bindless_launch(const bindless_launch_t *launch)
 }
 
 /* Polls at most `questions` times whether all work of the stream is done: INT32_MIN if not. */
-static int bindless_stream_wait(const bindless_launch_t *launch, int questions)
+static int bindless_stream_wait(const bindless_lane_t *lane, int questions)
 {
-    CUresult result = bindless_activate(launch->context);
+    CUresult result = bindless_activate(lane->context);
     if (result != CUDA_SUCCESS) {
         return (int)result;
     }
     do {
-        result = cuStreamQuery(launch->stream);
+        result = cuStreamQuery(lane->stream);
     } while (result == CUDA_ERROR_NOT_READY && --questions > 0);
     return result == CUDA_ERROR_NOT_READY ? INT32_MIN : (int)result;
-}
-
-static CUresult bindless_record(CUcontext context, CUevent event, CUstream stream)
-{
-    CUresult result = bindless_activate(context);
-    return result == CUDA_SUCCESS ? cuEventRecord(event, stream) : result;
 }
 
 #endif

@@ -12,7 +12,7 @@ static CUresult bindless_semaphore_signal(const bindless_semaphore_t *command)
     if (result != CUDA_SUCCESS) {
         return result;
     }
-    parameters.params.fence.value = command->value;
+    parameters.params.fence.value = *command->value;
     return cuSignalExternalSemaphoresAsync(&command->semaphore, &parameters, 1, command->stream);
 }
 
@@ -23,7 +23,7 @@ static CUresult bindless_semaphore_wait(const bindless_semaphore_t *command)
     if (result != CUDA_SUCCESS) {
         return result;
     }
-    parameters.params.fence.value = command->value;
+    parameters.params.fence.value = *command->value;
     return cuWaitExternalSemaphoresAsync(&command->semaphore, &parameters, 1, command->stream);
 }
 

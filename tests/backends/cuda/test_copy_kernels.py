@@ -131,8 +131,8 @@ def test_every_bit(source: str, target: str, queue: bl.Queue, monkeypatch: pytes
     memory to linear memory."""
     rng = np.random.default_rng([list(KINDS).index(source), list(KINDS).index(target)])
     launched: list[int] = []
-    original = copy.launch_packed
-    monkeypatch.setattr(copy, "launch_packed", lambda *given: (launched.append(1), original(*given))[1])
+    original = copy.submit
+    monkeypatch.setattr(copy, "submit", lambda *given: (launched.append(1), original(*given))[1])
     for channel_type, channels in FORMATS:
         first = Place(source, channel_type, channels, queue, rng)
         second = Place(target, channel_type, channels, queue, rng)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ... import kernels
@@ -15,11 +15,13 @@ from ...model.channels import ELEMENTS
 from ...model.enums import ImageType
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.image_call import ImageCall, PictureMap
+from ..contract.prepared_image_call import ARRAYS
 
 __all__ = [
     "BLOCK",
     "GEOMETRIES",
     "ITEMS",
+    "address_places",
     "arguments_of",
     "blocks_of",
     "format_of",
@@ -147,6 +149,17 @@ def arguments_of(call: ImageCall, name: str, format_word: int) -> tuple[bytes, t
         values |= _map_arguments(call.map)
     names, layout, sizes = parameters_of(name)
     return layout.pack(*[values[parameter] for parameter in names]), sizes
+
+
+def address_places(
+    call: ImageCall, name: str, parameters: Sequence[int]
+) -> tuple[tuple[int | None, ...], tuple[int, ...]]:
+    """``places`` and ``sizes`` of a prepared call, from the address of each parameter of its kernel."""
+    position = dict(zip(parameters_of(name)[0], parameters))
+    places = tuple(
+        position["level" if field == "levels" else field] if getattr(call, field) else None for field in ARRAYS
+    )
+    return places, tuple(8 if place else 0 for place in places)
 
 
 def values_of(call: ImageCall, name: str, format_word: int) -> tuple[bytes, ...]:

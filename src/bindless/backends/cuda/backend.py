@@ -35,7 +35,6 @@ from . import (
     low_level,
     native_handles,
     pipelined_image_call,
-    prepared_copy,
     virtual_memory,
 )
 from . import launch as _launch
@@ -130,8 +129,9 @@ class CudaBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Optional
     fits_unsampled = staticmethod(fits_surfaces)
     destroy_image = staticmethod(image_handle.destroy_image)
     copy_image = staticmethod(_copy.copy_image)
-    prepare_copy = staticmethod(prepared_copy.prepare_copy)
+    prepare_copy = staticmethod(_copy.prepare_copy)
     image_call = staticmethod(image_functions.image_call)
+    prepare_image_call = staticmethod(image_functions.prepare_image_call)
     host_call = staticmethod(pipelined_image_call.host_call)
 
     # ------------------------------------------------------------------ modules and kernels
@@ -222,6 +222,7 @@ class CudaBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Optional
 
     host_calls = OwnMethods()
     prepared_copies = OwnMethods()
+    prepared_image_calls = OwnMethods()
     unordered_batches = OwnMethods()
     linking = OwnMethods()
     external_memory = OwnMethods()

@@ -1,33 +1,39 @@
-"""``CopyRegion`` as one command: a linear copy of bytes, or a copy of boxes between arrays and memory, by the driver
-or, where that is faster, by a kernel (``surface_copy``).
+"""``CopyRegion`` as one command: a linear copy of bytes, or a copy of boxes between arrays and memory.
+
+The driver copies, or where that is faster a kernel (``surface_copy``) or threads with pinned buffers
+(``pinned_staging``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 from ...drivers import cuda as driver
-from ...model.copy_region import CopyRegion, Endpoint, Extent, HostMemory, ImageMemory
+from ...model.copy_region import CopyRegion, Endpoint, Extent, HostMemory, ImageMemory, UsmMemory
 from ...model.errors import InvalidError
 from ..common.strided_memory import is_contiguous, start_of
+from ..contract.prepared_copy import PreparedCopy
 from . import pinned_staging
 from .context import Context
+from .errors import fail
 from .event import Event
+from .fork_guard import refuse_in_fork
 from .image_memory import storage_of
-from .launch import launch_packed
+from .launch import Launch, prepare, submit
+from .prepared_command import prepared_command
 from .queue import Queue
 from .surface_copy import kernel_of_copy
 
-__all__ = ["copy_image", "place_of", "staged_job"]
+__all__ = ["copy_image", "prepare_copy"]
 
-lib = driver.lib
+lib, ffi = driver.lib, driver.ffi
 
 _copy_box = lib.bindless_copy_box
 _ARRAY, _HOST, _UNIFIED = lib.CU_MEMORYTYPE_ARRAY, lib.CU_MEMORYTYPE_HOST, lib.CU_MEMORYTYPE_UNIFIED
 
 
-def place_of(end: Endpoint, context: Context, extent: Extent) -> tuple[int, ...]:
+def _place_of(end: Endpoint, context: Context, extent: Extent) -> tuple[int, ...]:
     """One side of ``bindless_copy_box``: type, address, x in bytes, y, z, row pitch in bytes, rows per slice."""
     if isinstance(end, ImageMemory):
         if storage_of(context, end.handle).is_mipmap:
@@ -51,7 +57,7 @@ def place_of(end: Endpoint, context: Context, extent: Extent) -> tuple[int, ...]
     return kind, start_of(end), 0, 0, 0, pitch, rows
 
 
-def staged_job(queue: Queue, region: CopyRegion, again: bool = False) -> tuple[Any, tuple[Any, ...]] | None:
+def _staged_job(queue: Queue, region: CopyRegion, again: bool) -> tuple[Any, tuple[Any, ...]] | None:
     """Staging buffers for a large copy between an image and pageable host memory; None below the threshold."""
     src, dst, (width, height, depth), _, pixel_size = region
     row = width * pixel_size
@@ -63,9 +69,68 @@ def staged_job(queue: Queue, region: CopyRegion, again: bool = False) -> tuple[A
         host, device = dst, src
     else:
         return None
-    place = place_of(device, queue.context, region.extent)
+    place = _place_of(device, queue.context, region.extent)
     pitches = start_of(host), host.row_pitch, host.slice_pitch
     return pinned_staging.staged_job(queue, host is src, pitches, place, (row, height, depth), again)
+
+
+class _Plan(NamedTuple):
+    """A copy that one C function makes.
+
+    Attributes
+    ----------
+    command
+        submits the copy to a CUstream once.
+    function, struct, members
+        the C function that submits it again, the type of its argument, and the members after context and stream.
+    places
+        members with the address of the source and of the destination; an empty one for a fixed side.
+    offsets
+        bytes from the array of a side to the address in the struct.
+    """
+
+    command: Callable[[Any], int]
+    function: str
+    struct: str
+    members: tuple[Any, ...]
+    places: tuple[tuple[str, ...], tuple[str, ...]]
+    offsets: tuple[int, int]
+
+
+def _plan(queue: Queue, region: CopyRegion, again: bool = False) -> Launch | _Plan:
+    """The fastest way to copy a region; ``again``: for repetition."""
+    launch = kernel_of_copy(queue, region)
+    if launch is not None:
+        return launch
+    src, dst, extent, _, pixel_size = region
+    job = _staged_job(queue, region, again)
+    if job is not None:
+        places: tuple[tuple[str, ...], tuple[str, ...]] = (("job", "host"), ())
+        offsets = (_offset(src, job[1][1]), 0)
+        if not isinstance(src, HostMemory):
+            places, offsets = places[::-1], (0, _offset(dst, job[1][1]))
+        return _Plan(pinned_staging.staged(*job), "bindless_stage_again", "bindless_staged_t", job, places, offsets)
+    width, height, depth = extent
+    context = queue.context
+    sides = _place_of(src, context, extent), _place_of(dst, context, extent)
+    row = width * pixel_size
+    box = *sides[0], *sides[1], row, height, depth
+    return _Plan(
+        lambda stream: _copy_box(stream, *box),
+        "bindless_copy_again",
+        "bindless_copy_t",
+        (*sides, row, height, depth),
+        (_member("source", src), _member("destination", dst)),
+        (_offset(src, sides[0][1]), _offset(dst, sides[1][1])),
+    )
+
+
+def _member(side: str, end: Endpoint) -> tuple[str, ...]:
+    return () if isinstance(end, UsmMemory) else (side, "place")
+
+
+def _offset(end: Endpoint, place: int) -> int:
+    return 0 if isinstance(end, ImageMemory) else place - end.address
 
 
 def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event:
@@ -74,20 +139,45 @@ def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) ->
     With pageable host memory (numpy arrays) the driver may return only after it has read or written that memory; for a
     copy from host to host it always does.
     """
-    src, dst, extent, _, pixel_size = region
-    if isinstance(src, ImageMemory) or isinstance(dst, ImageMemory):
-        kernel = kernel_of_copy(queue, region)
-        if kernel is not None:
-            return launch_packed(queue, *kernel, waits)
-        job = staged_job(queue, region)
-        if job is not None:
-            return queue.run(pinned_staging.staged(*job), "cuMemcpy3DAsync", waits, region)
-    elif is_contiguous(src, extent) and is_contiguous(dst, extent):
+    src, dst, extent, _, _ = region
+    if not (
+        isinstance(src, ImageMemory)
+        or isinstance(dst, ImageMemory)
+        or not (is_contiguous(src, extent) and is_contiguous(dst, extent))
+    ):
         source, destination, nbytes = start_of(src), start_of(dst), region.nbytes
         return queue.run(
             lambda stream: lib.cuMemcpyAsync(destination, source, nbytes, stream), "cuMemcpyAsync", waits, region
         )
-    width, height, depth = extent
-    context, row = queue.context, width * pixel_size
-    box = *place_of(src, context, extent), *place_of(dst, context, extent), row, height, depth
-    return queue.run(lambda stream: _copy_box(stream, *box), "cuMemcpy3DAsync", waits, region)
+    plan = _plan(queue, region)
+    if isinstance(plan, Launch):
+        return submit(queue, plan, waits)
+    return queue.run(plan.command, "cuMemcpy3DAsync", waits, region)
+
+
+def prepare_copy(queue: Queue, region: CopyRegion) -> PreparedCopy | None:
+    """Prepare an image copy for repetition; see the contract."""
+    src, dst = region.src, region.dst
+    if not (queue.prepares and (isinstance(src, ImageMemory) or isinstance(dst, ImageMemory))):
+        return None
+    plan = _plan(queue, region, again=True)
+    if isinstance(plan, Launch):
+        command = prepare(queue, plan)
+        return None if command is None else PreparedCopy(command, ((), ()))
+    on_host = isinstance(src, HostMemory) or isinstance(dst, HostMemory)
+    large = region.nbytes >= pinned_staging.smallest(isinstance(src, HostMemory), again=True)
+    if plan.struct == "bindless_copy_t" and on_host and large:
+        return None  # Pinned memory; the array of the next copy need not be pinned.
+
+    def refused(result: int) -> NoReturn:
+        refuse_in_fork()
+        fail(result, "cuMemcpy3DAsync", region)
+
+    command = prepared_command(queue, plan.function, plan.struct, lambda *lane: (*lane, *plan.members), refused)
+    if command is None:
+        return None
+    first, second = (
+        tuple(at + ffi.offsetof(plan.struct, *member) for at in command.descriptions if member)
+        for member in plan.places
+    )
+    return PreparedCopy(command, (first, second), plan.offsets)

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from ...drivers import cuda as driver
@@ -35,8 +36,8 @@ from .fork_guard import in_fork, refuse_in_fork
 from .image_format import fits_surfaces, require_channels
 from .image_memory import ImageStorage, array_descriptor, end_use, free_image
 from .memory import free
+from .prepared_command import address_of, prepared_command
 from .queue import Queue
-from .stream import Stream
 
 __all__ = [
     "aspects",
@@ -290,48 +291,37 @@ def signal_semaphore(queue: Queue, semaphore: Semaphore, value: int | None, wait
 
 
 _CALLS = (
-    (lib.bindless_semaphore_signal, "cuSignalExternalSemaphoresAsync"),
-    (lib.bindless_semaphore_wait, "cuWaitExternalSemaphoresAsync"),
+    ("bindless_semaphore_signal", "cuSignalExternalSemaphoresAsync"),
+    ("bindless_semaphore_wait", "cuWaitExternalSemaphoresAsync"),
 )
-_SUBMIT = tuple(
-    int(ffi.cast("uintptr_t", ffi.addressof(lib, name)))
-    for name in ("bindless_semaphore_signal", "bindless_semaphore_wait")
-)
-
-
-def _described(queue: Queue, semaphore: Semaphore) -> Any:
-    made = ffi.new("bindless_semaphore_t *")
-    made.context, made.semaphore, made.stream = semaphore.primary.handle, semaphore.handle, queue.streams[0].handle
-    return made
 
 
 def _submit(queue: Queue, semaphore: Semaphore, wait: bool, value: int | None, waits: Sequence[Event]) -> Event:
-    call, name = _CALLS[wait]
-    described = _described(queue, semaphore)
-    described.value = value or 0
-    return queue.run(lambda _: call(described), name, waits, f"value {value}")
+    name, call = _CALLS[wait]
+    described = ffi.new("bindless_semaphore_t *")
+    slot = described.value = ffi.new("uint64_t *", value or 0)
+
+    def command(stream: Any, kept: Any = slot) -> int:
+        described.context, described.stream, described.semaphore = queue.primary.handle, stream, semaphore.handle
+        return getattr(lib, name)(described)  # type: ignore[no-any-return]
+
+    return queue.run(command, call, waits, f"value {value}")
 
 
 def prepare_semaphore(
     queue: Queue, semaphore: Semaphore, wait: bool
 ) -> Callable[[int | None], Event] | PreparedCommand:
     """See ``ExternalSemaphoreProtocol``."""
-    if queue.untimed is None:
-        return lambda value: _submit(queue, semaphore, wait, value, ())
-    described = _described(queue, semaphore)
+    name, call = _CALLS[wait]
+    slot = ffi.new("uint64_t *")
 
     def refused(result: int) -> NoReturn:
         refuse_in_fork()
-        fail(result, _CALLS[wait][1], f"value {described.value}")
+        fail(result, call, f"value {slot[0]}")
 
-    return PreparedCommand(
-        submit=_SUBMIT[wait],
-        descriptions=(int(ffi.cast("uintptr_t", described)),),
-        lanes=queue.streams,
-        mark=Event,
-        places=(int(ffi.cast("uintptr_t", ffi.addressof(described, "value"))),),
-        sizes=(8,),
-        settle=Stream.prepare,
-        refused=refused,
-        keep=(described, semaphore),
+    command = prepared_command(
+        queue, name, "bindless_semaphore_t", lambda *lane: (*lane, semaphore.handle, slot), refused, (slot, semaphore)
     )
+    if command is None:
+        return lambda value: _submit(queue, semaphore, wait, value, ())
+    return replace(command, places=(address_of(slot),), sizes=(8,))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ... import kernels
 from ...model.enums import ImageType
@@ -16,6 +17,7 @@ from ...model.image_call import ImageCall
 from ..common.create_once import create_once
 from ..common.image_kernels import (
     BLOCK,
+    address_places,
     arguments_of,
     blocks_of,
     format_of,
@@ -23,14 +25,16 @@ from ..common.image_kernels import (
     operation_of,
     refused_without_kernel,
 )
+from ..contract.prepared_command import PreparedCommand
 from .event import Event
 from .kernel import Kernel
-from .launch import launch_packed
+from .launch import Launch, packed_launch, prepare, submit
 from .module import load_module
+from .prepared_command import address_of
 from .queue import Queue
 from .stream import nothing
 
-__all__ = ["image_call", "kernel_name", "kernel_of"]
+__all__ = ["image_call", "kernel_name", "kernel_of", "prepare_image_call"]
 
 # Loaded kernels, by the address of the primary context, the kernel's name and its format.
 _loaded: dict[tuple[int, str, int], Kernel] = {}
@@ -88,13 +92,27 @@ def _load(queue: Queue, name: str, format_word: int) -> Kernel:
     return Kernel(load_module(queue.context, queue.device, source), name)
 
 
-def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
-    """Run a device function over ``call.count`` items."""
+def _launch_of(queue: Queue, call: ImageCall) -> tuple[str, Launch]:
+    """The built-in kernel of a call, and its launch."""
     name = kernel_name(call)
     format_word = format_of(call)
     kernel = kernel_of(queue, name, format_word)
-    blocks = blocks_of(call)
-    if not blocks:
-        return queue.run(nothing, name, waits)
     packed, sizes = arguments_of(call, name, format_word)
-    return launch_packed(queue, kernel, (blocks, 1, 1, BLOCK, 1, 1), sizes, packed, waits)
+    return name, packed_launch(kernel, (blocks_of(call), 1, 1, BLOCK, 1, 1), sizes, packed)
+
+
+def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
+    """Run a device function over ``call.count`` items."""
+    name, launch = _launch_of(queue, call)
+    return submit(queue, launch, waits) if call.count else queue.run(nothing, name, waits)
+
+
+def prepare_image_call(queue: Queue, call: ImageCall) -> PreparedCommand | None:
+    """Prepare a device function for repetition; see the contract."""
+    if not (call.count and queue.prepares):
+        return None
+    name, launch = _launch_of(queue, call)
+    command = prepare(queue, launch)
+    assert command is not None
+    places, sizes = address_places(call, name, list(map(address_of, launch.pointers)))
+    return replace(command, places=places, sizes=sizes)

@@ -19,7 +19,7 @@ from .device import Device
 from .errors import SUCCESS, check
 from .module import Module
 
-__all__ = ["Kernel", "Packing", "Packings"]
+__all__ = ["Kernel", "Shape"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -40,45 +40,6 @@ _GRID_LIMITS = (
 )
 
 
-class Packing:
-    """The packed arguments of one launch, with the pointers to them that the driver takes.
-
-    The driver copies each argument during the call, byte by byte, so no argument needs an alignment.
-
-    Attributes
-    ----------
-    bytes
-        writable memory of the size of all arguments together.
-    pointers
-        ``void *[]``.
-    """
-
-    __slots__ = ("bytes", "pointers", "storage")
-
-    def __init__(self, sizes: tuple[int, ...]) -> None:
-        total = sum(sizes)
-        self.storage = ffi.new("char[]", total + 1)
-        self.bytes = memoryview(ffi.buffer(self.storage))[:total]
-        begins = [sum(sizes[:index]) for index in range(len(sizes))]
-        self.pointers = ffi.new("void *[]", [self.storage + begin for begin in begins])
-
-
-class Packings(list[Packing]):
-    """Unused packings of the same sizes; taking and returning one needs no lock.
-
-    Attributes
-    ----------
-    sizes
-        bytes of each argument.
-    """
-
-    __slots__ = ("sizes",)
-
-    def __init__(self, sizes: tuple[int, ...]) -> None:
-        super().__init__()
-        self.sizes = sizes
-
-
 class Kernel(Shaped[Shape]):
     """A kernel of a module, with the cached data of its launches.
 
@@ -92,10 +53,6 @@ class Kernel(Shaped[Shape]):
         name of the kernel.
     primary
         primary context of the kernel.
-    free
-        memory for the arguments of launches.
-    total
-        bytes of all arguments, -1 if unknown.
     sizes
         bytes of each parameter, or None if neither the driver nor the PTX gives them.
     """
@@ -110,8 +67,6 @@ class Kernel(Shaped[Shape]):
             self.native = module.function(name) if native is None else native
             self.max_threads = self._attribute(lib.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
             self.sizes = self._sizes()
-        self.free = Packings(self.sizes or ())
-        self.total = sum(self.sizes) if self.sizes is not None else -1
         self._shared_limit = 48 * 1024
 
     def _attribute(self, attribute: int) -> int:
@@ -184,22 +139,6 @@ class Kernel(Shaped[Shape]):
                 values.append(shared.to_bytes(size, "little"))
             shared += argument
         return values, shared
-
-    def packings(self, sizes: tuple[int, ...]) -> Packings:
-        """Memory for arguments of other sizes than those of the last launch.
-
-        Raises
-        ------
-        InvalidError
-            the sizes differ from the kernel's parameters: the driver would read beyond the arguments.
-        """
-        if self.sizes is not None:
-            raise InvalidError(
-                f"kernel {self.name!r} has parameters of {list(self.sizes)} bytes, the arguments have {list(sizes)}",
-                backend="cuda",
-            )
-        self.free = found = Packings(sizes)
-        return found
 
     # ------------------------------------------------------------------ shape
 

@@ -12,7 +12,8 @@ from .device import Device
 from .errors import SUCCESS, check
 from .event import Event
 from .fork_guard import refuse_in_fork
-from .kernel import Kernel, Packing
+from .kernel import Kernel
+from .launch import launch_of
 from .queue import Queue
 
 __all__ = [
@@ -78,21 +79,8 @@ def launch_cooperative(
     waits: Sequence[Event] = (),
 ) -> Event:
     """Launch a kernel whose work-groups all run at the same time."""
-    if kernel.module.native is None or kernel.primary is not queue.primary:
-        raise InvalidError(
-            f"kernel {kernel.name!r} belongs to a module that was released, or was loaded for {kernel.device!r}",
-            backend="cuda",
-        )
-    shape = kernel.shape(global_size, local_size)
-    values, shared = kernel.arguments(arguments)
-    sizes = tuple(map(len, values))
-    if kernel.sizes is not None and sizes != kernel.sizes:
-        raise InvalidError(
-            f"kernel {kernel.name!r} has parameters of {list(kernel.sizes)} bytes, the arguments have {list(sizes)}",
-            backend="cuda",
-        )
-    with queue.primary:
-        kernel.allow_shared(shared)
+    launch = launch_of(queue, kernel, global_size, local_size, arguments)
+    shape, shared = launch.shape, launch.shared
     groups, most = shape[0] * shape[1] * shape[2], most_cooperative_groups(kernel, shape[3:], shared)
     if groups > most:
         raise NdRangeError(
@@ -100,10 +88,8 @@ def launch_cooperative(
             "take fewer or larger work-groups",
             backend="cuda",
         )
-    packing = Packing(sizes)
-    packing.bytes[:] = b"".join(values)
     return queue.run(
-        lambda stream: lib.cuLaunchCooperativeKernel(kernel.native, *shape, shared, stream, packing.pointers),
+        lambda stream: lib.cuLaunchCooperativeKernel(kernel.native, *shape, shared, stream, launch.pointers),
         "cuLaunchCooperativeKernel",
         waits,
         f"kernel {kernel.name!r}",

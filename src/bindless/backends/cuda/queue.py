@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...model.errors import Error
@@ -33,6 +33,8 @@ class Queue(RecordingQueue[Stream, Event]):
         device of the queue.
     primary
         the device's primary context.
+    prepares
+        whether C code may submit prepared commands: the queue is open, and no command needs an event at once.
     capturing
         whether a graph records its commands; its streams must not be queried then.
     """
@@ -52,8 +54,7 @@ class Queue(RecordingQueue[Stream, Event]):
             count = 1 if in_order else STREAMS_OF_AN_OUT_OF_ORDER_QUEUE
             streams = (stream,) if stream else tuple(Stream(self.primary, profiling) for _ in range(count))
         self._set_streams(streams, streams)
-        # Streams of commands without dependencies; None if the fast path of launches is off.
-        self.untimed: Iterator[Stream] | None = None if profiling or stream else self.round
+        self.prepares = not profiling and stream is None
 
     @classmethod
     def around(cls, context: Context, device: Device, stream: Stream) -> Queue:
@@ -97,7 +98,7 @@ class Queue(RecordingQueue[Stream, Event]):
 
     def close(self) -> None:
         """Wait for the work and destroy the streams. Events that are queried later report failures."""
-        self.untimed = None
+        self.prepares = False
         if self.closed or in_fork():
             self.closed = True
             return

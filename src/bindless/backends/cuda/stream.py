@@ -36,14 +36,6 @@ class Stream(RecordingStream[Event]):
         context of the stream.
     handle
         CUstream.
-    launch
-        launch description; fields that differ from the last launch are set under the lock.
-    launched
-        kernel shape in the description.
-    parameters
-        memory of the arguments.
-    shared
-        bytes of local memory.
     """
 
     def __init__(self, context: PrimaryContext, profiling: bool, handle: Any = None) -> None:
@@ -54,13 +46,8 @@ class Stream(RecordingStream[Event]):
             check(lib.cuStreamCreate(slot, lib.CU_STREAM_NON_BLOCKING), "cuStreamCreate")
             handle = slot[0]
         self.handle = handle
-        self.launch = ffi.new("bindless_launch_t *")
-        self.launch.context = context.handle
-        self.launch.stream = self.handle
-        self.wait_for, self.asked = _WAIT, int(ffi.cast("uintptr_t", self.launch))
-        self.launched: tuple[int, ...] | None = None
-        self.parameters: Any = ffi.NULL
-        self.shared = 0
+        self._lane = ffi.new("bindless_lane_t *", (context.handle, handle))
+        self.wait_for, self.asked = _WAIT, int(ffi.cast("uintptr_t", self._lane))
 
     # ------------------------------------------------------------------ commands
 
@@ -106,10 +93,13 @@ class Stream(RecordingStream[Event]):
                 check(lib.cuStreamWaitEvent(self.handle, native.handle, 0), "cuStreamWaitEvent")
 
     def prepare(self) -> None:
-        """``before`` for a command without dependencies that is submitted elsewhere."""
+        """Record the event of the last command, which is still referenced, before a prepared command."""
         self.context.activate()
         with self.lock:
-            self.before(())
+            event = self.pending
+            if event is not None and event.index > self.done:
+                self._record(event)
+            self.pending = None
 
     def after(self) -> Event:
         """The event of the command just submitted; the lock is held."""

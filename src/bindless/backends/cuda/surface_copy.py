@@ -17,6 +17,7 @@ from ..common.create_once import create_once
 from .context import Context
 from .image_memory import ImageStorage
 from .kernel import Kernel, Shape
+from .launch import Launch, packed_launch
 from .memory import pointer_info
 from .module import load_module
 from .queue import Queue
@@ -226,10 +227,8 @@ def _linear_side(queue: Queue, end: UsmMemory, height: int, depth: int) -> _Side
     return _LINEAR, address, _NOWHERE, (pitch, slice_pitch), multiples
 
 
-def kernel_of_copy(queue: Queue, region: CopyRegion) -> tuple[Kernel, Shape, tuple[int, ...], bytes] | None:
-    """The kernel of a copy of at least ``SMALLEST`` bytes, with the shape of its launch and the sizes and values of its
-    arguments; None if there is no kernel, or it is not faster.
-    """
+def kernel_of_copy(queue: Queue, region: CopyRegion) -> Launch | None:
+    """The launch of a copy of at least ``SMALLEST`` bytes; None if there is no kernel, or it is not faster."""
     src, dst, (width, height, depth), _, pixel_size = region
     row = width * pixel_size
     if row * height * depth < SMALLEST or depth > _MOST_SLICES or isinstance(src, HostMemory):
@@ -249,7 +248,8 @@ def kernel_of_copy(queue: Queue, region: CopyRegion) -> tuple[Kernel, Shape, tup
         return None
     key = queue.primary.address, source, target, blob, row, height, depth
     plan = _plans.get(key) or _plan(queue, key)
-    return *plan, _SIZES, _PARAMETERS.pack(origin, place, *at, *to, *pitches, *other, row // blob, height)
+    packed = _PARAMETERS.pack(origin, place, *at, *to, *pitches, *other, row // blob, height)
+    return packed_launch(*plan, _SIZES, packed)
 
 
 def _plan(queue: Queue, key: tuple[int, str, str, int, int, int, int]) -> _Plan:
