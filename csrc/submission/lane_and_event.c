@@ -80,12 +80,14 @@ static int lane_traverse(Lane *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
     Py_VISIT(self->pending);
+    Py_VISIT(self->lock);
     return 0;
 }
 
 static int lane_clear(Lane *self)
 {
     Py_CLEAR(self->pending);
+    Py_CLEAR(self->lock);
     return 0;
 }
 
@@ -98,6 +100,7 @@ static void lane_dealloc(Lane *self)
 
 static PyMemberDef lane_members[] = {
     {"pending", T_OBJECT, offsetof(Lane, pending), 0, NULL},
+    {"lock", T_OBJECT, offsetof(Lane, lock), 0, NULL},
     {"submitted", T_LONGLONG, offsetof(Lane, submitted), 0, NULL},
     {"done", T_LONGLONG, offsetof(Lane, done), 0, NULL},
     {"used", T_BOOL, offsetof(Lane, used), 0, NULL},

@@ -62,13 +62,10 @@ static int settle(const Prepared *launch, Lane *lane)
     return settled == NULL ? FAILED : DONE;
 }
 
-/* Submits the command and returns its event; the lock is held. */
-static int submit_locked(Commands *self, Prepared *launch, PyObject *const *values, fill_function fill, const void *what,
-                         const Waits *waits, PyObject **given)
+/* Submits the command to a lane and returns its event; the locks of queue and lane are held. */
+static int submit_to_lane(Commands *self, Prepared *launch, PyObject *const *values, fill_function fill,
+                          const void *what, const Waits *waits, int turn, PyObject **given)
 {
-    if (self->event_type == NULL || launch->lanes == NULL)
-        return OTHERWISE;
-    int turn = launch->lane_count == 1 ? 0 : (int)(self->turn++ % (unsigned)launch->lane_count);
     Lane *lane = (Lane *)PyTuple_GetItem(launch->lanes, turn);
     Event *event = (Event *)make(self->event_type);
     if (event == NULL)
@@ -135,6 +132,26 @@ static int submit_locked(Commands *self, Prepared *launch, PyObject *const *valu
     }
     *given = (PyObject *)event;
     return DONE;
+}
+
+/* Submits the command to the next lane, under the lane's lock; the queue's lock is held. */
+static int submit_locked(Commands *self, Prepared *launch, PyObject *const *values, fill_function fill, const void *what,
+                         const Waits *waits, PyObject **given)
+{
+    if (self->event_type == NULL || launch->lanes == NULL)
+        return OTHERWISE;
+    int turn = launch->lane_count == 1 ? 0 : (int)(self->turn++ % (unsigned)launch->lane_count);
+    PyObject *lock = ((Lane *)PyTuple_GetItem(launch->lanes, turn))->lock;
+    if (lock == NULL || (PyObject *)Py_TYPE(lock) != lock_type)
+        return submit_to_lane(self, launch, values, fill, what, waits, turn, given);
+    int result = FAILED;
+    Py_INCREF(lock);
+    if (take((Lock *)lock)) {
+        result = submit_to_lane(self, launch, values, fill, what, waits, turn, given);
+        give_back((Lock *)lock);
+    }
+    Py_DECREF(lock);
+    return result;
 }
 
 /* Returns whether a command can wait for an event without Python; adds the driver's event to the waits if needed. */

@@ -14,7 +14,8 @@
  *   Lock        reentrant lock of a queue; Ctrl-C interrupts a wait for it
  *   Owner       releases a native object in its destructor, which signals cannot interrupt
  *   Openable    base of memory and kernel bundles, which users close
- *   Lane        a driver stream; records the event of its last command only if a reference to the mark exists
+ *   Lane        a driver stream; records the event of its last command only if a reference to the mark exists. Its
+ *               lock, if it has one, is held around a submission: other threads record events in the stream.
  *   Mark        the end of a command in a lane */
 
 #ifndef BINDLESS_LAUNCH_H
@@ -61,7 +62,7 @@ typedef struct {
 
 typedef struct {
     PyObject_HEAD
-    PyObject *pending;
+    PyObject *pending, *lock;
     long long submitted, done;
     unsigned long long wait, asked; /* addresses of the query of all work and of its argument; or 0 */
     unsigned long long made, query, let_go; /* addresses of the last command's event, its query and its release; or 0 */

@@ -39,10 +39,11 @@ class Lane:
 
     Alternatively each command stores its event at the address ``made``; the functions at ``query`` and ``let_go`` query
     and release it, and ``waits`` is the address of the wait list: a count and 8 events. The function at ``wait_for``,
-    with the argument ``asked``, queries the stream.
+    with the argument ``asked``, queries the stream. A submission holds ``lock``, if there is one.
     """
 
     pending: Any
+    lock: Lock
     submitted: int
     done: int
     used: bool
