@@ -32,6 +32,7 @@ int bindless_trivial(uint32_t *first, uint32_t *second, uint32_t *third);
 # Additions to the driver's own API: the header with the declarations, and the header with the code.
 ADDITIONS = {
     "cuda": ("cuda/declarations.h", "cuda/all.h"),
+    "level_zero": ("level_zero/declarations.h", "level_zero/all.h"),
     "opencl": ("opencl/declarations.h", "opencl/launch.h"),
     "reference": ("reference/declarations.h", "reference/all.h"),
 }

@@ -66,12 +66,13 @@ def _compare_launches(compare: Compare, ordered: bl.Queue, in_c: Any, repeated: 
     both = values, [values[0], np.uint64(6).tobytes(), *values[2:]]
     bundled = _kernel(ordered)  # keeps its module alive
     kernel = bundled._native
-    again = backend.prepare_launch(queue, kernel, (1,), (1,), values)
+    prepared = backend.prepare_launch(queue, kernel, (1,), (1,), values)
+    again, description = (ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(prepared.submit), prepared.descriptions[0])
 
     def ours() -> None:
         for number in range(CALLS):
             if repeated:
-                again()
+                again(description)
             else:
                 backend.launch(queue, kernel, (1,), (1,), both[number % 2])
         backend.wait_queue(queue)

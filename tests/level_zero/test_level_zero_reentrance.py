@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,7 +14,6 @@ import bindless as bl
 from bindless.backends.level_zero import stream as _stream
 from bindless.backends.level_zero.event import TimedEvent
 from bindless.backends.level_zero.event_pool import EventPool, NativeEvent
-from bindless.backends.level_zero.kernel import Kernel
 from bindless.backends.level_zero.stream import nothing
 from bindless.drivers import level_zero as driver
 
@@ -57,6 +57,15 @@ def finish(work: Callable[[], object]) -> None:
     assert ended.wait(60), "a thread waits for itself"
     if failures:
         raise failures[0]
+
+
+def together(work: list[Callable[[], object]]) -> None:
+    """Run functions on a thread each."""
+    threads = [threading.Thread(target=function, daemon=True) for function in work]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 @pytest.mark.parametrize("call", ["is_idle", "wait", "record"])
@@ -157,25 +166,47 @@ def test_an_interrupted_command_behind_the_one_of_a_finalizer(either: bl.Queue) 
     finish(work)
 
 
-def test_while_a_kernel_is_prepared(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A finalizer launches the kernel whose arguments have just been set: each launch uses its own arguments."""
+def test_while_a_kernel_is_launched(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A finalizer launches the kernel whose launch is being submitted: each launch uses its own arguments."""
     kernel = bl.load_kernel_bundle(bl.build(SOURCE), queue).get_kernel("put")
     data, other = bl.usm_empty(COUNT, np.int32, queue), bl.usm_empty(COUNT, np.int32, queue)
-    prepare, late = Kernel.prepare, []
+    (stream,) = queue._native.streams  # type: ignore[attr-defined]
+    run, late = stream.lists.run, []
 
-    def again(self: Kernel, *arguments: Any) -> int:
-        result = prepare(self, *arguments)
+    def again(*arguments: Any) -> int:
         if not late:
             late.append(None)
             queue.parallel_for(COUNT // 2, kernel, other, 7)
+        result: int = run(*arguments)
         return result
 
-    monkeypatch.setattr(Kernel, "prepare", again)
     queue.fill(data, np.int32(0))
     queue.fill(other, np.int32(0))
+    monkeypatch.setattr(stream.lists, "run", again)
     finish(lambda: queue.parallel_for(COUNT, kernel, data, 5).wait())
+    assert len(late) == 1
     assert (data.numpy(queue) == 5).all()
     assert (other.numpy(queue) == 7).sum() == COUNT // 2
+
+
+@pytest.mark.parametrize("immediate", [True, False], ids=["immediate", "regular"])
+def test_threads_launch_one_kernel(device: bl.Device, context: bl.Context, immediate: bool) -> None:
+    """Level Zero keeps arguments in the kernel: each of concurrent launches, prepared or not, uses its own."""
+    kernel = bl.load_kernel_bundle(bl.build(SOURCE), context).get_kernel("put")
+    kinds = {} if immediate else {"no_immediate_command_list": True}
+    start = threading.Barrier(3)
+    found: dict[int, list[int]] = {}
+
+    def work(own: int) -> None:
+        with bl.Queue(device, context, in_order=True, **kinds) as queue, bl.usm_empty((COUNT, 64), "i4", queue) as data:
+            rows = [data[row] for row in range(COUNT)]
+            start.wait()
+            for row, array in enumerate(rows):
+                queue.parallel_for(32 + 32 * (row % 2), kernel, array, own + row)
+            found[own] = data.numpy(queue)[:, 0].tolist()
+
+    finish(lambda: together([functools.partial(work, own) for own in (1000, 2000, 3000)]))
+    assert found == {own: list(range(own, own + COUNT)) for own in (1000, 2000, 3000)}
 
 
 def test_while_a_pool_makes_an_event(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:

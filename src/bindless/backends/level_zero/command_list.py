@@ -1,6 +1,6 @@
 """Submission of in-order commands: through an immediate command list, or through regular ones.
 
-Both classes have ``run(command)``. A command is a function that appends to a list: ``command(list, signal, count,
+``Lists.run(command)`` submits a command. A command is a function that appends to a list: ``command(list, signal, count,
 waits)``. Its last three arguments are those of every zeCommandListAppend function, and it returns the driver's result.
 
 An immediate list submits each command by itself, which is fastest. Regular lists take one command each; the list is
@@ -11,9 +11,8 @@ closed and executed in a command queue, and a fence signals when the list is fre
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from ...drivers import level_zero as driver
 from ..contract.low_level import QueueGroupRecord
@@ -81,14 +80,30 @@ def _queue_desc(device: Device, group: QueueGroupRecord, engine: int) -> Any:
     )
 
 
-class Lists(Protocol):
-    """The submission of a stream's commands."""
+class Lists:
+    """The submission of a stream's commands: the members that C code uses.
 
-    is_direct: bool
-    handle: Any
+    Attributes
+    ----------
+    native
+        bindless_lists_t.
+    handle
+        command list, or command queue.
+    """
 
-    def run(self, command: Command, signal: Any = ..., count: int = ..., waits: Any = ...) -> int:
+    def __init__(self, handle: Any, **members: Any) -> None:
+        self.handle = handle
+        self.native = ffi.new("bindless_lists_t *", members)
+
+    def run(self, command: Command, signal: Any = _NULL, count: int = 0, waits: Any = _NULL) -> int:
         """Submit a command, which runs after all earlier ones."""
+        if not self.native.barrier:  # One list takes all commands, and keeps their order.
+            return command(self.handle, signal, count, waits)
+        opened = ffi.new("bindless_open_t *")
+        result = lib.bindless_begin(self.native, opened)
+        if result == SUCCESS:
+            result = command(opened.list, signal, count, waits)
+        return lib.bindless_end(self.native, opened, result)
 
     def tidy(self) -> None:
         """Let the driver release the resources of completed work."""
@@ -110,36 +125,31 @@ def _ask_until_over(synchronize: Callable[[Any, int], int], handle: Any) -> None
         time.sleep(1e-5)
 
 
-class ImmediateList:
+class ImmediateList(Lists):
     """An immediate command list.
 
-    Attributes
+    Parameters
     ----------
-    handle
-        ze_command_list_handle_t.
     in_order
         whether the driver keeps the order; otherwise barriers keep it.
-    is_direct
-        whether a command may be appended without ``run``.
     owned
         whether ``close`` destroys it.
     """
 
-    def __init__(self, context: Any, device: Device, group: QueueGroupRecord, engine: int) -> None:
-        self._begin(device, self._create(context, device, group, engine), device.driver.keeps_order, True)
+    def __init__(self, device: Device, handle: Any, in_order: bool, owned: bool) -> None:
+        super().__init__(handle, list=handle, in_order=in_order, barrier=not in_order)
+        self.owned = owned
+        self._synchronize = device.driver.function("zeCommandListHostSynchronize")
+
+    @classmethod
+    def create(cls, context: Any, device: Device, group: QueueGroupRecord, engine: int) -> ImmediateList:
+        """A new list."""
+        return cls(device, cls._create(context, device, group, engine), device.driver.keeps_order, True)
 
     @classmethod
     def around(cls, device: Device, handle: Any, owned: bool) -> ImmediateList:
         """Adopt a list of another owner, of any order: barriers keep the order."""
-        made = cls.__new__(cls)
-        made._begin(device, handle, False, owned)
-        return made
-
-    def _begin(self, device: Device, handle: Any, in_order: bool, owned: bool) -> None:
-        self.handle = handle
-        self.in_order = self.is_direct = in_order
-        self.owned = owned
-        self._synchronize = device.driver.function("zeCommandListHostSynchronize")
+        return cls(device, handle, False, owned)
 
     @staticmethod
     def _create(context: Any, device: Device, group: QueueGroupRecord, engine: int) -> Any:
@@ -151,14 +161,6 @@ class ImmediateList:
             f"group {group.ordinal} of {device.name}",
         )
         return slot[0]
-
-    def run(self, command: Command, signal: Any = _NULL, count: int = 0, waits: Any = _NULL) -> int:
-        """Append a command, which runs after all earlier ones."""
-        if not self.in_order:
-            result: int = lib.zeCommandListAppendBarrier(self.handle, _NULL, 0, _NULL)
-            if result != SUCCESS:
-                return result
-        return command(self.handle, signal, count, waits)
 
     def tidy(self) -> None:
         """Let the driver release the resources of completed work; see ``RegularLists``."""
@@ -176,7 +178,7 @@ class ImmediateList:
             release(lib.zeCommandListDestroy(self.handle), "zeCommandListDestroy")
 
 
-class RegularLists:
+class RegularLists(Lists):
     """A command queue and the regular command lists that it executes, one list per command.
 
     Attributes
@@ -189,29 +191,24 @@ class RegularLists:
         whether it is destroyed at the end.
     """
 
-    is_direct = False
+    def __init__(self, context: Any, device: Device, ordinal: int, handle: Any, owned: bool) -> None:
+        members = {"queue": handle, "context": context, "device": device.handle, "ordinal": ordinal, "barrier": True}
+        super().__init__(handle, **members)
+        self.ordinal = ordinal
+        self.owned = owned
+        # Slots of the list and the fence of another owner, and those of them that nobody uses after their execution.
+        self._adopted: list[tuple[Any, Any]] = []
+        self._left: list[tuple[Any, Any]] = []
 
-    def __init__(self, context: Any, device: Device, group: QueueGroupRecord, engine: int) -> None:
-        self._begin(context, device, group.ordinal, self._create(context, device, group, engine), True)
+    @classmethod
+    def create(cls, context: Any, device: Device, group: QueueGroupRecord, engine: int) -> RegularLists:
+        """A new command queue."""
+        return cls(context, device, group.ordinal, cls._create(context, device, group, engine), True)
 
     @classmethod
     def around(cls, context: Any, device: Device, ordinal: int, handle: Any, owned: bool) -> RegularLists:
         """Adopt a command queue of another owner, for the engine group of the ordinal."""
-        made = cls.__new__(cls)
-        made._begin(context, device, ordinal, handle, owned)
-        return made
-
-    def _begin(self, context: Any, device: Device, ordinal: int, handle: Any, owned: bool) -> None:
-        self.handle = handle
-        self.owned = owned
-        self._context = context
-        self._device = device
-        self.ordinal = ordinal
-        # Slots of a list and its fence: all of them, the empty and unsignalled ones, and the running ones. Slots that
-        # Ctrl-C leaves in an unknown state are only among the first.
-        self._made: list[tuple[Any, Any]] = []
-        self._free: list[tuple[Any, Any]] = []
-        self._running: deque[tuple[Any, Any]] = deque()
+        return cls(context, device, ordinal, handle, owned)
 
     @staticmethod
     def _create(context: Any, device: Device, group: QueueGroupRecord, engine: int) -> Any:
@@ -228,21 +225,7 @@ class RegularLists:
         """Execute a command in its own list, after all earlier ones."""
         if isinstance(command, ClosedList):
             return self._execute(command, signal, count, waits)
-        places = self._take()
-        own = places[0][0]
-        result: int = lib.zeCommandListAppendBarrier(own, _NULL, 0, _NULL)
-        if result == SUCCESS:
-            result = command(own, signal, count, waits)
-        if result == SUCCESS:
-            result = lib.zeCommandListClose(own)
-        if result == SUCCESS:
-            result = lib.zeCommandQueueExecuteCommandLists(self.handle, 1, places[0], places[1][0])
-        if result == SUCCESS:
-            self._running.append(places)
-        else:
-            lib.zeCommandListReset(own)
-            self._free.append(places)
-        return result
+        return super().run(command, signal, count, waits)
 
     def _execute(self, command: ClosedList, signal: Any, count: int, waits: Any) -> int:
         """Execute an existing list, between the events to wait for and the event to signal."""
@@ -250,49 +233,29 @@ class RegularLists:
         result = result or lib.zeCommandQueueExecuteCommandLists(self.handle, 1, command.places, _NULL)
         return result if signal == _NULL else result or self.run(_nothing, signal)
 
-    def _take(self) -> tuple[Any, Any]:
-        """The slots of an empty list and an unsignalled fence."""
-        self.tidy()
-        if self._free:
-            return self._free.pop()
-        desc = driver.make_struct("ze_command_list_desc_t", commandQueueGroupOrdinal=self.ordinal)
-        fence_desc = driver.make_struct("ze_fence_desc_t")
-        places = ffi.new("ze_command_list_handle_t *"), ffi.new("ze_fence_handle_t *")
-        self._made.append(places)  # Before any object could be lost.
-        result = lib.zeCommandListCreate(self._context, self._device.handle, desc, places[0])
-        if result != SUCCESS:
-            self._made.remove(places)
-        check(result, "zeCommandListCreate")
-        result = lib.zeFenceCreate(self.handle, fence_desc, places[1])
-        if result != SUCCESS:
-            self._made.remove(places)
-            lib.zeCommandListDestroy(places[0][0])
-        check(result, "zeFenceCreate")
-        return places
-
     def own(self, places: tuple[Any, Any]) -> None:
         """Destroy another owner's list and fence together with its own."""
-        self._made.append(places)
+        self._adopted.append(places)
 
     def disown(self, places: tuple[Any, Any]) -> bool:
         """Whether the caller may destroy the list and fence of ``own``: whether they still exist."""
         try:
-            self._made.remove(places)
+            self._adopted.remove(places)
         except ValueError:
             return False
         return True
 
-    def take_over(self, places: tuple[Any, Any]) -> None:
-        """Reuse a list and a fence of ``own`` for later commands, once their execution is over."""
-        self._running.append(places)
+    def leave(self, places: tuple[Any, Any]) -> None:
+        """Destroy a list and a fence of ``own`` once their execution is over."""
+        self._left.append(places)
 
     def tidy(self) -> None:
         """Prepare finished lists for reuse."""
-        while self._running and lib.zeFenceQueryStatus(self._running[0][1][0]) != NOT_READY:
-            places = self._running.popleft()
-            check(lib.zeFenceReset(places[1][0]), "zeFenceReset")
-            check(lib.zeCommandListReset(places[0][0]), "zeCommandListReset")
-            self._free.append(places)
+        check(lib.bindless_tidy(self.native), "zeCommandListReset")
+        while self._left and lib.zeFenceQueryStatus(self._left[0][1][0]) != NOT_READY:
+            places = self._left.pop(0)
+            if self.disown(places):
+                _destroy(places)
 
     def forgive(self) -> None:
         """See ``ImmediateList``."""
@@ -303,23 +266,20 @@ class RegularLists:
 
         An adopted queue may hold other work, which is not waited for.
         """
-        if self.owned:
-            while lib.zeCommandQueueSynchronize(self.handle, _WAIT_SLICE) == NOT_READY:
+        while self.owned and lib.zeCommandQueueSynchronize(self.handle, _WAIT_SLICE) == NOT_READY:
+            pass
+        for places in self._left:
+            while lib.zeFenceHostSynchronize(places[1][0], _WAIT_SLICE) == NOT_READY:
                 pass
-        else:
-            for _, fence in self._running:
-                while lib.zeFenceHostSynchronize(fence[0], _WAIT_SLICE) == NOT_READY:
-                    pass
-        while self._made:
-            own, fence = self._made[-1]
-            if fence[0] != _NULL:
-                release(lib.zeFenceDestroy(fence[0]), "zeFenceDestroy")
-                fence[0] = _NULL
-            if own[0] != _NULL:
-                release(lib.zeCommandListDestroy(own[0]), "zeCommandListDestroy")
-                own[0] = _NULL
-            self._made.pop()
-        self._free.clear()
-        self._running.clear()
+        while self._adopted:
+            _destroy(self._adopted.pop())
+        self._left.clear()
+        release(lib.bindless_lists_clear(self.native), "zeCommandListDestroy")
         if self.owned:
             release(lib.zeCommandQueueDestroy(self.handle), "zeCommandQueueDestroy")
+
+
+def _destroy(places: tuple[Any, Any]) -> None:
+    own, fence = places
+    release(lib.zeFenceDestroy(fence[0]), "zeFenceDestroy")
+    release(lib.zeCommandListDestroy(own[0]), "zeCommandListDestroy")

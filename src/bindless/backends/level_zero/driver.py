@@ -142,13 +142,21 @@ class Driver:
         number = _HANDLES[kind]
         return bool(left == right or _own_handle(number, right) == left)
 
+    def address(self, name: str) -> Any:
+        """The address of a function whose parameters C code passes without a translation; NULL if both lack it."""
+        return ffi.addressof(lib, name) if driver.has(name) else self._own_address(name)
+
+    def _own_address(self, name: str) -> Any:
+        kind, slot = ffi.typeof(getattr(lib, name)), ffi.new("void **")
+        if lib.zeDriverGetExtensionFunctionAddress(self.handle, name.encode(), slot) != SUCCESS:
+            slot[0] = ffi.NULL
+        return ffi.cast(ffi.getctype(kind), slot[0])
+
     def _extension(self, name: str) -> Function | None:
-        slot = ffi.new("void **")
-        result = lib.zeDriverGetExtensionFunctionAddress(self.handle, name.encode(), slot)
-        if result != SUCCESS or slot[0] == ffi.NULL:
+        call = self._own_address(name)
+        if call == ffi.NULL:
             return None
-        kind = ffi.typeof(getattr(lib, name))
-        call = ffi.cast(ffi.getctype(kind), slot[0])
+        kind = ffi.typeof(call)
         spelled = {ffi.typeof(handle): number for handle, number in _HANDLES.items()}
         places = [(place, spelled[argument]) for place, argument in enumerate(kind.args) if argument in spelled]
 

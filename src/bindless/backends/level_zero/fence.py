@@ -77,7 +77,7 @@ class Fence:
         if handle is None or self.queue.closed or in_fork():
             return
         if self._pending and lib.zeFenceQueryStatus(handle) == NOT_READY:
-            self._lists.take_over(self._places)
+            self._lists.leave(self._places)
         elif self._lists.disown(self._places):
             release(lib.zeFenceDestroy(handle), "zeFenceDestroy")
             release(lib.zeCommandListDestroy(self._places[0][0]), "zeCommandListDestroy")

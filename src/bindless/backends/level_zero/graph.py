@@ -9,8 +9,8 @@ from typing import Any
 
 from ...drivers import level_zero as driver
 from ...model.errors import InvalidError
-from .command_list import ClosedList, Command, RegularLists
-from .errors import SUCCESS, check, release
+from .command_list import ClosedList, Lists, RegularLists
+from .errors import check, release
 from .event import Event
 from .fork_guard import in_fork, refuse_in_fork
 from .queue import Queue
@@ -19,36 +19,6 @@ from .stream import Stream
 __all__ = ["Graph", "launch_graph", "record_graph", "records_graphs", "release_graph"]
 
 lib, ffi = driver.lib, driver.ffi
-
-_NULL = ffi.NULL
-
-
-class _Recording:
-    """The replacement of a stream's lists during a recording: appends each command behind the previous one."""
-
-    is_direct = False
-
-    def __init__(self, handle: Any, in_order: bool) -> None:
-        self.handle = handle
-        self._in_order = in_order  # The driver keeps the order of commands; otherwise barriers keep it.
-        self._barrier = True  # Barrier between earlier executions and the first command.
-
-    def run(self, command: Command, signal: Any = _NULL, count: int = 0, waits: Any = _NULL) -> int:
-        """Append a command to the list."""
-        result = SUCCESS
-        if self._barrier:
-            result = lib.zeCommandListAppendBarrier(self.handle, _NULL, 0, _NULL)
-        self._barrier = not self._in_order
-        return result or command(self.handle, signal, count, waits)
-
-    def tidy(self) -> None:
-        """Do nothing: no work runs during a recording."""
-
-    def forgive(self) -> None:
-        """Do nothing: no work fails during a recording."""
-
-    def close(self) -> None:
-        """Do nothing: the graph owns the list."""
 
 
 class Graph:
@@ -91,7 +61,8 @@ def record_graph(queue: Queue, commands: Sequence[Callable[[Sequence[Event]], Ev
     places = ffi.new("ze_command_list_handle_t *")
     check(lib.zeCommandListCreate(queue.context.handle, queue.device.handle, desc, places), "zeCommandListCreate")
     try:
-        with _recording(stream, _Recording(places[0], in_order)):
+        # A barrier separates the first command from earlier executions.
+        with _recording(stream, Lists(places[0], list=places[0], in_order=in_order, barrier=True)):
             for command in commands:
                 command(())
         check(lib.zeCommandListClose(places[0]), "zeCommandListClose", f"{len(commands)} commands")
@@ -102,7 +73,7 @@ def record_graph(queue: Queue, commands: Sequence[Callable[[Sequence[Event]], Ev
 
 
 @contextlib.contextmanager
-def _recording(stream: Stream, recording: _Recording) -> Iterator[None]:
+def _recording(stream: Stream, recording: Lists) -> Iterator[None]:
     """Record the commands of a stream during the block."""
     lists, stream.lists = stream.lists, recording
     try:

@@ -16,7 +16,7 @@ from .context import Context
 from .device import Device
 from .event import Event
 from .kernel import Kernel, get_kernel
-from .launch import launch_shape
+from .launch import Launch, submit
 from .module import load_module
 from .queue import Queue
 from .stream import nothing
@@ -50,4 +50,4 @@ def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Ev
     if not blocks:
         return queue.run(nothing, name, waits)
     shape = kernel.shape((blocks * BLOCK,), (BLOCK,))
-    return launch_shape(queue, kernel, shape, values_of(call, name, format_word), waits)
+    return submit(queue, Launch(kernel, shape.group, shape.count, values_of(call, name, format_word)), waits)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...drivers import level_zero as driver
@@ -11,7 +9,7 @@ from ...model.errors import InvalidError, NdRangeError
 from ..common.kernel import KernelBase, kernel_of, unknown_kernel
 from ..contract import KernelArgument, KernelRecord
 from .device import Device
-from .errors import SUCCESS, check
+from .errors import check
 from .module import Module
 
 __all__ = ["Kernel", "Shape", "get_kernel"]
@@ -21,8 +19,6 @@ lib, ffi = driver.lib, driver.ffi
 _NULL = ffi.NULL
 
 _POINTER_SIZE = 8
-
-_NO_OFFSET = (0, 0, 0)
 
 # What kernels may reach by addresses that they find in memory.
 _INDIRECT = (
@@ -58,7 +54,9 @@ class Kernel(KernelBase[Shape]):
     module
         module of the kernel, which the kernel keeps alive.
     native
-        ze_kernel_handle_t; it holds the arguments and group size of the next launch, so a lock protects it.
+        ze_kernel_handle_t.
+    known
+        bindless_kernel_t: the kernel with its work-group, offset and arguments; C code sets them for each launch.
     name
         name of the kernel.
     properties
@@ -67,6 +65,8 @@ class Kernel(KernelBase[Shape]):
         kind and bytes of each parameter, or None if the source does not give them.
     shapes
         shapes of earlier launches, by size.
+    has_objects
+        whether it has parameters that take driver objects: images or samplers.
     owned
         whether its module destroys it.
     """
@@ -78,7 +78,6 @@ class Kernel(KernelBase[Shape]):
         self.module = module
         self.name = name
         self.device: Device = module.device
-        self.lock = threading.RLock()  # a collection while it is held may run a finalizer that launches this kernel
         self.owned = owned
         self.native = _create(module, name) if made is None else made
         try:
@@ -98,14 +97,11 @@ class Kernel(KernelBase[Shape]):
         count = int(self.properties.numKernelArgs)
         super().__init__(sizes, count if sizes is None else len(sizes))
         self.kinds = None if parameters is None else tuple(parameter.kind for parameter in parameters)
-        self._group: tuple[int, int, int] | None = None
-        self._offset = _NO_OFFSET
-        self._wanted: tuple[tuple[int, int, int], Sequence[bytes | int], tuple[int, int, int]] | None = None
-        # What is set, and which of it is set anew each time: all but plain values.
-        self._set: tuple[bytes | int, ...] | None = None
         kinds = self.kinds or ("",) * count
-        self._addresses = tuple(index for index, kind in enumerate(kinds) if kind != "value")
-        self._handles = frozenset(index for index, kind in enumerate(kinds) if kind in _OPAQUE)
+        self.has_objects = any(kind in _OPAQUE for kind in kinds)
+        plain = [size if kind == "value" else 0 for kind, size in zip(kinds, sizes or (0,) * count)]
+        offset = self.device.driver.address("zeKernelSetGlobalOffsetExp")
+        self.known = ffi.gc(lib.bindless_kernel_create(self.native, offset, len(plain), plain), _forget)
 
     def _max_group(self) -> int:
         """Work-items of the kernel's largest work-group."""
@@ -154,83 +150,11 @@ class Kernel(KernelBase[Shape]):
     def _most_local(self) -> int:
         return int(self.device.compute.maxSharedLocalMemory)
 
-    def set_group(self, group: tuple[int, int, int]) -> int:
-        """Set the work-group of the next launch; the lock is held."""
-        if self._group == group:
-            return int(SUCCESS)
-        self._group = None
-        result: int = lib.zeKernelSetGroupSize(self.native, *group)
-        if result == SUCCESS:
-            self._group = group
-        return result
-
-    def append(
-        self,
-        group: tuple[int, int, int],
-        arguments: Sequence[bytes | int],
-        command: Callable[..., int],
-        *where: Any,
-        offset: tuple[int, int, int] = _NO_OFFSET,
-    ) -> int:
-        """Sets work-group, arguments and offset, and calls ``command(*where)``, which appends the launch to a list.
-
-        A finalizer that launches the same kernel in between sets other values, and then gives back those of the launch
-        that it interrupts.
-        """
-        with self.lock:
-            interrupted = self._wanted
-            self._wanted = group, arguments, offset
-            try:
-                result = self.prepare(group, arguments, offset)
-                return result if result != SUCCESS else int(command(*where))
-            finally:
-                self._wanted = interrupted
-                self.restore()
-
-    def restore(self) -> None:
-        """Gives the values back that a launch has set, which this thread interrupts; the lock is held."""
-        if self._wanted is not None:
-            self.prepare(*self._wanted)
-        elif self._offset != _NO_OFFSET:
-            self._set_offset(_NO_OFFSET)
-
-    def _set_offset(self, offset: tuple[int, int, int]) -> int:
-        function = self.device.driver.require("zeKernelSetGlobalOffsetExp", "1.1")
-        self._offset = offset
-        return int(function(self.native, *offset))
-
-    def prepare(
-        self,
-        group: tuple[int, int, int],
-        arguments: Sequence[bytes | int],
-        offset: tuple[int, int, int] = _NO_OFFSET,
-    ) -> int:
-        """Sets work-group, arguments and offset of the next launch; the lock is held.
-
-        Values that are set are left alone. Addresses are always set: the driver looks up what lies there.
-        """
-        if self._group != group:
-            result = self.set_group(group)
-            if result != SUCCESS:
-                return result
-        if self._offset != offset:
-            result = self._set_offset(offset)
-            if result != SUCCESS:
-                return result
-        values = tuple(arguments)
-        places = self._addresses if values == self._set else range(len(values))
-        self._set = None
-        for index in places:
-            argument = values[index]
-            if isinstance(argument, int):
-                result = lib.zeKernelSetArgumentValue(self.native, index, argument, _NULL)
-            else:
-                data = self._opaque(index, argument) if index in self._handles else argument
-                result = lib.zeKernelSetArgumentValue(self.native, index, len(data), data)
-            if result != SUCCESS:
-                return result
-        self._set = values
-        return SUCCESS
+    def bytes_of(self, index: int, argument: bytes) -> bytes:
+        """The value of an argument for the driver."""
+        if self.kinds is None or self.kinds[index] not in _OPAQUE:
+            return argument
+        return self._opaque(index, argument)
 
     def _opaque(self, index: int, argument: bytes) -> bytes:
         """The driver's object of an image handle, or its sampler."""
@@ -259,41 +183,40 @@ class Kernel(KernelBase[Shape]):
                 f"{self.max_group} on {self.device.name}",
                 backend="level_zero",
             )
-        count = x // a, y // b, z // c
-        self._require_limits("work-items", "maxGroupSize", (a, b, c), global_size, local)
-        self._require_limits("work-groups", "maxGroupCount", count, global_size, local)
-        return Shape((a, b, c), count)
-
-    def _require_limits(
-        self, what: str, limit: str, sizes: tuple[int, ...], global_size: tuple[int, ...], local: tuple[int, ...]
-    ) -> None:
-        for dimension, (size, letter) in enumerate(zip(sizes, "XYZ")):
-            most = int(getattr(self.device.compute, limit + letter))
-            if size > most:
+        count, found = (x // a, y // b, z // c), self.device.compute
+        for dimension, sizes in enumerate(
+            (
+                (a, found.maxGroupSizeX, count[0], found.maxGroupCountX),
+                (b, found.maxGroupSizeY, count[1], found.maxGroupCountY),
+                (c, found.maxGroupSizeZ, count[2], found.maxGroupCountZ),
+            )
+        ):
+            if sizes[0] > sizes[1] or sizes[2] > sizes[3]:
+                size, most, what = (*sizes[:2], "items") if sizes[0] > sizes[1] else (*sizes[2:], "groups")
                 raise NdRangeError(
-                    f"range {global_size} in work-groups of {local}: {size} {what} in native dimension {dimension}, "
-                    f"and {self.device.name} has at most {most}",
+                    f"range {global_size} in work-groups of {local}: {size} work-{what} in native dimension "
+                    f"{dimension}, and {self.device.name} has at most {most}",
                     backend="level_zero",
                 )
+        return Shape((a, b, c), count)
 
     def _suggest(self, global_size: tuple[int, ...]) -> tuple[int, ...]:
-        """The driver's suggested work-group if it divides the range; otherwise the largest that does."""
-        required = self.required
-        if required is not None:
+        """The required work-group, or the driver's suggestion if it divides the range, or the largest that does."""
+        sizes, found = (*global_size, 1, 1)[:3], self.properties
+        required = int(found.requiredGroupSizeX), int(found.requiredGroupSizeY), int(found.requiredGroupSizeZ)
+        if any(required):
             return required[: len(global_size)]
-        sizes = (*global_size, 1, 1)[:3]
         if max(sizes) < 2**32:
-            slots = [ffi.new("uint32_t *") for _ in range(3)]
-            with self.lock:
-                result = lib.zeKernelSuggestGroupSize(self.native, *sizes, *slots)
-            found = tuple(int(slot[0]) for slot in slots)
-            if result == SUCCESS and all(part and not size % part for size, part in zip(sizes, found)):
-                return found[: len(global_size)]
+            group = ffi.new("uint32_t[3]")
+            lib.bindless_kernel_suggest_group(self.known, sizes, group)
+            if group[0]:
+                return tuple(group)[: len(global_size)]
         first = _divisor(global_size[0], self.max_group)
         return (first, *(1 for _ in global_size[1:]))
 
 
 _OPAQUE = ("image", "sampler")
+_forget = lib.bindless_kernel_destroy
 
 
 def _create(module: Module, name: str) -> Any:

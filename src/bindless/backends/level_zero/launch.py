@@ -2,24 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ...drivers import level_zero as driver
 from ...model.errors import InvalidError
 from ..common.kernel import refuse_kernel
-from .errors import SUCCESS, fail
+from ..contract.prepared_command import PreparedCommand
 from .event import Event
-from .fork_guard import refuse_in_fork
-from .kernel import Kernel, Shape
+from .kernel import Kernel
+from .prepared_command import address_of, prepared
 from .queue import Queue
-from .stream import Stream
 
-__all__ = ["launch", "launch_shape", "launch_with_offset", "prepare_launch"]
+__all__ = ["Launch", "launch", "launch_with_offset", "prepare_launch", "require_kernel", "submit"]
 
 lib, ffi = driver.lib, driver.ffi
 
 _NULL = ffi.NULL
+_SUBMIT = address_of(ffi.addressof(lib, "bindless_launch"))
+_NO_OFFSET = (0, 0, 0)
+
+
+class Launch:
+    """A launch with its arguments, as a command for any list.
+
+    Parameters
+    ----------
+    group
+        work-items of a work-group by dimension.
+    groups
+        ze_group_count_t.
+    streams
+        number of streams that the launch is prepared for.
+
+    Attributes
+    ----------
+    kernel
+        kernel of the launch.
+    call
+        the driver's function, for errors.
+    described
+        bindless_launch_t of each stream.
+    places
+        address of the bytes of each argument; None for local memory.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        group: tuple[int, int, int],
+        groups: Any,
+        arguments: Sequence[bytes | int],
+        *,
+        way: int = lib.BINDLESS_PLAIN,
+        call: str = "zeCommandListAppendLaunchKernel",
+        offset: tuple[int, int, int] = _NO_OFFSET,
+        streams: int = 1,
+    ) -> None:
+        if kernel.packed(arguments) is None:
+            kernel.require(arguments)
+        self.kernel, self.call, self._groups = kernel, call, groups
+        data, starts = b"", []
+        for at, value in enumerate(arguments):
+            starts.append(len(data))
+            if not isinstance(value, int):
+                data += kernel.bytes_of(at, value) if kernel.has_objects else value
+        self._bytes = ffi.new("char[]", data)
+        self._settings = ffi.new("bindless_setting_t[]", len(starts))
+        self.places: list[int | None] = []
+        first = int(ffi.cast("uintptr_t", self._bytes))
+        for setting, value, start in zip(self._settings, arguments, starts):
+            if isinstance(value, int):
+                setting.size = value
+                self.places.append(None)
+            else:
+                setting.size, setting.value = len(value), self._bytes + start
+                self.places.append(first + start)
+        self.described = ffi.new("bindless_launch_t[]", streams)
+        for one in self.described:
+            one.kernel, one.way, one.groups, one.group, one.offset = kernel.known, way, groups, group, offset
+            one.count, one.settings = len(starts), self._settings
+
+    def __call__(self, own: Any, signal: Any, count: int, waits: Any) -> int:
+        return lib.bindless_append_launch(self.described, own, signal, count, waits)
+
+
+def submit(queue: Queue, launch: Launch, waits: Sequence[Event]) -> Event:
+    """Submit a launch once."""
+    return queue.run(launch, launch.call, waits, f"kernel {launch.kernel.name!r}")
+
+
+def require_kernel(queue: Queue, kernel: Kernel) -> None:
+    """Refuse a kernel of a released module, or of another device or context than the queue."""
+    if kernel.module.native is None or kernel.module.context.native is not queue.context.native:
+        refuse_kernel(kernel, queue)
+    if kernel.device is not queue.device:
+        refuse_kernel(kernel, queue)
 
 
 def launch(
@@ -30,30 +108,10 @@ def launch(
     arguments: Sequence[bytes | int],
     waits: Sequence[Event] = (),
 ) -> Event:
-    """Run a kernel; see the contract. The shapes of earlier launches are cached."""
-    if kernel.module.native is None or kernel.module.context.native is not queue.context.native:
-        refuse_kernel(kernel, queue)
-    if kernel.device is not queue.device:
-        refuse_kernel(kernel, queue)
-    shape = kernel.shapes.get((global_size, local_size)) or kernel.shape(global_size, local_size)
-    if kernel.packed(arguments) is None:
-        kernel.require(arguments)
-    if waits or queue.profiling or queue.closed:
-        return launch_shape(queue, kernel, shape, arguments, waits)
-    return _submit(queue.stream(), kernel, shape, arguments)
-
-
-def launch_shape(
-    queue: Queue, kernel: Kernel, shape: Shape, arguments: Sequence[bytes | int], waits: Sequence[Event]
-) -> Event:
-    """Run a kernel over a range that is divided already."""
-
-    return queue.run(
-        lambda own, *events: _append(own, kernel, shape, arguments, *events),
-        "zeCommandListAppendLaunchKernel",
-        waits,
-        f"kernel {kernel.name!r}",
-    )
+    """Run a kernel; see the contract."""
+    require_kernel(queue, kernel)
+    shape = kernel.shape(global_size, local_size)
+    return submit(queue, Launch(kernel, shape.group, shape.count, arguments), waits)
 
 
 def launch_with_offset(
@@ -66,56 +124,13 @@ def launch_with_offset(
     waits: Sequence[Event] = (),
 ) -> Event:
     """See ``OffsetProtocol``: the offset is set on the kernel during the append only."""
-    if kernel.module.native is None or kernel.module.context.native is not queue.context.native:
-        refuse_kernel(kernel, queue)
-    if kernel.device is not queue.device:
-        refuse_kernel(kernel, queue)
+    require_kernel(queue, kernel)
     if max(offset) >= 2**32:
         raise InvalidError(f"offset={offset}: Level Zero has offsets below 2**32", backend="level_zero")
     queue.context.driver.require("zeKernelSetGlobalOffsetExp", "1.1")
     shape = kernel.shape(global_size, local_size)
-    kernel.require(arguments)
-
     x, y, z = (*offset, 0, 0)[:3]
-    return queue.run(
-        lambda own, signal, count, array: _append(own, kernel, shape, arguments, signal, count, array, (x, y, z)),
-        "zeCommandListAppendLaunchKernel",
-        waits,
-        f"kernel {kernel.name!r}",
-    )
-
-
-def _submit(stream: Stream, kernel: Kernel, shape: Shape, arguments: Sequence[bytes | int]) -> Event:
-    """``launch_shape`` for a launch without dependencies and timestamps."""
-    refuse_in_fork()
-    lists = stream.lists
-    with stream.lock:
-        if stream.pending is None or stream.closed or stream.is_kept():
-            stream.before(())
-        number = stream.begin()
-        if not lists.is_direct:
-            result = lists.run(lambda own, *events: _append(own, kernel, shape, arguments, *events))
-        else:
-            call = lib.zeCommandListAppendLaunchKernel
-            where = lists.handle, kernel.native, shape.count, _NULL, 0, _NULL
-            result = kernel.append(shape.group, arguments, call, *where)
-        if result == SUCCESS:
-            return stream.after(number)
-    fail(result, "zeCommandListAppendLaunchKernel", f"kernel {kernel.name!r}")
-
-
-def _append(
-    own: Any,
-    kernel: Kernel,
-    shape: Shape,
-    arguments: Sequence[bytes | int],
-    signal: Any,
-    count: int,
-    array: Any,
-    offset: tuple[int, int, int] = (0, 0, 0),
-) -> int:
-    where = own, kernel.native, shape.count, signal, count, array
-    return kernel.append(shape.group, arguments, lib.zeCommandListAppendLaunchKernel, *where, offset=offset)
+    return submit(queue, Launch(kernel, shape.group, shape.count, arguments, offset=(x, y, z)), waits)
 
 
 def prepare_launch(
@@ -124,11 +139,22 @@ def prepare_launch(
     global_size: tuple[int, ...],
     local_size: tuple[int, ...] | None,
     arguments: Sequence[bytes | int],
-) -> Callable[[], Event] | None:
-    """Prepare a launch for repetition; see the contract."""
-    if not queue.in_order or queue.profiling:
+) -> PreparedCommand | None:
+    """Prepare a launch for repetition; see the contract.
+
+    None for events with timestamps, and for arguments whose driver objects change.
+    """
+    if queue.profiling or kernel.has_objects:
         return None
     shape = kernel.shape(global_size, local_size)
-    kernel.require(arguments)
-    stream = queue.stream()
-    return lambda: _submit(stream, kernel, shape, arguments)
+    made = Launch(kernel, shape.group, shape.count, arguments, streams=len(queue.ordered))
+    return prepared(
+        queue.ordered,
+        _SUBMIT,
+        made.described,
+        tuple(made.places),
+        tuple([0 if isinstance(value, int) else len(value) for value in arguments]),
+        made.call,
+        f"kernel {kernel.name!r}",
+        made,
+    )

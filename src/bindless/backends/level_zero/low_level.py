@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ...drivers import level_zero as driver
@@ -15,6 +15,7 @@ from .errors import SUCCESS, check, error, release
 from .event import Event
 from .fork_guard import in_fork, refuse_in_fork
 from .kernel import Kernel, Shape
+from .launch import Launch, require_kernel, submit
 from .module import Module, build_error, text_of_log
 from .queue import Queue
 
@@ -64,7 +65,7 @@ def create_queue_in_group(context: Context, device: Device, ordinal: int, engine
     place = context.device(device)
     group = next(group for group in place.groups if group.ordinal == ordinal)
     way = ImmediateList if immediate else RegularLists
-    return Queue.around(context, place, way(context.handle, place, group, engine))
+    return Queue.around(context, place, way.create(context.handle, place, group, engine))
 
 
 # ---------------------------------------------------------------------- peers
@@ -179,35 +180,6 @@ def _group(local_size: tuple[int, ...]) -> tuple[int, int, int]:
     return x, y, z
 
 
-Append = Callable[[Any, Any, Any, int, Any], int]
-
-
-def _launch(
-    queue: Queue,
-    kernel: Kernel,
-    group: tuple[int, int, int],
-    arguments: Sequence[bytes | int],
-    waits: Sequence[Event],
-    append: Append,
-    call: str,
-) -> Event:
-    if kernel.module.native is None or kernel.module.context.native is not queue.context.native:
-        raise InvalidError(
-            f"kernel {kernel.name!r} is of a module that was released, or elsewhere", backend="level_zero"
-        )
-    if kernel.device is not queue.device:
-        raise InvalidError(
-            f"kernel {kernel.name!r} was loaded for {kernel.device!r}, the queue is of {queue.device!r}",
-            backend="level_zero",
-        )
-    kernel.require(arguments)
-
-    def command(own: Any, signal: Any, count: int, array: Any) -> int:
-        return kernel.append(group, arguments, append, own, kernel.native, signal, count, array)
-
-    return queue.run(command, call, waits, f"kernel {kernel.name!r}")
-
-
 def launch_cooperative(
     queue: Queue,
     kernel: Kernel,
@@ -227,15 +199,10 @@ def launch_cooperative(
             "take fewer or larger work-groups",
             backend="level_zero",
         )
-    return _launch(
-        queue,
-        kernel,
-        shape.group,
-        arguments,
-        waits,
-        lambda own, native, *events: lib.zeCommandListAppendLaunchCooperativeKernel(own, native, shape.count, *events),
-        "zeCommandListAppendLaunchCooperativeKernel",
-    )
+    require_kernel(queue, kernel)
+    call = "zeCommandListAppendLaunchCooperativeKernel"
+    way = lib.BINDLESS_COOPERATIVE
+    return submit(queue, Launch(kernel, shape.group, shape.count, arguments, way=way, call=call), waits)
 
 
 def most_cooperative_groups(kernel: Kernel, local_size: tuple[int, ...], local_memory: int) -> int:
@@ -243,13 +210,8 @@ def most_cooperative_groups(kernel: Kernel, local_size: tuple[int, ...], local_m
     refuse_in_fork()
     group = _group(local_size)
     slot = ffi.new("uint32_t *")
-    with kernel.lock:
-        try:
-            check(kernel.set_group(group), "zeKernelSetGroupSize", f"work-group {group} of kernel {kernel.name!r}")
-            result = lib.zeKernelSuggestMaxCooperativeGroupCount(kernel.native, slot)
-            check(result, "zeKernelSuggestMaxCooperativeGroupCount")
-        finally:
-            kernel.restore()
+    result = lib.bindless_kernel_count_cooperative(kernel.known, group, slot)
+    check(result, "zeKernelSuggestMaxCooperativeGroupCount", f"work-group {group} of kernel {kernel.name!r}")
     return int(slot[0])
 
 
@@ -262,17 +224,10 @@ def launch_indirect(
     waits: Sequence[Event] = (),
 ) -> Event:
     """Launch a kernel with the number of work-groups that the device reads at the start (L0, "Indirect Launch")."""
-    group = _group(local_size)
+    require_kernel(queue, kernel)
     counts = ffi.cast("ze_group_count_t *", address)
-    return _launch(
-        queue,
-        kernel,
-        group,
-        arguments,
-        waits,
-        lambda own, native, *events: lib.zeCommandListAppendLaunchKernelIndirect(own, native, counts, *events),
-        "zeCommandListAppendLaunchKernelIndirect",
-    )
+    call, way = "zeCommandListAppendLaunchKernelIndirect", lib.BINDLESS_INDIRECT
+    return submit(queue, Launch(kernel, _group(local_size), counts, arguments, way=way, call=call), waits)
 
 
 _CACHE = {
@@ -287,8 +242,7 @@ def prefer_cache(kernel: Kernel, preference: str) -> None:
     refuse_in_fork()
     if kernel.module.native is None:
         raise InvalidError(f"kernel {kernel.name!r} belongs to a module that was released", backend="level_zero")
-    with kernel.lock:
-        check(lib.zeKernelSetCacheConfig(kernel.native, _CACHE[preference]), "zeKernelSetCacheConfig", preference)
+    check(lib.bindless_kernel_prefer_cache(kernel.known, _CACHE[preference]), "zeKernelSetCacheConfig", preference)
 
 
 # ---------------------------------------------------------------------- modules

@@ -150,10 +150,6 @@ def copy(queue: Queue, dst: int, src: int, nbytes: int, waits: Sequence[Event] =
     if not nbytes:
         return queue.run(nothing, "zeCommandListAppendBarrier", waits)
     target, source = ffi.cast("void *", dst), ffi.cast("void *", src)
-    if not (waits or queue.profiling or queue.closed or nbytes >= _LARGE):
-        stream = queue.stream()
-        if stream.lists.is_direct:
-            return stream.append(lib.zeCommandListAppendMemoryCopy, target, source, nbytes)
     return queue.run(
         lambda own, *events: lib.zeCommandListAppendMemoryCopy(own, target, source, nbytes, *events),
         "zeCommandListAppendMemoryCopy",

@@ -57,7 +57,7 @@ class Queue(RecordingQueue[Stream, Event]):
         streams: tuple[Stream, ...] = ()
         try:
             for place, engine in places:
-                streams += (Stream(context, device, way(context.handle, device, place, engine), profiling),)
+                streams += (Stream(context, device, way.create(context.handle, device, place, engine), profiling),)
         except Error:
             for stream in streams:
                 stream.close()

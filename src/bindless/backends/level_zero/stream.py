@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ...drivers import level_zero as driver
@@ -115,19 +115,6 @@ class Stream(RecordingStream[Event]):
                     self._refused(number)
                 raise
             return self.after(number, timed, natives)
-
-    def append(self, function: Callable[..., int], *arguments: Any) -> Event:
-        """``run`` for one driver call without dependencies and timestamps; the lists are direct."""
-        refuse_in_fork()
-        with self.lock:
-            if self.pending is None or self.closed or self.is_kept():
-                self.before(())
-            number = self.begin()
-            result = function(self.lists.handle, *arguments, _NULL, 0, _NULL)
-            if result == SUCCESS:
-                return self.after(number)
-            self._refused(number)
-        fail(result, function.__name__, ", ".join(map(str, arguments)))
 
     def _begin(
         self, first: Command, event: TimedEvent | None, number: int, count: int, array: Any, call: str, details: object
@@ -296,14 +283,8 @@ class Stream(RecordingStream[Event]):
         """The number of a command, the last one as of now, and an event of the driver behind it; the lock is held."""
         if self._signalled and self._signalled[-1][0] == self.submitted:
             return self._signalled[-1]
-        index, last = self.submitted, self.pending
-        native = self._mark()
-        if last is not None:
-            if last.native is None:
-                last.native = native
-            if self.pending is last:
-                self.pending = None
-        return index, native
+        index = self.submitted
+        return index, self._mark()
 
     def is_idle(self) -> bool:
         """Whether all its work is complete; raises the error of failed work."""
