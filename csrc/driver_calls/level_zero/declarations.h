@@ -77,3 +77,27 @@ static ze_result_t bindless_append_launch(const bindless_launch_t *launch, ze_co
                                           ze_event_handle_t signal, uint32_t count, ze_event_handle_t *waits);
 /* Submits the launch to its lists. */
 static int bindless_launch(const bindless_launch_t *launch);
+
+/* One side of a copy: an address with pitches in bytes, or a ze_image_handle_t with a region. */
+typedef struct bindless_copy_side {
+    uint64_t place;
+    uint32_t pitch; /* between rows */
+    uint32_t slice; /* between slices */
+    ze_image_region_t region;
+} bindless_copy_side_t;
+
+enum { BINDLESS_LINEAR, BINDLESS_BOX, BINDLESS_TO_IMAGE, BINDLESS_FROM_IMAGE, BINDLESS_BETWEEN_IMAGES };
+typedef struct bindless_copy {
+    bindless_lists_t *lists;
+    int way;
+    bindless_copy_side_t source;
+    bindless_copy_side_t destination;
+    ze_copy_region_t box; /* of a copy between memory: bytes, rows and slices */
+    size_t size;          /* bytes of a linear copy */
+} bindless_copy_t;
+
+/* Appends the copy to a list. */
+static ze_result_t bindless_append_copy(const bindless_copy_t *copy, ze_command_list_handle_t list,
+                                        ze_event_handle_t signal, uint32_t count, ze_event_handle_t *waits);
+/* Submits the copy to its lists. */
+static int bindless_copy(const bindless_copy_t *copy);

@@ -122,6 +122,7 @@ class LevelZeroBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Abs
     create_unsampled_image_usm = staticmethod(image_handle.create_unsampled_image_usm)
     destroy_image = staticmethod(image_handle.destroy_image)
     copy_image = staticmethod(_copy.copy_image)
+    prepare_copy = staticmethod(_copy.prepare_copy)
     image_call = staticmethod(image_functions.image_call)
 
     # ------------------------------------------------------------------ modules and kernels
@@ -225,6 +226,7 @@ class LevelZeroBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Abs
 
     # ------------------------------------------------------------------ optional groups, all of methods above
 
+    prepared_copies = OwnMethods()
     partitioning = OwnMethods()
     linking = OwnMethods()
     module_link = OwnMethods()

@@ -1,80 +1,116 @@
-"""``CopyRegion`` as commands: a linear copy of bytes, a copy of boxes of bytes, or a copy with an image on one side."""
+"""``CopyRegion`` as commands: linear copies of bytes, copies of boxes of bytes, and copies with an image on a side."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...drivers import level_zero as driver
-from ...model.copy_region import CopyRegion, Extent, HostMemory, ImageMemory, UsmMemory
+from ...model.copy_region import CopyRegion, Endpoint, Extent, HostMemory, ImageMemory, UsmMemory
 from ...model.enums import Errc, ImageType
 from ...model.image_descriptor import ImageDescriptor
 from ..common.strided_memory import is_contiguous, pitches_of, start_of
-from .command_list import Command, in_sequence
+from ..contract.prepared_copy import PreparedCopy
+from .command_list import in_sequence
 from .context import Context
 from .errors import SUCCESS, fail
 from .event import Event
 from .image_format import image_desc
 from .image_memory import ImageStorage, storage_of
-from .memory import copy
+from .prepared_command import address_of, prepared
 from .queue import Queue
 
-__all__ = ["copy_image"]
+__all__ = ["copy_image", "prepare_copy"]
 
 lib, ffi = driver.lib, driver.ffi
+
+_NULL = ffi.NULL
+_append = lib.bindless_append_copy
+_SUBMIT = address_of(ffi.addressof(lib, "bindless_copy"))
 
 _LARGE = 1 << 20
 
 # Pitches and sizes of the driver's calls have 32 bits: larger boxes are copied by slices or by rows.
 _MOST = 2**32 - 1
 
+_Region = tuple[int, int, int, int, int, int]
+_Side = tuple[Any, ...]  # bindless_copy_side_t
 
-def _pointer(address: int) -> Any:
-    return ffi.cast("void *", address)
+
+class _Plan(NamedTuple):
+    """The commands of a copy.
+
+    Attributes
+    ----------
+    call
+        the driver's function, for errors.
+    parts
+        bindless_copy_t of each command.
+    starts
+        address of the first pixel to copy in the source and in the destination, where it is memory.
+    is_large
+        whether a copy engine may run it.
+    """
+
+    call: str
+    parts: list[tuple[Any, ...]]
+    starts: tuple[int, int] = (0, 0)
+    is_large: bool = False
 
 
-def _region(desc: ImageDescriptor, offset: Extent, extent: Extent) -> Any:
+def _region(desc: ImageDescriptor, offset: Extent, extent: Extent) -> _Region:
     """ze_image_region_t. The layers of a one-dimensional array are its rows."""
-    (x, y, z), (width, height, depth) = offset, extent
     if desc.type is ImageType.array and desc.dimensions == 1:
-        y, z, height, depth = z, 0, depth, 1
-    return ffi.new("ze_image_region_t *", (x, y, z, width, height, depth))
+        return offset[0], offset[2], 0, extent[0], extent[2], 1
+    return (*offset, *extent)
 
 
 # ---------------------------------------------------------------------- memory to memory
 
 
-def _box(dst: int, dst_pitches: tuple[int, int], src: int, src_pitches: tuple[int, int], box: Extent) -> list[Command]:
+def _box(dst: int, dst_pitches: tuple[int, int], src: int, src_pitches: tuple[int, int], box: Extent) -> list[Any]:
     """The copies of a box of bytes, rows and slices."""
     width, height, depth = box
     if max(*dst_pitches, *src_pitches, *box) <= _MOST:
-        region = ffi.new("ze_copy_region_t *", (0, 0, 0, *box))
-        target, source = (_pointer(dst), region, *dst_pitches), (_pointer(src), region, *src_pitches)
-        return [lambda own, *events: lib.zeCommandListAppendMemoryCopyRegion(own, *target, *source, *events)]
+        return [(_NULL, lib.BINDLESS_BOX, (src, *src_pitches), (dst, *dst_pitches), (0, 0, 0, *box))]
     if depth > 1:
         parts = [(dst + z * dst_pitches[1], src + z * src_pitches[1]) for z in range(depth)]
         flat = (width, height, 1)
         pitches = (dst_pitches[0], dst_pitches[0] * height), (src_pitches[0], src_pitches[0] * height)
         return [part for to, of in parts for part in _box(to, pitches[0], of, pitches[1], flat)]
-    return [_row(dst + y * dst_pitches[0], src + y * src_pitches[0], width) for y in range(height)]
+    rows = ((dst + y * dst_pitches[0], src + y * src_pitches[0]) for y in range(height))
+    return [_linear(to, of, width) for to, of in rows]
 
 
-def _row(dst: int, src: int, nbytes: int) -> Command:
-    target, source = _pointer(dst), _pointer(src)
-    return lambda own, *events: lib.zeCommandListAppendMemoryCopy(own, target, source, nbytes, *events)
+def _linear(dst: int, src: int, nbytes: int) -> tuple[Any, ...]:
+    return _NULL, lib.BINDLESS_LINEAR, (src,), (dst,), (), nbytes
+
+
+def _between_memory(src: HostMemory | UsmMemory, dst: HostMemory | UsmMemory, region: CopyRegion) -> _Plan:
+    (width, height, depth), starts = region.extent, (start_of(src), start_of(dst))
+    if is_contiguous(src, region.extent) and is_contiguous(dst, region.extent):
+        part = _linear(starts[1], starts[0], region.nbytes)
+        return _Plan("zeCommandListAppendMemoryCopy", [part], starts, region.nbytes >= _LARGE)
+    sides = starts[1], pitches_of(dst, region.extent), starts[0], pitches_of(src, region.extent)
+    parts = _box(*sides, (width * region.pixel_size, height, depth))
+    return _Plan("zeCommandListAppendMemoryCopyRegion", parts, starts, region.nbytes >= _LARGE)
 
 
 # ---------------------------------------------------------------------- with an image
 
 
-def _slices(image: ImageMemory, memory: HostMemory | UsmMemory, extent: Extent) -> list[tuple[Any, int, int, int]]:
-    """The image region, and the address and pitches of the memory, for each required copy."""
+def _slices(
+    image: ImageMemory, memory: HostMemory | UsmMemory, extent: Extent
+) -> tuple[int, list[tuple[_Side, _Side]]]:
+    """The first address of the memory; the sides of image and memory for each required copy."""
     row, between = pitches_of(memory, extent)
-    address, (width, height, depth) = start_of(memory), extent
-    if image.descriptor.type is ImageType.array and image.descriptor.dimensions == 1 and depth > 1:
+    address, (width, height, depth), desc = start_of(memory), extent, image.descriptor
+    if desc.type is ImageType.array and desc.dimensions == 1 and depth > 1:
         row, between = between, 0  # Layers are rows of one slice.
-    if max(row, between) <= _MOST:
-        return [(_region(image.descriptor, image.offset, extent), address, row, between)]
+    if row <= _MOST and between <= _MOST:
+        region = _region(desc, image.offset, extent)
+        return address, [((image.handle, 0, 0, region), (address, row, between))]
     x, y, z = image.offset
     if depth > 1:
         step = memory.slice_pitch
@@ -84,24 +120,10 @@ def _slices(image: ImageMemory, memory: HostMemory | UsmMemory, extent: Extent) 
         parts = [((x, y + at, z), (width, 1, 1), address + at * step) for at in range(height)]
     bytes_of_row = width * memory.pixel_size
     rows = row if height > 1 and row <= _MOST and depth > 1 else bytes_of_row
-    return [
-        (_region(image.descriptor, offset, part), start, rows, min(rows * part[1], _MOST))
+    return address, [
+        ((image.handle, 0, 0, _region(desc, offset, part)), (start, rows, min(rows * part[1], _MOST)))
         for offset, part, start in parts
     ]
-
-
-def _to_image(image: Any, region: Any, address: int, row: int, between: int) -> Command:
-    source = _pointer(address)
-    return lambda own, *events: lib.zeCommandListAppendImageCopyFromMemoryExt(
-        own, image, source, region, row, between, *events
-    )
-
-
-def _from_image(image: Any, region: Any, address: int, row: int, between: int) -> Command:
-    target = _pointer(address)
-    return lambda own, *events: lib.zeCommandListAppendImageCopyToMemoryExt(
-        own, target, image, region, row, between, *events
-    )
 
 
 def _alike(context: Context, storage: ImageStorage, other: ImageDescriptor) -> Any:
@@ -133,39 +155,65 @@ def _alike(context: Context, storage: ImageStorage, other: ImageDescriptor) -> A
     return found
 
 
-def _between(context: Context, src: ImageMemory, dst: ImageMemory, extent: Extent) -> Command:
+def _between_images(context: Context, src: ImageMemory, dst: ImageMemory, extent: Extent) -> _Plan:
     source, target = storage_of(context, src.handle), storage_of(context, dst.handle)
-    alike, handle = _alike(context, source, target.desc), target.handle
-    regions = _region(dst.descriptor, dst.offset, extent), _region(src.descriptor, src.offset, extent)
-    return lambda own, *events: lib.zeCommandListAppendImageCopyRegion(own, handle, alike, *regions, *events)
+    image = address_of(_alike(context, source, target.desc))
+    part = (
+        _NULL,
+        lib.BINDLESS_BETWEEN_IMAGES,
+        (image, 0, 0, _region(src.descriptor, src.offset, extent)),
+        (dst.handle, 0, 0, _region(dst.descriptor, dst.offset, extent)),
+    )
+    return _Plan("zeCommandListAppendImageCopyRegion", [part])
+
+
+def _plan(context: Context, region: CopyRegion) -> _Plan:
+    """The commands of a copy."""
+    src, dst, extent = region.src, region.dst, region.extent
+    if isinstance(dst, ImageMemory):
+        if isinstance(src, ImageMemory):
+            return _between_images(context, src, dst, extent)
+        storage_of(context, dst.handle)
+        start, sides = _slices(dst, src, extent)
+        parts = [(_NULL, lib.BINDLESS_TO_IMAGE, memory, image) for image, memory in sides]
+        return _Plan("zeCommandListAppendImageCopyFromMemoryExt", parts, (start, 0))
+    if isinstance(src, ImageMemory):
+        storage_of(context, src.handle)
+        start, sides = _slices(src, dst, extent)
+        parts = [(_NULL, lib.BINDLESS_FROM_IMAGE, image, memory) for image, memory in sides]
+        return _Plan("zeCommandListAppendImageCopyToMemoryExt", parts, (0, start))
+    return _between_memory(src, dst, region)
 
 
 def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event:
     """Submit any copy of BI, in queue order."""
-    src, dst, extent = region.src, region.dst, region.extent
-    context = queue.context
-    if isinstance(src, ImageMemory) and isinstance(dst, ImageMemory):
-        command = _between(context, src, dst, extent)
-        return queue.run(command, "zeCommandListAppendImageCopyRegion", waits, region)
-    if isinstance(dst, ImageMemory):
-        assert not isinstance(src, ImageMemory)
-        image = storage_of(context, dst.handle).handle
-        parts = [_to_image(image, *part) for part in _slices(dst, src, extent)]
-        return _run(queue, parts, "zeCommandListAppendImageCopyFromMemoryExt", waits, region)
-    if isinstance(src, ImageMemory):
-        image = storage_of(context, src.handle).handle
-        parts = [_from_image(image, *part) for part in _slices(src, dst, extent)]
-        return _run(queue, parts, "zeCommandListAppendImageCopyToMemoryExt", waits, region)
-    if is_contiguous(src, extent) and is_contiguous(dst, extent):
-        return copy(queue, start_of(dst), start_of(src), region.nbytes, waits)
-    width, height, depth = extent
-    box = width * region.pixel_size, height, depth
-    parts = _box(start_of(dst), pitches_of(dst, extent), start_of(src), pitches_of(src, extent), box)
-    return _run(queue, parts, "zeCommandListAppendMemoryCopyRegion", waits, region, region.nbytes >= _LARGE)
+    plan = _plan(queue.context, region)
+    described = ffi.new("bindless_copy_t[]", plan.parts)
+    commands = [functools.partial(_append, described + at) for at in range(len(plan.parts))]
+    first = in_sequence(commands[:-1]) if len(commands) > 1 else None
+    return queue.run(commands[-1], plan.call, waits, region, first=first, copies=plan.is_large)
 
 
-def _run(
-    queue: Queue, parts: list[Command], call: str, waits: Sequence[Event], region: CopyRegion, copies: bool = False
-) -> Event:
-    first = in_sequence(parts[:-1]) if len(parts) > 1 else None
-    return queue.run(parts[-1], call, waits, region, first=first, copies=copies)
+def _places(end: Endpoint, start: int, descriptions: Sequence[int], side: str) -> tuple[tuple[int, ...], int]:
+    """Positions of the operand of a side, and the bytes that are added to it; none for memory of the device."""
+    if isinstance(end, UsmMemory):
+        return (), 0
+    offset = ffi.offsetof("bindless_copy_t", side, "place")
+    return tuple([at + offset for at in descriptions]), start - end.address if isinstance(end, HostMemory) else 0
+
+
+def prepare_copy(queue: Queue, region: CopyRegion) -> PreparedCopy | None:
+    """Prepare a copy for repetition; see the contract. None for events with timestamps and for several commands."""
+    if queue.profiling:
+        return None
+    plan = _plan(queue.context, region)
+    if len(plan.parts) > 1:
+        return None
+    streams = (queue.copies,) if plan.is_large and queue.copies is not None else queue.ordered
+    described = ffi.new("bindless_copy_t[]", plan.parts * len(streams))
+    command = prepared(streams, _SUBMIT, described, (), (), plan.call, region, None)
+    source = _places(region.src, plan.starts[0], command.descriptions, "source")
+    destination = _places(region.dst, plan.starts[1], command.descriptions, "destination")
+    if plan.parts[0][1] == lib.BINDLESS_BETWEEN_IMAGES:  # The format of one image depends on the other.
+        source = destination = ((), 0)
+    return PreparedCopy(command, (source[0], destination[0]), (source[1], destination[1]))
