@@ -36,7 +36,7 @@ KINDS: dict[str, tuple[Array, dict[str, Any]]] = {
 
 
 def require_same(made: bl.Image, image: bl.Image) -> None:
-    assert made.descriptor == image.descriptor and made.sampler == image.sampler and made.shape == image.shape
+    assert made._described == image._described and made.sampler == image.sampler and made.shape == image.shape
     for level in range(image.num_levels):
         np.testing.assert_array_equal(made.numpy(level), image.numpy(level))
 

@@ -142,6 +142,8 @@ class Bench:
         Results, in order.
     notes : list[str]
         Omitted measurements, with the reason.
+    announce : Callable[[str], None]
+        Called with the name of each operation before it is measured.
     """
 
     queue: Queue
@@ -149,6 +151,7 @@ class Bench:
     clock: Callable[[], float] = time.perf_counter
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    announce: Callable[[str], None] = lambda operation: None
     _bandwidth: float = 0.0
 
     def _once(self, work: Work, calls: int) -> float:
@@ -187,6 +190,7 @@ class Bench:
         float
             Seconds of one call of this package; infinite where the device lacks the operation.
         """
+        self.announce(operation)
         everyone: dict[str, Peer] = {"": Peer(ours), **(peers or {})}
         best: dict[str, float] = {}
         start = time.perf_counter()

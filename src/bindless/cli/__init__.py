@@ -117,9 +117,11 @@ def _demo(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     require("PIL", "pictures are composed with Pillow", "demo")
-    from ..demo import run
+    from ..demo import pictures, run
+    from .progress import Progress
 
-    run(Path(args.output), _queue(args.device))
+    with Progress("demo", len(pictures())) as progress:
+        run(Path(args.output), _queue(args.device), progress.say, progress.step)
     return 0
 
 

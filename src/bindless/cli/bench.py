@@ -20,6 +20,7 @@ from ..bench.thread_scaling import measure_scaling
 from ..model.errors import Error
 from ..sycl.queue.queue import Queue
 from .ls import device_line
+from .progress import Progress
 from .table import show_table
 
 __all__ = ["PARTS", "run_bench"]
@@ -54,11 +55,15 @@ def run_bench(
         That of all threads instead of the wall's, for a busy machine without a GPU.
     """
     bench = Bench(queue, samples, time.process_time if processor_time else time.perf_counter)
-    for name in parts or PARTS:
-        try:
-            PARTS[name](bench)
-        except Error as error:
-            bench.notes.append(f"{name}: {error}")
+    chosen = parts or list(PARTS)
+    with Progress("bench", len(chosen)) as progress:
+        bench.announce = progress.part
+        for name in chosen:
+            progress.step(name)
+            try:
+                PARTS[name](bench)
+            except Error as error:
+                bench.notes.append(f"{name}: {error}")
     if as_json:
         print(json.dumps(_document(bench, processor_time), indent=1))
         return

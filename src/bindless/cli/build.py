@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..model.errors import InvalidError
+from .progress import Progress
 
 if TYPE_CHECKING:
     from ..model.module.kernel_file import KernelFile
@@ -47,16 +48,18 @@ def build_file(args: argparse.Namespace) -> int:
     output = Path(args.output) if args.output else source.with_suffix(".blk")
     if output == source:
         raise InvalidError(f"{source} is the name of the source: name the output with -o")
-    made = build(
-        source,
-        output,
-        targets=args.target,
-        defines=args.defines,
-        includes=args.includes,
-        optimization=args.level,
-        options=[f"-W{warning}" for warning in args.warnings],
-        architecture=args.architecture,
-    )
+    with Progress("build") as progress:
+        progress.step(f"{source} to {output}", long=True)
+        made = build(
+            source,
+            output,
+            targets=args.target,
+            defines=args.defines,
+            includes=args.includes,
+            optimization=args.level,
+            options=[f"-W{warning}" for warning in args.warnings],
+            architecture=args.architecture,
+        )
     if made.log:
         print(made.log, file=sys.stderr)
     print(f"{output}: {output.stat().st_size} bytes")

@@ -21,6 +21,7 @@ from ..prove.sampling_checks import Sampling, samplings
 from ..sycl.device.device import Device
 from ..sycl.queue.queue import Queue
 from .ls import device_line
+from .progress import Progress
 
 __all__ = ["Outcome", "distance", "prove"]
 
@@ -110,9 +111,16 @@ def _sample(sampling: Sampling, queue: Queue, reference: Queue) -> Outcome:
     return Outcome(name, family, "same" if figures["exact"] == figures["values"] else "differs", **figures)
 
 
-def _outcomes(queue: Queue, reference: Queue, journal: Any) -> Iterable[Outcome]:
+def _count(queue: Queue) -> int:
+    """Number of checks."""
+    has_images = queue.device.has(Aspect.ext_oneapi_bindless_images)
+    return len(list(runtime_checks(queue))) + (len(list(samplings())) if has_images else 0)
+
+
+def _outcomes(queue: Queue, reference: Queue, journal: Any, progress: Progress) -> Iterable[Outcome]:
     """All checks, each told to the journal before it begins: a driver that crashes leaves the culprit's name there."""
     for name, check in runtime_checks(queue):
+        progress.step(name)
         print(name, file=journal, flush=True)
         try:
             yield Outcome(name, "runtime", "same", words=check(queue))
@@ -123,6 +131,7 @@ def _outcomes(queue: Queue, reference: Queue, journal: Any) -> Iterable[Outcome]
     if not queue.device.has(Aspect.ext_oneapi_bindless_images):
         return
     for sampling in samplings():
+        progress.step(str(sampling))
         print(sampling, file=journal, flush=True)
         yield _sample(sampling, queue, reference)
 
@@ -215,7 +224,8 @@ def prove(folder: Path, selector: str | None) -> int:
         (folder / "journal.txt").open("w", encoding="utf-8") as journal,
     ):
         about = {"system": _system(), "device": _about(device), "reference": device_line(reference.device)}
-        outcomes = list(_outcomes(queue, reference, journal))
+        with Progress("doctor --prove", _count(queue)) as progress:
+            outcomes = list(_outcomes(queue, reference, journal, progress))
     text = "\n".join(_lines(about, outcomes)) + "\n"
     report = {**about, "seconds": round(time.monotonic() - began, 1), "checks": [asdict(item) for item in outcomes]}
     (folder / "report.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")

@@ -17,7 +17,7 @@ from ..sycl.queue.queue import Queue
 from .contact_sheet import Panel, Sheet, outline
 from .scenes import floor_matrix, head_phantom, photograph, plane_coordinates, rotation_matrix
 
-__all__ = ["run"]
+__all__ = ["pictures", "run"]
 
 Array = npt.NDArray[Any]
 
@@ -239,7 +239,17 @@ _PICTURES: dict[str, tuple[Callable[[Queue, Meter], Sheet], tuple[Aspect, ...]]]
 """How each picture is drawn, and what its device needs for it."""
 
 
-def run(folder: Path, queue: Queue, say: Callable[[str], None] = print) -> list[Path]:
+def pictures() -> tuple[str, ...]:
+    """Names of the pictures, in the order in which they are drawn."""
+    return tuple(_PICTURES)
+
+
+def run(
+    folder: Path,
+    queue: Queue,
+    say: Callable[[str], None] = print,
+    begin: Callable[[str], None] = lambda name: None,
+) -> list[Path]:
     """Writes the pictures and says for each the number of samples, the time and the throughput.
 
     A picture of something that the device lacks is left out, which is said.
@@ -252,6 +262,8 @@ def run(folder: Path, queue: Queue, say: Callable[[str], None] = print) -> list[
         Whose device draws.
     say : Callable[[str], None], default print
         Takes the lines of the report.
+    begin : Callable[[str], None], optional
+        Called with the name of each picture before it is drawn.
 
     Returns
     -------
@@ -264,6 +276,7 @@ def run(folder: Path, queue: Queue, say: Callable[[str], None] = print) -> list[
     footer = f"drawn on {device.name}, driver {device.driver_version}"
     files = []
     for name, (draw, needs) in _PICTURES.items():
+        begin(name)
         path = folder / f"{name}.png"
         missing = [str(aspect) for aspect in needs if not device.has(aspect)]
         if missing:
