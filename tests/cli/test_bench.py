@@ -33,6 +33,7 @@ def selector(device: bl.Device) -> str:
 @pytest.mark.parametrize(
     ("part", "operations"),
     [
+        ("user", ["sample_image, 1000 coordinates", "Image of 204 layers of 32 x 32"]),
         ("sampling", ["sample 2D fp32 x4, neighbouring", "sample 2D unorm_int8 x4, neighbouring", "sample 3D fp32 x1"]),
         ("pixels", ["fetch 2D fp32 x4", "write 2D unorm_int8 x4"]),
         ("pictures", ["Image.warp uint8 x4", "Image.resize up float32 x4"]),
@@ -54,7 +55,7 @@ def test_every_part_has_its_rows(
     assert document["backend"] == selector.partition(":")[0]
     assert set(operations) <= {row["operation"] for row in rows}
     for row in rows:
-        assert row["seconds"] > 0
+        assert row["seconds"] > 0 and row["includes"]
         assert (row["ratio"] is not None) == bool(row["peer"])
         assert (row["percent_of_bound"] is not None) == bool(row["bound"])
         if row["peer"]:
@@ -172,3 +173,53 @@ def test_peers_do_the_same_work(queue: bl.Queue) -> None:
         values = peer.work()
         if isinstance(values, np.ndarray):
             np.testing.assert_allclose(values.reshape(-1, 1), expected, atol=1 / 24, err_msg=name)
+
+
+def test_what_a_row_includes(bench: Bench, clock: Clock) -> None:
+    bench.includes = "upload"
+    bench.measure("one", clock.work(1.0))
+    bench.measure("another", clock.work(1.0), includes="construction")
+    bench.told("a third", 1.0)
+    assert [row.document()["includes"] for row in bench.rows] == ["upload", "construction", "upload"]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+def test_peers_of_pictures_do_the_same_work(dtype: str) -> None:
+    """Each installed library gives about the picture that ``Image`` gives."""
+    from bindless.bench import user_peers
+
+    rng = np.random.default_rng(4)
+    pixels = (rng.random((12, 15, 3)) * 200).astype(np.float32)
+    pixels = np.kron(pixels, np.ones((4, 4, 1), np.float32)).astype(dtype)  # smooth enough for any filter
+    matrix = np.array([[0.9, -0.2, 5.3], [0.2, 0.9, -3.4]])
+    with bl.Image(pixels, queue=bl.Queue("reference")) as image:
+        cases = (
+            (image.warp(matrix, pixels.shape[:2]), user_peers.warp_peers(pixels, matrix, on_gpu=False, wanted=None)),
+            (image.resize((20, 16)), user_peers.shrink_peers(pixels, (20, 16), on_gpu=False)),
+            (image.resize((90, 72)), user_peers.enlarge_peers(pixels, (90, 72), on_gpu=False)),
+        )
+    for expected, peers in cases:
+        for name, peer in peers.items():
+            assert callable(peer.work)
+            found: Any = peer.work()
+            assert found.shape == expected.shape and found.dtype == expected.dtype, name
+            apart = np.abs(found.astype(float) - expected.astype(float))
+            assert apart.mean() < 1.0, name
+
+
+def test_the_peer_of_a_volume_does_the_same_work() -> None:
+    pytest.importorskip("scipy")
+    from bindless.bench.user_peers import volume_peers
+
+    rng = np.random.default_rng(5)
+    volume = rng.random((6, 7, 8), np.float32)
+    angle = 0.3
+    turn = np.array([[1, 0, 0], [0, np.cos(angle), -np.sin(angle)], [0, np.sin(angle), np.cos(angle)]])
+    offset = np.array([0.2, -0.4, 0.7])
+    index = np.stack(np.meshgrid(*map(np.arange, volume.shape), indexing="ij"), -1)
+    with bl.Image(volume, dimensions=3, queue=bl.Queue("reference")) as image:
+        expected = image.sample((index @ turn.T + offset)[..., ::-1] + 0.5).reshape(volume.shape)
+    for peer in volume_peers(volume, turn, offset, on_gpu=False).values():
+        assert callable(peer.work)
+        found: Any = peer.work()
+        np.testing.assert_allclose(found, expected, atol=0.02)

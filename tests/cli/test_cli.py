@@ -265,12 +265,14 @@ def test_bench_prints_ratios(
     assert main(["bench", "--megasamples", "0.02", "--device", selector, "--parts", "pictures,import"]) == 0
     text = capsys.readouterr().out
     assert "above 1 we are faster" in text
-    assert re.search(r"Image\.warp uint8 x4 +[\d.]+ Mpixels/s +sample\(\) at an array of places", text)
-    assert re.search(r"import bindless, after numpy, 0 drivers loaded +[\d.]+ m?u?s .*<= 30 ms (reached|missed)", text)
+    peer = r"[\d.]+ Mpixels/s +sample\(\) at an array of places"
+    assert re.search(rf"Image\.warp uint8 x4 +upload, download +{peer}", text)
+    imported = r"import bindless, after numpy, 0 drivers loaded +the start of Python's process"
+    assert re.search(rf"{imported} +[\d.]+ m?u?s .*<= 30 ms (reached|missed)", text)
     assert main(["bench", "--megasamples", "0"]) == 1
     assert "0.01 to 256" in capsys.readouterr().err
     assert main(["bench", "--parts", "sampling,cooking"]) == 1
-    assert "--parts cooking: it is one or several of sampling, pixels," in capsys.readouterr().err
+    assert "--parts cooking: it is one or several of user, sampling, pixels," in capsys.readouterr().err
 
 
 def test_the_reader_of_a_pipe_may_leave() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,14 @@ from ..model.errors import FeatureNotSupportedError
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import usm_empty
 
-__all__ = ["Bench", "Peer", "Row", "Work"]
+__all__ = ["ALONE", "CONSTRUCTION", "TRANSFERS", "Bench", "Peer", "Row", "Work"]
 
 Work = Callable[[], object]
+
+# What a row's time includes, besides the call that it names.
+ALONE = "the call alone"
+CONSTRUCTION = "construction"
+TRANSFERS = "upload, download"
 
 _BUDGET = 0.35  # seconds for each measurement and its peers together, in addition to the first call
 _MOST_ROUNDS = 15
@@ -62,6 +67,8 @@ class Row:
         Target ratio, or 0.0; ``wanted_seconds``: target time; ``wanted_percent``: target percentage of the bound.
     size : int
         Bytes of the copied data or of the image, for plots; 0 where no size applies.
+    includes : str
+        Which of construction, upload and download are part of the time.
     """
 
     operation: str
@@ -76,6 +83,7 @@ class Row:
     wanted_seconds: float = 0.0
     wanted_percent: float = 0.0
     size: int = 0
+    includes: str = ALONE
 
     @property
     def ratio(self) -> float | None:
@@ -144,6 +152,8 @@ class Bench:
         Omitted measurements, with the reason.
     announce : Callable[[str], None]
         Called with the name of each operation before it is measured.
+    includes : str
+        What the times of rows include that say nothing else.
     """
 
     queue: Queue
@@ -152,6 +162,7 @@ class Bench:
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     announce: Callable[[str], None] = lambda operation: None
+    includes: str = ALONE
     _bandwidth: float = 0.0
 
     def _once(self, work: Work, calls: int) -> float:
@@ -174,6 +185,7 @@ class Bench:
         wanted_seconds: float = 0.0,
         wanted_percent: float = 0.0,
         size: int = 0,
+        includes: str = "",
     ) -> float:
         """Measure an operation and its peers in alternating rounds, and keep the shortest round of each.
 
@@ -184,6 +196,8 @@ class Bench:
         ----------
         calls : int, default 1
             Number of calls of each work in a round.
+        includes : str, optional
+            What the time includes; default ``self.includes``.
 
         Returns
         -------
@@ -226,6 +240,7 @@ class Bench:
             "bound": bound,
             "bound_seconds": bound_seconds,
             "size": size,
+            "includes": includes or self.includes,
         }
         # Targets apply to GPUs and to the reference driver, not to third-party drivers on processors.
         device = self.queue.device
@@ -249,9 +264,16 @@ class Bench:
         peer: str = "",
         peer_seconds: float = 0.0,
         wanted_seconds: float = 0.0,
+        includes: str = "",
     ) -> None:
         """Add a row with a time measured elsewhere."""
-        self.rows.append(Row(operation, seconds, amount, unit, peer, peer_seconds, wanted_seconds=wanted_seconds))
+        row = Row(operation, seconds, amount, unit, peer, peer_seconds, wanted_seconds=wanted_seconds)
+        self.rows.append(replace(row, includes=includes or self.includes))
+
+    def least(self, work: Work, calls: int = 7) -> float:
+        """Return the least seconds of a few calls, after one to warm up."""
+        work()
+        return min(self._once(work, 1) for _ in range(calls))
 
     def traffic(self, nbytes: float) -> float:
         """Return the seconds of the device's own copy for this number of bytes, read or written; measured once."""

@@ -14,9 +14,10 @@ import numpy as np
 
 from ..bench.call_overhead import measure_calls, measure_import
 from ..bench.copies import measure_copies
-from ..bench.measure import Bench, Row
+from ..bench.measure import ALONE, TRANSFERS, Bench, Row
 from ..bench.sampling import measure_pictures, measure_pixels, measure_sampling
 from ..bench.thread_scaling import measure_scaling
+from ..bench.user_rows import measure_user
 from ..model.errors import Error
 from ..sycl.queue.queue import Queue
 from .ls import device_line
@@ -26,6 +27,7 @@ from .table import show_table
 __all__ = ["PARTS", "run_bench"]
 
 PARTS: dict[str, Callable[[Bench], None]] = {
+    "user": measure_user,
     "sampling": measure_sampling,
     "pixels": measure_pixels,
     "pictures": measure_pictures,
@@ -33,6 +35,14 @@ PARTS: dict[str, Callable[[Bench], None]] = {
     "copies": measure_copies,
     "calls": measure_calls,
     "import": measure_import,
+}
+
+# What the times of a part's rows include, where a row says nothing else; ``ALONE`` for other parts.
+_INCLUDES = {
+    "pictures": TRANSFERS,
+    "copies": "the copy that it names",
+    "calls": "the calls that it names",
+    "import": "the start of Python's process",
 }
 
 
@@ -60,6 +70,7 @@ def run_bench(
         bench.announce = progress.part
         for name in chosen:
             progress.step(name)
+            bench.includes = _INCLUDES.get(name, ALONE)
             try:
                 PARTS[name](bench)
             except Error as error:
@@ -67,7 +78,7 @@ def run_bench(
     if as_json:
         print(json.dumps(_document(bench, processor_time), indent=1))
         return
-    header = ("operation", "ours", "peer", "theirs", "ratio", "bound", "of it", "target")
+    header = ("operation", "includes", "ours", "peer", "theirs", "ratio", "bound", "of it", "target")
     clock = "processor time" if processor_time else "time"
     title = f"{device_line(queue.device)}\n{clock} of the peer / ours: above 1 we are faster"
     show_table(title, header, [_cells(row) for row in bench.rows])
@@ -79,6 +90,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     ratio, percent = row.ratio, row.percent_of_bound
     return (
         row.operation,
+        row.includes,
         row.speed(row.seconds),
         row.peer,
         row.speed(row.peer_seconds) if row.peer else "",
