@@ -5,5 +5,6 @@
 #include "cuda/pipelined_image_call.h"
 #include "cuda/image.h"
 #include "cuda/launch.h"
+#include "cuda/mapped_image_call.h"
 #include "cuda/semaphore.h"
 #include "cuda/pinned_staging.h"

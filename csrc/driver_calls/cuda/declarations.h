@@ -99,6 +99,24 @@ typedef struct bindless_call {
 } bindless_call_t;
 static CUresult bindless_call(bindless_staging_t *staging, const bindless_call_t *call);
 
+/* A kernel over small host arrays by way of a buffer. */
+typedef struct bindless_mapped_array {
+    uint64_t host;
+    void *buffer;
+    size_t size;   /* bytes */
+    int is_result;
+} bindless_mapped_array_t;
+typedef struct bindless_mapped_call {
+    bindless_launch_t launch;
+    int count;
+    const bindless_mapped_array_t *arrays;
+} bindless_mapped_call_t;
+static uint64_t bindless_mapped_create(CUcontext context, size_t size);
+static CUresult bindless_mapped_destroy(CUcontext context, uint64_t memory);
+static CUresult bindless_mapped_begin(const bindless_mapped_call_t *call);
+static void bindless_mapped_end(const bindless_mapped_call_t *call);
+static int bindless_mapped_call(const bindless_mapped_call_t *call);
+
 static CUresult bindless_refusal(void);
 static uint64_t bindless_array_create(CUcontext context, const CUDA_ARRAY3D_DESCRIPTOR *description,
                                       unsigned int levels);

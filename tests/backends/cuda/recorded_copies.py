@@ -6,7 +6,8 @@ from __future__ import annotations
 import ctypes
 import gc
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
-from bindless.backends.cuda import pinned_staging, pipelined_image_call, surface_copy
+from bindless.backends.contract.prepared_image_call import ARRAYS
+from bindless.backends.cuda import mapped_image_call, pinned_staging, pipelined_image_call, surface_copy
+from bindless.model.image_call import ImageCall
 from tests.backends.cuda.fake_cuda import Fake
 from tests.support.error_checks import raises
 
@@ -331,6 +334,89 @@ def test_a_graph_is_one_of_the_drivers(queue: bl.Queue, fake: Fake, staging: Any
     array.close()
 
 
+@pytest.fixture
+def copying(fake: Fake) -> Iterator[Callable[[int, int, int], None]]:
+    """Makes every kernel copy items of some bytes from one of its arguments to another."""
+    fake.parameters()
+    yield lambda source, target, size: fake.library.fake_work(source, target, target + 1, ctypes.c_size_t(size))
+    fake.library.fake_work(0, 0, 0, ctypes.c_size_t(0))
+
+
+@pytest.mark.parametrize("count", [1, 1000])
+def test_small_host_arrays_need_no_transfers(
+    queue: bl.Queue, fake: Fake, copying: Callable[[int, int, int], None], count: int
+) -> None:
+    """One launch over pinned memory, also after commands that have not run, and in a fresh queue; another size gets its
+    own command."""
+    desc = bl.ImageDescriptor(16, 16, num_channels=2, channel_type="fp32")
+    random = np.random.default_rng(4)
+    with bl.ImageMem(desc, queue) as memory, bl.Queue(queue.device, queue.context) as other:
+        image = bl.create_image(memory, desc, queue, sampler=bl.BindlessImageSampler("clamp_to_edge", "unnormalized"))
+        copying(1, 2, 8)
+        for run in (queue, queue, other, queue):
+            for size in (count, count, count + 1):
+                points, out = random.random((size, 2), np.float32), np.full((size, 2), np.nan, np.float32)
+                run.ext_oneapi_copy(np.zeros(desc.shape, np.float32), memory)
+                fake.clear()
+                assert bl.sample_image(run, image, points, out=out) is out
+                assert np.array_equal(out, points)
+                assert len(fake.lines("cuLaunchKernel")) == 1 and not fake.lines("cuMemcpyAsync")
+        bl.destroy_image_handle(image, queue)
+
+
+def test_prepared_calls_of_host_arrays(queue: bl.Queue, fake: Fake, copying: Callable[[int, int, int], None]) -> None:
+    """The C function copies the arrays at the addresses that it gets, of any alignment, in and out; it refuses a busy
+    stream. Large arrays are not prepared."""
+    backend, native = queue._backend, queue._native
+    desc = bl.ImageDescriptor(16, 16, num_channels=2, channel_type="fp32")
+    block = np.zeros(2 * 80 + 1, np.uint8)
+    first, second = block[:80], block[81:]
+    random = np.random.default_rng(4)
+    copying(1, 2, 8)
+    with bl.ImageMem(desc, queue) as memory:
+        image = bl.create_image(memory, desc, queue, sampler=bl.BindlessImageSampler("clamp_to_edge", "unnormalized"))
+        call = ImageCall("sample", image.raw_handle, True, desc, 10, 8, 16, np.dtype(np.float32), 2)
+        large = replace(call, count=mapped_image_call.LARGEST // 16 + 1)
+        assert backend.host_calls.prepare_host_call(native, large) is None
+        command = backend.host_calls.prepare_host_call(native, call)
+        submit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(command.submit)
+        for source, target in ((first, second), (second, first)):
+            source[:] = random.integers(0, 256, 80)
+            for name, array in (("coords", source), ("values", target)):
+                place = command.places[ARRAYS.index(name)]
+                ctypes.c_uint64.from_address(place).value = array.ctypes.data
+            assert submit(command.descriptions[0]) == 0
+            assert np.array_equal(first, second)
+        first[:] = 0
+        with bl.usm_empty((16,), "u1", queue) as other:
+            for _ in range(40):
+                queue.memset(other, 1, 16)
+            assert submit(command.descriptions[0]) == -(2**31) and not first.any()
+        bl.destroy_image_handle(image, queue)
+
+
+@pytest.mark.parametrize("call", ["cuLaunchKernel", "cuMemHostAlloc", "cuStreamQuery"])
+def test_small_host_arrays_when_the_driver_fails(
+    device: bl.Device, fake: Fake, copying: Callable[[int, int, int], None], call: str
+) -> None:
+    """The driver's error is raised, and the next call works; without pinned memory the arrays are copied."""
+    desc = bl.ImageDescriptor(16, 16, num_channels=2, channel_type="fp32")
+    points = np.random.default_rng(4).random((50, 2), np.float32)
+    device._record.native.context().mapped.clear()
+    with bl.Queue(device) as queue, bl.ImageMem(desc, queue) as memory:
+        image = bl.create_image(memory, desc, queue, sampler=bl.BindlessImageSampler("clamp_to_edge", "unnormalized"))
+        copying(1, 2, 8)
+        for _ in range(1 if call == "cuMemHostAlloc" else 3):
+            fake.fail(call, 2)
+            if call == "cuMemHostAlloc":
+                assert np.array_equal(bl.sample_image(queue, image, points), points)
+            else:
+                with pytest.raises(bl.Error, match="CUDA_ERROR_OUT_OF_MEMORY"):
+                    bl.sample_image(queue, image, points)
+            assert np.array_equal(bl.sample_image(queue, image, points), points)
+        bl.destroy_image_handle(image, queue)
+
+
 @pytest.mark.parametrize("count", [1, 4095, 40_000, 123_457])
 @pytest.mark.parametrize("given", [False, True])
 def test_device_functions_over_host_arrays_overlap_in_pieces(
@@ -343,6 +429,7 @@ def test_device_functions_over_host_arrays_overlap_in_pieces(
 ) -> None:
     """Every item runs once and in order, for any size of the last piece; the kernel here returns the coordinates."""
     monkeypatch.setattr(pipelined_image_call, "SMALLEST", 1)
+    monkeypatch.setattr(mapped_image_call, "LARGEST", 0)
     desc = bl.ImageDescriptor(16, 16, num_channels=2, channel_type="fp32")
     points = np.random.default_rng(4).random((count, 2), np.float32)
     sampler = bl.BindlessImageSampler("clamp_to_edge", "unnormalized", "linear")
@@ -370,6 +457,7 @@ def test_pieces_of_layers_and_of_writes(
 ) -> None:
     """Each piece receives its own part of every array; a write has no result."""
     monkeypatch.setattr(pipelined_image_call, "SMALLEST", 1)
+    monkeypatch.setattr(mapped_image_call, "LARGEST", 0)
     desc = bl.ImageDescriptor(16, 16, num_channels=1, channel_type="fp32", type="array", array_size=3)
     layers = np.random.default_rng(5).integers(0, 3, 70_001).astype(np.uint32)
     points = np.zeros((len(layers), 2), np.int32)
@@ -399,6 +487,7 @@ def test_pieces_that_fail(
 ) -> None:
     """The driver's error is raised, and the next call works."""
     monkeypatch.setattr(pipelined_image_call, "SMALLEST", 1)
+    monkeypatch.setattr(mapped_image_call, "LARGEST", 0)
     desc = bl.ImageDescriptor(16, 16, num_channels=2, channel_type="fp32")
     points = np.random.default_rng(4).random((50_000, 2), np.float32)
     with bl.ImageMem(desc, queue) as memory:

@@ -23,6 +23,7 @@ __all__ = [
     "ITEMS",
     "address_places",
     "arguments_of",
+    "arrays_of",
     "blocks_of",
     "format_of",
     "geometry_of",
@@ -149,6 +150,15 @@ def arguments_of(call: ImageCall, name: str, format_word: int) -> tuple[bytes, t
         values |= _map_arguments(call.map)
     names, layout, sizes = parameters_of(name)
     return layout.pack(*[values[parameter] for parameter in names]), sizes
+
+
+def arrays_of(call: ImageCall) -> dict[str, int]:
+    """Bytes of an item of each array, by the field of the call with the array's address, in the order of ``ARRAYS``."""
+    directions = call.descriptor.type is ImageType.cubemap and call.operation.startswith("sample")
+    dims = 3 if directions else call.descriptor.dimensions
+    sizes = {"coords": 4 * dims, "layers": 4, "levels": 4, "dx": 4 * dims, "dy": 4 * dims}
+    sizes["values"] = call.value_channels * call.value_dtype.itemsize
+    return {name: sizes[name] for name in ARRAYS if getattr(call, name)}
 
 
 def address_places(

@@ -70,7 +70,7 @@ class OptionalGroups(Protocol):
 
     @property
     def host_calls(self) -> HostCallProtocol | None:
-        """Image calls that overlap with the transfer of their arrays."""
+        """Image calls over arrays in host memory that the device cannot reach."""
         return None
 
     @property

@@ -33,6 +33,7 @@ from . import (
     ipc_memory,
     link,
     low_level,
+    mapped_image_call,
     native_handles,
     pipelined_image_call,
     virtual_memory,
@@ -133,6 +134,7 @@ class CudaBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Optional
     image_call = staticmethod(image_functions.image_call)
     prepare_image_call = staticmethod(image_functions.prepare_image_call)
     host_call = staticmethod(pipelined_image_call.host_call)
+    prepare_host_call = staticmethod(mapped_image_call.prepare_host_call)
 
     # ------------------------------------------------------------------ modules and kernels
 

@@ -39,6 +39,8 @@ class PrimaryContext:
         cache of freed arrays, by kind (see ``object_cache``).
     views
         cache of textures and surfaces, by raw handle of their memory and by texture descriptor.
+    mapped
+        addresses of unused pinned buffers (see ``mapped_image_call``).
     staging
         buffers for copies of pageable host memory (see ``pinned_staging``).
     """
@@ -58,6 +60,7 @@ class PrimaryContext:
         self.rest: dict[str, list[int]] = {}
         self.views: dict[int, dict[Any, int]] = {}
         self.staging: Any = None
+        self.mapped: list[int] = []
         unusable_after_fork(self)
 
     def activate(self) -> None:

@@ -20,6 +20,7 @@ class _Handled(Protocol):
     handle: Any
     rest: Any
     views: Any
+    mapped: Any
 
 
 _contexts: weakref.WeakSet[_Handled] = weakref.WeakSet()
@@ -28,7 +29,7 @@ _contexts: weakref.WeakSet[_Handled] = weakref.WeakSet()
 def _forget_handles() -> None:
     """Clear the handles, so that the next use of each context fails and calls ``refuse_in_fork``."""
     for context in _contexts:
-        context.handle, context.rest, context.views = NULL, {}, {}
+        context.handle, context.rest, context.views, context.mapped = NULL, {}, {}, []
 
 
 _guard = ForkGuard("cuda", "CUDA", _forget_handles)

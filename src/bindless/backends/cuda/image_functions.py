@@ -34,7 +34,7 @@ from .prepared_command import address_of
 from .queue import Queue
 from .stream import nothing
 
-__all__ = ["image_call", "kernel_name", "kernel_of", "prepare_image_call"]
+__all__ = ["image_call", "kernel_name", "kernel_of", "launch_of_call", "prepare_image_call"]
 
 # Loaded kernels, by the address of the primary context, the kernel's name and its format.
 _loaded: dict[tuple[int, str, int], Kernel] = {}
@@ -92,7 +92,7 @@ def _load(queue: Queue, name: str, format_word: int) -> Kernel:
     return Kernel(load_module(queue.context, queue.device, source), name)
 
 
-def _launch_of(queue: Queue, call: ImageCall) -> tuple[str, Launch]:
+def launch_of_call(queue: Queue, call: ImageCall) -> tuple[str, Launch]:
     """The built-in kernel of a call, and its launch."""
     name = kernel_name(call)
     format_word = format_of(call)
@@ -103,7 +103,7 @@ def _launch_of(queue: Queue, call: ImageCall) -> tuple[str, Launch]:
 
 def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
     """Run a device function over ``call.count`` items."""
-    name, launch = _launch_of(queue, call)
+    name, launch = launch_of_call(queue, call)
     return submit(queue, launch, waits) if call.count else queue.run(nothing, name, waits)
 
 
@@ -111,7 +111,7 @@ def prepare_image_call(queue: Queue, call: ImageCall) -> PreparedCommand | None:
     """Prepare a device function for repetition; see the contract."""
     if not (call.count and queue.prepares):
         return None
-    name, launch = _launch_of(queue, call)
+    name, launch = launch_of_call(queue, call)
     command = prepare(queue, launch)
     assert command is not None
     places, sizes = address_places(call, name, list(map(address_of, launch.pointers)))

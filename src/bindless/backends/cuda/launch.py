@@ -43,6 +43,23 @@ class Launch(NamedTuple):
     storage: Any
     pointers: Any
 
+    def members(self, context: Any, stream: Any) -> tuple[Any, ...]:
+        """The members of its ``bindless_launch_t``."""
+        shape = self.shape
+        return context, self.kernel.native, shape[:3], shape[3:], self.shared, stream, self.pointers
+
+    def refused(self, result: int) -> NoReturn:
+        """Raise the driver's error."""
+        refuse_in_fork()
+        kernel, shape, shared = self[:3]
+        details = (
+            f"kernel {kernel.name!r} with {shape[:3]} work-groups of {shape[3:]} work-items, {shared} bytes of local "
+            "memory"
+        )
+        if result in (lib.CUDA_ERROR_INVALID_VALUE, lib.CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES):
+            check(result, "cuLaunchKernel", details, Errc.nd_range)
+        fail(result, "cuLaunchKernel", details)
+
 
 def packed_launch(kernel: Kernel, shape: Shape, sizes: Sequence[int], packed: bytes, shared: int = 0) -> Launch:
     """A launch with packed arguments of the given sizes."""
@@ -108,7 +125,7 @@ def submit(queue: Queue, launch: Launch, waits: Sequence[Event] = ()) -> Event:
     def command(stream: Any) -> int:
         result: int = lib.cuLaunchKernel(kernel.native, *shape, shared, stream, pointers, ffi.NULL)
         if result != SUCCESS:
-            _refuse(result, launch)
+            launch.refused(result)
         return result
 
     return queue.run(command, "cuLaunchKernel", waits)
@@ -139,27 +156,4 @@ def prepare_launch(
 
 def prepare(queue: Queue, launch: Launch) -> PreparedCommand | None:
     """Prepare a launch for repetition with the same arguments; None if the queue prepares no commands."""
-    kernel, shape, shared, _, pointers = launch
-
-    def refused(result: int) -> NoReturn:
-        refuse_in_fork()
-        _refuse(result, launch)
-
-    return prepared_command(
-        queue,
-        "bindless_launch",
-        "bindless_launch_t",
-        lambda context, stream: (context, kernel.native, shape[:3], shape[3:], shared, stream, pointers),
-        refused,
-        launch,
-    )
-
-
-def _refuse(result: int, launch: Launch) -> NoReturn:
-    kernel, shape, shared = launch[:3]
-    details = (
-        f"kernel {kernel.name!r} with {shape[:3]} work-groups of {shape[3:]} work-items, {shared} bytes of local memory"
-    )
-    if result in (lib.CUDA_ERROR_INVALID_VALUE, lib.CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES):
-        check(result, "cuLaunchKernel", details, Errc.nd_range)
-    fail(result, "cuLaunchKernel", details)
+    return prepared_command(queue, "bindless_launch", "bindless_launch_t", launch.members, launch.refused, launch)

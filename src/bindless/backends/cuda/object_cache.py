@@ -98,9 +98,14 @@ def end_views(primary: PrimaryContext, memory: int) -> None:
 
 
 def end_rest(primary: PrimaryContext) -> None:
-    """Destroy everything in the cache."""
+    """Destroy everything in the cache, and the unused pinned buffers."""
     for memory in list(primary.views):
         end_views(primary, memory)
+    while primary.mapped:
+        try:
+            release(lib.bindless_mapped_destroy(primary.handle, primary.mapped.pop()), "cuMemFreeHost")
+        except IndexError:  # another thread took it
+            break
     kinds, primary.rest = primary.rest, {}
     for rest in kinds.values():
         while rest:

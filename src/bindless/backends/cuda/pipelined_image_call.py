@@ -12,9 +12,9 @@ from dataclasses import replace
 from typing import Any
 
 from ...drivers import cuda as driver
-from ...model.enums import ImageType
 from ...model.image_call import ImageCall
-from ..common.image_kernels import BLOCK, ITEMS, arguments_of, format_of, parameters_of
+from ..common.image_kernels import BLOCK, ITEMS, arguments_of, arrays_of, format_of, parameters_of
+from . import mapped_image_call
 from .errors import SUCCESS
 from .event import Event
 from .image_functions import kernel_name, kernel_of
@@ -32,20 +32,14 @@ SMALLEST = 2 << 20
 _SOMEWHERE = 1 << 20
 
 
-def _arrays(call: ImageCall) -> dict[str, tuple[int, int]]:
-    """Address and item size in bytes of each array, by the field of the call; the values come last."""
-    directions = call.descriptor.type is ImageType.cubemap and call.operation.startswith("sample")
-    dims = 3 if directions else call.descriptor.dimensions
-    sizes = {"coords": 4 * dims, "layers": 4, "levels": 4, "dx": 4 * dims, "dy": 4 * dims}
-    sizes["values"] = call.value_channels * call.value_dtype.itemsize
-    return {name: (getattr(call, name), size) for name, size in sizes.items() if getattr(call, name)}
-
-
 def host_call(queue: Queue, call: ImageCall) -> Callable[[Sequence[Event]], Event] | None:
     """The command of a call with arrays in pageable host memory, which returns after the work; None if pipelining is
     slower or impossible.
     """
-    arrays = _arrays(call)
+    small = mapped_image_call.host_call(queue, call)
+    if small is not None:
+        return small
+    arrays = {name: (getattr(call, name), size) for name, size in arrays_of(call).items()}  # the values come last
     if call.map is not None or call.count * sum(size for _, size in arrays.values()) < SMALLEST or queue.capturing:
         return None
     primary = queue.primary

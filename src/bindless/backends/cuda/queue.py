@@ -35,6 +35,8 @@ class Queue(RecordingQueue[Stream, Event]):
         the device's primary context.
     prepares
         whether C code may submit prepared commands: the queue is open, and no command needs an event at once.
+    mapped
+        pinned memory of small host arrays (see ``mapped_image_call``), or None.
     capturing
         whether a graph records its commands; its streams must not be queried then.
     """
@@ -55,6 +57,7 @@ class Queue(RecordingQueue[Stream, Event]):
             streams = (stream,) if stream else tuple(Stream(self.primary, profiling) for _ in range(count))
         self._set_streams(streams, streams)
         self.prepares = not profiling and stream is None
+        self.mapped: Any = None
 
     @classmethod
     def around(cls, context: Context, device: Device, stream: Stream) -> Queue:
@@ -109,5 +112,6 @@ class Queue(RecordingQueue[Stream, Event]):
             except Error as error:
                 failure = error
             self.closed = True
+            self.mapped = None
             for stream in self.streams:
                 stream.close(failure)
