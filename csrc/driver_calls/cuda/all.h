@@ -6,5 +6,6 @@
 #include "cuda/image.h"
 #include "cuda/launch.h"
 #include "cuda/mapped_image_call.h"
+#include "cuda/markers.h"
 #include "cuda/semaphore.h"
 #include "cuda/pinned_staging.h"

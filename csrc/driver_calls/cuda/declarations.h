@@ -19,6 +19,34 @@ typedef struct bindless_lane {
 } bindless_lane_t;
 static int bindless_stream_wait(const bindless_lane_t *lane, int questions);
 
+/* Events that are recorded with each command of a stream. */
+typedef struct bindless_markers bindless_markers_t;
+typedef struct bindless_marker {
+    CUevent event;
+    bindless_markers_t *markers;
+    struct bindless_marker *next;      /* among the unused ones */
+    struct bindless_marker *following; /* among all of the context */
+    int uses;
+} bindless_marker_t;
+typedef struct bindless_recorder {
+    bindless_markers_t *markers;
+    CUstream stream;
+    bindless_marker_t *last; /* of the last command */
+} bindless_recorder_t;
+typedef struct bindless_recorded {
+    uint64_t submit;      /* address of the function that submits the command */
+    uint64_t description; /* address of its argument */
+    bindless_recorder_t *recorder;
+} bindless_recorded_t;
+static bindless_markers_t *bindless_markers_create(CUcontext context);
+static int bindless_markers_have(bindless_markers_t *markers, CUevent event);
+static int bindless_marker_query(const bindless_marker_t *marker);
+static int bindless_marker_release(bindless_marker_t *marker);
+static CUresult bindless_recorder_mark(bindless_recorder_t *recorder);
+static int bindless_recorder_wait(const bindless_recorder_t *recorder, int questions);
+static void bindless_recorder_end(bindless_recorder_t *recorder);
+static int bindless_recorded(const bindless_recorded_t *command);
+
 static CUresult bindless_copy_box(CUstream stream, int source_type, uint64_t source, size_t source_x, size_t source_y,
                                   size_t source_z, size_t source_pitch, size_t source_rows, int destination_type,
                                   uint64_t destination, size_t destination_x, size_t destination_y,

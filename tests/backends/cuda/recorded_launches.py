@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import struct
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -13,8 +14,11 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from bindless.drivers import cuda as driver
 from tests.backends.cuda.fake_cuda import Fake
 from tests.support.error_checks import raises
+
+lib, ffi = driver.lib, driver.ffi
 
 PTX = b"""
 .target sm_75
@@ -35,9 +39,16 @@ def fake() -> Iterator[Fake]:
     made.parameters()
 
 
-@pytest.fixture(params=[True, False], ids=["in order", "out of order"])
+@pytest.fixture(params=["in order", "out of order", "of another owner"])
 def run(device: bl.Device, request: pytest.FixtureRequest) -> Iterator[bl.Queue]:
-    with bl.Queue(device, in_order=request.param) as made:
+    if request.param == "of another owner":
+        device._record.native.context().activate()
+        stream = ffi.new("CUstream *")
+        assert lib.cuStreamCreate(stream, lib.CU_STREAM_NON_BLOCKING) == 0
+        made = bl.make_queue("cuda", stream[0], bl.Queue(device).context, device)
+    else:
+        made = bl.Queue(device, in_order=request.param == "in order")
+    with made:
         yield made
 
 
@@ -64,6 +75,37 @@ def forms(queue: bl.Queue, kernel: bl.Kernel, size: Any) -> dict[str, Callable[.
         return bound[0]()
 
     return {"queue": lambda *arguments: queue.parallel_for(size, kernel, *arguments), "bound": by_bound}
+
+
+@pytest.mark.parametrize("call", ["cuLaunchKernel", "cuEventCreate", "cuEventRecord"])
+def test_a_stream_of_another_owner(fake: Fake, device: bl.Device, call: str) -> None:
+    """Repeated launches need no Python, their events work in other queues, and a failed call leaves the queue usable;
+    the package refuses its own events."""
+    device._record.native.context().activate()
+    stream = ffi.new("CUstream *")
+    assert lib.cuStreamCreate(stream, lib.CU_STREAM_NON_BLOCKING) == 0
+    with bl.Queue(device) as other, bl.make_queue("cuda", stream[0], other.context, device) as run:
+        kernel = kernel_of(run, "nothing")
+        calls: list[str] = []
+        for _ in range(4):
+            run.parallel_for(8, kernel)
+        sys.setprofile(lambda frame, kind, _: calls.append(frame.f_code.co_name) if kind == "call" else None)
+        event = run.parallel_for(8, kernel)
+        sys.setprofile(None)
+        assert not calls
+        fake.clear()
+        other.parallel_for(8, kernel, depends_on=event)
+        assert len(fake.lines("cuStreamWaitEvent")) == 1 and not fake.lines("cuEventRecord")
+        with raises(bl.InvalidError):
+            bl.make_event("cuda", bl.get_native(event), other.context)
+        event.wait()
+        kept = [run.parallel_for(8, kernel) for _ in range(3)]
+        fake.fail(call, 2)
+        with pytest.raises(bl.Error, match="CUDA_ERROR_OUT_OF_MEMORY"):
+            for _ in range(9):
+                kept.append(run.parallel_for(8, kernel))
+        run.parallel_for(8, kernel).wait()
+        assert all(one.status is bl.EventStatus.complete for one in kept)
 
 
 @pytest.mark.parametrize("form", ["queue", "bound"])
@@ -247,7 +289,8 @@ def test_an_event_that_is_kept_is_recorded_before_the_next_launch(fake: Fake, ru
     fake.clear()
     for _ in range(20):
         run.parallel_for(8, kernel)
-    assert not fake.lines("cuEventRecord")
+    assert len(fake.lines("cuEventRecord")) == (20 if run._native.streams[0].made else 0)
+    assert not fake.lines("cuEventCreate")
 
 
 def test_what_a_launch_waits_for(fake: Fake, device: bl.Device) -> None:

@@ -21,7 +21,7 @@ from .event import Event
 from .fork_guard import refuse_in_fork
 from .image_memory import storage_of
 from .launch import Launch, prepare, submit
-from .prepared_command import prepared_command
+from .prepared_command import members_of, prepared_command
 from .queue import Queue
 from .surface_copy import kernel_of_copy
 
@@ -176,8 +176,5 @@ def prepare_copy(queue: Queue, region: CopyRegion) -> PreparedCopy | None:
     command = prepared_command(queue, plan.function, plan.struct, lambda *lane: (*lane, *plan.members), refused)
     if command is None:
         return None
-    first, second = (
-        tuple(at + ffi.offsetof(plan.struct, *member) for at in command.descriptions if member)
-        for member in plan.places
-    )
+    first, second = (members_of(command, *member) if member else () for member in plan.places)
     return PreparedCopy(command, (first, second), plan.offsets)

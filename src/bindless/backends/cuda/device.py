@@ -57,11 +57,26 @@ class PrimaryContext:
         self.address = int(ffi.cast("uintptr_t", self.handle))
         self.events: tuple[list[Any], list[Any]] = ([], [])
         self.made: set[int] = set()
+        self._markers: Any = None
         self.rest: dict[str, list[int]] = {}
         self.views: dict[int, dict[Any, int]] = {}
         self.staging: Any = None
         self.mapped: list[int] = []
         unusable_after_fork(self)
+
+    def markers(self) -> Any:
+        """Its bindless_markers_t, created on first use, and kept as long as the process."""
+        if self._markers is None:
+            made = lib.bindless_markers_create(self.handle)
+            if not made:
+                raise MemoryError
+            self._markers = self._markers or made  # a finalizer may have made one meanwhile
+        return self._markers
+
+    def made_event(self, handle: int) -> bool:
+        """Whether the package created the CUevent at this address."""
+        markers = self._markers
+        return handle in self.made or bool(markers and lib.bindless_markers_have(markers, ffi.cast("CUevent", handle)))
 
     def activate(self) -> None:
         """Make it the current context of this thread; other libraries may have changed that since the last call."""

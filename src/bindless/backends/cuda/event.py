@@ -16,7 +16,7 @@ from .timestamps import Clock
 if TYPE_CHECKING:
     from .stream import Stream
 
-__all__ = ["Event", "NativeEvent", "TimedEvent"]
+__all__ = ["Event", "MarkedEvent", "NativeEvent", "TimedEvent"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -61,7 +61,7 @@ class Event(RecordedEvent):
     backend = "cuda"
     timed = False
     stream: Stream
-    native: NativeEvent | None
+    native: Any  # an object with a ``handle``, CUevent, or None
 
     def _ask(self, stream: Stream) -> int:
         """The driver's result of a query; the context is current.
@@ -92,6 +92,32 @@ class Event(RecordedEvent):
             self.stream.reached(self.index)
         elif result != NOT_READY:
             check(result, "cuEventQuery")
+
+
+class MarkedEvent(Event):
+    """The completion of a command of a stream that other libraries use too, recorded at once.
+
+    Attributes
+    ----------
+    number
+        address of its bindless_marker_t, released with this object.
+    """
+
+    __slots__ = ()
+
+    @property
+    def native(self) -> Any:
+        """Itself, with the ``handle`` of a recorded event."""
+        return self if self.number else None
+
+    @native.setter
+    def native(self, value: Any) -> None:
+        """Keep the marker: it is released with this object."""
+
+    @property
+    def handle(self) -> Any:
+        """CUevent."""
+        return ffi.cast("bindless_marker_t *", self.number).event
 
 
 class TimedEvent(Event):

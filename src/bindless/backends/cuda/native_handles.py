@@ -210,7 +210,7 @@ def adopt_event(context: Context, handle: NativeHandle, owned: bool) -> ForeignE
     """Adopt an event of any context of the process."""
     refuse_in_fork()
     primary, native = context.primary(None), _native(handle)
-    if owned and any(int(handle) in own.made for own in context.primaries.values()):
+    if owned and any(own.made_event(int(handle)) for own in context.primaries.values()):
         raise foreign_event.owned_already(handle, "an Event", "cuda")
     with primary:
         status = lib.cuEventQuery(native)

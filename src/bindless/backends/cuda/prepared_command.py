@@ -7,11 +7,11 @@ from typing import Any, NoReturn
 
 from ...drivers import cuda as driver
 from ..contract.prepared_command import PreparedCommand
-from .event import Event
+from .event import Event, MarkedEvent
 from .queue import Queue
-from .stream import Stream
+from .stream import AdoptedStream, Stream
 
-__all__ = ["address_of", "prepared_command"]
+__all__ = ["address_of", "members_of", "prepared_command"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -19,6 +19,9 @@ lib, ffi = driver.lib, driver.ffi
 def address_of(of: Any) -> int:
     """The address of a C object."""
     return int(ffi.cast("uintptr_t", of))
+
+
+_RECORDED = address_of(ffi.addressof(lib, "bindless_recorded"))
 
 
 def prepared_command(
@@ -47,14 +50,25 @@ def prepared_command(
     if not queue.prepares:
         return None
     structs = [ffi.new(f"{struct} *", fields(queue.primary.handle, lane.handle)) for lane in queue.ordered]
+    submit, descriptions, mark = address_of(ffi.addressof(lib, name)), tuple(map(address_of, structs)), Event
+    (first, *_) = queue.ordered
+    if isinstance(first, AdoptedStream):
+        recorded = ffi.new("bindless_recorded_t *", (submit, descriptions[0], first.recorder))
+        submit, descriptions, mark, keep = _RECORDED, (address_of(recorded),), MarkedEvent, (recorded, keep)
     return PreparedCommand(
-        submit=address_of(ffi.addressof(lib, name)),
-        descriptions=tuple(map(address_of, structs)),
+        submit=submit,
+        descriptions=descriptions,
         lanes=queue.ordered,
-        mark=Event,
+        mark=mark,
         places=(),
         sizes=(),
         settle=Stream.prepare,
         refused=refused,
         keep=(structs, keep),
     )
+
+
+def members_of(command: PreparedCommand, *path: str) -> tuple[int, ...]:
+    """The addresses of one member of the structs."""
+    structs: list[Any] = command.keep[0]  # type: ignore[index]
+    return tuple(address_of(ffi.addressof(one, *path)) for one in structs)

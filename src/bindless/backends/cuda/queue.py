@@ -34,7 +34,7 @@ class Queue(RecordingQueue[Stream, Event]):
     primary
         the device's primary context.
     prepares
-        whether C code may submit prepared commands: the queue is open, and no command needs an event at once.
+        whether C code may submit prepared commands: the queue is open, and no command has timestamps.
     mapped
         pinned memory of small host arrays (see ``mapped_image_call``), or None.
     capturing
@@ -56,7 +56,7 @@ class Queue(RecordingQueue[Stream, Event]):
             count = 1 if in_order else STREAMS_OF_AN_OUT_OF_ORDER_QUEUE
             streams = (stream,) if stream else tuple(Stream(self.primary, profiling) for _ in range(count))
         self._set_streams(streams, streams)
-        self.prepares = not profiling and stream is None
+        self.prepares = not profiling
         self.mapped: Any = None
 
     @classmethod

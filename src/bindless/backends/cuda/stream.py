@@ -10,7 +10,7 @@ from ...drivers import cuda as driver
 from ..common.deferred_events import RecordingStream
 from .device import PrimaryContext
 from .errors import NOT_READY, SUCCESS, check, fail, release
-from .event import Event, NativeEvent, TimedEvent
+from .event import Event, MarkedEvent, NativeEvent, TimedEvent
 from .polling import wait_until_ready
 from .timestamps import clock_of
 
@@ -19,7 +19,10 @@ __all__ = ["AdoptedStream", "Stream", "nothing"]
 lib, ffi = driver.lib, driver.ffi
 
 
-_WAIT = int(ffi.cast("uintptr_t", ffi.addressof(lib, "bindless_stream_wait")))
+_WAIT, _RECORDER_WAIT, _MARKER_QUERY, _MARKER_RELEASE = (
+    int(ffi.cast("uintptr_t", ffi.addressof(lib, f"bindless_{name}")))
+    for name in ("stream_wait", "recorder_wait", "marker_query", "marker_release")
+)
 
 
 def nothing(stream: Any) -> int:
@@ -172,19 +175,35 @@ class AdoptedStream(Stream):
     ----------
     owned
         whether this object destroys the stream.
+
+    Attributes
+    ----------
+    recorder
+        bindless_recorder_t.
     """
 
     def __init__(self, context: PrimaryContext, handle: Any, owned: bool) -> None:
         super().__init__(context, False, handle)
         self._owned = owned
         self.submitted = 1  # The work that the stream holds already.
+        self.recorder = ffi.new("bindless_recorder_t *", (context.markers(), handle))
+        self.wait_for, self.asked = _RECORDER_WAIT, int(ffi.cast("uintptr_t", self.recorder))
+        self.made = int(ffi.cast("uintptr_t", ffi.addressof(self.recorder, "last")))
+        self.query, self.let_go = _MARKER_QUERY, _MARKER_RELEASE
 
     def after(self) -> Event:
-        event = super().after()
-        self._record(event)
-        self.pending = None
+        check(lib.bindless_recorder_mark(self.recorder), "cuEventRecord")
+        self.submitted += 1
+        self.used = True
+        event = MarkedEvent(self, self.submitted)
+        event.number, event.let_go = int(ffi.cast("uintptr_t", self.recorder.last)), _MARKER_RELEASE
         return event
 
+    def settle(self) -> None:
+        """Do nothing but forget the last event: each one is recorded."""
+        self.pending = None
+
     def _destroy(self) -> None:
+        lib.bindless_recorder_end(self.recorder)
         if self._owned:
             super()._destroy()

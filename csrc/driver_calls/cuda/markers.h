@@ -1,0 +1,140 @@
+/* Events of streams that other libraries use too: recorded with each command, because a later record would include the
+ * owner's work. Markers hold the events; each context reuses its markers, and they live as long as the process. */
+#ifndef BINDLESS_CUDA_MARKERS_H
+#define BINDLESS_CUDA_MARKERS_H
+
+#include <stdlib.h>
+
+#include "../../reference/platform/threads.h"
+#include "cuda/current_context.h"
+
+struct bindless_markers {
+    CUcontext context;
+    blr_mutex_t lock;
+    bindless_marker_t *unused, *all;
+};
+
+static bindless_markers_t *bindless_markers_create(CUcontext context)
+{
+    bindless_markers_t *markers = calloc(1, sizeof *markers);
+    if (markers != NULL) {
+        markers->context = context;
+        blr_mutex_init(&markers->lock);
+    }
+    return markers;
+}
+
+/* Returns whether a marker has this event. */
+static int bindless_markers_have(bindless_markers_t *markers, CUevent event)
+{
+    blr_mutex_lock(&markers->lock);
+    bindless_marker_t *marker = markers->all;
+    while (marker != NULL && marker->event != event) {
+        marker = marker->following;
+    }
+    blr_mutex_unlock(&markers->lock);
+    return marker != NULL;
+}
+
+/* Takes an unused marker, or creates one in the current context. */
+static CUresult bindless_marker_take(bindless_markers_t *markers, bindless_marker_t **taken)
+{
+    blr_mutex_lock(&markers->lock);
+    bindless_marker_t *marker = markers->unused;
+    if (marker != NULL) {
+        markers->unused = marker->next;
+    }
+    blr_mutex_unlock(&markers->lock);
+    if (marker == NULL) {
+        marker = calloc(1, sizeof *marker);
+        CUresult result =
+            marker == NULL ? CUDA_ERROR_OUT_OF_MEMORY : cuEventCreate(&marker->event, CU_EVENT_DISABLE_TIMING);
+        if (result != CUDA_SUCCESS) {
+            free(marker);
+            return result;
+        }
+        marker->markers = markers;
+        blr_mutex_lock(&markers->lock);
+        marker->following = markers->all;
+        markers->all = marker;
+        blr_mutex_unlock(&markers->lock);
+    }
+    *taken = marker;
+    return CUDA_SUCCESS;
+}
+
+/* Ends one use of a marker; another command records it after the last one. */
+static int bindless_marker_release(bindless_marker_t *marker)
+{
+    bindless_markers_t *markers = marker->markers;
+    blr_mutex_lock(&markers->lock);
+    if (--marker->uses == 0) {
+        marker->next = markers->unused;
+        markers->unused = marker;
+    }
+    blr_mutex_unlock(&markers->lock);
+    return 0;
+}
+
+/* Returns 0 if the command is complete, INT32_MIN if not, else the error. */
+static int bindless_marker_query(const bindless_marker_t *marker)
+{
+    CUresult result = bindless_activate(marker->markers->context);
+    if (result == CUDA_SUCCESS) {
+        result = cuEventQuery(marker->event);
+    }
+    return result == CUDA_ERROR_NOT_READY ? INT32_MIN : (int)result;
+}
+
+static void bindless_recorder_end(bindless_recorder_t *recorder)
+{
+    if (recorder->last != NULL) {
+        bindless_marker_release(recorder->last);
+        recorder->last = NULL;
+    }
+}
+
+/* Records a marker after the last command: one use is the recorder's, the other one the command's event's. */
+static CUresult bindless_recorder_mark(bindless_recorder_t *recorder)
+{
+    bindless_marker_t *marker;
+    CUresult result = bindless_activate(recorder->markers->context);
+    if (result == CUDA_SUCCESS) {
+        result = bindless_marker_take(recorder->markers, &marker);
+    }
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    marker->uses = 2;
+    result = cuEventRecord(marker->event, recorder->stream);
+    if (result != CUDA_SUCCESS) {
+        marker->uses = 1;
+        bindless_marker_release(marker);
+        return result;
+    }
+    bindless_recorder_end(recorder);
+    recorder->last = marker;
+    return CUDA_SUCCESS;
+}
+
+/* Polls at most `questions` times whether the commands of the recorder are complete: INT32_MIN if not. */
+static int bindless_recorder_wait(const bindless_recorder_t *recorder, int questions)
+{
+    int result = 0;
+    if (recorder->last != NULL) {
+        do {
+            result = bindless_marker_query(recorder->last);
+        } while (result == INT32_MIN && --questions > 0);
+    }
+    return result;
+}
+
+/* Submits a command and records its marker. */
+static int bindless_recorded(const bindless_recorded_t *command)
+{
+    int (*submit)(const void *) = (int (*)(const void *))(uintptr_t)command->submit;
+    int result = submit((const void *)(uintptr_t)command->description);
+    return result == 0 ? (int)bindless_recorder_mark(command->recorder) : result;
+}
+
+#endif
