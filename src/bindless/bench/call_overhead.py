@@ -24,6 +24,7 @@ from ..sycl.usm import usm_empty
 from .driver_launches import native_launches
 from .measure import Bench, Peer, Work
 from .peer_libraries import available
+from .short_calls import measure_short_calls
 from .subprocesses import run_python
 
 __all__ = ["measure_calls", "measure_import"]
@@ -42,6 +43,7 @@ _FOUR = "void four(unsigned long long *out, unsigned long long a, unsigned b, fl
 
 # Targets of creation on GPUs: seconds, and ratios to the peers.
 _WANTED_ALLOCATION = 3e-6
+_WANTED_HANDLE = 2.5e-6
 _WANTED_IMAGE = 10e-6
 _WANTED_IMPORT = 30e-3
 _WANTED_FIRST_SAMPLE = 5e-3
@@ -68,9 +70,10 @@ print(time.perf_counter() - start)
 
 
 def measure_calls(bench: Bench) -> None:
-    """Measure creation and destruction, and launches of kernels that do nothing."""
+    """Measure creation and destruction, launches of kernels that do nothing, and other short calls."""
     _measure_creation(bench)
     _measure_launches(bench)
+    measure_short_calls(bench)
 
 
 def _measure_creation(bench: Bench) -> None:
@@ -81,7 +84,10 @@ def _measure_creation(bench: Bench) -> None:
     with ImageMem(_DESC, queue) as memory:
         handle = memory.get_handle()
         known = bare(memory) if queue.device.backend in (Backend.cuda, Backend.reference) else {}
-        peers = {name: {"two bare calls": Peer(work, wanted=creation)} for name, work in known.items()}
+        peers = {
+            name: {"two bare calls": Peer(work, wanted=creation if name == "memory" else None)}
+            for name, work in known.items()
+        }
         bench.measure(
             "allocate and free image memory",
             lambda: free_image_mem(alloc_image_mem(_DESC, queue), "standard", queue),
@@ -94,12 +100,14 @@ def _measure_creation(bench: Bench) -> None:
             lambda: destroy_image_handle(create_image(handle, _DESC, queue, sampler=_SAMPLER), queue),
             peers.get("sampled"),
             calls=_CALLS,
+            wanted_seconds=_WANTED_HANDLE if on_gpu else 0.0,
         )
         bench.measure(
             "create and destroy an unsampled image",
             lambda: destroy_image_handle(create_image(handle, _DESC, queue), queue),
             peers.get("unsampled"),
             calls=_CALLS,
+            wanted_seconds=_WANTED_HANDLE if on_gpu else 0.0,
         )
     small = np.zeros((16, 16, 4), np.float32)
     bench.measure(

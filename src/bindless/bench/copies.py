@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from .measure import Bench, Peer, Work
 
-__all__ = ["measure_copies"]
+__all__ = ["driver_copies", "measure_copies"]
 
 _SIZES = tuple(kibibytes << 10 for kibibytes in (64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10))  # bytes
 _MOST_ON_PROCESSORS = 64 << 20
@@ -41,13 +43,14 @@ class _DriverCopies:
     def close(self) -> None:
         self._driver.check(self._driver.lib.cuStreamDestroy(self._stream), "cuStreamDestroy")
 
-    def work(self, source: tuple[int, int], target: tuple[int, int], row: int, rows: int) -> Work:
-        """Return a copy of ``rows`` of ``row`` bytes between two locations, each a memory type and an address."""
+    def work(self, source: Any, target: Any, row: int, rows: int) -> Work:
+        """Return a copy of ``rows`` of ``row`` bytes between arrays and images."""
         lib, check, stream = self._driver.lib, self._driver.check, self._stream
+        (kind, begin), (to_kind, to) = _place(source), _place(target)
 
         def copy() -> None:
             result = lib.bindless_copy_box(
-                stream, source[0], source[1], 0, 0, 0, row, rows, target[0], target[1], 0, 0, 0, row, rows, row, rows, 1
+                stream, kind, begin, 0, 0, 0, row, rows, to_kind, to, 0, 0, 0, row, rows, row, rows, 1
             )
             check(result, "cuMemcpy3DAsync")
             check(lib.cuStreamSynchronize(stream), "cuStreamSynchronize")
@@ -55,18 +58,26 @@ class _DriverCopies:
         return copy
 
 
+@contextmanager
+def driver_copies(bench: Bench) -> Iterator[_DriverCopies | None]:
+    """The driver's own copies; None where the driver is not CUDA."""
+    if bench.queue.device.backend is not Backend.cuda:
+        yield None
+        return
+    made = _DriverCopies(bench)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
 def measure_copies(bench: Bench) -> None:
     """Measure copies from numpy to image and back, image to image, and image to linear device memory."""
-    queue = bench.queue
-    on_gpu = queue.device.has(Aspect.gpu)
-    driver = _DriverCopies(bench) if queue.device.backend is Backend.cuda else None
-    try:
+    on_gpu = bench.queue.device.has(Aspect.gpu)
+    with driver_copies(bench) as driver:
         for nbytes in _SIZES:
             if on_gpu or nbytes <= _MOST_ON_PROCESSORS:
                 _measure_size(bench, nbytes, driver, on_gpu)
-    finally:
-        if driver is not None:
-            driver.close()
 
 
 def _measure_size(bench: Bench, nbytes: int, driver: _DriverCopies | None, on_gpu: bool) -> None:
@@ -91,7 +102,7 @@ def _measure_size(bench: Bench, nbytes: int, driver: _DriverCopies | None, on_gp
             peers = {}
             wanted = (_WANTED[name] if nbytes == _SIZES[-1] else 1.0) if on_gpu else 1.0
             if driver is not None:
-                work = driver.work(_place(source), _place(target), side * 16, side)
+                work = driver.work(source, target, side * 16, side)
                 peers["the driver's own copy"] = Peer(work, wanted=wanted)
             elif not on_gpu:
                 memmove = lambda: ctypes.memmove(back.ctypes.data, pixels.ctypes.data, pixels.nbytes)  # noqa: E731
