@@ -40,7 +40,7 @@ typedef struct bindless_recorded {
 } bindless_recorded_t;
 static bindless_markers_t *bindless_markers_create(CUcontext context);
 static int bindless_markers_have(bindless_markers_t *markers, CUevent event);
-static int bindless_marker_query(const bindless_marker_t *marker);
+static int bindless_marker_wait(const bindless_marker_t *marker);
 static int bindless_marker_release(bindless_marker_t *marker);
 static CUresult bindless_recorder_mark(bindless_recorder_t *recorder);
 static int bindless_recorder_wait(const bindless_recorder_t *recorder, int questions);
@@ -136,6 +136,7 @@ typedef struct bindless_mapped_array {
 } bindless_mapped_array_t;
 typedef struct bindless_mapped_call {
     bindless_launch_t launch;
+    int *busy; /* whether a kernel may use the buffer; in its first bytes */
     int count;
     const bindless_mapped_array_t *arrays;
 } bindless_mapped_call_t;

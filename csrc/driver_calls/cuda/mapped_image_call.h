@@ -35,16 +35,19 @@ static CUresult bindless_mapped_destroy(CUcontext context, uint64_t memory)
     return result;
 }
 
-/* Copies the arguments to the buffer and launches the kernel; the stream is idle, so that no command uses the buffer. */
+/* Copies the arguments to the buffer, which no kernel uses, and launches the kernel. */
 static CUresult bindless_mapped_begin(const bindless_mapped_call_t *call)
 {
+    *call->busy = 1;
     for (int i = 0; i < call->count; i++) {
         const bindless_mapped_array_t *array = &call->arrays[i];
         if (!array->is_result) {
             memcpy(array->buffer, (const void *)(uintptr_t)array->host, array->size);
         }
     }
-    return bindless_launch(&call->launch);
+    CUresult result = bindless_launch(&call->launch);
+    *call->busy = result == CUDA_SUCCESS;
+    return result;
 }
 
 /* Copies the result to its array; the kernel is complete. */
@@ -56,17 +59,18 @@ static void bindless_mapped_end(const bindless_mapped_call_t *call)
             memcpy((void *)(uintptr_t)array->host, array->buffer, array->size);
         }
     }
+    *call->busy = 0;
 }
 
-/* Runs a call and returns after it; INT32_MIN where Python must wait, because the stream has work, or the call takes
- * long: Python then repeats the call. */
+/* Runs a call and returns after it; INT32_MIN where Python must wait, because this call or the last one takes long, or a
+ * signal ended the wait for the last one. Python then repeats the call, which has the same result. */
 static int bindless_mapped_call(const bindless_mapped_call_t *call)
 {
     const bindless_lane_t lane = {call->launch.context, call->launch.stream};
-    int result = bindless_stream_wait(&lane, 1);
-    if (result == 0) {
-        result = (int)bindless_mapped_begin(call);
+    if (*call->busy) {
+        return INT32_MIN;
     }
+    int result = (int)bindless_mapped_begin(call);
     if (result == 0) {
         result = bindless_stream_wait(&lane, BINDLESS_MAPPED_POLLS);
     }

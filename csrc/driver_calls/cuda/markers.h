@@ -8,6 +8,8 @@
 #include "../../reference/platform/threads.h"
 #include "cuda/current_context.h"
 
+enum { BINDLESS_MARKER_POLLS = 1024 };
+
 struct bindless_markers {
     CUcontext context;
     blr_mutex_t lock;
@@ -76,14 +78,23 @@ static int bindless_marker_release(bindless_marker_t *marker)
     return 0;
 }
 
-/* Returns 0 if the command is complete, INT32_MIN if not, else the error. */
-static int bindless_marker_query(const bindless_marker_t *marker)
+/* Polls at most `questions` times: 0 if the command is complete, INT32_MIN if not, else the error. */
+static int bindless_marker_poll(const bindless_marker_t *marker, int questions)
 {
     CUresult result = bindless_activate(marker->markers->context);
-    if (result == CUDA_SUCCESS) {
-        result = cuEventQuery(marker->event);
+    if (result != CUDA_SUCCESS) {
+        return (int)result;
     }
+    do {
+        result = cuEventQuery(marker->event);
+    } while (result == CUDA_ERROR_NOT_READY && --questions > 0);
     return result == CUDA_ERROR_NOT_READY ? INT32_MIN : (int)result;
+}
+
+/* The same for about a millisecond: most waits end without Python. */
+static int bindless_marker_wait(const bindless_marker_t *marker)
+{
+    return bindless_marker_poll(marker, BINDLESS_MARKER_POLLS);
 }
 
 static void bindless_recorder_end(bindless_recorder_t *recorder)
@@ -120,13 +131,7 @@ static CUresult bindless_recorder_mark(bindless_recorder_t *recorder)
 /* Polls at most `questions` times whether the commands of the recorder are complete: INT32_MIN if not. */
 static int bindless_recorder_wait(const bindless_recorder_t *recorder, int questions)
 {
-    int result = 0;
-    if (recorder->last != NULL) {
-        do {
-            result = bindless_marker_query(recorder->last);
-        } while (result == INT32_MIN && --questions > 0);
-    }
-    return result;
+    return recorder->last == NULL ? 0 : bindless_marker_poll(recorder->last, questions);
 }
 
 /* Submits a command and records its marker. */

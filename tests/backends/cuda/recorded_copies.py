@@ -365,8 +365,8 @@ def test_small_host_arrays_need_no_transfers(
 
 
 def test_prepared_calls_of_host_arrays(queue: bl.Queue, fake: Fake, copying: Callable[[int, int, int], None]) -> None:
-    """The C function copies the arrays at the addresses that it gets, of any alignment, in and out; it refuses a busy
-    stream. Large arrays are not prepared."""
+    """The C function copies the arrays at the addresses that it gets, of any alignment, in and out; it leaves long
+    waits to Python. Large arrays are not prepared."""
     backend, native = queue._backend, queue._native
     desc = bl.ImageDescriptor(16, 16, num_channels=2, channel_type="fp32")
     block = np.zeros(2 * 80 + 1, np.uint8)
@@ -388,10 +388,17 @@ def test_prepared_calls_of_host_arrays(queue: bl.Queue, fake: Fake, copying: Cal
             assert submit(command.descriptions[0]) == 0
             assert np.array_equal(first, second)
         first[:] = 0
-        with bl.usm_empty((16,), "u1", queue) as other:
-            for _ in range(40):
-                queue.memset(other, 1, 16)
-            assert submit(command.descriptions[0]) == -(2**31) and not first.any()
+        with bl.usm_empty((16,), "u1", queue) as other, bl.Queue(queue.device, queue.context) as busy:
+            event = busy.memset(other, 1, 16)
+            for _ in range(3000):
+                event = busy.memset(other, 1, 16)
+            queue.memset(other, 2, 16, depends_on=event)
+            for _ in range(2):
+                assert submit(command.descriptions[0]) == -(2**31) and not first.any()
+            assert np.array_equal(
+                bl.sample_image(queue, image, second.view(np.float32).reshape(10, 2)).view(np.uint8).ravel(), second
+            )
+            assert submit(command.descriptions[0]) == 0 and np.array_equal(first, second)
         bl.destroy_image_handle(image, queue)
 
 

@@ -29,9 +29,9 @@ __all__ = ["LARGEST", "host_call", "prepare_host_call"]
 lib, ffi = driver.lib, driver.ffi
 
 # Total bytes of the arrays up to which the processor copies them faster than transfers would.
-LARGEST = 256 << 10
+LARGEST = 1 << 20
 _ALIGNMENT = 256
-_BYTES = LARGEST + len(ARRAYS) * _ALIGNMENT
+_BYTES = LARGEST + (1 + len(ARRAYS)) * _ALIGNMENT
 
 
 class _Buffer:
@@ -63,7 +63,7 @@ def _buffer_of(queue: Queue) -> _Buffer:
     return buffer
 
 
-def _planned(queue: Queue, call: ImageCall) -> tuple[str, Launch, Any, tuple[int | None, ...], object] | None:
+def _planned(queue: Queue, call: ImageCall) -> tuple[str, Launch, Any, tuple[int | None, ...], _Buffer] | None:
     """Kernel and launch over the buffer, ``bindless_mapped_array_t[]``, the places of the arrays' addresses in it, and
     the buffer; None if the arrays are too large.
     """
@@ -76,7 +76,7 @@ def _planned(queue: Queue, call: ImageCall) -> tuple[str, Launch, Any, tuple[int
     table = ffi.new("bindless_mapped_array_t[]", len(sizes))
     placed: dict[str, Any] = {}
     places: dict[str, int] = {}
-    address = buffer.address
+    address = buffer.address + _ALIGNMENT
     for one, (name, size) in zip(table, sizes.items()):
         one.host, one.buffer, one.size = getattr(call, name), ffi.cast("void *", address), size
         one.is_result = name == "values" and call.operation != "write"
@@ -94,6 +94,7 @@ def host_call(queue: Queue, call: ImageCall) -> Callable[[Sequence[Event]], Even
     name, launch, table, _, buffer = planned
     described = ffi.new("bindless_mapped_call_t *")
     described.count, described.arrays = len(table), table
+    described.busy = ffi.cast("int *", buffer.address)
 
     def command(stream: Any, kept: object = (table, buffer)) -> int:
         described.launch = launch.members(queue.primary.handle, stream)
@@ -119,7 +120,7 @@ def prepare_host_call(queue: Queue, call: ImageCall) -> PreparedCommand | None:
         queue,
         "bindless_mapped_call",
         "bindless_mapped_call_t",
-        lambda *lane: (launch.members(*lane), len(table), table),
+        lambda *lane: (launch.members(*lane), ffi.cast("int *", buffer.address), len(table), table),
         launch.refused,
         (launch, table, buffer),
     )

@@ -19,9 +19,9 @@ __all__ = ["AdoptedStream", "Stream", "nothing"]
 lib, ffi = driver.lib, driver.ffi
 
 
-_WAIT, _RECORDER_WAIT, _MARKER_QUERY, _MARKER_RELEASE = (
+_WAIT, _RECORDER_WAIT, _MARKER_WAIT, _MARKER_RELEASE = (
     int(ffi.cast("uintptr_t", ffi.addressof(lib, f"bindless_{name}")))
-    for name in ("stream_wait", "recorder_wait", "marker_query", "marker_release")
+    for name in ("stream_wait", "recorder_wait", "marker_wait", "marker_release")
 )
 
 
@@ -189,7 +189,7 @@ class AdoptedStream(Stream):
         self.recorder = ffi.new("bindless_recorder_t *", (context.markers(), handle))
         self.wait_for, self.asked = _RECORDER_WAIT, int(ffi.cast("uintptr_t", self.recorder))
         self.made = int(ffi.cast("uintptr_t", ffi.addressof(self.recorder, "last")))
-        self.query, self.let_go = _MARKER_QUERY, _MARKER_RELEASE
+        self.query, self.let_go = _MARKER_WAIT, _MARKER_RELEASE
 
     def after(self) -> Event:
         check(lib.bindless_recorder_mark(self.recorder), "cuEventRecord")
