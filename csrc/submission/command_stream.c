@@ -42,6 +42,7 @@ static int commands_traverse(Commands *self, visitproc visit, void *arg)
     Py_VISIT(self->lock);
     Py_VISIT(self->batch_list);
     Py_VISIT(self->copies);
+    Py_VISIT(self->image_calls);
     Py_VISIT(self->lanes);
     Py_VISIT(self->active);
     Py_VISIT(self->held);
@@ -64,6 +65,7 @@ static int commands_clear(Commands *self)
     Py_CLEAR(self->lock);
     Py_CLEAR(self->batch_list);
     Py_CLEAR(self->copies);
+    Py_CLEAR(self->image_calls);
     Py_CLEAR(self->lanes);
     Py_CLEAR(self->active);
     Py_CLEAR(self->held);
@@ -89,6 +91,7 @@ static PyMemberDef commands_members[] = {
     {"lock", T_OBJECT, offsetof(Commands, lock), 0, NULL},
     {"_batch", T_OBJECT, offsetof(Commands, batch_list), 0, NULL},
     {"copies", T_OBJECT, offsetof(Commands, copies), 0, NULL},
+    {"image_calls", T_OBJECT, offsetof(Commands, image_calls), 0, NULL},
     {"_lanes", T_OBJECT, offsetof(Commands, lanes), 0, NULL},
     {"_active", T_OBJECT, offsetof(Commands, active), 0, NULL},
     {"_held", T_OBJECT, offsetof(Commands, held), 0, NULL},

@@ -3,7 +3,7 @@
 #include "types.h"
 
 PyObject *lock_type, *openable_type, *mark_type, *lane_type, *event_type, *prepared_type,
-    *commands_type, *submitter_type, *bound_type, *copy_type, *copies_type, *owner_type;
+    *commands_type, *submitter_type, *bound_type, *copy_type, *copies_type, *owner_type, *image_call_type, *image_calls_type;
 PyObject *str_owner, *str_open, *str_context, *str_contiguous, *str_packed, *str_raw_handle, *str_took,
     *str_depends_on, *str_dtype, *str_any, *str_again, *str_waits, *str_copy_any, *str_wait_any, *str_finalize;
 
@@ -28,7 +28,8 @@ static int fill_module(PyObject *module)
         {&prepared_type, &prepared_spec, "Prepared"}, {&commands_type, &commands_spec, "Commands"},
         {&submitter_type, &submitter_spec, "Submitter"}, {&bound_type, &bound_spec, "Bound"},
         {&copy_type, &copy_spec, "Copy"}, {&copies_type, &copies_spec, "Copies"},
-        {&owner_type, &owner_spec, "Owner"},
+        {&owner_type, &owner_spec, "Owner"}, {&image_call_type, &image_call_spec, "ImageCall"},
+        {&image_calls_type, &image_calls_spec, "ImageCalls"},
     };
     if (!name_attributes() || PyModule_AddIntConstant(module, "REAP_EVERY", REAP_EVERY) < 0)
         return -1;
@@ -43,8 +44,13 @@ static int fill_module(PyObject *module)
 }
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, fill_module}, {0, NULL}};
+static PyMethodDef module_methods[] = {
+    {"device_function", (PyCFunction)(void (*)(void))device_function, METH_FASTCALL,
+     "Calls a device function: repeats a prepared call, or calls the Python function for all others."},
+    {NULL, NULL, 0, NULL},
+};
 static struct PyModuleDef definition = {
-    PyModuleDef_HEAD_INIT, "_submission", "Submission of prepared commands.", 0, NULL, module_slots, NULL, NULL, NULL,
+    PyModuleDef_HEAD_INIT, "_submission", "Submission of prepared commands.", 0, module_methods, module_slots, NULL, NULL, NULL,
 };
 
 PyMODINIT_FUNC PyInit__submission(void)

@@ -10,6 +10,7 @@
  *   Commands    submitted commands of a queue, and the cache of prepared launches
  *   Prepared    a prepared launch: the driver function, its descriptions, the packing of arguments
  *   Copies      cache of prepared copies, each a Copy, for Submitter.ext_oneapi_copy
+ *   ImageCalls  cache of prepared device functions, each an ImageCall, for device_function
  *   Event       the event of a command, as users hold it
  *   Lock        reentrant lock of a queue; Ctrl-C interrupts a wait for it
  *   Owner       releases a native object in its destructor, which signals cannot interrupt
@@ -133,6 +134,7 @@ typedef struct {
     unsigned turn, repeats;
     unsigned dropped; /* the value of launches_dropped at the last check of the rows */
     Prepared *rows[ROWS];
+    PyObject *image_calls;                   /* an ImageCalls; or None */
 } Commands;
 
 /* prepared_command.c: total number of launches whose kernels are destroyed. */
@@ -202,6 +204,11 @@ PyObject *call_any(PyObject *self, PyObject *method_name, PyObject *const *argum
 /* copy_table.c: Submitter.ext_oneapi_copy; copy_operand.c: one-time initialisation. */
 PyObject *submitter_copy(Submitter *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 bool name_attributes(void);
+
+/* image_call_table.c: the module's device_function, for the device functions. */
+PyObject *device_function(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
+extern PyObject *image_call_type, *image_calls_type;
+extern PyType_Spec image_call_spec, image_calls_spec;
 
 /* wait.c: Event.wait. */
 PyObject *event_wait(Event *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);

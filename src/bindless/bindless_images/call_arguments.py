@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 import numpy as np
@@ -23,6 +23,7 @@ from ..sycl.device.peer_access import memory_out_of_reach
 from ..sycl.usm import UsmArray
 from .context_tables import HandleRecord, handle_key
 from .device_limits import require
+from .prepared_call import Arguments, report_error, submit_prepared
 from .scratch_memory import ALIGNMENT, give_back, take
 from .value_formats import DTypeLike, ValueFormat
 
@@ -76,23 +77,26 @@ _UINT32_MAX = 2**32 - 1
 
 @dataclass(frozen=True)
 class Form:
-    """One device function: its name, what it does, and the images that it takes."""
+    """One device function: its name, what it does, the images that it takes, and the names of its arguments."""
 
     name: str
     operation: Operation
     type: ImageType
     sampled: bool
     unsampled: bool
+    coords: str = "coords"
+    layers: str | None = None
 
 
 class Image(NamedTuple):
-    """The image that a call names."""
+    """The image that a call names; ``keep`` and ``key`` if the context knows it."""
 
     raw: int
     desc: ImageDescriptor
     sampled: bool
     usm: bool
     keep: tuple[object, ...] = ()
+    key: int = 0
 
 
 def find_image(
@@ -114,12 +118,13 @@ def find_image(
         raise InvalidError(f"{form.name}: {handle!r} is sampled; {why}")
     if not sampled and not form.unsampled:
         raise InvalidError(f"{form.name}: {handle!r} is unsampled; create it with a sampler")
-    raw = handle.raw_handle  # type: ignore[attr-defined]
+    raw = handle._raw_handle  # type: ignore[attr-defined]
     try:
         handles = queue.context._handles
     except AttributeError:
         raise InvalidError(f"{form.name}: queue={shown(queue)} is no Queue") from None
-    record: HandleRecord | None = handles.get(handle_key(raw, sampled))
+    key = handle_key(raw, sampled)
+    record: HandleRecord | None = handles.get(key)
     if record is None:
         if handle.descriptor is not None:  # type: ignore[attr-defined]
             raise InvalidError(
@@ -144,7 +149,7 @@ def find_image(
     keep = record.keep(queue.context)
     if keep is None:
         raise InvalidError(f"{form.name}: {handle!r} was destroyed by another thread just now")
-    return Image(raw, desc, sampled, record.usm, (keep, record.memory))
+    return Image(raw, desc, sampled, record.usm, (keep, record.memory), key)
 
 
 def _raw_descriptor(
@@ -191,7 +196,7 @@ def with_coords(form: Form, argument: str, value: object, dims: int, dtype: str,
         raise InvalidError(
             f"{form.name}: {argument} is {value.dtype}; it is {dtype} here: convert with {argument}.astype({dtype!r})"
         )
-    fits = (value.ndim == 2 and value.shape[1] == dims) or (value.ndim == 1 and dims == 1)
+    fits = value.shape[1:] == (dims,) or (len(value.shape) == 1 and dims == 1)
     if not fits:
         raise InvalidError(
             f"{form.name}: {argument} of shape {value.shape}; it is {shape}, in (x, y, z) order: "
@@ -205,7 +210,7 @@ def with_coords(form: Form, argument: str, value: object, dims: int, dtype: str,
 def _contiguous(form: Form, argument: str, array: ArrayLike) -> ArrayLike:
     if isinstance(array, np.ndarray):
         return np.ascontiguousarray(array)
-    if not array.is_contiguous:
+    if not array._contiguous:
         raise InvalidError(f"{form.name}: {argument} {array!r} is not contiguous: copy it into usm_empty first")
     return array
 
@@ -218,7 +223,7 @@ def with_numbers(form: Form, argument: str, value: object, count: int, dtype: st
         raise InvalidError(
             f"{form.name}: {argument} is {value.dtype}; it is {dtype} here: convert with {argument}.astype({dtype!r})"
         )
-    if value.ndim != 1 or value.shape[0] != count:
+    if value.shape != (count,):
         raise InvalidError(f"{form.name}: {argument} of shape {value.shape}; it is one number or ({count},)")
     return _contiguous(form, argument, value)
 
@@ -267,6 +272,7 @@ def enqueue(
     values: ArrayLike,
     fields: dict[str, Any],
     depends_on: Event | Iterable[Event],
+    arguments: Arguments | None = None,
 ) -> Event | None:
     """Submits a call whose arrays are all on the host (waits, returns None) or all in USM (returns its event).
 
@@ -278,10 +284,15 @@ def enqueue(
         The result, or the colours of a write.
     fields : dict[str, Any]
         The fields of ``ImageCall`` that are neither addresses nor the image's own.
+    arguments : Arguments, optional
+        Arguments of the caller, for a call that is to be prepared.
     """
-    arrays: dict[str, ArrayLike] = {name: array for name, array in inputs.items() if array is not None}
+    arrays: dict[str, ArrayLike] = {}
     on_host = isinstance(values, np.ndarray)
-    for name, array in arrays.items():
+    for name, array in inputs.items():
+        if array is None:
+            continue
+        arrays[name] = array
         if isinstance(array, np.ndarray) is not on_host:
             raise InvalidError(
                 f"{form.name}: {name} is {_place(array)} and the values are {_place(values)}: "
@@ -298,14 +309,19 @@ def enqueue(
         "descriptor": image.desc,
         "usm": image.usm,
     }
-    if on_host and not queue.device.has(Aspect.usm_system_allocations):
-        _through_device(queue, form, fields, arrays, image, depends_on)
-        return None
     if not on_host:
         _check_usm(queue, form, arrays.values())
     for name, array in arrays.items():
         fields[name] = _address(array)
     call = ImageCall(**fields)
+    staged = on_host and not queue.device.has(Aspect.usm_system_allocations)
+    if arguments is not None:
+        result = submit_prepared(queue, image.key, image.keep, call, arguments, arrays, depends_on, staged)
+        if result is not NotImplemented:
+            return None if on_host else result
+    if staged:
+        _through_device(queue, call, arrays, image, depends_on)
+        return None
     keep = (*image.keep, *arrays.values())
     event = queue._enqueue(lambda waits: backend.image_call(native, call, waits), depends_on, keep)
     if not on_host:
@@ -317,26 +333,27 @@ def enqueue(
 def _finish(event: Event) -> None:
     """Waits; a call that waits reports its own failure, also where the queue has an ``async_handler``."""
     event.wait()
-    error, stream = event._first_error(), event._stream
-    if error is not None and stream is not None:
-        stream.log.withdraw(error)
-        raise error
+    report_error(event)
 
 
 def _place(array: ArrayLike) -> str:
     return "on the host" if isinstance(array, np.ndarray) else "in USM"
 
 
-def _address(array: Any) -> int:
+def _address(array: ArrayLike) -> int:
     if isinstance(array, np.ndarray):
         return int(array.__array_interface__["data"][0])
-    return int(array.address)
+    owner = array._owner
+    if not owner.open:
+        raise owner.freed()
+    return owner.address + array._offset
 
 
 def _check_usm(queue: Queue, form: Form, arrays: Iterable[ArrayLike]) -> None:
     for array in arrays:
         assert isinstance(array, UsmArray)
-        if array.context is not queue.context and array.context != queue.context:
+        context = array._owner.context
+        if context is not queue.context and context != queue.context:
             raise InvalidError(f"{form.name}: {array!r} is memory of another context than the queue's")
         if queue.context._unreached and (reason := memory_out_of_reach(array._owner, queue)):
             raise InvalidError(f"{form.name}: {array!r}: {reason}")
@@ -344,8 +361,7 @@ def _check_usm(queue: Queue, form: Form, arrays: Iterable[ArrayLike]) -> None:
 
 def _through_device(
     queue: Queue,
-    form: Form,
-    fields: dict[str, Any],
+    here: ImageCall,
     arrays: dict[str, ArrayLike],
     image: Image,
     depends_on: Event | Iterable[Event],
@@ -353,12 +369,11 @@ def _through_device(
     """Host arrays of a device that reaches its own memory alone: in, call, out; waits."""
     calls = queue._backend.host_calls
     if calls is not None:
-        here: dict[str, Any] = {name: _address(array) for name, array in arrays.items()}
-        operation = calls.host_call(queue._native, ImageCall(**fields, **here))
+        operation = calls.host_call(queue._native, here)
         if operation is not None:
             _finish(queue._enqueue(operation, depends_on, (*image.keep, *arrays.values())))
             return
-    is_write = form.operation == "write"
+    is_write = here.operation == "write"
     offsets: dict[str, int] = {}
     size = 0
     for name, array in arrays.items():
@@ -367,7 +382,7 @@ def _through_device(
     block = take(queue, size)
     backend, native = queue._backend, queue._native
     places: dict[str, Any] = {name: block.address + offset for name, offset in offsets.items()}
-    call = ImageCall(**fields, **places)
+    call = replace(here, **places)
     uploads = [
         (places[name], _address(array), array.nbytes) for name, array in arrays.items() if is_write or name != "values"
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,6 @@ from ..model.enums import ImageType
 from ..model.errors import InvalidError
 from ..model.host_array import as_dtype
 from ..model.image_call import Operation
-from ..model.image_descriptor import ImageDescriptor
 from ..submission.event import Event
 from ..sycl.usm import UsmArray
 from ..sycl.usm.array_import import foreign_array
@@ -37,7 +36,6 @@ __all__ = [
     "WRITE_IMAGE",
     "Array",
     "Depends",
-    "Options",
     "read",
     "write",
 ]
@@ -46,16 +44,18 @@ Depends = Union[Event, Iterable[Event]]
 Array = npt.NDArray[Any]
 
 FETCH_IMAGE = Form("fetch_image", "fetch", ImageType.standard, sampled=True, unsampled=True)
-FETCH_ARRAY = Form("fetch_image_array", "fetch", ImageType.array, sampled=True, unsampled=True)
-FETCH_CUBEMAP = Form("fetch_cubemap", "fetch", ImageType.cubemap, sampled=False, unsampled=True)
+FETCH_ARRAY = Form("fetch_image_array", "fetch", ImageType.array, sampled=True, unsampled=True, layers="layers")
+FETCH_CUBEMAP = Form("fetch_cubemap", "fetch", ImageType.cubemap, sampled=False, unsampled=True, layers="faces")
 SAMPLE_IMAGE = Form("sample_image", "sample", ImageType.standard, sampled=True, unsampled=False)
-SAMPLE_ARRAY = Form("sample_image_array", "sample", ImageType.array, sampled=True, unsampled=False)
-SAMPLE_CUBEMAP = Form("sample_cubemap", "sample", ImageType.cubemap, sampled=True, unsampled=False)
+SAMPLE_ARRAY = Form("sample_image_array", "sample", ImageType.array, sampled=True, unsampled=False, layers="layers")
+SAMPLE_CUBEMAP = Form("sample_cubemap", "sample", ImageType.cubemap, sampled=True, unsampled=False, coords="directions")
 SAMPLE_LEVEL = Form("sample_mipmap", "sample_lod", ImageType.mipmap, sampled=True, unsampled=False)
 SAMPLE_GRADIENT = Form("sample_mipmap", "sample_grad", ImageType.mipmap, sampled=True, unsampled=False)
 WRITE_IMAGE = Form("write_image", "write", ImageType.standard, sampled=False, unsampled=True)
-WRITE_ARRAY = Form("write_image_array", "write", ImageType.array, sampled=False, unsampled=True)
-WRITE_CUBEMAP = Form("write_cubemap", "write", ImageType.cubemap, sampled=False, unsampled=True)
+WRITE_ARRAY = Form("write_image_array", "write", ImageType.array, sampled=False, unsampled=True, layers="layers")
+WRITE_CUBEMAP = Form("write_cubemap", "write", ImageType.cubemap, sampled=False, unsampled=True, layers="faces")
+
+_NATIVE = frozenset((np.ndarray, UsmArray))  # arrays that need no import
 
 _COORDINATE_DTYPE: dict[Operation, str] = {
     "fetch": "int32",
@@ -66,57 +66,60 @@ _COORDINATE_DTYPE: dict[Operation, str] = {
 }
 
 
-class Options(NamedTuple):
-    """The keyword arguments that all reading functions share."""
-
-    num_channels: int | None
-    dtype: DTypeLike
-    hint: DTypeLike
-    out: ArrayLike | None
-    depends_on: Depends
-
-
-def _dimensions(form: Form, desc: ImageDescriptor) -> int:
-    return 3 if form is SAMPLE_CUBEMAP else desc.dimensions
-
-
 def read(
-    queue: Queue,
     form: Form,
+    queue: Queue,
     handle: object,
-    coords: tuple[str, ArrayLike],
-    layers: tuple[str, ArrayLike | int] | None,
-    options: Options,
-    level: ArrayLike | float | None = None,
-    gradients: tuple[ArrayLike, ArrayLike] | None = None,
+    coords: ArrayLike,
+    layers: ArrayLike | int | None,
+    level: ArrayLike | float | None,
+    dx: ArrayLike | None,
+    dy: ArrayLike | None,
+    out: ArrayLike | None,
+    num_channels: int | None,
+    dtype: DTypeLike,
+    hint: DTypeLike,
+    depends_on: Depends,
+    prepare: bool,
 ) -> Array | Event:
-    """Every fetch and sample: checks, the result's array, submission."""
-    out = foreign_array(options.out, queue)
-    num_channels, dtype = _asked(options, out)
-    coords = coords[0], foreign_array(coords[1], queue)
-    image = find_image(queue, form, handle, coords[1], num_channels, dtype)
+    """Every fetch and sample that C code does not repeat: checks, the result's array, submission.
+
+    Parameters
+    ----------
+    prepare : bool
+        Whether the call may be prepared; not if a prepared call could not be submitted just now.
+    """
+    arguments = (form, queue, handle, coords, layers, level, dx, dy, out, num_channels, dtype, hint)
+    values_array = out if out is None or type(out) in _NATIVE else foreign_array(out, queue)
+    if values_array is not None:
+        num_channels, dtype = _asked(num_channels, dtype, values_array)
+    if type(coords) not in _NATIVE:
+        coords = foreign_array(coords, queue)
+    image = find_image(queue, form, handle, coords, num_channels, dtype)
     desc = image.desc
-    dims, kind = _dimensions(form, desc), _COORDINATE_DTYPE[form.operation]
-    points = with_coords(form, coords[0], coords[1], dims, kind)
+    dims = 3 if form is SAMPLE_CUBEMAP else desc.dimensions
+    kind = _COORDINATE_DTYPE[form.operation]
+    points = with_coords(form, form.coords, coords, dims, kind)
     count = points.shape[0]
     inputs: dict[str, ArrayLike | None] = {"coords": points}
     layer, fixed_level = 0, 0.0
-    if layers is not None:
-        inputs["layers"], layer = with_layers(form, layers[0], foreign_array(layers[1], queue), count, desc)
-    if gradients is not None:
-        for name, gradient in zip(("dx", "dy"), gradients):
+    if form.layers is not None:
+        inputs["layers"], layer = with_layers(form, form.layers, foreign_array(layers, queue), count, desc)
+    if form is SAMPLE_GRADIENT:
+        for name, gradient in (("dx", dx), ("dy", dy)):
             inputs[name] = with_coords(form, name, foreign_array(gradient, queue), dims, kind, count)
-    elif level is not None:
+    elif form is SAMPLE_LEVEL:
         inputs["levels"], fixed_level = with_level(form, foreign_array(level, queue), count)
-    values = read_format(form.name, desc, num_channels, dtype, options.hint)
-    if out is None:
+    values = read_format(form.name, desc, num_channels, dtype, hint)
+    if values_array is None:
         if isinstance(points, UsmArray):
             raise InvalidError(
-                f"{form.name}: {coords[0]} is a UsmArray: give out=usm_empty({values.shape(count)}, ...) for the result"
+                f"{form.name}: {form.coords} is a UsmArray: give out=usm_empty({values.shape(count)}, ...) for the "
+                "result"
             )
-        out = empty_result(values.shape(count), values.item)
+        values_array = empty_result(values.shape(count), values.item)
     else:
-        check_out(form, out, values, count, inputs.values())
+        check_out(form, values_array, values, count, inputs.values())
     fields = {
         "count": count,
         "value_dtype": values.element,
@@ -124,22 +127,21 @@ def read(
         "layer": layer,
         "level": fixed_level,
     }
-    event = enqueue(queue, form, image, inputs, out, fields, options.depends_on)
-    if isinstance(out, UsmArray) and event is not None:
+    event = enqueue(queue, form, image, inputs, values_array, fields, depends_on, arguments if prepare else None)
+    if isinstance(values_array, UsmArray) and event is not None:
         return event
-    return out if options.out is None else options.out  # type: ignore[return-value]
+    return values_array if out is None else out  # type: ignore[return-value]
 
 
-def _asked(options: Options, out: ArrayLike | None) -> tuple[int | None, DTypeLike]:
+def _asked(num_channels: int | None, dtype: DTypeLike, out: ArrayLike | None) -> tuple[int | None, DTypeLike]:
     """Channels and dtype as given, else as the result's array says."""
-    num_channels, dtype = options.num_channels, options.dtype
     if isinstance(out, (np.ndarray, UsmArray)):
         if dtype is None:
             dtype = out.dtype
         if (
             num_channels is None
-            and as_dtype("dtype", dtype).fields is None
-            and out.ndim == 2
+            and (dtype if isinstance(dtype, np.dtype) else as_dtype("dtype", dtype)).fields is None
+            and len(out.shape) == 2
             and 1 <= out.shape[1] <= 4
         ):
             num_channels = out.shape[1]
@@ -147,16 +149,27 @@ def _asked(options: Options, out: ArrayLike | None) -> tuple[int | None, DTypeLi
 
 
 def write(
-    queue: Queue,
     form: Form,
+    queue: Queue,
     handle: object,
     coords: ArrayLike,
-    layers: tuple[str, ArrayLike | int] | None,
+    layers: ArrayLike | int | None,
+    level: None,
+    dx: None,
+    dy: None,
     colors: ArrayLike,
+    num_channels: None,
+    dtype: None,
+    hint: None,
     depends_on: Depends,
+    prepare: bool,
 ) -> Event | None:
-    """Every write: checks, submission."""
-    coords, colors = foreign_array(coords, queue), foreign_array(colors, queue)
+    """Every write that C code does not repeat: checks, submission. The arguments are those of ``read``."""
+    arguments = (form, queue, handle, coords, layers, level, dx, dy, colors, num_channels, dtype, hint)
+    if type(coords) not in _NATIVE:
+        coords = foreign_array(coords, queue)
+    if type(colors) not in _NATIVE:
+        colors = foreign_array(colors, queue)
     if not isinstance(colors, (np.ndarray, UsmArray)):
         raise InvalidError(f"{form.name}: colors is a {type(colors).__name__}; it is a numpy array or a UsmArray")
     channels = colors.shape[1] if colors.ndim == 2 else 1
@@ -166,8 +179,8 @@ def write(
     count = points.shape[0]
     inputs: dict[str, ArrayLike | None] = {"coords": points}
     layer = 0
-    if layers is not None:
-        inputs["layers"], layer = with_layers(form, layers[0], foreign_array(layers[1], queue), count, desc)
+    if form.layers is not None:
+        inputs["layers"], layer = with_layers(form, form.layers, foreign_array(layers, queue), count, desc)
     values = written_format(form.name, desc, colors.dtype)
     shape = tuple(colors.shape)
     if shape != values.shape(count) and not (shape == (count,) and values.channels == 1):
@@ -180,4 +193,4 @@ def write(
         "value_channels": values.channels,
         "layer": layer,
     }
-    return enqueue(queue, form, image, inputs, colors, fields, depends_on)
+    return enqueue(queue, form, image, inputs, colors, fields, depends_on, arguments if prepare else None)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Union, overload
 
+from ..core._submission import device_function
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..submission.event import Event
 from ..sycl.usm import UsmArray
 from .call_arguments import ArrayLike
-from .dispatch import FETCH_ARRAY, FETCH_CUBEMAP, FETCH_IMAGE, Array, Depends, Options, read
+from .dispatch import FETCH_ARRAY, FETCH_CUBEMAP, FETCH_IMAGE, Array, Depends, read
 from .value_formats import DTypeLike
 
 if TYPE_CHECKING:
@@ -106,8 +107,9 @@ def fetch_image(
     array([11.,  4.], dtype=float32)
     >>> bindless.destroy_image_handle(handle, queue)
     """
-    options = Options(num_channels, dtype, hint, out, depends_on)
-    return read(queue, FETCH_IMAGE, handle, ("coords", coords), None, options)
+    return device_function(
+        read, FETCH_IMAGE, queue, handle, coords, None, None, None, None, out, num_channels, dtype, hint, depends_on
+    )
 
 
 @overload
@@ -198,8 +200,9 @@ def fetch_image_array(
     array([23.], dtype=float32)
     >>> bindless.destroy_image_handle(handle, queue)
     """
-    options = Options(num_channels, dtype, hint, out, depends_on)
-    return read(queue, FETCH_ARRAY, handle, ("coords", coords), ("layers", layers), options)
+    return device_function(
+        read, FETCH_ARRAY, queue, handle, coords, layers, None, None, None, out, num_channels, dtype, hint, depends_on
+    )
 
 
 @overload
@@ -290,5 +293,6 @@ def fetch_cubemap(
     array([21.], dtype=float32)
     >>> bindless.destroy_image_handle(handle, queue)
     """
-    options = Options(num_channels, dtype, hint, out, depends_on)
-    return read(queue, FETCH_CUBEMAP, handle, ("coords", coords), ("faces", faces), options)
+    return device_function(
+        read, FETCH_CUBEMAP, queue, handle, coords, faces, None, None, None, out, num_channels, dtype, hint, depends_on
+    )

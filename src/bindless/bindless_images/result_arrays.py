@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["KEPT_BYTES", "empty_result"]
+__all__ = ["KEPT_BYTES", "SMALLEST", "empty_result"]
 
 Array = npt.NDArray[Any]
 
 KEPT_BYTES = 256 << 20  # of all that no result uses
-_SMALLEST = 1 << 20
+SMALLEST = 1 << 20
 # Memory without a result, by its bytes. Lists are only appended to and popped from, each in one step: results end in
 # whatever thread and at whatever moment.
 _free: dict[int, list[Array]] = {}
@@ -45,7 +45,7 @@ class _Memory:
 def empty_result(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """Like ``np.empty``; a large array of plain numbers may lie in the memory of one that was dropped."""
     nbytes = math.prod(shape) * dtype.itemsize
-    if not _SMALLEST <= nbytes <= KEPT_BYTES or dtype.fields is not None or dtype.subdtype is not None:
+    if not SMALLEST <= nbytes <= KEPT_BYTES or dtype.fields is not None or dtype.subdtype is not None:
         return np.empty(shape, dtype)
     step = 1 << (nbytes.bit_length() - 4)  # sizes of an eighth apart are as good as equal
     size = -(-nbytes // step) * step

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, overload
 
+from ..core._submission import device_function
 from ..model.errors import InvalidError
 from ..model.image_handles import SampledImageHandle
 from ..submission.event import Event
@@ -17,7 +18,6 @@ from .dispatch import (
     SAMPLE_LEVEL,
     Array,
     Depends,
-    Options,
     read,
 )
 from .value_formats import DTypeLike
@@ -116,8 +116,9 @@ def sample_image(
     array([0. , 0.5], dtype=float32)
     >>> bindless.destroy_image_handle(handle, queue)
     """
-    options = Options(num_channels, dtype, hint, out, depends_on)
-    return read(queue, SAMPLE_IMAGE, handle, ("coords", coords), None, options)
+    return device_function(
+        read, SAMPLE_IMAGE, queue, handle, coords, None, None, None, None, out, num_channels, dtype, hint, depends_on
+    )
 
 
 @overload
@@ -208,8 +209,9 @@ def sample_image_array(
     array([12.5], dtype=float32)
     >>> bindless.destroy_image_handle(handle, queue)
     """
-    options = Options(num_channels, dtype, hint, out, depends_on)
-    return read(queue, SAMPLE_ARRAY, handle, ("coords", coords), ("layers", layers), options)
+    return device_function(
+        read, SAMPLE_ARRAY, queue, handle, coords, layers, None, None, None, out, num_channels, dtype, hint, depends_on
+    )
 
 
 @overload
@@ -296,8 +298,22 @@ def sample_cubemap(
     array([ 1.5, 21.5], dtype=float32)
     >>> bindless.destroy_image_handle(handle, queue)
     """
-    options = Options(num_channels, dtype, hint, out, depends_on)
-    return read(queue, SAMPLE_CUBEMAP, handle, ("directions", directions), None, options)
+    return device_function(
+        read,
+        SAMPLE_CUBEMAP,
+        queue,
+        handle,
+        directions,
+        None,
+        None,
+        None,
+        None,
+        out,
+        num_channels,
+        dtype,
+        hint,
+        depends_on,
+    )
 
 
 @overload
@@ -402,9 +418,9 @@ def sample_mipmap(
     >>> bindless.destroy_image_handle(handle, queue)
     >>> bindless.free_image_mem(memory, "mipmap", queue)
     """
-    options = Options(num_channels, dtype, hint, out, depends_on)
     if (dx is None) != (dy is None) or (level is None) == (dx is None):
         raise InvalidError("sample_mipmap: give level=, or both dx= and dy=")
-    if dx is not None and dy is not None:
-        return read(queue, SAMPLE_GRADIENT, handle, ("coords", coords), None, options, gradients=(dx, dy))
-    return read(queue, SAMPLE_LEVEL, handle, ("coords", coords), None, options, level=level)
+    form = SAMPLE_LEVEL if dx is None else SAMPLE_GRADIENT
+    return device_function(
+        read, form, queue, handle, coords, None, level, dx, dy, out, num_channels, dtype, hint, depends_on
+    )

@@ -48,7 +48,7 @@ class ValueFormat(NamedTuple):
 
     def shape(self, count: int) -> tuple[int, ...]:
         """Shape of an array of so many values."""
-        return (count,) if self.is_user_type else (count, self.channels)
+        return (count,) if self.item != self.element else (count, self.channels)
 
 
 def read_format(
@@ -75,7 +75,7 @@ def read_format(
         raise InvalidError(f"{name}: num_channels={shown(num_channels)}: it is 1 to {_MAX_CHANNELS}")
     if dtype is None:
         return ValueFormat(desc.value_dtype, int(channels), desc.value_dtype)
-    wanted = as_dtype(f"{name}: dtype", dtype)
+    wanted = dtype if isinstance(dtype, np.dtype) else as_dtype(f"{name}: dtype", dtype)
     if wanted.fields is None:
         element, count = _standard(name, "dtype", wanted)
         _check_element(name, desc, element)

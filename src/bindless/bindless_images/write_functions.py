@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..core._submission import device_function
 from ..model.image_handles import UnsampledImageHandle
 from ..submission.event import Event
 from .call_arguments import ArrayLike
@@ -62,7 +63,9 @@ def write_image(
     array([-1.], dtype=float32)
     >>> bindless.destroy_image_handle(handle, queue)
     """
-    return write(queue, WRITE_IMAGE, handle, coords, None, colors, depends_on)
+    return device_function(
+        write, WRITE_IMAGE, queue, handle, coords, None, None, None, None, colors, None, None, None, depends_on
+    )
 
 
 def write_image_array(
@@ -114,7 +117,9 @@ def write_image_array(
     array([-1.], dtype=float32)
     >>> bindless.destroy_image_handle(handle, queue)
     """
-    return write(queue, WRITE_ARRAY, handle, coords, ("layers", layers), colors, depends_on)
+    return device_function(
+        write, WRITE_ARRAY, queue, handle, coords, layers, None, None, None, colors, None, None, None, depends_on
+    )
 
 
 def write_cubemap(
@@ -166,4 +171,6 @@ def write_cubemap(
     array([-1.], dtype=float32)
     >>> bindless.destroy_image_handle(handle, queue)
     """
-    return write(queue, WRITE_CUBEMAP, handle, coords, ("faces", faces), colors, depends_on)
+    return device_function(
+        write, WRITE_CUBEMAP, queue, handle, coords, faces, None, None, None, colors, None, None, None, depends_on
+    )

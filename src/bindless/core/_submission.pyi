@@ -1,7 +1,9 @@
 """Submission of prepared commands in C; csrc/submission."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
 
 REAP_EVERY: int
 
@@ -114,6 +116,57 @@ class Copies:
     def forget(self) -> None: ...
     def count(self) -> int: ...
 
+class ImageCall:
+    """A prepared device function: see ``device_function`` for its arguments."""
+
+    def __new__(
+        cls,
+        calls: ImageCalls,
+        arguments: tuple[object, ...],
+        image: object,
+        key: int,
+        places: tuple[int | None, ...],
+        writes: bool,
+        make_result: object,
+        result_arguments: tuple[object, ...],
+        command: Prepared,
+        /,
+    ) -> ImageCall: ...
+    def forget(self, _: object, /) -> None: ...
+
+class ImageCalls:
+    """Cache of a queue's prepared device functions, for the given types of memory and arrays.
+
+    ``handles`` is the context's table of images; ``report`` raises the error of a completed event.
+    """
+
+    def __new__(cls, memory: type, host: type, handles: dict[int, Any], report: object, /) -> ImageCalls: ...
+    def submit(
+        self, commands: Commands, call: ImageCall, arguments: tuple[object, ...], depends_on: object, /
+    ) -> Any: ...
+    def remember(self, call: ImageCall, /) -> None: ...
+    def forget(self) -> None: ...
+    def count(self) -> int: ...
+
+def device_function(
+    otherwise: Callable[..., Result],
+    function: object,
+    queue: object,
+    handle: object,
+    coords: object,
+    layers: object,
+    level: object,
+    dx: object,
+    dy: object,
+    values: object,
+    num_channels: object,
+    dtype: object,
+    hint: object,
+    depends_on: object,
+    /,
+) -> Result:
+    """The result of a prepared call; others call ``otherwise`` with the other arguments and whether to prepare."""
+
 class Commands:
     """Submitted commands of a queue, and the cache of its prepared launches."""
 
@@ -122,6 +175,7 @@ class Commands:
     context: Any
     bundles: Any
     copies: Copies | None
+    image_calls: ImageCalls | None
     batch: int
     outside: Any
     tasks: Any

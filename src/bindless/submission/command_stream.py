@@ -553,7 +553,7 @@ class CommandStream(Commands):
     def _forget_prepared(self) -> None:
         self.prepared = None
         self.forget_launches()
-        self.copies = None
+        self.copies = self.image_calls = None
 
     def _drop(self) -> None:
         self._forget_prepared()

@@ -166,10 +166,8 @@ def address_places(
 ) -> tuple[tuple[int | None, ...], tuple[int, ...]]:
     """``places`` and ``sizes`` of a prepared call, from the address of each parameter of its kernel."""
     position = dict(zip(parameters_of(name)[0], parameters))
-    places = tuple(
-        position["level" if field == "levels" else field] if getattr(call, field) else None for field in ARRAYS
-    )
-    return places, tuple(8 if place else 0 for place in places)
+    places = [position["level" if field == "levels" else field] if getattr(call, field) else None for field in ARRAYS]
+    return tuple(places), tuple([8 if place else 0 for place in places])
 
 
 def values_of(call: ImageCall, name: str, format_word: int) -> tuple[bytes, ...]:

@@ -63,8 +63,8 @@ def prepare_image_call(backend: ReferenceBackend, queue: Queue, call: ImageCall)
     if queue.profiling or not call.count:
         return None
     described = _described(queue, call)
-    places = tuple(
+    places = [
         address_of(ffi.addressof(described, "call", _MEMBERS[name])) if getattr(call, name) else None for name in ARRAYS
-    )
-    sizes = tuple(8 if place else 0 for place in places)
-    return repeated(queue, _SUBMIT, "blrEnqueueImageCall", described, None, places, sizes)
+    ]
+    sizes = [8 if place else 0 for place in places]
+    return repeated(queue, _SUBMIT, "blrEnqueueImageCall", described, None, tuple(places), tuple(sizes))

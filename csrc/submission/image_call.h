@@ -1,0 +1,82 @@
+/* Prepared device functions of a queue (sample_image and its kind), and the arrays of their calls. */
+
+#ifndef BINDLESS_IMAGE_CALL_H
+#define BINDLESS_IMAGE_CALL_H
+
+#include "prepared_copy.h"
+
+/* The table has CALL_SETS sets of CALL_WAYS calls; function and image decide the set. */
+enum { CALL_SETS = 16, CALL_WAYS = 8 };
+
+/* The arguments of a call; those from COORDS to VALUES may be arrays, in the order of the back ends' places. */
+enum { FUNCTION, QUEUE, IMAGE_HANDLE, COORDS, LAYERS, LEVELS, DX, DY, VALUES, CHANNELS, DTYPE, HINT, ARGUMENTS };
+enum { CALL_ARRAYS = VALUES - COORDS + 1, RESULT = CALL_ARRAYS - 1 };
+
+typedef enum { NO_ARRAY, ONE_NUMBER, USM_ARRAY, HOST_ARRAY, UNKNOWN_ARRAY } ArrayKind;
+
+/* An argument that may be an array, as a call gives it. References are owned, except to the value. */
+typedef struct {
+    ArrayKind kind;
+    bool known;                /* the members below are set */
+    bool usable, writable;     /* usable: packed, and not freed */
+    PyObject *value, *owner, *dtype, *context, *capsule;
+    uint64_t address, bytes;   /* bytes: of a host array */
+    int dimensions;
+    int64_t shape[MOST_DIMENSIONS];
+} GivenArray;
+
+/* An array of a prepared call: the conditions for another one to take its place. */
+typedef struct {
+    ArrayKind kind;
+    bool written;
+    PyObject *number, *dtype;  /* owned */
+    int dimensions;
+    int64_t shape[MOST_DIMENSIONS];
+    uint64_t alignment;        /* bytes; other addresses are multiples of it */
+    unsigned char *place;      /* the 8 bytes of the address in the driver's description */
+    PyObject *held, *owner;    /* the array held last and its owner, owned by the batch: */
+    long long batch;
+    uint64_t address;          /* of that array */
+} CallArray;
+
+typedef struct {
+    PyObject_HEAD
+    bool forgotten;
+    bool writes;                      /* VALUES is written to the image, otherwise it is the result */
+    bool waits;                       /* arrays are on the host: the call waits */
+    PyObject *function, *handle_type; /* the type is immortal */
+    unsigned long long handle;
+    PyObject *key;                    /* of the image in the context's table */
+    PyObject *image;                  /* the image's native object: borrowed, since the callback of watch forgets the call */
+    PyObject *watch;
+    long long image_batch;            /* the batch that holds the image */
+    PyObject *options[ARGUMENTS - CHANNELS];
+    PyObject *make_result, *result_arguments; /* make the array of the result; NULL where the caller gives it */
+    CallArray arrays[CALL_ARRAYS];
+    PyObject *command;                /* a Prepared without arguments */
+} ImageCall;
+
+/* Cache of a queue's prepared calls. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *memory, *host;          /* the types of arrays: immortal */
+    PyObject *handles;                /* the context's table of images */
+    PyObject *report;                 /* raises the error of a completed command */
+    ImageCall *rows[CALL_SETS][CALL_WAYS];
+    unsigned char next[CALL_SETS];
+} ImageCalls;
+
+/* image_call_array.c. A value that cannot be read is UNKNOWN_ARRAY. */
+void begin_array(GivenArray *given, PyObject *value);
+void read_array(GivenArray *given, const ImageCalls *calls);
+void end_array(GivenArray *given);
+bool set_array(CallArray *array, const GivenArray *given, unsigned char *place, bool written);
+bool fits_array_of_call(const CallArray *array, GivenArray *given, const ImageCalls *calls, const Commands *commands);
+bool overlap(const GivenArray *a, const GivenArray *b);
+
+/* image_call.c: whether two values of a keyword are equal; submits a call whose arguments fit. */
+bool is_same_option(PyObject *a, PyObject *b);
+int submit_image_call(Commands *commands, const ImageCalls *calls, ImageCall *call, GivenArray given[CALL_ARRAYS],
+                      PyObject *depends_on, PyObject **event);
+
+#endif

@@ -1,0 +1,294 @@
+/* ImageCalls: the cache of a queue's prepared device functions, and the call that looks them up. */
+
+#include "image_call.h"
+
+static void drop_rows(ImageCalls *self)
+{
+    for (int set = 0; set < CALL_SETS; set++)
+        for (int way = 0; way < CALL_WAYS; way++) {
+            ImageCall *row = self->rows[set][way];
+            self->rows[set][way] = NULL;
+            if (row != NULL) {
+                row->forgotten = true;
+                Py_DECREF(row);
+            }
+        }
+}
+
+static int image_calls_traverse(ImageCalls *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(self->handles);
+    Py_VISIT(self->report);
+    for (int set = 0; set < CALL_SETS; set++)
+        for (int way = 0; way < CALL_WAYS; way++)
+            Py_VISIT(self->rows[set][way]);
+    return 0;
+}
+
+static int image_calls_clear(ImageCalls *self)
+{
+    drop_rows(self);
+    Py_CLEAR(self->handles);
+    Py_CLEAR(self->report);
+    return 0;
+}
+
+static void image_calls_dealloc(ImageCalls *self)
+{
+    PyObject_GC_UnTrack(self);
+    image_calls_clear(self);
+    finish((PyObject *)self);
+}
+
+static PyObject *image_calls_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    (void)keywords;
+    PyObject *memory, *host, *handles, *report;
+    if (!PyArg_ParseTuple(arguments, "O!O!O!O:ImageCalls", &PyType_Type, &memory, &PyType_Type, &host, &PyDict_Type,
+                          &handles, &report))
+        return NULL;
+    ImageCalls *self = (ImageCalls *)make((PyObject *)type);
+    if (self == NULL)
+        return NULL;
+    self->memory = memory;
+    self->host = host;
+    self->handles = Py_NewRef(handles);
+    self->report = Py_NewRef(report);
+    return (PyObject *)self;
+}
+
+static unsigned set_of(const PyObject *function, unsigned long long handle)
+{
+    uint64_t mixed = ((uint64_t)(uintptr_t)function >> 4) + handle;
+    return (unsigned)((mixed * 0x9E3779B97F4A7C15u) >> 60); /* CALL_SETS is 2 to the power of 4 */
+}
+
+static PyObject *image_calls_remember(ImageCalls *self, PyObject *value)
+{
+    if (!PyType_IsSubtype(Py_TYPE(value), (PyTypeObject *)image_call_type)) {
+        PyErr_SetString(PyExc_TypeError, "remember takes an ImageCall");
+        return NULL;
+    }
+    ImageCall *call = (ImageCall *)value;
+    unsigned set = set_of(call->function, call->handle), way = self->next[set];
+    for (unsigned i = 0; i < CALL_WAYS; i++) /* a free row, else the oldest */
+        if (self->rows[set][i] == NULL || self->rows[set][i]->forgotten) {
+            way = i;
+            break;
+        }
+    if (way == self->next[set])
+        self->next[set] = (unsigned char)((way + 1) % CALL_WAYS);
+    ImageCall *before = self->rows[set][way];
+    self->rows[set][way] = (ImageCall *)Py_NewRef(value);
+    if (before != NULL) {
+        before->forgotten = true;
+        Py_DECREF(before);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *image_calls_forget(ImageCalls *self, PyObject *unused)
+{
+    (void)unused;
+    drop_rows(self);
+    Py_RETURN_NONE;
+}
+
+static PyObject *image_calls_count(ImageCalls *self, PyObject *unused)
+{
+    (void)unused;
+    long count = 0;
+    for (int set = 0; set < CALL_SETS; set++)
+        for (int way = 0; way < CALL_WAYS; way++)
+            count += self->rows[set][way] != NULL && !self->rows[set][way]->forgotten;
+    return PyLong_FromLong(count);
+}
+
+/* ---------------------------------------------------------------- the call */
+
+static bool fits_call(const ImageCall *row, PyObject *const *arguments, GivenArray given[CALL_ARRAYS],
+                 const ImageCalls *calls, const Commands *commands)
+{
+    for (int i = CHANNELS; i < ARGUMENTS; i++)
+        if (!is_same_option(row->options[i - CHANNELS], arguments[i]))
+            return false;
+    for (int i = 0; i < CALL_ARRAYS; i++)
+        if (!fits_array_of_call(&row->arrays[i], &given[i], calls, commands))
+            return false;
+    for (int i = 0; i < RESULT; i++)
+        if (!row->writes && overlap(&given[i], &given[RESULT]))
+            return false;
+    return true;
+}
+
+/* Replaces the missing array of a result by a new one, which the caller owns; NULL without one, or with an exception. */
+static PyObject *make_result(const ImageCall *row, GivenArray given[CALL_ARRAYS], const ImageCalls *calls)
+{
+    PyObject *made = PyObject_Call(row->make_result, row->result_arguments, NULL);
+    if (made != NULL) {
+        begin_array(&given[RESULT], made);
+        read_array(&given[RESULT], calls);
+    }
+    return made;
+}
+
+/* Waits for a call with arrays on the host: DONE or FAILED. */
+static int wait_for(const ImageCalls *calls, PyObject *event)
+{
+    PyObject *done = event_wait((Event *)event, NULL, 0, NULL);
+    if (done == NULL)
+        return FAILED;
+    Py_DECREF(done);
+    PyObject *error = ((Event *)event)->error;
+    if (error == NULL || error == Py_None)
+        return DONE;
+    done = PyObject_CallFunctionObjArgs(calls->report, event, NULL);
+    Py_XDECREF(done);
+    return done == NULL ? FAILED : DONE;
+}
+
+/* Submits one call: OTHERWISE where Python must handle it. */
+static int run(Commands *commands, const ImageCalls *calls, ImageCall *row, GivenArray given[CALL_ARRAYS],
+               PyObject *depends_on, PyObject **result)
+{
+    PyObject *event = NULL, *made = NULL;
+    bool new_result = row->make_result != NULL && given[RESULT].value == Py_None;
+    if (new_result && (made = make_result(row, given, calls)) == NULL)
+        return FAILED;
+    int done = new_result && (given[RESULT].kind != HOST_ARRAY ||
+                              (given[RESULT].address & (row->arrays[RESULT].alignment - 1)) != 0)
+                   ? OTHERWISE
+                   : submit_image_call(commands, calls, row, given, depends_on, &event);
+    if (done == DONE && !row->waits)
+        *result = Py_NewRef(event);
+    else if (done == DONE && (done = wait_for(calls, event)) == DONE)
+        *result = Py_NewRef(row->writes ? Py_None : given[RESULT].value);
+    Py_XDECREF(event);
+    end_array(&given[RESULT]);
+    given[RESULT].value = Py_None;
+    Py_XDECREF(made);
+    return done;
+}
+
+/* known: a prepared call fits, whether or not C code could submit it. */
+static int call_again(Commands *commands, ImageCalls *calls, PyObject *const *arguments, PyObject *depends_on,
+                      bool *known, PyObject **result)
+{
+    PyObject *raw = PyObject_GetAttr(arguments[IMAGE_HANDLE], str_raw_handle);
+    unsigned long long handle = raw == NULL ? 0 : PyLong_AsUnsignedLongLong(raw);
+    Py_XDECREF(raw);
+    if (raw == NULL || PyErr_Occurred()) {
+        PyErr_Clear();
+        return OTHERWISE;
+    }
+    GivenArray given[CALL_ARRAYS];
+    for (int i = 0; i < CALL_ARRAYS; i++)
+        begin_array(&given[i], arguments[COORDS + i]);
+    ImageCall **rows = calls->rows[set_of(arguments[FUNCTION], handle)];
+    int done = OTHERWISE;
+    for (int way = 0; way < CALL_WAYS && rows[way] != NULL; way++) {
+        ImageCall *row = rows[way];
+        if (row->forgotten || row->function != arguments[FUNCTION] || row->handle != handle ||
+            (PyObject *)Py_TYPE(arguments[IMAGE_HANDLE]) != row->handle_type ||
+            !fits_call(row, arguments, given, calls, commands))
+            continue;
+        *known = true;
+        Py_INCREF(row);
+        done = run(commands, calls, row, given, depends_on, result);
+        Py_DECREF(row);
+        break;
+    }
+    for (int i = 0; i < CALL_ARRAYS; i++)
+        end_array(&given[i]);
+    return done;
+}
+
+/* Returns Commands and ImageCalls of a queue; false without prepared calls. */
+static bool calls_of(PyObject *queue, Commands **commands, ImageCalls **calls)
+{
+    if (!PyType_IsSubtype(Py_TYPE(queue), (PyTypeObject *)submitter_type))
+        return false;
+    PyObject *stream = ((Submitter *)queue)->stream;
+    if (stream == NULL || !PyType_IsSubtype(Py_TYPE(stream), (PyTypeObject *)commands_type))
+        return false;
+    *commands = (Commands *)stream;
+    *calls = (ImageCalls *)(*commands)->image_calls;
+    return *calls != NULL && (PyObject *)Py_TYPE(*calls) == image_calls_type;
+}
+
+/* depends_on without events is NULL. */
+static PyObject *events_or_null(PyObject *depends_on)
+{
+    return PyTuple_CheckExact(depends_on) && PyTuple_Size(depends_on) == 0 ? NULL : depends_on;
+}
+
+/* The arguments: a Python function, which handles all cases, and its arguments but for the last one, whether the call
+   may be prepared. */
+PyObject *device_function(PyObject *module, PyObject *const *arguments, Py_ssize_t count)
+{
+    (void)module;
+    if (count != 1 + ARGUMENTS + 1) {
+        PyErr_Format(PyExc_TypeError, "device_function takes %d arguments", 1 + ARGUMENTS + 1);
+        return NULL;
+    }
+    Commands *commands;
+    ImageCalls *calls;
+    PyObject *result = NULL, *const *of_call = arguments + 1;
+    bool known = false;
+    int done = OTHERWISE;
+    if (calls_of(of_call[QUEUE], &commands, &calls)) {
+        Py_INCREF(commands);
+        Py_INCREF(calls);
+        done = call_again(commands, calls, of_call, events_or_null(of_call[ARGUMENTS]), &known, &result);
+        Py_DECREF(calls);
+        Py_DECREF(commands);
+    }
+    if (done != OTHERWISE)
+        return result;
+    PyObject *values = PyTuple_New(ARGUMENTS + 2);
+    for (int i = 0; values != NULL && i <= ARGUMENTS; i++)
+        PyTuple_SetItem(values, i, Py_NewRef(of_call[i]));
+    if (values != NULL)
+        PyTuple_SetItem(values, ARGUMENTS + 1, Py_NewRef(known ? Py_False : Py_True));
+    result = values == NULL ? NULL : PyObject_Call(arguments[0], values, NULL);
+    Py_XDECREF(values);
+    return result;
+}
+
+/* The first submission of a call, with the array of its result: NotImplemented where Python must handle it. */
+static PyObject *image_calls_submit(ImageCalls *self, PyObject *arguments)
+{
+    PyObject *commands, *call, *values, *depends_on, *result = NULL, *of_call[ARGUMENTS];
+    if (!PyArg_ParseTuple(arguments, "O!O!O!O:submit", (PyTypeObject *)commands_type, &commands,
+                          (PyTypeObject *)image_call_type, &call, &PyTuple_Type, &values, &depends_on))
+        return NULL;
+    if (PyTuple_Size(values) != ARGUMENTS) {
+        PyErr_Format(PyExc_ValueError, "an image call has %d arguments", ARGUMENTS);
+        return NULL;
+    }
+    for (int i = 0; i < ARGUMENTS; i++)
+        of_call[i] = PyTuple_GetItem(values, i);
+    GivenArray given[CALL_ARRAYS];
+    for (int i = 0; i < CALL_ARRAYS; i++) {
+        begin_array(&given[i], of_call[COORDS + i]);
+        read_array(&given[i], self);
+    }
+    int done = run((Commands *)commands, self, (ImageCall *)call, given, events_or_null(depends_on), &result);
+    for (int i = 0; i < CALL_ARRAYS; i++)
+        end_array(&given[i]);
+    return done == OTHERWISE ? Py_NewRef(Py_NotImplemented) : result;
+}
+
+static PyMethodDef image_calls_methods[] = {
+    {"submit", (PyCFunction)image_calls_submit, METH_VARARGS, "Submits a call for the first time."},
+    {"remember", (PyCFunction)image_calls_remember, METH_O, "Adds a prepared call to the cache."},
+    {"forget", (PyCFunction)image_calls_forget, METH_NOARGS, "Empties the cache."},
+    {"count", (PyCFunction)image_calls_count, METH_NOARGS, "The number of cached calls."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef image_calls_members[] = {{NULL, 0, 0, 0, NULL}};
+
+SLOTS(image_calls, image_calls_members, {Py_tp_new, image_calls_new}, {Py_tp_methods, image_calls_methods}, )
+SPEC(image_calls, ImageCalls, "ImageCalls")

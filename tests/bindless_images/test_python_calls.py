@@ -1,0 +1,121 @@
+"""Python functions of the package that one call of a device function runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindless as bl
+from tests.support.pixels import upload, usm
+
+PACKAGE = str(Path(bl.__file__).parent)
+MOST_FIRST, MOST_PREPARED = 60, 1
+MOST_FIRST_OF_MORE = 75  # with another array, or more streams of the driver
+MOST_BY_EVENT = 20  # in queues that hold the arrays of each command by its event
+COUNT = 5
+
+
+def python_calls(command: Callable[[], Any]) -> list[str]:
+    """Names of the package's Python functions that a command runs, in order."""
+    names: list[str] = []
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
+            names.append(frame.f_code.co_name)
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        command()
+    finally:
+        sys.setprofile(before)
+    return names
+
+
+@pytest.fixture(params=[True, False], ids=["in order", "out of order"])
+def own(device: bl.Device, request: pytest.FixtureRequest) -> Iterator[bl.Queue]:
+    """A new queue: it has no prepared calls."""
+    with bl.Queue(device, in_order=request.param) as made:
+        if made._backend.prepared_image_calls is None:
+            pytest.skip(f"the {device.backend} backend prepares no image calls")
+        yield made
+
+
+def image(queue: bl.Queue, desc: bl.ImageDescriptor, sampler: bl.BindlessImageSampler | None) -> tuple[Any, Any]:
+    pixels = np.zeros(desc.shape, desc.dtype)
+    memory = upload(queue, desc, pixels)
+    return memory, bl.create_image(memory, desc, queue, sampler=sampler)
+
+
+SAMPLER = bl.BindlessImageSampler("clamp_to_edge")
+PLAIN = bl.ImageDescriptor(8, 6)
+LAYERED = bl.ImageDescriptor(8, 6, type="array", array_size=3)
+
+
+def commands(queue: bl.Queue) -> dict[str, Callable[[], Any]]:
+    """Calls of device functions with arrays in USM."""
+    kept, sampled = image(queue, PLAIN, SAMPLER)
+    other, unsampled = image(queue, PLAIN, None)
+    third, layered = image(queue, LAYERED, None)
+    points = usm(queue, np.ones((COUNT, 2), np.float32))
+    places = usm(queue, np.ones((COUNT, 2), np.int32))
+    layers = usm(queue, np.ones(COUNT, np.uint32))
+    values = usm(queue, np.zeros((COUNT, 4), np.float32))
+    kinds = {
+        "sample": lambda: bl.sample_image(queue, sampled, points, out=values),
+        "fetch": lambda: bl.fetch_image(queue, unsampled, places, out=values),
+        "write": lambda: bl.write_image(queue, unsampled, places, values),
+        "layers": lambda: bl.fetch_image_array(queue, layered, places, layers, out=values),
+        "layer": lambda: bl.fetch_image_array(queue, layered, places, 2, out=values, num_channels=4, dtype=np.float32),
+        "channels": lambda: bl.sample_image(queue, sampled, points, out=values, num_channels=4, dtype="float32"),
+    }
+    assert kept and other and third
+    return kinds
+
+
+@pytest.mark.parametrize("kind", ["sample", "fetch", "write", "layers", "layer", "channels"])
+def test_calls_with_memory_of_the_device(own: bl.Queue, kind: str) -> None:
+    with bl.Queue(own.device, own.context) as other:
+        commands(other)[kind]()  # the back end may compile a kernel first
+    command = commands(own)[kind]
+    first = python_calls(command)
+    more = kind.startswith("layer") or not own.is_in_order
+    assert len(first) <= (MOST_FIRST_OF_MORE if more else MOST_FIRST)
+    for _ in range(3):
+        assert len(python_calls(command)) <= (MOST_PREPARED if own._stream._in_batches else MOST_BY_EVENT)
+    own.wait()
+
+
+def test_a_wait_on_an_in_order_queue(device: bl.Device) -> None:
+    """Its own function is C code, while the device is fast."""
+    with bl.Queue(device, in_order=True) as queue:
+        if queue._backend.prepared_image_calls is None:
+            pytest.skip(f"the {device.backend} backend prepares no image calls")
+        command = commands(queue)["sample"]
+        command().wait()
+        queue.wait()
+        event = command()
+        queue.wait()
+        assert python_calls(event.wait) == []
+
+
+def test_calls_with_host_arrays(own: bl.Queue) -> None:
+    if not own.device.has(bl.Aspect.usm_system_allocations):
+        pytest.skip("the device does not reach host memory: runs with --device reference")
+    _memory, handle = image(own, PLAIN, SAMPLER)
+    points = np.ones((COUNT, 2), np.float32)
+    out = np.empty((COUNT, 4), np.float32)
+    most = MOST_PREPARED if own._stream._in_batches else MOST_BY_EVENT
+    for command in (
+        lambda: bl.sample_image(own, handle, points),
+        lambda: bl.sample_image(own, handle, points, out=out),
+    ):
+        assert len(python_calls(command)) <= MOST_FIRST
+        repeated = [len(python_calls(command)) for _ in range(8)]
+        assert min(repeated) <= most  # a wait that takes long continues in Python
