@@ -106,8 +106,8 @@ def test_a_wait_on_an_in_order_queue(device: bl.Device) -> None:
 
 
 def test_calls_with_host_arrays(own: bl.Queue) -> None:
-    if not own.device.has(bl.Aspect.usm_system_allocations):
-        pytest.skip("the device does not reach host memory: runs with --device reference")
+    if not own.device.has(bl.Aspect.usm_system_allocations) and own._backend.host_calls is None:
+        pytest.skip(f"the {own.backend} backend prepares no calls with host arrays")
     _memory, handle = image(own, PLAIN, SAMPLER)
     points = np.ones((COUNT, 2), np.float32)
     out = np.empty((COUNT, 4), np.float32)
@@ -116,6 +116,6 @@ def test_calls_with_host_arrays(own: bl.Queue) -> None:
         lambda: bl.sample_image(own, handle, points),
         lambda: bl.sample_image(own, handle, points, out=out),
     ):
-        assert len(python_calls(command)) <= MOST_FIRST
+        assert len(python_calls(command)) <= (MOST_FIRST if own.is_in_order else MOST_FIRST_OF_MORE)
         repeated = [len(python_calls(command)) for _ in range(8)]
         assert min(repeated) <= most  # a wait that takes long continues in Python

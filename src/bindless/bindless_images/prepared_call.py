@@ -44,7 +44,7 @@ def _preparation(queue: Queue, staged: bool) -> Callable[[NativeQueue, ImageCall
     """The back end's function that prepares a call."""
     backend = queue._backend
     if staged:
-        return None
+        return None if backend.host_calls is None else backend.host_calls.prepare_host_call
     return None if backend.prepared_image_calls is None else backend.prepared_image_calls.prepare_image_call
 
 

@@ -28,7 +28,7 @@ RUNS = {
     "launches": ("backends/cuda/recorded_launches.py",),
     "large-copies": ("backends/cuda/recorded_copies.py",),
     "repeated-copies": ("bindless_images/test_repeated_copies.py", "-k", "not in_the_child_of_a_fork"),
-    "python-calls": ("bindless_images/test_python_calls.py", "-k", "not host_arrays"),
+    "python-calls": ("bindless_images/test_python_calls.py",),
     "native-objects": ("backends/cuda/recorded_native.py",),
     "kernels-of-users": ("backends/cuda/recorded_user_kernels.py",),
     "a-lost-device": ("sycl/queue/test_faults.py",),
