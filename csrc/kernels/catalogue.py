@@ -53,6 +53,13 @@ AREA = (
     Argument("uint", "to"), Argument("ulong", "outer"), Argument("uint", "length"), Argument("uint", "size"),
     Argument("uint", "inner"), Argument("double", "lowest"), Argument("double", "highest"),
 )  # fmt: skip
+PACK = (
+    Argument("global const void*", "source"), Argument("uint", "from"),
+    *(Argument("long", name) for name in ("plane", "row", "pixel", "channel")),
+    *(Argument("uint", name) for name in ("rows", "pixels", "channels")),
+    Argument("global void*", "target"), Argument("uint", "to"), Argument("uint", "made"), Argument("ulong", "count"),
+    *(Argument("float", f"{name}_{axis}") for name in ("scale", "bias") for axis in "xyz"),
+)  # fmt: skip
 FORMAT = (Argument("uint", "format"),)
 REST = (Argument("global void*", "values"), Argument("ulong", "count"), *FORMAT, Argument("uint", "row"))
 
@@ -119,9 +126,17 @@ def _picture_modules() -> Iterator[Module]:
         yield Module(name, "area.cl", defines, (Kernel(f"bindless_{name}", AREA),), PTX_ONLY)
 
 
+def _pack_modules() -> Iterator[Module]:
+    """Yield the modules that bring pixels and coordinates of any layout into contiguous memory."""
+    for name, defines in (("pack", {}), ("pack_f64", {"DOUBLES": "1"})):
+        kernels = (Kernel(f"bindless_{name}", PACK),)
+        yield Module(name, "pack.cl", {"NAME": f"bindless_{name}", **defines}, kernels)
+
+
 def _modules() -> Iterator[Module]:
     plain = (*STANDARD, *LAYERED)
     yield _launch_module()
+    yield from _pack_modules()
     for operation in ("fetch", "fetch_sampled", "sample", "write"):
         yield from _image_modules(operation, plain)
     yield from _image_modules("sample_lod", plain, LEVEL)

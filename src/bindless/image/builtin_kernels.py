@@ -16,7 +16,7 @@ from ..sycl.kernel.bundle import load_kernel_bundle
 from ..sycl.kernel.kernel import Kernel
 from ..sycl.queue.queue import Queue
 
-__all__ = ["builtin_kernel", "launch", "makes_pictures"]
+__all__ = ["builtin_kernel", "launch", "makes_pictures", "memory_kernel"]
 
 _GROUP = 128
 _MOST_ITEMS = 1 << 20  # of one launch; the kernels stride over the rest
@@ -42,6 +42,17 @@ def builtin_kernel(queue: Queue, name: str, format_word: int | None = None) -> K
         whole = f"bindless_{name}"
         text = kernels.source(name, target) if format_word is None else kernels.specialised(whole, format_word)
         kernel = loaded[key] = load_kernel_bundle(text, queue.device, queue.context).get_kernel(whole)
+    return kernel
+
+
+def memory_kernel(queue: Queue, name: str) -> Kernel:
+    """A built-in kernel over linear memory alone, which every driver takes."""
+    loaded, key = queue.context._kernels, (queue.device, name, None)
+    kernel: Kernel | None = loaded.get(key)
+    if kernel is None:
+        text = kernels.source(name, queue._backend.traits.build_target)
+        bundle = load_kernel_bundle(text, queue.device, queue.context)
+        kernel = loaded[key] = bundle.get_kernel(f"bindless_{name}")
     return kernel
 
 

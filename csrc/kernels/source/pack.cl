@@ -1,0 +1,100 @@
+/* Copies pixels with any strides to contiguous memory. Elements of one type are copied as bits, unless they are scaled;
+ * others become floats, divided by a scale and moved by a bias for each channel, or integers of 32 bits. Channels that
+ * the source lacks are 0, and those that the target lacks are left out. */
+#include "bindless/device.h"
+
+/* Types of elements: those of the format word (format.h), and wider ones, which are only read. */
+enum element { S8, U8, S16, U16, S32, U32, F16, F32, F64, S64, U64 };
+
+/* Bytes of an element of the format word's types: 1, 1, 2, 2, 4, 4, 2, 4, as exponents of two. */
+static inline uint size_of(uint type) { return 1u << (0x9a50u >> 2 * type & 3); }
+
+static inline long integer_at(global const uchar *at, uint type)
+{
+    switch (type) {
+    case S8: return *(global const char *)at;
+    case U8: return *at;
+    case S16: return *(global const short *)at;
+    case U16: return *(global const ushort *)at;
+    case S32: return *(global const int *)at;
+    case U32: return *(global const uint *)at;
+    default: return *(global const long *)at;
+    }
+}
+
+#ifdef DOUBLES
+static inline float number_at(global const uchar *at, uint type, float scale, float bias)
+{
+    (void)type;
+    return (float)(*(global const double *)at / (double)scale + (double)bias);
+}
+#else
+/* The type half is optional in OpenCL, vload_half is not. */
+#ifdef BINDLESS_OPENCL_C
+static inline float half_at(global const uchar *at) { return vload_half(0, (global const half *)at); }
+#else
+static inline float half_at(global const uchar *at) { return (float)*(global const half *)at; }
+#endif
+
+static inline float number_at(global const uchar *at, uint type, float scale, float bias)
+{
+    const float value = type == F32   ? *(global const float *)at
+                        : type == F16 ? half_at(at)
+                        : type == U64 ? (float)*(global const ulong *)at
+                                      : (float)integer_at(at, type);
+    return value / scale + bias;
+}
+#endif
+
+/* `made` channels of one or two bytes as one word: unsigned integers of the whole size are stored at once. */
+static inline void copy_bits(global const uchar *from, long channel, uint channels, global uchar *to, uint made, uint size)
+{
+    if (size == 4) {
+        for (uint c = 0; c < made; ++c)
+            ((global uint *)to)[c] = c < channels ? *(global const uint *)(from + c * channel) : 0;
+        return;
+    }
+    ulong word = 0;
+    for (uint c = 0; c < made && c < channels; ++c) {
+        const ulong bits = size == 1 ? from[c * channel] : *(global const ushort *)(from + c * channel);
+        word |= bits << 8 * size * c;
+    }
+    switch (made * size) {
+    case 1: *to = (uchar)word; break;
+    case 2: *(global ushort *)to = (ushort)word; break;
+    case 4: *(global uint *)to = (uint)word; break;
+    case 8: *(global ulong *)to = word; break;
+    default:
+        for (uint byte = 0; byte < made * size; ++byte) to[byte] = (uchar)(word >> 8 * byte);
+    }
+}
+
+/* `pixels` of a row and `rows` of a plane, both 0 where one stride leads from each pixel to the next. */
+kernel void NAME(global const void *source, uint from, long plane, long row, long pixel, long channel, uint rows,
+                 uint pixels, uint channels, global void *target, uint to, uint made, ulong count, float scale_x,
+                 float scale_y, float scale_z, float bias_x, float bias_y, float bias_z)
+{
+    const bool as_they_are = scale_x == 1.0f && scale_y == 1.0f && scale_z == 1.0f && bias_x == 0.0f && bias_y == 0.0f &&
+                             bias_z == 0.0f;
+    for (ulong n = bindless_global_id(0); n < count; n += bindless_global_size(0)) {
+        const ulong line = rows != 0 ? n / pixels : 0;
+        const long place = rows != 0 ? (long)(line / rows) * plane + (long)(line % rows) * row + (long)(n % pixels) * pixel
+                                     : (long)n * pixel;
+        global const uchar *at = (global const uchar *)source + place;
+        if (from == to && as_they_are) {
+            const uint size = size_of(to);
+            copy_bits(at, channel, channels, (global uchar *)target + n * made * size, made, size);
+            continue;
+        }
+        for (uint c = 0; c < made; ++c) {
+            global const uchar *element = at + c * channel;
+            if (to == F32)
+                ((global float *)target)[n * made + c] =
+                    c >= channels ? 0.0f
+                                  : number_at(element, from, c == 0 ? scale_x : c == 1 ? scale_y : scale_z,
+                                              c == 0 ? bias_x : c == 1 ? bias_y : bias_z);
+            else
+                ((global int *)target)[n * made + c] = c >= channels ? 0 : (int)integer_at(element, from);
+        }
+    }
+}

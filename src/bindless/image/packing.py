@@ -1,0 +1,131 @@
+"""Pixels and coordinates of any layout brought into contiguous memory of a device, by a kernel.
+
+The kernel is ``csrc/kernels/source/pack.cl``. Nothing here waits.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..model.channels import ELEMENTS
+from ..model.errors import InvalidError
+from ..submission.event import Event
+from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray, usm_empty
+from .builtin_kernels import launch, memory_kernel
+
+__all__ = ["contiguous", "pack", "packs"]
+
+After = tuple[Event, ...]
+
+_FLOAT32, _BOOL = np.dtype(np.float32), np.dtype(np.bool_)
+_INTEGERS = (np.dtype(np.int32), np.dtype(np.uint32))
+# Types that are only read, in addition to ELEMENTS.
+_WIDE: dict[np.dtype[Any], int] = {np.dtype(np.float64): 8, np.dtype(np.int64): 9, np.dtype(np.uint64): 10}
+_MOST_AXES = 3  # of pixels
+_UNSCALED = ((1.0, 1.0, 1.0), (0.0, 0.0, 0.0))
+
+
+def _element(dtype: np.dtype[Any]) -> int:
+    """Number of an element's type in the kernel, or -1; bool is uint8."""
+    kind: np.dtype[Any] = np.dtype(np.uint8) if dtype == _BOOL else dtype
+    return ELEMENTS.get(kind, _WIDE.get(kind, -1))
+
+
+def packs(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
+    """Whether elements of one type become those of another: the same, floats of 32 bits, or of integers those of 32."""
+    read, made = _element(source), _element(target)
+    if read < 0 or made < 0:
+        return False
+    return read == made < min(_WIDE.values()) or target == _FLOAT32 or (target in _INTEGERS and source.kind in "iub")
+
+
+def pack(
+    queue: Queue,
+    source: UsmArray,
+    target: UsmArray,
+    after: After = (),
+    units: tuple[tuple[float, ...], tuple[float, ...]] = _UNSCALED,
+) -> After:
+    """Copies the channels that two arrays have in common; further ones of the target become 0.
+
+    Parameters
+    ----------
+    source : UsmArray
+        Shape (..., channels), with any strides.
+    target : UsmArray
+        Shape (..., channels), contiguous, with as many pixels in the same order; ``packs`` says of which types.
+    after : After
+        What it comes after, in a queue out of order.
+    units : tuple[tuple[float, ...], tuple[float, ...]]
+        What each of three channels is divided by, and what is then added, where the target is float32.
+
+    Returns
+    -------
+    After
+        The event, or those before it where there is nothing to copy.
+    """
+    if not target.size:
+        return after
+    channels, made = source.shape[-1], target.shape[-1]
+    axes = _merged(source.shape[:-1], source.strides[:-1])
+    if len(axes) > _MOST_AXES:
+        events: After = ()
+        step = target.reshape(source.shape[0], -1, made)
+        for index in range(source.shape[0]):
+            events += pack(queue, source[index], step[index], after, units)
+        return events
+    aligned = made * target.itemsize
+    if aligned in (2, 4, 8) and target.address % aligned:  # pixels are stored as words
+        packed = usm_empty(target.shape, target.dtype, queue)
+        return (queue.memcpy(target, packed, depends_on=pack(queue, source, packed, after, units)),)
+    count = math.prod(target.shape[:-1])
+    plane, row, pixel = ((1, 0),) * (_MOST_AXES - len(axes)) + axes
+    flat = len(axes) < 2
+    kernel = memory_kernel(queue, "pack_f64" if source.dtype == np.float64 else "pack")
+    strides = map(np.int64, (plane[1], row[1], pixel[1], source.strides[-1]))
+    sizes = map(np.uint32, (0 if flat else row[0], 0 if flat else pixel[0], channels))
+    (scale, bias), more = units, (1.0,) * 3
+    numbers = (*(*scale, *more)[:3], *(*bias, *(0.0,) * 3)[:3])
+    event = launch(
+        queue, kernel, count, source.pointer, np.uint32(_element(source.dtype)), *strides, *sizes, target.pointer,
+        np.uint32(_element(target.dtype)), np.uint32(made), np.uint64(count), *map(np.float32, numbers),
+        depends_on=after,
+    )  # fmt: skip
+    return (event,)
+
+
+def _merged(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+    """(size, stride) of the axes, without those of one element, and with neighbours joined where they can be."""
+    axes: list[tuple[int, int]] = []
+    for size, stride in zip(shape, strides):
+        if size == 1:
+            continue
+        if axes and axes[-1][1] == size * stride:
+            axes[-1] = axes[-1][0] * size, stride
+        else:
+            axes.append((size, stride))
+    return tuple(axes)
+
+
+def contiguous(
+    queue: Queue, source: UsmArray, shape: tuple[int, ...], dtype: np.dtype[Any], name: str, after: After = ()
+) -> tuple[UsmArray, After]:
+    """An array as one of contiguous elements of a type, in place where it is one: and what its use comes after.
+
+    Raises
+    ------
+    InvalidError
+        No conversion leads from its type to the other.
+    """
+    if source.dtype == dtype and source.is_contiguous:
+        return source.reshape(shape), after
+    if not packs(source.dtype, dtype):
+        raise InvalidError(f"{name} is {source.dtype} on a device, where it does not become {dtype}: convert it first")
+    target = usm_empty(source.shape, dtype, queue)
+    pixels = (*source.shape, 1)
+    made = pack(queue, source[..., None], target.reshape(pixels), after)
+    return target.reshape(shape), made

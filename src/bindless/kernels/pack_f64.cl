@@ -1,0 +1,83 @@
+/* pack.cl for OpenCL devices, made by `bindless build`. */
+#pragma OPENCL FP_CONTRACT OFF
+#ifdef cl_khr_fp64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+static inline ulong __bindless_global_id_0(void) { return get_global_id(0); }
+static inline ulong __bindless_global_id_1(void) { return get_global_id(1); }
+static inline ulong __bindless_global_id_2(void) { return get_global_id(2); }
+static inline ulong __bindless_global_size_0(void) { return get_global_size(0); }
+static inline ulong __bindless_global_size_1(void) { return get_global_size(1); }
+static inline ulong __bindless_global_size_2(void) { return get_global_size(2); }
+typedef ulong unsampled_image_handle;
+typedef ulong sampled_image_handle;
+static inline __attribute__((overloadable, always_inline)) size_t bindless_global_id(uint dimension) { return dimension == 0 ? __bindless_global_id_0() : dimension == 1 ? __bindless_global_id_1() : __bindless_global_id_2(); }
+static inline __attribute__((overloadable, always_inline)) size_t bindless_global_size(uint dimension) { return dimension == 0 ? __bindless_global_size_0() : dimension == 1 ? __bindless_global_size_1() : __bindless_global_size_2(); }
+enum element { S8, U8, S16, U16, S32, U32, F16, F32, F64, S64, U64 };
+static inline uint size_of(uint type) { return 1u << (0x9a50u >> 2 * type & 3); }
+static inline long integer_at(global const uchar *at, uint type)
+{
+switch (type) {
+case S8: return *(global const char *)at;
+case U8: return *at;
+case S16: return *(global const short *)at;
+case U16: return *(global const ushort *)at;
+case S32: return *(global const int *)at;
+case U32: return *(global const uint *)at;
+default: return *(global const long *)at;
+}
+}
+static inline float number_at(global const uchar *at, uint type, float scale, float bias)
+{
+(void)type;
+return (float)(*(global const double *)at / (double)scale + (double)bias);
+}
+static inline void copy_bits(global const uchar *from, long channel, uint channels, global uchar *to, uint made, uint size)
+{
+if (size == 4) {
+for (uint c = 0; c < made; ++c)
+((global uint *)to)[c] = c < channels ? *(global const uint *)(from + c * channel) : 0;
+return;
+}
+ulong word = 0;
+for (uint c = 0; c < made && c < channels; ++c) {
+const ulong bits = size == 1 ? from[c * channel] : *(global const ushort *)(from + c * channel);
+word |= bits << 8 * size * c;
+}
+switch (made * size) {
+case 1: *to = (uchar)word; break;
+case 2: *(global ushort *)to = (ushort)word; break;
+case 4: *(global uint *)to = (uint)word; break;
+case 8: *(global ulong *)to = word; break;
+default:
+for (uint byte = 0; byte < made * size; ++byte) to[byte] = (uchar)(word >> 8 * byte);
+}
+}
+kernel void bindless_pack_f64(global const void *source, uint from, long plane, long row, long pixel, long channel, uint rows,
+uint pixels, uint channels, global void *target, uint to, uint made, ulong count, float scale_x,
+float scale_y, float scale_z, float bias_x, float bias_y, float bias_z)
+{
+const bool as_they_are = scale_x == 1.0f && scale_y == 1.0f && scale_z == 1.0f && bias_x == 0.0f && bias_y == 0.0f &&
+bias_z == 0.0f;
+for (ulong n = bindless_global_id(0); n < count; n += bindless_global_size(0)) {
+const ulong line = rows != 0 ? n / pixels : 0;
+const long place = rows != 0 ? (long)(line / rows) * plane + (long)(line % rows) * row + (long)(n % pixels) * pixel
+: (long)n * pixel;
+global const uchar *at = (global const uchar *)source + place;
+if (from == to && as_they_are) {
+const uint size = size_of(to);
+copy_bits(at, channel, channels, (global uchar *)target + n * made * size, made, size);
+continue;
+}
+for (uint c = 0; c < made; ++c) {
+global const uchar *element = at + c * channel;
+if (to == F32)
+((global float *)target)[n * made + c] =
+c >= channels ? 0.0f
+: number_at(element, from, c == 0 ? scale_x : c == 1 ? scale_y : scale_z,
+c == 0 ? bias_x : c == 1 ? bias_y : bias_z);
+else
+((global int *)target)[n * made + c] = c >= channels ? 0 : (int)integer_at(element, from);
+}
+}
+}
