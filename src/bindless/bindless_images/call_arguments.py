@@ -19,6 +19,7 @@ from ..model.image_descriptor import CUBEMAP_FACES, ImageDescriptor
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.message_values import shown
 from ..submission.event import Event
+from ..sycl.device.handle_owner import HandleOwner
 from ..sycl.device.peer_access import memory_out_of_reach
 from ..sycl.usm import UsmArray
 from .context_tables import HandleRecord, handle_key
@@ -107,6 +108,8 @@ def find_image(
     A handle of a bare number that no ``create_image`` of this context returned is taken as it is: then ``num_channels``
     and ``dtype`` say what it holds.
     """
+    if isinstance(handle, HandleOwner):
+        handle = handle._image_handle(not form.unsampled)
     sampled = isinstance(handle, SampledImageHandle)
     if not sampled and not isinstance(handle, UnsampledImageHandle):
         raise InvalidError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..model.enums import ImageType
@@ -31,6 +32,7 @@ def sample_picture(
     *,
     layer: int = 0,
     gradients: bool = False,
+    depends_on: Iterable[Event] = (),
 ) -> Event | None:
     """The samples of a picture, as they would be with its coordinates in an array, to the last bit.
 
@@ -47,6 +49,8 @@ def sample_picture(
         Of an array.
     gradients : bool, default False
         Whether the level of a mipmap follows from the map; else it is 0.
+    depends_on : Iterable[Event], default ()
+        Events to wait for first.
 
     Raises
     ------
@@ -64,4 +68,4 @@ def sample_picture(
         "layer": layer,
         "map": picture,
     }
-    return enqueue(queue, form, image, {}, out, fields, ())
+    return enqueue(queue, form, image, {}, out, fields, depends_on)

@@ -17,6 +17,7 @@ from ...model.errors import InvalidError, KernelArgumentError
 from ...model.image_handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
 from ...model.message_values import shown
 from ..buffer.accessor import Accessor, LocalAccessor
+from ..device.handle_owner import HandleOwner, HeldHandle, HeldSampledHandle, HeldUnsampledHandle
 from ..device.image_owner import ImageOwner
 from ..device.peer_access import image_of_another_device, memory_out_of_reach
 from ..usm.array import UsmArray
@@ -27,9 +28,10 @@ from .struct_arguments import FLOATS, INTEGERS, Unfit, array_bytes, sequence_byt
 if TYPE_CHECKING:
     from ..queue.queue import Queue
 
-__all__ = ["PACKERS", "memory_of", "no_groups", "pack_arguments", "pack_image_accessor"]
+__all__ = ["PACKERS", "held_image", "memory_of", "no_groups", "pack_arguments", "pack_image_accessor", "with_images"]
 
 _POINTER_SIZE = 8
+_UNSAMPLED = "unsampled_image_handle"  # the type in include/bindless/device.h
 _FLOATS = {2: struct.Struct("<e"), 4: struct.Struct("<f"), 8: struct.Struct("<d")}
 
 
@@ -96,6 +98,22 @@ def _require_handle(parameter: KernelArgument, sampled: bool) -> None:
             "this device has no image handles that are numbers: give the kernel an image parameter, such as image2d_t, "
             "or compile it with `bindless build --target opencl_c`"
         )
+
+
+def held_image(value: HandleOwner, parameter: KernelArgument | None) -> HeldHandle:
+    """The image of an owner of both kinds that a parameter takes: the sampled one, unless its type in the source is
+    ``unsampled_image_handle``."""
+    return value._image_handle(parameter is None or parameter.type != _UNSAMPLED)
+
+
+def with_images(values: tuple[object, ...], parameters: Sequence[KernelArgument] | None) -> tuple[object, ...]:
+    """Arguments of a kernel with handles that keep their images in place of the owners of images."""
+    if parameters is None or len(parameters) != len(values):
+        return tuple(held_image(value, None) if isinstance(value, HandleOwner) else value for value in values)
+    return tuple(
+        held_image(value, parameter) if isinstance(value, HandleOwner) else value
+        for value, parameter in zip(values, parameters)
+    )
 
 
 def _null(_: None, parameter: KernelArgument, __: object) -> bytes:
@@ -180,10 +198,10 @@ def _require_value(parameter: KernelArgument) -> None:
 
 
 def memory_of(values: tuple[object, ...]) -> tuple[object, ...]:
-    """The memory among a kernel's arguments."""
+    """The memory and the held images among a kernel's arguments."""
     found: list[object] = []
     for value in values:
-        if isinstance(value, (UsmArray, UsmPointer)):
+        if isinstance(value, (UsmArray, UsmPointer, HeldSampledHandle, HeldUnsampledHandle)):
             found.append(value)
         elif isinstance(value, Accessor) and value._place is not None:
             found.append(value._place.memory)
@@ -202,6 +220,8 @@ PACKERS: dict[type, _Packer] = {
     bytes: _bytes,
     SampledImageHandle: _handle,
     UnsampledImageHandle: _handle,
+    HeldSampledHandle: _handle,
+    HeldUnsampledHandle: _handle,
     LocalAccessor: _local,
     np.ndarray: _host_array,
     tuple: _sequence,
@@ -220,9 +240,9 @@ def _other(value: object) -> _Packer:
         if isinstance(value, known):
             return packer
     raise Unfit(
-        "arguments are numbers, numpy scalars, arrays and tuples for vectors and structures, image handles, accessors, "
-        "UsmPointer, UsmArray, another library's array "
-        "on the device, LocalAccessor, or bytes of the exact size"
+        "arguments are numbers, numpy scalars, arrays and tuples for vectors and structures, image handles, Image, "
+        "accessors, UsmPointer, UsmArray, another library's array on the device, LocalAccessor, or bytes of the exact "
+        "size"
     )
 
 

@@ -12,10 +12,11 @@ from ...model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ...model.ranges import NdRange, RangeLike
 from ...model.single_owner import SingleOwner
 from ...submission.event import Event
+from ..device.handle_owner import HandleOwner
 from ..usm.array import UsmArray
 from ..usm.array_import import foreign_array
 from ..usm.pointer import UsmPointer
-from .arguments import PACKERS, memory_of, no_groups, pack_arguments
+from .arguments import PACKERS, held_image, memory_of, no_groups, pack_arguments
 from .offset_launch import has_offset
 from .prepared_launch import CHANGING, PreparedLaunch, prepare_direct
 from .struct_arguments import Unfit
@@ -152,6 +153,9 @@ class BoundLaunch(Bound, SingleOwner):
         """
         index = range(len(self._arguments))[index]
         packer, parameters = PACKERS.get(type(value)), self._here._parameters
+        if packer is None and isinstance(value, HandleOwner):
+            value = held_image(value, None if parameters is None else parameters[index])
+            packer = PACKERS[type(value)]
         try:
             if packer is None or parameters is None:
                 packed = self._pack(index, value)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from ...model.errors import InvalidError
 from ...model.message_values import shown
 from ...model.ranges import NdRange, RangeLike
+from ..device.handle_owner import HandleOwner
 from ..usm.array_import import foreign_arguments
-from .arguments import no_groups, pack_arguments
+from .arguments import no_groups, pack_arguments, with_images
 from .kernel import Kernel
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ def plan_launch(
 ) -> tuple[Kernel, tuple[tuple[int, ...], tuple[int, ...] | None], Sequence[bytes | int], tuple[object, ...]]:
     """The kernel on this device, global and local size in its order, its arguments packed, and as they were taken.
 
-    The last are the arguments themselves, unless other libraries' arrays among them became our own.
+    The last are the arguments themselves, unless images among them became their handles, or other libraries' arrays
+    our own.
     """
     if type(kernel) is not Kernel or kernel._context is not queue.context or not kernel._bundle._open:
         _refuse(queue, kernel)
@@ -37,6 +39,10 @@ def plan_launch(
         sizes = kernel._sizes(index_space)
     if not arguments and (not kernel._parameters or kernel._record.may_be_set):
         return kernel, sizes, (), arguments
+    for value in arguments:
+        if isinstance(value, HandleOwner):
+            arguments = with_images(arguments, kernel._parameters)
+            break
     try:
         packed = pack_arguments(kernel.name, kernel._parameters, arguments, queue)
     except InvalidError:
