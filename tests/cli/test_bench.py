@@ -172,7 +172,7 @@ def test_peers_do_the_same_work(queue: bl.Queue) -> None:
         assert callable(peer.work)
         values = peer.work()
         if isinstance(values, np.ndarray):
-            np.testing.assert_allclose(values.reshape(-1, 1), expected, atol=1 / 24, err_msg=name)
+            np.testing.assert_allclose(values.reshape(-1), expected, atol=1 / 24, err_msg=name)
 
 
 def test_what_a_row_includes(bench: Bench, clock: Clock) -> None:

@@ -237,7 +237,8 @@ def _measure_volume(bench: Bench, rng: np.random.Generator, side: int, on_gpu: b
 
     def whole() -> Array:
         with Image(volume, dimensions=3, queue=bench.queue) as image:
-            return image.sample(points)
+            values: Array = image.sample(points)
+            return values
 
     peers = volume_peers(volume, turn, offset, on_gpu=on_gpu)
     name = f"Image({side}^3) and sample at an array of coordinates"

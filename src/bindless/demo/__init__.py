@@ -53,7 +53,7 @@ class Meter:
 
 def _byte(values: Array, low: float = 0.0, high: float = 1.0) -> npt.NDArray[np.uint8]:
     """Grey levels; the square root keeps soft tissue apart without saturating bone."""
-    grey: Array = np.sqrt(np.clip((values[..., 0] - low) / (high - low), 0, 1))
+    grey: Array = np.sqrt(np.clip((values - low) / (high - low), 0, 1))
     levels: Array = np.rint(grey * 255)
     return levels.astype(np.uint8)
 
@@ -116,7 +116,7 @@ def _volume(queue: Queue, meter: Meter) -> Sheet:
         oblique = meter(lambda: image.sample(plane_coordinates(size, extent, 52, 28, depth=-8)))
 
         def projection() -> Array:
-            total: Array = np.zeros((extent, extent, 1), np.float32)
+            total: Array = np.zeros((extent, extent), np.float32)
             for depth in np.linspace(-0.48, 0.48, steps):
                 total += image.sample(plane_coordinates(size, extent, 68, 28, depth=depth * size))
             return total / steps
@@ -148,7 +148,8 @@ def _minification(queue: Queue, meter: Meter) -> Sheet:
 
     def enlarged(pixels: Array) -> Array:
         with Image(pixels, filtering="nearest", queue=queue) as small:
-            return small.resize((shown.shape[1], shown.shape[0]))
+            resized: Array = small.resize((shown.shape[1], shown.shape[0]))
+            return resized
 
     return Sheet(
         "A large reduction",

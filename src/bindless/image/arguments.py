@@ -14,30 +14,48 @@ from ..model.enums import ImageType
 from ..model.errors import InvalidError
 from ..model.host_array import as_array
 from ..model.message_values import shown
+from ..sycl.usm import UsmArray
+from .array_library import AnyArray
 from .row_blocks import require_room
 
 if TYPE_CHECKING:
     from .image import Image
 
-__all__ = ["gradient_of", "per_item", "points_of", "sizes_of"]
+__all__ = ["broadcast", "coordinate_axes", "gradient_of", "per_item", "points_of", "sizes_of"]
 
 Array = npt.NDArray[Any]
 
 
-def points_of(image: Image, coords: npt.ArrayLike, dtype: npt.DTypeLike, *, fetch: bool = False) -> tuple[Array, Any]:
-    """Coordinates as (N, dims), and the shape (...) that they came in."""
-    values = as_array("coords", coords)
+def coordinate_axes(image: Image, values: AnyArray, *, fetch: bool = False) -> AnyArray:
+    """Coordinates as (..., dims); those of a 1D image may lack the last axis."""
     if values.dtype.kind not in "iuf":
         raise InvalidError(f"coords have dtype {values.dtype}; they are numbers of shape (..., dims)")
     dims = 3 if image._described.type is ImageType.cubemap and not fetch else len(image.size)
     if dims == 1 and values.ndim == 1:
-        values = values[:, None]
+        return values[:, None]
     if values.ndim == 0 or values.shape[-1] != dims:
         names = "a direction (x, y, z)" if dims != len(image.size) else f"({', '.join('xyz'[:dims])})"
         raise InvalidError(f"coords have shape {values.shape}; the last axis is {names}, {dims} long")
-    if values.dtype != np.float32:
-        values = values.astype(dtype, copy=False)
-    return values.reshape(-1, dims), values.shape[:-1]
+    return values
+
+
+def points_of(image: Image, values: Array, dtype: npt.DTypeLike, *, fetch: bool = False) -> Array:
+    """Coordinates as (N, dims)."""
+    axes = coordinate_axes(image, values, fetch=fetch)
+    assert isinstance(axes, np.ndarray)
+    if axes.dtype != np.float32:
+        axes = axes.astype(dtype, copy=False)
+    return axes.reshape(-1, axes.shape[-1])
+
+
+def broadcast(name: str, array: UsmArray, shape: tuple[int, ...]) -> UsmArray:
+    """An array on the device as a view of a shape that it can be broadcast to."""
+    sizes = (1,) * (len(shape) - array.ndim) + tuple(array.shape)
+    if len(sizes) != len(shape) or any(size not in (1, whole) for size, whole in zip(sizes, shape)):
+        raise InvalidError(f"{name} has shape {array.shape}; it broadcasts to {shape}")
+    strides = (0,) * (len(shape) - array.ndim) + tuple(array.strides)
+    strides = tuple(0 if size == 1 else stride for size, stride in zip(sizes, strides))
+    return UsmArray(array._owner, shape, array.dtype, strides, array._offset)
 
 
 def gradient_of(image: Image, name: str, values: npt.ArrayLike, leading: tuple[int, ...]) -> Array:

@@ -25,6 +25,7 @@ from ..bindless_images import (
     sample_image_array,
     sample_mipmap,
 )
+from ..bindless_images.context_tables import handle_key
 from ..bindless_images.device_limits import most_anisotropy
 from ..bindless_images.result_arrays import empty_result
 from ..core.ownership import is_finished
@@ -34,18 +35,17 @@ from ..model.errors import InvalidError
 from ..model.image_descriptor import ImageDescriptor
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.sampler import BindlessImageSampler
+from ..submission.event import Event
+from ..sycl.device.handle_owner import HeldHandle, HeldSampledHandle, HeldUnsampledHandle
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
-from .channel_copy import copy_channels
-from .mipmap import fill_levels
-from .pinned_uploads import free_array
+from .array_library import AnyArray
+from .packing import After
+from .uploading import Uploads
 
 __all__ = ["ImageStore", "Reader"]
 
 Array = npt.NDArray[Any]
-
-# Bytes of an image whose pixels are copied rather than waited for: about as long takes the way to a device and back.
-_SMALL = 1 << 16
 
 _REPEATING = (AddressingMode.repeat, AddressingMode.mirrored_repeat)
 
@@ -76,6 +76,13 @@ class Reader:
         result += self.bias
         return np.ascontiguousarray(result, np.float32)
 
+    @property
+    def units(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """What ``coordinates`` divides by, and adds: for kernels that do the same."""
+        if self.scale is None or self.bias is None:
+            return (1.0,), (0.0,)
+        return tuple(self.scale.tolist()), tuple(self.bias.tolist())
+
     def gradients(self, steps: Array) -> Array:
         return np.ascontiguousarray(steps if self.scale is None else steps / self.scale, np.float32)
 
@@ -85,17 +92,17 @@ class ImageStore:
 
     Parameters
     ----------
-    pixels : Array
-        Shape of ``described``.
+    memory : ImageMem
+        Of the descriptor.
     described : ImageDescriptor
         The image as the user sees it, with type ``standard`` for a mipmap.
     descriptor : ImageDescriptor
         What is allocated for it, see ``Plan``.
     queue : Queue
-        Does all work; every method that gives values waits.
+        Does all work; every method that gives values on the host waits.
     """
 
-    def __init__(self, pixels: Array, described: ImageDescriptor, descriptor: ImageDescriptor, queue: Queue) -> None:
+    def __init__(self, memory: ImageMem, described: ImageDescriptor, descriptor: ImageDescriptor, queue: Queue) -> None:
         self._queue = queue
         self._channels = described.num_channels
         self._layers = described.array_size
@@ -103,12 +110,21 @@ class ImageStore:
         self._readers: dict[BindlessImageSampler, Reader] = {}
         self._unsampled: dict[int, UnsampledImageHandle] = {}
         self.descriptor = descriptor
-        self._memory: ImageMem | None = ImageMem(descriptor, queue)
+        self._memory: ImageMem | None = memory
+        self._uploads = Uploads(memory, descriptor, queue)
+
+    @classmethod
+    def filled(
+        cls, pixels: AnyArray, described: ImageDescriptor, descriptor: ImageDescriptor, queue: Queue
+    ) -> ImageStore:
+        """New memory with the pixels of an array, which has the shape of ``described``."""
+        store = cls(ImageMem(descriptor, queue), described, descriptor, queue)
         try:
-            self._upload(pixels)
+            store.fill(pixels, again=False)
         except BaseException:
-            self.close()
+            store.close()
             raise
+        return store
 
     def __del__(self) -> None:
         # The memory ends with its owner; handles have none but this. A constructor that was interrupted made none.
@@ -145,19 +161,16 @@ class ImageStore:
 
     # ------------------------------------------------------------------ pixels
 
-    def _upload(self, pixels: Array) -> None:
-        queue, memory, desc = self._queue, self.memory(), self.descriptor
-        if desc.type is ImageType.mipmap:
-            fill_levels(memory, desc, _padded(pixels, desc), queue)
-        elif desc.nbytes <= _SMALL and queue._stream.in_order:  # of an own array, and before all that comes later
-            own = free_array(queue, desc) if pixels.shape == desc.shape else None
-            if own is None:
-                own = _padded(pixels, desc, own=True)
-            else:
-                own[...] = pixels
-            queue.ext_oneapi_copy(own, memory)
-        else:
-            queue.ext_oneapi_copy(_padded(pixels, desc), memory).wait()
+    def fill(self, pixels: AnyArray, *, again: bool) -> Event | None:
+        """See ``Uploads.fill``."""
+        self.memory()
+        with self._lock:
+            return self._uploads.fill(pixels, again=again)
+
+    @property
+    def ready(self) -> After:
+        """What reads of the image come after, where the queue does not order them."""
+        return self._uploads.ready
 
     def download(self, level: int) -> Array:
         """The stored pixels of a level: the shape of its descriptor, padded channels included."""
@@ -165,10 +178,11 @@ class ImageStore:
         if self.descriptor.type is ImageType.mipmap:
             desc = self.descriptor.get_mip_level_desc(level)
             pixels = empty_result(desc.shape, desc.dtype)
-            self._queue.ext_oneapi_copy(memory.get_mip_level_mem_handle(level), pixels, src_desc=desc).wait()
+            source = memory.get_mip_level_mem_handle(level)
+            self._queue.ext_oneapi_copy(source, pixels, src_desc=desc, depends_on=self.ready).wait()
             return pixels
         pixels = empty_result(self.descriptor.shape, self.descriptor.dtype)
-        self._queue.ext_oneapi_copy(memory, pixels).wait()
+        self._queue.ext_oneapi_copy(memory, pixels, depends_on=self.ready).wait()
         return pixels[: self._layers] if self.descriptor.is_layered else pixels
 
     def copy_to_device(self) -> UsmArray:
@@ -177,10 +191,11 @@ class ImageStore:
         if desc.type is ImageType.mipmap:
             level = desc.get_mip_level_desc(0)
             pixels = usm_empty(level.shape, level.dtype, self._queue)
-            self._queue.ext_oneapi_copy(memory.get_mip_level_mem_handle(0), pixels, src_desc=level).wait()
+            source = memory.get_mip_level_mem_handle(0)
+            self._queue.ext_oneapi_copy(source, pixels, src_desc=level, depends_on=self.ready).wait()
             return pixels
         pixels = usm_empty(desc.shape, desc.dtype, self._queue)
-        self._queue.ext_oneapi_copy(memory, pixels).wait()
+        self._queue.ext_oneapi_copy(memory, pixels, depends_on=self.ready).wait()
         return pixels
 
     # ------------------------------------------------------------------ handles
@@ -219,7 +234,7 @@ class ImageStore:
         bits = [_fraction_bits(plane), _fraction_bits(plane), _fraction_bits(desc.depth)][:dims]
         return Reader(handle, np.array(sizes, np.float32), np.array([0.5 / 2**b for b in bits], np.float32))
 
-    def _unsampled_handle(self, level: int) -> UnsampledImageHandle:
+    def unsampled_handle(self, level: int) -> UnsampledImageHandle:
         memory = self.memory()
         with self._lock:
             handle = self._unsampled.get(level)
@@ -233,6 +248,19 @@ class ImageStore:
                 handle = self._unsampled.setdefault(level, made)
             return handle
 
+    def held(self, handle: SampledImageHandle | UnsampledImageHandle) -> HeldHandle:
+        """A handle of this store that keeps the image, also after ``close``."""
+        raw, sampled = handle.raw_handle, isinstance(handle, SampledImageHandle)
+        record = self._queue.context._handles.get(handle_key(raw, sampled))
+        keep = None if record is None else record.keep(self._queue.context)
+        if record is None or keep is None:
+            self.memory()
+            raise InvalidError(f"{handle!r} of this Image was destroyed; leave that to the Image, and make a new one")
+        kind: type[HeldHandle] = HeldSampledHandle if sampled else HeldUnsampledHandle
+        held = kind(raw, handle.descriptor)
+        held._held = keep, record.memory
+        return held
+
     # ------------------------------------------------------------------ values
 
     def sample(
@@ -242,8 +270,9 @@ class ImageStore:
         layers: Any = None,
         levels: Any = None,
         gradients: tuple[Array, Array] | None = None,
+        out: Array | None = None,
     ) -> Array:
-        """Values of shape (N, channels of the described image).
+        """Values of shape (N, channels of the described image), on the host.
 
         Parameters
         ----------
@@ -257,49 +286,56 @@ class ImageStore:
             A level or (N,) of them, for a mipmap.
         gradients : tuple[Array, Array], optional
             Two arrays like ``points`` instead of levels.
+        out : Array, optional
+            Where the values go.
         """
-        coords = reader.coordinates(points)
-        queue, handle, channels = self._queue, reader.handle, self._channels
+        steps = None if gradients is None else (reader.gradients(gradients[0]), reader.gradients(gradients[1]))
+        values: Array = self.read(reader.handle, reader.coordinates(points), layers, levels, steps, out, self.ready)
+        return values
+
+    def read(
+        self,
+        handle: SampledImageHandle,
+        coords: Any,
+        layers: Any,
+        levels: Any,
+        gradients: tuple[Any, Any] | None,
+        out: AnyArray | None,
+        after: After,
+    ) -> Any:
+        """``sample`` in the handle's own coordinates, float32: on the device, with all arrays there, an event."""
+        queue = self._queue
+        options: dict[str, Any] = {"num_channels": self._channels}
+        if out is not None:
+            options["out"] = out
+        if after:
+            options["depends_on"] = after
         if not len(coords):
-            return np.empty((0, channels), self.descriptor.value_dtype)
+            return np.empty((0, self._channels), self.descriptor.value_dtype) if out is None else out
         if self.descriptor.type is ImageType.cubemap:
-            return sample_cubemap(queue, handle, coords, num_channels=channels)
+            return sample_cubemap(queue, handle, coords, **options)
         if self.descriptor.type is ImageType.array:
-            return sample_image_array(queue, handle, coords, layers, num_channels=channels)
+            return sample_image_array(queue, handle, coords, layers, **options)
         if self.descriptor.type is ImageType.standard:
-            return sample_image(queue, handle, coords, num_channels=channels)
+            return sample_image(queue, handle, coords, **options)
         if gradients is None:
-            level = 0.0 if levels is None else levels
-            return sample_mipmap(queue, handle, coords, level=level, num_channels=channels)
-        dx, dy = map(reader.gradients, gradients)
-        return sample_mipmap(queue, handle, coords, dx=dx, dy=dy, num_channels=channels)
+            return sample_mipmap(queue, handle, coords, level=0.0 if levels is None else levels, **options)
+        return sample_mipmap(queue, handle, coords, dx=gradients[0], dy=gradients[1], **options)
 
-    def fetch(self, points: Array, layers: Any, level: int) -> Array:
-        """Values of single pixels: (N, channels of the described image); ``points`` (N, dims) int32."""
-        handle, channels = self._unsampled_handle(level), self._channels
+    def fetch(self, points: AnyArray, layers: Any, level: int, out: AnyArray | None, after: After) -> Any:
+        """Values of single pixels: (N, channels of the described image); ``points`` (N, dims) int32.
+
+        On the device, with all arrays there, an event.
+        """
+        handle = self.unsampled_handle(level)
+        options: dict[str, Any] = {"num_channels": self._channels, "out": out, "depends_on": after}
         if not len(points):
-            return np.empty((0, channels), self.descriptor.value_dtype)
+            return np.empty((0, self._channels), self.descriptor.value_dtype) if out is None else out
         if self.descriptor.type is ImageType.cubemap:
-            return fetch_cubemap(self._queue, handle, points, layers, num_channels=channels)
+            return fetch_cubemap(self._queue, handle, points, layers, **options)
         if self.descriptor.type is ImageType.array:
-            return fetch_image_array(self._queue, handle, points, layers, num_channels=channels)
-        return fetch_image(self._queue, handle, points, num_channels=channels)
-
-
-def _padded(pixels: Array, desc: ImageDescriptor, own: bool = False) -> Array:
-    """The array as the device's memory wants it: native byte order, packed, with the added channel and layer zero.
-
-    ``own``: not the caller's array.
-    """
-    shape = desc.shape
-    if pixels.shape == shape:
-        return pixels.astype(desc.dtype, "C") if own else np.ascontiguousarray(pixels, desc.dtype)
-    padded = np.zeros(shape, desc.dtype)
-    if pixels.shape[-1] != shape[-1]:
-        copy_channels(padded[tuple(slice(n) for n in pixels.shape[:-1])], pixels)
-    else:  # only the number of layers differs
-        padded[: len(pixels)] = pixels
-    return padded
+            return fetch_image_array(self._queue, handle, points, layers, **options)
+        return fetch_image(self._queue, handle, points, **options)
 
 
 def _fraction_bits(extent: int) -> int:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..bindless_images import ImageMem
 from ..bindless_images.device_limits import most_anisotropy
-from ..bindless_images.result_arrays import empty_result
-from ..model.channels import Channel
 from ..model.enums import (
     AddressingMode,
     CoordinateNormalizationMode,
@@ -24,22 +22,28 @@ from ..model.enums import (
 from ..model.errors import InvalidError, SamplerWarning
 from ..model.host_array import as_array
 from ..model.image_descriptor import ImageDescriptor, integer
+from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.masked_arrays import warn_of_mask
 from ..model.message_values import shown
 from ..model.sampler import BindlessImageSampler
+from ..submission.event import Event
+from ..sycl.device.handle_owner import HandleOwner, HeldHandle
 from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray
 from .area_filter import to_storage
-from .arguments import gradient_of, per_item, points_of, sizes_of
-from .coordinates import cube_directions, panorama_coordinates, projection_matrix, warp_coordinates
+from .arguments import sizes_of
+from .array_library import Library, hand_over, library_of, seen
+from .coordinates import cube_directions, panorama_coordinates
 from .copying import copied, deep_copied, pickled
-from .default_queue import default_queue
-from .device_image import ImageStore, Reader
-from .device_resample import mapped
+from .default_queue import queue_of_array
+from .device_image import ImageStore
 from .files import open_file, save_file
-from .plan import planned
+from .pictures import draw, mapped, resize, warp
+from .plan import Plan, plan_of_memory, planned, taken_dtype
 from .representation import as_html, as_png, as_text
 from .resizing import enlarge, means
-from .row_blocks import in_blocks, require_room
+from .row_blocks import require_room
+from .sampling import fetch, sample
 
 __all__ = ["Image"]
 
@@ -48,22 +52,28 @@ Array = npt.NDArray[Any]
 _BYTES_OF_DIRECTION = 24  # three coordinates of 64 bits
 
 
-class Image:
+class Image(HandleOwner):
     """An image on a device, made from an array, read by the device's texture units.
+
+    Arrays may be of any library: numpy, or what has ``__dlpack__``, ``__cuda_array_interface__`` or
+    ``__sycl_usm_array_interface__``, such as those of torch, CuPy, JAX and dpctl, and ``UsmArray``. Those on the
+    image's device are used there, in the order of their library's current stream, and nothing waits. Results are arrays
+    of the library of the coordinates, and whole pictures of that of the array that the image was made from.
 
     Coordinates are in (x, y, z) order and in pixels unless ``coordinate="normalized"``: the centre of pixel
     (i, j), that is of ``array[j, i]``, is (i + 0.5, j + 0.5), and the image spans 0 to its size. They keep
     that meaning with mipmaps and with repeating addresses too, for which the hardware itself wants 0..1.
 
     The image owns its memory on the device until ``close()``, the end of a ``with`` block, or collection.
-    All methods wait for their results, and may be called from several threads.
+    Methods wait for results on the host, and may be called from several threads.
 
     Parameters
     ----------
     array : ArrayLike
         Shape ([depth,] [height,] width[, channels]), with up to 4 channels. A last axis of at most four entries
         counts channels where there are three axes or more. dtype int8, uint8, int16 or uint16 (read as -1..1 and
-        0..1), float16 or float32, or int32 or uint32. The array is copied.
+        0..1), float16 or float32, or int32 or uint32; float64 is taken as float32, and bool as uint8. The array is
+        copied. Images of Pillow may be given, too; palettes are expanded.
     channel_type : ImageChannelType | str, optional
         How its channels are read; default by the dtype.
     mipmaps : bool, default False
@@ -82,7 +92,7 @@ class Image:
     max_anisotropy : float, default 0.0
         With mipmaps, how many times longer than wide the footprint of a sample may be.
     queue : Queue, optional
-        Where the image lives and works; default: one queue on the default device.
+        Where the image lives and works; default: one queue on the device of the array, or on the default device.
     dimensions : int, optional
         Spatial dimensions, where the array's shape leaves that open (a 1D image with channels).
 
@@ -100,8 +110,7 @@ class Image:
     >>> ramp = np.arange(12, dtype=np.float32).reshape(3, 4)
     >>> with bindless.Image(ramp, queue=bindless.Queue("reference")) as image:
     ...     image.sample([[0.5, 0.5], [1.0, 0.5]])
-    array([[0. ],
-           [0.5]], dtype=float32)
+    array([0. , 0.5], dtype=float32)
     """
 
     def __init__(
@@ -119,26 +128,100 @@ class Image:
         queue: Queue | None = None,
         dimensions: int | None = None,
     ) -> None:
-        warn_of_mask(array, "array")
-        pixels = as_array("array", array)
         if queue is None:
-            queue = default_queue()
+            queue = queue_of_array(array)
         elif not isinstance(queue, Queue):
             raise InvalidError(f"queue={shown(queue)} is no Queue")
-        self._queue = queue
+        pixels = seen("array", array, queue)
         plan = planned(
-            queue.device, pixels.shape, pixels.dtype, dimensions, channel_type, mipmaps, layers, cubemap,
+            queue.device, pixels.shape, taken_dtype(pixels.dtype), dimensions, channel_type, mipmaps, layers, cubemap,
             addressing, filtering, coordinate, max_anisotropy,
         )  # fmt: skip
-        self._described, stored, shape, self._has_channel_axis, self._sampler = plan
+        self._take(plan, queue, bool(mipmaps))
+        if type(array) is not np.ndarray:
+            self._library, self._leads_on_device = library_of(array), isinstance(pixels, UsmArray)
+        store = ImageStore.filled(
+            pixels if self._has_channel_axis else pixels[..., None], self._described, plan.stored, queue
+        )
+        self._store = store
+        if self._leads_on_device:
+            hand_over(array, pixels)
+
+    _library: Library | None
+
+    def _take(self, plan: Plan, queue: Queue, mipmaps: bool) -> None:
+        """Everything but the store."""
+        self._queue, self._mipmaps = queue, mipmaps
+        self._described, self._has_channel_axis, self._sampler = plan.described, plan.has_channel_axis, plan.sampler
+        self._library, self._leads_on_device = None, False
         ratio = self._sampler.max_anisotropy
         if ratio > 1 and ratio > (most := most_anisotropy(queue.device)):
             told = f"max_anisotropy={ratio:g} samples as {most}, the most that {queue.device.name} does"
-            warnings.warn(told, SamplerWarning, stacklevel=2)
-        self._mipmaps = bool(mipmaps)
-        self._store = ImageStore(
-            pixels if self._has_channel_axis else pixels.reshape(shape), self._described, stored, queue
+            warnings.warn(told, SamplerWarning, stacklevel=3)
+
+    @classmethod
+    def from_memory(
+        cls,
+        memory: ImageMem,
+        desc: ImageDescriptor | None = None,
+        queue: Queue | None = None,
+        *,
+        addressing: AddressingMode | str | Sequence[AddressingMode | str] = AddressingMode.clamp_to_edge,
+        filtering: FilteringMode | str = FilteringMode.linear,
+        coordinate: CoordinateNormalizationMode | str = CoordinateNormalizationMode.unnormalized,
+        max_anisotropy: float = 0.0,
+        owned: bool = False,
+    ) -> Image:
+        """An image of memory that exists already, with the pixels that it has.
+
+        Parameters
+        ----------
+        memory : ImageMem
+            The memory. The image shares it, and ``close()`` leaves it to its other owners.
+        desc : ImageDescriptor, optional
+            Its descriptor, as it was allocated.
+        queue : Queue, optional
+            A queue of the memory's context and device; default: one in order.
+        addressing, filtering, coordinate, max_anisotropy : Any
+            As of ``Image``.
+        owned : bool, default False
+            Whether the image takes the memory over: then ``close()`` closes ``memory``.
+
+        Returns
+        -------
+        Image
+            With an axis of channels if the memory has several.
+
+        Raises
+        ------
+        InvalidError
+            It is no memory, or an option does not fit it.
+
+        Examples
+        --------
+        >>> queue = bindless.Queue("reference")
+        >>> with bindless.Image(np.eye(2, dtype=np.float32), queue=queue) as image:
+        ...     bindless.Image.from_memory(image.memory, queue=queue).numpy()
+        array([[1., 0.],
+               [0., 1.]], dtype=float32)
+        """
+        if not isinstance(memory, ImageMem):
+            raise InvalidError(f"memory={shown(memory)} is no ImageMem; image.memory is one")
+        stored = memory.get_descriptor()
+        if desc is not None and desc != stored:
+            raise InvalidError(
+                f"desc={shown(desc)}: the memory was allocated as {stored}; pass that, or leave desc out"
+            )
+        if queue is None:
+            queue = Queue(memory.get_device(), memory.get_context(), in_order=True)
+        elif not isinstance(queue, Queue) or queue.context is not memory.get_context():
+            raise InvalidError(f"queue={shown(queue)} is no Queue of the memory's context, {memory.get_context()!r}")
+        image = cls.__new__(cls)
+        image._take(
+            plan_of_memory(stored, addressing, filtering, coordinate, max_anisotropy), queue, stored.num_levels > 1
         )
+        image._store = ImageStore(memory if owned else ImageMem(memory), image._described, stored, queue)
+        return image
 
     @classmethod
     def from_equirectangular(
@@ -185,8 +268,6 @@ class Image:
             level = max(np.log2(height / (2 * side)), 0.0)
             values = source.sample(panorama_coordinates(directions, width, height), level=float(level))
             faces = to_storage(values, source._described.channel, codes=False)
-            if not source._has_channel_axis:
-                faces = faces[..., 0]
         return cls(faces, cubemap=True, queue=queue, **options)
 
     # ------------------------------------------------------------------ what it is
@@ -243,105 +324,8 @@ class Image:
 
     # ------------------------------------------------------------------ reading
 
-    def sample(
-        self,
-        coords: npt.ArrayLike,
-        *,
-        level: npt.ArrayLike | None = None,
-        dx: npt.ArrayLike | None = None,
-        dy: npt.ArrayLike | None = None,
-        layers: npt.ArrayLike | None = None,
-    ) -> Array:
-        """The filtered values at any coordinates.
-
-        Parameters
-        ----------
-        coords : ArrayLike
-            Shape (..., dims) in (x, y, z) order; the centre of pixel (i, j) is (i + 0.5, j + 0.5), or that divided by
-            the size with normalized coordinates. A cubemap takes directions (..., 3) of any length. A 1D image takes
-            (N,) too. NaN reads at 0.
-        level : ArrayLike, optional
-            Level of a mipmap, a number or an array that broadcasts to (...): 1 is half the size.
-        dx, dy : ArrayLike, optional
-            Instead of a level, the change of ``coords`` from one output pixel to the next in two directions, shape
-            (..., dims) or one that broadcasts to it; the level, and with ``max_anisotropy`` the shape of the
-            footprint, follow from it.
-        layers : ArrayLike, optional
-            Layer of each sample, a number or an array that broadcasts to (...). Without it every layer is sampled.
-
-        Returns
-        -------
-        Array
-            Shape (..., channels), or (layers, ..., channels) where all layers are sampled: float32 (float16 of a
-            float16 image, integers of an integer image).
-
-        Raises
-        ------
-        InvalidError
-            A shape or an option does not fit the image.
-        """
-        points, leading = points_of(self, coords, np.float64)
-        if (dx is None) != (dy is None):
-            raise InvalidError("dx and dy are given together or not at all")
-        if level is not None and dx is not None:
-            raise InvalidError("level and dx, dy exclude each other: gradients choose the level")
-        if (level is not None or dx is not None) and not self._mipmaps:
-            raise InvalidError("level, dx and dy need an image made with mipmaps=True")
-        gradients = None
-        if dx is not None and dy is not None:
-            gradients = (gradient_of(self, "dx", dx, leading), gradient_of(self, "dy", dy, leading))
-        levels = None if level is None else per_item("level", level, leading, np.float32)
-        reader = self._store.reader(self._sampler)
-        return self._over_layers(
-            layers,
-            leading,
-            lambda chosen: self._store.sample(reader, points, chosen, levels, gradients),
-            layered=self._described.type is ImageType.array,
-        )
-
-    def fetch(self, coords: npt.ArrayLike, *, level: int = 0, layers: npt.ArrayLike | None = None) -> Array:
-        """The values of single pixels, without a sampler.
-
-        Parameters
-        ----------
-        coords : ArrayLike
-            Integers of shape (..., dims) in (x, y, z) order, from 0: (i, j) is ``array[j, i]``. A 1D image takes (N,)
-            too; a cubemap takes (x, y) of a face.
-        level : int, default 0
-            Level of a mipmap.
-        layers : ArrayLike, optional
-            Layer or face of each pixel, a number or an array that broadcasts to (...). Without it every layer is
-            fetched.
-
-        Returns
-        -------
-        Array
-            Shape (..., channels), or (layers, ..., channels): float32 of normalized images, else the dtype.
-
-        Raises
-        ------
-        InvalidError
-            Coordinates or layers outside of the image, or no integers.
-        """
-        values = as_array("coords", coords)
-        if values.dtype.kind not in "iu":
-            raise InvalidError(f"coords are {values.dtype}; pixels are fetched by integers, sample() takes floats")
-        points, leading = points_of(self, values, values.dtype, fetch=True)
-        described = self._level(level)
-        for axis, extent in enumerate((described.width, described.height, described.depth)[: points.shape[1]]):
-            along = points[:, axis]
-            if along.size and not (along.min() >= 0 and along.max() < extent):
-                first = int(np.flatnonzero((along < 0) | (along >= extent))[0])
-                raise InvalidError(
-                    f"coords[{first}] is {tuple(map(int, points[first]))}; {'xyz'[axis]} is 0 to {extent - 1}"
-                )
-        points = np.ascontiguousarray(points, np.int32)
-        return self._over_layers(
-            layers,
-            leading,
-            lambda chosen: self._store.fetch(points, chosen, level),
-            layered=self._described.is_layered,
-        )
+    sample = sample
+    fetch = fetch
 
     def numpy(self, level: int = 0) -> Array:
         """The stored pixels, in the array's dtype and axes; of a smaller level, the smaller array.
@@ -362,147 +346,104 @@ class Image:
 
     # ------------------------------------------------------------------ whole pictures
 
-    def resize(self, size: int | Sequence[int]) -> Array:
-        """The picture in another size.
-
-        Where it shrinks, each pixel is the mean of the area that it covers, so that nothing aliases; where it
-        grows, the device's linear filter interpolates between pixel centres, and the edges are clamped. An
-        image with ``filtering="nearest"`` keeps its values: each pixel is the nearest one.
-
-        Parameters
-        ----------
-        size : int | Sequence[int]
-            (width, height); (width,) of a 1D image, (width, height, depth) of a 3D one.
-
-        Returns
-        -------
-        Array
-            The array's dtype (integers rounded) and axes, in the new size; every layer of an array.
-
-        Raises
-        ------
-        InvalidError
-            The size is not made of positive integers, or the image is a cubemap.
-        """
-        self._refuse_cubemap("resize")
-        sizes = sizes_of(size, len(self.size), "size", "(width, height, depth)")
-        require_room(math.prod(sizes), "size", self._bytes_of_pixel())
-        channel = self._described.channel
-        if self._sampler.filtering is FilteringMode.nearest:
-            return self._as_given(self._enlarge(sizes, channel, codes=False), sizes)
-        reduced = tuple(min(new, old) for new, old in zip(sizes, self.size))
-        if reduced == self.size:
-            return self._as_given(self._enlarge(sizes, channel, codes=False), sizes)
-        means = self._means(reduced, rounded=reduced == sizes)
-        if reduced == sizes:
-            return self._as_given(means, sizes)
-        with Image(
-            means.astype(np.float32, copy=False),
-            layers=self._described.is_layered,
-            queue=self._queue,
-            dimensions=len(sizes),
-        ) as smaller:
-            return self._as_given(smaller._enlarge(sizes, channel, codes=True), sizes)
-
-    def warp(self, matrix: npt.ArrayLike, shape: Sequence[int]) -> Array:
-        """The picture seen through an affine or projective map.
-
-        The matrix maps from the output to the input: output pixel (i, j) reads the image at
-        ``matrix @ (i + 0.5, j + 0.5, 1)``, the result of a projective matrix divided by its third component.
-        (Invert a matrix that maps input pixels to output pixels.) The input coordinates are those of ``sample``:
-        pixels, or 0..1 with normalized coordinates. With mipmaps, the level and the footprint of each pixel
-        follow from the matrix, so that parts that shrink do not alias.
-
-        Parameters
-        ----------
-        matrix : ArrayLike
-            (2, 3), affine, or (3, 3), projective.
-        shape : Sequence[int]
-            (height, width) of the output.
-
-        Returns
-        -------
-        Array
-            Shape (height, width[, channels]), with the layers first, in the array's dtype (integers rounded).
-
-        Raises
-        ------
-        InvalidError
-            The image has not two dimensions or is a cubemap, or the matrix or shape is none.
-        """
-        self._refuse_cubemap("warp")
-        if len(self.size) != 2:
-            raise InvalidError(f"warp needs a two-dimensional image; this one has {len(self.size)} dimensions")
-        full = projection_matrix(matrix)
-        height, width = sizes_of(shape, 2, "shape", "(height, width)")
-        require_room(height * width, "shape", self._bytes_of_pixel())
-        reader = self._store.reader(self._sampler)
-        picture = self._mapped(reader, full, (width, height), gradients=self._mipmaps)
-        if picture is not None:
-            return picture
-
-        def coordinates(start: int, stop: int) -> tuple[Array, tuple[Array, Array] | None]:
-            points, dx, dy = warp_coordinates(full, width, start, stop, gradients=self._mipmaps)
-            return points, None if dx is None or dy is None else (dx, dy)
-
-        result = self._draw(reader, (width, height), coordinates, self._described.channel, codes=False)
-        return self._as_given(result, (width, height))
-
-    def _bytes_of_pixel(self) -> int:
-        """Of a result: in all its layers."""
-        return max(self.num_layers, 1) * self.num_channels * self.dtype.itemsize
+    resize = resize
+    warp = warp
 
     _means = means
     _enlarge = enlarge
+    _mapped = mapped
+    _draw = draw
 
-    def _mapped(
-        self, reader: Reader, matrix: npt.NDArray[np.float64], sizes: tuple[int, int], *, gradients: bool
-    ) -> Array | None:
-        """A picture of every layer made by the device, shaped as given; None where the processor has to."""
-        picture = mapped(self._queue, self._store, reader, matrix, sizes, self._described, gradients=gradients)
-        return None if picture is None else self._as_given(picture, sizes)
+    # ------------------------------------------------------------------ new pixels
 
-    def _draw(
-        self,
-        reader: Reader,
-        sizes: Sequence[int],
-        coordinates: Callable[[int, int], tuple[Array, tuple[Array, Array] | None]],
-        channel: Channel,
-        *,
-        codes: bool,
-    ) -> Array:
-        """A picture of every layer, block by block, each made, sampled and stored before it leaves the cache.
+    def update(self, array: npt.ArrayLike) -> Event | None:
+        """Gives the image new pixels, in all levels. Nothing is allocated but, at the first time, buffers.
+
+        Commands that read the image and were submitted to its queue before read the old pixels, and those that are
+        submitted afterwards the new ones.
 
         Parameters
         ----------
-        sizes : Sequence[int]
-            Of the picture, in (x, y, z) order.
-        coordinates : Callable[[int, int], tuple[Array, tuple[Array, Array] | None]]
-            Gives those of a range of rows (slices, pixels), (N, dims), and their gradients.
-        channel : Channel
-            How the picture is stored.
-        codes : bool
-            Whether samples are stored codes rather than 0..1 or -1..1.
+        array : ArrayLike
+            Of any library, of the shape and dtype of the image's array.
+
+        Returns
+        -------
+        Event | None
+            Of pixels on the device, which are read until then; their library's current stream comes after it. None of
+            pixels of the host: they have been read, and may be overwritten.
+
+        Raises
+        ------
+        InvalidError
+            Another shape or dtype, or the image was closed.
+
+        Examples
+        --------
+        >>> with bindless.Image(np.zeros((2, 2), np.float32), queue=bindless.Queue("reference")) as image:
+        ...     image.update(np.eye(2, dtype=np.float32))
+        ...     image.fetch([1, 1])
+        array(1., dtype=float32)
         """
-        layered = self._described.is_layered
-        shape = (self.num_layers if layered else 1, *reversed(sizes), self.num_channels)
-        result = empty_result(shape, channel.storage)
+        pixels = seen("array", array, self._queue)
+        if pixels.shape != self.shape or taken_dtype(pixels.dtype) != self.dtype:
+            raise InvalidError(
+                f"an array of {pixels.dtype} of shape {pixels.shape}; update takes {self.dtype} of shape {self.shape}, "
+                "as the image has: make another Image of it"
+            )
+        event = self._store.fill(pixels if self._has_channel_axis else pixels[..., None], again=True)
+        hand_over(array, pixels)
+        return event
 
-        def fill(start: int, stop: int) -> None:
-            points, gradients = coordinates(start, stop)
-            for layer, picture in enumerate(result):
-                values = self._store.sample(reader, points, layer if layered else None, None, gradients)
-                part = picture[start:stop]
-                to_storage(values.reshape(part.shape), channel, codes=codes, out=part)
+    # ------------------------------------------------------------------ for kernels
 
-        in_blocks(fill, sizes[-1], int(np.prod(sizes[:-1])))
-        return result
+    @property
+    def handle(self) -> SampledImageHandle:
+        """The sampled image, for kernels and functions that take handles; it ends with ``close()``.
 
-    def _as_given(self, result: Array, sizes: Sequence[int]) -> Array:
-        """A picture with the axes of the array that the image was made from."""
-        layers = (self.num_layers,) if self._described.is_layered else ()
-        channels = (self.num_channels,) if self._has_channel_axis else ()
-        return result.reshape(*layers, *reversed(tuple(sizes)), *channels)
+        Its coordinates are pixels. They are 0..1 over each dimension with ``coordinate="normalized"``, and always so of
+        mipmaps, of repeating addresses and, as directions, of cubemaps: then the hardware takes nothing else.
+
+        A kernel takes the ``Image`` itself, too: as a sampled image, and for a parameter that the source declares as
+        ``unsampled_image_handle`` as ``unsampled_handle()``. Unlike this handle, that keeps the image until the kernel
+        is complete.
+
+        Raises
+        ------
+        InvalidError
+            The image was closed.
+        """
+        return self._store.reader(self._sampler).handle
+
+    def unsampled_handle(self, level: int = 0) -> UnsampledImageHandle:
+        """The image without a sampler, which kernels also write; it ends with ``close()``.
+
+        Parameters
+        ----------
+        level : int, default 0
+            Level of a mipmap.
+
+        Raises
+        ------
+        InvalidError
+            The image was closed, or has no such level.
+        """
+        self._level(level)
+        return self._store.unsampled_handle(level)
+
+    @property
+    def memory(self) -> ImageMem:
+        """The memory, with channels and layers that are only stored; the image owns it, and closes it in ``close()``.
+
+        Raises
+        ------
+        InvalidError
+            The image was closed.
+        """
+        return self._store.memory()
+
+    def _image_handle(self, sampled: bool) -> HeldHandle:
+        return self._store.held(self.handle if sampled else self._store.unsampled_handle(0))
 
     # ------------------------------------------------------------------ lifetime
 
@@ -545,37 +486,3 @@ class Image:
                 raise InvalidError(f"level={level}: this image has one level, 0; mipmaps=True makes more")
             return self._described
         return self._store.descriptor.get_mip_level_desc(level)
-
-    def _over_layers(
-        self, layers: npt.ArrayLike | None, leading: tuple[int, ...], read: Callable[[Any], Array], *, layered: bool
-    ) -> Array:
-        """Calls ``read`` with None, a layer or (N,) layers, as the image needs it, and shapes the results.
-
-        Parameters
-        ----------
-        layers : ArrayLike | None
-            As the user gave them; None reads every layer.
-        leading : tuple[int, ...]
-            Shape of the coordinates.
-        read : Callable[[Any], Array]
-            Gives (N, channels).
-        layered : bool
-            Whether the read chooses a layer at all.
-        """
-
-        def shaped(layer: Any) -> Array:
-            return read(layer).reshape(*leading, self.num_channels)
-
-        if not layered:
-            if layers is not None:
-                raise InvalidError(f"layers={shown(layers)}: there are none to choose; layers=True makes them")
-            return shaped(None)
-        count = self.num_layers
-        if layers is None:
-            return np.stack([shaped(layer) for layer in range(count)])
-        given = as_array("layers", layers)
-        if given.dtype.kind not in "iu":
-            raise InvalidError(f"layers have dtype {given.dtype}; they are integers")
-        if given.size and not (given.min() >= 0 and given.max() < count):
-            raise InvalidError(f"layers run from {given.min()} to {given.max()}; this image has 0 to {count - 1}")
-        return shaped(per_item("layers", given, leading, np.uint32))

@@ -10,6 +10,7 @@ the processor does the same arithmetic. Both give the same pixels.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,9 @@ from ..model.image_descriptor import ImageDescriptor
 from ..submission.event import Event
 from ..sycl.kernel.kernel import Kernel
 from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray
 from .area_filter import to_storage
+from .array_library import AnyArray
 from .builtin_kernels import builtin_kernel, launch
 from .row_blocks import in_blocks
 
@@ -30,7 +33,9 @@ __all__ = ["fill_levels", "halve"]
 Array = npt.NDArray[Any]
 
 
-def fill_levels(memory: ImageMem, desc: ImageDescriptor, pixels: Array, queue: Queue) -> None:
+def fill_levels(
+    memory: ImageMem, desc: ImageDescriptor, pixels: AnyArray, queue: Queue, after: Iterable[Event] = ()
+) -> Event:
     """Fills all levels of a mipmap from the pixels of level 0; waits.
 
     Parameters
@@ -39,28 +44,37 @@ def fill_levels(memory: ImageMem, desc: ImageDescriptor, pixels: Array, queue: Q
         Of the mipmap.
     desc : ImageDescriptor
         Its descriptor.
-    pixels : Array
-        C-contiguous, of the shape and dtype of the descriptor.
+    pixels : AnyArray
+        C-contiguous, of the shape and dtype of the descriptor; on the host or the device.
     queue : Queue
         Does the work.
+    after : Iterable[Event], default ()
+        What it comes after.
+
+    Returns
+    -------
+    Event
+        Of the last level.
     """
     first = desc.get_mip_level_desc(0)
-    uploaded = queue.ext_oneapi_copy(pixels, memory.get_mip_level_mem_handle(0), dst_desc=first)
+    done = queue.ext_oneapi_copy(pixels, memory.get_mip_level_mem_handle(0), dst_desc=first, depends_on=after)
     kernel = builtin_kernel(queue, f"downsample_{desc.dimensions}d_{desc.channel.kind}")
     if kernel is not None:
-        _halve_on_device(memory, desc, kernel, queue, uploaded)
-        return
-    uploaded.wait()
+        return _halve_on_device(memory, desc, kernel, queue, done)
+    done.wait()
+    smaller = pixels.numpy(queue) if isinstance(pixels, UsmArray) else pixels
     for level in range(1, desc.num_levels):
-        pixels = halve(pixels, desc.channel)
+        smaller = halve(smaller, desc.channel)
         target = memory.get_mip_level_mem_handle(level)
-        queue.ext_oneapi_copy(pixels, target, dst_desc=desc.get_mip_level_desc(level)).wait()
+        done = queue.ext_oneapi_copy(smaller, target, dst_desc=desc.get_mip_level_desc(level))
+        done.wait()
+    return done
 
 
 # ------------------------------------------------------------------ on the device
 
 
-def _halve_on_device(memory: ImageMem, desc: ImageDescriptor, kernel: Kernel, queue: Queue, ready: Event) -> None:
+def _halve_on_device(memory: ImageMem, desc: ImageDescriptor, kernel: Kernel, queue: Queue, ready: Event) -> Event:
     form = np.uint32(desc.channel.index << 16 | desc.num_channels << 24)
     levels = [desc.get_mip_level_desc(level) for level in range(desc.num_levels)]
     images = [
@@ -74,6 +88,7 @@ def _halve_on_device(memory: ImageMem, desc: ImageDescriptor, kernel: Kernel, qu
             arguments = (images[level - 1], images[level], *sizes, form)
             ready = launch(queue, kernel, x * y * z, *arguments, depends_on=ready)
         ready.wait()
+        return ready
     finally:
         for image in images:
             destroy_image_handle(image, queue)

@@ -15,7 +15,7 @@ from ..model.image_descriptor import ImageDescriptor
 from ..model.sampler import BindlessImageSampler
 from ..sycl.device.device import Device
 
-__all__ = ["Plan", "planned"]
+__all__ = ["Plan", "plan_of_memory", "planned", "taken_dtype"]
 
 _KINDS_KEPT = 256
 
@@ -92,6 +92,38 @@ def _planned(
 
 
 _remembered = lru_cache(_KINDS_KEPT)(_planned)
+
+
+def plan_of_memory(
+    stored: ImageDescriptor,
+    addressing: AddressingMode | str | Sequence[AddressingMode | str],
+    filtering: FilteringMode | str,
+    coordinate: CoordinateNormalizationMode | str,
+    max_anisotropy: float,
+) -> Plan:
+    """The plan of an image of memory with a descriptor, all of which the user sees.
+
+    Raises
+    ------
+    InvalidError
+        An option is not known, or does not fit.
+    """
+    mipmaps = stored.type is ImageType.mipmap
+    described = replace(stored, type=ImageType.standard, num_levels=1) if mipmaps else stored
+    sampler = BindlessImageSampler(
+        addressing, coordinate, filtering, mipmap_filtering=filtering, max_anisotropy=max_anisotropy
+    )
+    _require_filter(described, sampler, mipmaps)
+    return Plan(described, stored, described.shape, described.num_channels > 1, sampler)
+
+
+def taken_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype that an array is taken as: float64 as float32, bool as uint8, others as they are in native order."""
+    if dtype.isnative and dtype.kind not in "bf":
+        return dtype
+    if dtype.kind == "b":
+        return np.dtype(np.uint8)
+    return np.dtype(np.float32) if dtype.kind == "f" and dtype.itemsize == 8 else dtype.newbyteorder("=")
 
 
 def _require_filter(described: ImageDescriptor, sampler: BindlessImageSampler, mipmaps: bool) -> None:

@@ -1,0 +1,90 @@
+"""``Library``: the library that an array belongs to, to which results go back.
+
+Arrays of other libraries are seen in place (``foreign_array``): on the host as numpy arrays, on a device as
+``UsmArray``. Of the library itself only its ``from_dlpack`` is used.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, Union
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.errors import InvalidError
+from ..model.host_array import as_array
+from ..model.masked_arrays import warn_of_mask
+from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray
+from ..sycl.usm.array_import import foreign_array
+from .pillow_arrays import array_of_pillow
+
+__all__ = ["AnyArray", "Library", "hand_over", "library_of", "seen"]
+
+Array = npt.NDArray[Any]
+AnyArray = Union[Array, UsmArray]
+Library = Callable[[Any], Any]
+"""``from_dlpack`` of a library: makes its array of a numpy array or a ``UsmArray``, in place. On a device the library's
+current stream comes after the work submitted so far that uses the memory."""
+
+_OWN = (np.ndarray, np.generic, UsmArray)
+# ``from_dlpack`` by the type of the array; None of types that have none.
+_known: dict[type, Library | None] = {}
+
+
+def library_of(value: object) -> Library | None:
+    """The library of an array; None for numpy, for ``UsmArray`` and for what is no array of another library."""
+    kind = type(value)
+    if kind in _known:
+        return _known[kind]
+    found: Library | None = None
+    if not isinstance(value, _OWN) and hasattr(value, "__dlpack__"):
+        space = getattr(value, "__array_namespace__", None)
+        module = sys.modules.get(kind.__module__.partition(".")[0]) if space is None else space()
+        found = getattr(module, "from_dlpack", None)
+    _known[kind] = found
+    return found
+
+
+def seen(name: str, value: Any, queue: Queue) -> AnyArray:
+    """An argument as a numpy array, or where it lies on a device as a ``UsmArray``, in place if its library allows.
+
+    Raises
+    ------
+    InvalidError
+        It is no array, or memory of a device that the queue does not reach.
+    """
+    if type(value) is np.ndarray:
+        return value
+    if isinstance(value, UsmArray):
+        if value.context is not queue.context:
+            raise InvalidError(f"{name} {value!r} is memory of another context than that of {queue!r}")
+        return value
+    try:
+        found = foreign_array(value, queue)
+    except (BufferError, RuntimeError, TypeError) as error:  # its library refuses
+        raise InvalidError(f"{name}: a {type(value).__name__} does not give its memory: {error}") from error
+    if isinstance(found, UsmArray):
+        return found
+    if found is value:
+        warn_of_mask(value, name)
+        pillow = array_of_pillow(value)
+        found = value if pillow is None else pillow
+    return as_array(name, found)
+
+
+def hand_over(value: object, array: AnyArray) -> None:
+    """Orders the current stream of an argument's library after the work submitted so far that uses the argument.
+
+    Parameters
+    ----------
+    value : object
+        The argument as the caller gave it.
+    array : AnyArray
+        As ``seen`` gave it.
+    """
+    library = library_of(value)
+    if library is not None and isinstance(array, UsmArray) and array.size:
+        library(array)

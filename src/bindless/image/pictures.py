@@ -1,0 +1,276 @@
+"""``resize`` and ``warp``: methods of ``Image`` that make whole pictures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..bindless_images.result_arrays import empty_result
+from ..bindless_images.warp_call import sample_picture
+from ..model.channels import Channel
+from ..model.enums import FilteringMode, ImageType
+from ..model.errors import InvalidError
+from ..model.image_call import PictureMap
+from ..submission.event import Event
+from .area_filter import to_storage
+from .arguments import sizes_of
+from .array_library import AnyArray
+from .builtin_kernels import makes_pictures
+from .coordinates import projection_matrix, warp_coordinates
+from .packing import After
+from .results import Result
+from .row_blocks import in_blocks, require_room
+
+if TYPE_CHECKING:
+    from .device_image import Reader
+    from .image import Image
+
+__all__ = ["draw", "mapped", "resize", "warp"]
+
+Array = npt.NDArray[Any]
+
+
+def resize(image: Image, size: int | Sequence[int], *, out: Any = None) -> Any:
+    """The picture in another size.
+
+    Where it shrinks, each pixel is the mean of the area that it covers, so that nothing aliases; where it
+    grows, the device's linear filter interpolates between pixel centres, and the edges are clamped. An
+    image with ``filtering="nearest"`` keeps its values: each pixel is the nearest one.
+
+    Parameters
+    ----------
+    size : int | Sequence[int]
+        (width, height); (width,) of a 1D image, (width, height, depth) of a 3D one.
+    out : ArrayLike, optional
+        Array of any library for the picture, of its shape and dtype, contiguous.
+
+    Returns
+    -------
+    ArrayLike
+        ``out``, or an array of the library that the image was made from: the array's dtype (integers rounded) and
+        axes, in the new size; every layer of an array.
+
+    Raises
+    ------
+    InvalidError
+        The size is not made of positive integers, or the image is a cubemap.
+
+    Examples
+    --------
+    >>> with bindless.Image(np.arange(4.0), queue=bindless.Queue("reference")) as image:
+    ...     image.resize(2)
+    array([0.5, 2.5], dtype=float32)
+    """
+    image._refuse_cubemap("resize")
+    sizes = sizes_of(size, len(image.size), "size", "(width, height, depth)")
+    require_room(math.prod(sizes), "size", _bytes_of_pixel(image))
+    result = _result(image, sizes, out)
+    return _given(image, result, _resized(image, sizes))
+
+
+def _resized(image: Image, sizes: tuple[int, ...]) -> Array:
+    channel = image._described.channel
+    if image._sampler.filtering is FilteringMode.nearest:
+        return image._enlarge(sizes, channel, codes=False)
+    reduced = tuple(min(new, old) for new, old in zip(sizes, image.size))
+    if reduced == image.size:
+        return image._enlarge(sizes, channel, codes=False)
+    means = image._means(reduced, rounded=reduced == sizes)
+    if reduced == sizes:
+        return means
+    layered = image._described.is_layered
+    with type(image)(
+        means.astype(np.float32, copy=False), layers=layered, queue=image._queue, dimensions=len(sizes)
+    ) as smaller:
+        return smaller._enlarge(sizes, channel, codes=True)
+
+
+def warp(image: Image, matrix: npt.ArrayLike, shape: Sequence[int], *, out: Any = None) -> Any:
+    """The picture seen through an affine or projective map.
+
+    The matrix maps from the output to the input: output pixel (i, j) reads the image at
+    ``matrix @ (i + 0.5, j + 0.5, 1)``, the result of a projective matrix divided by its third component.
+    (Invert a matrix that maps input pixels to output pixels.) The input coordinates are those of ``sample``:
+    pixels, or 0..1 with normalized coordinates. With mipmaps, the level and the footprint of each pixel
+    follow from the matrix, so that parts that shrink do not alias.
+
+    Parameters
+    ----------
+    matrix : ArrayLike
+        (2, 3), affine, or (3, 3), projective.
+    shape : Sequence[int]
+        (height, width) of the output.
+    out : ArrayLike, optional
+        Array of any library for the picture, of its shape and dtype, contiguous. Where it lies on the device nothing
+        waits.
+
+    Returns
+    -------
+    ArrayLike
+        ``out``, or an array of the library that the image was made from, on the device if that array was there:
+        shape (height, width[, channels]), with the layers first, in the array's dtype (integers rounded).
+
+    Raises
+    ------
+    InvalidError
+        The image has not two dimensions or is a cubemap, or the matrix or shape is none.
+
+    Examples
+    --------
+    >>> with bindless.Image(np.eye(2, dtype=np.float32), queue=bindless.Queue("reference")) as image:
+    ...     image.warp([[-1, 0, 2], [0, 1, 0]], (2, 2))
+    array([[0., 1.],
+           [1., 0.]], dtype=float32)
+    """
+    image._refuse_cubemap("warp")
+    if len(image.size) != 2:
+        raise InvalidError(f"warp needs a two-dimensional image; this one has {len(image.size)} dimensions")
+    full = projection_matrix(matrix)
+    height, width = sizes_of(shape, 2, "shape", "(height, width)")
+    require_room(height * width, "shape", _bytes_of_pixel(image))
+    result = _result(image, (width, height), out)
+    reader = image._store.reader(image._sampler)
+    if _follows(image, gradients=image._mipmaps):
+        on_device = result.on_device or (out is None and image._leads_on_device)
+        values = result.in_usm() if on_device else result.on_host()
+        after = _map(image, reader, full, (width, height), values, gradients=image._mipmaps)
+        return result.given(values, after, image._library)
+
+    def coordinates(start: int, stop: int) -> tuple[Array, tuple[Array, Array] | None]:
+        points, dx, dy = warp_coordinates(full, width, start, stop, gradients=image._mipmaps)
+        return points, None if dx is None or dy is None else (dx, dy)
+
+    return _given(
+        image, result, draw(image, reader, (width, height), coordinates, image._described.channel, codes=False)
+    )
+
+
+def _bytes_of_pixel(image: Image) -> int:
+    """Of a result: in all its layers."""
+    return max(image.num_layers, 1) * image.num_channels * image.dtype.itemsize
+
+
+def _result(image: Image, sizes: Sequence[int], out: Any) -> Result:
+    """A picture with the axes of the array that the image was made from."""
+    layers = (image.num_layers,) if image._described.is_layered else ()
+    channels = (image.num_channels,) if image._has_channel_axis else ()
+    return Result(image._queue, out, (*layers, *reversed(tuple(sizes)), *channels), image.dtype)
+
+
+def _given(image: Image, result: Result, picture: Array) -> Any:
+    """A picture that was made on the host, for the caller."""
+    values: AnyArray = picture.reshape(result.shape)
+    after: After = ()
+    if result.array is None and image._leads_on_device:
+        target = result.in_usm()
+        after = (image._queue.memcpy(target, values),)
+        values = target
+    return result.given(values, after, image._library)
+
+
+def _follows(image: Image, *, gradients: bool) -> bool:
+    """Whether the device follows maps of the image itself, with the levels of a mipmap chosen by them or not."""
+    desc = image._store.descriptor
+    operation = "warp_grad" if gradients and desc.type is ImageType.mipmap else "warp"
+    geometry = "2d_array" if desc.type is ImageType.array else "2d"
+    return makes_pictures(image._queue, f"{operation}_{geometry}_{image._described.channel.kind}")
+
+
+def _map(
+    image: Image,
+    reader: Reader,
+    matrix: npt.NDArray[np.float64],
+    sizes: tuple[int, int],
+    values: AnyArray,
+    *,
+    gradients: bool,
+) -> After:
+    """Every layer through a map from output to input coordinates, made by the device.
+
+    Parameters
+    ----------
+    reader : Reader
+        Of the image; its scale and bias are applied to the coordinates.
+    matrix : NDArray[np.float64]
+        (3, 3).
+    sizes : tuple[int, int]
+        (width, height) of the picture.
+    values : AnyArray
+        Contiguous, with as many elements as the layers of the picture have; on the host this waits.
+    gradients : bool
+        Whether the level of a mipmap follows from the map.
+
+    Returns
+    -------
+    After
+        The events of values on the device.
+    """
+    store = image._store
+    width, height = sizes
+    picture = PictureMap(tuple(matrix.ravel().tolist()), width, height)
+    if reader.scale is not None and reader.bias is not None:
+        (scale_x, scale_y), (bias_x, bias_y) = reader.scale.tolist(), reader.bias.tolist()
+        picture = replace(picture, scale=(scale_x, scale_y), bias=(bias_x, bias_y))
+    layers = values.reshape(image.num_layers, height, width, image.num_channels)
+    by_level = gradients and store.descriptor.type is ImageType.mipmap
+    events = [
+        sample_picture(
+            image._queue, reader.handle, picture, layers[layer], layer=layer, gradients=by_level, depends_on=store.ready
+        )
+        for layer in range(image.num_layers)
+    ]
+    return tuple(event for event in events if isinstance(event, Event))
+
+
+def mapped(
+    image: Image, reader: Reader, matrix: npt.NDArray[np.float64], sizes: tuple[int, int], *, gradients: bool
+) -> Array | None:
+    """A picture of every layer made by the device, (layers, height, width, channels); None where the processor has
+    to."""
+    if not _follows(image, gradients=gradients):
+        return None
+    result = empty_result((image.num_layers, sizes[1], sizes[0], image.num_channels), image.dtype)
+    _map(image, reader, matrix, sizes, result, gradients=gradients)
+    return result
+
+
+def draw(
+    image: Image,
+    reader: Reader,
+    sizes: Sequence[int],
+    coordinates: Callable[[int, int], tuple[Array, tuple[Array, Array] | None]],
+    channel: Channel,
+    *,
+    codes: bool,
+) -> Array:
+    """A picture of every layer, block by block, each made, sampled and stored before it leaves the cache.
+
+    Parameters
+    ----------
+    sizes : Sequence[int]
+        Of the picture, in (x, y, z) order.
+    coordinates : Callable[[int, int], tuple[Array, tuple[Array, Array] | None]]
+        Gives those of a range of rows (slices, pixels), (N, dims), and their gradients.
+    channel : Channel
+        How the picture is stored.
+    codes : bool
+        Whether samples are stored codes rather than 0..1 or -1..1.
+    """
+    layered = image._described.is_layered
+    shape = (image.num_layers if layered else 1, *reversed(sizes), image.num_channels)
+    result = empty_result(shape, channel.storage)
+
+    def fill(start: int, stop: int) -> None:
+        points, gradients = coordinates(start, stop)
+        for layer, picture in enumerate(result):
+            values = image._store.sample(reader, points, layer if layered else None, None, gradients)
+            part = picture[start:stop]
+            to_storage(values.reshape(part.shape), channel, codes=codes, out=part)
+
+    in_blocks(fill, sizes[-1], int(np.prod(sizes[:-1])))
+    return result

@@ -1,0 +1,142 @@
+"""Where the results of ``Image``'s methods go: an array that the caller gives, or a new one of the caller's library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ..bindless_images.result_arrays import empty_result
+from ..model.errors import InvalidError
+from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray, usm_empty
+from ..sycl.usm.array_import import foreign_array
+from ..sycl.usm.strides import reach
+from .array_library import AnyArray, Library, hand_over
+from .packing import After
+
+__all__ = ["Result"]
+
+
+class Result:
+    """The result of one call.
+
+    Parameters
+    ----------
+    queue : Queue
+        Of the image.
+    out : Any
+        As the caller gave it, or None.
+    shape : tuple[int, ...]
+        Of the result.
+    dtype : np.dtype[Any]
+        Of the result.
+    inputs : Iterable[AnyArray | None], default ()
+        Arrays that the call reads.
+
+    Attributes
+    ----------
+    array : AnyArray | None
+        ``out`` in place, or None.
+    shape : tuple[int, ...]
+        Of the result.
+
+    Raises
+    ------
+    InvalidError
+        ``out`` is no array of this shape and dtype that can be written, or shares memory with an input.
+    """
+
+    def __init__(
+        self,
+        queue: Queue,
+        out: Any,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        inputs: Iterable[AnyArray | None] = (),
+    ) -> None:
+        self._queue, self._out, self.shape, self._dtype = queue, out, shape, dtype
+        self.array: AnyArray | None = None
+        if out is not None:
+            self.array = _checked(queue, out, shape, dtype)
+            for given in inputs:
+                if given is not None and _overlap(self.array, given):
+                    raise InvalidError("out shares memory with an argument: give another array")
+
+    @property
+    def on_device(self) -> bool:
+        """Whether ``out`` lies on the device."""
+        return isinstance(self.array, UsmArray)
+
+    def on_host(self) -> np.ndarray[Any, Any]:
+        """Contiguous memory of the host for the values: that of ``out`` where it lies there."""
+        if isinstance(self.array, np.ndarray):
+            return self.array
+        return empty_result(self.shape, self._dtype)
+
+    def in_usm(self) -> UsmArray:
+        """Contiguous memory of the device for the values: that of ``out`` where it lies there."""
+        if isinstance(self.array, UsmArray):
+            return self.array
+        return usm_empty(self.shape, self._dtype, self._queue)
+
+    def given(self, values: AnyArray, after: After = (), library: Library | None = None) -> Any:
+        """The result for the caller, from what ``on_host`` or ``in_usm`` gave.
+
+        Parameters
+        ----------
+        values : AnyArray
+            It, filled, on the device by commands of the queue.
+        after : After
+            These commands, in a queue out of order.
+        library : Library | None
+            Whose array it becomes; None is numpy's, or ``UsmArray``.
+        """
+        if self.array is None:
+            return values if library is None else library(values)
+        if self.array is values:
+            pass
+        elif isinstance(self.array, np.ndarray) and isinstance(values, np.ndarray):
+            self.array[...] = values
+        elif values.size:
+            event = self._queue.memcpy(self.array, values, depends_on=after)
+            if isinstance(self.array, np.ndarray):
+                event.wait()
+        hand_over(self._out, self.array)
+        return self._out
+
+
+def _checked(queue: Queue, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> AnyArray:
+    array: AnyArray | object = foreign_array(out, queue)
+    if isinstance(array, np.ndarray):
+        fits = array.flags.c_contiguous and array.flags.writeable
+    elif isinstance(array, UsmArray):
+        fits = array.is_contiguous and not array.read_only
+        if array.context is not queue.context:
+            raise InvalidError(f"out {array!r} is memory of another context than that of {queue!r}")
+    else:
+        raise InvalidError(f"out is a {type(out).__name__}; it is an array of {dtype} of shape {shape}")
+    if tuple(array.shape) != shape or array.dtype != dtype:
+        raise InvalidError(
+            f"out is {array.dtype} of shape {tuple(array.shape)}; the result is {dtype} of shape {shape}"
+        )
+    if not fits:
+        raise InvalidError("out is not C-contiguous or not writable: give a fresh array, and copy from that")
+    return array
+
+
+def _overlap(one: AnyArray, other: AnyArray) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return np.may_share_memory(one, other)
+    if not one.size or not other.size:
+        return False
+    (first, last), (start, end) = _place(one), _place(other)
+    return first < end and start < last
+
+
+def _place(array: AnyArray) -> tuple[int, int]:
+    """Addresses of the first byte and of the one after the last; of the host and of devices they differ."""
+    address = array.address if isinstance(array, UsmArray) else int(array.__array_interface__["data"][0])
+    first, last = reach(array.shape, array.strides, array.itemsize)
+    return address + first, address + last

@@ -1,0 +1,229 @@
+"""``sample`` and ``fetch``: methods of ``Image``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.enums import ImageType
+from ..model.errors import InvalidError
+from ..model.host_array import as_array
+from ..model.image_descriptor import ImageDescriptor
+from ..model.message_values import shown
+from ..sycl.usm import UsmArray
+from .arguments import coordinate_axes, gradient_of, per_item, points_of
+from .array_library import AnyArray, hand_over, library_of, seen
+from .device_sampling import fetch_on_device, sample_on_device
+from .results import Result
+
+if TYPE_CHECKING:
+    from .image import Image
+
+__all__ = ["fetch", "sample"]
+
+Array = npt.NDArray[Any]
+
+
+def sample(
+    image: Image,
+    coords: npt.ArrayLike,
+    *,
+    level: npt.ArrayLike | None = None,
+    dx: npt.ArrayLike | None = None,
+    dy: npt.ArrayLike | None = None,
+    layers: npt.ArrayLike | None = None,
+    out: Any = None,
+) -> Any:
+    """The filtered values at any coordinates.
+
+    The arrays may be of any library. With coordinates on the image's device the values stay there: their library's
+    current stream comes after the work, and nothing waits.
+
+    Parameters
+    ----------
+    coords : ArrayLike
+        Shape (..., dims) in (x, y, z) order; the centre of pixel (i, j) is (i + 0.5, j + 0.5), or that divided by
+        the size with normalized coordinates. A cubemap takes directions (..., 3) of any length. A 1D image takes
+        (N,) too. NaN reads at 0.
+    level : ArrayLike, optional
+        Level of a mipmap, a number or an array that broadcasts to (...): 1 is half the size.
+    dx, dy : ArrayLike, optional
+        Instead of a level, the change of ``coords`` from one output pixel to the next in two directions, shape
+        (..., dims) or one that broadcasts to it; the level, and with ``max_anisotropy`` the shape of the
+        footprint, follow from it.
+    layers : ArrayLike, optional
+        Layer of each sample, a number or an array that broadcasts to (...). Without it every layer is sampled. On a
+        device they are not checked.
+    out : ArrayLike, optional
+        Array of any library for the values, of their shape and dtype, contiguous.
+
+    Returns
+    -------
+    ArrayLike
+        ``out``, or an array of the library of ``coords``, of shape (..., channels), or (layers, ..., channels) where
+        all layers are sampled, without the axis of channels where the image's array has none: float32 (float16 of a
+        float16 image, integers of an integer image).
+
+    Raises
+    ------
+    InvalidError
+        A shape or an option does not fit the image.
+
+    Examples
+    --------
+    >>> with bindless.Image(np.eye(3, dtype=np.float32), queue=bindless.Queue("reference")) as image:
+    ...     image.sample([[1.0, 0.5], [1.5, 1.5]])
+    array([0.5, 1. ], dtype=float32)
+    """
+    if (dx is None) != (dy is None):
+        raise InvalidError("dx and dy are given together or not at all")
+    if level is not None and dx is not None:
+        raise InvalidError("level and dx, dy exclude each other: gradients choose the level")
+    if (level is not None or dx is not None) and not image._mipmaps:
+        raise InvalidError("level, dx and dy need an image made with mipmaps=True")
+    given = {"coords": coords, "level": level, "dx": dx, "dy": dy, "layers": layers}
+    arrays = {name: seen(name, value, image._queue) for name, value in given.items() if value is not None}
+    leading = coordinate_axes(image, arrays["coords"]).shape[:-1]
+    every = _reads_every_layer(image, arrays, layered=image._described.type is ImageType.array)
+    result = _result(image, out, every, leading, arrays)
+    reader = image._store.reader(image._sampler)
+    if result.on_device or any(isinstance(array, UsmArray) for array in arrays.values()):
+        there, after = sample_on_device(image, reader, arrays, leading, result, every)
+        for name, array in arrays.items():
+            hand_over(given[name], array)
+        return result.given(there, after, library_of(coords))
+    points = points_of(image, as_array("coords", arrays["coords"]), np.float64)
+    gradients = None
+    if dx is not None:
+        gradients = (gradient_of(image, "dx", arrays["dx"], leading), gradient_of(image, "dy", arrays["dy"], leading))
+    levels = None if level is None else per_item("level", arrays["level"], leading, np.float32)
+    chosen = None if layers is None else per_item("layers", arrays["layers"], leading, np.uint32)
+
+    def read(layer: Any, part: Array | None) -> Array:
+        return image._store.sample(reader, points, layer, levels, gradients, part)
+
+    values = _each_layer(image, result, every, chosen, len(points), read)
+    return result.given(values, library=library_of(coords))
+
+
+def fetch(
+    image: Image, coords: npt.ArrayLike, *, level: int = 0, layers: npt.ArrayLike | None = None, out: Any = None
+) -> Any:
+    """The values of single pixels, without a sampler.
+
+    The arrays may be of any library, as those of ``sample``.
+
+    Parameters
+    ----------
+    coords : ArrayLike
+        Integers of shape (..., dims) in (x, y, z) order, from 0: (i, j) is ``array[j, i]``. A 1D image takes (N,)
+        too; a cubemap takes (x, y) of a face. On a device they are not checked.
+    level : int, default 0
+        Level of a mipmap.
+    layers : ArrayLike, optional
+        Layer or face of each pixel, a number or an array that broadcasts to (...). Without it every layer is
+        fetched. On a device they are not checked.
+    out : ArrayLike, optional
+        Array of any library for the values, of their shape and dtype, contiguous.
+
+    Returns
+    -------
+    ArrayLike
+        ``out``, or an array of the library of ``coords``, of shape (..., channels), or (layers, ..., channels),
+        without the axis of channels where the image's array has none: float32 of normalized images, else the dtype.
+
+    Raises
+    ------
+    InvalidError
+        Coordinates or layers outside of the image, or no integers.
+
+    Examples
+    --------
+    >>> with bindless.Image(np.eye(3, dtype=np.float32), queue=bindless.Queue("reference")) as image:
+    ...     image.fetch([[1, 1], [2, 1]])
+    array([1., 0.], dtype=float32)
+    """
+    given = {"coords": coords, "layers": layers}
+    arrays = {name: seen(name, value, image._queue) for name, value in given.items() if value is not None}
+    values = arrays["coords"]
+    if values.dtype.kind not in "iu":
+        raise InvalidError(f"coords are {values.dtype}; pixels are fetched by integers, sample() takes floats")
+    leading = coordinate_axes(image, values, fetch=True).shape[:-1]
+    described = image._level(level)
+    every = _reads_every_layer(image, arrays, layered=image._described.is_layered)
+    result = _result(image, out, every, leading, arrays)
+    if result.on_device or any(isinstance(array, UsmArray) for array in arrays.values()):
+        fetched, after = fetch_on_device(image, level, arrays, leading, result, every)
+        for name, array in arrays.items():
+            hand_over(given[name], array)
+        return result.given(fetched, after, library_of(coords))
+    points = points_of(image, as_array("coords", values), values.dtype, fetch=True)
+    _require_inside(points, leading, described)
+    places = np.ascontiguousarray(points, np.int32)
+    chosen = None if layers is None else per_item("layers", arrays["layers"], leading, np.uint32)
+
+    def read(layer: Any, part: Array | None) -> Array:
+        pixels: Array = image._store.fetch(places, layer, level, part, image._store.ready)
+        return pixels
+
+    return result.given(_each_layer(image, result, every, chosen, len(places), read), library=library_of(coords))
+
+
+def _result(image: Image, out: Any, every: bool, leading: tuple[int, ...], arrays: Mapping[str, AnyArray]) -> Result:
+    """The result: the axes of the layers, of the coordinates, and of the channels where the image's array has one."""
+    layers = (image.num_layers,) if every else ()
+    channels = (image.num_channels,) if image._has_channel_axis else ()
+    dtype = image._store.descriptor.value_dtype
+    return Result(image._queue, out, (*layers, *leading, *channels), dtype, arrays.values())
+
+
+def _reads_every_layer(image: Image, arrays: Mapping[str, AnyArray], *, layered: bool) -> bool:
+    """Whether each layer is read at all coordinates; layers that are given are checked where the host sees them."""
+    layers = arrays.get("layers")
+    if layers is None:
+        return layered
+    if not layered:
+        raise InvalidError(f"layers={shown(layers)}: there are none to choose; layers=True makes them")
+    if layers.dtype.kind not in "iu":
+        raise InvalidError(f"layers have dtype {layers.dtype}; they are integers")
+    if isinstance(layers, np.ndarray) and layers.size:
+        first, last, count = layers.min(), layers.max(), image.num_layers
+        if not (first >= 0 and last < count):
+            raise InvalidError(f"layers run from {first} to {last}; this image has 0 to {count - 1}")
+    return False
+
+
+def _require_inside(points: Array, leading: tuple[int, ...], described: ImageDescriptor) -> None:
+    for axis, extent in enumerate((described.width, described.height, described.depth)[: points.shape[1]]):
+        along = points[:, axis]
+        if along.size and not (along.min() >= 0 and along.max() < extent):
+            first = int(np.flatnonzero((along < 0) | (along >= extent))[0])
+            place = ", ".join(map(str, np.unravel_index(first, leading)))
+            raise InvalidError(
+                f"coords[{place or '()'}] is {tuple(map(int, points[first]))}; {'xyz'[axis]} is 0 to {extent - 1}"
+            )
+
+
+def _each_layer(
+    image: Image, result: Result, every: bool, layer: Any, count: int, read: Callable[[Any, Array | None], Array]
+) -> Array:
+    """Calls ``read`` for the chosen layers, or once for each layer of the image.
+
+    Parameters
+    ----------
+    layer : Any
+        None, a layer or (N,) layers, where not every one is read.
+    count : int
+        N, how many coordinates there are.
+    read : Callable[[Any, Array | None], Array]
+        Gives (N, channels), in the array given.
+    """
+    if not every and result.array is None:
+        return read(layer, None).reshape(result.shape)
+    values = result.on_host()
+    for number, part in enumerate(values.reshape(image.num_layers if every else 1, count, image.num_channels)):
+        read(number if every else layer, part)
+    return values

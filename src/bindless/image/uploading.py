@@ -1,0 +1,203 @@
+"""``Uploads``: pixels of an ``Image`` on their way into its memory, at its construction and at each ``update``.
+
+Channels that the device's formats need are added on the device. Pixels that are there already are copied there, in the
+order of the queue. For large pixels of the host, an update alternates between two buffers on the device: while one is
+read, the other is filled by a queue of its own, and what the image's queue brings back to the host meanwhile goes on.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..bindless_images import ImageMem
+from ..bindless_images.scratch_memory import ALIGNMENT, Block, give_back, take
+from ..model.aspects import Aspect
+from ..model.enums import ImageType, UsmKind
+from ..model.image_descriptor import ImageDescriptor
+from ..submission.event import Event
+from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray, usm_empty
+from ..sycl.usm.allocation import Allocation
+from .array_library import AnyArray
+from .channel_copy import copy_channels
+from .mipmap import fill_levels
+from .packing import After, pack
+from .pinned_uploads import free_array
+
+__all__ = ["Uploads"]
+
+Array = npt.NDArray[Any]
+
+# Bytes of an image whose pixels are copied rather than waited for: about as long takes the way to a device and back.
+_SMALL = 1 << 16
+# Bytes of pixels from which the device adds channels: a launch takes as long as this many on the processor.
+_LARGE = 1 << 18
+
+
+class Uploads:
+    """The way of pixels into one image.
+
+    Parameters
+    ----------
+    memory : ImageMem
+        Of the image.
+    descriptor : ImageDescriptor
+        The memory's.
+    queue : Queue
+        Of the image.
+
+    Attributes
+    ----------
+    ready : After
+        What reads of the image come after, where the queue does not order them.
+    """
+
+    def __init__(self, memory: ImageMem, descriptor: ImageDescriptor, queue: Queue) -> None:
+        self._memory, self._descriptor, self._queue = memory, descriptor, queue
+        self._in_order = queue._stream.in_order
+        self._turns: _Turns | None = None
+        self.ready: After = ()
+
+    def fill(self, pixels: AnyArray, *, again: bool) -> Event | None:
+        """Brings pixels into the image, all levels of it.
+
+        Parameters
+        ----------
+        pixels : AnyArray
+            Shape of the image as described, channels and layers that are only stored left out.
+        again : bool
+            Whether the image has pixels already, which earlier commands may read.
+
+        Returns
+        -------
+        Event | None
+            Of pixels on the device, which are read until then; None where pixels of the host have been read.
+        """
+        queue, desc = self._queue, self._descriptor
+        before: After = ()
+        if again and not self._in_order:
+            before = (queue.ext_oneapi_submit_barrier(),)
+        if isinstance(pixels, UsmArray):
+            event = self._store(*self._padded_on_device(pixels, before))
+            self.ready = () if self._in_order else (event,)
+            return event
+        if desc.nbytes <= _SMALL and self._in_order and desc.type is not ImageType.mipmap:
+            # Of an own array, and before all that comes later.
+            own = free_array(queue, desc) if pixels.shape == desc.shape else None
+            if own is None:
+                own = _padded(pixels, desc, own=True)
+            else:
+                own[...] = pixels
+            queue.ext_oneapi_copy(own, self._memory)
+            return None
+        discrete = not queue.device.has(Aspect.usm_system_allocations)
+        if discrete and again and pixels.nbytes >= _LARGE:
+            self._take_turns(pixels, before)
+        elif discrete and pixels.nbytes >= _LARGE and self._adds_channels(pixels.shape):
+            self._through_device(pixels, before)
+        else:
+            self._store(_padded(pixels, desc), before).wait()
+        return None
+
+    def _adds_channels(self, shape: tuple[int, ...]) -> bool:
+        """Whether channels are all that the stored image has more."""
+        return shape[:-1] == self._descriptor.shape[:-1] and shape[-1] != self._descriptor.shape[-1]
+
+    def _store(self, pixels: AnyArray, after: After) -> Event:
+        """Copies pixels of the stored shape, contiguous, into the image."""
+        if self._descriptor.type is ImageType.mipmap:
+            return fill_levels(self._memory, self._descriptor, pixels, self._queue, after)
+        return self._queue.ext_oneapi_copy(pixels, self._memory, depends_on=after)
+
+    # ------------------------------------------------------------------ pixels on the device
+
+    def _padded_on_device(self, pixels: UsmArray, after: After) -> tuple[UsmArray, After]:
+        """The pixels as the image's memory wants them, in place where they are."""
+        queue, desc = self._queue, self._descriptor
+        if pixels.shape == desc.shape and pixels.dtype == desc.dtype and pixels.is_contiguous:
+            return pixels, after
+        target = usm_empty(desc.shape, desc.dtype, queue)
+        return target, self._pack(pixels, target, after)
+
+    def _pack(self, pixels: UsmArray, target: UsmArray, after: After) -> After:
+        if pixels.shape[:-1] == target.shape[:-1]:
+            return pack(self._queue, pixels, target, after)
+        whole, layers = target.shape[0], pixels.shape[0]  # only the number of layers differs
+        empty = self._queue.memset(target.pointer, 0, target.nbytes, depends_on=after)
+        return pack(self._queue, pixels, target[: min(layers, whole)], (empty,))
+
+    # ------------------------------------------------------------------ pixels of the host
+
+    def _through_device(self, pixels: Array, after: After) -> None:
+        """Adds channels on the device, in memory that other images use again; waits."""
+        queue, desc = self._queue, self._descriptor
+        pixels = np.ascontiguousarray(pixels, desc.dtype)
+        second = -(-pixels.nbytes // ALIGNMENT) * ALIGNMENT
+        block = take(queue, second + desc.nbytes)
+        source = _array_in(queue, block, 0, pixels.shape, desc.dtype)
+        target = _array_in(queue, block, second, desc.shape, desc.dtype)
+        uploaded = queue.memcpy(source, pixels, depends_on=after)
+        self._store(target, self._pack(source, target, (uploaded,))).wait()
+        give_back(queue, block)
+
+    def _take_turns(self, pixels: Array, after: After) -> None:
+        """Waits until the pixels have been read, but not for the image's queue."""
+        if self._turns is None:
+            self._turns = _Turns(self._queue)
+        pixels = np.ascontiguousarray(pixels, self._descriptor.dtype)
+        source = self._turns.upload(pixels)
+        event = self._store(*self._padded_on_device(source, after))
+        self._turns.read_by(event)
+        self.ready = () if self._in_order else (event,)
+
+
+class _Turns:
+    """Two buffers on the device, which are filled in turns by a queue of their own."""
+
+    def __init__(self, queue: Queue) -> None:
+        self._queue = Queue(queue.device, queue.context, in_order=True)
+        self._buffers: list[UsmArray] = []
+        self._read: list[After] = [(), ()]  # by what the buffers are read last
+        self._turn = 1
+
+    def upload(self, pixels: Array) -> UsmArray:
+        """The pixels on the device; returns when they have been read."""
+        self._turn ^= 1
+        if len(self._buffers) <= self._turn:
+            self._buffers.append(usm_empty(pixels.shape, pixels.dtype, self._queue))
+        buffer = self._buffers[self._turn]
+        self._queue.memcpy(buffer, pixels, depends_on=self._read[self._turn]).wait()
+        return buffer
+
+    def read_by(self, event: Event) -> None:
+        """The next upload into the buffer that was filled last comes after this event."""
+        self._read[self._turn] = (event,)
+
+
+def _array_in(queue: Queue, block: Block, start: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> UsmArray:
+    """An array in a part of a block, which it keeps."""
+    size = math.prod(shape) * dtype.itemsize
+    memory = Allocation(
+        queue.context, queue.device, UsmKind.device, block.address + start, size, owned=False, lender=block
+    )
+    return UsmArray(memory, shape, dtype)
+
+
+def _padded(pixels: Array, desc: ImageDescriptor, own: bool = False) -> Array:
+    """The array as the device's memory wants it: native byte order, packed, with the added channel and layer zero.
+
+    ``own``: not the caller's array.
+    """
+    shape = desc.shape
+    if pixels.shape == shape:
+        return pixels.astype(desc.dtype, "C") if own else np.ascontiguousarray(pixels, desc.dtype)
+    padded = np.zeros(shape, desc.dtype)
+    if pixels.shape[-1] != shape[-1]:
+        copy_channels(padded[tuple(slice(n) for n in pixels.shape[:-1])], pixels)
+    else:  # only the number of layers differs
+        padded[: len(pixels)] = pixels
+    return padded
