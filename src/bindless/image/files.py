@@ -58,8 +58,9 @@ def open_file(cls: type[Image], /, path: File, **options: Any) -> Image:
 
     Examples
     --------
-    >>> bindless.Image(np.arange(6, dtype=np.uint8).reshape(2, 3)).save("small.png")
-    >>> bindless.Image.open("small.png").numpy()
+    >>> file = io.BytesIO()
+    >>> bindless.Image(np.arange(6, dtype=np.uint8).reshape(2, 3)).save(file, format="png")
+    >>> bindless.Image.open(file).numpy()
     array([[0, 1, 2],
            [3, 4, 5]], dtype=uint8)
     """
@@ -160,7 +161,10 @@ def save_file(image: Image, path: File, *, level: int = 0, format: str | None = 
 
     Examples
     --------
-    >>> bindless.Image(np.zeros((2, 3, 3), np.uint8)).save("black.png")
+    >>> file = io.BytesIO()
+    >>> bindless.Image(np.zeros((2, 3, 3), np.uint8)).save(file, format="png")
+    >>> file.getvalue()[1:4]
+    b'PNG'
     """
     if len(image.size) != 2 or image.num_layers != 1 or image._described.is_layered:
         raise InvalidError(
