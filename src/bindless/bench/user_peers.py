@@ -198,13 +198,13 @@ def volume_peers(volume: Array, matrix: Array, offset: Array, *, on_gpu: bool) -
                 lambda: ndimage.affine_transform(volume, matrix, offset, order=1, mode="nearest")
             )
         }
-    turned = cupy.asarray(matrix)
+    homogeneous = np.eye(4)
+    homogeneous[:3, :3], homogeneous[:3, 3] = matrix, offset
+    turned = cupy.asarray(homogeneous)
 
     def transform(textures: bool) -> Callable[[], Any]:
         options = {"texture_memory": True} if textures else {}
-        return lambda: ndimage.affine_transform(
-            cupy.asarray(volume), turned, offset.tolist(), order=1, mode="nearest", **options
-        ).get()
+        return lambda: ndimage.affine_transform(cupy.asarray(volume), turned, order=1, mode="nearest", **options).get()
 
     works: dict[str, Work] = {
         "CuPy affine_transform": transform(False),

@@ -48,7 +48,7 @@ _WANTED_AREAS = {True: 3.0, False: 1.5}
 _WANTED_LARGER = 1.0
 _WANTED_UPLOAD = {True: 100 / 1.3, False: 100 / 1.5}
 _WANTED_FRAMES = 100 / 1.2
-_WANTED_LAYERS = 0.1  # seconds
+_WANTED_MANY = 0.1  # seconds of small pictures
 
 
 def measure_user(bench: Bench) -> None:
@@ -64,7 +64,7 @@ def measure_user(bench: Bench) -> None:
         lambda: _measure_levels(bench, name, pixels, on_gpu),
         lambda: _measure_maps(bench, f"{name} RGB", pixels, on_gpu),
         lambda: _measure_video(bench, f"{name} RGB", pixels, on_gpu),
-        lambda: _measure_layers(bench, rng, scale),
+        lambda: _measure_layers(bench, rng, scale, on_gpu),
         lambda: _measure_points(bench, scale, on_gpu),
         lambda: _measure_volume(bench, rng, max(int(_VOLUME[on_gpu] * scale), 8), on_gpu),
     )
@@ -172,18 +172,26 @@ def _measure_video(bench: Bench, name: str, pixels: Array, on_gpu: bool) -> None
     )
 
 
-def _measure_layers(bench: Bench, rng: np.random.Generator, scale: float) -> None:
-    """Small pictures as layers of one image, in the limits of the device and beyond them."""
+def _measure_layers(bench: Bench, rng: np.random.Generator, scale: float, on_gpu: bool) -> None:
+    """Small pictures: an image each, and layers of one image, also of more than the device has in one."""
     for count, side in ((2048, 32), (2048, 64), (10_000, 32)):
         number = max(int(count * scale), 4)
         pictures = rng.integers(0, 256, (number, side, side, 4)).astype(np.uint8)
-        bench.measure(
-            f"Image of {number} layers of {side} x {side}",
-            partial(_made, bench, pictures, layers=True),
-            upload_peers(pictures, on_gpu=bench.queue.device.has(Aspect.gpu)),
-            includes=_UPLOAD,
-            wanted_seconds=_WANTED_LAYERS if count == 2048 else 0.0,
-        )
+        peers = upload_peers(pictures, on_gpu=on_gpu)
+        wanted = _WANTED_MANY if count == 2048 else 0.0
+        if wanted:
+            name = f"{number} Images of {side} x {side}"
+            bench.measure(name, partial(_made_each, bench, pictures), includes=_UPLOAD, wanted_seconds=wanted)
+        name = f"Image of {number} layers of {side} x {side}"
+        work = partial(_made, bench, pictures, layers=True)
+        bench.measure(name, work, peers, includes=_UPLOAD, wanted_seconds=wanted)
+
+
+def _made_each(bench: Bench, pictures: Array) -> None:
+    images = [Image(picture, queue=bench.queue) for picture in pictures]
+    bench.queue.wait()
+    for image in images:
+        image.close()
 
 
 def _measure_points(bench: Bench, scale: float, on_gpu: bool) -> None:
