@@ -58,6 +58,7 @@ def open_file(cls: type[Image], /, path: File, **options: Any) -> Image:
 
     Examples
     --------
+    >>> import io
     >>> file = io.BytesIO()
     >>> bindless.Image(np.arange(6, dtype=np.uint8).reshape(2, 3)).save(file, format="png")
     >>> bindless.Image.open(file).numpy()
@@ -161,6 +162,7 @@ def save_file(image: Image, path: File, *, level: int = 0, format: str | None = 
 
     Examples
     --------
+    >>> import io
     >>> file = io.BytesIO()
     >>> bindless.Image(np.zeros((2, 3, 3), np.uint8)).save(file, format="png")
     >>> file.getvalue()[1:4]
