@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -79,9 +79,11 @@ class Image(HandleOwner):
     mipmaps : bool, default False
         Make the smaller versions too, so that reduced pictures do not flicker and alias.
     layers : bool, default False
-        The first axis counts images that are never blended with each other.
+        The first axis counts images that are never blended with each other. Layers beyond the device's limit, and
+        layers with mipmaps, lie in several native images (``parts``), behind the same methods.
     cubemap : bool, default False
-        The first axis counts the six faces +x, -x, +y, -y, +z, -z of a cube; coordinates are directions.
+        The first axis counts the six faces +x, -x, +y, -y, +z, -z of a cube; coordinates are directions. With mipmaps
+        each level is a native image (``parts``).
     addressing : AddressingMode | str | Sequence[AddressingMode | str], default AddressingMode.clamp_to_edge
         What lies outside: ``clamp_to_edge``, ``repeat``, ``mirrored_repeat``, ``clamp_to_border`` (transparent zero);
         one mode, or three for (x, y, z).
@@ -112,6 +114,14 @@ class Image(HandleOwner):
     ...     image.sample([[0.5, 0.5], [1.0, 0.5]])
     array([0. , 0.5], dtype=float32)
     """
+
+    _kind: ClassVar[Callable[[object, Mapping[str, Any]], type[Image]]]
+    """Chooses the class of a new image: set by the module ``image_kinds``, which imports this one."""
+
+    def __new__(cls, array: object = None, **options: Any) -> Image:
+        if cls is Image and (options.get("layers") or options.get("cubemap")):
+            cls = Image._kind(array, options)
+        return object.__new__(cls)
 
     def __init__(
         self,
@@ -254,7 +264,7 @@ class Image(HandleOwner):
             raise InvalidError(f"a panorama has shape (height, width[, channels]), not {pixels.shape}")
         height, width = pixels.shape[:2]
         (side,) = sizes_of(max(height // 2, 1) if size is None else size, 1, "size", "(pixels of a face)")
-        taken = {"mipmaps", "layers", "cubemap", "dimensions"} & options.keys()
+        taken = {"layers", "cubemap", "dimensions"} & options.keys()
         if taken:
             raise InvalidError(f"from_equirectangular makes a cubemap: leave {', '.join(sorted(taken))} out")
         if pixels.dtype.kind in "iu" and pixels.dtype.itemsize == 4:
@@ -317,6 +327,12 @@ class Image(HandleOwner):
     def num_levels(self) -> int:
         """Levels of the mipmap, 1 without."""
         return self.descriptor.num_levels
+
+    @property
+    def parts(self) -> tuple[Image, ...]:
+        """The images with memory and handles of their own that it consists of: itself alone where one native image
+        holds it, else one for each group of layers, or for each layer or level of an image with mipmaps."""
+        return (self,)
 
     __repr__ = as_text
     _repr_html_ = as_html

@@ -73,10 +73,9 @@ def _planned(
     InvalidError
         The shape or the dtype is not that of an image, an option is not known, or they do not fit.
     """
-    if bool(mipmaps) + bool(layers) + bool(cubemap) > 1:
+    if layers and cubemap:
         raise InvalidError(
-            f"mipmaps={mipmaps}, layers={layers}, cubemap={cubemap}: an image is one of the three; "
-            "make one Image for each layer or face that needs mipmaps"
+            f"layers={layers}, cubemap={cubemap}: an image is one of the two; make one Image for each cubemap"
         )
     kind = ImageType.array if layers else ImageType.cubemap if cubemap else ImageType.standard
     sampler = BindlessImageSampler(

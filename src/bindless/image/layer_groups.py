@@ -1,0 +1,250 @@
+"""``ImageGroup``: an ``Image`` whose layers lie in several native images.
+
+Image arrays have a limited number of layers, and those of the extension no mipmaps. A group has as many arrays as its
+layers need, or one mipmap for each layer. ``Image`` makes a group where one native image does not do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..bindless_images.device_limits import limit
+from ..model.enums import AddressingMode, CoordinateNormalizationMode, FilteringMode
+from ..model.errors import InvalidError
+from ..submission.event import Event
+from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray
+from .arguments import coordinate_axes, gradient_of, per_item, sizes_of
+from .array_library import AnyArray, hand_over, library_of, seen
+from .default_queue import queue_of_array
+from .group_results import after_all, given_from_host, given_from_parts, place_of
+from .group_store import GroupStore
+from .image import Image
+from .plan import planned, taken_dtype
+from .results import Result
+
+__all__ = ["ImageGroup", "layers_of_part"]
+
+Array = npt.NDArray[Any]
+
+
+def layers_of_part(queue: Queue, mipmaps: bool) -> int | None:
+    """The most layers of one native image; None where the device has no limit."""
+    return 1 if mipmaps else limit(queue.device, "image_max_array_size")
+
+
+class ImageGroup(Image):
+    """An ``Image`` made with ``layers=True`` of more layers than a native array has, or with mipmaps.
+
+    It has the methods of ``Image``. Handles and memory belong to its parts.
+    """
+
+    _store: GroupStore  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        array: npt.ArrayLike,
+        *,
+        mipmaps: bool = False,
+        layers: bool = True,
+        dimensions: int | None = None,
+        queue: Queue | None = None,
+        addressing: AddressingMode | str | Sequence[AddressingMode | str] = AddressingMode.clamp_to_edge,
+        filtering: FilteringMode | str = FilteringMode.linear,
+        coordinate: CoordinateNormalizationMode | str = CoordinateNormalizationMode.unnormalized,
+        max_anisotropy: float = 0.0,
+        **options: Any,
+    ) -> None:
+        queue = queue_of_array(array) if queue is None else queue
+        pixels = seen("array", array, queue)
+        plan = planned(
+            queue.device, pixels.shape, taken_dtype(pixels.dtype), dimensions, options.pop("channel_type", None),
+            False, layers, options.pop("cubemap", False), addressing, filtering, coordinate, 0.0,
+        )  # fmt: skip
+        self._take(plan, queue, mipmaps)
+        self._library, self._leads_on_device = library_of(array), isinstance(pixels, UsmArray)
+        self._step = min(layers_of_part(queue, mipmaps) or self.num_layers, self.num_layers)
+        parts: list[Image] = []
+        try:
+            for layers_ in self._ranges():
+                parts.append(
+                    Image(
+                        pixels[layers_.start] if mipmaps else pixels[layers_],
+                        channel_type=plan.described.channel_type,
+                        mipmaps=mipmaps,
+                        layers=not mipmaps,
+                        addressing=addressing,
+                        filtering=filtering,
+                        coordinate=coordinate,
+                        max_anisotropy=max_anisotropy,
+                        queue=queue,
+                        dimensions=plan.described.dimensions,
+                        **options,
+                    )
+                )
+        except BaseException:
+            for part in parts:
+                part.close()
+            raise
+        self._sampler = parts[0].sampler
+        descriptor = parts[0].descriptor
+        self._store = GroupStore(parts, descriptor if mipmaps else replace(descriptor, array_size=self.num_layers))
+        hand_over(array, pixels)
+
+    @property
+    def parts(self) -> tuple[Image, ...]:
+        """The images that the group consists of, in the order of the layers; each has handles and memory."""
+        return self._store.parts
+
+    # ------------------------------------------------------------------ layers
+
+    def _ranges(self) -> Iterator[slice]:
+        """The layers of each part."""
+        for start in range(0, self.num_layers, self._step):
+            yield slice(start, min(start + self._step, self.num_layers))
+
+    def _places(self, values: AnyArray) -> Iterator[tuple[Image, Any]]:
+        """Each part, and its place in an array whose first axis counts the layers."""
+        for part, layers in zip(self._store.parts, self._ranges()):
+            yield part, values[layers.start] if self._mipmaps else values[layers]
+
+    def numpy(self, level: int = 0) -> Array:
+        """The stored pixels of all layers; see ``Image.numpy``."""
+        result = np.empty(self._array_shape(self._level(level)), self.dtype)
+        for layers, part in zip(self._ranges(), self._store.parts):
+            result[layers] = part.numpy(level)
+        return result
+
+    def update(self, array: npt.ArrayLike) -> Event | None:
+        """Gives the image new pixels; see ``Image.update``."""
+        pixels = seen("array", array, self._queue)
+        if pixels.shape != self.shape:
+            raise InvalidError(f"an array of shape {pixels.shape}; update takes one of shape {self.shape}")
+        events = [part.update(place) for part, place in self._places(pixels)]
+        hand_over(array, pixels)
+        return after_all(self._queue) if any(event is not None for event in events) else None
+
+    # ------------------------------------------------------------------ reading
+
+    def sample(
+        self,
+        coords: npt.ArrayLike,
+        *,
+        level: npt.ArrayLike | None = None,
+        dx: npt.ArrayLike | None = None,
+        dy: npt.ArrayLike | None = None,
+        layers: npt.ArrayLike | None = None,
+        out: Any = None,
+    ) -> Any:
+        """The filtered values at any coordinates; see ``Image.sample``.
+
+        An array of layers goes through the host, also where it lies on the device.
+        """
+        given = {"coords": coords, "level": level, "dx": dx, "dy": dy, "layers": layers}
+        arrays = {name: seen(name, value, self._queue) for name, value in given.items() if value is not None}
+        leading = tuple(coordinate_axes(self, arrays["coords"]).shape[:-1])
+        return self._read(arrays, leading, out, given, {})
+
+    def fetch(
+        self, coords: npt.ArrayLike, *, level: int = 0, layers: npt.ArrayLike | None = None, out: Any = None
+    ) -> Any:
+        """The values of single pixels; see ``Image.fetch``, and ``sample`` for arrays of layers."""
+        given = {"coords": coords, "layers": layers}
+        arrays = {name: seen(name, value, self._queue) for name, value in given.items() if value is not None}
+        leading = tuple(coordinate_axes(self, arrays["coords"], fetch=True).shape[:-1])
+        return self._read(arrays, leading, out, given, {"level": level})
+
+    def _read(
+        self,
+        arrays: dict[str, AnyArray],
+        leading: tuple[int, ...],
+        out: Any,
+        given: Mapping[str, Any],
+        fetched: dict[str, Any],
+    ) -> Any:
+        """``sample``, or with the options ``fetched`` of it ``fetch``."""
+        name, dtype = "fetch" if fetched else "sample", self._store.descriptor.value_dtype
+        channels = (self.num_channels,) if self._has_channel_axis else ()
+        chosen = self._chosen(arrays.pop("layers", None))
+        library = library_of(given["coords"])
+        if chosen is None:
+            result = Result(self._queue, out, (self.num_layers, *leading, *channels), dtype, arrays.values())
+            place = place_of(result, on_device=any(isinstance(array, UsmArray) for array in arrays.values()))
+            for part, target in self._places(place):
+                getattr(part, name)(**arrays, **fetched, out=target)
+            for key, array in arrays.items():
+                hand_over(given[key], array)
+            return given_from_parts(result, place, self._queue, library)
+        result = Result(self._queue, out, (*leading, *channels), dtype, arrays.values())
+        on_device = isinstance(arrays["coords"], UsmArray)
+        values = self._scattered(name, arrays, leading, chosen, dtype, fetched).reshape(result.shape)
+        return given_from_host(result, values, self._queue, library, on_device=on_device)
+
+    def _chosen(self, layers: AnyArray | None) -> Array | None:
+        if layers is None:
+            return None
+        host = layers.numpy() if isinstance(layers, UsmArray) else layers
+        if host.dtype.kind not in "iu":
+            raise InvalidError(f"layers have dtype {host.dtype}; they are integers")
+        if host.size and not (host.min() >= 0 and host.max() < self.num_layers):
+            raise InvalidError(
+                f"layers run from {host.min()} to {host.max()}; this image has 0 to {self.num_layers - 1}"
+            )
+        return host
+
+    def _scattered(
+        self,
+        name: str,
+        arrays: Mapping[str, AnyArray],
+        leading: tuple[int, ...],
+        layers: Array,
+        dtype: np.dtype[Any],
+        fetched: dict[str, Any],
+    ) -> Array:
+        """(N, channels) with a layer for each item: the items of each part are read together."""
+        host = {key: array.numpy() if isinstance(array, UsmArray) else array for key, array in arrays.items()}
+        axes = coordinate_axes(self, host.pop("coords"), fetch=bool(fetched))
+        points = np.asarray(axes).reshape(-1, axes.shape[-1])
+        items: dict[str, Any] = {key: gradient_of(self, key, host[key], leading) for key in ("dx", "dy") if key in host}
+        if "level" in host:
+            items["level"] = per_item("level", host["level"], leading, np.float32)
+        numbers = np.broadcast_to(per_item("layers", layers, leading, np.int64), len(points))
+        values = np.empty((len(points), self.num_channels), dtype)
+        order = np.argsort(numbers, kind="stable")
+        parts = numbers[order] // self._step
+        starts = np.flatnonzero(np.diff(parts, prepend=-1))
+        for start, stop in zip(starts, [*starts[1:], len(order)]):
+            part, index = self._store.parts[parts[start]], order[start:stop]
+            options = {key: item[index] if np.ndim(item) else item for key, item in items.items()}
+            if not self._mipmaps:
+                options["layers"] = numbers[index] % self._step
+            read = getattr(part, name)(points[index], **options, **fetched)
+            values[index] = np.asarray(read).reshape(len(index), -1)
+        return values
+
+    # ------------------------------------------------------------------ whole pictures
+
+    def resize(self, size: int | Sequence[int], *, out: Any = None) -> Any:
+        """Every layer in another size; see ``Image.resize``."""
+        sizes = sizes_of(size, len(self.size), "size", "(width, height, depth)")
+        return self._pictures(sizes, out, lambda part, target: part.resize(size, out=target))
+
+    def warp(self, matrix: npt.ArrayLike, shape: Sequence[int], *, out: Any = None) -> Any:
+        """Every layer seen through an affine or projective map; see ``Image.warp``."""
+        if len(self.size) != 2:
+            raise InvalidError(f"warp needs a two-dimensional image; this one has {len(self.size)} dimensions")
+        sizes = sizes_of(shape, 2, "shape", "(height, width)")[::-1]
+        return self._pictures(sizes, out, lambda part, target: part.warp(matrix, shape, out=target))
+
+    def _pictures(self, sizes: tuple[int, ...], out: Any, draw: Any) -> Any:
+        channels = (self.num_channels,) if self._has_channel_axis else ()
+        result = Result(self._queue, out, (self.num_layers, *reversed(sizes), *channels), self.dtype)
+        place = place_of(result, on_device=self._leads_on_device)
+        for part, target in self._places(place):
+            draw(part, target)
+        return given_from_parts(result, place, self._queue, self._library)
