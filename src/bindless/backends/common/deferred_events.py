@@ -232,6 +232,10 @@ class RecordingQueue(Generic[_Stream, _Event]):
                 return stream  # type: ignore[no-any-return]
         return next(self.round)
 
+    def ends(self) -> list[_Event]:
+        """Events that are complete once all work submitted so far is."""
+        return [stream.pending or stream.barrier() for stream in self.streams if stream.done < stream.submitted]
+
     def barrier(self, waits: Sequence[_Event] = ()) -> _Event:
         """An event after everything before it; on an out-of-order queue everything later comes after it too."""
         self.require_open()

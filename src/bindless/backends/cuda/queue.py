@@ -68,10 +68,6 @@ class Queue(RecordingQueue[Stream, Event]):
         """Submit a command; see ``Stream.run``."""
         return self.stream(waits).run(command, call, waits, details)
 
-    def ends(self) -> list[Event]:
-        """Events that are complete once all work submitted so far to the queue's streams is."""
-        return [stream.pending or stream.barrier() for stream in self.ordered if stream.done < stream.submitted]
-
     def wait(self) -> None:
         """Wait until all work submitted so far is complete. Interruptible.
 

@@ -95,6 +95,9 @@ class LevelZeroBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Abs
     ) -> Queue:
         return Queue(context, device, in_order, profiling, immediate)
 
+    def queue_ends(self, queue: Queue) -> list[Event]:
+        return queue.ends()
+
     def queue_lanes(self, queue: Queue) -> tuple[Lane, ...]:
         return queue.streams
 
@@ -124,6 +127,7 @@ class LevelZeroBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Abs
     copy_image = staticmethod(_copy.copy_image)
     prepare_copy = staticmethod(_copy.prepare_copy)
     image_call = staticmethod(image_functions.image_call)
+    prepare_image_call = staticmethod(image_functions.prepare_image_call)
 
     # ------------------------------------------------------------------ modules and kernels
 
@@ -226,7 +230,9 @@ class LevelZeroBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Abs
 
     # ------------------------------------------------------------------ optional groups, all of methods above
 
+    unordered_batches = OwnMethods()
     prepared_copies = OwnMethods()
+    prepared_image_calls = OwnMethods()
     partitioning = OwnMethods()
     linking = OwnMethods()
     module_link = OwnMethods()

@@ -11,17 +11,26 @@ from ... import kernels
 from ...model.errors import Error
 from ...model.image_call import ImageCall
 from ..common.create_once import create_once
-from ..common.image_kernels import BLOCK, blocks_of, format_of, kernel_name, refused_without_kernel, values_of
+from ..common.image_kernels import (
+    BLOCK,
+    address_places,
+    blocks_of,
+    format_of,
+    kernel_name,
+    refused_without_kernel,
+    values_of,
+)
+from ..contract.prepared_command import PreparedCommand
 from .context import Context
 from .device import Device
 from .event import Event
 from .kernel import Kernel, get_kernel
-from .launch import Launch, submit
+from .launch import Launch, prepare, submit
 from .module import load_module
 from .queue import Queue
 from .stream import nothing
 
-__all__ = ["image_call"]
+__all__ = ["image_call", "prepare_image_call"]
 
 
 def _kernel(context: Context, device: Device, name: str, format_word: int) -> Kernel:
@@ -41,13 +50,25 @@ def _load(context: Context, device: Device, name: str, format_word: int) -> Kern
         raise
 
 
-def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
-    """Run a device function over ``call.count`` items."""
+def _launch(queue: Queue, call: ImageCall, streams: int = 1) -> tuple[str, Launch]:
+    """The built-in kernel of a call, and its launch."""
     name = kernel_name(call, "level_zero")
     format_word = format_of(call)
     kernel = _kernel(queue.context, queue.device, name, format_word)
-    blocks = blocks_of(call)
-    if not blocks:
-        return queue.run(nothing, name, waits)
-    shape = kernel.shape((blocks * BLOCK,), (BLOCK,))
-    return submit(queue, Launch(kernel, shape.group, shape.count, values_of(call, name, format_word)), waits)
+    shape = kernel.shape((blocks_of(call) * BLOCK,), (BLOCK,))
+    return name, Launch(kernel, shape.group, shape.count, values_of(call, name, format_word), streams=streams)
+
+
+def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
+    """Run a device function over ``call.count`` items."""
+    name, launch = _launch(queue, call)
+    return submit(queue, launch, waits) if call.count else queue.run(nothing, name, waits)
+
+
+def prepare_image_call(queue: Queue, call: ImageCall) -> PreparedCommand | None:
+    """Prepare a device function for repetition; see the contract. None for no items, and for events with timestamps."""
+    if queue.profiling or not call.count:
+        return None
+    name, launch = _launch(queue, call, len(queue.ordered))
+    places, sizes = address_places(call, name, [place for place in launch.places if place is not None])
+    return prepare(queue, launch, places, sizes)

@@ -14,7 +14,7 @@ from .kernel import Kernel
 from .prepared_command import address_of, prepared
 from .queue import Queue
 
-__all__ = ["Launch", "launch", "launch_with_offset", "prepare_launch", "require_kernel", "submit"]
+__all__ = ["Launch", "launch", "launch_with_offset", "prepare", "prepare_launch", "require_kernel", "submit"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -92,6 +92,12 @@ def submit(queue: Queue, launch: Launch, waits: Sequence[Event]) -> Event:
     return queue.run(launch, launch.call, waits, f"kernel {launch.kernel.name!r}")
 
 
+def prepare(queue: Queue, launch: Launch, places: tuple[int | None, ...], sizes: tuple[int, ...]) -> PreparedCommand:
+    """A launch that is described for each of the queue's ordered streams, for repetition."""
+    details = f"kernel {launch.kernel.name!r}"
+    return prepared(queue.ordered, _SUBMIT, launch.described, places, sizes, launch.call, details, launch)
+
+
 def require_kernel(queue: Queue, kernel: Kernel) -> None:
     """Refuse a kernel of a released module, or of another device or context than the queue."""
     if kernel.module.native is None or kernel.module.context.native is not queue.context.native:
@@ -148,13 +154,5 @@ def prepare_launch(
         return None
     shape = kernel.shape(global_size, local_size)
     made = Launch(kernel, shape.group, shape.count, arguments, streams=len(queue.ordered))
-    return prepared(
-        queue.ordered,
-        _SUBMIT,
-        made.described,
-        tuple(made.places),
-        tuple([0 if isinstance(value, int) else len(value) for value in arguments]),
-        made.call,
-        f"kernel {kernel.name!r}",
-        made,
-    )
+    sizes = tuple([0 if isinstance(value, int) else len(value) for value in arguments])
+    return prepare(queue, made, tuple(made.places), sizes)
