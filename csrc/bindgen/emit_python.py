@@ -129,6 +129,18 @@ ADDITIONS = {
     BINDLESS_BETWEEN_IMAGES: int
     def bindless_append_copy(self, copy: CData, list: CData, signal: CData, count: int, waits: CData, /) -> int: ...
     def bindless_copy(self, copy: CData, /) -> int: ...
+    def bindless_image_create(
+        self,
+        context: CData,
+        device: CData,
+        format: CData,
+        width: int,
+        height: int,
+        depth: int,
+        layers: int,
+        image: CData,
+        /,
+    ) -> int: ...
 """,
     "opencl": """\
     def bindless_lock_create(self) -> CData: ...

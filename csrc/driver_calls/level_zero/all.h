@@ -2,5 +2,6 @@
 #include "level_zero/declarations.h"
 
 #include "level_zero/copy.h"
+#include "level_zero/image.h"
 #include "level_zero/launch.h"
 #include "level_zero/lists.h"

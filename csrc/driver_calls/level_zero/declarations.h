@@ -101,3 +101,13 @@ static ze_result_t bindless_append_copy(const bindless_copy_t *copy, ze_command_
                                         ze_event_handle_t signal, uint32_t count, ze_event_handle_t *waits);
 /* Submits the copy to its lists. */
 static int bindless_copy(const bindless_copy_t *copy);
+
+/* A new image; created is 1 if the driver created it, also where it could not make it resident. */
+typedef struct bindless_image {
+    ze_image_handle_t image;
+    int created;
+} bindless_image_t;
+/* Creates an image of the type and format of a description, and makes it resident. */
+static ze_result_t bindless_image_create(ze_context_handle_t context, ze_device_handle_t device,
+                                         const ze_image_desc_t *format, uint64_t width, uint32_t height, uint32_t depth,
+                                         uint32_t layers, bindless_image_t *image);

@@ -227,6 +227,7 @@ static ze_result_t set_box(struct box_command *own, void *to, struct side *desti
         .source_row_pitch = source->pitch,
         .source_slice_pitch = source->slice_pitch,
     };
+    own->command.is_instant = blr_transfer_is_instant(false, own->box.row_size * own->box.rows * own->box.slices);
     result = blz_region_keep(&own->destination, first_to, destination->reach, "dstptr");
     return result == ZE_RESULT_SUCCESS ? blz_region_keep(&own->source, first_from, source->reach, "srcptr") : result;
 }

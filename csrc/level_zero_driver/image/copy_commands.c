@@ -147,6 +147,7 @@ static void set_box(struct copy_command *own, const struct box *box, uint32_t pi
     };
     uintptr_t to = (uintptr_t)own->destination.first, from = (uintptr_t)own->source.first;
     own->overlapping = from < to ? to - from < span_of(&own->source, &own->box) : from - to < span_of(&own->destination, &own->box);
+    own->command.is_instant = blr_transfer_is_instant(false, own->box.row_size * box->rows * box->slices);
 }
 
 /* ---------------------------------------------------------------- the calls */

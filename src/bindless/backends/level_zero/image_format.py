@@ -6,13 +6,14 @@ import functools
 from typing import Any
 
 from ...drivers import level_zero as driver
+from ...model.channels import CHANNELS
 from ...model.enums import ImageChannelType, ImageType
 from ...model.errors import FeatureNotSupportedError
 from ...model.image_descriptor import ImageDescriptor
 from .device import Device
 from .errors import SUCCESS
 
-__all__ = ["CHANNEL_COUNTS", "image_desc", "require_format", "supports_format"]
+__all__ = ["CHANNEL_COUNTS", "format_desc", "image_desc", "require_format", "sizes_of", "supports_format"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -57,14 +58,38 @@ _KINDS = {
 }
 
 
-def _format(channel_type: ImageChannelType, bits: int, count: int) -> dict[str, int]:
-    """ze_image_format_t; channels that the image lacks read 0, including alpha."""
-    swizzle = [own if place < count else lib.ZE_IMAGE_FORMAT_SWIZZLE_0 for place, own in enumerate(_SWIZZLES)]
-    return {
-        "layout": _LAYOUTS[bits, count],
-        "type": _TYPES[channel_type],
-        **dict(zip("xyzw", swizzle)),
-    }
+@functools.cache
+def format_desc(type: ImageType, dimensions: int, channel_type: ImageChannelType, num_channels: int) -> Any:
+    """ze_image_desc_t of images that kernels read and write, without sizes; do not change it.
+
+    Channels that the image lacks read 0, including alpha.
+
+    Raises
+    ------
+    FeatureNotSupportedError
+        Level Zero has no images of this type.
+    """
+    kind = _KINDS.get((type, dimensions))
+    if kind is None:
+        raise FeatureNotSupportedError(
+            f"Level Zero has no {type} images: ask device.has(Aspect.ext_oneapi_{type}) first", backend="level_zero"
+        )
+    swizzle = [own if at < num_channels else lib.ZE_IMAGE_FORMAT_SWIZZLE_0 for at, own in enumerate(_SWIZZLES)]
+    return driver.make_struct(
+        "ze_image_desc_t",
+        flags=lib.ZE_IMAGE_FLAG_KERNEL_WRITE,
+        type=kind,
+        format={
+            "layout": _LAYOUTS[8 * CHANNELS[channel_type].size, num_channels],
+            "type": _TYPES[channel_type],
+            **dict(zip("xyzw", swizzle)),
+        },
+    )
+
+
+def sizes_of(desc: ImageDescriptor) -> tuple[int, int, int, int]:
+    """Width, height, depth and layers of ze_image_desc_t."""
+    return desc.width, desc.height or 1, desc.depth or 1, desc.array_size if desc.type is ImageType.array else 0
 
 
 def image_desc(desc: ImageDescriptor, next: Any = None) -> Any:
@@ -80,23 +105,12 @@ def image_desc(desc: ImageDescriptor, next: Any = None) -> Any:
     FeatureNotSupportedError
         Level Zero has no images of this type.
     """
-    kind = _KINDS.get((desc.type, desc.dimensions))
-    if kind is None:
-        raise FeatureNotSupportedError(
-            f"Level Zero has no {desc.type} images: ask device.has(Aspect.ext_oneapi_{desc.type}) first",
-            backend="level_zero",
-        )
-    return driver.make_struct(
-        "ze_image_desc_t",
-        next,
-        flags=lib.ZE_IMAGE_FLAG_KERNEL_WRITE,
-        type=kind,
-        format=_format(desc.channel_type, 8 * desc.channel.size, desc.num_channels),
-        width=desc.width,
-        height=desc.height or 1,
-        depth=desc.depth or 1,
-        arraylevels=desc.array_size if desc.type is ImageType.array else 0,
-    )
+    made = driver.make_struct("ze_image_desc_t", next)
+    chain = made.pNext
+    made[0] = format_desc(desc.type, desc.dimensions, desc.channel_type, desc.num_channels)[0]
+    made.pNext = chain
+    made.width, made.height, made.depth, made.arraylevels = sizes_of(desc)
+    return made
 
 
 @functools.cache

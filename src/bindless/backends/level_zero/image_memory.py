@@ -14,7 +14,7 @@ from .context import Context
 from .device import Device
 from .errors import SUCCESS, check, fail, release
 from .fork_guard import in_fork, refuse_in_fork
-from .image_format import image_desc, require_format
+from .image_format import format_desc, require_format, sizes_of
 
 __all__ = [
     "ImageStorage",
@@ -135,11 +135,12 @@ def storage_of(context: Context, handle: int) -> ImageStorage:
 
 def exceeded(device: Device, desc: ImageDescriptor) -> str:
     """The description of the device limit that an image exceeds, or an empty value."""
-    widest = int(getattr(device.image, f"maxImageDims{desc.dimensions}D"))
-    for name in ("width", "height", "depth"):
-        value = getattr(desc, name)
-        if value > widest:
-            return f"{name}={value}: images of {desc.dimensions} dimensions of {device.name} have at most {widest}"
+    dimensions = desc.dimensions
+    widest = int(getattr(device.image, f"maxImageDims{dimensions}D"))
+    if max(desc.width, desc.height, desc.depth) > widest:
+        sizes = {"width": desc.width, "height": desc.height, "depth": desc.depth}
+        name, value = max(sizes.items(), key=lambda item: item[1])
+        return f"{name}={value}: images of {dimensions} dimensions of {device.name} have at most {widest}"
     if desc.array_size > max(int(device.image.maxImageArraySlices), 1):
         most = int(device.image.maxImageArraySlices)
         return f"array_size={desc.array_size}: arrays of {device.name} have at most {most} layers"
@@ -155,14 +156,16 @@ def allocate_image(context: Context, device: Device, desc: ImageDescriptor) -> i
     reason = exceeded(place, desc)
     if reason:
         raise MemoryAllocationError(f"{reason}; split the image, or make it smaller", backend="level_zero")
-    slot = ffi.new("ze_image_handle_t *")
-    result = lib.zeImageCreate(context.handle, place.handle, image_desc(desc, bindless_desc()), slot)
+    form = format_desc(desc.type, desc.dimensions, desc.channel_type, desc.num_channels)
+    slot = ffi.new("bindless_image_t *")
+    result = lib.bindless_image_create(context.handle, place.handle, form, *sizes_of(desc), slot)
     if result != SUCCESS:
+        if slot.created:
+            fail(result, "zeContextMakeImageResident", place.name)
         details = f"{desc.nbytes} bytes for {desc}; {place.name} has {place.memory_size}"
         fail(result, "zeImageCreate", details, Errc.memory_allocation)
-    make_resident(context, place, slot[0])
-    raw = int(ffi.cast("uintptr_t", slot[0]))
-    context.images[raw] = ImageStorage(slot[0], place, desc)
+    raw = int(ffi.cast("uintptr_t", slot.image))
+    context.images[raw] = ImageStorage(slot.image, place, desc)
     return raw
 
 
