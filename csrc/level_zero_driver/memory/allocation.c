@@ -60,9 +60,12 @@ ze_result_t blz_memory_take(struct blz_context *context, const struct blz_memory
 
 static void *map(uint64_t length, uint64_t alignment)
 {
-    char *whole = mmap(NULL, length + alignment, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint64_t gap = alignment <= blz_page_size() ? 0 : alignment; /* mappings start at pages */
+    char *whole = mmap(NULL, length + gap, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (whole == MAP_FAILED)
         return NULL;
+    if (gap == 0)
+        return whole;
     uint64_t before = (alignment - (uint64_t)(uintptr_t)whole % alignment) % alignment;
     if (before > 0)
         munmap(whole, before);
