@@ -27,14 +27,17 @@ static _Atomic bool has_rules;
 static _Atomic bool was_read;
 static _Atomic uint64_t calls;
 
-/* False for calls that release an object or query a failure: a program makes them to clean up after a failure. */
-static bool is_counted(unsigned call)
+/* Whether a call counts; written once, before was_read. Calls that release an object or query a failure do not count: a
+   program makes them to clean up after a failure. */
+static bool is_counted[BLZ_CALL_COUNT];
+
+static bool has_word(const char *name)
 {
     static const char *const words[] = {"Destroy", "Free", "Close", "Put", "Evict", "Release", "LastError", "FunctionAddress"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strstr(blz_call_names[call], words[i]) != NULL)
-            return call == BLZ_CALL_zeCommandListClose;
-    return true;
+        if (strstr(name, words[i]) != NULL)
+            return true;
+    return false;
 }
 
 static unsigned find_function(const char *name, size_t length)
@@ -87,6 +90,8 @@ ze_result_t blz_call_set_rules(const char *text)
     if (result != ZE_RESULT_SUCCESS)
         return result;
     blr_mutex_lock(&mutex);
+    for (unsigned call = 0; call < BLZ_CALL_COUNT && !atomic_load(&was_read); call++)
+        is_counted[call] = call == BLZ_CALL_zeCommandListClose || !has_word(blz_call_names[call]);
     memcpy(rules, read, count * sizeof *rules);
     rule_count = count;
     atomic_store(&calls, 0);
@@ -129,7 +134,7 @@ ze_result_t blz_call_enter(enum blz_call call)
         if (result != ZE_RESULT_SUCCESS)
             return result;
     }
-    bool counted = is_counted(call);
+    bool counted = is_counted[call];
     if (counted)
         atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed);
     return atomic_load_explicit(&has_rules, memory_order_relaxed) ? apply_rules(call, counted) : ZE_RESULT_SUCCESS;
