@@ -39,12 +39,12 @@ from ..contract import (
 from . import copy as _copy
 from . import external_memory, graph, low_level
 from . import image_functions as _functions
+from . import prepared_launch as _launches
 from .device_info import ASPECTS, device_info, text
 from .image_structs import image_struct, sampler_struct
 from .module import Kernel, Kernels, Module, Object
 from .native_handles import HANDLES, TYPES, Natives
 from .objects import Context, Device, Event, Queue, require_one_device
-from .prepared_launch import prepare_launch
 
 __all__ = ["ReferenceBackend"]
 
@@ -443,33 +443,9 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
     def kernel_info(self, kernel: Kernel) -> KernelRecord:
         return kernel.record
 
-    def launch(
-        self,
-        queue: Queue,
-        kernel: Kernel,
-        global_size: tuple[int, ...],
-        local_size: tuple[int, ...] | None,
-        arguments: Sequence[bytes | int],
-        waits: Sequence[Event] = (),
-    ) -> Event:
-        event = self._kernels.launch(queue.handle, kernel, global_size, local_size, arguments, self._waits(waits))
-        return Event(event, queue.profiling)
-
-    def launch_with_offset(
-        self,
-        queue: Queue,
-        kernel: Kernel,
-        global_size: tuple[int, ...],
-        local_size: tuple[int, ...] | None,
-        offset: tuple[int, ...],
-        arguments: Sequence[bytes | int],
-        waits: Sequence[Event] = (),
-    ) -> Event:
-        waited = self._waits(waits)
-        event = self._kernels.launch(queue.handle, kernel, global_size, local_size, arguments, waited, offset)
-        return Event(event, queue.profiling)
-
-    prepare_launch = staticmethod(prepare_launch)
+    launch = _launches.launch
+    launch_with_offset = _launches.launch_with_offset
+    prepare_launch = staticmethod(_launches.prepare_launch)
 
     # ------------------------------------------------------------------ optional groups: contract/low_level.py
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ...model.errors import BuildError, InvalidError, NdRangeError
+from ...model.errors import BuildError, InvalidError
 from ..common.kernel import unknown_kernel
 from ..contract import KernelArgument, KernelRecord
 
 __all__ = ["Kernel", "Kernels", "Module", "Object"]
 
 _ARGUMENT_KINDS = ("value", "pointer", "local", "image", "sampler")
-_MAX_LOCAL_MEMORY = 64 << 20  # bytes of a work-group
 
 
 class Kernel:
@@ -189,69 +188,6 @@ class Kernels:
             required_work_group_size=required if any(required) else None,
             properties={"sub_group_size": int(properties.sub_group_size)},
         )
-
-    # ------------------------------------------------------------------ launches
-
-    def launch(
-        self,
-        queue: Any,
-        kernel: Kernel,
-        global_size: tuple[int, ...],
-        local_size: tuple[int, ...] | None,
-        arguments: Sequence[bytes | int],
-        waits: tuple[int, Any],
-        offset: tuple[int, ...] = (),
-    ) -> Any:
-        """The event of a launch; arguments follow the contract, ``waits`` is a count and an array of events."""
-        ffi = self._ffi
-        if local_size is not None:
-            self._check_group(kernel, global_size, local_size)
-        if len(arguments) != len(kernel.sizes):
-            raise InvalidError(
-                f"kernel {kernel.record.name!r} has {len(kernel.sizes)} parameters of {list(kernel.sizes)} bytes, "
-                f"{len(arguments)} arguments were given",
-                backend="reference",
-            )
-        launch = ffi.new("blr_launch_t *")
-        launch.dimensions = len(global_size)
-        launch.global_size[0 : len(global_size)] = global_size
-        launch.global_offset[0 : len(offset)] = offset
-        if local_size is not None:
-            launch.local_size[0 : len(local_size)] = local_size
-        kept = [ffi.NULL if isinstance(value, int) else ffi.from_buffer(value) for value in arguments]
-        pointers = ffi.new("void const *[]", kept)
-        sizes = ffi.new("uint64_t[]", [self._size(kernel, value) for value in arguments])
-        launch.argument_count, launch.arguments, launch.argument_sizes = len(kept), pointers, sizes
-        event = ffi.new("blr_event_t *")
-        self._check(
-            self._lib.blrEnqueueKernel(queue, kernel.handle, launch, waits[0], waits[1], event), "blrEnqueueKernel"
-        )
-        return event[0]
-
-    def _size(self, kernel: Kernel, value: bytes | int) -> int:
-        if not isinstance(value, int):
-            return len(value)
-        if value > _MAX_LOCAL_MEMORY:
-            raise InvalidError(
-                f"kernel {kernel.record.name!r} is given {value} bytes of local memory; the reference device has at "
-                f"most {_MAX_LOCAL_MEMORY} a work-group",
-                backend="reference",
-            )
-        return value
-
-    @staticmethod
-    def _check_group(kernel: Kernel, global_size: tuple[int, ...], local_size: tuple[int, ...]) -> None:
-        items = 1
-        for size in local_size:
-            items *= size
-        if len(local_size) != len(global_size) or any(n < 1 or g % n for g, n in zip(global_size, local_size)):
-            raise NdRangeError(f"work-group {local_size} does not divide the range {global_size}", backend="reference")
-        if items > kernel.record.max_work_group_size:
-            raise NdRangeError(
-                f"work-group {local_size} has {items} work-items; kernel {kernel.record.name!r} runs with at most "
-                f"{kernel.record.max_work_group_size} on the reference device",
-                backend="reference",
-            )
 
 
 def _refuse_options(options: str) -> None:
