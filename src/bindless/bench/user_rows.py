@@ -36,7 +36,7 @@ Array = npt.NDArray[Any]
 _WHOLE = f"{CONSTRUCTION}, {TRANSFERS}"
 _UPLOAD = f"{CONSTRUCTION}, upload"
 
-# Pixels of the pictures on GPUs (4K) and on processors (1080p), and sides of the volumes.
+# Pixels of the pictures on GPUs (4K) and on processors (1080p), and sides of the volumes. Construction is of 4K.
 _PICTURE = {True: (2160, 3840), False: (1080, 1920)}
 _VOLUME = {True: 256, False: 96}
 _FRAMES = 10
@@ -56,11 +56,11 @@ def measure_user(bench: Bench) -> None:
     on_gpu = bench.queue.device.has(Aspect.gpu)
     scale = min(bench.samples / 1e6, 1.0) ** 0.5
     height, width = (max(int(side * scale), 32) for side in _PICTURE[on_gpu])
-    name = {2160: "4K", 1080: "1080p"}.get(height, f"{width} x {height}")
+    name = _name_of(height, width)
     rng = np.random.default_rng(21)
     pixels = rng.integers(0, 256, (height, width, 3)).astype(np.uint8)
     sections: tuple[Callable[[], None], ...] = (
-        lambda: _measure_construction(bench, f"{name} RGB", pixels, on_gpu),
+        lambda: _measure_construction(bench, rng, scale, on_gpu),
         lambda: _measure_levels(bench, name, pixels, on_gpu),
         lambda: _measure_maps(bench, f"{name} RGB", pixels, on_gpu),
         lambda: _measure_video(bench, f"{name} RGB", pixels, on_gpu),
@@ -93,16 +93,24 @@ def _made(bench: Bench, pixels: Array, **options: Any) -> None:
     bench.queue.wait()
 
 
-def _measure_construction(bench: Bench, name: str, pixels: Array, on_gpu: bool) -> None:
-    bench.measure(
-        f"Image({name})",
-        lambda: _made(bench, pixels),
-        upload_peers(pixels, on_gpu=on_gpu),
-        includes=_UPLOAD,
-        bound="pinned upload" if on_gpu else "memcpy",
-        bound_seconds=_pinned_seconds(bench, pixels.nbytes),
-        wanted_percent=_WANTED_UPLOAD[on_gpu],
-    )
+def _measure_construction(bench: Bench, rng: np.random.Generator, scale: float, on_gpu: bool) -> None:
+    height, width = (max(int(side * scale), 32) for side in _PICTURE[True])
+    size = _name_of(height, width)
+    for form, channels in (("RGB", 3), ("RGBA", 4)):
+        pixels = rng.integers(0, 256, (height, width, channels)).astype(np.uint8)
+        bench.measure(
+            f"Image({size} {form})",
+            partial(_made, bench, pixels),
+            upload_peers(pixels, on_gpu=on_gpu),
+            includes=_UPLOAD,
+            bound="pinned upload" if on_gpu else "memcpy",
+            bound_seconds=_pinned_seconds(bench, pixels.nbytes),
+            wanted_percent=_WANTED_UPLOAD[on_gpu],
+        )
+
+
+def _name_of(height: int, width: int) -> str:
+    return {2160: "4K", 1080: "1080p"}.get(height, f"{width} x {height}")
 
 
 def _measure_levels(bench: Bench, name: str, pixels: Array, on_gpu: bool) -> None:
