@@ -66,7 +66,11 @@ class CubemapLevels(Image):
         self._queue, self._mipmaps = queue, True
         self._described, self._sampler = first._described, first._sampler
         self._library, self._leads_on_device = first._library, first._leads_on_device
-        self._store = GroupStore(parts, replace(first.descriptor, num_levels=len(parts)))
+        self._store = GroupStore(
+            parts,
+            replace(first.descriptor, num_levels=len(parts)),
+            "a cubemap with mipmaps has a cubemap for each level",
+        )
 
     def _smaller(self, faces: Array, queue: Queue) -> list[Array]:
         """The further levels of all faces."""

@@ -23,10 +23,12 @@ class GroupStore:
         The images, which the group owns.
     descriptor : ImageDescriptor
         Descriptor of the group; no memory is allocated for it.
+    reason : str
+        Why it is no single native image, for errors.
     """
 
-    def __init__(self, parts: Sequence[Image], descriptor: ImageDescriptor) -> None:
-        self._parts = tuple(parts)
+    def __init__(self, parts: Sequence[Image], descriptor: ImageDescriptor, reason: str) -> None:
+        self._parts, self._reason = tuple(parts), reason
         self.descriptor = descriptor
         self.closed = False
 
@@ -44,10 +46,9 @@ class GroupStore:
             part.close()
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        each = self.parts[0].descriptor
         raise InvalidError(
-            f"this Image consists of {len(self._parts)} images, each with memory and handles of its own (the first is "
-            f"{each.type}, {each.array_size} layers, {each.num_levels} levels): take those of image.parts"
+            f"{self._reason}: this Image consists of {len(self.parts)} images, which have memory and handles; "
+            "take those of image.parts"
         )
 
     memory = reader = unsampled_handle = held = download = copy_to_device = fill = _refuse

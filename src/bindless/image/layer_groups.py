@@ -93,7 +93,13 @@ class ImageGroup(Image):
             raise
         self._sampler = parts[0].sampler
         descriptor = parts[0].descriptor
-        self._store = GroupStore(parts, descriptor if mipmaps else replace(descriptor, array_size=self.num_layers))
+        if mipmaps:
+            reason = "layers with mipmaps are an image each"
+        else:
+            descriptor = replace(descriptor, array_size=self.num_layers)
+            most = f"the {self._step} of an image array of {queue.device.name} (info.device.image_max_array_size)"
+            reason = f"{self.num_layers} layers are more than {most}"
+        self._store = GroupStore(parts, descriptor, reason)
         hand_over(array, pixels)
 
     @property
