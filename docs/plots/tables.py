@@ -37,13 +37,17 @@ def table(document: dict[str, Any]) -> str:
     rows: dict[str, list[dict[str, Any]]] = {}
     for row in document["rows"]:
         rows.setdefault(row["operation"], []).append(row)
-    lines = ["| operation | ours | times as fast as | of the bound | target |", "|---|---|---|---|---|"]
+    told = any("includes" in row for row in document["rows"])  # which documents of older versions do not say
+    header = ["operation", *(["includes"] if told else []), "ours", "times as fast as", "of the bound", "target"]
+    lines = [f"| {' | '.join(header)} |", "|" + "---|" * len(header)]
     for operation, group in rows.items():
         peers = ", ".join(f"{row['peer']} {row['ratio']:.2f}" for row in group if row["peer"])
         percent = group[0]["percent_of_bound"]
         bound = "" if percent is None else f"{percent:.0f} %"
         targets = ", ".join(text for text in map(_target, group) if text)
-        lines.append(f"| {operation} | {_speed(group[0], group[0]['seconds'])} | {peers} | {bound} | {targets} |")
+        includes = [group[0].get("includes", "")] if told else []
+        cells = [operation, *includes, _speed(group[0], group[0]["seconds"]), peers, bound, targets]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
