@@ -48,6 +48,7 @@ _WANTED_AREAS = {True: 3.0, False: 1.5}
 _WANTED_LARGER = 1.0
 _WANTED_UPLOAD = {True: 100 / 1.3, False: 100 / 1.5}
 _WANTED_FRAMES = 100 / 1.2
+_WANTED_UPDATE = 3e-4  # seconds of all levels, from pixels on the device
 _WANTED_MANY = 0.1  # seconds of small pictures
 
 
@@ -125,6 +126,19 @@ def _measure_levels(bench: Bench, name: str, pixels: Array, on_gpu: bool) -> Non
             level_peers(given, on_gpu=on_gpu, wanted=_WANTED_LEVELS if form != "RGB" else None),
             includes=_UPLOAD,
         )
+    with (
+        Image(opaque, mipmaps=True, queue=bench.queue) as image,
+        usm_empty(opaque.shape, np.uint8, bench.queue) as there,
+    ):
+        there.copy_from(opaque)
+
+        def update() -> None:
+            image.update(there)
+            bench.queue.wait()
+
+        wanted = _WANTED_UPDATE if on_gpu else 0.0
+        title = f"update of {name} RGBA with mipmaps"
+        bench.measure(title, update, includes="a copy on the device", wanted_seconds=wanted)
 
 
 def _measure_maps(bench: Bench, name: str, pixels: Array, on_gpu: bool) -> None:

@@ -221,11 +221,13 @@ class ImageGroup(Image):
             items["level"] = per_item("level", host["level"], leading, np.float32)
         numbers = np.broadcast_to(per_item("layers", layers, leading, np.int64), len(points))
         values = np.empty((len(points), self.num_channels), dtype)
-        order = np.argsort(numbers, kind="stable")
-        parts = numbers[order] // self._step
-        starts = np.flatnonzero(np.diff(parts, prepend=-1))
-        for start, stop in zip(starts, [*starts[1:], len(order)]):
-            part, index = self._store.parts[parts[start]], order[start:stop]
+        few = np.min_scalar_type(len(self._store.parts))  # numpy sorts small integers by their digits
+        owners = (numbers // self._step).astype(few)
+        order = np.argsort(owners, kind="stable")
+        first = np.flatnonzero(np.diff(owners[order], prepend=len(self._store.parts)))
+        for start, stop in zip(first, [*first[1:], len(order)]):
+            index = order[start:stop]
+            part = self._store.parts[owners[index[0]]]
             options = {key: item[index] if np.ndim(item) else item for key, item in items.items()}
             if not self._mipmaps:
                 options["layers"] = numbers[index] % self._step
