@@ -43,6 +43,7 @@ class Progress:
         self._timer: threading.Timer | None = None
         self._bar: Any = None
         self._task: Any = None
+        self._shown = False
 
     def __enter__(self) -> Progress:
         self._active = sys.stderr.isatty()
@@ -82,7 +83,7 @@ class Progress:
     def say(self, line: str) -> None:
         """Prints a line of the command's own output, above the bar."""
         with self._lock:
-            shown = self._bar is not None
+            shown = self._shown
             self._hide()
             print(line, flush=True)
             if shown:
@@ -124,11 +125,13 @@ class Progress:
                 redirect_stderr=False,
             )
             self._task = self._bar.add_task("", total=self.total or None, command=self.command)
+        if not self._shown:
             self._bar.start()
+            self._shown = True
         self._bar.update(self._task, completed=self.done, description=self._text(), refresh=True)
 
     def _hide(self) -> None:
         """Removes the bar; the lock is held."""
-        if self._bar is not None:
+        if self._shown:
             self._bar.stop()
-            self._bar = None
+            self._shown = False
