@@ -21,13 +21,7 @@ static int bindless_stream_wait(const bindless_lane_t *lane, int questions);
 
 /* Events that are recorded with each command of a stream. */
 typedef struct bindless_markers bindless_markers_t;
-typedef struct bindless_marker {
-    CUevent event;
-    bindless_markers_t *markers;
-    struct bindless_marker *next;      /* among the unused ones */
-    struct bindless_marker *following; /* among all of the context */
-    int uses;
-} bindless_marker_t;
+typedef struct bindless_marker bindless_marker_t;
 typedef struct bindless_recorder {
     bindless_markers_t *markers;
     CUstream stream;
@@ -40,6 +34,7 @@ typedef struct bindless_recorded {
 } bindless_recorded_t;
 static bindless_markers_t *bindless_markers_create(CUcontext context);
 static int bindless_markers_have(bindless_markers_t *markers, CUevent event);
+static CUevent bindless_marker_event(const bindless_marker_t *marker);
 static int bindless_marker_wait(const bindless_marker_t *marker);
 static int bindless_marker_release(bindless_marker_t *marker);
 static CUresult bindless_recorder_mark(bindless_recorder_t *recorder);

@@ -1,19 +1,30 @@
 /* Events of streams that other libraries use too: recorded with each command, because a later record would include the
- * owner's work. Markers hold the events; each context reuses its markers, and they live as long as the process. */
+ * owner's work. A marker holds an event and counts its uses; without one it returns to the markers of its stream. Markers
+ * live as long as the process. One thread at a time takes them, any thread returns them, and no lock is left behind in
+ * the child of a fork. */
 #ifndef BINDLESS_CUDA_MARKERS_H
 #define BINDLESS_CUDA_MARKERS_H
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
-#include "../../reference/platform/threads.h"
 #include "cuda/current_context.h"
 
 enum { BINDLESS_MARKER_POLLS = 1024 };
 
+struct bindless_marker {
+    CUevent event;
+    bindless_markers_t *markers;
+    bindless_marker_t *next;      /* among the unused ones */
+    bindless_marker_t *following; /* among all */
+    atomic_int uses;
+};
+
 struct bindless_markers {
     CUcontext context;
-    blr_mutex_t lock;
-    bindless_marker_t *unused, *all;
+    bindless_marker_t *unused;
+    _Atomic(bindless_marker_t *) returned;
+    _Atomic(bindless_marker_t *) all;
 };
 
 static bindless_markers_t *bindless_markers_create(CUcontext context)
@@ -21,7 +32,6 @@ static bindless_markers_t *bindless_markers_create(CUcontext context)
     bindless_markers_t *markers = calloc(1, sizeof *markers);
     if (markers != NULL) {
         markers->context = context;
-        blr_mutex_init(&markers->lock);
     }
     return markers;
 }
@@ -29,25 +39,23 @@ static bindless_markers_t *bindless_markers_create(CUcontext context)
 /* Returns whether a marker has this event. */
 static int bindless_markers_have(bindless_markers_t *markers, CUevent event)
 {
-    blr_mutex_lock(&markers->lock);
-    bindless_marker_t *marker = markers->all;
+    const bindless_marker_t *marker = atomic_load(&markers->all);
     while (marker != NULL && marker->event != event) {
         marker = marker->following;
     }
-    blr_mutex_unlock(&markers->lock);
     return marker != NULL;
 }
 
 /* Takes an unused marker, or creates one in the current context. */
 static CUresult bindless_marker_take(bindless_markers_t *markers, bindless_marker_t **taken)
 {
-    blr_mutex_lock(&markers->lock);
+    if (markers->unused == NULL) {
+        markers->unused = atomic_exchange(&markers->returned, NULL);
+    }
     bindless_marker_t *marker = markers->unused;
     if (marker != NULL) {
         markers->unused = marker->next;
-    }
-    blr_mutex_unlock(&markers->lock);
-    if (marker == NULL) {
+    } else {
         marker = calloc(1, sizeof *marker);
         CUresult result =
             marker == NULL ? CUDA_ERROR_OUT_OF_MEMORY : cuEventCreate(&marker->event, CU_EVENT_DISABLE_TIMING);
@@ -56,10 +64,8 @@ static CUresult bindless_marker_take(bindless_markers_t *markers, bindless_marke
             return result;
         }
         marker->markers = markers;
-        blr_mutex_lock(&markers->lock);
-        marker->following = markers->all;
-        markers->all = marker;
-        blr_mutex_unlock(&markers->lock);
+        marker->following = atomic_load(&markers->all);
+        atomic_store(&markers->all, marker);
     }
     *taken = marker;
     return CUDA_SUCCESS;
@@ -68,14 +74,18 @@ static CUresult bindless_marker_take(bindless_markers_t *markers, bindless_marke
 /* Ends one use of a marker; another command records it after the last one. */
 static int bindless_marker_release(bindless_marker_t *marker)
 {
-    bindless_markers_t *markers = marker->markers;
-    blr_mutex_lock(&markers->lock);
-    if (--marker->uses == 0) {
-        marker->next = markers->unused;
-        markers->unused = marker;
+    if (atomic_fetch_sub(&marker->uses, 1) == 1) {
+        bindless_markers_t *markers = marker->markers;
+        marker->next = atomic_load(&markers->returned);
+        while (!atomic_compare_exchange_weak(&markers->returned, &marker->next, marker)) {
+        }
     }
-    blr_mutex_unlock(&markers->lock);
     return 0;
+}
+
+static CUevent bindless_marker_event(const bindless_marker_t *marker)
+{
+    return marker->event;
 }
 
 /* Polls at most `questions` times: 0 if the command is complete, INT32_MIN if not, else the error. */
@@ -116,10 +126,10 @@ static CUresult bindless_recorder_mark(bindless_recorder_t *recorder)
     if (result != CUDA_SUCCESS) {
         return result;
     }
-    marker->uses = 2;
+    atomic_store(&marker->uses, 2);
     result = cuEventRecord(marker->event, recorder->stream);
     if (result != CUDA_SUCCESS) {
-        marker->uses = 1;
+        atomic_store(&marker->uses, 1);
         bindless_marker_release(marker);
         return result;
     }

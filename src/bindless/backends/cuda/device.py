@@ -39,6 +39,8 @@ class PrimaryContext:
         cache of freed arrays, by kind (see ``object_cache``).
     views
         cache of textures and surfaces, by raw handle of their memory and by texture descriptor.
+    markers
+        unused bindless_markers_t (see ``take_markers``).
     mapped
         addresses of unused pinned buffers (see ``mapped_image_call``).
     staging
@@ -57,26 +59,29 @@ class PrimaryContext:
         self.address = int(ffi.cast("uintptr_t", self.handle))
         self.events: tuple[list[Any], list[Any]] = ([], [])
         self.made: set[int] = set()
-        self._markers: Any = None
+        self.markers: list[Any] = []
+        self._all_markers: list[Any] = []
         self.rest: dict[str, list[int]] = {}
         self.views: dict[int, dict[Any, int]] = {}
         self.staging: Any = None
         self.mapped: list[int] = []
         unusable_after_fork(self)
 
-    def markers(self) -> Any:
-        """Its bindless_markers_t, created on first use, and kept as long as the process."""
-        if self._markers is None:
+    def take_markers(self) -> Any:
+        """A bindless_markers_t for one stream, which puts it back into ``markers``; it lives as long as the process."""
+        try:
+            return self.markers.pop()
+        except IndexError:
             made = lib.bindless_markers_create(self.handle)
             if not made:
-                raise MemoryError
-            self._markers = self._markers or made  # a finalizer may have made one meanwhile
-        return self._markers
+                raise MemoryError from None
+            self._all_markers.append(made)
+            return made
 
     def made_event(self, handle: int) -> bool:
         """Whether the package created the CUevent at this address."""
-        markers = self._markers
-        return handle in self.made or bool(markers and lib.bindless_markers_have(markers, ffi.cast("CUevent", handle)))
+        event = ffi.cast("CUevent", handle)
+        return handle in self.made or any(lib.bindless_markers_have(made, event) for made in self._all_markers)
 
     def activate(self) -> None:
         """Make it the current context of this thread; other libraries may have changed that since the last call."""

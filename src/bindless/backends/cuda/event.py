@@ -117,7 +117,7 @@ class MarkedEvent(Event):
     @property
     def handle(self) -> Any:
         """CUevent."""
-        return ffi.cast("bindless_marker_t *", self.number).event
+        return lib.bindless_marker_event(ffi.cast("bindless_marker_t *", self.number))
 
 
 class TimedEvent(Event):

@@ -186,7 +186,7 @@ class AdoptedStream(Stream):
         super().__init__(context, False, handle)
         self._owned = owned
         self.submitted = 1  # The work that the stream holds already.
-        self.recorder = ffi.new("bindless_recorder_t *", (context.markers(), handle))
+        self.recorder = ffi.new("bindless_recorder_t *", (context.take_markers(), handle))
         self.wait_for, self.asked = _RECORDER_WAIT, int(ffi.cast("uintptr_t", self.recorder))
         self.made = int(ffi.cast("uintptr_t", ffi.addressof(self.recorder, "last")))
         self.query, self.let_go = _MARKER_WAIT, _MARKER_RELEASE
@@ -205,5 +205,6 @@ class AdoptedStream(Stream):
 
     def _destroy(self) -> None:
         lib.bindless_recorder_end(self.recorder)
+        self.context.markers.append(self.recorder.markers)
         if self._owned:
             super()._destroy()
