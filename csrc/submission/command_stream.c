@@ -2,32 +2,32 @@
 
 #include "types.h"
 
+/* Disables a launch that is no row any more, and gives up the reference of the row. */
+static void end_row(Prepared *row)
+{
+    row->kernel = row->cache = NULL;
+    Py_CLEAR(row->watch); /* its callback refers to the row */
+    Py_DECREF(row);
+}
+
 static void drop_rows(Commands *self)
 {
     for (int i = 0; i < ROWS; i++) {
         Prepared *row = self->rows[i];
         self->rows[i] = NULL;
-        if (row != NULL) {
-            row->kernel = NULL;
-            Py_CLEAR(row->watch); /* its callback refers to the row */
-            Py_DECREF(row);
-        }
+        if (row != NULL)
+            end_row(row);
     }
 }
 
-/* Drops launches whose kernels are destroyed, and thereby their modules. The lock is held: none of them is running. */
-static void forget_dropped(Commands *self)
+void drop_row(Commands *self, Prepared *launch)
 {
-    if (self->dropped == launches_dropped)
-        return;
-    self->dropped = launches_dropped;
-    for (int i = 0; i < ROWS; i++) {
-        Prepared *row = self->rows[i];
-        if (row != NULL && row->kernel == NULL) {
+    for (int i = 0; i < ROWS; i++)
+        if (self->rows[i] == launch) {
             self->rows[i] = NULL;
-            Py_DECREF(row);
+            end_row(launch);
+            return;
         }
-    }
 }
 
 static int commands_traverse(Commands *self, visitproc visit, void *arg)
@@ -48,6 +48,8 @@ static int commands_traverse(Commands *self, visitproc visit, void *arg)
     Py_VISIT(self->held);
     Py_VISIT(self->tasks);
     Py_VISIT(self->outside_waits);
+    Py_VISIT(self->handles);
+    Py_VISIT(self->device);
     for (int i = 0; i < ROWS; i++)
         Py_VISIT(self->rows[i]);
     return 0;
@@ -71,6 +73,8 @@ static int commands_clear(Commands *self)
     Py_CLEAR(self->held);
     Py_CLEAR(self->tasks);
     Py_CLEAR(self->outside_waits);
+    Py_CLEAR(self->handles);
+    Py_CLEAR(self->device);
     return 0;
 }
 
@@ -97,6 +101,9 @@ static PyMemberDef commands_members[] = {
     {"_held", T_OBJECT, offsetof(Commands, held), 0, NULL},
     {"tasks", T_OBJECT, offsetof(Commands, tasks), 0, NULL},
     {"outside", T_OBJECT, offsetof(Commands, outside_waits), 0, NULL},
+    {"_handles", T_OBJECT, offsetof(Commands, handles), 0, NULL},
+    {"device", T_OBJECT, offsetof(Commands, device), 0, NULL},
+    {"declined", T_BOOL, offsetof(Commands, declined), READONLY, NULL},
     {"batch", T_LONGLONG, offsetof(Commands, batch), 0, NULL},
     {"_countdown", T_LONGLONG, offsetof(Commands, countdown), 0, NULL},
     {"closed", T_BOOL, offsetof(Commands, closed), 0, NULL},
@@ -106,7 +113,8 @@ static PyMemberDef commands_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-unsigned row_of(PyObject *kernel, PyObject *space, const long long sizes[3], int dimensions, Py_ssize_t count)
+/* The first row of the WAYS rows that a launch may be in. */
+static unsigned row_of(PyObject *kernel, PyObject *space, const long long sizes[3], int dimensions, Py_ssize_t count)
 {
     uint64_t mixed = (uint64_t)(uintptr_t)kernel >> 4;
     if (dimensions == 0)
@@ -114,7 +122,40 @@ unsigned row_of(PyObject *kernel, PyObject *space, const long long sizes[3], int
     else
         mixed += (uint64_t)sizes[0] * 31 + (uint64_t)sizes[1] * 37 + (uint64_t)sizes[2] * 41 + (unsigned)dimensions;
     mixed = (mixed + (uint64_t)count) * 0x9E3779B97F4A7C15u;
-    return (unsigned)(mixed >> 58); /* ROWS is 2 to the power of 6 */
+    return (unsigned)(mixed >> 60) * WAYS; /* ROWS is 2 to the power of 6 */
+}
+
+static bool is_row(const Prepared *row, PyObject *kernel, PyObject *space, const long long sizes[3], int dimensions,
+                   Py_ssize_t count)
+{
+    return row->kernel == kernel && row->count == count && row->dimensions == dimensions &&
+           (dimensions ? memcmp(row->sizes, sizes, sizeof row->sizes) == 0 : row->space == space);
+}
+
+Prepared *find(const Commands *self, PyObject *kernel, PyObject *space, Py_ssize_t count)
+{
+    long long sizes[3] = {1, 1, 1};
+    int dimensions = 0;
+    if (!read_space(space, sizes, &dimensions))
+        dimensions = 0;
+    Prepared *const *rows = &self->rows[row_of(kernel, space, sizes, dimensions, count)];
+    for (int i = 0; i < WAYS; i++)
+        if (rows[i] != NULL && is_row(rows[i], kernel, space, sizes, dimensions, count))
+            return rows[i];
+    return NULL;
+}
+
+static PyObject *commands_find(Commands *self, PyObject *const *given, Py_ssize_t count)
+{
+    if (count != 3) {
+        PyErr_SetString(PyExc_TypeError, "find takes a kernel, a range and a number of arguments");
+        return NULL;
+    }
+    Py_ssize_t arguments = PyLong_AsSsize_t(given[2]);
+    if (PyErr_Occurred())
+        return NULL;
+    PyObject *row = (PyObject *)find(self, given[0], given[1], arguments);
+    return Py_NewRef(row == NULL ? Py_None : row);
 }
 
 static PyObject *commands_remember(Commands *self, PyObject *launch)
@@ -124,14 +165,20 @@ static PyObject *commands_remember(Commands *self, PyObject *launch)
         return NULL;
     }
     Prepared *made = (Prepared *)launch;
-    unsigned row = row_of(made->kernel, made->space, made->sizes, made->dimensions, made->count);
-    Prepared *before = self->rows[row];
-    self->rows[row] = (Prepared *)Py_NewRef(launch);
-    if (before != NULL) {
-        before->kernel = NULL;
-        Py_CLEAR(before->watch);
-        Py_DECREF(before);
-    }
+    Prepared **rows = &self->rows[row_of(made->kernel, made->space, made->sizes, made->dimensions, made->count)];
+    unsigned row = WAYS - 1; /* the last one leaves, unless the launch is there, or another row is free */
+    for (unsigned i = 0; i < WAYS; i++)
+        if (rows[i] == NULL || rows[i]->kernel == NULL || is_row(rows[i], made->kernel, made->space, made->sizes,
+                                                                 made->dimensions, made->count)) {
+            row = i;
+            break;
+        }
+    Prepared *before = rows[row];
+    memmove(&rows[1], &rows[0], row * sizeof *rows);
+    rows[0] = (Prepared *)Py_NewRef(launch);
+    made->cache = (PyObject *)self;
+    if (before != NULL)
+        end_row(before);
     Py_RETURN_NONE;
 }
 
@@ -139,13 +186,6 @@ static PyObject *commands_forget_launches(Commands *self, PyObject *unused)
 {
     (void)unused;
     drop_rows(self);
-    Py_RETURN_NONE;
-}
-
-static PyObject *commands_forget_dropped(Commands *self, PyObject *unused)
-{
-    (void)unused;
-    forget_dropped(self);
     Py_RETURN_NONE;
 }
 
@@ -158,27 +198,41 @@ static PyObject *commands_count_launches(Commands *self, PyObject *unused)
     return PyLong_FromLong(count);
 }
 
-/* Submits a prepared command of one argument: returns its event, or None where Python must handle it. */
-static PyObject *commands_submit_one(Commands *self, PyObject *const *given, Py_ssize_t count)
+/* submit_prepared(command, values, depends_on=(), keep=()): the event, or None where Python must handle the command. */
+static PyObject *commands_submit_prepared(Commands *self, PyObject *const *given, Py_ssize_t count)
 {
-    PyObject *event = NULL;
-    if (count != 2 || !PyType_IsSubtype(Py_TYPE(given[0]), (PyTypeObject *)prepared_type) ||
-        ((Prepared *)given[0])->count != 1) {
-        PyErr_SetString(PyExc_TypeError, "submit_one takes a Prepared of one argument, and the argument");
+    if (count < 2 || count > 4 || !PyType_IsSubtype(Py_TYPE(given[0]), (PyTypeObject *)prepared_type) ||
+        !PyTuple_Check(given[1]) || (count > 3 && !PyTuple_Check(given[3])) ||
+        PyTuple_Size(given[1]) != ((Prepared *)given[0])->count) {
+        PyErr_SetString(PyExc_TypeError, "submit_prepared takes a Prepared, its arguments, events and a tuple of objects");
         return NULL;
     }
-    if (submit(self, (Prepared *)given[0], &given[1], NULL, NULL, NULL, &event) == OTHERWISE)
+    PyObject *values[MOST_ARGUMENTS], *kept[MOST_KEPT], *event = NULL;
+    Submission submission = {.command = (Prepared *)given[0], .values = values, .packed = true, .kept = kept,
+                             .depends_on = count > 2 ? given[2] : NULL};
+    for (Py_ssize_t i = 0; i < PyTuple_Size(given[1]); i++)
+        values[i] = PyTuple_GetItem(given[1], i);
+    if (count > 3 && PyTuple_Size(given[3]) > MOST_KEPT)
+        kept[submission.kept_count++] = given[3];
+    else if (count > 3)
+        while (submission.kept_count < PyTuple_Size(given[3])) {
+            kept[submission.kept_count] = PyTuple_GetItem(given[3], submission.kept_count);
+            submission.kept_count++;
+        }
+    if (submit(self, &submission, &event) == OTHERWISE)
         Py_RETURN_NONE;
     return event;
 }
 
 static PyMethodDef commands_methods[] = {
-    {"submit_one", (PyCFunction)(void (*)(void))commands_submit_one, METH_FASTCALL,
-     "Submits a prepared command of one argument; None where Python must handle it."},
+    {"submit_prepared", (PyCFunction)(void (*)(void))commands_submit_prepared, METH_FASTCALL,
+     "Submits a prepared command: arguments, events to wait for, objects to keep; None where Python must handle it."},
+    {"took", (PyCFunction)(void (*)(void))commands_took, METH_FASTCALL,
+     "Accounts for a command that Python has submitted: event, and a tuple of the objects that it uses."},
+    {"find", (PyCFunction)(void (*)(void))commands_find, METH_FASTCALL,
+     "The prepared launch of a kernel over a range, with a number of arguments; None without one."},
     {"remember", (PyCFunction)commands_remember, METH_O, "Adds a prepared launch to the cache."},
     {"forget_launches", (PyCFunction)commands_forget_launches, METH_NOARGS, "Empties the cache of prepared launches."},
-    {"forget_dropped", (PyCFunction)commands_forget_dropped, METH_NOARGS,
-     "Drops cached launches whose kernels are destroyed; the queue's lock is held."},
     {"count_launches", (PyCFunction)commands_count_launches, METH_NOARGS, "The number of cached launches."},
     {NULL, NULL, 0, NULL},
 };
@@ -243,7 +297,6 @@ static int reap_locked(Commands *self)
     Py_XDECREF(last);
     Py_XDECREF(bundle);
     Py_DECREF(before);
-    forget_dropped(self);
     return result;
 }
 

@@ -2,12 +2,12 @@
 
 #include "prepared_copy.h"
 
-static PyObject *str_resource, *str_descriptor, *str_device, *str_number, *str_array_struct, *str_memory_context;
+static PyObject *str_resource, *str_descriptor, *str_number, *str_array_struct, *str_memory_context;
 
 bool name_attributes(void)
 {
     static const struct { PyObject **at; const char *text; } names[] = {
-        {&str_resource, "_resource"}, {&str_descriptor, "descriptor"}, {&str_device, "device"},
+        {&str_resource, "_resource"}, {&str_descriptor, "descriptor"},
         {&str_number, "number"}, {&str_array_struct, "__array_struct__"}, {&str_memory_context, "_context"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

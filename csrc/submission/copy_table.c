@@ -87,14 +87,44 @@ static PyObject *copies_count(Copies *self, PyObject *unused)
     return PyLong_FromLong(count);
 }
 
+/* submit(commands, copy, source, destination, depends_on): the event, or None where Python must handle the copy. */
+static PyObject *copies_submit(Copies *self, PyObject *const *arguments, Py_ssize_t count)
+{
+    if (count != 5 || !PyType_IsSubtype(Py_TYPE(arguments[0]), (PyTypeObject *)commands_type) ||
+        !PyType_IsSubtype(Py_TYPE(arguments[1]), (PyTypeObject *)copy_type)) {
+        PyErr_SetString(PyExc_TypeError, "submit takes Commands, a Copy, its operands and events");
+        return NULL;
+    }
+    Commands *commands = (Commands *)arguments[0];
+    Copy *copy = (Copy *)arguments[1];
+    Given given[2];
+    memset(given, 0, sizeof given);
+    PyObject *event = NULL;
+    int result = FAILED;
+    if (read_given(arguments[2], &self->kinds, &given[0]) && read_given(arguments[3], &self->kinds, &given[1]))
+        result = fits(&copy->sides[0], &given[0], commands) && fits(&copy->sides[1], &given[1], commands)
+                     ? submit_copy(commands, copy, given, arguments[4], &event)
+                     : OTHERWISE;
+    let_go(&given[0]);
+    let_go(&given[1]);
+    if (result == OTHERWISE)
+        Py_RETURN_NONE;
+    return event;
+}
+
 static PyMethodDef copies_methods[] = {
+    {"submit", (PyCFunction)(void (*)(void))copies_submit, METH_FASTCALL,
+     "Submits a prepared copy; None where Python must handle it."},
     {"remember", (PyCFunction)copies_remember, METH_O, "Adds a prepared copy to the cache."},
     {"forget", (PyCFunction)copies_forget, METH_NOARGS, "Empties the cache."},
     {"count", (PyCFunction)copies_count, METH_NOARGS, "The number of cached copies."},
     {NULL, NULL, 0, NULL},
 };
 
-static PyMemberDef copies_members[] = {{NULL, 0, 0, 0, NULL}};
+static PyMemberDef copies_members[] = {
+    {"declined", T_BOOL, offsetof(Copies, declined), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
 
 SLOTS(copies, copies_members, {Py_tp_new, copies_new}, {Py_tp_methods, copies_methods}, )
 SPEC(copies, Copies, "Copies")
@@ -144,6 +174,7 @@ static int copy_again(Commands *commands, Copies *copies, PyObject *const *argum
             waits_at = i;
     Given given[2];
     memset(given, 0, sizeof given);
+    copies->declined = false;
     int result = FAILED;
     if (read_given(arguments[0], &copies->kinds, &given[0]) && read_given(arguments[1], &copies->kinds, &given[1])) {
         result = OTHERWISE;
@@ -153,6 +184,7 @@ static int copy_again(Commands *commands, Copies *copies, PyObject *const *argum
                 !fits(&row->sides[1], &given[1], commands) || !has_keywords(row, names, arguments + 2, waits_at))
                 continue;
             result = submit_copy(commands, row, given, waits_at < 0 ? NULL : arguments[2 + waits_at], event);
+            copies->declined = result == OTHERWISE;
             break;
         }
     }

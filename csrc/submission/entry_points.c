@@ -65,17 +65,11 @@ static PyObject *submitter_parallel_for(Submitter *self, PyObject *const *argume
     if (count >= 2 && read_depends_on(arguments, count, names, &depends_on) && self->stream != NULL &&
         PyType_IsSubtype(Py_TYPE(self->stream), (PyTypeObject *)commands_type)) {
         Commands *commands = (Commands *)self->stream;
-        PyObject *space = arguments[0], *kernel = arguments[1];
-        long long sizes[3] = {1, 1, 1};
-        int dimensions = 0;
-        if (!read_space(space, sizes, &dimensions))
-            dimensions = 0;
-        Prepared *row = commands->rows[row_of(kernel, space, sizes, dimensions, count - 2)];
-        if (row != NULL && row->kernel == kernel && row->count == count - 2 && row->dimensions == dimensions &&
-            (dimensions ? memcmp(row->sizes, sizes, sizeof sizes) == 0 : row->space == space)) {
+        Prepared *row = find(commands, arguments[1], arguments[0], count - 2);
+        if (row != NULL) {
             PyObject *event = NULL;
-            int result = submit(commands, row, arguments + 2, NULL, NULL, depends_on, &event);
-            if (result != OTHERWISE)
+            Submission submission = {.command = row, .values = arguments + 2, .depends_on = depends_on};
+            if (submit(commands, &submission, &event) != OTHERWISE)
                 return event;
         }
     }
@@ -177,7 +171,8 @@ static PyObject *bound_call(Bound *self, PyObject *arguments, PyObject *keywords
         if (PyList_Size(self->arguments) == launch->count) {
             for (int i = 0; i < launch->count; i++)
                 values[i] = Py_NewRef(PyList_GetItem(self->arguments, i));
-            int result = submit((Commands *)self->stream, launch, values, NULL, NULL, depends_on, &event);
+            Submission submission = {.command = launch, .values = values, .packed = true, .depends_on = depends_on};
+            int result = submit((Commands *)self->stream, &submission, &event);
             for (int i = 0; i < launch->count; i++)
                 Py_DECREF(values[i]);
             if (result != OTHERWISE)

@@ -148,27 +148,26 @@ static PyMemberDef image_call_members[] = {{NULL, 0, 0, 0, NULL}};
 SLOTS(image_call, image_call_members, {Py_tp_new, image_call_new}, {Py_tp_methods, image_call_methods}, )
 SPEC(image_call, ImageCall, "ImageCall")
 
-/* ---------------------------------------------------------------- submission, with the queue's lock held */
+/* ---------------------------------------------------------------- submission */
 
 typedef struct {
-    Commands *commands;
     const ImageCalls *calls;
-    ImageCall *call;
+    const ImageCall *call;
     GivenArray *given;
     PyObject *image, *memory; /* owned */
 } Filling;
 
-/* Finds the image; OTHERWISE if its handle is destroyed. */
-static int find_image(Filling *filling)
+/* Finds the image and its memory: new references; OTHERWISE if the handle is destroyed. */
+static int find_image(const ImageCalls *calls, const ImageCall *call, PyObject **image, PyObject **memory)
 {
-    PyObject *record = PyDict_GetItemWithError(filling->calls->handles, filling->call->key);
-    if (record == NULL || filling->call->forgotten)
+    PyObject *record = PyDict_GetItemWithError(calls->handles, call->key);
+    if (record == NULL || call->forgotten)
         return PyErr_Occurred() ? FAILED : OTHERWISE;
-    filling->image = PyObject_GetAttr(record, str_held);
-    filling->memory = filling->image == NULL ? NULL : PyObject_GetAttr(record, str_memory);
-    if (filling->memory == NULL)
+    *image = PyObject_GetAttr(record, str_held);
+    *memory = *image == NULL ? NULL : PyObject_GetAttr(record, str_memory);
+    if (*memory == NULL)
         return FAILED;
-    return filling->image == filling->call->image ? DONE : OTHERWISE;
+    return *image == call->image ? DONE : OTHERWISE;
 }
 
 /* Writes the address of an array into the driver's description; OTHERWISE if the memory is freed. */
@@ -180,93 +179,58 @@ static int put_array(const CallArray *array, const GivenArray *given)
     return DONE;
 }
 
-/* Makes the batch hold the image and the arrays until the command is complete. */
-static int hold(Filling *filling)
+/* The queue's lock is held. Another thread may have destroyed the image since it was found. */
+static int fill(const void *what)
 {
-    Commands *commands = filling->commands;
-    ImageCall *call = filling->call;
-    if (call->image_batch != commands->batch) {
-        if (PyList_Append(commands->batch_list, filling->image) < 0 ||
-            PyList_Append(commands->batch_list, filling->memory) < 0)
-            return FAILED;
-        call->image_batch = commands->batch;
-        commands->countdown--;
-    }
+    const Filling *filling = what;
+    PyObject *image = NULL, *memory = NULL;
+    int result = find_image(filling->calls, filling->call, &image, &memory);
+    Py_XDECREF(image);
+    Py_XDECREF(memory);
+    for (int i = 0; i < CALL_ARRAYS && result == DONE; i++)
+        if (filling->call->arrays[i].place != NULL)
+            result = put_array(&filling->call->arrays[i], &filling->given[i]);
+    return result;
+}
+
+/* A batch holds the arrays: fits_array_of_call need not read them again. */
+static void note_arrays(const void *what, long long batch)
+{
+    const Filling *filling = what;
+    ImageCall *call = (ImageCall *)filling->call;
     for (int i = 0; i < CALL_ARRAYS; i++) {
         CallArray *array = &call->arrays[i];
         const GivenArray *given = &filling->given[i];
         if (array->place == NULL)
             continue;
-        if (array->held != given->value || array->batch != commands->batch) {
-            if (PyList_Append(commands->batch_list, given->value) < 0)
-                return FAILED;
-            commands->countdown -= 1 + (long long)(given->bytes >> 20); /* large host arrays are released sooner */
-        }
         array->held = given->value;
         array->owner = given->owner;
         array->address = given->address;
-        array->batch = commands->batch;
+        array->batch = batch;
     }
-    return DONE;
-}
-
-static int fill(const void *what)
-{
-    Filling *filling = (Filling *)what;
-    int result = find_image(filling);
-    for (int i = 0; i < CALL_ARRAYS && result == DONE; i++)
-        if (filling->call->arrays[i].place != NULL)
-            result = put_array(&filling->call->arrays[i], &filling->given[i]);
-    return result == DONE && filling->commands->in_batches ? hold(filling) : result;
-}
-
-/* Makes the event hold the image and the arrays, in queues without batches. */
-static int hold_by_event(const Filling *filling, PyObject *event, PyObject *keep)
-{
-    PyTuple_SetItem(keep, 0, Py_NewRef(filling->image));
-    PyTuple_SetItem(keep, 1, Py_NewRef(filling->memory));
-    for (int i = 0; i < CALL_ARRAYS; i++)
-        PyTuple_SetItem(keep, 2 + i, Py_NewRef(filling->given[i].value));
-    PyObject *done = PyObject_CallMethodObjArgs((PyObject *)filling->commands, str_took, event, keep, NULL);
-    Py_XDECREF(done);
-    return done == NULL ? FAILED : DONE;
-}
-
-static int submit_locked(Filling *filling, PyObject *depends_on, PyObject **event)
-{
-    PyObject *keep = filling->commands->in_batches ? NULL : PyTuple_New(2 + CALL_ARRAYS);
-    if (keep == NULL && !filling->commands->in_batches)
-        return FAILED;
-    int result = submit(filling->commands, (Prepared *)filling->call->command, NULL, fill, filling, depends_on, event);
-    if (result == DONE && keep != NULL && hold_by_event(filling, *event, keep) != DONE) {
-        Py_CLEAR(*event);
-        result = FAILED;
-    }
-    Py_XDECREF(keep);
-    return result;
 }
 
 int submit_image_call(Commands *commands, const ImageCalls *calls, ImageCall *call, GivenArray given[CALL_ARRAYS],
                       PyObject *depends_on, PyObject **event)
 {
-    PyObject *lock = commands->lock;
-    if (lock == NULL || (PyObject *)Py_TYPE(lock) != lock_type)
-        return OTHERWISE;
-    Filling filling = {commands, calls, call, given, NULL, NULL};
-    int result = FAILED;
-    Py_INCREF(commands); /* other threads may run while this thread waits for the lock or is in the driver */
-    Py_INCREF(calls);
+    Filling filling = {calls, call, given, NULL, NULL};
+    Py_INCREF(calls); /* other threads may run while this thread waits for the lock or is in the driver */
     Py_INCREF(call);
-    Py_INCREF(lock);
-    if (take((Lock *)lock)) {
-        result = call->forgotten ? OTHERWISE : submit_locked(&filling, depends_on, event);
-        give_back((Lock *)lock);
+    int result = find_image(calls, call, &filling.image, &filling.memory);
+    if (result == DONE) {
+        PyObject *kept[2 + CALL_ARRAYS] = {filling.image, filling.memory};
+        Submission submission = {.command = (Prepared *)call->command, .fill = fill, .what = &filling, .kept = kept,
+                                 .kept_count = 2, .held = note_arrays, .depends_on = depends_on};
+        for (int i = 0; i < CALL_ARRAYS; i++)
+            if (call->arrays[i].place != NULL) {
+                kept[submission.kept_count++] = given[i].value;
+                submission.weight += (long long)(given[i].bytes >> 20);
+            }
+        result = submit(commands, &submission, event);
     }
     Py_XDECREF(filling.image);
     Py_XDECREF(filling.memory);
-    Py_DECREF(lock);
     Py_DECREF(call);
     Py_DECREF(calls);
-    Py_DECREF(commands);
     return result;
 }

@@ -4,8 +4,9 @@
 
 PyObject *lock_type, *openable_type, *mark_type, *lane_type, *event_type, *prepared_type,
     *commands_type, *submitter_type, *bound_type, *copy_type, *copies_type, *owner_type, *image_call_type, *image_calls_type;
-PyObject *str_owner, *str_open, *str_context, *str_contiguous, *str_packed, *str_raw_handle, *str_took,
-    *str_depends_on, *str_dtype, *str_any, *str_again, *str_waits, *str_copy_any, *str_wait_any, *str_finalize;
+PyObject *str_owner, *str_open, *str_context, *str_contiguous, *str_packed, *str_raw_handle, *str_check,
+    *str_depends_on, *str_dtype, *str_any, *str_again, *str_waits, *str_copy_any, *str_wait_any, *str_finalize,
+    *str_append, *str_nbytes, *str_sampled, *str_device, *str_tobytes;
 
 /* The types and names are static: one set per process, not per interpreter. */
 static int fill_module(PyObject *module)
@@ -17,10 +18,11 @@ static int fill_module(PyObject *module)
     }
     static const struct { PyObject **at; const char *text; } names[] = {
         {&str_owner, "_owner"}, {&str_open, "open"}, {&str_context, "context"}, {&str_contiguous, "_contiguous"},
-        {&str_packed, "_packed"}, {&str_raw_handle, "_raw_handle"}, {&str_took, "_took"},
+        {&str_packed, "_packed"}, {&str_raw_handle, "_raw_handle"}, {&str_check, "_check"},
         {&str_depends_on, "depends_on"}, {&str_dtype, "dtype"}, {&str_any, "_parallel_for_any"}, {&str_again, "_again"},
         {&str_waits, "_waits"}, {&str_copy_any, "_copy_any"}, {&str_wait_any, "_wait_any"},
-        {&str_finalize, "_finalize"},
+        {&str_finalize, "_finalize"}, {&str_append, "append"}, {&str_nbytes, "nbytes"}, {&str_sampled, "_sampled"},
+        {&str_device, "device"}, {&str_tobytes, "tobytes"},
     };
     static const struct { PyObject **at; PyType_Spec *spec; const char *name; } types[] = {
         {&lock_type, &lock_spec, "Lock"}, {&mark_type, &mark_spec, "Mark"}, {&lane_type, &lane_spec, "Lane"},
@@ -47,6 +49,7 @@ static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, fill_module}, {0, NULL}}
 static PyMethodDef module_methods[] = {
     {"device_function", (PyCFunction)(void (*)(void))device_function, METH_FASTCALL,
      "Calls a device function: repeats a prepared call, or calls the Python function for all others."},
+    {"know_types", know_types, METH_VARARGS, "Stores numpy's types: of arrays, numbers and truth values."},
     {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef definition = {

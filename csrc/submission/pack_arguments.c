@@ -16,11 +16,54 @@ static int put_float(const Slot *slot, double value)
     return DONE;
 }
 
+/* numpy's types: borrowed, since they are immortal. */
+static PyObject *array_type, *number_type, *bool_type;
+
+PyObject *know_types(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "O!O!O!:know_types", &PyType_Type, &array_type, &PyType_Type, &number_type,
+                          &PyType_Type, &bool_type))
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+bool is_host_array(PyObject *value)
+{
+    return (PyObject *)Py_TYPE(value) == array_type;
+}
+
+/* Bytes, or a scalar of numpy, of the parameter's size. */
+static int put_bytes(const Slot *slot, PyObject *value)
+{
+    PyObject *bytes = NULL;
+    if (PyBytes_CheckExact(value))
+        bytes = Py_NewRef(value);
+    else if (slot->kind == NUMBER && number_type != NULL &&
+             (PyType_IsSubtype(Py_TYPE(value), (PyTypeObject *)number_type) || (PyObject *)Py_TYPE(value) == bool_type))
+        bytes = PyObject_CallMethodObjArgs(value, str_tobytes, NULL);
+    else
+        return OTHERWISE;
+    char *start;
+    Py_ssize_t size;
+    if (bytes == NULL || PyBytes_AsStringAndSize(bytes, &start, &size) < 0) {
+        Py_XDECREF(bytes);
+        return FAILED;
+    }
+    int result = size == slot->size ? DONE : OTHERWISE;
+    if (result == DONE)
+        memcpy(slot->place, start, (size_t)size);
+    Py_DECREF(bytes);
+    return result;
+}
+
 static int put_number(const Slot *slot, PyObject *value)
 {
     if (PyFloat_CheckExact(value))
         return slot->takes_floats ? put_float(slot, PyFloat_AsDouble(value)) : OTHERWISE;
-    if (!PyLong_CheckExact(value) || !slot->takes_integers)
+    if (!PyLong_CheckExact(value) && !PyBool_Check(value))
+        return put_bytes(slot, value);
+    if (!slot->takes_integers)
         return OTHERWISE;
     int overflow;
     long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
@@ -37,15 +80,43 @@ static int put_number(const Slot *slot, PyObject *value)
     return DONE;
 }
 
-static int put_handle(const Slot *slot, PyObject *value)
+/* In a context of several devices: whether the table of images has the image for the queue's device, or does not know
+ * it. The key is that of Context._handles. */
+static int is_on_device(const Commands *commands, PyObject *value, PyObject *raw)
+{
+    PyObject *sampled = PyObject_GetAttr(value, str_sampled), *one = PyLong_FromLong(1);
+    PyObject *shifted = one == NULL ? NULL : PyNumber_Lshift(raw, one);
+    PyObject *key = shifted == NULL || sampled == NULL ? NULL : PyNumber_Or(shifted, sampled);
+    int result = key == NULL ? FAILED : DONE;
+    PyObject *record = key == NULL ? NULL : PyDict_GetItemWithError(commands->handles, key); /* borrowed */
+    if (record != NULL) {
+        PyObject *device = PyObject_GetAttr(record, str_device);
+        result = device == NULL ? FAILED : device == commands->device ? DONE : OTHERWISE;
+        Py_XDECREF(device);
+    } else if (PyErr_Occurred()) {
+        result = FAILED;
+    }
+    Py_XDECREF(key);
+    Py_XDECREF(shifted);
+    Py_XDECREF(one);
+    Py_XDECREF(sampled);
+    return result;
+}
+
+static int put_handle(const Commands *commands, const Slot *slot, PyObject *value)
 {
     if ((PyObject *)Py_TYPE(value) != slot->type)
         return OTHERWISE;
     PyObject *raw = PyObject_GetAttr(value, str_raw_handle);
     if (raw == NULL)
         return FAILED;
+    int result = DONE;
+    if (commands->handles != NULL && PyDict_Check(commands->handles))
+        result = is_on_device(commands, value, raw);
     unsigned long long number = PyLong_AsUnsignedLongLong(raw);
     Py_DECREF(raw);
+    if (result != DONE)
+        return result;
     if (PyErr_Occurred())
         return FAILED;
     memcpy(slot->place, &number, 8);
@@ -84,7 +155,19 @@ static int put_memory(const Commands *commands, Slot *slot, PyObject *value)
     return result;
 }
 
-int put_arguments(const Commands *commands, Prepared *launch, PyObject *const *values)
+static int put_local(const Slot *slot, PyObject *value)
+{
+    if ((PyObject *)Py_TYPE(value) != slot->type)
+        return OTHERWISE;
+    PyObject *bytes = PyObject_GetAttr(value, str_nbytes);
+    if (bytes == NULL)
+        return FAILED;
+    bool same = PyLong_AsLong(bytes) == slot->size;
+    Py_DECREF(bytes);
+    return PyErr_Occurred() ? FAILED : same ? DONE : OTHERWISE;
+}
+
+int put_arguments(const Commands *commands, Prepared *launch, PyObject *const *values, bool packed)
 {
     for (int i = 0; i < launch->count; i++) {
         Slot *slot = &launch->slots[i];
@@ -93,7 +176,15 @@ int put_arguments(const Commands *commands, Prepared *launch, PyObject *const *v
         case NUMBER: result = put_number(slot, values[i]); break;
         case POINTER:
         case ARRAY: result = put_memory(commands, slot, values[i]); break;
-        case HANDLE: result = put_handle(slot, values[i]); break;
+        case HANDLE: result = put_handle(commands, slot, values[i]); break;
+        case HELD:
+            result = put_handle(commands, slot, values[i]);
+            if (slot->value != values[i])
+                slot->batch = -1;
+            slot->value = values[i];
+            break;
+        case LOCAL: result = put_local(slot, values[i]); break;
+        case GIVEN: result = packed ? put_bytes(slot, values[i]) : OTHERWISE; break;
         default: result = slot->value == values[i] ? DONE : OTHERWISE;
         }
         if (result != DONE)

@@ -47,14 +47,13 @@ static void prepared_dealloc(Prepared *self)
     finish((PyObject *)self);
 }
 
-unsigned launches_dropped;
-
-/* The queue drops the row at its next check (forget_dropped). */
+/* The kernel is destroyed: the launch leaves its queue, which holds the bundle of a running launch. */
 static PyObject *prepared_forget(Prepared *self, PyObject *unused)
 {
     (void)unused;
     self->kernel = NULL;
-    launches_dropped++;
+    if (self->cache != NULL)
+        drop_row((Commands *)self->cache, self);
     Py_RETURN_NONE;
 }
 
@@ -103,6 +102,17 @@ static bool read_slot(PyObject *row, Slot *slot)
     case 'f': /* a number, where integers convert to float */
         slot->kind = NUMBER;
         slot->integers_as_floats = kind[0] == 'f';
+        return true;
+    case 'g':
+        slot->kind = GIVEN;
+        return true;
+    case 'i':
+        slot->kind = HELD;
+        slot->type = (PyObject *)Py_TYPE(value);
+        return true;
+    case 'l': /* local memory of this accessor's size */
+        slot->kind = LOCAL;
+        slot->type = (PyObject *)Py_TYPE(value);
         return true;
     case 't': /* an array of this dtype */
         if ((slot->dtype = PyObject_GetAttr(value, str_dtype)) == NULL)
@@ -164,9 +174,10 @@ static PyObject *prepared_new(PyTypeObject *type, PyObject *arguments, PyObject 
             Py_DECREF(self);
             return NULL;
         }
-        self->has_memory = self->has_memory || is_memory(&self->slots[i]);
+        self->has_memory = self->has_memory || is_held(&self->slots[i]);
     }
     self->lane_count = (int)lane_count;
+    self->batch = -1;
     if (!read_space(space, self->sizes, &self->dimensions)) {
         self->dimensions = 0;
         self->space = Py_NewRef(space);

@@ -67,7 +67,6 @@ static bool read_side(Copy *self, int index, PyObject *value, PyObject *places, 
     }
     side->kind = given.kind;
     side->written = index == 1;
-    side->batch = -1;
     side->place_count = (int)PyTuple_Size(places);
     for (int i = 0; i < side->place_count; i++)
         side->places[i] = (uint64_t *)(uintptr_t)PyLong_AsUnsignedLongLong(PyTuple_GetItem(places, i));
@@ -122,7 +121,7 @@ static PyMemberDef copy_members[] = {{NULL, 0, 0, 0, NULL}};
 SLOTS(copy, copy_members, {Py_tp_new, copy_new}, {Py_tp_methods, copy_methods}, )
 SPEC(copy, Copy, "Copy")
 
-/* ---------------------------------------------------------------- submission, with the queue's lock held */
+/* ---------------------------------------------------------------- submission */
 
 typedef struct {
     const Copy *copy;
@@ -133,6 +132,8 @@ typedef struct {
 static int fill(const void *what)
 {
     const Filling *filling = what;
+    if (filling->copy->forgotten)
+        return OTHERWISE;
     for (int i = 0; i < 2; i++) {
         uint64_t number;
         int result = number_of(&filling->given[i], &number);
@@ -145,69 +146,26 @@ static int fill(const void *what)
     return DONE;
 }
 
-/* Retains the operands until the copy is complete. */
-static int hold(Commands *commands, Copy *copy, const Given given[2], PyObject *event)
+/* Megabytes of host memory: a large array is released sooner. */
+static long long weight_of(const Side *side)
 {
-    PyObject *keep = PyTuple_New(commands->in_batches ? 0 : 2);
-    for (int i = 0; keep != NULL && i < 2; i++) {
-        Side *side = &copy->sides[i];
-        PyObject *kept = kept_of(&given[i]);
-        if (!commands->in_batches) {
-            PyTuple_SetItem(keep, i, Py_NewRef(kept));
-        } else if (side->held != kept || side->batch != commands->batch) {
-            if (PyList_Append(commands->batch_list, kept) < 0)
-                Py_CLEAR(keep);
-            side->held = kept;
-            side->batch = commands->batch;
-            commands->countdown--;
-            if (side->kind == HOST) { /* a large host array is released sooner */
-                long long bytes = side->item_size;
-                for (int axis = 0; axis < side->dimensions; axis++)
-                    bytes *= side->shape[axis];
-                commands->countdown -= bytes >> 20;
-            }
-        }
-    }
-    if (keep == NULL)
-        return FAILED;
-    int result = DONE;
-    if (!commands->in_batches) {
-        PyObject *done = PyObject_CallMethodObjArgs((PyObject *)commands, str_took, event, keep, NULL);
-        result = done == NULL ? FAILED : DONE;
-        Py_XDECREF(done);
-    }
-    Py_DECREF(keep);
-    return result;
-}
-
-static int submit_locked(Commands *commands, Copy *copy, const Given given[2], PyObject *depends_on, PyObject **event)
-{
-    if (commands->event_type == NULL || copy->forgotten)
-        return OTHERWISE;
-    Filling filling = {copy, given};
-    int result = submit(commands, (Prepared *)copy->launch, NULL, fill, &filling, depends_on, event);
-    if (result == DONE && hold(commands, copy, given, *event) != DONE) {
-        Py_CLEAR(*event);
-        result = FAILED;
-    }
-    return result;
+    long long bytes = side->kind == HOST ? side->item_size : 0;
+    for (int axis = 0; axis < side->dimensions; axis++)
+        bytes *= side->shape[axis];
+    return bytes >> 20;
 }
 
 int submit_copy(Commands *commands, Copy *copy, const Given given[2], PyObject *depends_on, PyObject **event)
 {
-    PyObject *lock = commands->lock;
-    if (lock == NULL || (PyObject *)Py_TYPE(lock) != lock_type)
+    if (copy->forgotten)
         return OTHERWISE;
-    int result = FAILED;
-    Py_INCREF(commands); /* other threads may run while this thread waits for the lock or is in the driver */
-    Py_INCREF(copy);
-    Py_INCREF(lock);
-    if (take((Lock *)lock)) {
-        result = submit_locked(commands, copy, given, depends_on, event);
-        give_back((Lock *)lock);
-    }
-    Py_DECREF(lock);
+    Filling filling = {copy, given};
+    PyObject *kept[2] = {kept_of(&given[0]), kept_of(&given[1])};
+    Submission submission = {.command = (Prepared *)copy->launch, .fill = fill, .what = &filling, .kept = kept,
+                             .kept_count = 2, .weight = weight_of(&copy->sides[0]) + weight_of(&copy->sides[1]),
+                             .depends_on = depends_on};
+    Py_INCREF(copy); /* other threads may run while this thread waits for the lock or is in the driver */
+    int result = submit(commands, &submission, event);
     Py_DECREF(copy);
-    Py_DECREF(commands);
     return result;
 }

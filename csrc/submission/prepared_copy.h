@@ -38,8 +38,6 @@ typedef struct {
     uint64_t *places[MOST_LANES]; /* address of the operand in each driver description */
     int place_count;
     uint64_t offset;              /* added to the operand's address */
-    PyObject *held;               /* the operand held last, owned by the batch, not by the side: */
-    long long batch;
 } Side;
 
 typedef struct {
@@ -55,6 +53,7 @@ typedef struct {
     Kinds kinds;
     Copy *rows[COPIES];
     unsigned next;
+    bool declined; /* the last call found a prepared copy, and Python must handle it */
 } Copies;
 
 /* The current properties of an operand, compared with a side. */

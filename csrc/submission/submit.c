@@ -1,47 +1,9 @@
-/* Submission of a prepared launch to the driver. */
+/* Submission of a prepared command to the driver. */
 
 #include "types.h"
 
-/* Accounts for a submitted command: holds its memory until it is complete. The lock is held. */
-static int account(Commands *self, Prepared *launch, PyObject *event, PyObject *const *values)
-{
-    if (launch->bundle != self->last_bundle) {
-        if (PySet_Add(self->bundles, launch->bundle) < 0)
-            return FAILED;
-        PyObject *before = self->last_bundle;
-        self->last_bundle = Py_NewRef(launch->bundle);
-        Py_XDECREF(before);
-    }
-    PyObject *keep = NULL;
-    if (launch->has_memory && !self->in_batches && (keep = PyTuple_New(launch->count)) == NULL)
-        return FAILED;
-    bool more = false;
-    for (int i = 0; launch->has_memory && i < launch->count; i++) {
-        Slot *slot = &launch->slots[i];
-        if (keep != NULL) {
-            PyTuple_SetItem(keep, i, Py_NewRef(is_memory(slot) ? values[i] : Py_None));
-        } else if (is_memory(slot) && slot->batch != self->batch) {
-            if (PyList_Append(self->batch_list, values[i]) < 0)
-                return FAILED;
-            slot->batch = self->batch;
-            more = true;
-        }
-    }
-    if (keep == NULL && self->countdown > 0) {
-        /* A batch without objects needs no check; repeated launches count less, because they hold nothing new. */
-        if (more || (PyList_Size(self->batch_list) > 0 && ++self->repeats % REPEATS_FOR_ONE == 0))
-            self->countdown--;
-        return DONE;
-    }
-    if (keep == NULL)
-        keep = PyTuple_New(0);
-    PyObject *done = keep == NULL ? NULL : PyObject_CallMethodObjArgs((PyObject *)self, str_took, event, keep, NULL);
-    Py_XDECREF(keep);
-    Py_XDECREF(done);
-    return done == NULL ? FAILED : DONE;
-}
-
-bool takes_commands(const Commands *self)
+/* Whether the queue is open and has no wait that its driver does not know. */
+static bool takes_commands(const Commands *self)
 {
     return !self->closed && self->native != NULL && self->native != Py_None &&
            (self->blocker == NULL || self->blocker == Py_None) && self->batch_list != NULL && self->bundles != NULL;
@@ -49,7 +11,7 @@ bool takes_commands(const Commands *self)
 
 /* Completes the mark of the last command before the next one, if a reference to it exists: the lane then no longer
    provides its state. */
-static int settle(const Prepared *launch, Lane *lane)
+static int settle(const Prepared *command, Lane *lane)
 {
     if (lane->pending == NULL || lane->pending == Py_None || Py_REFCNT(lane->pending) == 1)
         return DONE;
@@ -57,65 +19,80 @@ static int settle(const Prepared *launch, Lane *lane)
         Py_CLEAR(lane->pending);
         return DONE;
     }
-    PyObject *settled = PyObject_CallFunctionObjArgs(launch->settle, (PyObject *)lane, NULL);
+    PyObject *settled = PyObject_CallFunctionObjArgs(command->settle, (PyObject *)lane, NULL);
     Py_XDECREF(settled);
     return settled == NULL ? FAILED : DONE;
 }
 
-/* Submits the command to a lane and returns its event; the locks of queue and lane are held. */
-static int submit_to_lane(Commands *self, Prepared *launch, PyObject *const *values, fill_function fill,
-                          const void *what, const Waits *waits, int turn, PyObject **given)
+/* The mark of the next command of a lane: a new reference. */
+static Mark *mark_of(const Prepared *command, Lane *lane)
 {
-    Lane *lane = (Lane *)PyTuple_GetItem(launch->lanes, turn);
-    Event *event = (Event *)make(self->event_type);
-    if (event == NULL)
-        return FAILED;
-    if (settle(launch, lane) != DONE) {
-        Py_DECREF(event);
-        return FAILED;
-    }
-    Mark *mark;
-    if (lane->pending != NULL && (PyObject *)Py_TYPE(lane->pending) == launch->mark_type) {
-        mark = (Mark *)Py_NewRef(lane->pending); /* no reference to the previous command's mark exists: reuse it */
-    } else {
-        mark = (Mark *)make(launch->mark_type);
-        if (mark == NULL) {
-            Py_DECREF(event);
-            return FAILED;
-        }
+    if (lane->pending != NULL && (PyObject *)Py_TYPE(lane->pending) == command->mark_type)
+        return (Mark *)Py_NewRef(lane->pending); /* no reference to the previous command's mark exists: reuse it */
+    Mark *mark = (Mark *)make(command->mark_type);
+    if (mark != NULL)
         mark->stream = Py_NewRef((PyObject *)lane);
+    return mark;
+}
+
+/* Raises the exception of a driver's error. */
+static int raise_refusal(const Prepared *command, int refusal)
+{
+    PyObject *raised = PyObject_CallFunction(command->refused, "i", refusal);
+    if (raised != NULL) {
+        PyErr_Format(PyExc_RuntimeError, "the driver refused a command with %d", refusal);
+        Py_DECREF(raised);
     }
-    event->stream = Py_NewRef((PyObject *)self);
-    event->native = (PyObject *)mark;
-    /* The last step: the code above may collect garbage, whose finalizers may submit the same launch or close the
-       queue. */
+    return FAILED;
+}
+
+/* Fills the driver's description and calls the driver; the lock is held. Nothing may allocate between the last look at
+ * the queue and the driver's call: a collection may run finalizers, which submit the same command or close the queue. */
+static int call_driver(Commands *self, const Submission *submission, int turn, Lane *lane, const Waits *waits)
+{
+    Prepared *command = submission->command;
     int result = OTHERWISE;
-    if (takes_commands(self) && launch->kernel != NULL)
-        result = !announce(self) ? FAILED : fill == NULL ? put_arguments(self, launch, values) : fill(what);
-    if (result != DONE) {
-        Py_DECREF(event);
+    if (takes_commands(self) && command->kernel != NULL)
+        result = !announce(self)             ? FAILED
+                 : submission->fill == NULL ? put_arguments(self, command, submission->values, submission->packed)
+                                            : submission->fill(submission->what);
+    if (result != DONE)
         return result;
-    }
     if (lane->waits != 0)
         memcpy((void *)(uintptr_t)lane->waits, waits, sizeof *waits);
-    submit_function submit = launch->submit;
-    const void *description = launch->descriptions[turn];
+    submit_function submit = command->submit;
+    const void *description = command->descriptions[turn];
     int refusal;
     Py_BEGIN_ALLOW_THREADS
     refusal = submit(description);
     Py_END_ALLOW_THREADS
-    if (refusal == IN_PYTHON) {
-        Py_DECREF(event);
+    self->declined = refusal == IN_PYTHON;
+    if (refusal == IN_PYTHON)
         return OTHERWISE;
-    }
-    if (refusal != 0) {
-        Py_DECREF(event);
-        PyObject *raised = PyObject_CallFunction(launch->refused, "i", refusal);
-        if (raised != NULL) {
-            PyErr_Format(PyExc_RuntimeError, "the driver refused a launch with %d", refusal);
-            Py_DECREF(raised);
-        }
+    return refusal == 0 ? DONE : raise_refusal(command, refusal);
+}
+
+/* Submits the command to a lane and returns its event; the locks of queue and lane are held. */
+static int submit_to_lane(Commands *self, const Submission *submission, const Waits *waits, int turn, PyObject **given)
+{
+    Prepared *command = submission->command;
+    Lane *lane = (Lane *)PyTuple_GetItem(command->lanes, turn);
+    Event *event = (Event *)make(self->event_type);
+    if (event == NULL)
         return FAILED;
+    PyObject *pair = NULL;
+    Mark *mark = NULL;
+    int result = FAILED;
+    if (begin_hold(self, submission, (PyObject *)event, &pair) && settle(command, lane) == DONE &&
+        (mark = mark_of(command, lane)) != NULL) {
+        event->stream = Py_NewRef((PyObject *)self);
+        event->native = (PyObject *)mark;
+        result = call_driver(self, submission, turn, lane, waits);
+    }
+    if (result != DONE) {
+        Py_XDECREF(pair);
+        Py_DECREF(event);
+        return result;
     }
     if (lane->made != 0)
         own_event(mark, lane);
@@ -126,7 +103,7 @@ static int submit_to_lane(Commands *self, Prepared *launch, PyObject *const *val
         lane->pending = Py_NewRef((PyObject *)mark);
         Py_XDECREF(before);
     }
-    if (account(self, launch, (PyObject *)event, values) != DONE) {
+    if (end_hold(self, submission, (PyObject *)event, pair) != DONE) {
         Py_DECREF(event);
         return FAILED;
     }
@@ -135,19 +112,20 @@ static int submit_to_lane(Commands *self, Prepared *launch, PyObject *const *val
 }
 
 /* Submits the command to the next lane, under the lane's lock; the queue's lock is held. */
-static int submit_locked(Commands *self, Prepared *launch, PyObject *const *values, fill_function fill, const void *what,
-                         const Waits *waits, PyObject **given)
+static int submit_locked(Commands *self, const Submission *submission, const Waits *waits, PyObject **given)
 {
-    if (self->event_type == NULL || launch->lanes == NULL)
+    const Prepared *command = submission->command;
+    self->declined = 0;
+    if (self->event_type == NULL || command->lanes == NULL)
         return OTHERWISE;
-    int turn = launch->lane_count == 1 ? 0 : (int)(self->turn++ % (unsigned)launch->lane_count);
-    PyObject *lock = ((Lane *)PyTuple_GetItem(launch->lanes, turn))->lock;
+    int turn = command->lane_count == 1 ? 0 : (int)(self->turn++ % (unsigned)command->lane_count);
+    PyObject *lock = ((Lane *)PyTuple_GetItem(command->lanes, turn))->lock;
     if (lock == NULL || (PyObject *)Py_TYPE(lock) != lock_type)
-        return submit_to_lane(self, launch, values, fill, what, waits, turn, given);
+        return submit_to_lane(self, submission, waits, turn, given);
     int result = FAILED;
     Py_INCREF(lock);
     if (take((Lock *)lock)) {
-        result = submit_to_lane(self, launch, values, fill, what, waits, turn, given);
+        result = submit_to_lane(self, submission, waits, turn, given);
         give_back((Lock *)lock);
     }
     Py_DECREF(lock);
@@ -196,16 +174,16 @@ static PyObject *read_waits(const Commands *self, const Prepared *launch, PyObje
     return weak;
 }
 
-/* Like submit, but the caller holds references to the arguments; events is a tuple. */
-static int submit_held(Commands *self, Prepared *launch, PyObject *const *values, fill_function fill, const void *what,
-                       PyObject *events, PyObject **given)
+/* Like submit, for the caller's events as a tuple that no other code modifies, or NULL. */
+static int submit_after(Commands *self, const Submission *submission, PyObject *events, PyObject **event)
 {
-    if (launch->bundle == NULL || !((Openable *)launch->bundle)->open)
+    Prepared *command = submission->command;
+    if (command->bundle == NULL || !((Openable *)command->bundle)->open)
         return OTHERWISE;
     PyObject *weak = NULL;
     Waits waits = {0};
     if (events != NULL && PyTuple_Size(events) > 0) {
-        weak = read_waits(self, launch, events, &waits);
+        weak = read_waits(self, command, events, &waits);
         if (weak == NULL)
             return OTHERWISE;
     }
@@ -217,19 +195,19 @@ static int submit_held(Commands *self, Prepared *launch, PyObject *const *values
     int result = FAILED;
     Py_INCREF(lock);
     if (take((Lock *)lock)) {
-        result = submit_locked(self, launch, values, fill, what, &waits, given);
+        result = submit_locked(self, submission, &waits, event);
         give_back((Lock *)lock);
     }
     Py_DECREF(lock);
-    if (result == DONE && weak != NULL && PyObject_SetAttr(*given, str_waits, weak) < 0) {
-        Py_CLEAR(*given);
+    if (result == DONE && weak != NULL && PyObject_SetAttr(*event, str_waits, weak) < 0) {
+        Py_CLEAR(*event);
         result = FAILED;
     }
     Py_XDECREF(weak);
     return result;
 }
 
-/* Returns the events to wait for as a tuple that no other code modifies; NULL without any. */
+/* Returns the events to wait for as a tuple; NULL without any. */
 static PyObject *events_of(PyObject *depends_on)
 {
     if (depends_on == NULL)
@@ -239,16 +217,16 @@ static PyObject *events_of(PyObject *depends_on)
     return PyList_CheckExact(depends_on) ? PyList_AsTuple(depends_on) : PyTuple_Pack(1, depends_on);
 }
 
-int submit(Commands *self, Prepared *launch, PyObject *const *values, fill_function fill, const void *what,
-           PyObject *depends_on, PyObject **given)
+int submit(Commands *self, const Submission *submission, PyObject **event)
 {
-    PyObject *events = events_of(depends_on);
-    if (events == NULL && depends_on != NULL)
-        return FAILED;
-    Py_INCREF(self); /* other threads may run while this thread reads attributes, waits for the lock or is in the driver */
-    Py_INCREF(launch);
-    int result = submit_held(self, launch, values, fill, what, events, given);
-    Py_DECREF(launch);
+    PyObject *command = (PyObject *)submission->command;
+    Py_INCREF(self); /* other threads and finalizers may run from here on, and drop the command */
+    Py_INCREF(command);
+    PyObject *events = events_of(submission->depends_on);
+    int result = FAILED;
+    if (events != NULL || submission->depends_on == NULL)
+        result = submit_after(self, submission, events, event);
+    Py_DECREF(command);
     Py_DECREF(self);
     Py_XDECREF(events);
     return result;

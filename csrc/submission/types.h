@@ -29,7 +29,7 @@
 #include <string.h>
 #include <structmember.h>
 
-enum { ROWS = 64, MOST_LANES = 8, MOST_ARGUMENTS = 64, MOST_WAITS = 8, REPEATS_FOR_ONE = 8 };
+enum { ROWS = 64, WAYS = 4, MOST_LANES = 8, MOST_ARGUMENTS = 64, MOST_KEPT = 8, MOST_WAITS = 8, REPEATS_FOR_ONE = 8 };
 
 /* Submissions between two checks for completed commands; Python reads it from here. */
 enum { REAP_EVERY = 64 };
@@ -91,8 +91,9 @@ typedef struct {
     char open;
 } Openable;
 
-/* How an argument is packed into bytes. */
-typedef enum { NUMBER, POINTER, ARRAY, HANDLE, FIXED } Kind;
+/* How an argument is packed into bytes. HELD: a handle that keeps its image, and that the command keeps. GIVEN: Python
+ * has packed it. LOCAL: only its size may not change. */
+typedef enum { NUMBER, POINTER, ARRAY, HANDLE, HELD, LOCAL, GIVEN, FIXED } Kind;
 
 typedef struct {
     unsigned char *place;
@@ -100,7 +101,7 @@ typedef struct {
     Kind kind;
     bool integers_as_floats;
     bool takes_integers, takes_floats;
-    PyObject *type;   /* of memory and handles; borrowed, since the types are immortal */
+    PyObject *type;   /* of memory, handles and local memory; borrowed, since the types are immortal */
     PyObject *value;  /* FIXED: the value, owned. Memory: the last value seen, owned by the batch below */
     PyObject *owner;  /* owner of that memory */
     PyObject *dtype;  /* required dtype of arrays; owned. NULL: any */
@@ -110,6 +111,7 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     PyObject *kernel; /* borrowed: the callback of the weak reference below clears it. NULL: disabled */
+    PyObject *cache;  /* the Commands that have it among their rows, borrowed; or NULL */
     PyObject *watch;
     PyObject *space;  /* of a range that is neither an int nor a tuple of ints */
     long long sizes[3];
@@ -120,7 +122,30 @@ typedef struct {
     int lane_count, count;
     bool has_memory;
     Slot *slots;
+    PyObject *kept[MOST_KEPT]; /* the objects of the last submission, owned by the batch below, for comparison */
+    int kept_count;
+    long long batch;
 } Prepared;
+
+/* Writes the numbers of a command into the driver's descriptions: DONE, OTHERWISE or FAILED. Must not call Python. */
+typedef int (*fill_function)(const void *what);
+
+/* Called when a batch holds the kept objects of a submission. Must not call Python. */
+typedef void (*held_function)(const void *what, long long batch);
+
+/* A submission of a prepared command. The caller holds references to the objects. */
+typedef struct {
+    Prepared *command;
+    PyObject *const *values; /* the arguments of the command */
+    bool packed;             /* whether Python has packed the arguments of kind GIVEN */
+    fill_function fill;      /* NULL: the command has arguments; else fill(what) writes what changes */
+    const void *what;
+    PyObject *const *kept;   /* objects that live until the command is complete, in addition to the arguments */
+    int kept_count;          /* at most MOST_KEPT */
+    held_function held;      /* NULL, or called with what */
+    long long weight;        /* further submissions that it counts as, since it holds large host memory */
+    PyObject *depends_on;    /* NULL or the caller's value */
+} Submission;
 
 typedef struct {
     PyObject_HEAD
@@ -128,17 +153,15 @@ typedef struct {
     PyObject *lanes;                         /* of the native queue, which is idle when all of them are; or None */
     PyObject *active;                        /* the set of queues with work not known to be complete */
     PyObject *held, *tasks, *outside_waits;  /* objects that only Python handles; mostly empty */
+    PyObject *handles, *device; /* in a context of several devices: the context's table of images, and the queue's device */
     long long batch, countdown;
     char closed; /* accepts no more commands; submitted ones continue */
     char dirty, in_order, in_batches; /* in_batches: batches of commands hold memory; otherwise each event does */
+    char declined; /* the driver function of the last submission returned IN_PYTHON */
     unsigned turn, repeats;
-    unsigned dropped; /* the value of launches_dropped at the last check of the rows */
     Prepared *rows[ROWS];
     PyObject *image_calls;                   /* an ImageCalls; or None */
 } Commands;
-
-/* prepared_command.c: total number of launches whose kernels are destroyed. */
-extern unsigned launches_dropped;
 
 typedef struct {
     PyObject_HEAD
@@ -152,17 +175,19 @@ typedef struct {
 
 extern PyObject *lock_type, *openable_type, *mark_type, *lane_type, *event_type, *prepared_type,
     *commands_type, *submitter_type, *bound_type, *copy_type, *copies_type, *owner_type;
-extern PyObject *str_owner, *str_open, *str_context, *str_contiguous, *str_packed, *str_raw_handle, *str_took,
-    *str_depends_on, *str_dtype, *str_any, *str_again, *str_waits, *str_copy_any, *str_wait_any, *str_finalize;
+extern PyObject *str_owner, *str_open, *str_context, *str_contiguous, *str_packed, *str_raw_handle, *str_check,
+    *str_depends_on, *str_dtype, *str_any, *str_again, *str_waits, *str_copy_any, *str_wait_any, *str_finalize,
+    *str_append, *str_nbytes, *str_sampled, *str_device, *str_tobytes;
 extern PyType_Spec lock_spec, openable_spec, mark_spec, lane_spec, event_spec, prepared_spec, commands_spec, submitter_spec, bound_spec,
     copy_spec, copies_spec, owner_spec;
 
 /* Results of a C path that does not return an object. */
 enum { OTHERWISE = 0, DONE = 1, FAILED = -1 };
 
-static inline bool is_memory(const Slot *slot)
+/* Whether the command holds the argument. */
+static inline bool is_held(const Slot *slot)
 {
-    return slot->kind == POINTER || slot->kind == ARRAY;
+    return slot->kind == POINTER || slot->kind == ARRAY || slot->kind == HELD;
 }
 
 /* lane_and_event.c: creates an object of a heap type; frees one after its contents; tests whether an attribute is True. */
@@ -183,20 +208,25 @@ void give_back(Lock *self);
 /* prepared_command.c: reads the sizes of a range as ints; false for another kind of range, and for an empty one. */
 bool read_space(PyObject *space, long long sizes[3], int *dimensions);
 
-/* pack_arguments.c: writes the values into the driver's descriptions; OTHERWISE where Python must handle one. */
-int put_arguments(const Commands *commands, Prepared *launch, PyObject *const *values);
+/* pack_arguments.c: writes the values into the driver's descriptions; OTHERWISE where Python must handle one. packed
+ * is as in Submission. know_types: the types of numpy. */
+int put_arguments(const Commands *commands, Prepared *launch, PyObject *const *values, bool packed);
+PyObject *know_types(PyObject *module, PyObject *arguments);
+bool is_host_array(PyObject *value);
 
-/* command_stream.c: the row of a prepared launch. */
-unsigned row_of(PyObject *kernel, PyObject *space, const long long sizes[3], int dimensions, Py_ssize_t count);
+/* command_stream.c: drops a row; find: the prepared launch of a kernel over a range, borrowed; NULL without one. */
+void drop_row(Commands *self, Prepared *launch);
+Prepared *find(const Commands *self, PyObject *kernel, PyObject *space, Py_ssize_t count);
 
-/* Writes the numbers of a command into the driver's descriptions: DONE, OTHERWISE or FAILED. Must not call Python. */
-typedef int (*fill_function)(const void *what);
+/* submit.c: DONE with an event, or OTHERWISE where Python must handle the command. Takes the queue's lock. */
+int submit(Commands *self, const Submission *submission, PyObject **event);
 
-/* submit.c: DONE with an event; depends_on is NULL or the caller's value. Packs the values, or calls fill(what) as
- * the last step. takes_commands: the queue is open and has no wait that its driver does not know. */
-int submit(Commands *self, Prepared *launch, PyObject *const *values, fill_function fill, const void *what,
-           PyObject *depends_on, PyObject **given);
-bool takes_commands(const Commands *self);
+/* hold.c: ownership of the objects that a submitted command uses; the lock is held. begin_hold makes the pair of event
+ * and objects, or NULL where a batch holds them; end_hold takes it over after the submission. Nothing in between
+ * allocates memory for this. */
+bool begin_hold(const Commands *self, const Submission *submission, PyObject *event, PyObject **pair);
+int end_hold(Commands *self, const Submission *submission, PyObject *event, PyObject *pair);
+PyObject *commands_took(Commands *self, PyObject *const *arguments, Py_ssize_t count);
 
 /* queue.c: calls the Python method that handles all cases. */
 PyObject *call_any(PyObject *self, PyObject *method_name, PyObject *const *arguments, Py_ssize_t count, PyObject *names);

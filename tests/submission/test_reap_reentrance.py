@@ -6,10 +6,12 @@ import gc
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 import bindless as bl
+from bindless.core._submission import Openable, Prepared
 from tests.support.fake_backend import FakeBackend, FakeQueue
 
 pytestmark = pytest.mark.timeout(60)
@@ -51,11 +53,21 @@ def interrupted(queue: bl.Queue, operation: Callable[..., object], used: Used) -
         queue._enqueue(twice, (), (used,))
 
 
-def launched_again(queue: bl.Queue, operation: Callable[..., object], used: Used) -> None:
-    queue._stream.submit_again(lambda _: operation(()), None, used)
+def prepared(queue: bl.Queue, operation: Callable[..., object], used: Used) -> None:
+    """A prepared command, which C code submits."""
+    backend: Any = queue._backend
+    backend.launch = lambda *_: operation(())
+    command = backend.prepare_launch(queue._native, (None, "empty"), (1,), None, ())
+    bundle = Openable()
+    bundle._open = True
+    made = Prepared(
+        command, 1, bundle, command.mark, command.lanes, command.settle, command.refused, command.keep,
+        command.submit, command.descriptions, (),
+    )  # fmt: skip
+    assert queue._stream.submit_prepared(made, (), (), (used,)) is not None
 
 
-@pytest.mark.parametrize("submit", [submitted, interrupted, launched_again])
+@pytest.mark.parametrize("submit", [submitted, interrupted, prepared])
 @pytest.mark.parametrize("moment", ["at the answer", "at the next allocation"])
 @pytest.mark.parametrize("in_order", [True, False], ids=["in order", "out of order"])
 def test_a_finalizer_submits_after_the_driver_has_said_idle(

@@ -23,11 +23,13 @@ from bindless.backends.contract import (
     PointerRecord,
     Traits,
 )
+from bindless.backends.contract.prepared_command import PreparedCommand
 from bindless.model.aspects import Aspect
 from bindless.model.enums import Backend, DeviceType, EventStatus, UsmKind
 from bindless.model.errors import BuildError, Error, FeatureNotSupportedError, MemoryAllocationError, SyclRuntimeError
 from bindless.model.info import partition_affinity_domain, partition_property
 from bindless.model.module.description import Constant, ModuleDescription
+from tests.support.fake_commands import FakeEvent, FakeLane, FakeMark, event_of, prepared_launch
 
 MEMORY = 1 << 20  # bytes of every device
 
@@ -52,17 +54,9 @@ class FakeContext:
         self.alive = True
 
 
-class FakeEvent:
-    def __init__(self) -> None:
-        self.finished = threading.Event()
-        self.running = False
-        self.error: Error | None = None
-        self.asked = False
-        self.times = [time.monotonic_ns(), 0, 0]
-
-
 class FakeQueue:
     def __init__(self, context: FakeContext, in_order: bool, profiling: bool) -> None:
+        self.lane = FakeLane()
         self.context, self.in_order, self.profiling = context, in_order, profiling
         self.alive = True
         self.events: list[FakeEvent] = []
@@ -272,6 +266,7 @@ class FakeBackend(OptionalGroups):
         if self.refuse is not None:
             error, self.refuse = self.refuse, None
             raise error
+        waits = [event_of(event) for event in waits]
         event = FakeEvent()
         self._count("event", 1)
         with self._lock:
@@ -325,18 +320,21 @@ class FakeBackend(OptionalGroups):
 
         return self._submit(queue, work, waits)
 
-    def wait_event(self, event: FakeEvent) -> None:
+    def wait_event(self, event: FakeEvent | FakeMark) -> None:
+        event = event_of(event)
         _wait(event)
         event.asked = True
         if event.error is not None:
             raise event.error
 
-    def event_status(self, event: FakeEvent) -> EventStatus:
+    def event_status(self, event: FakeEvent | FakeMark) -> EventStatus:
+        event = event_of(event)
         if event.finished.is_set():
             return EventStatus.complete
         return EventStatus.running if event.running else EventStatus.submitted
 
-    def event_times(self, event: FakeEvent) -> tuple[int, int, int]:
+    def event_times(self, event: FakeEvent | FakeMark) -> tuple[int, int, int]:
+        event = event_of(event)
         event.finished.wait()
         return event.times[0], event.times[1], event.times[2]
 
@@ -512,8 +510,10 @@ class FakeBackend(OptionalGroups):
         global_size: tuple[int, ...],
         local_size: tuple[int, ...] | None,
         arguments: Sequence[bytes | int],
-    ) -> Callable[[], FakeEvent]:
-        return lambda: self.launch(queue, kernel, global_size, local_size, arguments)
+    ) -> PreparedCommand | None:
+        return (
+            None if queue.profiling else prepared_launch(self.launch, queue, kernel, global_size, local_size, arguments)
+        )
 
 
 class LinkingBackend(FakeBackend):

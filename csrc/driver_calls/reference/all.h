@@ -5,3 +5,4 @@
 #include "reference/image.h"
 #include "reference/image_call.h"
 #include "reference/launch.h"
+#include "reference/semaphore.h"

@@ -23,6 +23,14 @@ typedef struct bindless_image_call {
     blr_image_call_t call;
     bindless_ends_t *ends;
 } bindless_image_call_t;
+typedef struct bindless_semaphore {
+    blr_queue_t queue;
+    blr_external_semaphore_t semaphore;
+    uint64_t value;
+    int waits; /* whether the command waits for the semaphore; otherwise it signals it */
+    bindless_ends_t *ends;
+} bindless_semaphore_t;
+static int bindless_semaphore_again(const bindless_semaphore_t *command);
 static int bindless_copy_again(const bindless_image_copy_t *copy);
 static int bindless_image_call_again(const bindless_image_call_t *call);
 static int bindless_launch_again(const bindless_launch_t *launch);

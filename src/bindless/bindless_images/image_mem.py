@@ -479,7 +479,9 @@ class ImageMem(ImageOwner):
 
     def _image_memory(self) -> tuple[int, ImageDescriptor, Context, Device, MemoryRecord]:
         """Raw handle, descriptor, where it was allocated, and what keeps it alive: for copies."""
-        memory, context = self._own()
+        memory, context = self._resource, self._context
+        if memory is None or context is None:
+            memory, context = self._own()
         return self._value, memory.descriptor, context, memory.device, memory
 
     # ------------------------------------------------------------------ BI's members

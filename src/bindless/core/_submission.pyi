@@ -7,6 +7,9 @@ Result = TypeVar("Result")
 
 REAP_EVERY: int
 
+def know_types(array: type, number: type, boolean: type, /) -> None:
+    """Store numpy's types: of arrays, numbers and truth values."""
+
 class Lock:
     """Reentrant lock of a queue; Ctrl-C interrupts a wait for it."""
 
@@ -112,6 +115,11 @@ class Copies:
     """Cache of a queue's prepared copies, for the given types of images, memory and arrays."""
 
     def __new__(cls, image: type, memory: type, host: type, /) -> Copies: ...
+    @property
+    def declined(self) -> bool:
+        """Whether the last call found a prepared copy, and left it to Python."""
+
+    def submit(self, commands: Commands, copy: Copy, source: Any, destination: Any, depends_on: Any, /) -> Any: ...
     def remember(self, copy: Copy, /) -> None: ...
     def forget(self) -> None: ...
     def count(self) -> int: ...
@@ -192,10 +200,25 @@ class Commands:
     in_order: bool
     _in_batches: bool
 
-    def submit_one(self, launch: Prepared, value: object, /) -> Any: ...
+    _handles: dict[int, Any] | None
+    device: Any
+
+    @property
+    def declined(self) -> bool:
+        """Whether the driver function of the last submission left the command to Python."""
+
+    def submit_prepared(
+        self,
+        command: Prepared,
+        values: tuple[object, ...],
+        depends_on: Iterable[Any] | Any = ...,
+        keep: tuple[object, ...] = ...,
+        /,
+    ) -> Any: ...
+    def took(self, event: Any, keep: tuple[object, ...], /) -> None: ...
+    def find(self, kernel: object, space: object, count: int, /) -> Prepared | None: ...
     def remember(self, launch: Prepared, /) -> None: ...
     def forget_launches(self) -> None: ...
-    def forget_dropped(self) -> None: ...
     def count_launches(self) -> int: ...
 
 class Submitter:

@@ -141,6 +141,7 @@ class Resource(Owner):
         _awaited: dict[int, Error | None] = _awaited,
         _Error: type[Error] = Error,
         _Lost: type[Error] = DeviceLostError,
+        _aside: deque[tuple[Rank, _Release, tuple[Any, ...], Resource | None]] = _aside,
     ) -> None:
         try:
             key = self._key

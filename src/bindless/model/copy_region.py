@@ -186,20 +186,9 @@ def _check_linear(end: UsmMemory, side: str, part: bool) -> None:
     raise copy_failure(5 if side == "source" else 6, details, part=True)
 
 
-def _check_capacity(end: HostMemory | UsmMemory, other: Endpoint, side: str, part: bool) -> None:
-    """Check that the image fits the memory; opaque memory always fits its image."""
-    if isinstance(end, HostMemory):
-        _check_host(end, other, side, part)
-    else:
-        _check_linear(end, side, part)
-
-
 def _check_bounds(end: Endpoint, extent: Extent, side: str, part: bool) -> None:
     """Check that the region lies within the endpoint; Python's integers cannot overflow."""
-    whole = end.extent
-    if end.offset == _ORIGIN and extent == whole:
-        return
-    for name, size, offset, pixels in zip("xyz", extent, end.offset, whole):
+    for name, size, offset, pixels in zip("xyz", extent, end.offset, end.extent):
         bound = pixels or 1
         if offset + size <= bound:
             continue
@@ -243,26 +232,29 @@ class CopyRegion(_Region):
     def __new__(cls, src: Endpoint, dst: Endpoint, extent: Extent, part: bool = False) -> CopyRegion:
         x, y, z = extent
         extent = (x or 1, y or 1, z or 1)
-        if not isinstance(src, ImageMemory):
-            _check_capacity(src, dst, "source", part)
-        if not isinstance(dst, ImageMemory):
-            _check_capacity(dst, src, "destination", part)
-        pixel_size = src.pixel_size
-        if pixel_size != dst.pixel_size:
+        sizes, wholes = [], []
+        for end, other, side in ((src, dst, "source"), (dst, src, "destination")):
+            if isinstance(end, HostMemory):
+                _check_host(end, other, side, part)
+                sizes.append(end.pixel_size)
+                wholes.append(end.extent)
+            else:
+                if isinstance(end, UsmMemory):
+                    _check_linear(end, side, part)
+                sizes.append(end.descriptor.pixel_size)
+                wholes.append(end.descriptor.extent)
+        pixel_size = sizes[0]
+        if pixel_size != sizes[1]:
             raise copy_failure(
                 2,
-                f"pixels of {pixel_size} bytes in the source, {dst.pixel_size} in the destination; "
+                f"pixels of {pixel_size} bytes in the source, {sizes[1]} in the destination; "
                 "bits are copied between pixels of equal size",
                 part=part,
             )
-        _check_bounds(src, extent, "source", part)
-        _check_bounds(dst, extent, "destination", part)
+        for end, whole, side in ((src, wholes[0], "source"), (dst, wholes[1], "destination")):
+            if end.offset != _ORIGIN or whole != extent:
+                _check_bounds(end, extent, side, part)
         return tuple.__new__(cls, (src, dst, extent, part, pixel_size))
-
-    @classmethod
-    def whole(cls, src: Endpoint, dst: Endpoint, desc: ImageDescriptor) -> CopyRegion:
-        """Return the copy of a whole image, between two endpoints known to hold exactly its pixels."""
-        return tuple.__new__(cls, (src, dst, desc.extent, False, desc.pixel_size))
 
     @property
     def nbytes(self) -> int:

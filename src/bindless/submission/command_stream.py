@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..backends.contract import BackendProtocol, NativeEvent, NativeKernel, NativeQueue
+from ..backends.contract import BackendProtocol, NativeEvent, NativeQueue
 from ..core import ownership
-from ..core._submission import REAP_EVERY, Commands, Lock
+from ..core._submission import REAP_EVERY, Commands, Lock, know_types
 from ..core.ownership import FORKED
 from ..model.errors import DeviceLostError, Error, InvalidError, SyclRuntimeError
 from .active_streams import active, begin, birth, events_of_users, streams, sweep, uses, wait_for_all, wait_for_users
@@ -33,7 +33,6 @@ from .wait_list import comes_later, waits_of
 if TYPE_CHECKING:
     from ..sycl.device.context import Context
     from ..sycl.device.device import Device
-    from ..sycl.kernel.prepared_launch import PreparedLaunch, PreparedLaunches
 
 __all__ = [
     "AsyncHandler",
@@ -47,8 +46,9 @@ __all__ = [
 
 Operation = Callable[[Sequence[NativeEvent]], NativeEvent]
 
-_LARGE = 1 << 20  # bytes of a host array that count as one submission more
 _MOST_ERRORS = 100_000
+
+know_types(np.ndarray, np.number, np.bool_)
 
 _new_event = Event.__new__
 
@@ -78,8 +78,10 @@ class CommandStream(Commands):
         The last of them that later commands of this queue come after.
     outside
         The waits for external semaphores that may not be over.
-    prepared : PreparedLaunches | None
-        Launches to be repeated, where the queue has given it the table.
+    prepares
+        Whether launches and copies are prepared for repetition.
+    prepare_copy
+        The method of the back end, if it has it.
     batch
         Number of the batch that memory in use is held in.
     """
@@ -88,12 +90,11 @@ class CommandStream(Commands):
         "__weakref__",
         "_doubtful",
         "_events_cross_contexts",
-        "_launch",
         "_reason",
         "backend",
-        "device",
         "log",
-        "prepared",
+        "prepare_copy",
+        "prepares",
         "profiling",
         "release_event",
         "resource",
@@ -128,10 +129,14 @@ class CommandStream(Commands):
         self.blocker: Event | None = None
         self.outside = OutsideWaits()
         self.release_event: Callable[[NativeEvent], None] = backend.release_event
-        self._launch = backend.launch
         self._events_cross_contexts = backend.traits.events_cross_contexts
         self._event = Event if backend.traits.events_release_themselves else OwnedEvent
-        self.prepared: PreparedLaunches | None = None
+        # Events of a profiling queue have times of their own. Where devices do not reach each other's memory, every
+        # argument is looked at.
+        self.prepares = not profiling and not context._unreached
+        copies = backend.prepared_copies
+        self.prepare_copy = None if copies is None else copies.prepare_copy
+        self._handles = context._handles if len(context.devices) > 1 else None
         # Whether anything was submitted since the queue was last seen idle.
         self._dirty, self._active = False, active
         # (event, what its command uses), oldest first; in order: (event, what the commands up to it use).
@@ -173,7 +178,7 @@ class CommandStream(Commands):
         self,
         operation: Operation,
         depends_on: Iterable[Event] | Event,
-        keep: Sequence[object],
+        keep: tuple[object, ...],
         barrier: bool = False,
     ) -> Event:
         """See ``Queue._enqueue``; ``barrier``: whatever is submitted later comes after it."""
@@ -188,142 +193,38 @@ class CommandStream(Commands):
             if self.closed or self.native is None:
                 raise self.unusable()
             begin(self, keep)
-            try:
-                made = operation(natives)
-                event = _new_event(self._event)
-                event._stream, event._native = self, made
-                if waits:
-                    event._waits = tuple(map(weakref.ref, waits))
-                self._took(event, keep)
-            except Error:
-                raise
-            except BaseException:
-                self._doubt(keep)
-                raise
+            event = _new_event(self._event)
+            event._stream = self
+            if waits:
+                event._waits = tuple(map(weakref.ref, waits))
+            self.run(operation, natives, event, keep)
         return event
 
-    def launch(
-        self,
-        kernel: NativeKernel,
-        global_size: tuple[int, ...],
-        local_size: tuple[int, ...] | None,
-        arguments: Sequence[bytes | int],
-        keep: Sequence[object],
-        bundle: object,
-        depends_on: Iterable[Event] | Event,
-    ) -> Event:
-        """Submits a kernel. The path that is kept short: what ``submit`` does, without its calls."""
-        waits: tuple[Event, ...] = ()
-        natives: Sequence[NativeEvent] = ()
-        others: Sequence[Event] = ()
-        if type(depends_on) is not tuple or depends_on:
-            waits, natives, others = waits_of(self, depends_on)
-        if others or self.blocker is not None:
+    def run(self, operation: Operation, natives: Sequence[NativeEvent], event: Event, keep: tuple[object, ...]) -> None:
+        """Submits a command that has begun, and gives the event its native one; the lock is held.
 
-            def operation(natives: Sequence[NativeEvent]) -> NativeEvent:
-                self.bundles.add(bundle)
-                return self._launch(self.live, kernel, global_size, local_size, arguments, natives)
+        Until the command is accounted for, what it uses is among the doubtful objects: for finalizers that run
+        meanwhile, and for good where an exception such as KeyboardInterrupt leaves open whether the driver has it.
+        """
+        doubtful = self._doubtful
+        at = len(doubtful)
+        doubtful.append(keep)
+        try:
+            event._native = operation(natives)
+            self.took(event, keep)
+        except Error:
+            del doubtful[at]
+            raise
+        except BaseException:
+            self._countdown -= 1
+            raise
+        del doubtful[at]
 
-            return self._defer(operation, waits, (*keep, bundle))
-        with self.lock:
-            try:
-                if self.closed or self.native is None:
-                    raise self.unusable()
-                begin(self, keep)
-                made = self._launch(self.native, kernel, global_size, local_size, arguments, natives)
-                event = _new_event(self._event)
-                event._stream, event._native = self, made
-                if waits:
-                    event._waits = tuple(map(weakref.ref, waits))
-                if bundle is not self._last_bundle:
-                    self.bundles.add(bundle)
-                    self._last_bundle = bundle
-                if keep or not self._dirty or self._countdown <= 0:
-                    self._took(event, keep)
-                else:
-                    self._countdown -= 1
-            except Error:
-                raise
-            except BaseException:
-                self._doubt((*keep, bundle))
-                raise
-        return event
-
-    def launch_again(self, prepared: PreparedLaunch, bundle: object, arguments: Sequence[object]) -> Event:
-        """Repeats a prepared launch: ``launch`` with everything that can be known beforehand left out."""
-        if self.blocker is not None:
-            return self._defer(lambda _: prepared.again(), (), (*arguments, bundle))
-        with self.lock:
-            try:
-                if self.closed or self.native is None:
-                    raise self.unusable()
-                made = prepared.again()
-                event = _new_event(self._event)
-                event._stream, event._native = self, made
-                if bundle is not self._last_bundle:
-                    self.bundles.add(bundle)
-                    self._last_bundle = bundle
-                if prepared.memory and prepared.batch != self.batch:
-                    self._took(event, arguments)
-                    prepared.batch = self.batch
-                elif not self._dirty or self._countdown <= 0:
-                    self._took(event, ())
-                elif self._batch:  # where nothing is kept there is nothing to let go of either
-                    self._countdown -= 1
-            except Error:
-                raise
-            except BaseException:
-                self._doubt((*arguments, bundle))
-                raise
-        return event
-
-    def submit_again(self, command: Callable[[int | None], NativeEvent], value: int | None, keep: object) -> Event:
-        """Submits a prepared command of this queue, which waits for no event: ``submit`` without its calls. ``keep``
-        stays until the queue is idle."""
-        with self.lock:
-            try:
-                if self.closed or self.native is None:
-                    raise self.unusable()
-                event = _new_event(self._event)
-                event._stream, event._native = self, command(value)
-                if keep is not self._last_bundle:
-                    self.bundles.add(keep)
-                    self._last_bundle = keep
-                countdown = self._countdown
-                if countdown > 0 and self._dirty:
-                    self._countdown = countdown - 1
-                else:
-                    self._took(event, ())
-            except Error:
-                raise
-            except BaseException:
-                self._doubt((keep,))
-                raise
-        return event
-
-    def _took(self, event: Event, keep: Sequence[object]) -> None:
-        """Keeps account of a command just submitted; the lock is held."""
-        if keep:
-            if self.in_order:
-                self._batch.extend(keep)
-            else:
-                self._held.append((event, keep))
-            for item in keep:  # large host arrays are looked after sooner; device memory is when there is no more
-                if type(item) is np.ndarray and item.nbytes >= _LARGE:
-                    self._countdown -= item.nbytes // _LARGE
-        if not self._dirty:
-            self._dirty = True
-            active.add(self)
-        self._countdown -= 1
-        if self._countdown < 0:
-            if self._batch:
-                self._end_batch(event)
-            self._reap()
-
-    def _doubt(self, keep: Sequence[object]) -> None:
-        """Holds what an interrupted submission may use until the queue is idle; the lock is held."""
-        self._countdown -= 1
-        self._doubtful.append(keep)
+    def _check(self, event: Event) -> None:
+        """After every so many commands, of which ``event`` is the last: looks for completed ones; the lock is held."""
+        if self.lock.depth == 1 and self._batch:
+            self._end_batch(event)
+        self._reap()
 
     def _end_batch(self, last: Event | None = None) -> None:
         """From now on the batch is held by an event, in order that of the last command; the lock is held."""
@@ -406,10 +307,8 @@ class CommandStream(Commands):
                     pending.rotate(-1)
         # Only now, with everything in order again, may destructors run.
         del held, batch, bundles, doubtful, outside
-        if idle:
-            self.forget_dropped()
-            if self.closed and not self._dirty:
-                self._release_native()
+        if idle and self.closed and not self._dirty:
+            self._release_native()
 
     def find_errors(self) -> None:
         """Asks completed commands for their errors, without waiting."""
@@ -487,7 +386,7 @@ class CommandStream(Commands):
             doubtful = uses(chain.from_iterable(self._doubtful), owner)
             if doubtful or (self.in_order and (users or uses(self._batch, owner))):
                 users = [self._event(self, self.backend.barrier(self.native, ()), ())]
-                self._took(users[0], ())
+                self.took(users[0], ())
         return [*users, *deferred]
 
     # ------------------------------------------------------------------ end
@@ -551,7 +450,7 @@ class CommandStream(Commands):
         self._drop()
 
     def _forget_prepared(self) -> None:
-        self.prepared = None
+        self.prepares = False
         self.forget_launches()
         self.copies = self.image_calls = None
 

@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ..backends.contract import NativeEvent
-from ..model.errors import Error
 from .active_streams import begin
 from .event import Event
 from .host_dependency import Node
@@ -21,7 +20,11 @@ __all__ = ["defer", "let_go", "run_on_host"]
 
 
 def defer(
-    stream: CommandStream, operation: Operation, waits: tuple[Event, ...], keep: Sequence[object], barrier: bool = False
+    stream: CommandStream,
+    operation: Operation,
+    waits: tuple[Event, ...],
+    keep: tuple[object, ...],
+    barrier: bool = False,
 ) -> Event:
     """Submits a command once the events that its driver cannot wait for allow it."""
     event = stream._event(stream, None, waits)
@@ -30,14 +33,7 @@ def defer(
         with stream.lock:
             if stream.native is None:
                 raise stream.unusable()
-            try:
-                event._native = operation(natives)
-                stream._took(event, keep)
-            except Error:
-                raise
-            except BaseException:
-                stream._doubt(keep)
-                raise
+            stream.run(operation, natives, event, keep)
 
     _start(stream, Node(event, launch=launch), waits, keep, stream.in_order or barrier)
     return event

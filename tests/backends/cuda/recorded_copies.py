@@ -208,6 +208,7 @@ def test_what_goes_to_the_driver_as_before(
 
         pageable = np.zeros(desc.shape, np.float32)
         assert count(pageable) == 1
+        queue._stream.copies.forget()  # prepared with the sizes of before
         monkeypatch.setattr(pinned_staging, "SMALLEST", {True: 1, False: 1})
         for name, value in (("_threads", 2), ("staging_bytes", 0), ("staging_bytes", 1 << 60)):
             with monkeypatch.context() as patch:

@@ -17,6 +17,7 @@ import pytest
 import bindless as bl
 from bindless.drivers import cuda as driver
 from tests.support.error_checks import raises
+from tests.support.python_calls import python_calls
 
 PTX = b"""
 .target sm_75
@@ -121,6 +122,12 @@ def test_kernels_get_the_numbers_of_their_own_device(library: Any, devices: tupl
                 assert line.endswith(": " + struct.pack("<Q", handle.raw_handle).hex())
                 with raises(bl.InvalidError, match="argument 0"):
                     queue.parallel_for(4, kernel, other)
+        assert python_calls(lambda: queues[0].parallel_for(4, kernel, handles[0])) == []
+        handle = bl.SampledImageHandle(handles[0].raw_handle)
+        queues[0].parallel_for(4, kernel, handle)
+        handle.raw_handle = handles[1].raw_handle  # a handle whose number becomes that of the other device's image
+        with raises(bl.InvalidError, match="argument 0"):
+            queues[0].parallel_for(4, kernel, handle)
         launch = kernel.bind(queues[0], 4, handles[0])
         for _ in range(3):
             launch()

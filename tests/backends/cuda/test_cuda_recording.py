@@ -31,6 +31,7 @@ RUNS = {
     "python-calls": ("bindless_images/test_python_calls.py",),
     "native-objects": ("backends/cuda/recorded_native.py",),
     "kernels-of-users": ("backends/cuda/recorded_user_kernels.py",),
+    "calls-of-users": ("submission/test_python_calls.py",),
     "a-lost-device": ("sycl/queue/test_faults.py",),
     "stress": ("sycl/queue/test_stress.py",),
     # The contract without the values that kernels compute.

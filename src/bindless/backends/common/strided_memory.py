@@ -10,6 +10,8 @@ __all__ = ["is_contiguous", "pitches_of", "start_of"]
 def start_of(end: HostMemory | UsmMemory) -> int:
     """Address of the first pixel to copy."""
     x, y, z = end.offset
+    if x == y == z == 0:
+        return end.address
     return end.address + z * end.slice_pitch + y * end.row_pitch + x * end.pixel_size
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from ...core._submission import Lane
@@ -228,13 +228,16 @@ class BackendProtocol(OptionalGroups, Protocol):
         global_size: tuple[int, ...],
         local_size: tuple[int, ...] | None,
         arguments: Sequence[bytes | int],
-    ) -> Callable[[], NativeEvent] | PreparedCommand | None:
-        """A launch that an in-order queue repeats unchanged; None where the back end prepares none.
+    ) -> PreparedCommand | None:
+        """A launch that C code submits, repeatedly and with other arguments; None where each submission takes Python.
 
-        A back end with the trait ``launches_directly`` gives a ``PreparedCommand``, or None, also for other queues.
+        Parameters
+        ----------
+        arguments : Sequence[bytes | int]
+            As of ``launch``. C code writes other values of the same sizes; null pointers stay.
 
-        This is the one exception to the rule on threads: the caller neither calls the result nor submits to the queue
-        from two threads at once, and does not call the result after the release of the module or the queue.
+        This is the one exception to the rule on threads: the caller does not submit the command from two threads at
+        once, nor after the release of the module or the queue.
         """
 
     # ------------------------------------------------------------------ streams of other libraries

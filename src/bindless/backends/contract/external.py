@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from ...model.external import ExternalMemDescriptor, ExternalMemHandleType, ExternalSemaphoreDescriptor
@@ -73,10 +73,8 @@ class ExternalSemaphoreProtocol(Protocol):
         self, queue: NativeQueue, semaphore: NativeSemaphore, value: int | None, waits: Sequence[NativeEvent] = ()
     ) -> NativeEvent: ...
 
-    def prepare_semaphore(
-        self, queue: NativeQueue, semaphore: NativeSemaphore, wait: bool
-    ) -> Callable[[int | None], NativeEvent] | PreparedCommand:
-        """A wait or signal that is repeated with other values, under the rules of ``prepare_launch``.
+    def prepare_semaphore(self, queue: NativeQueue, semaphore: NativeSemaphore, wait: bool) -> PreparedCommand | None:
+        """A wait or signal that is repeated with other values; None where each submission takes Python.
 
-        A ``PreparedCommand`` has one argument, the value: an integer of 64 bits without a sign.
+        It has one argument, the value: an integer of 64 bits without a sign.
         """

@@ -23,8 +23,6 @@ class Traits:
         A copy from host memory that the driver allocated takes the caller less time than a copy from other memory.
     copies_boxes : bool
         ``copy_image`` between two linear memories is one command of the driver for all rows. Without, each row is one.
-    launches_directly : bool
-        ``prepare_launch`` gives functions of the driver, which C code calls.
     events_cross_contexts : bool
         Commands can wait for events of the back end's other contexts. Without, the host waits.
     memory_crosses_contexts : bool
@@ -50,7 +48,6 @@ class Traits:
     events_release_themselves: bool = False
     copies_pinned_quicker: bool = False
     copies_boxes: bool = False
-    launches_directly: bool = False
     events_cross_contexts: bool = False
     memory_crosses_contexts: bool = False
     orders_streams: bool = False

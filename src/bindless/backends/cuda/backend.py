@@ -73,7 +73,6 @@ class CudaBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Optional
         events_release_themselves=True,  # to their context; see ``Event.__del__``
         copies_boxes=True,
         copies_pinned_quicker=True,
-        launches_directly=True,
         events_cross_contexts=True,
         memory_crosses_contexts=True,
         orders_streams=True,

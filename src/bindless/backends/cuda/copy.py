@@ -21,13 +21,17 @@ from .event import Event
 from .fork_guard import refuse_in_fork
 from .image_memory import storage_of
 from .launch import Launch, prepare, submit
-from .prepared_command import members_of, prepared_command
+from .prepared_command import prepared_command
 from .queue import Queue
 from .surface_copy import kernel_of_copy
 
 __all__ = ["copy_image", "prepare_copy"]
 
 lib, ffi = driver.lib, driver.ffi
+
+# Copies of a size that is staged only if it is repeated: the one that allocates the buffers.
+_JUSTIFIES_BUFFERS = 3
+_MOST_COUNTED = 256
 
 _copy_box = lib.bindless_copy_box
 _ARRAY, _HOST, _UNIFIED = lib.CU_MEMORYTYPE_ARRAY, lib.CU_MEMORYTYPE_HOST, lib.CU_MEMORYTYPE_UNIFIED
@@ -36,14 +40,15 @@ _ARRAY, _HOST, _UNIFIED = lib.CU_MEMORYTYPE_ARRAY, lib.CU_MEMORYTYPE_HOST, lib.C
 def _place_of(end: Endpoint, context: Context, extent: Extent) -> tuple[int, ...]:
     """One side of ``bindless_copy_box``: type, address, x in bytes, y, z, row pitch in bytes, rows per slice."""
     if isinstance(end, ImageMemory):
-        if storage_of(context, end.handle).is_mipmap:
+        storage = context.images.get(end.handle) or storage_of(context, end.handle)
+        if storage.is_mipmap:
             raise InvalidError(
                 f"{end.handle:#x} is a whole mipmap: copies take the handle of one level, which "
                 "get_mip_level_mem_handle gives, and the level's descriptor",
                 backend="cuda",
             )
         x, y, z = end.offset
-        return _ARRAY, end.handle, x * end.pixel_size, y, z, 0, 0
+        return _ARRAY, end.handle, x * end.descriptor.pixel_size, y, z, 0, 0
     kind = _HOST if isinstance(end, HostMemory) else _UNIFIED
     width, height, depth = extent
     # A pitch that no copied pixel depends on may have any value: keep it inside the driver's limits.
@@ -97,18 +102,22 @@ class _Plan(NamedTuple):
     offsets: tuple[int, int]
 
 
-def _plan(queue: Queue, region: CopyRegion, again: bool = False) -> Launch | _Plan:
-    """The fastest way to copy a region; ``again``: for repetition."""
-    launch = kernel_of_copy(queue, region)
-    if launch is not None:
-        return launch
+def _plan(queue: Queue, region: CopyRegion, again: bool = False, large: bool = True) -> Launch | _Plan:
+    """The fastest way to copy a region; ``again``: for repetition; ``large``: it may be staged."""
     src, dst, extent, _, pixel_size = region
-    job = _staged_job(queue, region, again)
+    if isinstance(src, HostMemory) or isinstance(dst, HostMemory):
+        job = _staged_job(queue, region, again) if large else None
+    else:
+        launch, job = kernel_of_copy(queue, region), None
+        if launch is not None:
+            return launch
     if job is not None:
         places: tuple[tuple[str, ...], tuple[str, ...]] = (("job", "host"), ())
-        offsets = (_offset(src, job[1][1]), 0)
-        if not isinstance(src, HostMemory):
-            places, offsets = places[::-1], (0, _offset(dst, job[1][1]))
+        if isinstance(src, HostMemory):
+            offsets = (job[1][1] - src.address, 0)
+        else:
+            assert isinstance(dst, HostMemory)
+            places, offsets = places[::-1], (0, job[1][1] - dst.address)
         return _Plan(pinned_staging.staged(*job), "bindless_stage_again", "bindless_staged_t", job, places, offsets)
     width, height, depth = extent
     context = queue.context
@@ -120,17 +129,15 @@ def _plan(queue: Queue, region: CopyRegion, again: bool = False) -> Launch | _Pl
         "bindless_copy_again",
         "bindless_copy_t",
         (*sides, row, height, depth),
-        (_member("source", src), _member("destination", dst)),
-        (_offset(src, sides[0][1]), _offset(dst, sides[1][1])),
+        (
+            () if isinstance(src, UsmMemory) else ("source", "place"),
+            () if isinstance(dst, UsmMemory) else ("destination", "place"),
+        ),
+        (
+            0 if isinstance(src, ImageMemory) else sides[0][1] - src.address,
+            0 if isinstance(dst, ImageMemory) else sides[1][1] - dst.address,
+        ),
     )
-
-
-def _member(side: str, end: Endpoint) -> tuple[str, ...]:
-    return () if isinstance(end, UsmMemory) else (side, "place")
-
-
-def _offset(end: Endpoint, place: int) -> int:
-    return 0 if isinstance(end, ImageMemory) else place - end.address
 
 
 def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event:
@@ -160,21 +167,35 @@ def prepare_copy(queue: Queue, region: CopyRegion) -> PreparedCopy | None:
     src, dst = region.src, region.dst
     if not (queue.prepares and (isinstance(src, ImageMemory) or isinstance(dst, ImageMemory))):
         return None
-    plan = _plan(queue, region, again=True)
+    large = False
+    if isinstance(src, HostMemory) or isinstance(dst, HostMemory):
+        width, height, depth = region.extent
+        to_device, nbytes = isinstance(src, HostMemory), width * height * depth * region.pixel_size
+        large = nbytes >= pinned_staging.smallest(to_device, again=True)
+        if large and nbytes < pinned_staging.smallest(to_device, again=False):
+            key = region.extent, region.pixel_size, to_device
+            if len(queue.copied) > _MOST_COUNTED:
+                queue.copied.clear()
+            queue.copied[key] += 1
+            if queue.copied[key] < _JUSTIFIES_BUFFERS:
+                return None
+    plan = _plan(queue, region, again=True, large=large)
     if isinstance(plan, Launch):
         command = prepare(queue, plan)
         return None if command is None else PreparedCopy(command, ((), ()))
-    on_host = isinstance(src, HostMemory) or isinstance(dst, HostMemory)
-    large = region.nbytes >= pinned_staging.smallest(isinstance(src, HostMemory), again=True)
-    if plan.struct == "bindless_copy_t" and on_host and large:
+    if plan.struct == "bindless_copy_t" and large:
         return None  # Pinned memory; the array of the next copy need not be pinned.
 
     def refused(result: int) -> NoReturn:
         refuse_in_fork()
         fail(result, "cuMemcpy3DAsync", region)
 
-    command = prepared_command(queue, plan.function, plan.struct, lambda *lane: (*lane, *plan.members), refused)
+    command = prepared_command(queue, plan.function, plan.struct, plan.members, refused)
     if command is None:
         return None
-    first, second = (members_of(command, *member) if member else () for member in plan.places)
+    structs: list[Any] = command.keep[0]  # type: ignore[index]
+    first, second = [
+        tuple([int(ffi.cast("uintptr_t", ffi.addressof(one, *member))) for one in structs]) if member else ()
+        for member in plan.places
+    ]
     return PreparedCopy(command, (first, second), plan.offsets)

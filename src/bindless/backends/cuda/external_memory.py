@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NoReturn
@@ -308,9 +308,7 @@ def _submit(queue: Queue, semaphore: Semaphore, wait: bool, value: int | None, w
     return queue.run(command, call, waits, f"value {value}")
 
 
-def prepare_semaphore(
-    queue: Queue, semaphore: Semaphore, wait: bool
-) -> Callable[[int | None], Event] | PreparedCommand:
+def prepare_semaphore(queue: Queue, semaphore: Semaphore, wait: bool) -> PreparedCommand | None:
     """See ``ExternalSemaphoreProtocol``."""
     name, call = _CALLS[wait]
     slot = ffi.new("uint64_t *")
@@ -320,8 +318,6 @@ def prepare_semaphore(
         fail(result, call, f"value {slot[0]}")
 
     command = prepared_command(
-        queue, name, "bindless_semaphore_t", lambda *lane: (*lane, semaphore.handle, slot), refused, (slot, semaphore)
+        queue, name, "bindless_semaphore_t", (semaphore.handle, slot), refused, (slot, semaphore)
     )
-    if command is None:
-        return lambda value: _submit(queue, semaphore, wait, value, ())
-    return replace(command, places=(address_of(slot),), sizes=(8,))
+    return None if command is None else replace(command, places=(address_of(slot),), sizes=(8,))

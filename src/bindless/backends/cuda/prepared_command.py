@@ -11,7 +11,7 @@ from .event import Event, MarkedEvent
 from .queue import Queue
 from .stream import AdoptedStream, Stream
 
-__all__ = ["address_of", "members_of", "prepared_command"]
+__all__ = ["address_of", "prepared_command"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -28,7 +28,7 @@ def prepared_command(
     queue: Queue,
     name: str,
     struct: str,
-    fields: Callable[[Any, Any], tuple[Any, ...]],
+    fields: tuple[Any, ...] | Callable[[Any, Any], tuple[Any, ...]],
     refused: Callable[[int], NoReturn],
     keep: object = None,
 ) -> PreparedCommand | None:
@@ -41,7 +41,7 @@ def prepared_command(
     struct
         type of its argument.
     fields
-        makes the struct's members from the CUcontext and the CUstream.
+        the struct's members after CUcontext and CUstream, or a function that makes all members from these two.
     refused
         raises the error of a result.
     keep
@@ -49,8 +49,13 @@ def prepared_command(
     """
     if not queue.prepares:
         return None
-    structs = [ffi.new(f"{struct} *", fields(queue.primary.handle, lane.handle)) for lane in queue.ordered]
-    submit, descriptions, mark = address_of(ffi.addressof(lib, name)), tuple(map(address_of, structs)), Event
+    context, pointer = queue.primary.handle, f"{struct} *"
+    if isinstance(fields, tuple):
+        structs = [ffi.new(pointer, (context, lane.handle, *fields)) for lane in queue.ordered]
+    else:
+        structs = [ffi.new(pointer, fields(context, lane.handle)) for lane in queue.ordered]
+    submit, mark = int(ffi.cast("uintptr_t", ffi.addressof(lib, name))), Event
+    descriptions = tuple([int(ffi.cast("uintptr_t", one)) for one in structs])
     (first, *_) = queue.ordered
     if isinstance(first, AdoptedStream):
         recorded = ffi.new("bindless_recorded_t *", (submit, descriptions[0], first.recorder))
@@ -66,9 +71,3 @@ def prepared_command(
         refused=refused,
         keep=(structs, keep),
     )
-
-
-def members_of(command: PreparedCommand, *path: str) -> tuple[int, ...]:
-    """The addresses of one member of the structs."""
-    structs: list[Any] = command.keep[0]  # type: ignore[index]
-    return tuple(address_of(ffi.addressof(one, *path)) for one in structs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -33,6 +34,8 @@ class Queue(RecordingQueue[Stream, Event]):
         device of the queue.
     primary
         the device's primary context.
+    copied
+        how often copies of an extent, a pixel size and a direction were made, of sizes that are staged when repeated.
     prepares
         whether C code may submit prepared commands: the queue is open, and no command has timestamps.
     mapped
@@ -57,6 +60,7 @@ class Queue(RecordingQueue[Stream, Event]):
             streams = (stream,) if stream else tuple(Stream(self.primary, profiling) for _ in range(count))
         self._set_streams(streams, streams)
         self.prepares = not profiling
+        self.copied: Counter[tuple[Any, ...]] = Counter()
         self.mapped: Any = None
 
     @classmethod

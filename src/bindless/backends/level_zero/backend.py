@@ -73,7 +73,6 @@ class LevelZeroBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Abs
         events_release_themselves=True,  # to their pool; see ``NativeEvent``
         copies_boxes=True,
         function_language="spirv",
-        launches_directly=True,
     )
     streams_absent = "Level Zero has no streams that libraries share"
 

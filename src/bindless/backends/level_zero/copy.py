@@ -173,12 +173,14 @@ def _plan(context: Context, region: CopyRegion) -> _Plan:
     if isinstance(dst, ImageMemory):
         if isinstance(src, ImageMemory):
             return _between_images(context, src, dst, extent)
-        storage_of(context, dst.handle)
+        if dst.handle not in context.images:
+            storage_of(context, dst.handle)  # raises the error
         start, sides = _slices(dst, src, extent)
         parts = [(_NULL, lib.BINDLESS_TO_IMAGE, memory, image) for image, memory in sides]
         return _Plan("zeCommandListAppendImageCopyFromMemoryExt", parts, (start, 0))
     if isinstance(src, ImageMemory):
-        storage_of(context, src.handle)
+        if src.handle not in context.images:
+            storage_of(context, src.handle)
         start, sides = _slices(src, dst, extent)
         parts = [(_NULL, lib.BINDLESS_FROM_IMAGE, image, memory) for image, memory in sides]
         return _Plan("zeCommandListAppendImageCopyToMemoryExt", parts, (0, start))
@@ -199,7 +201,7 @@ def _places(end: Endpoint, start: int, descriptions: Sequence[int], side: str) -
     if isinstance(end, UsmMemory):
         return (), 0
     offset = ffi.offsetof("bindless_copy_t", side, "place")
-    return tuple([at + offset for at in descriptions]), start - end.address if isinstance(end, HostMemory) else 0
+    return tuple(map(offset.__add__, descriptions)), start - end.address if isinstance(end, HostMemory) else 0
 
 
 def prepare_copy(queue: Queue, region: CopyRegion) -> PreparedCopy | None:

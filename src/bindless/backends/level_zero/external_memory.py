@@ -6,7 +6,7 @@ descriptor until its end, and is at once an allocation of the whole memory, in w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ...drivers import level_zero as driver
@@ -250,10 +250,8 @@ def signal_semaphore(queue: Queue, semaphore: Semaphore, value: int | None, wait
     return _run(queue, "Signal", semaphore, value, waits)
 
 
-def prepare_semaphore(queue: Queue, semaphore: Semaphore, wait: bool) -> Callable[[int | None], Event]:
-    """See ``ExternalSemaphoreProtocol``."""
-    what = "Wait" if wait else "Signal"
-    return lambda value: _run(queue, what, semaphore, value, ())
+def prepare_semaphore(queue: Queue, semaphore: Semaphore, wait: bool) -> None:
+    """Return None: each submission takes Python; see ``ExternalSemaphoreProtocol``."""
 
 
 def _run(queue: Queue, what: str, semaphore: Semaphore, value: int | None, waits: Sequence[Event]) -> Event:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any, NoReturn
 
 from ...drivers import level_zero as driver
@@ -14,6 +15,8 @@ from .stream import Stream
 __all__ = ["address_of", "prepared"]
 
 ffi = driver.ffi
+
+_LISTS = attrgetter("lists")
 
 
 def address_of(pointer: Any) -> int:
@@ -49,18 +52,20 @@ def prepared(
     for at, stream in enumerate(streams):
         described[at].lists = stream.lists.native
 
+    first, size = int(ffi.cast("uintptr_t", described)), ffi.sizeof(described[0])
+
     def refused(result: int) -> NoReturn:
         refuse_in_fork()
         fail(result, call, details)
 
     return PreparedCommand(
         submit=submit,
-        descriptions=tuple(address_of(described + at) for at in range(len(streams))),
+        descriptions=tuple(range(first, first + len(streams) * size, size)),
         lanes=streams,
         mark=Event,
         places=places,
         sizes=sizes,
         settle=Stream.settle,
         refused=refused,
-        keep=(described, keep, [stream.lists for stream in streams]),
+        keep=(described, keep, tuple(map(_LISTS, streams))),
     )

@@ -71,7 +71,6 @@ class OpenCLBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Absent
     backend = Backend.opencl
     traits = Traits(
         events_release_themselves=True,
-        launches_directly=True,
         function_language="opencl_c",
         module_languages=("opencl_c", "spirv"),
         module_formats=("OpenCL C", "SPIR-V"),

@@ -8,7 +8,7 @@ are mapped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -327,10 +327,8 @@ def signal_semaphore(queue: Queue, semaphore: Semaphore, value: int | None, wait
     return _submit(queue, "clEnqueueSignalSemaphoresKHR", semaphore, waits)
 
 
-def prepare_semaphore(queue: Queue, semaphore: Semaphore, wait: bool) -> Callable[[int | None], Event]:
-    """See ``ExternalSemaphoreProtocol``."""
-    call = "clEnqueueWaitSemaphoresKHR" if wait else "clEnqueueSignalSemaphoresKHR"
-    return lambda value: _submit(queue, call, semaphore, ())
+def prepare_semaphore(queue: Queue, semaphore: Semaphore, wait: bool) -> None:
+    """Return None: each submission takes Python; see ``ExternalSemaphoreProtocol``."""
 
 
 def _submit(queue: Queue, call: str, semaphore: Semaphore, waits: Sequence[Event]) -> Event:

@@ -71,7 +71,6 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
     traits = Traits(
         events_release_themselves=True,
         copies_boxes=True,
-        launches_directly=True,
         events_cross_contexts=True,
         has_texture_units=True,
     )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...drivers import reference as driver
-from ...model.copy_region import CopyRegion, Endpoint, ImageMemory, UsmMemory
+from ...model.copy_region import CopyRegion, Endpoint, HostMemory, ImageMemory
 from ..contract.prepared_copy import PreparedCopy
 from .objects import Event, Queue, address_of
 from .prepared_launch import repeated
@@ -20,6 +20,15 @@ lib, ffi = driver.lib, driver.ffi
 
 _SUBMIT = address_of(ffi.addressof(lib, "bindless_copy_again"))
 
+# Offsets of a side's image or address in the description; memory on the device is fixed.
+_PLACES: dict[str, dict[type, int]] = {
+    side: {
+        kind: ffi.offsetof("bindless_image_copy_t", "region", side, field)
+        for kind, field in ((ImageMemory, "image"), (HostMemory, "pointer"))
+    }
+    for side in ("source", "destination")
+}
+
 
 def _endpoint(backend: ReferenceBackend, end: Endpoint) -> tuple[Any, ...]:
     """A ``blr_copy_endpoint_t``."""
@@ -28,14 +37,11 @@ def _endpoint(backend: ReferenceBackend, end: Endpoint) -> tuple[Any, ...]:
     return backend._null, backend._pointer(end.address), end.row_pitch, end.slice_pitch, end.offset
 
 
-def _region(backend: ReferenceBackend, region: CopyRegion) -> tuple[Any, ...]:
-    """A ``blr_copy_region_t``."""
-    return _endpoint(backend, region.src), _endpoint(backend, region.dst), region.extent, region.pixel_size
-
-
 def copy_image(backend: ReferenceBackend, queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event:
     """Submit any copy of BI."""
-    native = backend._ffi.new("blr_copy_region_t *", _region(backend, region))
+    source, destination, extent, _, size = region
+    sides = _endpoint(backend, source), _endpoint(backend, destination)
+    native = backend._ffi.new("blr_copy_region_t *", (*sides, extent, size))
     event = backend._ffi.new("blr_event_t *")
     count, events = backend._waits(waits)
     backend._check(backend._lib.blrEnqueueCopyImage(queue.handle, native, count, events, event), "blrEnqueueCopyImage")
@@ -44,15 +50,10 @@ def copy_image(backend: ReferenceBackend, queue: Queue, region: CopyRegion, wait
 
 def prepare_copy(backend: ReferenceBackend, queue: Queue, region: CopyRegion) -> PreparedCopy:
     """Prepare a copy for repetition."""
-    made = ffi.new("bindless_image_copy_t *", (queue.handle, _region(backend, region), queue.ends))
-
-    def place(side: str, end: Endpoint) -> tuple[int, ...]:
-        if isinstance(end, UsmMemory):
-            return ()
-        field = "image" if isinstance(end, ImageMemory) else "pointer"
-        return (address_of(ffi.addressof(made, "region", side, field)),)
-
-    return PreparedCopy(
-        repeated(queue, _SUBMIT, "blrEnqueueCopyImage", made, None),
-        (place("source", region.src), place("destination", region.dst)),
-    )
+    source, destination, extent, _, size = region
+    sides = _endpoint(backend, source), _endpoint(backend, destination)
+    made = ffi.new("bindless_image_copy_t *", (queue.handle, (*sides, extent, size), queue.ends))
+    command = repeated(queue, _SUBMIT, "blrEnqueueCopyImage", made, None)
+    base = command.descriptions[0]
+    from_, to = _PLACES["source"].get(type(source)), _PLACES["destination"].get(type(destination))
+    return PreparedCopy(command, (() if from_ is None else (base + from_,), () if to is None else (base + to,)))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ...drivers import reference as driver
 from ...model.aspects import Aspect
 from ...model.errors import FeatureNotSupportedError
 from ...model.external import (
@@ -17,8 +18,10 @@ from ...model.external import (
     ResourceFd,
 )
 from ...model.image_descriptor import ImageDescriptor
+from ..contract.prepared_command import PreparedCommand
 from .image_structs import image_struct
-from .objects import Context, Device, Event, Queue
+from .objects import Context, Device, Event, Queue, address_of
+from .prepared_launch import repeated
 
 if TYPE_CHECKING:
     from .backend import ReferenceBackend
@@ -38,6 +41,10 @@ __all__ = [
     "unmap_linear",
     "wait_semaphore",
 ]
+
+lib, ffi = driver.lib, driver.ffi
+
+_SUBMIT = address_of(ffi.addressof(lib, "bindless_semaphore_again"))
 
 # Imports need Linux files.
 ASPECTS: frozenset[Aspect] = frozenset(
@@ -137,29 +144,31 @@ def wait_semaphore(
     backend: ReferenceBackend, queue: Queue, semaphore: int, value: int | None, waits: Sequence[Event] = ()
 ) -> Event:
     """Wait on the queue's own thread; device functions of other queues continue."""
-    return prepare_semaphore(backend, queue, semaphore, True)(value, waits)
+    return _submit(backend, queue, "blrEnqueueSemaphoreWait", semaphore, value, waits)
 
 
 def signal_semaphore(
     backend: ReferenceBackend, queue: Queue, semaphore: int, value: int | None, waits: Sequence[Event] = ()
 ) -> Event:
     """Signal a semaphore once everything before it is complete."""
-    return prepare_semaphore(backend, queue, semaphore, False)(value, waits)
+    return _submit(backend, queue, "blrEnqueueSemaphoreSignal", semaphore, value, waits)
 
 
-def prepare_semaphore(backend: ReferenceBackend, queue: Queue, semaphore: int, wait: bool) -> Callable[..., Event]:
+def _submit(
+    backend: ReferenceBackend, queue: Queue, call: str, semaphore: int, value: int | None, waits: Sequence[Event]
+) -> Event:
+    event, handle = ffi.new("blr_event_t *"), ffi.cast("blr_external_semaphore_t", semaphore)
+    count, events = backend._waits(waits)
+    backend._check(getattr(lib, call)(queue.handle, handle, value or 0, count, events, event), call)
+    return Event(event[0], queue.profiling)
+
+
+def prepare_semaphore(backend: ReferenceBackend, queue: Queue, semaphore: int, wait: bool) -> PreparedCommand | None:
     """See ``ExternalSemaphoreProtocol``."""
-    ffi, lib = backend._ffi, backend._lib
-    name = "blrEnqueueSemaphoreWait" if wait else "blrEnqueueSemaphoreSignal"
-    enqueue, slot = getattr(lib, name), ffi.new("blr_event_t *")
-    handle, native, profiling = ffi.cast("blr_external_semaphore_t", semaphore), queue.handle, queue.profiling
-    none = ffi.NULL
-
-    def again(value: int | None, waits: Sequence[Event] = ()) -> Event:
-        count, events = backend._waits(waits) if waits else (0, none)
-        result = enqueue(native, handle, value or 0, count, events, slot)
-        if result:
-            backend._check(result, name)
-        return Event(slot[0], profiling)
-
-    return again
+    if queue.profiling:
+        return None
+    handle = ffi.cast("blr_external_semaphore_t", semaphore)
+    described = ffi.new("bindless_semaphore_t *", (queue.handle, handle, 0, wait, queue.ends))
+    call = "blrEnqueueSemaphoreWait" if wait else "blrEnqueueSemaphoreSignal"
+    place = address_of(ffi.addressof(described, "value"))
+    return repeated(queue, _SUBMIT, call, described, None, (place,), (8,))

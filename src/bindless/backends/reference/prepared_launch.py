@@ -51,7 +51,7 @@ def repeated(
 
     return PreparedCommand(
         submit=submit,
-        descriptions=(address_of(described),),
+        descriptions=(int(ffi.cast("uintptr_t", described)),),
         lanes=(queue,),
         mark=Event,
         places=places,

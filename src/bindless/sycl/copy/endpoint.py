@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -22,14 +23,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Side", "resolve_side"]
 
+_Name = Literal["source", "destination"]
 
+
+@dataclass(slots=True)
 class Side:
     """A source or a destination as the caller named it.
 
     Attributes
     ----------
     name : str
-        ``source`` or ``destination``.
+        The side.
     kind : Literal["image", "usm", "host"]
         ``image`` opaque image memory, ``usm`` memory of the driver, ``host`` ordinary memory.
     raw : int
@@ -52,39 +56,17 @@ class Side:
         What must live until the copy is complete.
     """
 
-    __slots__ = (
-        "array",
-        "capacity",
-        "desc",
-        "extent",
-        "keep",
-        "kind",
-        "name",
-        "offset",
-        "pitch",
-        "pitch_align",
-        "raw",
-    )
-
-    array: np.ndarray[Any, Any] | None
-
-    def __init__(
-        self,
-        name: str,
-        kind: Literal["image", "usm", "host"],
-        raw: int,
-        desc: ImageDescriptor | None,
-        offset: Extent,
-        extent: Extent | None,
-        pitch: int | None,
-        capacity: int | None,
-        keep: object,
-        pitch_align: int = 1,
-    ) -> None:
-        self.name, self.kind, self.raw, self.desc = name, kind, raw, desc
-        self.offset, self.extent, self.pitch = offset, extent, pitch
-        self.capacity, self.keep, self.pitch_align = capacity, keep, pitch_align
-        self.array = None
+    name: _Name
+    kind: Literal["image", "usm", "host"]
+    raw: int
+    desc: ImageDescriptor | None
+    offset: Extent
+    extent: Extent | None
+    pitch: int | None
+    capacity: int | None
+    keep: object
+    pitch_align: int = 1
+    array: np.ndarray[Any, Any] | None = None
 
     @property
     def argument(self) -> str:
@@ -115,7 +97,7 @@ class Side:
 
 def resolve_side(
     queue: Queue,
-    name: str,
+    name: _Name,
     value: object,
     desc: ImageDescriptor | None,
     offset: Extent,
@@ -153,7 +135,9 @@ def _foreign(part: bool, details: str) -> InvalidError:
     return copy_failure(1, details, part=part)
 
 
-def _image_side(queue: Queue, name: str, value: Any, desc: ImageDescriptor | None, offset: Extent, part: bool) -> Side:
+def _image_side(
+    queue: Queue, name: _Name, value: Any, desc: ImageDescriptor | None, offset: Extent, part: bool
+) -> Side:
     context = queue.context
     if isinstance(value, ImageMemHandle):
         raw = value.raw_handle
@@ -201,7 +185,7 @@ def _check_device_extent(side: Side, extent: Extent) -> None:
 
 def _usm_side(
     queue: Queue,
-    name: str,
+    name: _Name,
     value: UsmPointer | UsmArray | int,
     desc: ImageDescriptor | None,
     offset: Extent,
@@ -244,7 +228,7 @@ def _usm_side(
 
 
 def _host_side(
-    name: str,
+    name: _Name,
     value: object,
     desc: ImageDescriptor | None,
     offset: Extent,
@@ -258,7 +242,5 @@ def _host_side(
             "ImageMemHandle, UsmPointer and UsmArray"
         )
     address, nbytes, keep = span
-    side = Side(name, "host", address, desc, offset, extent, pitch, nbytes, keep)
-    if isinstance(value, np.ndarray):
-        side.array = value
-    return side
+    array = value if isinstance(value, np.ndarray) else None
+    return Side(name, "host", address, desc, offset, extent, pitch, nbytes, keep, array=array)

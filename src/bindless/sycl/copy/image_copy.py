@@ -34,27 +34,36 @@ from .endpoint import Side, resolve_side
 if TYPE_CHECKING:
     from ..queue.queue import Queue
 
-__all__ = ["ORIGIN", "PLACES", "OneCopy", "Operation", "image_copy"]
+__all__ = ["ORIGIN", "PLACES", "Operation", "copy_operation", "image_copy", "plan_copy"]
 
 Operation = Callable[[Sequence[NativeEvent]], NativeEvent]
+Regions = tuple[CopyRegion, ...]
 
 # The default of offsets: callers that pass theirs on are known by it.
 ORIGIN = (0, 0, 0)
 
 
-class OneCopy:
-    """An operation that is one copy."""
-
-    __slots__ = ("_copy", "_native", "region")
-
-    def __init__(self, queue: Queue, region: CopyRegion) -> None:
-        self._copy, self._native, self.region = queue._backend.copy_image, queue._native, region
-
-    def __call__(self, waits: Sequence[NativeEvent]) -> NativeEvent:
-        return self._copy(self._native, self.region, waits)
+# Kinds of two sides of which image memory alone has a descriptor.
+_KNOWN_IMAGE = frozenset(("hostimage", "imagehost"))
 
 
-def image_copy(
+def image_copy(queue: Queue, src: object, dst: object, **places: Any) -> tuple[Operation, tuple[object, ...]]:
+    """The operation of a checked copy, and what must live until it is complete; arguments as of ``plan_copy``."""
+    regions, keep = plan_copy(queue, src, dst, **places)
+    operation, memory = copy_operation(queue, regions)
+    return operation, (*keep, *memory)
+
+
+def copy_operation(queue: Queue, regions: Regions) -> tuple[Operation, tuple[object, ...]]:
+    """The operation of planned regions, and memory of its own that must live until it is complete."""
+    backend, native = queue._backend, queue._native
+    if len(regions) == 2:
+        return _staged(queue, *regions)
+    (region,) = regions
+    return (lambda waits: backend.copy_image(native, region, waits)), ()
+
+
+def plan_copy(
     queue: Queue,
     src: object,
     dst: object,
@@ -68,8 +77,8 @@ def image_copy(
     copy_extent: Sequence[int] | int | None = None,
     src_pitch: int | None = None,
     dst_pitch: int | None = None,
-) -> tuple[Operation, tuple[object, ...]]:
-    """Checks one copy and returns what submits it, and what must live until it is complete.
+) -> tuple[Regions, tuple[object, ...]]:
+    """Check one copy: its region, or two through linear memory, and what must live until it is complete.
 
     Offsets and extents are pixels in (x, y, z); z is the layer or face of an array or cubemap. Pitches are bytes,
     None for tightly packed rows; they are ignored where there is one row.
@@ -97,21 +106,18 @@ def image_copy(
         dst_pitch = integer("dst_pitch", dst_pitch)
     source = resolve_side(queue, "source", src, src_desc, src_first, src_whole, src_pitch, part)
     target = resolve_side(queue, "destination", dst, dst_desc, dst_first, dst_whole, dst_pitch, part)
-    _share_descriptors(source, target)
+    if source.kind + target.kind not in _KNOWN_IMAGE or source.pitch is not None or target.pitch is not None:
+        _share_descriptors(source, target)
     if part:
         if copy_extent is None:
             raise InvalidError("offsets and extents are given without copy_extent: say how many pixels to copy")
-        regions: tuple[CopyRegion, ...] = (_part(source, target, range3(copy_extent, "copy_extent")),)
+        regions: Regions = (_part(source, target, range3(copy_extent, "copy_extent")),)
     else:
         regions = _whole(source, target)
-    keep = (source.keep, target.keep)
-    if len(regions) == 1:
-        return OneCopy(queue, regions[0]), keep
-    operation, memory = _staged(queue, regions[0], regions[1])
-    return operation, (*keep, memory)
+    return regions, (source.keep, target.keep)
 
 
-PLACES = frozenset(image_copy.__kwdefaults__ or ())
+PLACES = frozenset(plan_copy.__kwdefaults__ or ())
 """The names that a copy takes for where its pixels lie."""
 
 
@@ -137,8 +143,10 @@ def _whole(source: Side, target: Side) -> tuple[CopyRegion, ...]:
     """One region, or two through linear memory where neither side can be regrouped into the other's pixels."""
     src_desc, dst_desc = source.desc or target.desc, target.desc or source.desc
     assert src_desc is not None and dst_desc is not None
-    _check_whole_host(source, src_desc)
-    _check_whole_host(target, dst_desc)
+    for side, desc in ((source, src_desc), (target, dst_desc)):
+        array = side.array
+        if side.kind == "host" and (array is None or array.shape != desc.shape or array.dtype != desc.dtype):
+            _check_whole_host(side, desc)
     if src_desc is not dst_desc and src_desc.nbytes != dst_desc.nbytes:
         raise copy_failure(
             2, f"{src_desc.nbytes} bytes in the source, {dst_desc.nbytes} in the destination", part=False
@@ -158,16 +166,12 @@ def _whole(source: Side, target: Side) -> tuple[CopyRegion, ...]:
 
 def _check_whole_host(side: Side, desc: ImageDescriptor) -> None:
     """Host memory holds exactly the image: an array as its shape, or flat. With a pitch its capacity decides."""
-    if side.kind != "host":
-        return
     array = side.array
     if array is None:
         if side.capacity != desc.nbytes and side.pitch is None:
             raise copy_failure(
                 2, f"the image {desc.extent} takes {desc.nbytes} bytes, the {side.name} has {side.capacity}", part=False
             )
-        return
-    if array.shape == desc.shape and array.dtype == desc.dtype:
         return
     shapes = _pixel_shapes(side, desc, part=False)
     if side.pitch is not None:
@@ -231,7 +235,7 @@ def _pixel_shapes(side: Side, desc: ImageDescriptor, *, part: bool) -> list[tupl
     return [(1,) * (axes - len(pixels)) + pixels for pixels in found]
 
 
-def _staged(queue: Queue, first: CopyRegion, second: CopyRegion) -> tuple[Operation, object]:
+def _staged(queue: Queue, first: CopyRegion, second: CopyRegion) -> tuple[Operation, tuple[object, ...]]:
     """Image → linear memory → image, for images of equal capacity and different pixels or shapes."""
     backend, context = queue._backend, queue.context
     assert isinstance(first.dst, UsmMemory) and isinstance(second.src, UsmMemory)
@@ -246,7 +250,7 @@ def _staged(queue: Queue, first: CopyRegion, second: CopyRegion) -> tuple[Operat
         finally:
             backend.release_event(staged)
 
-    return submit, memory
+    return submit, (memory,)
 
 
 class _Staging:

@@ -1,115 +1,78 @@
-"""``PreparedCopies``: cache of the repeated copies of a queue, which ``core/_submission`` submits."""
+"""Preparation of image copies, which ``core/_submission`` repeats.
+
+A queue repeats a copy for arrays of the same shape and type, for images of the same descriptor where the driver takes
+any such image, and for the same memory, other images and keywords.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...backends.contract.prepared_copy import PreparedCopyProtocol
 from ...core._submission import Copies, Copy, Openable, Prepared
 from ...model.copy_region import CopyRegion
 from ...model.image_descriptor import ImageDescriptor
+from ...submission.event import Event
 from ..device.image_owner import ImageOwner
 from ..usm.array import UsmArray
 
 if TYPE_CHECKING:
-    from ...submission.command_stream import CommandStream
+    from ..queue.queue import Queue
 
-__all__ = ["PreparedCopies"]
+__all__ = ["submit_prepared"]
 
-_MOST_SEEN = 256
 _PLAIN = frozenset("biuf")  # kinds of elements whose type numpy's protocols tell in full
+_MOST_AXES = 4
+_COMPARED = (int, tuple, type(None), ImageDescriptor)  # types of keywords that C compares
 
-
-_OPEN = Openable()  # in the place of a kernel's bundle, which is asked whether it was closed
+_OPEN = Openable()  # in place of a kernel's bundle, which C asks whether it was closed
 _OPEN._open = True
 
 
-class PreparedCopies:
-    """Those of one queue. A copy is prepared when it comes the second time; again, should others have taken its place,
-    the fourth time, the eighth and so on.
-
-    A copy is the same if its arrays have the same shape and type, its images the same descriptor, where the driver
-    takes any such image, and its memory, other images, and keywords are the same.
-
-    """
-
-    __slots__ = ("_image", "_seen")
-
-    def __init__(self) -> None:
-        self._seen: dict[tuple[object, ...], int] = {}
-        self._image: type | None = None  # that of image memory, which belongs to a layer above
-
-    @classmethod
-    def of(cls, stream: CommandStream) -> PreparedCopies | None:
-        """For a stream's queue; None where the backend repeats none, and where each has times of its own."""
-        if stream.profiling or stream.backend.prepared_copies is None:
-            return None
-        return cls()
-
-    def _key(self, value: Any, other: object) -> object:
-        """Cache key of a side; None for a kind that is not repeated.
-
-        Of images that arrays go to and come from there may be one after the other.
-        """
-        kind = type(value)
-        if kind is np.ndarray:
-            return (value.shape, value.dtype.char) if value.dtype.kind in _PLAIN and value.ndim <= 4 else None
-        if kind is not UsmArray and kind is not self._image:
-            if self._image is not None or not issubclass(kind, ImageOwner):
+def submit_prepared(
+    queue: Queue,
+    src: Any,
+    dst: Any,
+    region: CopyRegion,
+    keywords: Mapping[str, object],
+    depends_on: Iterable[Event] | Event,
+) -> Event | None:
+    """Prepare a copy, and submit it; None where Python has to submit it."""
+    stream = queue._stream
+    prepare, native, copies = stream.prepare_copy, stream.native, stream.copies
+    if prepare is None or native is None:
+        return None
+    if copies is not None and copies.declined:  # it is prepared
+        return None
+    image: type | None = None
+    for value in (src, dst):
+        if isinstance(value, np.ndarray):
+            if type(value) is not np.ndarray or value.dtype.kind not in _PLAIN or value.ndim > _MOST_AXES:
                 return None
-            self._image = kind
-        if kind is self._image and type(other) is np.ndarray:
-            record = value._resource
-            return None if record is None else id(record.descriptor)
-        return id(value)
-
-    def note(
-        self, stream: CommandStream, src: object, dst: object, region: CopyRegion, keywords: Mapping[str, object]
-    ) -> None:
-        """Prepares a copy that has just been made, if it is time."""
-        first, second = self._key(src, dst), self._key(dst, src)
-        if first is None or second is None:
-            return
-        key = (first, second, *keywords.values())
-        try:
-            count = self._seen[key] = self._seen.get(key, 0) + 1
-        except TypeError:  # a list among the keywords
-            return
-        if count & (count - 1) or count == 1:
-            if len(self._seen) > _MOST_SEEN:
-                self._seen.clear()
-            return
-        calls = stream.backend.prepared_copies
-        if calls is not None and all(
-            type(value) in (int, tuple) or isinstance(value, ImageDescriptor) for value in keywords.values()
-        ):
-            self._prepare(stream, calls, src, dst, region, keywords)
-
-    def _prepare(
-        self,
-        stream: CommandStream,
-        calls: PreparedCopyProtocol,
-        src: object,
-        dst: object,
-        region: CopyRegion,
-        keywords: Mapping[str, object],
-    ) -> None:
-        with stream.lock:
-            direct = None
-            if stream.native is not None:
-                direct = calls.prepare_copy(stream.native, region)
-            if direct is None or self._image is None:
-                return
-            copies = stream.copies
-            if copies is None:
-                copies = stream.copies = Copies(self._image, UsmArray, np.ndarray)
-            command = direct.command
-            launch = Prepared(
-                direct, 1, _OPEN, command.mark, command.lanes, command.settle, command.refused,
-                (direct, command.keep), command.submit, command.descriptions, (),
-            )  # fmt: skip
-            sides, names, values = (*direct.places, *direct.offsets), tuple(keywords), tuple(keywords.values())
-            copies.remember(Copy(copies, src, dst, *sides, names, values, launch))
+        elif isinstance(value, ImageOwner):
+            image = type(value)
+        elif type(value) is not UsmArray:
+            return None
+    for value in keywords.values():
+        if not isinstance(value, _COMPARED):
+            return None
+    if copies is None:
+        if image is None:
+            return None
+        copies = stream.copies = Copies(image, UsmArray, np.ndarray)
+    with stream.lock:
+        prepared = prepare(native, region)
+    if prepared is None:
+        return None
+    command = prepared.command
+    launch = Prepared(
+        prepared, 1, _OPEN, command.mark, command.lanes, command.settle, command.refused, (prepared, command.keep),
+        command.submit, command.descriptions, (),
+    )  # fmt: skip
+    sides, names, values = (*prepared.places, *prepared.offsets), tuple(keywords), tuple(keywords.values())
+    copy = Copy(copies, src, dst, *sides, names, values, launch)
+    copies.remember(copy)
+    event: Event | None = copies.submit(stream, copy, src, dst, depends_on)
+    return event

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ...submission.command_stream import Operation
 from ...submission.event import Event
-from .image_copy import ORIGIN, PLACES, OneCopy, image_copy
-from .whole_copy import whole_copy
+from .image_copy import PLACES, copy_operation, plan_copy
+from .prepared_copy import submit_prepared
 
 if TYPE_CHECKING:
     from ..queue.queue import Queue
@@ -19,22 +18,17 @@ __all__ = ["submit_copy"]
 def submit_copy(
     queue: Queue, src: object, dst: object, *, depends_on: Iterable[Event] | Event = (), **places: Any
 ) -> Event:
-    """Submit an image copy for which nothing was prepared; the signature of ``Queue.ext_oneapi_copy``."""
-    stream = queue._stream
+    """Submit an image copy, prepared for repetition where possible; the signature of ``Queue.ext_oneapi_copy``."""
     if places and not places.keys() <= PLACES:
         unknown = min(places.keys() - PLACES)
         raise TypeError(f"Queue.ext_oneapi_copy() got an unexpected keyword argument {unknown!r}")
-    given = {name: value for name, value in places.items() if value is not None and value is not ORIGIN}
-    whole = None if given else whole_copy(queue, src, dst)
-    if whole is not None:
-        operation: Operation = OneCopy(queue, whole[0])
-        keep = whole[1]
-    else:
-        operation, keep = image_copy(queue, src, dst, **places)
-    event = stream.submit(operation, depends_on, keep)
-    if queue._repeated is not None and type(operation) is OneCopy:
-        queue._repeated.note(stream, src, dst, operation.region, places)
-    return event
+    regions, keep = plan_copy(queue, src, dst, **places)
+    if queue._stream.prepares and len(regions) == 1:
+        event = submit_prepared(queue, src, dst, regions[0], places, depends_on)
+        if event is not None:
+            return event
+    operation, memory = copy_operation(queue, regions)
+    return queue._stream.submit(operation, depends_on, (*keep, *memory))
 
 
 submit_copy.__qualname__ = "Queue.ext_oneapi_copy"

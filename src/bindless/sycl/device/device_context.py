@@ -35,6 +35,6 @@ def resolve(where: tuple[object, ...]) -> tuple[Device, Context]:
                 raise context._unusable()
             if device not in context.devices:
                 raise InvalidError(f"{device!r} is not a device of {context!r}")
-            return device, context
+            return context.devices[context.devices.index(device)], context  # the context's own object
     given = ", ".join(type(item).__name__ for item in where) or "nothing"
     raise InvalidError(f"where to do it was given as ({given}): give a Queue, or a Device and a Context")

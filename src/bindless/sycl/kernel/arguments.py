@@ -28,7 +28,19 @@ from .struct_arguments import FLOATS, INTEGERS, Unfit, array_bytes, sequence_byt
 if TYPE_CHECKING:
     from ..queue.queue import Queue
 
-__all__ = ["PACKERS", "held_image", "memory_of", "no_groups", "pack_arguments", "pack_image_accessor", "with_images"]
+__all__ = [
+    "NO_NUMBERS",
+    "PACKERS",
+    "guessed_parameter",
+    "held_image",
+    "memory_of",
+    "no_groups",
+    "pack_argument",
+    "pack_arguments",
+    "pack_image_accessor",
+    "require_handle",
+    "with_images",
+]
 
 _POINTER_SIZE = 8
 _UNSAMPLED = "unsampled_image_handle"  # the type in include/bindless/device.h
@@ -62,7 +74,7 @@ def _accessor(value: Accessor, parameter: KernelArgument, _: object) -> bytes:
 
 def pack_image_accessor(value: Accessor, parameter: KernelArgument, _: object) -> bytes:
     """The image that an accessor stands for, as a kernel receives it."""
-    _require_handle(parameter, hasattr(value.buffer, "sampler"))
+    require_handle(parameter, hasattr(value.buffer, "sampler"))
     return value._address.to_bytes(_POINTER_SIZE, "little")
 
 
@@ -78,7 +90,7 @@ def _array(value: UsmArray, parameter: KernelArgument, queue: Queue) -> bytes:
 
 def _handle(value: SampledImageHandle | UnsampledImageHandle, parameter: KernelArgument, queue: Queue) -> bytes:
     sampled = isinstance(value, SampledImageHandle)
-    _require_handle(parameter, sampled)
+    require_handle(parameter, sampled)
     if len(queue.context.devices) > 1:
         reason = image_of_another_device(queue.context, queue.device, value._raw_handle, sampled)
         if reason:
@@ -86,7 +98,7 @@ def _handle(value: SampledImageHandle | UnsampledImageHandle, parameter: KernelA
     return value._raw_handle.to_bytes(_POINTER_SIZE, "little")
 
 
-def _require_handle(parameter: KernelArgument, sampled: bool) -> None:
+def require_handle(parameter: KernelArgument, sampled: bool) -> None:
     """A parameter for an image takes an image handle, one for a sampler that of a sampled image, and one for a number
     only where handles are numbers."""
     if parameter.kind == "sampler" and not sampled:
@@ -183,16 +195,16 @@ def _local(value: LocalAccessor, parameter: KernelArgument, _: object) -> int:
     return value.nbytes
 
 
-# What parameters take that take no numbers.
-_NO_NUMBERS = {
+NO_NUMBERS = {
     "pointer": "a UsmPointer, a UsmArray or an accessor",
     "local": "LocalAccessor(nbytes)",
     "sampler": "the handle of a sampled image",
 }
+"""Kinds of parameters that take no numbers, and what they take."""
 
 
 def _require_value(parameter: KernelArgument) -> None:
-    wanted = _NO_NUMBERS.get(parameter.kind)
+    wanted = NO_NUMBERS.get(parameter.kind)
     if wanted is not None:
         raise Unfit(f"it is a value; use {wanted}")
 
@@ -246,6 +258,18 @@ def _other(value: object) -> _Packer:
     )
 
 
+def pack_argument(value: object, parameter: KernelArgument, queue: Queue) -> bytes | int:
+    """The bytes of one argument, or the size of a local one.
+
+    Raises
+    ------
+    Unfit
+        The parameter does not take the value.
+    """
+    packer = PACKERS.get(type(value)) or _other(value)
+    return packer(value, parameter, queue)
+
+
 def pack_arguments(
     kernel: str, parameters: Sequence[KernelArgument] | None, values: Sequence[object], queue: Queue
 ) -> list[bytes | int]:
@@ -268,7 +292,7 @@ def pack_arguments(
         Wrong count, size or kind; the message names the argument.
     """
     if parameters is None:
-        parameters = [_guess(kernel, index, value) for index, value in enumerate(values)]
+        parameters = [guessed_parameter(kernel, index, value) for index, value in enumerate(values)]
     if len(values) != len(parameters):
         signature = ", ".join(f"{p.name or p.index}: {p.kind} of {p.size} bytes" for p in parameters)
         raise InvalidError(
@@ -277,8 +301,7 @@ def pack_arguments(
     packed: list[bytes | int] = []
     for value, parameter in zip(values, parameters):
         try:
-            packer = PACKERS.get(type(value)) or _other(value)
-            packed.append(packer(value, parameter, queue))
+            packed.append(pack_argument(value, parameter, queue))
         except Unfit as reason:
             raise InvalidError(
                 f"argument {_shown(parameter)} of kernel {kernel!r} takes a {parameter.kind} of {parameter.size} "
@@ -299,8 +322,14 @@ def _shown(parameter: KernelArgument) -> str:
     return f"{parameter.index} ({parameter.name!r})" if parameter.name else str(parameter.index)
 
 
-def _guess(kernel: str, index: int, value: object) -> KernelArgument:
-    """The parameter that a value says itself, for drivers that do not reflect signatures."""
+def guessed_parameter(kernel: str, index: int, value: object) -> KernelArgument:
+    """The parameter for a value, for drivers that do not reflect signatures.
+
+    Raises
+    ------
+    InvalidError
+        The value does not determine the size of its parameter.
+    """
     if isinstance(value, LocalAccessor):
         return KernelArgument(index, "", "local", 0)
     if value is None or isinstance(value, (Accessor, UsmArray, UsmPointer)):

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from ...backends.contract import NativeEvent
 from ...model.errors import FeatureNotSupportedError
 from ...model.ranges import NdRange
-from ...submission.event import Event
-from .arguments import memory_of
 
 if TYPE_CHECKING:
     from ..queue.queue import Queue
     from .kernel import Kernel
 
-__all__ = ["has_offset", "launch_from", "launch_operation"]
+__all__ = ["has_offset", "launch_operation"]
 
 
 def has_offset(index_space: object) -> bool:
@@ -52,17 +50,3 @@ def launch_operation(
     native, target, offset = queue._native, here._native, tuple(reversed(tuple(index_space.offset)))
     launch, values = group.launch_with_offset, tuple(packed)
     return lambda waits: launch(native, target, *sizes, offset, values, waits)
-
-
-def launch_from(
-    queue: Queue,
-    index_space: Any,
-    here: Kernel,
-    sizes: tuple[tuple[int, ...], tuple[int, ...] | None],
-    packed: Sequence[bytes | int],
-    taken: tuple[object, ...],
-    depends_on: Iterable[Event] | Event,
-) -> Event:
-    """A planned launch over a range with an offset."""
-    operation = launch_operation(queue, index_space, here, sizes, packed)
-    return queue._stream.submit(operation, depends_on, (here._bundle, *memory_of(taken)))

@@ -1,44 +1,92 @@
-"""``plan_launch``: the kernel, sizes and packed arguments of a launch, checked; a method of ``Queue``."""
+"""``submit_launch``: launches that C does not repeat by itself. ``plan_launch``: kernel, sizes and packed arguments."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ...model.errors import InvalidError
 from ...model.message_values import shown
 from ...model.ranges import NdRange, RangeLike
+from ...submission.command_stream import Operation
+from ...submission.event import Event
 from ..device.handle_owner import HandleOwner
 from ..usm.array_import import foreign_arguments
-from .arguments import no_groups, pack_arguments, with_images
+from .arguments import memory_of, no_groups, pack_arguments, with_images
 from .kernel import Kernel
+from .offset_launch import has_offset, launch_operation
+from .prepared_launch import submit_prepared
 
 if TYPE_CHECKING:
     from ..queue.queue import Queue
 
-__all__ = ["plan_launch"]
+__all__ = ["plan_launch", "submit_launch"]
 
 _MOST_ITEMS = 2**64 - 1
+
+_Sizes = tuple[tuple[int, ...], "tuple[int, ...] | None"]
+
+
+def submit_launch(
+    queue: Queue,
+    index_space: Any,
+    kernel: Kernel,
+    arguments: tuple[Any, ...],
+    depends_on: Iterable[Event] | Event,
+) -> Event:
+    """Submit a launch, prepared for repetition where the back end can.
+
+    Raises
+    ------
+    KernelArgumentError, NdRangeError, InvalidError
+        As of ``Queue.parallel_for``.
+    """
+    here, sizes = _plan_range(queue, index_space, kernel)
+    stream, offset = queue._stream, has_offset(index_space)
+    if stream.prepares and not offset and 0 not in sizes[0]:
+        event = submit_prepared(queue, index_space, kernel, here, sizes, arguments, depends_on)
+        if event is not None:
+            return event
+    packed, taken = _pack(queue, index_space, here, arguments)
+    if 0 in sizes[0]:
+        return queue._nothing(depends_on)
+    if offset:
+        operation: Operation = launch_operation(queue, index_space, here, sizes, packed)
+    else:
+        launch, native = queue._backend.launch, here._native
+        operation = lambda waits: launch(stream.live, native, *sizes, packed, waits)  # noqa: E731
+    return stream.submit(operation, depends_on, (here._bundle, *memory_of(taken)))
 
 
 def plan_launch(
     queue: Queue, index_space: RangeLike | NdRange, kernel: Kernel, arguments: tuple[object, ...]
-) -> tuple[Kernel, tuple[tuple[int, ...], tuple[int, ...] | None], Sequence[bytes | int], tuple[object, ...]]:
+) -> tuple[Kernel, _Sizes, Sequence[bytes | int], tuple[object, ...]]:
     """The kernel on this device, global and local size in its order, its arguments packed, and as they were taken.
 
     The last are the arguments themselves, unless images among them became their handles, or other libraries' arrays
     our own.
     """
+    here, sizes = _plan_range(queue, index_space, kernel)
+    return here, sizes, *_pack(queue, index_space, here, arguments)
+
+
+def _plan_range(queue: Queue, index_space: RangeLike | NdRange, kernel: Kernel) -> tuple[Kernel, _Sizes]:
+    """The kernel on the queue's device, and global and local size in its order."""
     if type(kernel) is not Kernel or kernel._context is not queue.context or not kernel._bundle._open:
         _refuse(queue, kernel)
     if kernel._device is not queue.device:
         kernel = kernel._on(queue.device)
     if type(index_space) is int and 0 < index_space <= _MOST_ITEMS:
-        sizes: tuple[tuple[int, ...], tuple[int, ...] | None] = (index_space,), kernel._local
-    else:
-        sizes = kernel._sizes(index_space)
+        return kernel, ((index_space,), kernel._local)
+    return kernel, kernel._sizes(index_space)
+
+
+def _pack(
+    queue: Queue, index_space: RangeLike | NdRange, kernel: Kernel, arguments: tuple[object, ...]
+) -> tuple[Sequence[bytes | int], tuple[object, ...]]:
+    """Packed arguments, and the arguments with handles of images and with other libraries' arrays as our own."""
     if not arguments and (not kernel._parameters or kernel._record.may_be_set):
-        return kernel, sizes, (), arguments
+        return (), arguments
     for value in arguments:
         if isinstance(value, HandleOwner):
             arguments = with_images(arguments, kernel._parameters)
@@ -46,22 +94,17 @@ def plan_launch(
     try:
         packed = pack_arguments(kernel.name, kernel._parameters, arguments, queue)
     except InvalidError:
-        packed, arguments = _adopt(queue, kernel, arguments)
+        adopted = foreign_arguments(arguments, queue)
+        if adopted is None:
+            raise
+        packed, arguments = pack_arguments(kernel.name, kernel._parameters, adopted, queue), adopted
     if int in map(type, packed) and not isinstance(index_space, NdRange):
         raise no_groups(kernel.name)
-    return kernel, sizes, packed, arguments
-
-
-def _adopt(queue: Queue, kernel: Kernel, arguments: tuple[object, ...]) -> tuple[list[bytes | int], tuple[object, ...]]:
-    """Arguments that were refused, packed with the arrays of other libraries among them taken as our own."""
-    adopted = foreign_arguments(arguments, queue)
-    if adopted is None:
-        raise
-    return pack_arguments(kernel.name, kernel._parameters, adopted, queue), adopted
+    return tuple(packed), arguments
 
 
 def _refuse(queue: Queue, kernel: object) -> None:
-    """Says what is wrong with a kernel."""
+    """Raises the error of a kernel that the queue cannot launch."""
     if not isinstance(kernel, Kernel):
         raise InvalidError(f"kernel={shown(kernel)} is no Kernel: load_kernel_bundle(...).get_kernel(name) makes one")
     kernel._require_usable(queue.context)

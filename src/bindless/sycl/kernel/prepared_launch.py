@@ -1,234 +1,195 @@
-"""``PreparedLaunches``: cache of launches of a queue, repeated without new checks and packing."""
+"""Preparation of launches: the packing rules of their arguments, for ``core/_submission``, which packs and submits.
+
+A queue finds a prepared launch by kernel, range and number of arguments. Numbers, memory, handles and local memory are
+read at each launch. Values that C does not read, such as arrays by value and accessors, are packed here each time.
+"""
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...backends.contract import KernelArgument, NativeEvent, NativeKernel
-from ...backends.contract.prepared_command import PreparedCommand
+from ...backends.contract import KernelArgument
 from ...core._submission import Prepared
+from ...model.errors import InvalidError
 from ...model.image_handles import SampledImageHandle, UnsampledImageHandle
-from ...model.ranges import NdRange, Range
+from ...model.ranges import NdRange
+from ...submission.event import Event
+from ..buffer.accessor import Accessor, LocalAccessor
+from ..device.handle_owner import HandleOwner, HeldSampledHandle, HeldUnsampledHandle
 from ..usm.array import UsmArray
+from ..usm.array_import import foreign_array
 from ..usm.pointer import UsmPointer
-from .element_types import is_typed
-from .struct_arguments import FLOATS, INTEGERS
+from .arguments import NO_NUMBERS, PACKERS, guessed_parameter, held_image, pack_argument, require_handle
+from .element_types import is_typed, require_elements
+from .struct_arguments import FLOATS, INTEGERS, Unfit
 
 if TYPE_CHECKING:
-    from ...submission.command_stream import CommandStream
+    from ..queue.queue import Queue
     from .kernel import Kernel
 
-__all__ = ["CHANGING", "REPEATED_RANGES", "PreparedLaunch", "PreparedLaunches", "prepare_direct"]
+__all__ = ["submit_prepared"]
 
-_MOST = 64
+_POINTER_SIZE = 8
+_ADDRESSES = frozenset(("pointer", "value"))
+_HELD = frozenset((HeldSampledHandle, HeldUnsampledHandle))  # handles that C holds like memory
+_HANDLES = _HELD | {SampledImageHandle, UnsampledImageHandle}
+_NUMBERS = (int, float, bytes, np.number, np.bool_)
+_MOST_LOCAL = 2**31
 
-REPEATED_RANGES = frozenset((int, tuple, Range, NdRange))
-"""Types of the ranges that a launch can be found again by."""
-
-# Values that never change, and so mean the same whenever they are the same object.
-_FIXED = (int, float, bytes, type(None), np.number, np.bool_)
-
-_HANDLES = (SampledImageHandle, UnsampledImageHandle)
-
-CHANGING = frozenset((int, float, UsmArray, UsmPointer, SampledImageHandle, UnsampledImageHandle))
-"""Types of arguments that a direct launch reads each time."""
-
-# The id of the kernel, the range, the ids of the arguments: what is alive is found by its id, and no longer.
-Key = tuple[Any, ...]
+# Packing rule of an argument for ``core/_submission``: kind, bytes, whether of ints and of floats, and a value of its
+# type. The first letter of the kind decides.
+_Rule = tuple[str, int, bool, bool, object]
 
 
-class PreparedLaunch:
-    """One of them. It keeps no memory and no image alive, and is dropped with the first of them.
+class _Plan:
+    """Arguments of a launch for the C code.
 
     Attributes
     ----------
-    again : Callable[[], NativeEvent]
-        Submits it.
-    batch
-        Number of the queue's batch that already holds its memory.
-    memory : list[int]
-        Where among the arguments memory is.
-    fixed
-        Whether none of the arguments can come to mean something else.
+    values : list[Any]
+        The arguments; bytes in place of values that Python packs.
+    keep : list[object]
+        Memory of accessors.
+    rules : list[_Rule]
+        Packing rules.
+    packed : list[bytes | int]
+        Example of the bytes of each argument, or the size of local memory.
     """
 
-    __slots__ = ("_handles", "_watched", "again", "batch", "fixed", "memory")
+    __slots__ = ("keep", "packed", "rules", "values")
 
-    def __init__(
-        self,
-        again: Callable[[], NativeEvent],
-        watched: tuple[object, ...],
-        memory: list[int],
-        handles: list[tuple[int, int]],
-    ) -> None:
-        self.again = again
-        self.batch = -1
-        self.memory = memory
-        self.fixed = not memory and not handles
-        self._handles = handles
-        self._watched = watched
-
-    def holds(self, arguments: Sequence[Any]) -> bool:
-        """Whether the arguments still mean what they did: memory not freed, handles with the same number."""
-        for at, raw in self._handles:
-            if arguments[at]._raw_handle != raw:
-                return False
-        for at in self.memory:  # noqa: SIM110  a generator takes as long as the launch
-            if not arguments[at]._owner.open:
-                return False
-        return True
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self.keep: list[object] = []
+        self.rules: list[_Rule] = []
+        self.packed: list[bytes | int] = []
 
 
-class PreparedLaunches(dict[Key, PreparedLaunch]):
-    """Those of one queue. A launch with arguments is prepared when it comes the second time in a row.
-
-    Attributes
-    ----------
-    direct : bool
-        Whether the driver is called without Python in between: then launches are found by kernel, range and number of
-        arguments, which may be others each time, and lie in the stream (``core/_submission``).
-    """
-
-    __slots__ = ("_last", "direct")
-
-    def __init__(self, direct: bool = False) -> None:
-        self._last: Key | None = None
-        self.direct = direct
-
-    def remember(
-        self,
-        key: Key,
-        stream: CommandStream,
-        kernel: Kernel,
-        native: NativeKernel,
-        sizes: tuple[tuple[int, ...], tuple[int, ...] | None],
-        packed: Sequence[bytes | int],
-        arguments: tuple[object, ...],
-    ) -> None:
-        """Prepares a launch that has just been made, where that pays and the backend can.
-
-        Parameters
-        ----------
-        key : Key
-            Of the launch.
-        kernel : Kernel
-            As the caller has it.
-        native : NativeKernel
-            It on the queue's device.
-        sizes : tuple[tuple[int, ...], tuple[int, ...] | None]
-            Global and local size in the order of the native kernel.
-        packed : Sequence[bytes | int]
-            The arguments as the backend takes them.
-        """
-        self.pop(key, None)  # it was not what it used to be
-        if arguments and key != self._last:
-            self._last = key
-            return
-        memory: list[int] = []
-        handles: list[tuple[int, int]] = []
-        mortal: list[object] = [kernel]
-        fixed: list[object] = []
-        for at, value in enumerate(arguments):
-            if isinstance(value, (UsmArray, UsmPointer)):
-                memory.append(at)
-                mortal.append(value)
-            elif isinstance(value, (SampledImageHandle, UnsampledImageHandle)):
-                handles.append((at, value._raw_handle))
-                mortal.append(value)
-            elif isinstance(value, _FIXED):
-                fixed.append(value)
-            else:
-                return
-        queue = stream.native
-        if queue is None:
-            return
-        again = stream.backend.prepare_launch(queue, native, *sizes, packed)
-        if again is None or isinstance(again, PreparedCommand):
-            return
-        if len(self) >= _MOST:
-            self.clear()
-
-        def forget(_: object) -> None:
-            self.pop(key, None)
-
-        watched = *(weakref.ref(value, forget) for value in mortal), fixed
-        self[key] = PreparedLaunch(again, watched, memory, handles)
-
-    def remember_direct(
-        self,
-        stream: CommandStream,
-        kernel: Kernel,
-        space: object,
-        here: Kernel,
-        sizes: tuple[tuple[int, ...], tuple[int, ...] | None],
-        packed: Sequence[bytes | int],
-        arguments: tuple[object, ...],
-    ) -> None:
-        """``remember`` where the driver is called directly; ``here`` is the kernel on the queue's device."""
-        last, self._last = self._last, (id(kernel), space, len(arguments))
-        if arguments and self._last != last:
-            return
-        if any(type(value) not in CHANGING and not isinstance(value, _FIXED) for value in arguments):
-            return
-        if len(stream.context.devices) > 1 and any(isinstance(value, _HANDLES) for value in arguments):
-            return  # each is asked whose it is
-        made = prepare_direct(stream, kernel, space, here, sizes, packed, arguments)
-        if made is not None:
-            made.watch = weakref.ref(kernel, made.forget)
-            stream.remember(made)
-
-
-# The letter that begins each is what ``core/_submission`` knows it by.
-_KINDS = {UsmArray: "array", UsmPointer: "pointer", SampledImageHandle: "handle", UnsampledImageHandle: "handle"}
-
-Slot = tuple[str, int, int, bool, bool, object]
-
-
-def prepare_direct(
-    stream: CommandStream,
+def submit_prepared(
+    queue: Queue,
+    index_space: object,
     kernel: Kernel,
-    space: object,
     here: Kernel,
     sizes: tuple[tuple[int, ...], tuple[int, ...] | None],
-    packed: Sequence[bytes | int],
-    arguments: Sequence[object],
-) -> Prepared | None:
-    """A launch as one call of the driver, or None where the backend has no such way.
+    arguments: tuple[Any, ...],
+    depends_on: Iterable[Event] | Event,
+) -> Event | None:
+    """Prepare a launch if necessary, and submit it; None where Python has to submit it, or to explain a refusal.
 
-    Numbers, memory and handles among the arguments are read at each launch; others are what they are now, as long as
-    they are the same objects.
+    Parameters
+    ----------
+    kernel, here
+        The kernel of the caller, and that of the queue's device.
+    sizes
+        Global and local size in the order of the native kernel.
     """
-    queue = stream.native
-    direct = None if queue is None else stream.backend.prepare_launch(queue, here._native, *sizes, packed)
-    if not isinstance(direct, PreparedCommand):
+    stream = queue._stream
+    found = stream.find(kernel, index_space, len(arguments))
+    try:
+        plan = _planned(queue, here, arguments, isinstance(index_space, NdRange), found is not None)
+    except (Unfit, InvalidError):
         return None
-    parameters = here._parameters or (None,) * len(arguments)
-    slots = tuple(map(_slot, arguments, parameters, direct.places, direct.sizes))
-    return Prepared(
-        kernel, space, here._bundle, direct.mark, direct.lanes, direct.settle, direct.refused, direct.keep,
-        direct.submit, direct.descriptions, slots,
+    native = stream.native
+    if plan is None or native is None:
+        return None
+    values, keep = tuple(plan.values), tuple(plan.keep)
+    if found is not None:  # C has refused the values themselves, or a wait
+        event: Event | None = stream.submit_prepared(found, values, depends_on, keep)
+        if event is not None or depends_on or stream.blocker is not None or stream.declined:
+            return event
+    command = queue._backend.prepare_launch(native, here._native, *sizes, plan.packed)
+    if command is None:
+        return None
+    slots = tuple([(rule[0], place or 0, *rule[1:]) for rule, place in zip(plan.rules, command.places)])
+    made = Prepared(
+        kernel, index_space, here._bundle, command.mark, command.lanes, command.settle, command.refused, command.keep,
+        command.submit, command.descriptions, slots,
     )  # fmt: skip
+    made.watch = weakref.ref(kernel, made.forget)
+    stream.remember(made)
+    submitted: Event | None = stream.submit_prepared(made, values, depends_on, keep)
+    return submitted
 
 
-def _slot(value: object, parameter: KernelArgument | None, place: int | None, size: int) -> Slot:
-    """Packing rule of an argument for ``core/_submission``: kind, where, how many, whether of ints and of floats."""
-    if place is not None:
-        kind = _KINDS.get(type(value))
-        if kind == "array" and parameter is not None and is_typed(parameter):
-            kind = "typed array"  # of the dtype of this one
-        if kind is not None:
-            return kind, place, size, False, False, value
-        if (
-            type(value) in (int, float)
-            and parameter is not None
-            and parameter.kind not in ("pointer", "local", "sampler")
-        ):
-            becomes_float = parameter.type in FLOATS
-            integers = size in ((4, 8) if becomes_float else (1, 2, 4, 8))
-            floats = size in (4, 8) and parameter.type not in INTEGERS
-            return ("float" if becomes_float else "number"), place, size, integers, floats, None
-    return "same", 0, 0, False, False, value
+def _planned(queue: Queue, here: Kernel, arguments: tuple[Any, ...], grouped: bool, pack_numbers: bool) -> _Plan | None:
+    """Values and packing rules of arguments; None for arguments that the kernel does not take.
+
+    Parameters
+    ----------
+    grouped
+        Whether the range has work-groups, which share local memory.
+    pack_numbers
+        Whether numbers become bytes here.
+
+    Raises
+    ------
+    Unfit, InvalidError
+        The kernel does not take a value.
+    """
+    parameters: Sequence[KernelArgument] | None = here._parameters
+    guessed = parameters is None
+    if parameters is None:
+        parameters = [guessed_parameter(here.name, index, value) for index, value in enumerate(arguments)]
+    if len(parameters) != len(arguments):
+        return None if arguments or not here._record.may_be_set else _Plan()
+    plan = _Plan()
+    for value, parameter in zip(arguments, parameters):
+        kind, size = type(value), parameter.size
+        if kind not in PACKERS and not isinstance(value, (np.generic, Accessor, HandleOwner)):
+            value = foreign_array(value, queue)
+            kind = type(value)
+        elif isinstance(value, HandleOwner):
+            value = held_image(value, parameter)
+            kind = type(value)
+        data: bytes | int
+        if kind is UsmArray or kind is UsmPointer:
+            if size != _POINTER_SIZE or parameter.kind not in _ADDRESSES:
+                return None
+            name, data = "pointer", value._packed
+            if kind is UsmArray:
+                name = "array"
+                if parameter.type and is_typed(parameter):  # of the dtype of this one
+                    require_elements(value.dtype, parameter)
+                    name = "typed array"
+            rule: _Rule = name, size, False, False, value
+        elif kind in _HANDLES:
+            require_handle(parameter, issubclass(kind, SampledImageHandle))
+            data = value._raw_handle.to_bytes(_POINTER_SIZE, "little")
+            rule = ("image" if kind in _HELD else "handle"), size, False, False, value
+        elif isinstance(value, _NUMBERS) and not pack_numbers:
+            if parameter.kind in NO_NUMBERS:
+                return None
+            data, rule = bytes(size), _number(parameter, guessed)
+        elif value is None:
+            data, rule = pack_argument(value, parameter, queue), ("same", 0, False, False, None)
+        elif kind is LocalAccessor:
+            data = pack_argument(value, parameter, queue)
+            if not grouped or value.nbytes >= _MOST_LOCAL:
+                return None
+            rule = "local", value.nbytes, False, False, value
+        else:
+            data = pack_argument(value, parameter, queue)
+            if isinstance(value, Accessor):
+                assert value._place is not None
+                plan.keep.append(value._place.memory)
+                rule = "given", size, False, False, None
+            else:
+                rule = _number(parameter, guessed)
+            value = data
+        plan.values.append(value)
+        plan.packed.append(data)
+        plan.rules.append(rule)
+    return plan
+
+
+def _number(parameter: KernelArgument, guessed: bool) -> _Rule:
+    """The rule of a number; of a guessed parameter only the size is known."""
+    size = parameter.size
+    becomes_float = parameter.type in FLOATS
+    integers = not guessed and size in ((4, 8) if becomes_float else (1, 2, 4, 8))
+    floats = not guessed and size in (4, 8) and parameter.type not in INTEGERS
+    return ("float" if becomes_float else "number"), size, integers, floats, None

@@ -1,7 +1,7 @@
 """External semaphores, and the commands that wait for them and signal them (Importing external semaphores).
 
-The first wait or signal of a semaphore in a queue prepares the later ones: with CUDA they run in C, with the value as
-the only argument. A command stream records the semaphores that its commands wait for
+The first wait or signal of a semaphore in a queue prepares the later ones where the back end can: they run in C, with
+the value as the only argument. A command stream records the semaphores that its commands wait for
 (``submission.pending_semaphores``), for waits with a timeout and for interpreter exit, which does not wait for them
 forever.
 """
@@ -98,12 +98,9 @@ def submit_semaphore(
     number: Any = value if plain else semaphore.descriptor.check_value(value)
     try:
         event: Event | None = None
-        if type(depends_on) is tuple and not depends_on:
-            command = prepared[1 + waits]
-            if type(command) is Prepared:
-                event = stream.submit_one(command, number)
-            elif stream.blocker is None:
-                event = stream.submit_again(command, number, resource)
+        command = prepared[1 + waits]
+        if command is not None:
+            event = stream.submit_prepared(command, (number,), depends_on)
         if event is None:
             calls = require_group(stream.backend.external_semaphores, "external semaphores", stream.backend.backend)
             submit = calls.wait_semaphore if waits else calls.signal_semaphore
@@ -129,7 +126,7 @@ def _prepare(queue: Queue, semaphore: ExternalSemaphore) -> tuple[tuple[Any, ...
     commands: list[object] = []
     for wait in (False, True):
         command = calls.prepare_semaphore(native, semaphore._native, wait)
-        commands.append(_direct(command, resource, valued) if isinstance(command, PreparedCommand) else command)
+        commands.append(None if command is None else _direct(command, resource, valued))
     semaphore._prepared = prepared = (native, *commands, valued)
     return prepared, resource
 

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Handler"]
 
-# Methods of the queue that know of accessors among their arguments.
-_GROUPED = {"parallel_for": "_parallel_for", "single_task": "_single_task"}
-
 
 class Handler(SingleOwner):
     """Given to the function of ``queue.submit``; of no use afterwards."""
@@ -240,5 +237,6 @@ class Handler(SingleOwner):
         if not self._accessors:
             event: Event = getattr(queue, command)(*arguments, depends_on=self._depends_on, **options)
             return event
-        method = getattr(queue, _GROUPED.get(command, command))
-        return submit_group(queue, self._accessors, method, arguments, options, self._depends_on, self._to_host)
+        return submit_group(
+            queue, self._accessors, getattr(queue, command), arguments, options, self._depends_on, self._to_host
+        )

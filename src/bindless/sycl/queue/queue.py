@@ -20,17 +20,13 @@ from ...submission.event import Event
 from ...submission.wait_list import waits_of
 from ..buffer.accessor import Accessor
 from ..copy import memory_commands
-from ..copy.prepared_copy import PreparedCopies
 from ..copy.submit_copy import submit_copy
 from ..device.context import Context, default_context
 from ..device.device import Device
 from ..device.native_stream import cuda_stream_of
 from ..device.queue_base import QueueBase
-from ..kernel.arguments import memory_of
 from ..kernel.kernel import Kernel
-from ..kernel.offset_launch import has_offset, launch_from
-from ..kernel.plan_launch import plan_launch
-from ..kernel.prepared_launch import REPEATED_RANGES, PreparedLaunches
+from ..kernel.plan_launch import plan_launch, submit_launch
 from ..usm.dpctl_queue import sycl_queue_capsule
 from .external_semaphore import submit_semaphore
 from .handler import Handler
@@ -92,7 +88,7 @@ class Queue(QueueBase, SingleOwner):
 
     _instead = "share the queue; another process makes its own with Queue(selector)"
 
-    __slots__ = ("__weakref__", "_backend", "_home", "_repeated", "context", "device")
+    __slots__ = ("__weakref__", "_backend", "_home", "context", "device")
 
     _stream: CommandStream
 
@@ -141,11 +137,6 @@ class Queue(QueueBase, SingleOwner):
             immediate=True if immediate_command_list else False if no_immediate_command_list else None,
             adopted=None if _adopted is None else _adopted.native,
         )
-        direct = self._backend.traits.launches_directly
-        # Where devices do not reach each other's memory every argument is looked at.
-        if (in_order or direct) and not enable_profiling and not context._unreached:
-            self._stream.prepared = PreparedLaunches(direct)
-        self._repeated = PreparedCopies.of(self._stream)
 
     @property
     def closed(self) -> bool:
@@ -247,53 +238,12 @@ class Queue(QueueBase, SingleOwner):
         self, index_space: RangeLike | NdRange, kernel: Kernel, *arguments: object, depends_on: Events | Event = ()
     ) -> Event:
         """``parallel_for``, which repeats by itself what was prepared for that, and calls this for all else."""
-        stream = self._stream
-        launches, key = stream.prepared, None  # key: as PreparedLaunches says
-        if type(depends_on) is not tuple or depends_on or type(index_space) not in REPEATED_RANGES:
-            launches = None
-        if launches is not None and not launches.direct:
-            key = id(kernel), index_space, *map(id, arguments)
-            try:
-                prepared = launches.get(key)
-            except TypeError:  # a tuple of what is no size
-                prepared = key = None
-            if prepared is not None and (prepared.fixed or prepared.holds(arguments)):
-                bundle = kernel._bundle
-                if bundle._open:
-                    return stream.launch_again(prepared, bundle, arguments)
-        here, sizes, packed, taken = self._plan_launch(index_space, kernel, arguments)
-        if 0 in sizes[0]:
-            return self._nothing(depends_on)
-        if has_offset(index_space):
-            return self._launch_from(index_space, here, sizes, packed, taken, depends_on)
-        # Out of order each event that holds memory is asked for: it holds no more than needed.
-        keep = taken if stream.in_order or not taken else memory_of(taken)
-        event = stream.launch(here._native, *sizes, packed, keep, here._bundle, depends_on)
-        if launches is not None and taken is arguments:  # others' arrays are taken anew each time
-            if key is not None:
-                launches.remember(key, stream, kernel, here._native, sizes, packed, arguments)
-            elif launches.direct:
-                launches.remember_direct(stream, kernel, index_space, here, sizes, packed, arguments)
-        return event
+        return self._submit_launch(index_space, kernel, arguments, depends_on)
 
     _parallel_for_any.__qualname__ = "Queue.parallel_for"  # as errors of wrong arguments name it
 
-    def _parallel_for(
-        self, index_space: RangeLike | NdRange, kernel: Kernel, *arguments: object, depends_on: tuple[Event, ...]
-    ) -> Event:
-        """``parallel_for`` in a command group with accessors, which are not kept, but their memory."""
-        here, sizes, packed, taken = self._plan_launch(index_space, kernel, arguments)
-        if 0 in sizes[0]:
-            return self._nothing(depends_on)
-        if has_offset(index_space):
-            return self._launch_from(index_space, here, sizes, packed, taken, depends_on)
-        return self._stream.launch(here._native, *sizes, packed, memory_of(taken), here._bundle, depends_on)
-
-    _launch_from = launch_from
     _plan_launch = plan_launch
-
-    def _single_task(self, kernel: Kernel, *arguments: object, depends_on: tuple[Event, ...]) -> Event:
-        return self._parallel_for(1, kernel, *arguments, depends_on=depends_on)
+    _submit_launch = submit_launch
 
     def single_task(self, kernel: Kernel, *arguments: object, depends_on: Events | Event = ()) -> Event:
         """Runs one work-item of a kernel; see ``parallel_for``."""

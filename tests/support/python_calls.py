@@ -1,0 +1,32 @@
+"""The Python functions of the package that run during a call."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from types import FrameType
+
+import bindless as bl
+
+__all__ = ["python_calls"]
+
+PACKAGE = os.path.dirname(bl.__file__) + os.sep
+
+
+def python_calls(function: Callable[[], object]) -> list[str]:
+    """The functions of the package that run during a call."""
+    found: list[str] = []
+
+    def see(frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_filename.startswith(PACKAGE):
+            found.append(f"{code.co_filename[len(PACKAGE) :]}:{code.co_name}")
+
+    before = sys.getprofile()
+    sys.setprofile(see)
+    try:
+        function()
+    finally:
+        sys.setprofile(before)
+    return found
