@@ -110,6 +110,9 @@ static PyMemberDef lane_members[] = {
     {"query", T_ULONGLONG, offsetof(Lane, query), 0, NULL},
     {"let_go", T_ULONGLONG, offsetof(Lane, let_go), 0, NULL},
     {"waits", T_ULONGLONG, offsetof(Lane, waits), 0, NULL},
+    {"order", T_ULONGLONG, offsetof(Lane, order), 0, NULL},
+    {"order_after", T_ULONGLONG, offsetof(Lane, order_after), 0, NULL},
+    {"order_before", T_ULONGLONG, offsetof(Lane, order_before), 0, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 

@@ -69,7 +69,13 @@ typedef struct {
     unsigned long long made, query, let_go; /* addresses of the last command's event, its query and its release; or 0 */
     unsigned long long waits; /* address of the Waits of a command; or 0 */
     char used;
+    unsigned long long order, order_after, order_before; /* addresses of functions that make the lane wait for a stream of
+                                                          * another library, and that stream for the lane, and of their
+                                                          * first argument; or 0 */
 } Lane;
+
+/* The second argument is the number of the stream. Returns 0, or the driver's error. */
+typedef int (*order_function)(void *order, uint64_t stream);
 
 typedef struct {
     PyObject_HEAD

@@ -8,4 +8,5 @@
 #include "cuda/mapped_image_call.h"
 #include "cuda/markers.h"
 #include "cuda/semaphore.h"
+#include "cuda/stream_order.h"
 #include "cuda/pinned_staging.h"

@@ -19,6 +19,17 @@ typedef struct bindless_lane {
 } bindless_lane_t;
 static int bindless_stream_wait(const bindless_lane_t *lane, int questions);
 
+/* A stream whose commands are ordered with those of other libraries' streams; the events are created on first use. */
+typedef struct bindless_order {
+    CUcontext context;
+    CUstream stream;
+    CUevent before;
+    CUevent after;
+} bindless_order_t;
+static int bindless_order_after(bindless_order_t *order, uint64_t other);
+static int bindless_order_before(bindless_order_t *order, uint64_t other);
+static void bindless_order_end(bindless_order_t *order);
+
 /* Events that are recorded with each command of a stream. */
 typedef struct bindless_markers bindless_markers_t;
 typedef struct bindless_marker bindless_marker_t;

@@ -58,6 +58,9 @@ class Lane:
     query: int
     let_go: int
     waits: int
+    order: int
+    order_after: int
+    order_before: int
 
 class Event:
     """The event of a command; ``wait`` calls ``_wait_any`` unless the wait is short."""

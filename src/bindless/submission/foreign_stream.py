@@ -32,9 +32,10 @@ _LEGACY_DEFAULT = 1
 
 
 def stream_handle(stream: object) -> int:
-    """The CUstream behind a number, or behind an object with ``__cuda_stream__``.
+    """The CUstream behind a number, or behind an object with ``__cuda_stream__``, ``cuda_stream`` or ``ptr``.
 
-    1 is the legacy default stream, 2 the calling thread's default stream, any other number an address.
+    The attributes are those of PyTorch's and CuPy's streams, whose 0 is the legacy default stream. The number 1 is the
+    legacy default stream, 2 the calling thread's default stream, any other number an address.
 
     Raises
     ------
@@ -55,14 +56,18 @@ def stream_handle(stream: object) -> int:
                 f"stream={shown(stream)}: its __cuda_stream__ gives {shown(answer)}; version {STREAM_PROTOCOL} is known"
             )
         return handle or _LEGACY_DEFAULT  # the driver's own name of it
+    for name in ("cuda_stream", "ptr"):
+        number = getattr(stream, name, None)
+        if type(number) is int and number >= 0:
+            return number or _LEGACY_DEFAULT
     if isinstance(stream, bool):
         raise InvalidError(f"stream={shown(stream)}: it is a number or an object with __cuda_stream__")
     try:
         number = operator.index(stream)  # type: ignore[arg-type]
     except TypeError:
         raise InvalidError(
-            f"stream={shown(stream)}: a {type(stream).__name__} has no __cuda_stream__; pass the address of the "
-            "CUstream, such as torch.cuda.Stream.cuda_stream or cupy.cuda.Stream.ptr"
+            f"stream={shown(stream)}: a {type(stream).__name__} has no __cuda_stream__, cuda_stream or ptr; pass the "
+            "address of the CUstream"
         ) from None
     if number < 1:
         raise InvalidError(

@@ -23,6 +23,9 @@ _WAIT, _RECORDER_WAIT, _MARKER_WAIT, _MARKER_RELEASE = (
     int(ffi.cast("uintptr_t", ffi.addressof(lib, f"bindless_{name}")))
     for name in ("stream_wait", "recorder_wait", "marker_wait", "marker_release")
 )
+_ORDER = tuple(
+    int(ffi.cast("uintptr_t", ffi.addressof(lib, name))) for name in ("bindless_order_after", "bindless_order_before")
+)
 
 
 def nothing(stream: Any) -> int:
@@ -51,6 +54,8 @@ class Stream(RecordingStream[Event]):
         self.handle = handle
         self._lane = ffi.new("bindless_lane_t *", (context.handle, handle))
         self.wait_for, self.asked = _WAIT, int(ffi.cast("uintptr_t", self._lane))
+        self._order = ffi.new("bindless_order_t *", (context.handle, handle))
+        self.order, self.order_after, self.order_before = int(ffi.cast("uintptr_t", self._order)), *_ORDER
 
     # ------------------------------------------------------------------ commands
 
@@ -163,6 +168,7 @@ class Stream(RecordingStream[Event]):
         return True
 
     def _destroy(self) -> None:
+        lib.bindless_order_end(self._order)
         release(lib.cuStreamDestroy(self.handle), "cuStreamDestroy")
 
 
@@ -208,3 +214,5 @@ class AdoptedStream(Stream):
         self.context.markers.append(self.recorder.markers)
         if self._owned:
             super()._destroy()
+        else:
+            lib.bindless_order_end(self._order)

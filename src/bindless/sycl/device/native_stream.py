@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ...backends.contract import AdoptedQueue
 from ...model.errors import FeatureNotSupportedError, InvalidError
+from ...model.native_handle import NativeHandle
 from ...submission.event import Event
 from ...submission.foreign_stream import STREAM_PROTOCOL, Arrival, stream_handle
+from .context import Context, default_context
+from .device import Device
 from .queue_base import QueueBase
+from .selector import Selector
 
-__all__ = ["cuda_stream_of", "order_after_stream", "place_queue_after"]
+__all__ = ["adopt_stream", "cuda_stream_of", "order_after_stream", "place_queue_after"]
 
 
 def cuda_stream_of(queue: QueueBase) -> Callable[[], tuple[int, int]]:
@@ -68,3 +73,20 @@ def place_queue_after(queue: QueueBase, handle: int, *arrivals: Arrival) -> Even
     """Makes a queue wait for what a native stream of its backend holds now."""
     backend, native = queue._backend, queue._native
     return queue._stream.submit(lambda _: backend.wait_for_stream(native, handle), (), arrivals, not queue.is_in_order)
+
+
+def adopt_stream(stream: object, device: Selector) -> tuple[Device, Context, AdoptedQueue]:
+    """Make a native queue of another library's stream; see ``Queue.from_stream``."""
+    handle = stream_handle(stream)
+    if device is None:
+        index = getattr(stream, "device_index", getattr(stream, "device_id", None))
+        device = f"cuda:*:{index}" if type(index) is int and index >= 0 else "cuda"
+    chosen = device if isinstance(device, Device) else Device(device)
+    context = default_context(chosen)
+    backend = context._backend
+    if not backend.traits.orders_streams or backend.interop is None:
+        raise FeatureNotSupportedError(
+            f"{chosen!r} has no CUDA streams: give a device of the cuda backend", backend=str(backend.backend)
+        )
+    native = NativeHandle(handle, "CUstream")
+    return chosen, context, backend.interop.adopt_queue(context._native, chosen._record.native, native, False)

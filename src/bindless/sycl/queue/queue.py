@@ -23,7 +23,7 @@ from ..copy import memory_commands
 from ..copy.submit_copy import submit_copy
 from ..device.context import Context, default_context
 from ..device.device import Device
-from ..device.native_stream import cuda_stream_of
+from ..device.native_stream import adopt_stream, cuda_stream_of
 from ..device.queue_base import QueueBase
 from ..kernel.kernel import Kernel
 from ..kernel.plan_launch import plan_launch, submit_launch
@@ -137,6 +137,44 @@ class Queue(QueueBase, SingleOwner):
             immediate=True if immediate_command_list else False if no_immediate_command_list else None,
             adopted=None if _adopted is None else _adopted.native,
         )
+
+    @classmethod
+    def from_stream(
+        cls, stream: object, device: Selector = None, *, async_handler: AsyncHandler | None = None
+    ) -> Queue:
+        """An in-order queue on a CUDA stream of another library.
+
+        Commands of the queue and the library's own work on the stream run in the order of their submission. Arrays of
+        the library need no events then. The stream remains the library's, and must outlive the queue.
+
+        Parameters
+        ----------
+        stream : object
+            An object with ``__cuda_stream__``, ``cuda_stream`` (PyTorch) or ``ptr`` (CuPy), or the address of a
+            CUstream; 1 is the legacy default stream.
+        device : Selector, optional
+            Device of the stream. None is the device that the object names, otherwise the first one of CUDA.
+        async_handler : AsyncHandler, optional
+            As of the constructor.
+
+        Returns
+        -------
+        Queue
+            The queue.
+
+        Raises
+        ------
+        InvalidError
+            No stream, or one of another device.
+        FeatureNotSupportedError
+            The device has no CUDA streams.
+
+        See Also
+        --------
+        make_queue : Queues around native queues of every backend.
+        """
+        chosen, context, adopted = adopt_stream(stream, device)
+        return cls(chosen, context, in_order=True, async_handler=async_handler, _adopted=adopted)
 
     @property
     def closed(self) -> bool:
