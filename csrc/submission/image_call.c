@@ -79,47 +79,68 @@ static bool watch_image(ImageCall *self, PyObject *image)
     return self->watch != NULL;
 }
 
-static bool read_places(ImageCall *self, const ImageCalls *calls, PyObject *arguments, PyObject *places)
+/* The result of a call that makes its array; NO_ARRAY with a place stands for it. */
+static bool read_result(ImageCall *self, const ImageCalls *calls, PyObject *result)
 {
-    self->waits = false;
+    CallArray *array = &self->arrays[RESULT];
+    GivenArray given;
+    begin_array(&given, result);
+    read_array(&given, true, calls);
+    bool done = set_array(array, &given, true);
+    self->makes = given.kind;
+    array->kind = NO_ARRAY;
+    end_array(&given);
+    return done;
+}
+
+/* Reads the arrays; false where C code cannot repeat the call. addresses: those of the prepared call. */
+static bool read_arrays(ImageCall *self, const ImageCalls *calls, PyObject *arguments, PyObject *result,
+                        PyObject *places, PyObject *addresses)
+{
     for (int i = 0; i < CALL_ARRAYS; i++) {
-        PyObject *at = PyTuple_GetItem(places, i);
-        unsigned long long place = at == Py_None ? 0 : PyLong_AsUnsignedLongLong(at);
+        PyObject *place = PyTuple_GetItem(places, i);
+        bool written = i == RESULT && !self->writes;
+        self->arrays[i].place =
+            place == Py_None ? NULL : (unsigned char *)(uintptr_t)PyLong_AsUnsignedLongLong(place);
+        unsigned long long address = PyLong_AsUnsignedLongLong(PyTuple_GetItem(addresses, i));
         if (PyErr_Occurred())
             return false;
+        if (written && result != Py_None) {
+            if (!read_result(self, calls, result))
+                return false;
+            continue;
+        }
         GivenArray given;
         begin_array(&given, PyTuple_GetItem(arguments, COORDS + i));
-        read_array(&given, calls);
-        bool set = set_array(&self->arrays[i], &given, (unsigned char *)(uintptr_t)place, i == RESULT && !self->writes);
-        self->waits = self->waits || given.kind == HOST_ARRAY;
+        read_array(&given, written, calls);
+        bool set = set_array(&self->arrays[i], &given, written) && given.address == address; /* not of a copy */
         end_array(&given);
-        if (!set) {
-            PyErr_SetString(PyExc_ValueError, "an array of the call cannot be prepared");
+        if (!set)
             return false;
-        }
     }
     return true;
 }
 
-static PyObject *image_call_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+/* Reads all members; OTHERWISE where C code cannot repeat the call. */
+static int set_call(ImageCall *self, PyObject *arguments)
 {
-    (void)keywords;
-    PyObject *calls, *given, *image, *key, *places, *make_result, *result_arguments, *command;
-    int writes;
-    if (!PyArg_ParseTuple(arguments, "O!O!OO!O!pOO!O!:ImageCall", (PyTypeObject *)image_calls_type, &calls,
-                          &PyTuple_Type, &given, &image, &PyLong_Type, &key, &PyTuple_Type, &places, &writes,
-                          &make_result, &PyTuple_Type, &result_arguments, (PyTypeObject *)prepared_type, &command))
-        return NULL;
-    if (PyTuple_Size(given) != ARGUMENTS || PyTuple_Size(places) != CALL_ARRAYS) {
+    PyObject *calls, *given, *result, *addresses, *image, *key, *places, *make_result, *result_arguments, *command;
+    int writes, waits;
+    if (!PyArg_ParseTuple(arguments, "O!O!OO!OO!O!ppOO!O!:prepare", (PyTypeObject *)image_calls_type, &calls,
+                          &PyTuple_Type, &given, &result, &PyTuple_Type, &addresses, &image, &PyLong_Type, &key,
+                          &PyTuple_Type, &places, &writes, &waits, &make_result, &PyTuple_Type, &result_arguments,
+                          (PyTypeObject *)prepared_type, &command))
+        return FAILED;
+    if (PyTuple_Size(given) != ARGUMENTS || PyTuple_Size(places) != CALL_ARRAYS ||
+        PyTuple_Size(addresses) != CALL_ARRAYS) {
         PyErr_Format(PyExc_ValueError, "an image call has %d arguments and %d places", ARGUMENTS, CALL_ARRAYS);
-        return NULL;
+        return FAILED;
     }
     unsigned long long number = PyLong_AsUnsignedLongLong(key);
-    ImageCall *self = PyErr_Occurred() ? NULL : (ImageCall *)make((PyObject *)type);
-    if (self == NULL)
-        return NULL;
-    self->image_batch = -1;
+    if (PyErr_Occurred() || !name_record())
+        return FAILED;
     self->writes = writes;
+    self->waits = waits;
     self->handle = number >> 1; /* see handle_key in Python */
     self->key = Py_NewRef(key);
     self->function = Py_NewRef(PyTuple_GetItem(given, FUNCTION));
@@ -127,15 +148,21 @@ static PyObject *image_call_new(PyTypeObject *type, PyObject *arguments, PyObjec
     self->command = Py_NewRef(command);
     for (int i = CHANNELS; i < ARGUMENTS; i++)
         self->options[i - CHANNELS] = Py_NewRef(PyTuple_GetItem(given, i));
-    if (make_result != Py_None) {
-        self->make_result = Py_NewRef(make_result);
-        self->result_arguments = Py_NewRef(result_arguments);
-    }
-    if (!name_record() || !read_places(self, (ImageCalls *)calls, given, places) || !watch_image(self, image)) {
-        Py_DECREF(self);
-        return NULL;
-    }
-    return (PyObject *)self;
+    self->make_result = Py_NewRef(make_result);
+    self->result_arguments = Py_NewRef(result_arguments);
+    if (!read_arrays(self, (ImageCalls *)calls, given, result, places, addresses))
+        return PyErr_Occurred() ? FAILED : OTHERWISE;
+    return watch_image(self, image) ? DONE : FAILED;
+}
+
+PyObject *prepare_image_call(PyObject *arguments)
+{
+    ImageCall *self = (ImageCall *)make(image_call_type);
+    int result = self == NULL ? FAILED : set_call(self, arguments);
+    if (result == DONE)
+        return (PyObject *)self;
+    Py_XDECREF(self);
+    return result == OTHERWISE ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyMethodDef image_call_methods[] = {
@@ -145,7 +172,7 @@ static PyMethodDef image_call_methods[] = {
 
 static PyMemberDef image_call_members[] = {{NULL, 0, 0, 0, NULL}};
 
-SLOTS(image_call, image_call_members, {Py_tp_new, image_call_new}, {Py_tp_methods, image_call_methods}, )
+SLOTS(image_call, image_call_members, {Py_tp_methods, image_call_methods}, )
 SPEC(image_call, ImageCall, "ImageCall")
 
 /* ---------------------------------------------------------------- submission */

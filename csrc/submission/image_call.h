@@ -3,6 +3,7 @@
 #ifndef BINDLESS_IMAGE_CALL_H
 #define BINDLESS_IMAGE_CALL_H
 
+#include "foreign_array.h"
 #include "prepared_copy.h"
 
 /* The table has CALL_SETS sets of CALL_WAYS calls; function and image decide the set. */
@@ -12,7 +13,7 @@ enum { CALL_SETS = 16, CALL_WAYS = 8 };
 enum { FUNCTION, QUEUE, IMAGE_HANDLE, COORDS, LAYERS, LEVELS, DX, DY, VALUES, CHANNELS, DTYPE, HINT, ARGUMENTS };
 enum { CALL_ARRAYS = VALUES - COORDS + 1, RESULT = CALL_ARRAYS - 1 };
 
-typedef enum { NO_ARRAY, ONE_NUMBER, USM_ARRAY, HOST_ARRAY, UNKNOWN_ARRAY } ArrayKind;
+typedef enum { NO_ARRAY, ONE_NUMBER, USM_ARRAY, HOST_ARRAY, FOREIGN_ARRAY, UNKNOWN_ARRAY } ArrayKind;
 
 /* An argument that may be an array, as a call gives it. References are owned, except to the value. */
 typedef struct {
@@ -20,9 +21,10 @@ typedef struct {
     bool known;                /* the members below are set */
     bool usable, writable;     /* usable: packed, and not freed */
     PyObject *value, *owner, *dtype, *context, *capsule;
-    uint64_t address, bytes;   /* bytes: of a host array */
+    uint64_t address, bytes;   /* bytes: of a host array, and of another library's */
     int dimensions;
     int64_t shape[MOST_DIMENSIONS];
+    ForeignArray foreign;      /* of another library's array */
 } GivenArray;
 
 /* An array of a prepared call: the conditions for another one to take its place. */
@@ -30,6 +32,8 @@ typedef struct {
     ArrayKind kind;
     bool written;
     PyObject *number, *dtype;  /* owned */
+    DLDevice device;           /* of another library's array, like the type */
+    DLDataType type;
     int dimensions;
     int64_t shape[MOST_DIMENSIONS];
     uint64_t alignment;        /* bytes; other addresses are multiples of it */
@@ -44,14 +48,14 @@ typedef struct {
     bool forgotten;
     bool writes;                      /* VALUES is written to the image, otherwise it is the result */
     bool waits;                       /* arrays are on the host: the call waits */
+    ArrayKind makes;                  /* kind of the array that each call makes for its result; or NO_ARRAY */
     PyObject *function, *handle_type; /* the type is immortal */
     unsigned long long handle;
     PyObject *key;                    /* of the image in the context's table */
     PyObject *image;                  /* the image's native object: borrowed, since the callback of watch forgets the call */
     PyObject *watch;
-    long long image_batch;            /* the batch that holds the image */
     PyObject *options[ARGUMENTS - CHANNELS];
-    PyObject *make_result, *result_arguments; /* make the array of the result; NULL where the caller gives it */
+    PyObject *make_result, *result_arguments; /* make the host array of a result */
     CallArray arrays[CALL_ARRAYS];
     PyObject *command;                /* a Prepared without arguments */
 } ImageCall;
@@ -68,14 +72,15 @@ typedef struct {
 
 /* image_call_array.c. A value that cannot be read is UNKNOWN_ARRAY. */
 void begin_array(GivenArray *given, PyObject *value);
-void read_array(GivenArray *given, const ImageCalls *calls);
+void read_array(GivenArray *given, bool written, const ImageCalls *calls);
 void end_array(GivenArray *given);
-bool set_array(CallArray *array, const GivenArray *given, unsigned char *place, bool written);
+bool set_array(CallArray *array, const GivenArray *given, bool written);
 bool fits_array_of_call(const CallArray *array, GivenArray *given, const ImageCalls *calls, const Commands *commands);
 bool overlap(const GivenArray *a, const GivenArray *b);
 
 /* image_call.c: whether two values of a keyword are equal; submits a call whose arguments fit. */
 bool is_same_option(PyObject *a, PyObject *b);
+PyObject *prepare_image_call(PyObject *arguments); /* None where C code cannot repeat the call */
 int submit_image_call(Commands *commands, const ImageCalls *calls, ImageCall *call, GivenArray given[CALL_ARRAYS],
                       PyObject *depends_on, PyObject **event);
 

@@ -86,7 +86,22 @@ static bool read_host(GivenArray *given)
     return true;
 }
 
-void read_array(GivenArray *given, const ImageCalls *calls)
+static bool read_foreign(GivenArray *given, bool written)
+{
+    const ForeignArray *foreign = &given->foreign;
+    if (foreign_array(given->value, written, &given->foreign) != DONE ||
+        (foreign->device.device_type != DLPACK_CPU && !has_stream(foreign)))
+        return false; /* others are synchronized by their libraries */
+    given->address = foreign->address;
+    given->bytes = foreign->bytes;
+    given->dimensions = foreign->dimensions;
+    memcpy(given->shape, foreign->shape, sizeof given->shape);
+    given->usable = foreign->packed;
+    given->writable = true; /* otherwise it cannot be read for writing */
+    return true;
+}
+
+void read_array(GivenArray *given, bool written, const ImageCalls *calls)
 {
     PyObject *value = given->value, *type = (PyObject *)Py_TYPE(value);
     if (given->known)
@@ -102,30 +117,38 @@ void read_array(GivenArray *given, const ImageCalls *calls)
         given->kind = USM_ARRAY;
     else if (type == calls->host && read_host(given))
         given->kind = HOST_ARRAY;
+    else if (type != calls->memory && type != calls->host && read_foreign(given, written))
+        given->kind = FOREIGN_ARRAY;
     PyErr_Clear();
 }
 
-bool set_array(CallArray *array, const GivenArray *given, unsigned char *place, bool written)
+bool set_array(CallArray *array, const GivenArray *given, bool written)
 {
     array->kind = given->kind;
     array->written = written;
     array->batch = -1;
-    array->place = place;
-    switch (given->kind) {
-    case NO_ARRAY: /* each call makes the array of the result */
-        array->alignment = MOST_ALIGNMENT;
-        return place == NULL || written;
-    case ONE_NUMBER: array->number = Py_NewRef(given->value); return place == NULL;
-    case UNKNOWN_ARRAY: return false;
-    default: break;
-    }
-    array->dtype = Py_NewRef(given->dtype);
+    if (given->kind == ONE_NUMBER)
+        array->number = Py_NewRef(given->value);
+    if (given->kind == NO_ARRAY || given->kind == ONE_NUMBER)
+        return array->place == NULL;
+    if (given->kind == UNKNOWN_ARRAY || array->place == NULL)
+        return false;
+    array->dtype = Py_XNewRef(given->dtype);
+    array->device = given->foreign.device;
+    array->type = given->foreign.type;
     array->dimensions = given->dimensions;
     memcpy(array->shape, given->shape, sizeof array->shape);
     array->alignment = given->address & -given->address;
     if (array->alignment == 0 || array->alignment > MOST_ALIGNMENT)
         array->alignment = MOST_ALIGNMENT;
-    return place != NULL && given->usable && (given->writable || !written);
+    return given->usable && (given->writable || !written);
+}
+
+static bool is_of_device(const ForeignArray *foreign, const CallArray *array)
+{
+    return foreign->device.device_type == array->device.device_type &&
+           foreign->device.device_id == array->device.device_id && foreign->type.code == array->type.code &&
+           foreign->type.bits == array->type.bits && foreign->type.lanes == array->type.lanes;
 }
 
 bool fits_array_of_call(const CallArray *array, GivenArray *given, const ImageCalls *calls, const Commands *commands)
@@ -138,8 +161,10 @@ bool fits_array_of_call(const CallArray *array, GivenArray *given, const ImageCa
         }
         return true;
     }
-    read_array(given, calls);
+    read_array(given, array->written, calls);
     if (array->kind != given->kind)
+        return false;
+    if (array->kind == FOREIGN_ARRAY && !is_of_device(&given->foreign, array))
         return false;
     if (array->kind == NO_ARRAY)
         return true;
@@ -152,8 +177,14 @@ bool fits_array_of_call(const CallArray *array, GivenArray *given, const ImageCa
            (array->kind != USM_ARRAY || given->context == commands->context);
 }
 
+static bool is_on_host(const GivenArray *given)
+{
+    return given->kind == HOST_ARRAY ||
+           (given->kind == FOREIGN_ARRAY && given->foreign.device.device_type == DLPACK_CPU);
+}
+
 bool overlap(const GivenArray *a, const GivenArray *b)
 {
-    return a->kind == HOST_ARRAY && b->kind == HOST_ARRAY && a->address < b->address + b->bytes &&
+    return is_on_host(a) && is_on_host(b) && a->address < b->address + b->bytes &&
            b->address < a->address + a->bytes;
 }

@@ -64,13 +64,8 @@ static unsigned set_of(const PyObject *function, unsigned long long handle)
     return (unsigned)((mixed * 0x9E3779B97F4A7C15u) >> 60); /* CALL_SETS is 2 to the power of 4 */
 }
 
-static PyObject *image_calls_remember(ImageCalls *self, PyObject *value)
+static void remember(ImageCalls *self, ImageCall *call)
 {
-    if (!PyType_IsSubtype(Py_TYPE(value), (PyTypeObject *)image_call_type)) {
-        PyErr_SetString(PyExc_TypeError, "remember takes an ImageCall");
-        return NULL;
-    }
-    ImageCall *call = (ImageCall *)value;
     unsigned set = set_of(call->function, call->handle), way = self->next[set];
     for (unsigned i = 0; i < CALL_WAYS; i++) /* a free row, else the oldest */
         if (self->rows[set][i] == NULL || self->rows[set][i]->forgotten) {
@@ -80,12 +75,23 @@ static PyObject *image_calls_remember(ImageCalls *self, PyObject *value)
     if (way == self->next[set])
         self->next[set] = (unsigned char)((way + 1) % CALL_WAYS);
     ImageCall *before = self->rows[set][way];
-    self->rows[set][way] = (ImageCall *)Py_NewRef(value);
+    self->rows[set][way] = (ImageCall *)Py_NewRef((PyObject *)call);
     if (before != NULL) {
         before->forgotten = true;
         Py_DECREF(before);
     }
-    Py_RETURN_NONE;
+}
+
+/* Prepares a call and adds it to the cache; None where C code cannot repeat it. */
+static PyObject *image_calls_prepare(ImageCalls *self, PyObject *arguments)
+{
+    PyObject *head = PyTuple_Pack(1, self), *all = head == NULL ? NULL : PySequence_Concat(head, arguments);
+    PyObject *call = all == NULL ? NULL : prepare_image_call(all);
+    if (call != NULL && call != Py_None)
+        remember(self, (ImageCall *)call);
+    Py_XDECREF(head);
+    Py_XDECREF(all);
+    return call;
 }
 
 static PyObject *image_calls_forget(ImageCalls *self, PyObject *unused)
@@ -116,21 +122,27 @@ static bool fits_call(const ImageCall *row, PyObject *const *arguments, GivenArr
     for (int i = 0; i < CALL_ARRAYS; i++)
         if (!fits_array_of_call(&row->arrays[i], &given[i], calls, commands))
             return false;
-    for (int i = 0; i < RESULT; i++)
-        if (!row->writes && overlap(&given[i], &given[RESULT]))
+    for (int i = 0; i < RESULT && !row->writes; i++)
+        if (overlap(&given[i], &given[RESULT]))
             return false;
     return true;
 }
 
-/* Replaces the missing array of a result by a new one, which the caller owns; NULL without one, or with an exception. */
-static PyObject *make_result(const ImageCall *row, GivenArray given[CALL_ARRAYS], const ImageCalls *calls)
+/* Replaces the missing array of a result by a new one: DONE, OTHERWISE, or FAILED. The caller owns *made. */
+static int make_result(const ImageCall *row, GivenArray given[CALL_ARRAYS], const ImageCalls *calls, PyObject **made)
 {
-    PyObject *made = PyObject_Call(row->make_result, row->result_arguments, NULL);
-    if (made != NULL) {
-        begin_array(&given[RESULT], made);
-        read_array(&given[RESULT], calls);
-    }
-    return made;
+    const CallArray *array = &row->arrays[RESULT];
+    *made = row->makes == FOREIGN_ARRAY
+                ? foreign_empty(&given[0].foreign, array->type, array->dimensions, array->shape)
+                : PyObject_Call(row->make_result, row->result_arguments, NULL);
+    if (*made == NULL)
+        return FAILED;
+    begin_array(&given[RESULT], *made);
+    read_array(&given[RESULT], true, calls);
+    return given[RESULT].kind == row->makes && given[RESULT].usable &&
+                   (given[RESULT].address & (array->alignment - 1)) == 0
+               ? DONE
+               : OTHERWISE;
 }
 
 /* Waits for a call with arrays on the host: DONE or FAILED. */
@@ -153,21 +165,21 @@ static int run(Commands *commands, const ImageCalls *calls, ImageCall *row, Give
                PyObject *depends_on, PyObject **result)
 {
     PyObject *event = NULL, *made = NULL;
-    bool new_result = row->make_result != NULL && given[RESULT].value == Py_None;
-    if (new_result && (made = make_result(row, given, calls)) == NULL)
-        return FAILED;
-    int done = new_result && (given[RESULT].kind != HOST_ARRAY ||
-                              (given[RESULT].address & (row->arrays[RESULT].alignment - 1)) != 0)
-                   ? OTHERWISE
-                   : submit_image_call(commands, calls, row, given, depends_on, &event);
-    if (done == DONE && !row->waits)
-        *result = Py_NewRef(event);
-    else if (done == DONE && (done = wait_for(calls, event)) == DONE)
+    int done = row->makes != NO_ARRAY && given[RESULT].value == Py_None ? make_result(row, given, calls, &made) : DONE;
+    if (done == DONE)
+        done = submit_image_call(commands, calls, row, given, depends_on, &event);
+    if (done == DONE && row->waits)
+        done = wait_for(calls, event);
+    if (done == DONE && (made != NULL || row->waits))
         *result = Py_NewRef(row->writes ? Py_None : given[RESULT].value);
+    else if (done == DONE)
+        *result = Py_NewRef(event);
     Py_XDECREF(event);
-    end_array(&given[RESULT]);
-    given[RESULT].value = Py_None;
-    Py_XDECREF(made);
+    if (made != NULL) {
+        end_array(&given[RESULT]);
+        begin_array(&given[RESULT], Py_None);
+        Py_DECREF(made);
+    }
     return done;
 }
 
@@ -272,7 +284,7 @@ static PyObject *image_calls_submit(ImageCalls *self, PyObject *arguments)
     GivenArray given[CALL_ARRAYS];
     for (int i = 0; i < CALL_ARRAYS; i++) {
         begin_array(&given[i], of_call[COORDS + i]);
-        read_array(&given[i], self);
+        read_array(&given[i], i == RESULT && !((ImageCall *)call)->writes, self);
     }
     int done = run((Commands *)commands, self, (ImageCall *)call, given, events_or_null(depends_on), &result);
     for (int i = 0; i < CALL_ARRAYS; i++)
@@ -282,7 +294,7 @@ static PyObject *image_calls_submit(ImageCalls *self, PyObject *arguments)
 
 static PyMethodDef image_calls_methods[] = {
     {"submit", (PyCFunction)image_calls_submit, METH_VARARGS, "Submits a call for the first time."},
-    {"remember", (PyCFunction)image_calls_remember, METH_O, "Adds a prepared call to the cache."},
+    {"prepare", (PyCFunction)image_calls_prepare, METH_VARARGS, "Prepares a call; None where it cannot be repeated."},
     {"forget", (PyCFunction)image_calls_forget, METH_NOARGS, "Empties the cache."},
     {"count", (PyCFunction)image_calls_count, METH_NOARGS, "The number of cached calls."},
     {NULL, NULL, 0, NULL},

@@ -1,6 +1,6 @@
 /* Initialisation of the module bindless.core._submission. */
 
-#include "types.h"
+#include "foreign_array.h"
 
 PyObject *lock_type, *openable_type, *mark_type, *lane_type, *event_type, *prepared_type,
     *commands_type, *submitter_type, *bound_type, *copy_type, *copies_type, *owner_type, *image_call_type, *image_calls_type;
@@ -50,6 +50,10 @@ static PyMethodDef module_methods[] = {
     {"device_function", (PyCFunction)(void (*)(void))device_function, METH_FASTCALL,
      "Calls a device function: repeats a prepared call, or calls the Python function for all others."},
     {"know_types", know_types, METH_VARARGS, "Stores numpy's types: of arrays, numbers and truth values."},
+    {"empty_like_foreign", empty_like_foreign, METH_VARARGS,
+     "A new array of another library, like one of its arrays; None where C code does not read it."},
+    {"stream_of_foreign", stream_of_foreign, METH_O,
+     "The current stream of another library on the device of its array; None where C code does not know it."},
     {NULL, NULL, 0, NULL},
 };
 static struct PyModuleDef definition = {

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..backends.contract import NativeEvent
+from ..core._submission import stream_of_foreign
 from ..model.aspects import Aspect
 from ..model.enums import ImageChannelType, ImageType
 from ..model.errors import InvalidError
@@ -19,12 +20,12 @@ from ..model.image_descriptor import CUBEMAP_FACES, ImageDescriptor
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.message_values import shown
 from ..submission.event import Event
-from ..sycl.device.handle_owner import HandleOwner
+from ..submission.foreign_stream import place_stream_after
 from ..sycl.device.peer_access import memory_out_of_reach
 from ..sycl.usm import UsmArray
 from .context_tables import HandleRecord, handle_key
 from .device_limits import require
-from .prepared_call import Arguments, report_error, submit_prepared
+from .prepared_call import NATIVE, Arguments, report_error, submit_prepared
 from .scratch_memory import ALIGNMENT, give_back, take
 from .value_formats import DTypeLike, ValueFormat
 
@@ -108,8 +109,6 @@ def find_image(
     A handle of a bare number that no ``create_image`` of this context returned is taken as it is: then ``num_channels``
     and ``dtype`` say what it holds.
     """
-    if isinstance(handle, HandleOwner):
-        handle = handle._image_handle(not form.unsampled)
     sampled = isinstance(handle, SampledImageHandle)
     if not sampled and not isinstance(handle, UnsampledImageHandle):
         raise InvalidError(
@@ -275,7 +274,9 @@ def enqueue(
     values: ArrayLike,
     fields: dict[str, Any],
     depends_on: Event | Iterable[Event],
-    arguments: Arguments | None = None,
+    arguments: Arguments = (),
+    prepare: bool = False,
+    made: object = None,
 ) -> Event | None:
     """Submits a call whose arrays are all on the host (waits, returns None) or all in USM (returns its event).
 
@@ -287,8 +288,12 @@ def enqueue(
         The result, or the colours of a write.
     fields : dict[str, Any]
         The fields of ``ImageCall`` that are neither addresses nor the image's own.
-    arguments : Arguments, optional
-        Arguments of the caller, for a call that is to be prepared.
+    arguments : Arguments, default ()
+        Arguments of the caller.
+    prepare : bool, default False
+        Whether to prepare the call.
+    made : object, optional
+        Array that was made for the result.
     """
     arrays: dict[str, ArrayLike] = {}
     on_host = isinstance(values, np.ndarray)
@@ -318,8 +323,8 @@ def enqueue(
         fields[name] = _address(array)
     call = ImageCall(**fields)
     staged = on_host and not queue.device.has(Aspect.usm_system_allocations)
-    if arguments is not None:
-        result = submit_prepared(queue, image.key, image.keep, call, arguments, arrays, depends_on, staged)
+    if prepare:
+        result = submit_prepared(queue, image.key, image.keep, call, arguments, arrays, made, depends_on, staged)
         if result is not NotImplemented:
             return None if on_host else result
     if staged:
@@ -328,9 +333,22 @@ def enqueue(
     keep = (*image.keep, *arrays.values())
     event = queue._enqueue(lambda waits: backend.image_call(native, call, waits), depends_on, keep)
     if not on_host:
+        order_libraries_after(queue, arguments, event)
         return event
     _finish(event)
     return None
+
+
+def order_libraries_after(queue: Queue, values: Iterable[object], event: Event) -> None:
+    """Order later work of the libraries of these arrays after an event, where C code knows their current streams."""
+    if not queue._backend.traits.orders_streams:
+        return
+    streams = {
+        stream_of_foreign(value) for value in values if hasattr(value, "__dlpack__") and type(value) not in NATIVE
+    }
+    for stream in streams - {None}:
+        assert stream is not None
+        place_stream_after(queue.context, queue.device, stream, (event,))
 
 
 def _finish(event: Event) -> None:

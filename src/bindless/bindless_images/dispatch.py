@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, Any, Union
 import numpy as np
 import numpy.typing as npt
 
+from ..core._submission import device_function, empty_like_foreign
+from ..model.dlpack import dlpack_type
 from ..model.enums import ImageType
 from ..model.errors import InvalidError
 from ..model.host_array import as_dtype
 from ..model.image_call import Operation
 from ..submission.event import Event
+from ..sycl.device.handle_owner import HandleOwner
 from ..sycl.usm import UsmArray
 from ..sycl.usm.array_import import foreign_array
 from .call_arguments import ArrayLike, Form, check_out, enqueue, find_image, with_coords, with_layers, with_level
+from .prepared_call import NATIVE
 from .result_arrays import empty_result
-from .value_formats import DTypeLike, read_format, written_format
+from .value_formats import DTypeLike, ValueFormat, read_format, written_format
 
 if TYPE_CHECKING:
     from ..sycl.queue.queue import Queue
@@ -55,8 +59,6 @@ WRITE_IMAGE = Form("write_image", "write", ImageType.standard, sampled=False, un
 WRITE_ARRAY = Form("write_image_array", "write", ImageType.array, sampled=False, unsampled=True, layers="layers")
 WRITE_CUBEMAP = Form("write_cubemap", "write", ImageType.cubemap, sampled=False, unsampled=True, layers="faces")
 
-_NATIVE = frozenset((np.ndarray, UsmArray))  # arrays that need no import
-
 _COORDINATE_DTYPE: dict[Operation, str] = {
     "fetch": "int32",
     "write": "int32",
@@ -89,11 +91,16 @@ def read(
     prepare : bool
         Whether the call may be prepared; not if a prepared call could not be submitted just now.
     """
+    if isinstance(handle, HandleOwner):
+        own = handle._image_handle(not form.unsampled)
+        return device_function(
+            read, form, queue, own, coords, layers, level, dx, dy, out, num_channels, dtype, hint, depends_on
+        )
     arguments = (form, queue, handle, coords, layers, level, dx, dy, out, num_channels, dtype, hint)
-    values_array = out if out is None or type(out) in _NATIVE else foreign_array(out, queue)
+    values_array = out if out is None or type(out) in NATIVE else foreign_array(out, queue)
     if values_array is not None:
         num_channels, dtype = _asked(num_channels, dtype, values_array)
-    if type(coords) not in _NATIVE:
+    if type(coords) not in NATIVE:
         coords = foreign_array(coords, queue)
     image = find_image(queue, form, handle, coords, num_channels, dtype)
     desc = image.desc
@@ -111,13 +118,10 @@ def read(
     elif form is SAMPLE_LEVEL:
         inputs["levels"], fixed_level = with_level(form, foreign_array(level, queue), count)
     values = read_format(form.name, desc, num_channels, dtype, hint)
+    made = None
     if values_array is None:
-        if isinstance(points, UsmArray):
-            raise InvalidError(
-                f"{form.name}: {form.coords} is a UsmArray: give out=usm_empty({values.shape(count)}, ...) for the "
-                "result"
-            )
-        values_array = empty_result(values.shape(count), values.item)
+        made = _new_result(form, arguments[3], points, values, count)
+        values_array = foreign_array(made, queue)
     else:
         check_out(form, values_array, values, count, inputs.values())
     fields = {
@@ -127,10 +131,23 @@ def read(
         "layer": layer,
         "level": fixed_level,
     }
-    event = enqueue(queue, form, image, inputs, values_array, fields, depends_on, arguments if prepare else None)
-    if isinstance(values_array, UsmArray) and event is not None:
-        return event
-    return values_array if out is None else out  # type: ignore[return-value]
+    event = enqueue(queue, form, image, inputs, values_array, fields, depends_on, arguments, prepare, made)
+    if made is not None:
+        return made  # type: ignore[no-any-return]
+    return out if event is None else event  # type: ignore[return-value]
+
+
+def _new_result(form: Form, coords: object, points: ArrayLike, values: ValueFormat, count: int) -> Any:
+    """A new array for the result: of the library of the coordinates, where C code knows it, otherwise of numpy."""
+    shape = values.shape(count)
+    if type(coords) not in NATIVE:
+        element = dlpack_type(values.item)
+        made = None if element is None else empty_like_foreign(coords, shape, *element)
+        if made is not None:
+            return made
+    if isinstance(points, UsmArray):
+        raise InvalidError(f"{form.name}: {form.coords} is a UsmArray: give out=usm_empty({shape}, ...) for the result")
+    return empty_result(shape, values.item)
 
 
 def _asked(num_channels: int | None, dtype: DTypeLike, out: ArrayLike | None) -> tuple[int | None, DTypeLike]:
@@ -165,10 +182,15 @@ def write(
     prepare: bool,
 ) -> Event | None:
     """Every write that C code does not repeat: checks, submission. The arguments are those of ``read``."""
+    if isinstance(handle, HandleOwner):
+        own = handle._image_handle(False)
+        return device_function(
+            write, form, queue, own, coords, layers, level, dx, dy, colors, num_channels, dtype, hint, depends_on
+        )
     arguments = (form, queue, handle, coords, layers, level, dx, dy, colors, num_channels, dtype, hint)
-    if type(coords) not in _NATIVE:
+    if type(coords) not in NATIVE:
         coords = foreign_array(coords, queue)
-    if type(colors) not in _NATIVE:
+    if type(colors) not in NATIVE:
         colors = foreign_array(colors, queue)
     if not isinstance(colors, (np.ndarray, UsmArray)):
         raise InvalidError(f"{form.name}: colors is a {type(colors).__name__}; it is a numpy array or a UsmArray")
@@ -193,4 +215,4 @@ def write(
         "value_channels": values.channels,
         "layer": layer,
     }
-    return enqueue(queue, form, image, inputs, colors, fields, depends_on, arguments if prepare else None)
+    return enqueue(queue, form, image, inputs, colors, fields, depends_on, arguments, prepare)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..backends.contract import NativeQueue
 from ..backends.contract.prepared_command import PreparedCommand
-from ..core._submission import ImageCall as PreparedCall
+from ..backends.contract.prepared_image_call import ARRAYS
 from ..core._submission import ImageCalls, Openable, Prepared
 from ..model.image_call import ImageCall
 from ..submission.event import Event
@@ -19,14 +19,16 @@ from .result_arrays import SMALLEST, empty_result
 if TYPE_CHECKING:
     from ..sycl.queue.queue import Queue
 
-__all__ = ["Arguments", "report_error", "submit_prepared"]
+__all__ = ["NATIVE", "Arguments", "report_error", "submit_prepared"]
 
 Arguments = tuple[object, ...]
 """Function, queue, handle, coords, layers, level, dx, dy, values, num_channels, dtype and hint, as the caller gave
 them; None for those that the function lacks."""
 
+NATIVE = frozenset((np.ndarray, UsmArray))
+"""Types of arrays that need no import."""
+
 _COORDS, _VALUES = 3, 8
-_NUMBERS = (int, float, type(None))
 
 _ALWAYS_OPEN = Openable()  # image calls have no kernel bundle
 _ALWAYS_OPEN._open = True
@@ -55,6 +57,7 @@ def submit_prepared(
     call: ImageCall,
     arguments: Arguments,
     arrays: dict[str, Any],
+    made: object,
     depends_on: object,
     staged: bool,
 ) -> Any:
@@ -74,6 +77,8 @@ def submit_prepared(
         arguments of the caller.
     arrays
         arrays by the field of ``call``.
+    made
+        array that was made for the result, as the caller receives it; or None.
     depends_on
         events to wait for.
     staged
@@ -83,15 +88,8 @@ def submit_prepared(
     prepare = _preparation(queue, staged)
     if prepare is None or not keep or stream.profiling or queue.context._unreached:
         return NotImplemented
-    given = arguments[_COORDS : _VALUES + 1]
-    fields = ("coords", "layers", "levels", "dx", "dy", "values")
-    makes_result = arguments[_VALUES] is None
-    for field, value in zip(fields, given):
-        array = arrays.get(field)
-        if array is None:
-            if type(value) not in _NUMBERS:
-                return NotImplemented
-        elif not (array is value or (field == "values" and makes_result)):
+    for field, value in zip(ARRAYS, arguments[_COORDS : _VALUES + 1]):
+        if type(value) in NATIVE and arrays.get(field) is not value:
             return NotImplemented  # a copy of the caller's array
     values = arrays["values"]
     if type(values) is np.ndarray and values.dtype.fields is not None:
@@ -108,12 +106,13 @@ def submit_prepared(
         command, 1, _ALWAYS_OPEN, command.mark, command.lanes, command.settle, command.refused,
         (command, command.keep), command.submit, command.descriptions, (),
     )  # fmt: skip
-    make_result = None
-    if makes_result:
-        make_result = np.empty if values.nbytes < SMALLEST else empty_result
-    row = PreparedCall(
-        calls, arguments, keep[0], key, command.places, call.operation == "write",
-        make_result, (values.shape, values.dtype) if makes_result else (), prepared,
+    row = calls.prepare(
+        arguments, made, tuple([getattr(call, field) for field in ARRAYS]), keep[0], key, command.places,
+        call.operation == "write", type(values) is np.ndarray, np.empty if values.nbytes < SMALLEST else empty_result,
+        (values.shape, values.dtype), prepared,
     )  # fmt: skip
-    calls.remember(row)
-    return calls.submit(stream, row, (*arguments[:_VALUES], values, *arguments[_VALUES + 1 :]), depends_on)
+    if row is None:
+        return NotImplemented
+    if made is not None:
+        arguments = (*arguments[:_VALUES], made, *arguments[_VALUES + 1 :])
+    return calls.submit(stream, row, arguments, depends_on)

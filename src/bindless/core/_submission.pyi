@@ -128,21 +128,8 @@ class Copies:
     def count(self) -> int: ...
 
 class ImageCall:
-    """A prepared device function: see ``device_function`` for its arguments."""
+    """A prepared device function."""
 
-    def __new__(
-        cls,
-        calls: ImageCalls,
-        arguments: tuple[object, ...],
-        image: object,
-        key: int,
-        places: tuple[int | None, ...],
-        writes: bool,
-        make_result: object,
-        result_arguments: tuple[object, ...],
-        command: Prepared,
-        /,
-    ) -> ImageCall: ...
     def forget(self, _: object, /) -> None: ...
 
 class ImageCalls:
@@ -155,9 +142,29 @@ class ImageCalls:
     def submit(
         self, commands: Commands, call: ImageCall, arguments: tuple[object, ...], depends_on: object, /
     ) -> Any: ...
-    def remember(self, call: ImageCall, /) -> None: ...
+    def prepare(
+        self,
+        arguments: tuple[object, ...],
+        result: object,
+        addresses: tuple[int, ...],
+        image: object,
+        key: int,
+        places: tuple[int | None, ...],
+        writes: bool,
+        waits: bool,
+        make_result: object,
+        result_arguments: tuple[object, ...],
+        command: Prepared,
+        /,
+    ) -> ImageCall | None: ...
     def forget(self) -> None: ...
     def count(self) -> int: ...
+
+def empty_like_foreign(value: object, shape: tuple[int, ...], code: int, bits: int, /) -> Any:
+    """A new array of the value's library; None where C code does not read it."""
+
+def stream_of_foreign(value: object, /) -> int | None:
+    """The current stream of the value's library, on its device; None where C code does not know it."""
 
 def device_function(
     otherwise: Callable[..., Result],

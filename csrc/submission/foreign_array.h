@@ -1,0 +1,40 @@
+/* Arrays of other libraries, read in C by DLPack's exchange functions (DLPack 1.3), without a capsule or a copy. */
+
+#ifndef BINDLESS_FOREIGN_ARRAY_H
+#define BINDLESS_FOREIGN_ARRAY_H
+
+#include "../dlpack/dlpack_layout.h"
+#include "types.h"
+
+enum { FOREIGN_DIMENSIONS = 4 };
+
+/* The legacy default stream of CUDA, which libraries call 0. */
+enum { DEFAULT_STREAM = 1 };
+
+/* An array as its library describes it; valid while the object lives. */
+typedef struct {
+    const DLPackExchangeAPI *library;
+    DLDevice device;
+    DLDataType type;
+    bool packed;
+    uint64_t address, bytes;
+    int dimensions;
+    int64_t shape[FOREIGN_DIMENSIONS];
+} ForeignArray;
+
+/* Reads an array that a command may use; written: and write. OTHERWISE where Python must handle the value: it has no
+ * exchange functions, or they refuse it; no exception is set then. */
+int foreign_array(PyObject *value, bool written, ForeignArray *array);
+
+/* Returns whether commands of the driver must be ordered with the library's current stream, and that stream. */
+bool has_stream(const ForeignArray *array);
+int foreign_stream(const ForeignArray *array, uint64_t *stream);
+
+/* Returns a new packed array of the library of `like`, on its device; NULL with an exception. */
+PyObject *foreign_empty(const ForeignArray *like, DLDataType type, int dimensions, const int64_t *shape);
+
+/* Functions of the module. */
+PyObject *empty_like_foreign(PyObject *module, PyObject *arguments);
+PyObject *stream_of_foreign(PyObject *module, PyObject *value);
+
+#endif
