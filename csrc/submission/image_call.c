@@ -237,17 +237,40 @@ static void note_arrays(const void *what, long long batch)
     }
 }
 
+/* The current stream of the library whose arrays lie on the device, 0 without; OTHERWISE for arrays of several. */
+static int stream_of_arrays(const GivenArray given[CALL_ARRAYS], uint64_t *stream)
+{
+    const ForeignArray *found = NULL;
+    for (int i = 0; i < CALL_ARRAYS; i++) {
+        const ForeignArray *foreign = &given[i].foreign;
+        if (given[i].kind != FOREIGN_ARRAY || !has_stream(foreign))
+            continue;
+        if (found != NULL && found->library != foreign->library)
+            return OTHERWISE;
+        if (found == NULL && foreign_stream(foreign, stream) != DONE) {
+            PyErr_Clear();
+            return OTHERWISE;
+        }
+        found = foreign;
+    }
+    return DONE;
+}
+
 int submit_image_call(Commands *commands, const ImageCalls *calls, ImageCall *call, GivenArray given[CALL_ARRAYS],
                       PyObject *depends_on, PyObject **event)
 {
     Filling filling = {calls, call, given, NULL, NULL};
     Py_INCREF(calls); /* other threads may run while this thread waits for the lock or is in the driver */
     Py_INCREF(call);
-    int result = find_image(calls, call, &filling.image, &filling.memory);
+    uint64_t stream = 0;
+    int result = stream_of_arrays(given, &stream);
+    if (result == DONE)
+        result = find_image(calls, call, &filling.image, &filling.memory);
     if (result == DONE) {
         PyObject *kept[2 + CALL_ARRAYS] = {filling.image, filling.memory};
         Submission submission = {.command = (Prepared *)call->command, .fill = fill, .what = &filling, .kept = kept,
-                                 .kept_count = 2, .held = note_arrays, .depends_on = depends_on};
+                                 .kept_count = 2, .held = note_arrays, .depends_on = depends_on,
+                                 .stream = stream};
         for (int i = 0; i < CALL_ARRAYS; i++)
             if (call->arrays[i].place != NULL) {
                 kept[submission.kept_count++] = given[i].value;

@@ -46,13 +46,23 @@ static int raise_refusal(const Prepared *command, int refusal)
     return FAILED;
 }
 
-/* Fills the driver's description and calls the driver; the lock is held. Nothing may allocate between the last look at
+static int order(unsigned long long function, const Lane *lane, uint64_t stream)
+{
+    order_function order_streams;
+    void *address = (void *)(uintptr_t)function;
+    memcpy(&order_streams, &address, sizeof order_streams);
+    return stream == 0 ? 0 : order_streams((void *)(uintptr_t)lane->order, stream);
+}
+
+/* Fills the driver's description and calls the driver; the lock is held. *late: the error of an order with another
+ * library's stream, which comes after the command. Nothing may allocate between the last look at
  * the queue and the driver's call: a collection may run finalizers, which submit the same command or close the queue. */
-static int call_driver(Commands *self, const Submission *submission, int turn, Lane *lane, const Waits *waits)
+static int call_driver(Commands *self, const Submission *submission, int turn, Lane *lane, const Waits *waits, int *late)
 {
     Prepared *command = submission->command;
+    const uint64_t stream = submission->stream;
     int result = OTHERWISE;
-    if (takes_commands(self) && command->kernel != NULL)
+    if (takes_commands(self) && command->kernel != NULL && (stream == 0 || lane->order != 0))
         result = !announce(self)             ? FAILED
                  : submission->fill == NULL ? put_arguments(self, command, submission->values, submission->packed)
                                             : submission->fill(submission->what);
@@ -64,7 +74,11 @@ static int call_driver(Commands *self, const Submission *submission, int turn, L
     const void *description = command->descriptions[turn];
     int refusal;
     Py_BEGIN_ALLOW_THREADS
-    refusal = submit(description);
+    refusal = order(lane->order_after, lane, stream);
+    if (refusal == 0)
+        refusal = submit(description);
+    if (refusal == 0)
+        *late = order(lane->order_before, lane, stream);
     Py_END_ALLOW_THREADS
     self->declined = refusal == IN_PYTHON;
     if (refusal == IN_PYTHON)
@@ -82,12 +96,12 @@ static int submit_to_lane(Commands *self, const Submission *submission, const Wa
         return FAILED;
     PyObject *pair = NULL;
     Mark *mark = NULL;
-    int result = FAILED;
+    int result = FAILED, late = 0;
     if (begin_hold(self, submission, (PyObject *)event, &pair) && settle(command, lane) == DONE &&
         (mark = mark_of(command, lane)) != NULL) {
         event->stream = Py_NewRef((PyObject *)self);
         event->native = (PyObject *)mark;
-        result = call_driver(self, submission, turn, lane, waits);
+        result = call_driver(self, submission, turn, lane, waits, &late);
     }
     if (result != DONE) {
         Py_XDECREF(pair);
@@ -103,7 +117,7 @@ static int submit_to_lane(Commands *self, const Submission *submission, const Wa
         lane->pending = Py_NewRef((PyObject *)mark);
         Py_XDECREF(before);
     }
-    if (end_hold(self, submission, (PyObject *)event, pair) != DONE) {
+    if (end_hold(self, submission, (PyObject *)event, pair) != DONE || (late != 0 && raise_refusal(command, late) != DONE)) {
         Py_DECREF(event);
         return FAILED;
     }

@@ -151,6 +151,7 @@ typedef struct {
     held_function held;      /* NULL, or called with what */
     long long weight;        /* further submissions that it counts as, since it holds large host memory */
     PyObject *depends_on;    /* NULL or the caller's value */
+    uint64_t stream;         /* of another library: precedes the command now, and follows it afterwards; or 0 */
 } Submission;
 
 typedef struct {

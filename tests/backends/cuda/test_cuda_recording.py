@@ -36,7 +36,11 @@ RUNS = {
     "stress": ("sycl/queue/test_stress.py",),
     # The contract without the values that kernels compute.
     "contract": tuple(f"backends/contract/test_contract{name}.py" for name in ("", "_images", "_copies")),
-    "arrays-of-another-library": ("interop/recorded_exchange.py", "interop/test_dlpack_export.py"),
+    "arrays-of-another-library": (
+        "interop/recorded_exchange.py",
+        "interop/recorded_exchange_functions.py",
+        "interop/test_dlpack_export.py",
+    ),
     "imported-native-objects": ("interop/test_native_cuda.py",),
     # On this driver and the reference: its streams run nothing until the host queries or waits, so that a dependency
     # missing from the graph of command groups shows.

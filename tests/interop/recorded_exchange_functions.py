@@ -1,0 +1,161 @@
+"""Arrays and streams of a library with DLPack's exchange functions, on ``fake_cuda.c``: which driver calls order them.
+
+``tests/backends/cuda/test_cuda_recording.py`` runs this file.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import bindless as bl
+from tests.backends.cuda.fake_cuda import Fake
+from tests.bindless_images.test_python_calls import python_calls
+from tests.interop.recorded_exchange import Library, library  # noqa: F401  a fixture
+from tests.support.error_checks import raises
+from tests.support.exchange_peer import Exchanged
+from tests.support.pixels import upload
+
+COUNT = 16
+CALLS = ("cuEventRecord", "cuStreamWaitEvent", "cuLaunchKernel", "cuEventCreate")
+
+
+class Arrays:
+    """Device memory of the library, as its arrays."""
+
+    def __init__(self, library: Library, index: int) -> None:
+        self._library, self._index = library, index
+
+    def __call__(self, shape: tuple[int, ...], dtype: object = np.float32, **fields: object) -> Exchanged:
+        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        memory = self._library.allocate(size)
+        buffer = (ctypes.c_uint8 * size).from_address(memory)
+        return Exchanged(np.frombuffer(buffer, dtype).reshape(shape), device=(2, self._index), **fields)
+
+
+@pytest.fixture
+def arrays(library: Library, device: bl.Device, monkeypatch: pytest.MonkeyPatch) -> Arrays:  # noqa: F811
+    made = Arrays(library, device.index)
+    monkeypatch.setattr(Exchanged, "new", lambda shape, dtype, place: made(shape, dtype))
+    monkeypatch.setattr(Exchanged, "current", library.stream())
+    return made
+
+
+def image(queue: bl.Queue) -> tuple[object, bl.SampledImageHandle]:
+    desc = bl.ImageDescriptor(8, 6)
+    memory = upload(queue, desc, np.zeros(desc.shape, np.float32))
+    sampler = bl.BindlessImageSampler("clamp_to_edge")
+    return memory, bl.create_image(memory, desc, queue, sampler=sampler)
+
+
+def driver_calls(fake: Fake, command: Callable[[], object]) -> list[str]:
+    """Names of the calls that order streams and launch kernels."""
+    fake.clear()
+    command()
+    return [line.split()[0].rstrip(":") for line in fake.lines() if line.startswith(CALLS)]
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_one_event_each_way(device: bl.Device, context: bl.Context, arrays: Arrays, in_order: bool) -> None:
+    fake = Fake()
+    with bl.Queue(device, context, in_order=in_order) as queue:
+        _memory, handle = image(queue)
+        points, out = arrays((COUNT, 2)), arrays((COUNT, 4))
+        for _ in range(8):  # the events are created on first use, and once for each stream of the queue
+            bl.sample_image(queue, handle, points, out=out)
+        asked = len(Exchanged.asked_for_stream)
+        calls = driver_calls(fake, lambda: bl.sample_image(queue, handle, points, out=out))
+        assert calls == ["cuEventRecord", "cuStreamWaitEvent", "cuLaunchKernel", "cuEventRecord", "cuStreamWaitEvent"]
+        assert Exchanged.asked_for_stream[asked:] == [(2, device.index)]
+        assert python_calls(lambda: bl.sample_image(queue, handle, points, out=out)) == ["sample_image"]
+        queue.wait()
+
+
+def test_no_event_on_the_librarys_own_stream(device: bl.Device, arrays: Arrays) -> None:
+    fake = Fake()
+
+    class Stream:
+        cuda_stream = Exchanged.current
+        device_index = device.index
+
+    with bl.Queue.from_stream(Stream()) as queue:
+        assert queue.is_in_order and queue.device == device
+        _memory, handle = image(queue)
+        points, out = arrays((COUNT, 2)), arrays((COUNT, 4))
+        for _ in range(3):
+            bl.sample_image(queue, handle, points, out=out)
+        calls = driver_calls(fake, lambda: bl.sample_image(queue, handle, points, out=out))
+        assert calls == ["cuLaunchKernel", "cuEventRecord"]  # the event is that of the command
+        queue.wait()
+
+
+def test_results_come_back_in_the_library(device: bl.Device, context: bl.Context, arrays: Arrays) -> None:
+    with bl.Queue(device, context, in_order=True) as queue:
+        _memory, handle = image(queue)
+        points = arrays((COUNT, 2))
+        for _ in range(3):
+            got = bl.sample_image(queue, handle, points)
+            assert type(got) is Exchanged and got.array.shape == (COUNT, 4) and got.device == (2, device.index)
+        queue.wait()
+
+
+def test_an_array_of_another_device(device: bl.Device, context: bl.Context, arrays: Arrays) -> None:
+    with bl.Queue(device, context, in_order=True) as queue:
+        _memory, handle = image(queue)
+        points, out = arrays((COUNT, 2)), arrays((COUNT, 4))
+        far = arrays((COUNT, 2))
+        far.device = (2, device.index + 1)
+        for _ in range(3):
+            bl.sample_image(queue, handle, points, out=out)
+            with raises(bl.InvalidError):
+                bl.sample_image(queue, handle, far, out=out)
+        queue.wait()
+
+
+def test_arrays_that_live_as_long_as_their_call(device: bl.Device, context: bl.Context, arrays: Arrays) -> None:
+    """The queue holds them while the command runs, and not afterwards."""
+    with bl.Queue(device, context, in_order=True) as queue:
+        _memory, handle = image(queue)
+        points, out = arrays((COUNT, 2)), arrays((COUNT, 4))
+        for _ in range(3):
+            bl.sample_image(queue, handle, points, out=out)
+            queue.wait()
+        before = sys.getrefcount(points)
+        bl.sample_image(queue, handle, points, out=out)
+        assert sys.getrefcount(points) == before + 1
+        queue.wait()
+        assert sys.getrefcount(points) == before
+
+
+def test_a_failure_of_each_call_that_orders(device: bl.Device, context: bl.Context, arrays: Arrays) -> None:
+    """The call raises; the next one succeeds, and the queue holds the arrays of a command that was submitted."""
+    fake = Fake()
+    with bl.Queue(device, context, in_order=True) as queue:
+        _memory, handle = image(queue)
+        points, out = arrays((COUNT, 2)), arrays((COUNT, 4))
+        for _ in range(3):
+            bl.sample_image(queue, handle, points, out=out)
+        for name, after in (
+            ("cuEventRecord", 0),
+            ("cuStreamWaitEvent", 0),
+            ("cuEventRecord", 1),
+            ("cuStreamWaitEvent", 1),
+        ):
+            fake.fail(name, 700, after)
+            with pytest.raises(bl.Error):
+                bl.sample_image(queue, handle, points, out=out)
+            fake.fail(name, 0)
+            bl.sample_image(queue, handle, points, out=out)
+        queue.wait()
+
+
+def test_a_stream_of_no_cuda_device() -> None:
+    with raises(bl.FeatureNotSupportedError):
+        bl.Queue.from_stream(1, "reference")
+    for stream in (0, "x", None, True):
+        with raises(bl.InvalidError):
+            bl.Queue.from_stream(stream)
