@@ -368,7 +368,7 @@ BLR_API blr_result_t blrHostFunctionFail(blr_result_t code, const char *message)
 
 /* ---------------------------------------------------------------- images */
 
-/* Creates an image with zeroed memory. */
+/* Creates an image; the contents of its memory are undefined. */
 BLR_API blr_result_t blrImageCreate(blr_context_t context, const blr_image_desc_t *desc, blr_image_t *image);
 
 /* Destroys an image; IN_USE for a mip level, which belongs to its mipmap. Image handles and submitted work retain

@@ -167,7 +167,7 @@ static void destroy(struct blr_object *object)
         image->release(image->owner);
     } else {
         blr_memory_unreserve(image->pages.size);
-        blr_pages_free(&image->pages);
+        blr_pages_keep(&image->pages);
     }
     blr_context_release(image->context);
     blr_delete(image);
@@ -239,7 +239,7 @@ static blr_result_t allocate_pixels(struct blr_image *image)
     const blr_image_desc_t *desc = &image->desc;
     uint64_t size = lay_out(desc, image->level);
     bool reserved = size <= blr_device_max_allocation() && blr_memory_reserve(size);
-    if (!reserved || !blr_pages_allocate(&image->pages, size, BLR_BASE_ALIGN)) {
+    if (!reserved || !blr_pages_reuse(&image->pages, size, BLR_BASE_ALIGN)) {
         if (reserved)
             blr_memory_unreserve(size);
         return blr_fail(BLR_RESULT_OUT_OF_MEMORY,

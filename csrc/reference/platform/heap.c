@@ -67,7 +67,7 @@ char *blr_copy_text(const char *text)
     return copy;
 }
 
-static void *heap_allocate(uint64_t size, uint64_t alignment)
+static void *heap_allocate(uint64_t size, uint64_t alignment, bool zeroed)
 {
 #if defined(_WIN32)
     void *base = _aligned_malloc((size_t)size, (size_t)alignment);
@@ -76,7 +76,7 @@ static void *heap_allocate(uint64_t size, uint64_t alignment)
     if (posix_memalign(&base, (size_t)alignment, (size_t)size) != 0)
         base = NULL;
 #endif
-    if (base != NULL)
+    if (base != NULL && zeroed)
         memset(base, 0, (size_t)size);
     return base;
 }
@@ -104,7 +104,7 @@ static void *map(uint64_t size, uint64_t alignment, uint64_t *mapped)
 }
 #endif
 
-int blr_pages_allocate(struct blr_pages *pages, uint64_t size, uint64_t alignment)
+static int allocate(struct blr_pages *pages, uint64_t size, uint64_t alignment, bool zeroed)
 {
     *pages = (struct blr_pages){0};
     if (allocation_fails() || size > SIZE_MAX / 2 || alignment > SIZE_MAX / 4)
@@ -116,9 +116,19 @@ int blr_pages_allocate(struct blr_pages *pages, uint64_t size, uint64_t alignmen
         pages->base = map(size, alignment < MAPPED_FROM ? MAPPED_FROM : alignment, &pages->mapped);
     else
 #endif
-        pages->base = heap_allocate(size, alignment);
+        pages->base = heap_allocate(size, alignment, zeroed);
     pages->size = size;
     return pages->base != NULL;
+}
+
+int blr_pages_allocate(struct blr_pages *pages, uint64_t size, uint64_t alignment)
+{
+    return allocate(pages, size, alignment, true);
+}
+
+int blr_pages_allocate_dirty(struct blr_pages *pages, uint64_t size, uint64_t alignment)
+{
+    return allocate(pages, size, alignment, false);
 }
 
 void blr_pages_free(struct blr_pages *pages)

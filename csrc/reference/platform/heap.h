@@ -29,6 +29,12 @@ struct blr_pages {
 int blr_pages_allocate(struct blr_pages *pages, uint64_t size, uint64_t alignment);
 void blr_pages_free(struct blr_pages *pages);
 
+/* The same with undefined contents; blr_pages_reuse may give memory that blr_pages_keep took back. Up to 256 MiB of
+ * large blocks are kept, until memory is short. */
+int blr_pages_allocate_dirty(struct blr_pages *pages, uint64_t size, uint64_t alignment);
+int blr_pages_reuse(struct blr_pages *pages, uint64_t size, uint64_t alignment);
+void blr_pages_keep(struct blr_pages *pages);
+
 /* Physical memory of the machine, bounded by the control group's limit, and the part of it that is available now. */
 uint64_t blr_memory_physical(void);
 uint64_t blr_memory_available(void);
