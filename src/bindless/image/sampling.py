@@ -92,8 +92,7 @@ def sample(
     reader = image._store.reader(image._sampler)
     if result.on_device or any(isinstance(array, UsmArray) for array in arrays.values()):
         there, after = sample_on_device(image, reader, arrays, leading, result, every)
-        for name, array in arrays.items():
-            hand_over(given[name], array)
+        _hand_over_others(given, arrays, out)
         return result.given(there, after, library_of(coords))
     points = points_of(image, as_array("coords", arrays["coords"]), np.float64)
     gradients = None
@@ -157,8 +156,7 @@ def fetch(
     result = _result(image, out, every, leading, arrays)
     if result.on_device or any(isinstance(array, UsmArray) for array in arrays.values()):
         fetched, after = fetch_on_device(image, level, arrays, leading, result, every)
-        for name, array in arrays.items():
-            hand_over(given[name], array)
+        _hand_over_others(given, arrays, out)
         return result.given(fetched, after, library_of(coords))
     points = points_of(image, as_array("coords", values), values.dtype, fetch=True)
     _require_inside(points, leading, described)
@@ -170,6 +168,14 @@ def fetch(
         return pixels
 
     return result.given(_each_layer(image, result, every, chosen, len(places), read), library=library_of(coords))
+
+
+def _hand_over_others(given: Mapping[str, Any], arrays: Mapping[str, AnyArray], out: Any) -> None:
+    """``hand_over`` for the arguments whose library does not get the result: that one comes after the call anyhow."""
+    served = library_of(given["coords"] if out is None else out)
+    for name, array in arrays.items():
+        if library_of(given[name]) is not served:
+            hand_over(given[name], array)
 
 
 def _result(image: Image, out: Any, every: bool, leading: tuple[int, ...], arrays: Mapping[str, AnyArray]) -> Result:
