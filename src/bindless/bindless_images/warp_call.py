@@ -57,8 +57,9 @@ def sample_picture(
     InvalidError
         The handle is no such image of the queue's context.
     """
-    assert handle.descriptor is not None
-    form = _GRADIENT_FORM if gradients else _FORMS[handle.descriptor.type]
+    desc = handle._descriptor
+    assert desc is not None
+    form = _GRADIENT_FORM if gradients else _FORMS[desc.type]
     image = find_image(queue, form, handle, out, None, None)
     fields: dict[str, Any] = {
         "count": picture.width * picture.height,

@@ -44,9 +44,13 @@ def projection_matrix(matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:
         raise InvalidError(f"matrix={shown(matrix)} is not made of numbers") from None
     if values.shape not in ((2, 3), (3, 3)):
         raise InvalidError(f"matrix has shape {values.shape}; it is (2, 3), affine, or (3, 3), projective")
-    if not np.isfinite(values).all():
+    if not np.logical_and.reduce(np.isfinite(values), None):
         raise InvalidError(f"matrix={values.tolist()} has entries that are not finite")
-    return values if len(values) == 3 else np.vstack([values, [0.0, 0.0, 1.0]])
+    if len(values) == 3:
+        return values
+    full = np.empty((3, 3))
+    full[:2], full[2] = values, (0.0, 0.0, 1.0)
+    return full
 
 
 def warp_coordinates(

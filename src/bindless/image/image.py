@@ -38,7 +38,7 @@ from .copying import copied, deep_copied, pickled
 from .default_queue import queue_of_array
 from .device_image import ImageStore
 from .files import open_file, save_file
-from .pictures import draw, mapped, resize, warp
+from .pictures import View, draw, mapped, resize, warp
 from .plan import Plan, plan_of_memory, planned, taken_dtype
 from .representation import as_html, as_png, as_text
 from .resizing import enlarge, means
@@ -164,6 +164,7 @@ class Image(HandleOwner):
         self._queue, self._mipmaps = queue, mipmaps
         self._described, self._has_channel_axis, self._sampler = plan.described, plan.has_channel_axis, plan.sampler
         self._library, self._leads_on_device = None, False
+        self._views: dict[tuple[int, int], View] = {}
         ratio = self._sampler.max_anisotropy
         if ratio > 1 and ratio > (most := most_anisotropy(queue.device)):
             told = f"max_anisotropy={ratio:g} samples as {most}, the most that {queue.device.name} does"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,23 +15,24 @@ from ..model.channels import Channel
 from ..model.enums import FilteringMode, ImageType
 from ..model.errors import InvalidError
 from ..model.image_call import PictureMap
-from ..submission.event import Event
 from .area_filter import to_storage
 from .arguments import sizes_of
 from .array_library import AnyArray
 from .builtin_kernels import makes_pictures
 from .coordinates import projection_matrix, warp_coordinates
+from .device_image import Reader
 from .packing import After
 from .results import Result
 from .row_blocks import in_blocks, require_room
 
 if TYPE_CHECKING:
-    from .device_image import Reader
     from .image import Image
 
-__all__ = ["draw", "mapped", "resize", "warp"]
+__all__ = ["View", "draw", "mapped", "resize", "warp"]
 
 Array = npt.NDArray[Any]
+
+_MOST_VIEWS = 16  # kept with an image
 
 
 def resize(image: Image, size: int | Sequence[int], *, out: Any = None) -> Any:
@@ -69,7 +69,7 @@ def resize(image: Image, size: int | Sequence[int], *, out: Any = None) -> Any:
     image._refuse_cubemap("resize")
     sizes = sizes_of(size, len(image.size), "size", "(width, height, depth)")
     require_room(math.prod(sizes), "size", _bytes_of_pixel(image))
-    result = _result(image, sizes, out)
+    result = Result(image._queue, out, _shape(image, sizes), image.dtype)
     return _given(image, result, _resized(image, sizes))
 
 
@@ -127,18 +127,23 @@ def warp(image: Image, matrix: npt.ArrayLike, shape: Sequence[int], *, out: Any 
     array([[0., 1.],
            [1., 0.]], dtype=float32)
     """
-    image._refuse_cubemap("warp")
-    if len(image.size) != 2:
-        raise InvalidError(f"warp needs a two-dimensional image; this one has {len(image.size)} dimensions")
     full = projection_matrix(matrix)
-    height, width = sizes_of(shape, 2, "shape", "(height, width)")
-    require_room(height * width, "shape", _bytes_of_pixel(image))
-    result = _result(image, (width, height), out)
-    reader = image._store.reader(image._sampler)
-    if _follows(image, gradients=image._mipmaps):
+    view = image._views.get(shape) if type(shape) is tuple else None
+    if view is None:
+        view = _view_of(image, shape)
+    width, height = view.sizes
+    if image._store.closed:
+        image._store.memory()  # raises
+    reader = view.reader
+    if view.follows and out is None and not image._leads_on_device:
+        picture: AnyArray = empty_result(view.shape, image._described.dtype)
+        _map(image, reader, full, view.sizes, picture, gradients=image._mipmaps)
+        return picture if image._library is None else image._library(picture)
+    result = Result(image._queue, out, view.shape, image.dtype)
+    if view.follows:
         on_device = result.on_device or (out is None and image._leads_on_device)
         values = result.in_usm() if on_device else result.on_host()
-        after = _map(image, reader, full, (width, height), values, gradients=image._mipmaps)
+        after = _map(image, reader, full, view.sizes, values, gradients=image._mipmaps)
         return result.given(values, after, image._library)
 
     def coordinates(start: int, stop: int) -> tuple[Array, tuple[Array, Array] | None]:
@@ -150,16 +155,53 @@ def warp(image: Image, matrix: npt.ArrayLike, shape: Sequence[int], *, out: Any 
     )
 
 
+class View(NamedTuple):
+    """A picture by ``warp``, as far as its shape decides it.
+
+    Attributes
+    ----------
+    sizes : tuple[int, int]
+        (width, height).
+    shape : tuple[int, ...]
+        Of the array.
+    reader : Reader
+        Of the image.
+    follows : bool
+        Whether the device follows the map itself.
+    """
+
+    sizes: tuple[int, int]
+    shape: tuple[int, ...]
+    reader: Reader
+    follows: bool
+
+
+def _view_of(image: Image, shape: Sequence[int]) -> View:
+    """The view for a shape, kept with the image."""
+    image._refuse_cubemap("warp")
+    if len(image.size) != 2:
+        raise InvalidError(f"warp needs a two-dimensional image; this one has {len(image.size)} dimensions")
+    height, width = sizes_of(shape, 2, "shape", "(height, width)")
+    require_room(height * width, "shape", _bytes_of_pixel(image))
+    reader = image._store.reader(image._sampler)
+    whole = _shape(image, (width, height))
+    view = View((width, height), whole, reader, _follows(image, gradients=image._mipmaps))
+    if len(image._views) >= _MOST_VIEWS:
+        image._views.clear()
+    image._views[height, width] = view
+    return view
+
+
 def _bytes_of_pixel(image: Image) -> int:
     """Of a result: in all its layers."""
     return max(image.num_layers, 1) * image.num_channels * image.dtype.itemsize
 
 
-def _result(image: Image, sizes: Sequence[int], out: Any) -> Result:
-    """A picture with the axes of the array that the image was made from."""
+def _shape(image: Image, sizes: Sequence[int]) -> tuple[int, ...]:
+    """Shape of a picture, with the axes of the array that the image was made from."""
     layers = (image.num_layers,) if image._described.is_layered else ()
     channels = (image.num_channels,) if image._has_channel_axis else ()
-    return Result(image._queue, out, (*layers, *reversed(tuple(sizes)), *channels), image.dtype)
+    return (*layers, *reversed(tuple(sizes)), *channels)
 
 
 def _given(image: Image, result: Result, picture: Array) -> Any:
@@ -210,21 +252,24 @@ def _map(
     After
         The events of values on the device.
     """
-    store = image._store
+    store, described = image._store, image._described
     width, height = sizes
-    picture = PictureMap(tuple(matrix.ravel().tolist()), width, height)
+    scale, bias = (1.0, 1.0), (0.0, 0.0)
     if reader.scale is not None and reader.bias is not None:
         (scale_x, scale_y), (bias_x, bias_y) = reader.scale.tolist(), reader.bias.tolist()
-        picture = replace(picture, scale=(scale_x, scale_y), bias=(bias_x, bias_y))
-    layers = values.reshape(image.num_layers, height, width, image.num_channels)
+        scale, bias = (scale_x, scale_y), (bias_x, bias_y)
+    picture = PictureMap(tuple(matrix.ravel().tolist()), width, height, scale, bias)
+    layers = values.reshape(described.array_size, height, width, described.num_channels)
     by_level = gradients and store.descriptor.type is ImageType.mipmap
-    events = [
-        sample_picture(
-            image._queue, reader.handle, picture, layers[layer], layer=layer, gradients=by_level, depends_on=store.ready
+    ready, events = store.ready, []
+    for layer in range(described.array_size):
+        out = layers[layer]
+        event = sample_picture(
+            image._queue, reader.handle, picture, out, layer=layer, gradients=by_level, depends_on=ready
         )
-        for layer in range(image.num_layers)
-    ]
-    return tuple(event for event in events if isinstance(event, Event))
+        if event is not None:
+            events.append(event)
+    return tuple(events)
 
 
 def mapped(
