@@ -23,7 +23,7 @@ from ..submission.event import Event
 from ..submission.foreign_stream import place_stream_after
 from ..sycl.device.peer_access import memory_out_of_reach
 from ..sycl.usm import UsmArray
-from .context_tables import HandleRecord, handle_key
+from .context_tables import HandleRecord
 from .device_limits import require
 from .prepared_call import NATIVE, Arguments, report_error, submit_prepared
 from .scratch_memory import ALIGNMENT, give_back, take
@@ -125,7 +125,7 @@ def find_image(
         handles = queue.context._handles
     except AttributeError:
         raise InvalidError(f"{form.name}: queue={shown(queue)} is no Queue") from None
-    key = handle_key(raw, sampled)
+    key = raw << 1 | sampled  # handle_key
     record: HandleRecord | None = handles.get(key)
     if record is None:
         if handle.descriptor is not None:  # type: ignore[attr-defined]
@@ -306,7 +306,7 @@ def enqueue(
                 f"{form.name}: {name} is {_place(array)} and the values are {_place(values)}: "
                 "give all arrays as numpy arrays, or all as UsmArray (with out= one for the result)"
             )
-    backend, native = queue._backend, queue._native
+    backend, native = queue._backend, queue._stream.native or queue._native
     if fields["count"] == 0:
         return None if on_host else queue._enqueue(lambda waits: backend.barrier(native, waits), depends_on)
     arrays["values"] = values
@@ -320,9 +320,9 @@ def enqueue(
     if not on_host:
         _check_usm(queue, form, arrays.values())
     for name, array in arrays.items():
-        fields[name] = _address(array)
+        fields[name] = array.__array_interface__["data"][0] if type(array) is np.ndarray else _address(array)
     call = ImageCall(**fields)
-    staged = on_host and not queue.device.has(Aspect.usm_system_allocations)
+    staged = on_host and Aspect.usm_system_allocations not in (queue.device._aspects or queue.device.aspects)
     if prepare:
         result = submit_prepared(queue, image.key, image.keep, call, arguments, arrays, made, depends_on, staged)
         if result is not NotImplemented:
@@ -331,7 +331,7 @@ def enqueue(
         _through_device(queue, call, arrays, image, depends_on)
         return None
     keep = (*image.keep, *arrays.values())
-    event = queue._enqueue(lambda waits: backend.image_call(native, call, waits), depends_on, keep)
+    event = queue._stream.submit(lambda waits: backend.image_call(native, call, waits), depends_on, keep)
     if not on_host:
         order_libraries_after(queue, arguments, event)
         return event

@@ -36,6 +36,8 @@ _ALWAYS_OPEN._open = True
 
 def report_error(event: Event) -> None:
     """Raise the error of a completed command, if it failed, also where the queue has an ``async_handler``."""
+    if event._error is None and event._native is not None:
+        return
     error, stream = event._first_error(), event._stream
     if error is not None and stream is not None:
         stream.log.withdraw(error)

@@ -65,7 +65,7 @@ class CubemapLevels(Image):
             raise
         self._queue, self._mipmaps = queue, True
         self._described, self._sampler = first._described, first._sampler
-        self._library, self._leads_on_device = first._library, first._leads_on_device
+        self._library, self._leads_on_device, self._views = first._library, first._leads_on_device, {}
         self._store = GroupStore(
             parts,
             replace(first.descriptor, num_levels=len(parts)),

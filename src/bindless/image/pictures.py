@@ -132,7 +132,7 @@ def warp(image: Image, matrix: npt.ArrayLike, shape: Sequence[int], *, out: Any 
     if view is None:
         view = _view_of(image, shape)
     width, height = view.sizes
-    if image._store.closed:
+    if image._store._memory is None:
         image._store.memory()  # raises
     reader = view.reader
     if view.follows and out is None and not image._leads_on_device:
@@ -261,7 +261,7 @@ def _map(
     picture = PictureMap(tuple(matrix.ravel().tolist()), width, height, scale, bias)
     layers = values.reshape(described.array_size, height, width, described.num_channels)
     by_level = gradients and store.descriptor.type is ImageType.mipmap
-    ready, events = store.ready, []
+    ready, events = store._uploads.ready, []
     for layer in range(described.array_size):
         out = layers[layer]
         event = sample_picture(

@@ -1,0 +1,22 @@
+"""Python functions of the package that a new ``Image`` and a warp run on the reference device."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import bindless as bl
+from tests.bindless_images.test_python_calls import python_calls
+
+MOST_OF_A_NEW_IMAGE, MOST_OF_A_WARP = 40, 30
+
+
+def test_a_new_image_and_a_warp() -> None:
+    with bl.Queue("reference", in_order=True) as queue:
+        for side, channels in ((16, 3), (16, 4), (200, 3)):
+            pixels = np.ones((side, side, channels), np.uint8)
+            for _ in range(3):  # copies are prepared when they come again
+                bl.Image(pixels, queue=queue).close()
+            with bl.Image(pixels, queue=queue) as image:
+                image.warp(np.eye(3), (16, 16))
+                assert len(python_calls(lambda: image.warp(np.eye(3), (16, 16)))) <= MOST_OF_A_WARP
+            assert len(python_calls(lambda: bl.Image(pixels, queue=queue))) <= MOST_OF_A_NEW_IMAGE
