@@ -126,6 +126,9 @@ def test_device_functions_take_images(queue: bl.Queue) -> None:
         bl.write_image(queue, image, at[:1], np.full((1, 4), 7, np.float32))
         np.testing.assert_array_equal(image.fetch(at[0]), 7)
         np.testing.assert_array_equal(bl.sample_image(queue, image.handle, coords), image.sample(coords))
+        if queue.device.has(bl.Aspect.ext_oneapi_bindless_sampled_image_fetch_2d):
+            gathered = bl.gather_image(queue, image, np.float32([[3, 4]]), 1)
+            np.testing.assert_array_equal(gathered, [image.numpy()[(4, 4, 3, 3), (2, 3, 3, 2), (1, 1, 1, 1)]])
     with bl.Image(stack, layers=True, queue=queue) as image:
         np.testing.assert_array_equal(bl.sample_image_array(queue, image, coords, 4), image.sample(coords, layers=4))
         np.testing.assert_array_equal(bl.fetch_image_array(queue, image, at, 4), stack[4, at[:, 1], at[:, 0]])

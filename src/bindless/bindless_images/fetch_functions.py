@@ -13,11 +13,12 @@ from .dispatch import FETCH_ARRAY, FETCH_CUBEMAP, FETCH_IMAGE, Array, Depends, r
 from .value_formats import DTypeLike
 
 if TYPE_CHECKING:
+    from ..sycl.device.handle_owner import HandleOwner
     from ..sycl.queue.queue import Queue
 
 __all__ = ["fetch_cubemap", "fetch_image", "fetch_image_array"]
 
-_Image = Union[SampledImageHandle, UnsampledImageHandle]
+_Image = Union[SampledImageHandle, UnsampledImageHandle, "HandleOwner"]
 
 
 @overload
@@ -208,7 +209,7 @@ def fetch_image_array(
 @overload
 def fetch_cubemap(
     queue: Queue,
-    handle: UnsampledImageHandle,
+    handle: UnsampledImageHandle | HandleOwner,
     coords: Array,
     faces: Array | int,
     *,
@@ -223,7 +224,7 @@ def fetch_cubemap(
 @overload
 def fetch_cubemap(
     queue: Queue,
-    handle: UnsampledImageHandle,
+    handle: UnsampledImageHandle | HandleOwner,
     coords: UsmArray,
     faces: UsmArray | int,
     *,
@@ -237,7 +238,7 @@ def fetch_cubemap(
 
 def fetch_cubemap(
     queue: Queue,
-    handle: UnsampledImageHandle,
+    handle: UnsampledImageHandle | HandleOwner,
     coords: ArrayLike,
     faces: ArrayLike | int,
     *,
@@ -253,7 +254,7 @@ def fetch_cubemap(
     ----------
     queue : Queue
         The queue that runs the command.
-    handle : UnsampledImageHandle
+    handle : UnsampledImageHandle | Image
         The image, made by ``create_image`` without a sampler.
     coords : ArrayLike
         (N, 2) int32.

@@ -13,6 +13,7 @@ from ..model.image_descriptor import ImageDescriptor
 from ..model.image_handles import SampledImageHandle
 from ..model.message_values import shown
 from ..model.sampler import BindlessImageSampler
+from ..sycl.device.handle_owner import HandleOwner
 from .context_tables import HandleRecord, handle_key
 from .device_functions import fetch_image
 from .dispatch import Array, Depends
@@ -28,7 +29,12 @@ _CORNERS = ((0, 1), (1, 1), (1, 0), (0, 0))
 
 
 def gather_image(
-    queue: Queue, handle: SampledImageHandle, coords: Array, component: int = 0, *, depends_on: Depends = ()
+    queue: Queue,
+    handle: SampledImageHandle | HandleOwner,
+    coords: Array,
+    component: int = 0,
+    *,
+    depends_on: Depends = (),
 ) -> Array:
     """Gather one channel of the four pixels that linear filtering would blend.
 
@@ -73,7 +79,8 @@ def gather_image(
     >>> bl.gather_image(queue, handle, np.float32([[1, 1]]))
     array([[3., 4., 1., 0.]], dtype=float32)
     """
-    record = _record(queue, handle)
+    sampled = handle._image_handle(sampled=True) if isinstance(handle, HandleOwner) else handle
+    record = _record(queue, sampled)
     if type(component) is not int or not 0 <= component <= 3:
         raise InvalidError(f"component={shown(component)}: it is 0, 1, 2 or 3")
     points = as_array("coords", coords)
@@ -88,14 +95,14 @@ def gather_image(
         axis=1,
     ).reshape(-1, 2)
     inside = (places >= 0).all(-1)
-    found = fetch_image(queue, handle, np.maximum(places, 0).astype(np.int32), depends_on=depends_on)
+    found = fetch_image(queue, sampled, np.maximum(places, 0).astype(np.int32), depends_on=depends_on)
     if component >= desc.num_channels:
         return np.zeros((len(points), 4), found.dtype)
     values = np.where(inside, found[:, component], found.dtype.type(0))
     return np.ascontiguousarray(values.reshape(-1, 4))
 
 
-def _record(queue: Queue, handle: SampledImageHandle) -> HandleRecord:
+def _record(queue: Queue, handle: object) -> HandleRecord:
     if not isinstance(handle, SampledImageHandle):
         raise InvalidError(f"gather_image: {handle!r} is no sampled image: create it with a sampler")
     try:

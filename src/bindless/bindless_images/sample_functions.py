@@ -23,6 +23,7 @@ from .dispatch import (
 from .value_formats import DTypeLike
 
 if TYPE_CHECKING:
+    from ..sycl.device.handle_owner import HandleOwner
     from ..sycl.queue.queue import Queue
 
 __all__ = ["sample_cubemap", "sample_image", "sample_image_array", "sample_mipmap"]
@@ -31,7 +32,7 @@ __all__ = ["sample_cubemap", "sample_image", "sample_image_array", "sample_mipma
 @overload
 def sample_image(
     queue: Queue,
-    handle: SampledImageHandle,
+    handle: SampledImageHandle | HandleOwner,
     coords: Array,
     *,
     num_channels: int | None = None,
@@ -45,7 +46,7 @@ def sample_image(
 @overload
 def sample_image(
     queue: Queue,
-    handle: SampledImageHandle,
+    handle: SampledImageHandle | HandleOwner,
     coords: UsmArray,
     *,
     num_channels: int | None = None,
@@ -58,7 +59,7 @@ def sample_image(
 
 def sample_image(
     queue: Queue,
-    handle: SampledImageHandle,
+    handle: SampledImageHandle | HandleOwner,
     coords: ArrayLike,
     *,
     num_channels: int | None = None,
@@ -73,7 +74,7 @@ def sample_image(
     ----------
     queue : Queue
         The queue that runs the command.
-    handle : SampledImageHandle
+    handle : SampledImageHandle | Image
         The image, made by ``create_image`` with a sampler.
     coords : ArrayLike
         (N, dims) float32, or (N,) in one dimension; pixel (i, j) has its centre at (i + 0.5, j + 0.5).
@@ -124,7 +125,7 @@ def sample_image(
 @overload
 def sample_image_array(
     queue: Queue,
-    handle: SampledImageHandle,
+    handle: SampledImageHandle | HandleOwner,
     coords: Array,
     layers: Array | int,
     *,
@@ -139,7 +140,7 @@ def sample_image_array(
 @overload
 def sample_image_array(
     queue: Queue,
-    handle: SampledImageHandle,
+    handle: SampledImageHandle | HandleOwner,
     coords: UsmArray,
     layers: UsmArray | int,
     *,
@@ -153,7 +154,7 @@ def sample_image_array(
 
 def sample_image_array(
     queue: Queue,
-    handle: SampledImageHandle,
+    handle: SampledImageHandle | HandleOwner,
     coords: ArrayLike,
     layers: ArrayLike | int,
     *,
@@ -169,7 +170,7 @@ def sample_image_array(
     ----------
     queue : Queue
         The queue that runs the command.
-    handle : SampledImageHandle
+    handle : SampledImageHandle | Image
         The image, made by ``create_image`` with a sampler.
     coords : ArrayLike
         (N, dims) float32, or (N,) in one dimension; pixel (i, j) has its centre at (i + 0.5, j + 0.5).
@@ -217,7 +218,7 @@ def sample_image_array(
 @overload
 def sample_cubemap(
     queue: Queue,
-    handle: SampledImageHandle,
+    handle: SampledImageHandle | HandleOwner,
     directions: Array,
     *,
     num_channels: int | None = None,
@@ -231,7 +232,7 @@ def sample_cubemap(
 @overload
 def sample_cubemap(
     queue: Queue,
-    handle: SampledImageHandle,
+    handle: SampledImageHandle | HandleOwner,
     directions: UsmArray,
     *,
     num_channels: int | None = None,
@@ -244,7 +245,7 @@ def sample_cubemap(
 
 def sample_cubemap(
     queue: Queue,
-    handle: SampledImageHandle,
+    handle: SampledImageHandle | HandleOwner,
     directions: ArrayLike,
     *,
     num_channels: int | None = None,
@@ -259,7 +260,7 @@ def sample_cubemap(
     ----------
     queue : Queue
         The queue that runs the command.
-    handle : SampledImageHandle
+    handle : SampledImageHandle | Image
         The image, made by ``create_image`` with a sampler.
     directions : ArrayLike
         (N, 3) float32, of any length but 0.
@@ -319,7 +320,7 @@ def sample_cubemap(
 @overload
 def sample_mipmap(
     queue: Queue,
-    handle: SampledImageHandle,
+    handle: SampledImageHandle | HandleOwner,
     coords: Array,
     *,
     level: Array | float | None = None,
@@ -336,7 +337,7 @@ def sample_mipmap(
 @overload
 def sample_mipmap(
     queue: Queue,
-    handle: SampledImageHandle,
+    handle: SampledImageHandle | HandleOwner,
     coords: UsmArray,
     *,
     level: UsmArray | float | None = None,
@@ -352,7 +353,7 @@ def sample_mipmap(
 
 def sample_mipmap(
     queue: Queue,
-    handle: SampledImageHandle,
+    handle: SampledImageHandle | HandleOwner,
     coords: ArrayLike,
     *,
     level: ArrayLike | float | None = None,
@@ -370,7 +371,7 @@ def sample_mipmap(
     ----------
     queue : Queue
         The queue that runs the command.
-    handle : SampledImageHandle
+    handle : SampledImageHandle | Image
         The image, made by ``create_image`` with a sampler.
     coords : ArrayLike
         (N, dims) float32, or (N,) in one dimension; normalized.

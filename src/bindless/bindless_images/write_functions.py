@@ -11,6 +11,7 @@ from .call_arguments import ArrayLike
 from .dispatch import WRITE_ARRAY, WRITE_CUBEMAP, WRITE_IMAGE, Depends, write
 
 if TYPE_CHECKING:
+    from ..sycl.device.handle_owner import HandleOwner
     from ..sycl.queue.queue import Queue
 
 __all__ = ["write_cubemap", "write_image", "write_image_array"]
@@ -18,7 +19,7 @@ __all__ = ["write_cubemap", "write_image", "write_image_array"]
 
 def write_image(
     queue: Queue,
-    handle: UnsampledImageHandle,
+    handle: UnsampledImageHandle | HandleOwner,
     coords: ArrayLike,
     colors: ArrayLike,
     *,
@@ -30,7 +31,7 @@ def write_image(
     ----------
     queue : Queue
         The queue that runs the command.
-    handle : UnsampledImageHandle
+    handle : UnsampledImageHandle | Image
         The image, made by ``create_image`` without a sampler.
     coords : ArrayLike
         (N, dims) int32, or (N,) in one dimension; a pixel named twice gets one of its colours.
@@ -70,7 +71,7 @@ def write_image(
 
 def write_image_array(
     queue: Queue,
-    handle: UnsampledImageHandle,
+    handle: UnsampledImageHandle | HandleOwner,
     coords: ArrayLike,
     layers: ArrayLike | int,
     colors: ArrayLike,
@@ -83,7 +84,7 @@ def write_image_array(
     ----------
     queue : Queue
         The queue that runs the command.
-    handle : UnsampledImageHandle
+    handle : UnsampledImageHandle | Image
         The image, made by ``create_image`` without a sampler.
     coords : ArrayLike
         (N, dims) int32, or (N,) in one dimension.
@@ -124,7 +125,7 @@ def write_image_array(
 
 def write_cubemap(
     queue: Queue,
-    handle: UnsampledImageHandle,
+    handle: UnsampledImageHandle | HandleOwner,
     coords: ArrayLike,
     faces: ArrayLike | int,
     colors: ArrayLike,
@@ -137,7 +138,7 @@ def write_cubemap(
     ----------
     queue : Queue
         The queue that runs the command.
-    handle : UnsampledImageHandle
+    handle : UnsampledImageHandle | Image
         The image, made by ``create_image`` without a sampler.
     coords : ArrayLike
         (N, 2) int32.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, Union
+from typing import Any, Protocol, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +21,34 @@ from ..sycl.usm import UsmArray
 from ..sycl.usm.array_import import foreign_array
 from .pillow_arrays import array_of_pillow
 
-__all__ = ["AnyArray", "Library", "hand_over", "library_of", "seen"]
+__all__ = ["AnyArray", "ArrayLike", "Library", "hand_over", "library_of", "seen"]
 
 Array = npt.NDArray[Any]
+
+
+class _DLPack(Protocol):
+    def __dlpack__(self, *arguments: Any, **options: Any) -> Any: ...
+
+    def __dlpack_device__(self) -> Any: ...
+
+
+class _CudaArray(Protocol):
+    @property
+    def __cuda_array_interface__(self) -> Any: ...
+
+
+class _SyclArray(Protocol):
+    @property
+    def __sycl_usm_array_interface__(self) -> Any: ...
+
+
+class _Picture(Protocol):  # Pillow's
+    @property
+    def __array_interface__(self) -> Any: ...
+
+
+ArrayLike = Union[npt.ArrayLike, _DLPack, _CudaArray, _SyclArray, _Picture]
+"""What arguments may be: arrays of any library, and what numpy makes arrays of."""
 AnyArray = Union[Array, UsmArray]
 Library = Callable[[Any], Any]
 """``from_dlpack`` of a library: makes its array of a numpy array or a ``UsmArray``, in place. On a device the library's

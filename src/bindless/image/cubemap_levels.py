@@ -19,7 +19,7 @@ from ..submission.event import Event
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .arguments import coordinate_axes, per_item
-from .array_library import hand_over, library_of, seen
+from .array_library import ArrayLike, hand_over, library_of, seen
 from .default_queue import queue_of_array
 from .group_results import given_from_host
 from .group_store import GroupStore
@@ -41,7 +41,7 @@ class CubemapLevels(Image):
 
     def __init__(
         self,
-        array: npt.ArrayLike,
+        array: ArrayLike,
         *,
         mipmaps: bool = True,
         cubemap: bool = True,
@@ -101,7 +101,7 @@ class CubemapLevels(Image):
         """The stored pixels of a level; see ``Image.numpy``."""
         return self._part(level).numpy()
 
-    def update(self, array: npt.ArrayLike) -> Event | None:
+    def update(self, array: ArrayLike) -> Event | None:
         """Gives the image new pixels, in all levels; see ``Image.update``."""
         parts = self._store.parts
         event = parts[0].update(array)
@@ -109,20 +109,18 @@ class CubemapLevels(Image):
             part.update(faces)
         return event
 
-    def fetch(
-        self, coords: npt.ArrayLike, *, level: int = 0, layers: npt.ArrayLike | None = None, out: Any = None
-    ) -> Any:
+    def fetch(self, coords: ArrayLike, *, level: int = 0, layers: ArrayLike | None = None, out: Any = None) -> Any:
         """The values of single pixels of a level; see ``Image.fetch``."""
         return self._part(level).fetch(coords, layers=layers, out=out)
 
     def sample(
         self,
-        coords: npt.ArrayLike,
+        coords: ArrayLike,
         *,
-        level: npt.ArrayLike | None = None,
-        dx: npt.ArrayLike | None = None,
-        dy: npt.ArrayLike | None = None,
-        layers: npt.ArrayLike | None = None,
+        level: ArrayLike | None = None,
+        dx: ArrayLike | None = None,
+        dy: ArrayLike | None = None,
+        layers: ArrayLike | None = None,
         out: Any = None,
     ) -> Any:
         """The filtered values in any directions; see ``Image.sample``.

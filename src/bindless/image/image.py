@@ -20,10 +20,8 @@ from ..model.enums import (
     ImageType,
 )
 from ..model.errors import InvalidError, SamplerWarning
-from ..model.host_array import as_array
 from ..model.image_descriptor import ImageDescriptor, integer
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
-from ..model.masked_arrays import warn_of_mask
 from ..model.message_values import shown
 from ..model.sampler import BindlessImageSampler
 from ..submission.event import Event
@@ -32,7 +30,7 @@ from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .area_filter import to_storage
 from .arguments import sizes_of
-from .array_library import Library, hand_over, library_of, seen
+from .array_library import ArrayLike, Library, hand_over, library_of, seen
 from .coordinates import cube_directions, panorama_coordinates
 from .copying import copied, deep_copied, pickled
 from .default_queue import queue_of_array
@@ -125,7 +123,7 @@ class Image(HandleOwner):
 
     def __init__(
         self,
-        array: npt.ArrayLike,
+        array: ArrayLike,
         *,
         channel_type: ImageChannelType | str | None = None,
         mipmaps: bool = False,
@@ -236,7 +234,7 @@ class Image(HandleOwner):
 
     @classmethod
     def from_equirectangular(
-        cls, panorama: npt.ArrayLike, size: int | None = None, *, queue: Queue | None = None, **options: Any
+        cls, panorama: ArrayLike, size: int | None = None, *, queue: Queue | None = None, **options: Any
     ) -> Image:
         """A cubemap from a panorama of the whole sphere.
 
@@ -259,8 +257,8 @@ class Image(HandleOwner):
         InvalidError
             The panorama has not two dimensions, or the size is not positive.
         """
-        warn_of_mask(panorama, "panorama")
-        pixels = as_array("panorama", panorama)
+        queue = queue_of_array(panorama) if queue is None else queue
+        pixels = seen("panorama", panorama, queue)
         if pixels.ndim not in (2, 3):
             raise InvalidError(f"a panorama has shape (height, width[, channels]), not {pixels.shape}")
         height, width = pixels.shape[:2]
@@ -373,7 +371,7 @@ class Image(HandleOwner):
 
     # ------------------------------------------------------------------ new pixels
 
-    def update(self, array: npt.ArrayLike) -> Event | None:
+    def update(self, array: ArrayLike) -> Event | None:
         """Gives the image new pixels, in all levels. Nothing is allocated but, at the first time, buffers.
 
         Commands that read the image and were submitted to its queue before read the old pixels, and those that are

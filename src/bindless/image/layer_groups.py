@@ -20,7 +20,7 @@ from ..submission.event import Event
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .arguments import coordinate_axes, gradient_of, per_item, sizes_of
-from .array_library import AnyArray, hand_over, library_of, seen
+from .array_library import AnyArray, ArrayLike, hand_over, library_of, seen
 from .default_queue import queue_of_array
 from .group_results import after_all, given_from_host, given_from_parts, place_of
 from .group_store import GroupStore
@@ -48,7 +48,7 @@ class ImageGroup(Image):
 
     def __init__(
         self,
-        array: npt.ArrayLike,
+        array: ArrayLike,
         *,
         mipmaps: bool = False,
         layers: bool = True,
@@ -126,7 +126,7 @@ class ImageGroup(Image):
             result[layers] = part.numpy(level)
         return result
 
-    def update(self, array: npt.ArrayLike) -> Event | None:
+    def update(self, array: ArrayLike) -> Event | None:
         """Gives the image new pixels; see ``Image.update``."""
         pixels = seen("array", array, self._queue)
         if pixels.shape != self.shape:
@@ -139,12 +139,12 @@ class ImageGroup(Image):
 
     def sample(
         self,
-        coords: npt.ArrayLike,
+        coords: ArrayLike,
         *,
-        level: npt.ArrayLike | None = None,
-        dx: npt.ArrayLike | None = None,
-        dy: npt.ArrayLike | None = None,
-        layers: npt.ArrayLike | None = None,
+        level: ArrayLike | None = None,
+        dx: ArrayLike | None = None,
+        dy: ArrayLike | None = None,
+        layers: ArrayLike | None = None,
         out: Any = None,
     ) -> Any:
         """The filtered values at any coordinates; see ``Image.sample``.
@@ -156,9 +156,7 @@ class ImageGroup(Image):
         leading = tuple(coordinate_axes(self, arrays["coords"]).shape[:-1])
         return self._read(arrays, leading, out, given, {})
 
-    def fetch(
-        self, coords: npt.ArrayLike, *, level: int = 0, layers: npt.ArrayLike | None = None, out: Any = None
-    ) -> Any:
+    def fetch(self, coords: ArrayLike, *, level: int = 0, layers: ArrayLike | None = None, out: Any = None) -> Any:
         """The values of single pixels; see ``Image.fetch``, and ``sample`` for arrays of layers."""
         given = {"coords": coords, "layers": layers}
         arrays = {name: seen(name, value, self._queue) for name, value in given.items() if value is not None}

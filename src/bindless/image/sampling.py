@@ -15,7 +15,7 @@ from ..model.image_descriptor import ImageDescriptor
 from ..model.message_values import shown
 from ..sycl.usm import UsmArray
 from .arguments import coordinate_axes, gradient_of, per_item, points_of
-from .array_library import AnyArray, hand_over, library_of, seen
+from .array_library import AnyArray, ArrayLike, hand_over, library_of, seen
 from .device_sampling import fetch_on_device, sample_on_device
 from .results import Result
 
@@ -29,12 +29,12 @@ Array = npt.NDArray[Any]
 
 def sample(
     image: Image,
-    coords: npt.ArrayLike,
+    coords: ArrayLike,
     *,
-    level: npt.ArrayLike | None = None,
-    dx: npt.ArrayLike | None = None,
-    dy: npt.ArrayLike | None = None,
-    layers: npt.ArrayLike | None = None,
+    level: ArrayLike | None = None,
+    dx: ArrayLike | None = None,
+    dy: ArrayLike | None = None,
+    layers: ArrayLike | None = None,
     out: Any = None,
 ) -> Any:
     """The filtered values at any coordinates.
@@ -108,9 +108,7 @@ def sample(
     return result.given(values, library=library_of(coords))
 
 
-def fetch(
-    image: Image, coords: npt.ArrayLike, *, level: int = 0, layers: npt.ArrayLike | None = None, out: Any = None
-) -> Any:
+def fetch(image: Image, coords: ArrayLike, *, level: int = 0, layers: ArrayLike | None = None, out: Any = None) -> Any:
     """The values of single pixels, without a sampler.
 
     The arrays may be of any library, as those of ``sample``.
