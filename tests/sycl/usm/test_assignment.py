@@ -155,6 +155,31 @@ def test_other_libraries_and_dtypes(queue: bl.Queue) -> None:
     np.testing.assert_array_equal(array.numpy(), [[1, 8, 3], [4, 9, 6]])
 
 
+def test_libraries_that_refuse(queue: bl.Queue) -> None:
+    """numpy gets a copy, or the error is one of the package."""
+
+    class Refusing:
+        def __init__(self, copied: bool) -> None:
+            self.copied = copied
+
+        def __dlpack__(self, **options: Any) -> Any:
+            raise BufferError("not now")
+
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return (1, 0)
+
+        def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray[Any, Any]:
+            if not self.copied:
+                raise RuntimeError("it has a gradient")
+            return np.array([7, 8], np.int32)
+
+    array = made(np.zeros(2, np.int32), queue)
+    array[...] = Refusing(True)
+    assert array.numpy().tolist() == [7, 8]
+    with raises(bl.InvalidError):
+        array[...] = Refusing(False)
+
+
 def test_work_on_any_queue_comes_first(device: bl.Device) -> None:
     out_of_order = bl.Queue(device)
     source = made(np.arange(1 << 20, dtype=np.int32), out_of_order)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...model.enums import UsmKind
-from ...model.errors import Error, InvalidError
+from ...model.errors import InvalidError
 from ...submission.command_stream import events_of_users
 from .array import UsmArray
 from .array_import import foreign_array
@@ -48,10 +48,11 @@ def _in_place(value: Any, queue: Queue) -> Any:
     """Another library's array as a ``UsmArray`` or a numpy array, where it can be seen so."""
     try:
         return foreign_array(value, queue)
-    except (Error, BufferError, RuntimeError, TypeError):
-        if not hasattr(value, "__array__"):
-            raise
-        return value  # numpy takes it, as a copy where it has to
+    except (BufferError, RuntimeError, TypeError) as refused:  # its library refuses: numpy may get a copy
+        try:
+            return np.asarray(value)
+        except (BufferError, RuntimeError, TypeError, ValueError):
+            raise InvalidError(f"value: a {type(value).__name__} does not give its memory: {refused}") from refused
 
 
 def _from_array(target: UsmArray, source: UsmArray, queue: Queue) -> None:
