@@ -28,7 +28,7 @@ RUNS = {
     "launches": ("backends/cuda/recorded_launches.py",),
     "large-copies": ("backends/cuda/recorded_copies.py",),
     "repeated-copies": ("bindless_images/test_repeated_copies.py", "-k", "not in_the_child_of_a_fork"),
-    "python-calls": ("bindless_images/test_python_calls.py",),
+    "python-calls": ("bindless_images/test_function_python_calls.py",),
     "native-objects": ("backends/cuda/recorded_native.py",),
     "kernels-of-users": ("backends/cuda/recorded_user_kernels.py",),
     "calls-of-users": ("submission/test_python_calls.py",),
