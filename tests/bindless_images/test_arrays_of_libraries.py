@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from tests.bindless_images.test_python_calls import python_calls
 from tests.support.error_checks import raises
 from tests.support.exchange_peer import Exchanged
 from tests.support.pixels import every_coordinate, random_pixels, upload
+from tests.support.python_calls import python_calls
 
 DESC = bl.ImageDescriptor(9, 7)
 PLAIN = bl.BindlessImageSampler("clamp_to_edge")

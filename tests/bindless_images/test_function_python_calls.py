@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from types import FrameType
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,29 +10,12 @@ import pytest
 
 import bindless as bl
 from tests.support.pixels import upload, usm
+from tests.support.python_calls import python_calls
 
-PACKAGE = str(Path(bl.__file__).parent)
 MOST_FIRST, MOST_PREPARED = 60, 1
 MOST_FIRST_OF_MORE = 75  # with another array, or more streams of the driver
 MOST_BY_EVENT = 20  # in queues that hold the arrays of each command by its event
 COUNT = 5
-
-
-def python_calls(command: Callable[[], Any]) -> list[str]:
-    """Names of the package's Python functions that a command runs, in order."""
-    names: list[str] = []
-
-    def note(frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
-            names.append(frame.f_code.co_name)
-
-    before = sys.getprofile()
-    sys.setprofile(note)
-    try:
-        command()
-    finally:
-        sys.setprofile(before)
-    return names
 
 
 @pytest.fixture(params=[True, False], ids=["in order", "out of order"])

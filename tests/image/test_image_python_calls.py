@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 import bindless as bl
-from tests.bindless_images.test_python_calls import python_calls
+from tests.support.python_calls import python_calls
 
 MOST_OF_A_NEW_IMAGE, MOST_OF_A_WARP = 40, 30
 

@@ -14,11 +14,11 @@ import pytest
 
 import bindless as bl
 from tests.backends.cuda.fake_cuda import Fake
-from tests.bindless_images.test_python_calls import python_calls
 from tests.interop.recorded_exchange import Library, library  # noqa: F401  a fixture
 from tests.support.error_checks import raises
 from tests.support.exchange_peer import Exchanged
 from tests.support.pixels import upload
+from tests.support.python_calls import python_calls
 
 COUNT = 16
 CALLS = ("cuEventRecord", "cuStreamWaitEvent", "cuLaunchKernel", "cuEventCreate")
