@@ -33,7 +33,7 @@ int bindless_trivial(uint32_t *first, uint32_t *second, uint32_t *third);
 ADDITIONS = {
     "cuda": ("cuda/declarations.h", "cuda/all.h"),
     "level_zero": ("level_zero/declarations.h", "level_zero/all.h"),
-    "opencl": ("opencl/declarations.h", "opencl/launch.h"),
+    "opencl": ("opencl/declarations.h", "opencl/all.h"),
     "reference": ("reference/declarations.h", "reference/all.h"),
 }
 

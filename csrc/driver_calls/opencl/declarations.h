@@ -1,4 +1,4 @@
-/* Additions of the OpenCL module to the driver's API, read by cffi and by the compiler. opencl_*.h hold the code. */
+/* Additions of the OpenCL module to the driver's API, read by cffi and by the compiler. all.h includes the code. */
 
 typedef struct bindless_lock bindless_lock_t;
 static bindless_lock_t *bindless_lock_create(void);
@@ -6,7 +6,33 @@ static void bindless_lock_destroy(bindless_lock_t *lock);
 
 /* Kinds of arguments. OBJECT: the caller passes a number that stands for a driver object. */
 enum { BINDLESS_VALUE, BINDLESS_UNIFIED_ADDRESS, BINDLESS_SHARED_VIRTUAL_ADDRESS, BINDLESS_OBJECT };
-enum { BINDLESS_IN_PYTHON = -2147483647 - 1 }; /* a result: nothing was submitted, Python must set the arguments */
+enum { BINDLESS_IN_PYTHON = -2147483647 - 1 }; /* a result: nothing was submitted, Python must submit the command */
+enum { BINDLESS_OBJECTS = 32 };
+
+typedef struct bindless_context {
+    cl_context handle;
+    uint64_t generation;    /* a change may give addresses and handles another meaning */
+    int away;               /* whether external memory must be acquired before the next command, which Python does */
+    bindless_lock_t *lock;  /* of the list, and of kernels whose launches need it */
+    void **list;            /* shared virtual memory; the first piece lives as long as the context */
+    size_t count;
+    size_t capacity;
+    uint64_t changes;       /* of the list */
+} bindless_context_t;
+
+/* A queue, and the events of its commands until they are known to be complete without a failure. */
+typedef struct bindless_queue {
+    cl_command_queue handle; /* NULL after its release */
+    uint64_t wait_count;     /* events that the next command of a prepared description waits for */
+    cl_event waits[8];
+    cl_event made;           /* the event of the last such command, with a reference */
+    bindless_lock_t *lock;   /* of the members below */
+    cl_event *events;        /* each with a reference */
+    cl_uint count;
+    cl_uint capacity;
+    cl_uint most;  /* number of events that triggers a release of complete ones */
+    cl_uint least; /* the smallest such number */
+} bindless_queue_t;
 
 typedef struct bindless_argument {
     int kind;
@@ -14,12 +40,22 @@ typedef struct bindless_argument {
     size_t size;
 } bindless_argument_t;
 
+/* The driver object that an argument's number stands for, as Python found it. */
+typedef struct bindless_object {
+    uint64_t number;
+    uint64_t generation;
+    cl_uint index; /* of the argument */
+    int known;
+    const void *object;
+} bindless_object_t;
+
 /* A kernel, and the current values of its arguments where all of them are plain bytes. */
 typedef struct bindless_kernel {
     cl_kernel kernel;
     bindless_lock_t *lock;   /* held while arguments are set and the kernel is enqueued */
-    const uint64_t *now;     /* the context's generation: a change may invalidate addresses and handles */
-    int listed;              /* whether the context's shared virtual memory must be listed once per generation */
+    const bindless_context_t *context;
+    int listed;              /* whether launches list the context's shared virtual memory */
+    uint64_t changes;        /* the list that was given last */
     uint64_t numbers;        /* addresses from this one on are buffer numbers */
     cl_uint count;
     const bindless_argument_t *arguments;
@@ -27,6 +63,7 @@ typedef struct bindless_kernel {
     char *values;            /* the values set last */
     int known;               /* whether values is valid */
     uint64_t generation;     /* the generation in which they were set */
+    bindless_object_t objects[32]; /* cache, by argument and number */
 } bindless_kernel_t;
 
 typedef struct bindless_range {
@@ -47,41 +84,75 @@ typedef struct bindless_settings {
     uint64_t generation;
     cl_uint count;
     const bindless_setting_t *rows;
-    size_t listed;
-    void *const *list;
+    int foreign; /* whether the owner of the kernel has set everything */
 } bindless_settings_t;
 
-/* Events of a queue's launches, each with a reference, until they are known to be complete without a failure. The
- * last one is kept, because the launch's caller may still request it. */
-typedef struct bindless_events {
-    bindless_lock_t *lock;
-    cl_event *events;
-    cl_uint count;
-    cl_uint capacity;
-    cl_uint most;  /* number of events that triggers a release of complete ones */
-    cl_event told; /* an event whose failure was reported */
-} bindless_events_t;
-
-/* A repeated launch. */
+/* A prepared launch. */
 typedef struct bindless_launch {
-    cl_command_queue queue;
+    bindless_queue_t *queue;
     bindless_kernel_t *kernel;
     const bindless_range_t *range;
     const char *values;
-    bindless_events_t *events;
 } bindless_launch_t;
 
-static int bindless_submit(const void *launch);
+/* Kinds of copies. */
+enum {
+    BINDLESS_WRITE_IMAGE,
+    BINDLESS_READ_IMAGE,
+    BINDLESS_BUFFER_TO_IMAGE,
+    BINDLESS_IMAGE_TO_BUFFER,
+    BINDLESS_COPY_IMAGE,
+    BINDLESS_COPY_UNIFIED,
+    BINDLESS_COPY_SHARED_VIRTUAL,
+    BINDLESS_WRITE_BUFFER,
+    BINDLESS_READ_BUFFER,
+    BINDLESS_COPY_BUFFER
+};
+
+/* One side of a copy. */
+typedef struct bindless_side {
+    uint64_t place;   /* a cl_mem, or an address */
+    size_t origin[3]; /* of an image, in pixels */
+    size_t offset;    /* into a buffer, in bytes */
+} bindless_side_t;
+
+/* A copy as one command. */
+typedef struct bindless_copy {
+    int kind;
+    bindless_side_t source;
+    bindless_side_t target;
+    size_t region[3]; /* pixels of an image */
+    size_t row;       /* bytes between rows and between slices of memory next to an image */
+    size_t slice;
+    size_t nbytes;    /* of a copy without images */
+    bindless_queue_t *queue; /* of a prepared copy, as the next one */
+    const bindless_context_t *context;
+    uint64_t numbers; /* images from this one on are numbers for foreign images */
+} bindless_copy_t;
+
+static int bindless_submit_launch(const void *launch);
+static int bindless_submit_copy(const void *copy);
+
 static cl_int bindless_enqueue(bindless_kernel_t *kernel, cl_command_queue queue, const bindless_range_t *range,
                                const char *values, const bindless_settings_t *settings, cl_uint count,
                                const cl_event *waits, cl_event *event);
-static void *bindless_allocate_shared_virtual(bindless_lock_t *lock, cl_context context, cl_svm_mem_flags flags,
-                                              size_t size, cl_uint alignment);
-static void bindless_free_shared_virtual(bindless_lock_t *lock, cl_context context, void *memory);
+static cl_int bindless_enqueue_copy(const bindless_copy_t *copy, cl_command_queue queue, cl_uint count,
+                                    const cl_event *waits, cl_event *event);
+static void *bindless_allocate_shared_virtual(bindless_context_t *context, cl_svm_mem_flags flags, size_t size,
+                                              cl_uint alignment);
+static void bindless_free_shared_virtual(bindless_context_t *context, void *memory);
+static void bindless_end_shared_virtual(bindless_context_t *context);
 
-static void bindless_ask_events(cl_uint count, const cl_event *events, cl_int *statuses);
-static cl_event bindless_events_last(bindless_events_t *events);
-static cl_uint bindless_events_pending(bindless_events_t *events, int last, cl_event *pending, cl_uint most);
-static cl_uint bindless_events_failed(bindless_events_t *events, cl_event *failed, cl_uint most);
-static void bindless_events_tell(bindless_events_t *events, cl_event event);
-static void bindless_events_clear(bindless_events_t *events);
+/* From now on, in the child of a fork, no function here calls the driver. */
+static void bindless_after_fork(void);
+
+/* Returns the event as a number, with the caller's reference, after flushing the queue and recording the event. */
+static uint64_t bindless_note(bindless_queue_t *queue, cl_event event);
+static int bindless_event_release(void *event);
+static int bindless_event_query(const void *event);
+static int bindless_queue_wait(const void *queue, int questions);
+static cl_uint bindless_poll(cl_uint count, cl_event *events, uint64_t nanoseconds);
+static cl_uint bindless_events_pending(bindless_queue_t *queue, cl_event *pending, cl_uint most);
+static cl_uint bindless_events_failed(bindless_queue_t *queue, cl_event *failed, cl_uint most);
+static void bindless_events_tell(bindless_queue_t *queue, uint64_t event);
+static void bindless_events_clear(bindless_queue_t *queue);

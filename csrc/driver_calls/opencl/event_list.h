@@ -1,4 +1,4 @@
-/* Events of a queue's launches, kept until they are known to be complete without a failure: no other code may query
+/* Events of a queue's commands, kept until they are known to be complete without a failure: no other code may query
    their status. */
 #ifndef BINDLESS_OPENCL_EVENTS_H
 #define BINDLESS_OPENCL_EVENTS_H
@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "../../reference/platform/threads.h"
-#include "opencl/declarations.h"
 
 struct bindless_lock {
     blr_mutex_t mutex;
@@ -27,6 +26,15 @@ static void bindless_lock_destroy(bindless_lock_t *lock)
     free(lock);
 }
 
+static int bindless_in_child;
+
+static void bindless_after_fork(void)
+{
+    bindless_in_child = 1;
+}
+
+/* ---- single events */
+
 /* Returns CL_COMPLETE, a positive number for an incomplete command, or the negative error code of the command or the
    query. */
 static cl_int bindless_ask_event(cl_event event)
@@ -36,159 +44,197 @@ static cl_int bindless_ask_event(cl_event event)
     return result == CL_SUCCESS ? status : result;
 }
 
-static void bindless_ask_events(cl_uint count, const cl_event *events, cl_int *statuses)
+/* Queries events until all commands have ended, or a time has passed. Returns the number of incomplete ones, which
+   then come first. */
+static cl_uint bindless_poll(cl_uint count, cl_event *events, uint64_t nanoseconds)
 {
-    for (cl_uint i = 0; i < count; i++) {
-        statuses[i] = bindless_ask_event(events[i]);
-    }
+    uint64_t end = blr_clock_now() + nanoseconds;
+    do {
+        cl_uint left = 0;
+        for (cl_uint i = 0; i < count; i++) {
+            if (bindless_ask_event(events[i]) > CL_COMPLETE) {
+                events[left++] = events[i];
+            }
+        }
+        count = left;
+    } while (count > 0 && blr_clock_now() < end);
+    return count;
 }
 
-/* Releases complete events except the last one; the lock is held. */
-static void bindless_events_prune(bindless_events_t *kept)
+static int bindless_event_release(void *event)
 {
-    cl_uint left = 0;
-    for (cl_uint i = 0; i < kept->count; i++) {
-        if (i + 1 < kept->count && bindless_ask_event(kept->events[i]) == CL_COMPLETE) {
-            clReleaseEvent(kept->events[i]);
+    return bindless_in_child ? CL_SUCCESS : clReleaseEvent((cl_event)event);
+}
+
+/* Returns 0 for a complete command, INT32_MIN while it is incomplete, else the error of the command. */
+static int bindless_event_query(const void *event)
+{
+    cl_event native = (cl_event)(uintptr_t)event;
+    cl_int status = bindless_ask_event(native);
+    return status > CL_COMPLETE ? INT32_MIN : status;
+}
+
+/* ---- the list */
+
+/* Releases the events of commands that are complete without a failure, newest first; with `until_pending`, up to the
+   first incomplete one. Returns whether there is an incomplete one. The lock is held. */
+static int bindless_events_prune(bindless_queue_t *queue, int until_pending)
+{
+    int pending = 0;
+    cl_uint i = queue->count, left;
+    for (left = i; i > 0 && !(pending && until_pending); i--) {
+        cl_event event = queue->events[i - 1];
+        cl_int status = bindless_ask_event(event);
+        pending = pending || status > CL_COMPLETE;
+        if (status == CL_COMPLETE) {
+            clReleaseEvent(event);
         } else {
-            kept->events[left++] = kept->events[i];
+            queue->events[--left] = event; /* the kept events move to the end */
         }
     }
-    kept->count = left;
+    if (left > i) {
+        memmove(queue->events + i, queue->events + left, (queue->count - left) * sizeof *queue->events);
+        queue->count -= left - i;
+    }
+    return pending;
 }
 
-/* Reserves room for one more event; the limit becomes twice the number of remaining events, so that queries stay
-   rare. */
-static int bindless_events_reserve(bindless_events_t *kept)
+/* Makes room for one more event; the limit becomes twice the number of remaining events, so that queries stay rare.
+   The lock is held. */
+static int bindless_events_grow(bindless_queue_t *queue)
 {
-    int there = 1;
-    blr_mutex_lock(&kept->lock->mutex);
-    if (kept->count >= kept->most) {
-        bindless_events_prune(kept);
-        kept->most = kept->count < 128 ? 256 : 2 * kept->count;
+    if (queue->count >= queue->most) {
+        (void)bindless_events_prune(queue, 0);
+        queue->most = 2 * queue->count < queue->least ? queue->least : 2 * queue->count;
     }
-    if (kept->count == kept->capacity) {
-        cl_uint capacity = kept->capacity < 128 ? 256 : 2 * kept->capacity;
-        cl_event *events = realloc(kept->events, capacity * sizeof *events);
-        there = events != NULL;
-        if (there) {
-            kept->events = events;
-            kept->capacity = capacity;
+    if (queue->count == queue->capacity) {
+        cl_uint capacity = queue->capacity < 32 ? 32 : 2 * queue->capacity;
+        cl_event *events = realloc(queue->events, capacity * sizeof *events);
+        if (events == NULL) {
+            return 0;
         }
+        queue->events = events;
+        queue->capacity = capacity;
     }
-    blr_mutex_unlock(&kept->lock->mutex);
-    return there;
+    return 1;
 }
 
-/* Takes ownership of the reference. The room was reserved: one thread at a time submits to a queue. */
-static void bindless_events_add(bindless_events_t *kept, cl_event event)
+static uint64_t bindless_note(bindless_queue_t *queue, cl_event event)
 {
-    blr_mutex_lock(&kept->lock->mutex);
-    kept->events[kept->count++] = event;
-    blr_mutex_unlock(&kept->lock->mutex);
-}
-
-/* Returns the last event with a new reference; NULL if there is none. */
-static cl_event bindless_events_last(bindless_events_t *kept)
-{
-    cl_event last = NULL;
-    blr_mutex_lock(&kept->lock->mutex);
-    if (kept->count > 0) {
-        last = kept->events[kept->count - 1];
-        clRetainEvent(last);
+    (void)clFlush(queue->handle); /* the event reports a failure of the command */
+    blr_mutex_lock(&queue->lock->mutex);
+    int recorded = bindless_events_grow(queue);
+    if (recorded) {
+        clRetainEvent(event);
+        queue->events[queue->count++] = event;
     }
-    blr_mutex_unlock(&kept->lock->mutex);
-    return last;
+    blr_mutex_unlock(&queue->lock->mutex);
+    if (!recorded) { /* without memory for its event, the command is complete before anyone asks */
+        clWaitForEvents(1, &event);
+    }
+    return (uint64_t)(uintptr_t)event;
 }
 
-/* Counts incomplete events, and returns up to `most` of them, last ones first, each with a new reference. With
- * `last`, looks at the last event only: the others of an in-order queue are complete before it. With most 0, the
- * count stops at 1. */
-static cl_uint bindless_events_pending(bindless_events_t *kept, int last, cl_event *pending, cl_uint most)
+/* Returns the result of a prepared command's submission, after recording its event. */
+static cl_int bindless_submitted(bindless_queue_t *queue, cl_int result)
+{
+    if (result == CL_SUCCESS) {
+        (void)bindless_note(queue, queue->made);
+    }
+    return result;
+}
+
+/* Returns whether a prepared command can be submitted without Python: the host waits for events of other contexts. */
+static int bindless_takes_commands(const bindless_queue_t *queue, const bindless_context_t *context)
+{
+    int takes = queue->handle != NULL && !context->away && !bindless_in_child;
+    for (uint64_t i = 0; takes && i < queue->wait_count; i++) {
+        cl_context home = NULL;
+        takes = clGetEventInfo(queue->waits[i], CL_EVENT_CONTEXT, sizeof home, &home, NULL) == CL_SUCCESS &&
+                home == context->handle;
+    }
+    return takes;
+}
+
+/* Returns 0 when all commands are complete, with or without a failure, and INT32_MIN when not, after at most
+   `questions` queries. */
+static int bindless_queue_wait(const void *native, int questions)
+{
+    bindless_queue_t *queue = (bindless_queue_t *)(uintptr_t)native;
+    int pending = 1;
+    for (int i = 0; pending && i < questions; i++) {
+        blr_mutex_lock(&queue->lock->mutex);
+        pending = bindless_events_prune(queue, 1);
+        blr_mutex_unlock(&queue->lock->mutex);
+    }
+    return pending ? INT32_MIN : 0;
+}
+
+/* Returns the number of incomplete events, and up to `most` of them, each with a new reference. */
+static cl_uint bindless_events_pending(bindless_queue_t *queue, cl_event *pending, cl_uint most)
 {
     cl_uint found = 0;
-    blr_mutex_lock(&kept->lock->mutex);
-    for (cl_uint i = kept->count; i > 0; i--) {
-        if (bindless_ask_event(kept->events[i - 1]) > CL_COMPLETE) {
+    blr_mutex_lock(&queue->lock->mutex);
+    for (cl_uint i = 0; i < queue->count; i++) {
+        if (bindless_ask_event(queue->events[i]) > CL_COMPLETE) {
             if (found < most) {
-                pending[found] = kept->events[i - 1];
+                pending[found] = queue->events[i];
                 clRetainEvent(pending[found]);
             }
             found++;
         }
-        if (last || (most == 0 && found > 0)) {
+    }
+    blr_mutex_unlock(&queue->lock->mutex);
+    return found;
+}
+
+/* Moves up to `most` events of failed commands from the list to the caller, and releases complete ones. */
+static cl_uint bindless_events_failed(bindless_queue_t *queue, cl_event *failed, cl_uint most)
+{
+    cl_uint found = 0, left = 0;
+    blr_mutex_lock(&queue->lock->mutex);
+    for (cl_uint i = 0; i < queue->count; i++) {
+        cl_event event = queue->events[i];
+        cl_int status = bindless_ask_event(event);
+        if (status == CL_COMPLETE) {
+            clReleaseEvent(event);
+        } else if (status < CL_COMPLETE && found < most) {
+            failed[found++] = event;
+        } else {
+            queue->events[left++] = event;
+        }
+    }
+    queue->count = left;
+    blr_mutex_unlock(&queue->lock->mutex);
+    return found;
+}
+
+/* Releases an event, whose failure is reported. */
+static void bindless_events_tell(bindless_queue_t *queue, uint64_t number)
+{
+    blr_mutex_lock(&queue->lock->mutex);
+    for (cl_uint i = 0; i < queue->count; i++) {
+        if ((uint64_t)(uintptr_t)queue->events[i] == number) {
+            clReleaseEvent(queue->events[i]);
+            memmove(queue->events + i, queue->events + i + 1, (queue->count - i - 1) * sizeof *queue->events);
+            queue->count--;
             break;
         }
     }
-    blr_mutex_unlock(&kept->lock->mutex);
-    return found;
-}
-
-/* Returns up to `most` events with an unreported failure, each with a new reference, and releases complete and
-   reported ones. */
-static cl_uint bindless_events_failed(bindless_events_t *kept, cl_event *failed, cl_uint most)
-{
-    cl_uint found = 0, left = 0;
-    blr_mutex_lock(&kept->lock->mutex);
-    for (cl_uint i = 0; i < kept->count; i++) {
-        cl_event event = kept->events[i];
-        int last = i + 1 == kept->count;
-        cl_int status = bindless_ask_event(event);
-        if (status < CL_COMPLETE && event != kept->told) {
-            if (found == most) { /* left for the next call */
-                kept->events[left++] = event;
-                continue;
-            }
-            clRetainEvent(event);
-            failed[found++] = event;
-            if (last) {
-                kept->told = event;
-            }
-        }
-        if (last || status > CL_COMPLETE) {
-            kept->events[left++] = event;
-        } else {
-            if (event == kept->told) {
-                kept->told = NULL;
-            }
-            clReleaseEvent(event);
-        }
-    }
-    kept->count = left;
-    blr_mutex_unlock(&kept->lock->mutex);
-    return found;
-}
-
-/* Marks the failure of an event as reported, so that it is reported once. */
-static void bindless_events_tell(bindless_events_t *kept, cl_event event)
-{
-    cl_uint left = 0;
-    blr_mutex_lock(&kept->lock->mutex);
-    for (cl_uint i = 0; i < kept->count; i++) {
-        if (kept->events[i] == event && i + 1 < kept->count) {
-            clReleaseEvent(event);
-        } else {
-            if (kept->events[i] == event) {
-                kept->told = event;
-            }
-            kept->events[left++] = kept->events[i];
-        }
-    }
-    kept->count = left;
-    blr_mutex_unlock(&kept->lock->mutex);
+    blr_mutex_unlock(&queue->lock->mutex);
 }
 
 /* Releases all events. */
-static void bindless_events_clear(bindless_events_t *kept)
+static void bindless_events_clear(bindless_queue_t *queue)
 {
-    blr_mutex_lock(&kept->lock->mutex);
-    for (cl_uint i = 0; i < kept->count; i++) {
-        clReleaseEvent(kept->events[i]);
+    blr_mutex_lock(&queue->lock->mutex);
+    for (cl_uint i = 0; i < queue->count; i++) {
+        clReleaseEvent(queue->events[i]);
     }
-    free(kept->events);
-    kept->events = NULL;
-    kept->count = kept->capacity = 0;
-    blr_mutex_unlock(&kept->lock->mutex);
+    free(queue->events);
+    queue->events = NULL;
+    queue->count = queue->capacity = 0;
+    blr_mutex_unlock(&queue->lock->mutex);
 }
 
 #endif

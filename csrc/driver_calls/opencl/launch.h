@@ -1,5 +1,5 @@
-/* A launch as one call: sets the changed arguments, enqueues the kernel and flushes the queue. In Python every call
- * and every converted argument takes time, and a lock would be held meanwhile. */
+/* A launch as one call: sets the changed arguments and enqueues the kernel. In Python every call and every converted
+ * argument takes time, and a lock would be held meanwhile. */
 #ifndef BINDLESS_OPENCL_LAUNCH_H
 #define BINDLESS_OPENCL_LAUNCH_H
 
@@ -33,13 +33,37 @@ static int bindless_is_object(const bindless_kernel_t *kernel, const bindless_ar
     return argument->kind == BINDLESS_OBJECT || address >= kernel->numbers;
 }
 
+/* The place of an argument's number in the kernel's cache. */
+static bindless_object_t *bindless_object_row(bindless_kernel_t *kernel, cl_uint index, uint64_t number)
+{
+    return &kernel->objects[(2 * number + index) % BINDLESS_OBJECTS];
+}
+
+static void bindless_remember_object(bindless_kernel_t *kernel, cl_uint index, const char *value, const void *object)
+{
+    bindless_object_t row = {0, kernel->context->generation, index, 1, NULL};
+    memcpy(&row.number, value, sizeof row.number);
+    if (object != NULL) {
+        memcpy(&row.object, object, sizeof row.object);
+    }
+    *bindless_object_row(kernel, index, row.number) = row;
+}
+
+/* Returns the address of the driver object that Python found for a number; NULL where it has to find it. */
+static const void *bindless_known_object(bindless_kernel_t *kernel, cl_uint index, const char *value)
+{
+    uint64_t number = 0;
+    memcpy(&number, value, sizeof number);
+    const bindless_object_t *row = bindless_object_row(kernel, index, number);
+    int known = row->known && row->number == number && row->index == index && row->generation == kernel->context->generation;
+    return known ? &row->object : NULL;
+}
+
 /* Sets the changed arguments; the lock is held. */
 static cl_int bindless_set_changed(bindless_kernel_t *kernel, const char *values)
 {
-    int known = kernel->known && kernel->generation == *kernel->now;
-    if (!known && kernel->listed) {
-        return BINDLESS_IN_PYTHON;
-    }
+    uint64_t generation = kernel->context->generation;
+    int known = kernel->known && kernel->generation == generation;
     kernel->known = 0;
     for (cl_uint i = 0; i < kernel->count; i++) {
         const bindless_argument_t *argument = &kernel->arguments[i];
@@ -47,39 +71,42 @@ static cl_int bindless_set_changed(bindless_kernel_t *kernel, const char *values
         if (known && memcmp(kernel->values + argument->offset, value, argument->size) == 0) {
             continue;
         }
+        cl_int result;
         if (bindless_is_object(kernel, argument, value)) {
-            return BINDLESS_IN_PYTHON;
+            const void *object = bindless_known_object(kernel, i, value);
+            if (object == NULL) {
+                return BINDLESS_IN_PYTHON;
+            }
+            result = clSetKernelArg(kernel->kernel, i, sizeof object, object);
+        } else {
+            result = bindless_set_argument(kernel->kernel, i, argument->kind, argument->size, value);
         }
-        cl_int result = bindless_set_argument(kernel->kernel, i, argument->kind, argument->size, value);
         if (result != CL_SUCCESS) {
             return result;
         }
     }
     memcpy(kernel->values, values, kernel->size);
     kernel->known = 1;
-    kernel->generation = *kernel->now;
+    kernel->generation = generation;
     return CL_SUCCESS;
 }
 
 /* Sets all arguments as Python resolved them, and records their values if they are plain bytes; the lock is held. */
 static cl_int bindless_set_all(bindless_kernel_t *kernel, const char *values, const bindless_settings_t *settings)
 {
-    if (settings->generation != *kernel->now) {
+    if (settings->generation != kernel->context->generation) {
         return BINDLESS_IN_PYTHON;
     }
     kernel->known = 0;
-    if (settings->listed > 0) {
-        cl_int result = clSetKernelExecInfo(kernel->kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS,
-                                            settings->listed * sizeof *settings->list, settings->list);
-        if (result != CL_SUCCESS) {
-            return result;
-        }
-    }
     for (cl_uint i = 0; i < settings->count; i++) {
         const bindless_setting_t *row = &settings->rows[i];
         cl_int result = bindless_set_argument(kernel->kernel, i, row->kind, row->size, row->value);
         if (result != CL_SUCCESS) {
             return result;
+        }
+        const bindless_argument_t *argument = values == NULL ? NULL : &kernel->arguments[i];
+        if (argument != NULL && bindless_is_object(kernel, argument, values + argument->offset)) {
+            bindless_remember_object(kernel, i, values + argument->offset, row->value);
         }
     }
     if (values != NULL) {
@@ -90,55 +117,49 @@ static cl_int bindless_set_all(bindless_kernel_t *kernel, const char *values, co
     return CL_SUCCESS;
 }
 
+/* Gives the kernel the context's list of shared virtual memory, if it has changed; the lock is held. */
+static cl_int bindless_set_list(bindless_kernel_t *kernel)
+{
+    const bindless_context_t *context = kernel->context;
+    if (!kernel->listed || kernel->changes == context->changes) {
+        return CL_SUCCESS;
+    }
+    cl_int result = clSetKernelExecInfo(kernel->kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS,
+                                        context->count * sizeof *context->list, context->list);
+    if (result == CL_SUCCESS) {
+        kernel->changes = context->changes;
+    }
+    return result;
+}
+
 static cl_int bindless_enqueue(bindless_kernel_t *kernel, cl_command_queue queue, const bindless_range_t *range,
                                const char *values, const bindless_settings_t *settings, cl_uint count,
                                const cl_event *waits, cl_event *event)
 {
     blr_mutex_lock(&kernel->lock->mutex);
-    cl_int result = settings != NULL ? bindless_set_all(kernel, values, settings) : bindless_set_changed(kernel, values);
+    cl_int result = settings != NULL && settings->foreign ? CL_SUCCESS : bindless_set_list(kernel);
+    if (result == CL_SUCCESS) {
+        result = settings != NULL ? bindless_set_all(kernel, values, settings) : bindless_set_changed(kernel, values);
+    }
     if (result == CL_SUCCESS) {
         result = clEnqueueNDRangeKernel(queue, kernel->kernel, range->dimensions, range->offset, range->whole,
                                         range->grouped ? range->group : NULL, count, waits, event);
     }
     blr_mutex_unlock(&kernel->lock->mutex);
-    if (result == CL_SUCCESS) {
-        (void)clFlush(queue); /* the event reports a failure of the command */
-    }
     return result;
 }
 
-/* Submits a repeated launch; its event is the last one of the queue. */
-static int bindless_submit(const void *description)
+static int bindless_submit_launch(const void *description)
 {
     const bindless_launch_t *launch = description;
-    if (!bindless_events_reserve(launch->events)) {
-        return CL_OUT_OF_HOST_MEMORY;
+    bindless_queue_t *queue = launch->queue;
+    if (!bindless_takes_commands(queue, launch->kernel->context)) {
+        return BINDLESS_IN_PYTHON;
     }
-    cl_event event = NULL;
-    cl_int result =
-        bindless_enqueue(launch->kernel, launch->queue, launch->range, launch->values, NULL, 0, NULL, &event);
-    if (result == CL_SUCCESS) {
-        bindless_events_add(launch->events, event);
-    }
-    return result;
-}
-
-/* One at a time: NVIDIA's driver fails an allocation during the end of another. */
-static void *bindless_allocate_shared_virtual(bindless_lock_t *lock, cl_context context, cl_svm_mem_flags flags,
-                                              size_t size, cl_uint alignment)
-{
-    blr_mutex_lock(&lock->mutex);
-    void *memory = clSVMAlloc(context, flags, size, alignment);
-    blr_mutex_unlock(&lock->mutex);
-    return memory;
-}
-
-/* No launch may list the memory meanwhile: drivers read listed memory. */
-static void bindless_free_shared_virtual(bindless_lock_t *lock, cl_context context, void *memory)
-{
-    blr_mutex_lock(&lock->mutex);
-    clSVMFree(context, memory);
-    blr_mutex_unlock(&lock->mutex);
+    cl_uint count = (cl_uint)queue->wait_count;
+    const cl_event *waits = count > 0 ? queue->waits : NULL;
+    return bindless_submitted(queue, bindless_enqueue(launch->kernel, queue->handle, launch->range, launch->values,
+                                                      NULL, count, waits, &queue->made));
 }
 
 #endif

@@ -12,7 +12,10 @@ enum { DEVICE_NOT_FOUND = -1, EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST = -14, E
 static int lost; /* what every call gives that needs the device; 0 while it is there */
 static int absent;
 
+static unsigned releases; /* number of calls of clReleaseEvent */
+
 void lose(int result) { lost = result; }
+unsigned event_releases(void) { return releases; }
 void have_no_device(void) { absent = 1; }
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
@@ -67,6 +70,12 @@ int clGetEventInfo(handle event, unsigned name, size_t size, void *value,
     if (!result && lost && name == EVENT_COMMAND_EXECUTION_STATUS && value && *(int *)value > 0)
         *(int *)value = lost;
     return result;
+}
+
+int clReleaseEvent(handle event)
+{
+    releases++;
+    return NEXT(clReleaseEvent)(event);
 }
 
 int clWaitForEvents(unsigned count, const handle *events)

@@ -11,13 +11,18 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.backends.opencl import copy as _copy
+from bindless.backends.opencl import copy_command
 from bindless.drivers import opencl as driver
 
 pytestmark = pytest.mark.opencl
 
 NBYTES = 1 << 20
-_WORK = re.compile(r"clEnqueue(?!Marker|Barrier)|clCreate(Buffer|Image|SubBuffer)|MemAlloc|clSVMAlloc")
+_WORK = re.compile(r"bindless_enqueue|clEnqueue(?!Marker|Barrier)|clCreate(Buffer|Image|SubBuffer)|MemAlloc|allocate")
+_KINDS = {
+    value: name
+    for name, value in vars(driver.lib).items()
+    if re.match(r"BINDLESS_(WRITE|READ|COPY|BUFFER_TO|IMAGE_TO)_", name)
+}
 
 
 class Counted:
@@ -32,7 +37,10 @@ class Counted:
             return found
 
         def call(*arguments: Any) -> Any:
-            self.calls.append((name, {value for value in arguments if isinstance(value, int)}))
+            if name == "bindless_enqueue_copy":
+                self.calls.append((_KINDS[arguments[0].kind], {arguments[0].nbytes, *arguments[0].region}))
+            else:
+                self.calls.append((name, {value for value in arguments if isinstance(value, int)}))
             return found(*arguments)
 
         return call
@@ -57,7 +65,7 @@ def test_copies_of_memory_are_one_command(cl: bl.Device, cl_queue: bl.Queue, cou
         cl_queue.memcpy(dst, src, NBYTES).wait()
         assert len(counted.calls) == 1, counted.calls
         ((name, numbers),) = counted.calls
-        assert re.fullmatch(r"clEnqueue(MemcpyINTEL|SVMMemcpy|CopyBuffer|ReadBuffer|WriteBuffer)", name)
+        assert re.fullmatch(r"BINDLESS_(COPY_(UNIFIED|SHARED_VIRTUAL|BUFFER)|(READ|WRITE)_BUFFER)", name)
         assert NBYTES in numbers
     assert np.array_equal(back, host)
 
@@ -68,9 +76,9 @@ def test_copies_of_images_are_one_command(cl: bl.Device, cl_queue: bl.Queue, cou
     back = np.empty_like(host)
     with bl.ImageMem(desc, cl_queue) as first, bl.ImageMem(desc, cl_queue) as second:
         copies: tuple[tuple[str, Callable[[], bl.Event]], ...] = (
-            ("clEnqueueWriteImage", lambda: cl_queue.ext_oneapi_copy(host, first)),
-            ("clEnqueueCopyImage", lambda: cl_queue.ext_oneapi_copy(first, second)),
-            ("clEnqueueReadImage", lambda: cl_queue.ext_oneapi_copy(second, back)),
+            ("BINDLESS_WRITE_IMAGE", lambda: cl_queue.ext_oneapi_copy(host, first)),
+            ("BINDLESS_COPY_IMAGE", lambda: cl_queue.ext_oneapi_copy(first, second)),
+            ("BINDLESS_READ_IMAGE", lambda: cl_queue.ext_oneapi_copy(second, back)),
         )
         for expected, copy in copies:
             counted.calls.clear()
@@ -87,18 +95,17 @@ class Strict:
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(driver.lib, name)
-        if name not in ("clEnqueueReadImage", "clEnqueueWriteImage"):
+        if name != "bindless_enqueue_copy":
             return found
 
-        def call(
-            queue: Any, image: Any, blocking: int, origin: Any, region: Any, row: int, between: int, *rest: Any
-        ) -> Any:
-            slot = driver.ffi.new("size_t *")
+        def call(copy: Any, *command: Any) -> Any:
+            side = {"BINDLESS_WRITE_IMAGE": copy.target, "BINDLESS_READ_IMAGE": copy.source}[_KINDS[copy.kind]]
+            slot, image = driver.ffi.new("size_t *"), driver.ffi.cast("cl_mem", side.place)
             driver.lib.clGetImageInfo(image, driver.lib.CL_IMAGE_ELEMENT_SIZE, 8, slot, driver.ffi.NULL)
-            self.pitches.append((row, between))
-            if between % (row or region[0] * slot[0]):
+            self.pitches.append((copy.row, copy.slice))
+            if copy.slice % (copy.row or copy.region[0] * slot[0]):
                 return driver.lib.CL_INVALID_VALUE
-            return found(queue, image, blocking, origin, region, row, between, *rest)
+            return found(copy, *command)
 
         return call
 
@@ -116,7 +123,7 @@ def test_slices_with_gaps(
 ) -> None:
     """One command copies regions of any shape between arrays and images, on a driver that is strict about pitches."""
     strict = Strict()
-    monkeypatch.setattr(_copy, "lib", strict)
+    monkeypatch.setattr(copy_command, "lib", strict)
     desc = bl.ImageDescriptor(6, 4, num_channels=channels, channel_type="unsigned_int8", **kind)
     pixels = np.random.default_rng(5).integers(0, 256, desc.shape).astype("u1").reshape(5, 4, 6, channels)
     larger = np.random.default_rng(6).integers(0, 256, (6, 7, 9, channels)).astype("u1")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,8 @@ import pytest
 
 import bindless as bl
 from bindless.backends.opencl import memory
-from bindless.backends.opencl import queue as _queue
 from bindless.backends.opencl.context import Context
-from bindless.backends.opencl.event import Event
+from bindless.backends.opencl.event import Event, address_of
 from bindless.backends.opencl.queue import Queue
 from bindless.drivers import opencl as driver
 from bindless.model.enums import UsmKind
@@ -34,51 +33,87 @@ def native(cl: bl.Device) -> Iterator[tuple[Context, Queue]]:
     context.close()
 
 
-def gate(context: Context) -> Event:
-    """A user event, completed by the test."""
+def user_event(context: Context) -> Any:
+    """An event that is completed by the test."""
     slot = ffi.new("cl_int *")
     made = lib.clCreateUserEvent(context.handle, slot)
     driver.check(slot[0], "clCreateUserEvent")
-    return Event(made, "gate", False)
+    return made
 
 
-@pytest.mark.timeout(60)
-@pytest.mark.parametrize("call", ["_prune", "_raise_failures"])
-def test_letting_go_of_events_is_entered_again(native: Any, call: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_queue_keeps_incomplete_and_failed_events(native: Any) -> None:
+    """Complete ones are released once the number of events reaches the limit, and as soon as the queue is idle."""
     context, queue = native
-    done, held = gate(context), gate(context)
-    lib.clSetUserEventStatus(done.handle, lib.CL_COMPLETE)
-    for event in (done, held):
-        queue.note(event)
-    asked, late = _queue.statuses_of, []
+    handles = [user_event(context) for _ in range(600)]
+    for handle in handles:
+        lib.clRetainEvent(handle)
+        queue.note(handle)  # the event object is dropped at once
+        if handle not in (handles[0], handles[-1], handles[300]):
+            lib.clSetUserEventStatus(handle, lib.CL_COMPLETE)
+    assert 3 <= queue.state.count < 300
+    lib.clSetUserEventStatus(handles[300], lib.CL_OUT_OF_RESOURCES)
+    assert not queue.is_idle()
+    for handle in (handles[0], handles[-1]):
+        lib.clSetUserEventStatus(handle, lib.CL_COMPLETE)
+    assert queue.is_idle()
+    assert queue.state.count == 1  # the failed one
+    with pytest.raises(bl.SyclRuntimeError):
+        queue.wait()
+    assert queue.state.count == 0
+    for handle in handles:
+        slot = ffi.new("cl_uint *")
+        assert lib.clGetEventInfo(handle, lib.CL_EVENT_REFERENCE_COUNT, 4, slot, ffi.NULL) == 0
+        assert slot[0] == 1
+        lib.clReleaseEvent(handle)
 
-    def asked_again(handles: Sequence[Any]) -> list[int]:
-        found = asked(handles)
-        if not late:  # actions of a finalizer
-            late.append(queue.note(gate(context)))
-            queue._prune()
-            queue._raise_failures()
-        return found
 
-    monkeypatch.setattr(_queue, "statuses_of", asked_again)
-    ended = threading.Event()
+def test_threads_share_the_events_of_a_queue(native: Any) -> None:
+    """Some threads submit, others ask and wait: each failure is reported once."""
+    context, queue = native
+    failed: list[bl.Error] = []
 
-    def work() -> None:
-        getattr(queue, call)()
-        ended.set()
+    def ask() -> None:
+        while working:
+            queue.is_idle()
+            try:
+                queue._raise_failures()
+            except bl.ExceptionList as errors:
+                failed.extend(errors)
+            except bl.Error as error:
+                failed.append(error)
 
-    threading.Thread(target=work, daemon=True).start()
-    assert ended.wait(30), "the queue waits for itself"
-    assert queue.recent == [held, late[0]]
-    for event in (held, late[0]):
-        lib.clSetUserEventStatus(event.handle, lib.CL_COMPLETE)
+    def submit() -> None:
+        for number in range(300):
+            handle = user_event(context)
+            event = queue.note(handle)
+            lib.clSetUserEventStatus(handle, lib.CL_OUT_OF_RESOURCES if number % 10 == 0 else lib.CL_COMPLETE)
+            del event
+
+    working = [True]
+    asking = [threading.Thread(target=ask) for _ in range(2)]
+    submitting = [threading.Thread(target=submit) for _ in range(3)]
+    for thread in (*asking, *submitting):
+        thread.start()
+    for thread in submitting:
+        thread.join()
+    working.clear()
+    for thread in asking:
+        thread.join()
+    try:
+        queue.wait()
+    except bl.ExceptionList as errors:
+        failed.extend(errors)
+    except bl.Error as error:
+        failed.append(error)
+    assert len(failed) == 3 * 30
+    assert queue.state.count == 0
 
 
 def test_a_command_that_a_finalizer_submits_in_between_counts(native: Any) -> None:
     """The queue is idle, and memory is freed, once every command is complete, in whatever order they were recorded."""
     context, queue = native
     address = memory.allocate(context, None, UsmKind.device, 64)
-    first, second = gate(context), gate(context)
+    first, second = (Event(address_of(user_event(context))) for _ in range(2))
 
     def command(handle: Any, count: int, waits: Any, event: Any) -> int:
         result = lib.clEnqueueMarkerWithWaitList(handle, count, waits, event)

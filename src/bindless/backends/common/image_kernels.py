@@ -162,7 +162,7 @@ def arrays_of(call: ImageCall) -> dict[str, int]:
 
 
 def address_places(
-    call: ImageCall, name: str, parameters: Sequence[int]
+    call: ImageCall, name: str, parameters: Sequence[int | None]
 ) -> tuple[tuple[int | None, ...], tuple[int, ...]]:
     """``places`` and ``sizes`` of a prepared call, from the address of each parameter of its kernel."""
     position = dict(zip(parameters_of(name)[0], parameters))

@@ -383,7 +383,7 @@ class _ForeignKernel(Kernel):
         if arguments:
             return super().find(arguments)
         settings = ffi.new("bindless_settings_t *")  # of none
-        settings.generation = self.context.now[0]
+        settings.generation, settings.foreign = self.context.state.generation, True
         return (), settings, None
 
 

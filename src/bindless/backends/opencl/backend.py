@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...core._submission import Lane
 from ...drivers import opencl as driver
 from ...model.enums import Backend, Ownership
 from ...model.native_handle import NativeHandle
@@ -100,8 +101,8 @@ class OpenCLBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Absent
     def queue_ends(self, queue: Queue) -> Sequence[Event]:
         return queue.ends()
 
-    def queue_lanes(self, queue: Queue) -> None:
-        return None
+    def queue_lanes(self, queue: Queue) -> tuple[Lane, ...]:
+        return (queue,)
 
     # ------------------------------------------------------------------ events
 
@@ -131,7 +132,9 @@ class OpenCLBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Absent
     create_unsampled_image_usm = staticmethod(image_handle.create_unsampled_image_usm)
     destroy_image = staticmethod(image_handle.destroy_image)
     copy_image = staticmethod(_copy.copy_image)
+    prepare_copy = staticmethod(_copy.prepare_copy)
     image_call = staticmethod(image_functions.image_call)
+    prepare_image_call = staticmethod(image_functions.prepare_image_call)
 
     # ------------------------------------------------------------------ modules and kernels
 
@@ -216,6 +219,8 @@ class OpenCLBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Absent
     # ------------------------------------------------------------------ optional groups, all of methods above
 
     partitioning = OwnMethods()
+    prepared_copies = OwnMethods()
+    prepared_image_calls = OwnMethods()
     unordered_batches = OwnMethods()
     linking = OwnMethods()
     external_memory = OwnMethods()

@@ -85,8 +85,8 @@ class Context:
         whether ``close`` releases its reference.
     allocations
         by address.
-    now
-        its generation, uint64_t *; see ``change``.
+    state
+        bindless_context_t: its generation (see ``change``), and the list of its shared virtual memory.
     images
         image memory by raw handle.
     sampled, unsampled
@@ -101,8 +101,6 @@ class Context:
     launching
         bindless_lock_t, held during the launch of a kernel that lists shared virtual memory, and during the allocation
         and release of such memory; never while Python runs.
-    anchor
-        shared virtual memory for otherwise empty lists; None until its first use.
     handover
         ownership of its external memory objects; None without such objects.
     """
@@ -116,7 +114,8 @@ class Context:
         self.handle = self._create() if native is None else native
         self.owned = owned
         self.allocations: dict[int, Allocation] = {}
-        self.now = ffi.new("uint64_t *")
+        self.state = ffi.new("bindless_context_t *")
+        self.state.handle = self.handle
         self._generations = itertools.count(1)
         self.images: dict[int, ImageStorage] = {}
         self.sampled: dict[int, View] = {}
@@ -124,8 +123,7 @@ class Context:
         self.samplers: dict[tuple[int, int, int], Any] = {}
         self.functions: dict[tuple[Device, str], Kernel] = {}
         self.loading = threading.RLock()
-        self.launching = new_lock()
-        self.anchor: Any = None
+        self.launching = self.state.lock = new_lock()
         self.handover: Handover | None = None
         self._bases: list[int] = []
 
@@ -150,13 +148,12 @@ class Context:
 
     def change(self) -> None:
         """Begin another generation: addresses and handles may have another meaning than in the previous one."""
-        self.now[0] = next(self._generations)
+        self.state.generation = next(self._generations)
 
     def add(self, allocation: Allocation) -> None:
         """Record an allocation."""
         self.allocations[allocation.base] = allocation
         bisect.insort(self._bases, allocation.base)
-        self.change()
 
     def remove(self, address: int) -> Allocation | None:
         """Remove the record of the allocation that begins at an address, if there is one."""
@@ -191,8 +188,6 @@ class Context:
         for sampler in self.samplers.values():
             release(lib.clReleaseSampler(sampler), "clReleaseSampler")
         self.samplers.clear()
-        anchor, self.anchor = self.anchor, None
-        if anchor is not None:
-            lib.bindless_free_shared_virtual(self.launching, native, anchor)
+        lib.bindless_end_shared_virtual(self.state)
         if self.owned:
             release(lib.clReleaseContext(native), "clReleaseContext")

@@ -3,31 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...drivers import opencl as driver
-from ...model.copy_region import CopyRegion, Extent, HostMemory, ImageMemory, UsmMemory
+from ...model.copy_region import CopyRegion, Endpoint, Extent, HostMemory, ImageMemory, UsmMemory
 from ...model.enums import ImageType, UsmKind
 from ...model.image_descriptor import ImageDescriptor
 from ..common.strided_memory import pitches_of, start_of
+from ..contract.prepared_copy import PreparedCopy
 from . import memory_svm
 from .context import Context
+from .copy_command import CopyCommand, copy_pixels
 from .errors import made
-from .event import Event
+from .event import Event, address_of
+from .fork_guard import in_fork
 from .image_format import image_desc, image_format
-from .image_memory import ImageStorage, storage_of
-from .memory import copy, copy_commands, means_of
+from .image_memory import FOREIGN_IMAGES, ImageStorage, storage_of
+from .launch import repeated
+from .memory import copy_commands, means_of
 from .memory_buffers import Temporary
-from .queue import Command, Queue
+from .queue import Queue
 
-__all__ = ["copy_image"]
+__all__ = ["copy_image", "prepare_copy"]
 
 lib, ffi = driver.lib, driver.ffi
 
+_SUBMIT = address_of(ffi.addressof(lib, "bindless_submit_copy"))
+_SOURCE, _TARGET = (ffi.offsetof("bindless_copy_t", name) for name in ("source", "target"))  # and their ``place``
 
-def _sizes(values: Sequence[int]) -> Any:
-    return ffi.new("size_t[3]", values)
+# Kinds of copies with memory, and their driver functions.
+_WRITE_IMAGE = lib.BINDLESS_WRITE_IMAGE, "clEnqueueWriteImage"
+_READ_IMAGE = lib.BINDLESS_READ_IMAGE, "clEnqueueReadImage"
+_FROM_BUFFER = lib.BINDLESS_BUFFER_TO_IMAGE, "clEnqueueCopyBufferToImage"
+_TO_BUFFER = lib.BINDLESS_IMAGE_TO_BUFFER, "clEnqueueCopyImageToBuffer"
+
+_NOWHERE = 0, 0, 0
+
+
+class _Plan(NamedTuple):
+    """The commands of a copy.
+
+    Attributes
+    ----------
+    call
+        driver function, for errors.
+    in_sequence
+        whether each command starts after the one before it.
+    keep
+        objects that the submission needs.
+    """
+
+    commands: list[CopyCommand]
+    call: str
+    in_sequence: bool = False
+    keep: object = None
 
 
 def _is_row_array(desc: ImageDescriptor) -> bool:
@@ -63,35 +92,25 @@ def _rows(region: CopyRegion) -> list[tuple[int, int, int]]:
     ]
 
 
-def _between_memories(queue: Queue, region: CopyRegion, waits: Sequence[Event]) -> Event:
+def _between_memories(queue: Queue, region: CopyRegion) -> _Plan:
     runs = _rows(region)
-    if len(runs) == 1:
-        return copy(queue, *runs[0], waits)
-    context = queue.context
-    commands = [copy_commands(context, *run) for run in runs]
-    if all(len(parts) == 1 for parts in commands):
-        return queue.run_all([parts[0] for parts in commands], "copy", waits, region)
-    events = [queue.run_in_sequence(parts, "copy", waits, region) for parts in commands]
-    return queue.run_all((), "copy", events)
+    commands = [command for run in runs for command in copy_commands(queue.context, *run)]
+    return _Plan(commands, "copy", in_sequence=len(commands) > len(runs))
 
 
 # ---------------------------------------------------------------------- with an image
 
 
-class _Side:
-    """The memory of a copy with an image: host-accessible memory, or a buffer and an offset into it."""
-
-    def __init__(self, context: Context, memory: HostMemory | UsmMemory) -> None:
-        self.address = start_of(memory)
-        self.buffer: Any = None
-        self.offset = 0
-        own = context.allocation_of(self.address)
-        if own is None:
-            return
-        if own.buffer is not None:
-            self.buffer, self.offset = own.buffer, self.address - own.base
-        elif own.kind is UsmKind.device and _is_coarse(context):
-            self.buffer, self.offset = memory_svm.as_buffer(context, own), self.address - own.base
+def _buffer_of(context: Context, address: int) -> tuple[int, int] | None:
+    """Address and offset of the buffer of memory that the host does not access; None for other memory."""
+    own = context.allocation_of(address)
+    if own is None:
+        return None
+    if own.buffer is not None:
+        return address_of(own.buffer), address - own.base
+    if own.kind is UsmKind.device and _is_coarse(context):
+        return address_of(memory_svm.as_buffer(context, own)), address - own.base
+    return None
 
 
 def _is_coarse(context: Context) -> bool:
@@ -101,7 +120,7 @@ def _is_coarse(context: Context) -> bool:
 
 
 def _parts(
-    image: ImageMemory, extent: Extent, row: int, between: int, packed: bool
+    image: ImageMemory, region: CopyRegion, row: int, between: int, packed: bool
 ) -> list[tuple[Extent, Extent, int, int, int]]:
     """Origin, region, memory offset and pitches of the required copies.
 
@@ -116,8 +135,8 @@ def _parts(
     packed
         whether the command supports contiguous memory only.
     """
-    (x, y, z), (width, height, depth) = image.offset, extent
-    desc, line = image.descriptor, width * image.pixel_size
+    extent = width, height, depth = region.extent
+    (x, y, z), desc, line = image.offset, image.descriptor, width * region.pixel_size
     if packed and row != line:
         return [
             (*_region(desc, (x, y + j, z + k), (width, 1, 1)), k * between + j * row, 0, 0)
@@ -133,41 +152,33 @@ def _parts(
     return [(image.offset, extent, 0, between if height == 1 else row, between)]
 
 
-def _with_image(
-    queue: Queue, image: ImageMemory, memory: HostMemory | UsmMemory, region: CopyRegion, waits: Sequence[Event]
-) -> Event:
-    context = queue.context
-    native = storage_of(context, image.handle).handle
-    to_image = image is region.dst
-    side = _Side(context, memory)
-    row, between = pitches_of(memory, region.extent)
-    parts = _parts(image, region.extent, row, between, side.buffer is not None)
-    if side.buffer is not None and _needs_first_layer(queue, image.descriptor):
-        with _FirstLayer(context, storage_of(context, image.handle), region.extent[0]) as first:
-            commands = [
+def _with_image(queue: Queue, image: ImageMemory, memory: HostMemory | UsmMemory, region: CopyRegion) -> _Plan:
+    context, to_image = queue.context, image is region.dst
+    storage = context.images.get(image.handle) or storage_of(context, image.handle)
+    address, (row, between) = start_of(memory), pitches_of(memory, region.extent)
+    own = _buffer_of(context, address)
+    parts = _parts(image, region, row, between, own is not None)
+    if own is None:
+        kind, call = _WRITE_IMAGE if to_image else _READ_IMAGE
+        place, offset = address, 0
+    else:
+        kind, call = _FROM_BUFFER if to_image else _TO_BUFFER
+        place, offset = own
+        if _needs_first_layer(queue, image.descriptor):
+            first = _FirstLayer(context, storage, region.extent[0])
+            sequence = [
                 command
-                for origin, extent, place, *_ in parts
-                for command in first.commands(to_image, side.buffer, side.offset + place, origin, extent)
+                for origin, extent, begin, *_ in parts
+                for command in first.commands(to_image, place, offset + begin, origin, extent)
             ]
-            return queue.run_in_sequence(commands, "clEnqueueCopyImage", waits, region)
-    commands = [_command(native, side, to_image, *part) for part in parts]
-    return queue.run_all(commands, "clEnqueueWriteImage" if to_image else "clEnqueueReadImage", waits, region)
-
-
-def _command(
-    image: Any, side: _Side, to_image: bool, origin: Extent, extent: Extent, place: int, row: int, between: int
-) -> Command:
-    start, size = _sizes(origin), _sizes(extent)
-    if side.buffer is not None:
-        buffer, offset = side.buffer, side.offset + place
-        if to_image:
-            return lambda queue, *events: lib.clEnqueueCopyBufferToImage(
-                queue, buffer, image, offset, start, size, *events
-            )
-        return lambda queue, *events: lib.clEnqueueCopyImageToBuffer(queue, image, buffer, start, size, offset, *events)
-    pointer = ffi.cast("void *", side.address + place)
-    call = lib.clEnqueueWriteImage if to_image else lib.clEnqueueReadImage
-    return lambda queue, *events: call(queue, image, 0, start, size, row, between, pointer, *events)
+            return _Plan(sequence, "clEnqueueCopyImage", True, first)
+    commands = []
+    for origin, extent, begin, *pitches in parts:
+        pixels = storage.address, origin, 0
+        linear = (place + begin, _NOWHERE, 0) if own is None else (place, _NOWHERE, offset + begin)
+        source, target = (linear, pixels) if to_image else (pixels, linear)
+        commands.append(copy_pixels(kind, source, target, extent, *pitches))
+    return _Plan(commands, call)
 
 
 # ---------------------------------------------------------------------- layers that are rows
@@ -190,97 +201,107 @@ class _FirstLayer:
             channel_type=other.desc.channel_type,
         )
         pixel = image_format(desc.channel_type, desc.num_channels)
-        self.other, self.line = other.handle, width * desc.pixel_size
+        self.other, self.line = other.address, width * desc.pixel_size
         self.image = made(
             "clCreateImage", context.handle, lib.CL_MEM_READ_WRITE, pixel, image_desc(desc), ffi.NULL, details="between"
         )
 
-    def __enter__(self) -> _FirstLayer:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def __del__(self) -> None:
         """Release the image after the submission: the driver keeps it for the commands."""
-        lib.clReleaseMemObject(self.image)
+        image = self.__dict__.pop("image", None)
+        if image is not None and not in_fork():
+            lib.clReleaseMemObject(image)
 
-    def commands(self, to_image: bool, buffer: Any, offset: int, origin: Extent, extent: Extent) -> list[Command]:
+    def commands(self, to_image: bool, buffer: int, offset: int, origin: Extent, extent: Extent) -> list[CopyCommand]:
         """The sequence of commands: contiguous rows of the buffer, and layers of the other image."""
-        image, other, start, size = self.image, self.other, _sizes((0, 0, 0)), _sizes((extent[0], 1, 1))
-        found: list[Command] = []
+        size = extent[0], 1, 1
+        found: list[CopyCommand] = []
+        layer = address_of(self.image), _NOWHERE, 0
         for number in range(extent[1]):
-            there, place = _sizes((origin[0], origin[1] + number, 0)), offset + number * self.line
+            there = self.other, (origin[0], origin[1] + number, 0), 0
+            memory = buffer, _NOWHERE, offset + number * self.line
             if to_image:
-                found.append(
-                    lambda queue, *events, place=place: lib.clEnqueueCopyBufferToImage(
-                        queue, buffer, image, place, start, size, *events
-                    )
-                )
-                found.append(
-                    lambda queue, *events, there=there: lib.clEnqueueCopyImage(
-                        queue, image, other, start, there, size, *events
-                    )
-                )
+                found.append(copy_pixels(lib.BINDLESS_BUFFER_TO_IMAGE, memory, layer, size))
+                found.append(copy_pixels(lib.BINDLESS_COPY_IMAGE, layer, there, size))
             else:
-                found.append(
-                    lambda queue, *events, there=there: lib.clEnqueueCopyImage(
-                        queue, other, image, there, start, size, *events
-                    )
-                )
-                found.append(
-                    lambda queue, *events, place=place: lib.clEnqueueCopyImageToBuffer(
-                        queue, image, buffer, start, size, place, *events
-                    )
-                )
+                found.append(copy_pixels(lib.BINDLESS_COPY_IMAGE, there, layer, size))
+                found.append(copy_pixels(lib.BINDLESS_IMAGE_TO_BUFFER, layer, memory, size))
         return found
 
 
 # ---------------------------------------------------------------------- image to image
 
 
-def _between_images(
-    queue: Queue, src: ImageMemory, dst: ImageMemory, region: CopyRegion, waits: Sequence[Event]
-) -> Event:
+def _between_images(queue: Queue, src: ImageMemory, dst: ImageMemory, region: CopyRegion) -> _Plan:
     context = queue.context
     source, target = storage_of(context, src.handle), storage_of(context, dst.handle)
-    whence = _region(src.descriptor, src.offset, region.extent)
-    whither = _region(dst.descriptor, dst.offset, region.extent)
-    of, to = tuple(map(_sizes, whence)), tuple(map(_sizes, whither))
+    (of, size), (to, other_size) = (_region(end.descriptor, end.offset, region.extent) for end in (src, dst))
     formats = [(side.desc.channel_type, side.desc.num_channels) for side in (source, target)]
     alike = formats[0] == formats[1] and source is not target
+    pixels = (source.address, of, 0), (target.address, to, 0)
     if alike and _is_row_array(src.descriptor) == _is_row_array(dst.descriptor):
-        return queue.run(
-            lambda handle, *events: lib.clEnqueueCopyImage(
-                handle, source.handle, target.handle, of[0], to[0], of[1], *events
-            ),
-            "clEnqueueCopyImage",
-            waits,
-            region,
-        )
+        return _Plan([copy_pixels(lib.BINDLESS_COPY_IMAGE, *pixels, size)], "clEnqueueCopyImage")
     # The driver copies between different images of equal formats only: other copies go through a buffer.
     between = Temporary(context, region.nbytes)
-    buffer = between.buffer
-    parts: list[list[Command]] = [
-        [lambda queue, *more: lib.clEnqueueCopyImageToBuffer(queue, source.handle, buffer, of[0], of[1], 0, *more)],
-        [lambda queue, *more: lib.clEnqueueCopyBufferToImage(queue, buffer, target.handle, 0, to[0], to[1], *more)],
+    buffer = address_of(between.buffer)
+    memory = buffer, _NOWHERE, 0
+    parts = [
+        [copy_pixels(lib.BINDLESS_IMAGE_TO_BUFFER, pixels[0], memory, size)],
+        [copy_pixels(lib.BINDLESS_BUFFER_TO_IMAGE, memory, pixels[1], other_size)],
     ]
-    try:
-        with ExitStack() as kept:
-            sides = ((src, source, whence, False), (dst, target, whither, True))
-            for number, (end, storage, place, to_image) in enumerate(sides):
-                if _needs_first_layer(queue, end.descriptor):
-                    first = kept.enter_context(_FirstLayer(context, storage, region.extent[0]))
-                    parts[number] = first.commands(to_image, buffer, 0, *place)
-            return queue.run_in_sequence([*parts[0], *parts[1]], "clEnqueueCopyImageToBuffer", waits, region)
-    finally:
-        between.close()
+    keep: list[object] = [between]
+    sides = ((src, source, of, size, False), (dst, target, to, other_size, True))
+    for number, (end, storage, origin, extent, to_image) in enumerate(sides):
+        if _needs_first_layer(queue, end.descriptor):
+            first = _FirstLayer(context, storage, region.extent[0])
+            parts[number] = first.commands(to_image, buffer, 0, origin, extent)
+            keep.append(first)
+    return _Plan([*parts[0], *parts[1]], "clEnqueueCopyImageToBuffer", True, keep)
+
+
+# ---------------------------------------------------------------------- submission
+
+
+def _plan(queue: Queue, region: CopyRegion) -> _Plan:
+    src, dst = region.src, region.dst
+    if isinstance(src, ImageMemory):
+        if isinstance(dst, ImageMemory):
+            return _between_images(queue, src, dst, region)
+        return _with_image(queue, src, dst, region)
+    if isinstance(dst, ImageMemory):
+        return _with_image(queue, dst, src, region)
+    return _between_memories(queue, region)
 
 
 def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) -> Event:
     """Submit any copy of BI, in queue order."""
-    src, dst = region.src, region.dst
-    if isinstance(src, ImageMemory):
-        if isinstance(dst, ImageMemory):
-            return _between_images(queue, src, dst, region, waits)
-        return _with_image(queue, src, dst, region, waits)
-    if isinstance(dst, ImageMemory):
-        return _with_image(queue, dst, src, region, waits)
-    return _between_memories(queue, region, waits)
+    plan = _plan(queue, region)
+    if len(plan.commands) == 1:
+        return queue.run(plan.commands[0], plan.call, waits, region)
+    submit = queue.run_in_sequence if plan.in_sequence else queue.run_all
+    return submit(plan.commands, plan.call, waits, region)
+
+
+def prepare_copy(queue: Queue, region: CopyRegion) -> PreparedCopy | None:
+    """Prepare a copy of one driver command for repetition; see the contract."""
+    if queue.profiling or queue.handle is None:
+        return None
+    plan = _plan(queue, region)
+    if len(plan.commands) != 1:
+        return None
+    struct = plan.commands[0].args[0]
+    struct.queue, struct.context, struct.numbers = queue.state, queue.context.state, FOREIGN_IMAGES
+    command = repeated(queue, _SUBMIT, struct, plan.call, region)
+    first = command.descriptions[0]
+    offset, place = _adjustable(region.src, struct.source, first + _SOURCE)
+    other_offset, other_place = _adjustable(region.dst, struct.target, first + _TARGET)
+    return PreparedCopy(command, (place, other_place), (offset, other_offset))
+
+
+def _adjustable(end: Endpoint, side: Any, place: int) -> tuple[int, tuple[int, ...]]:
+    """Offset and positions of an end of a prepared copy. Memory with a descriptor is fixed, and so are images of other
+    programs, whose raw handles are numbers.
+    """
+    if isinstance(end, HostMemory):
+        return side.place - end.address, (place,)
+    return 0, (place,) if isinstance(end, ImageMemory) and end.handle < FOREIGN_IMAGES else ()

@@ -29,14 +29,14 @@ class Lender:
     ----------
     handle
         cl_context.
-    launching
-        lock of the context.
+    state
+        bindless_context_t.
     """
 
     def __init__(self, context: Context) -> None:
         self._reference = Reference(context.handle, "cl_context", owned=False)
         self.handle = context.handle
-        self.launching = context.launching
+        self.state, self._lock = context.state, context.launching
 
 
 _waiting: list[tuple[Any, Callable[[], object]]] = []

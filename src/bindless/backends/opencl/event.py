@@ -1,21 +1,23 @@
-"""Events: a cl_event with a description of its command."""
+"""Events: the cl_event of a command."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...core._submission import Lane, Mark
+from ...core._submission import Mark
 from ...drivers import opencl as driver
 from ...model.enums import EventStatus
 from ...model.errors import Error, InvalidError, ProfilingError
-from .context import new_lock
-from .errors import check, error
-from .fork_guard import in_fork, refuse_in_fork
-from .polling import Handles, status_of, wait_for
+from .errors import SUCCESS, check, error
+from .fork_guard import refuse_in_fork
+from .polling import status_of, wait_for
 
-__all__ = ["LAUNCH", "Event", "Launches", "array_of", "handles_of"]
+if TYPE_CHECKING:
+    from .queue import Queue
+
+__all__ = ["QUERY", "RELEASE", "Event", "address_of", "array_of", "failure_of"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -26,188 +28,131 @@ _STATUS = {
 }
 _TIMES = (lib.CL_PROFILING_COMMAND_SUBMIT, lib.CL_PROFILING_COMMAND_START, lib.CL_PROFILING_COMMAND_END)
 
-LAUNCH = "clEnqueueNDRangeKernel"
-"""The call of a launch, for errors."""
-
-_UNSET = {"call": LAUNCH, "profiling": False, "told": False}
-_MOST_FAILURES = 64
+# Calls of commands, for errors.
+_CALLS = {
+    lib.CL_COMMAND_NDRANGE_KERNEL: "clEnqueueNDRangeKernel",
+    lib.CL_COMMAND_READ_BUFFER: "clEnqueueReadBuffer",
+    lib.CL_COMMAND_WRITE_BUFFER: "clEnqueueWriteBuffer",
+    lib.CL_COMMAND_COPY_BUFFER: "clEnqueueCopyBuffer",
+    lib.CL_COMMAND_FILL_BUFFER: "clEnqueueFillBuffer",
+    lib.CL_COMMAND_READ_IMAGE: "clEnqueueReadImage",
+    lib.CL_COMMAND_WRITE_IMAGE: "clEnqueueWriteImage",
+    lib.CL_COMMAND_COPY_IMAGE: "clEnqueueCopyImage",
+    lib.CL_COMMAND_COPY_IMAGE_TO_BUFFER: "clEnqueueCopyImageToBuffer",
+    lib.CL_COMMAND_COPY_BUFFER_TO_IMAGE: "clEnqueueCopyBufferToImage",
+    lib.CL_COMMAND_MARKER: "clEnqueueMarkerWithWaitList",
+    lib.CL_COMMAND_BARRIER: "clEnqueueBarrierWithWaitList",
+    lib.CL_COMMAND_SVM_MEMCPY: "clEnqueueSVMMemcpy",
+    lib.CL_COMMAND_SVM_MEMFILL: "clEnqueueSVMMemFill",
+    lib.CL_COMMAND_SVM_MIGRATE_MEM: "clEnqueueSVMMigrateMem",
+    lib.CL_COMMAND_MEMCPY_INTEL: "clEnqueueMemcpyINTEL",
+    lib.CL_COMMAND_MEMFILL_INTEL: "clEnqueueMemFillINTEL",
+    lib.CL_COMMAND_MIGRATEMEM_INTEL: "clEnqueueMigrateMemINTEL",
+    lib.CL_COMMAND_SEMAPHORE_WAIT_KHR: "clEnqueueWaitSemaphoresKHR",
+    lib.CL_COMMAND_SEMAPHORE_SIGNAL_KHR: "clEnqueueSignalSemaphoresKHR",
+}
 
 _new_array = functools.partial(ffi.new, ffi.typeof("cl_event[]"))
-_release = lib.clReleaseEvent
+_handle = functools.partial(ffi.cast, ffi.typeof("cl_event"))
 
 
-def handles_of(events: Sequence[Event]) -> list[Any]:
-    """The cl_events of events, which keep them alive."""
-    return [event.handle for event in events]
+def address_of(of: Any) -> int:
+    """The address of a C object."""
+    return int(ffi.cast("uintptr_t", of))
+
+
+QUERY, RELEASE = (address_of(ffi.addressof(lib, name)) for name in ("bindless_event_query", "bindless_event_release"))
+"""Addresses of the functions of ``core/_submission`` for events."""
 
 
 def array_of(events: Sequence[Event]) -> Any:
-    """The cl_events of events, in the form of a command's wait list."""
-    return _new_array(handles_of(events))
+    """The cl_events of events, which keep them alive, in the form of a command's wait list."""
+    return _new_array([_handle(event.number) for event in events])
 
 
-class Launches(Lane):
-    """The launches of a queue that C repeats, with their events; ``pending`` is the event of the last launch.
-
-    Attributes
-    ----------
-    events
-        bindless_events_t.
-    """
-
-    def __init__(self) -> None:
-        self.pending: Event | None = None
-        self._lock = new_lock()
-        self.events = ffi.new("bindless_events_t *")
-        self.events.lock = self._lock
-
-    def settle(self) -> None:
-        """Give the last launch's event its cl_event, before another launch follows or the launches end."""
-        pending, self.pending = self.pending, None
-        if pending is not None:
-            pending.take()
-
-    def unfinished(self, last: bool) -> Handles:
-        """cl_events of unfinished launches; with ``last``, of the last launch only."""
-        most = 1 if last else self.events.count
-        found = ffi.new("cl_event[]", most)
-        return Handles(found[0 : min(most, lib.bindless_events_pending(self.events, last, found, most))])
-
-    def is_idle(self, last: bool) -> bool:
-        """Whether all launches are complete; with ``last``, whether the last one is."""
-        return not lib.bindless_events_pending(self.events, last, ffi.NULL, 0)
-
-    def failures(self) -> list[Error]:
-        """The errors of failed launches that no caller has received."""
-        told: list[Error] = []
-        found = ffi.new("cl_event[]", _MOST_FAILURES)
-        while count := lib.bindless_events_failed(self.events, found, _MOST_FAILURES):
-            told += [failure_of(status_of(handle), LAUNCH) for handle in Handles(found[0:count])]
-        return told
-
-    def close(self) -> None:
-        """Release all events; the queue's work is complete."""
-        self.settle()
-        lib.bindless_events_clear(self.events)
-
-
-def failure_of(status: int, call: str) -> Error:
+def failure_of(handle: Any, status: int) -> Error:
     """The error of a failed command. PoCL returns a code outside a command's range for a command whose dependencies
     failed.
     """
+    slot = ffi.new("cl_command_type *")
+    asked = lib.clGetEventInfo(handle, lib.CL_EVENT_COMMAND_TYPE, ffi.sizeof("cl_command_type"), slot, ffi.NULL)
+    call = _CALLS.get(int(slot[0])) if asked == SUCCESS else None
     waited = lib.CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
-    return error(waited if status == lib.CL_DEVICE_NOT_FOUND else status, call)
+    return error(waited if status == lib.CL_DEVICE_NOT_FOUND else status, call or "a command of another program")
 
 
 class Event(Mark):
-    """The completion of a command; its cl_event is released with the last reference.
+    """The completion of a command; its cl_event is released with the last reference, or early by ``release``.
 
     Attributes
     ----------
     stream
-        launches of the queue, if C has submitted the command; otherwise None.
-    native
-        cl_event; None after its release, and for a launch by C until its first use or the next launch.
-    call
-        driver function of the command, for errors.
-    profiling
-        whether it has timestamps.
-    told
-        whether its failure has been raised.
+        queue of the command; None for a command of another program.
+    number
+        address of the cl_event; 0 after its release.
     """
 
-    __slots__ = ("__weakref__", "call", "profiling", "told")
+    __slots__ = ("__weakref__",)
 
-    call: str
-    profiling: bool
-    told: bool
-    stream: Launches | None
+    stream: Queue | None
 
-    def __init__(self, handle: Any, call: str, profiling: bool) -> None:
+    def __init__(self, number: int, queue: Queue | None = None) -> None:
         """Take over a reference."""
-        self.native = handle
-        self.call = call
-        self.profiling = profiling
-
-    def __getattr__(self, name: str) -> Any:
-        # Events from C belong to launches of a queue without timestamps; hardly one fails.
-        try:
-            return _UNSET[name]
-        except KeyError:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}") from None
-
-    def __del__(self) -> None:
-        handle = self.native
-        if handle is not None and not in_fork():
-            _release(handle)
+        self.number, self.let_go = number, RELEASE
+        if queue is not None:
+            self.stream = queue
 
     @property
     def handle(self) -> Any:
         """cl_event; None after its release."""
-        native = self.native
-        return self.take() if native is None and self.stream is not None else native
-
-    def take(self) -> Any:
-        """The cl_event of a launch by C, which is the last launch until then."""
-        if self.native is None and self.stream is not None:
-            found = lib.bindless_events_last(self.stream.events)
-            if self.native is not None:  # Another launch has meanwhile set it.
-                _release(found)
-            elif found != ffi.NULL:
-                self.native = found
-                if self.stream.pending is self:  # It serves no other launch.
-                    self.stream.pending = None
-        return self.native
-
-    def failure(self) -> Error | None:
-        """The error of its command, once; None for an unfinished or successful command."""
-        status = status_of(self.handle)
-        if status >= 0 or self.told:
-            return None
-        self.told = True
-        return failure_of(status, self.call)
+        return _handle(self.number) if self.number else None
 
     def wait(self) -> None:
         """Wait until it is complete; raises the error of its command. Interruptible."""
-        self._require_alive()
-        wait_for((self.handle,))
-        status = status_of(self.handle)
+        handle = self._live()
+        wait_for((handle,))
+        status = status_of(handle)
         if status < 0:
-            self.told = True
             if self.stream is not None:
-                lib.bindless_events_tell(self.stream.events, self.handle)
-            raise failure_of(status, self.call)
+                lib.bindless_events_tell(self.stream.state, self.number)
+            raise failure_of(handle, status)
 
     def status(self) -> EventStatus:
         """The status of its command; a failed command is complete."""
-        self._require_alive()
-        return _STATUS.get(status_of(self.handle), EventStatus.complete)
+        return _STATUS.get(status_of(self._live()), EventStatus.complete)
 
     def times(self) -> tuple[int, int, int]:
         """Nanoseconds of submission, start and end, by the device's clock; waits for completion."""
-        self._require_alive()
-        if not self.profiling:
+        handle = self._live()
+        if self.stream is None or not self.stream.profiling:
             raise ProfilingError(
                 "the event has no times: its queue was made without profiling; Queue(enable_profiling=True) keeps them",
                 backend="opencl",
             )
-        wait_for((self.handle,))
+        wait_for((handle,))
         slot = ffi.new("cl_ulong *")
         found = []
         for name in _TIMES:
-            check(lib.clGetEventProfilingInfo(self.handle, name, 8, slot, ffi.NULL), "clGetEventProfilingInfo")
+            check(lib.clGetEventProfilingInfo(handle, name, 8, slot, ffi.NULL), "clGetEventProfilingInfo")
             found.append(int(slot[0]))
         submitted, start, end = found
         return min(submitted, start), start, max(start, end)
 
     def release(self) -> None:
         """Release the cl_event early."""
-        handle = self.handle
-        self.native = self.stream = None
-        if handle is not None and not in_fork():
-            _release(handle)
+        number, self.number = self.number, 0
+        if number:
+            lib.bindless_event_release(ffi.cast("void *", number))
 
-    def _require_alive(self) -> None:
+    def _live(self) -> Any:
+        """The cl_event.
+
+        Raises
+        ------
+        InvalidError
+            the event was released.
+        """
         refuse_in_fork()
-        if self.handle is None:
+        if not self.number:
             raise InvalidError("this event was released", backend="opencl")
+        return _handle(self.number)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...drivers import opencl as driver
 from .errors import SUCCESS, check, fail, release
-from .event import Event, array_of
+from .event import Event, address_of, array_of
 from .fork_guard import in_fork
 
 if TYPE_CHECKING:
@@ -55,7 +55,6 @@ class Handover:
     def add(self, memory: Any) -> None:
         """Register a new cl_mem for acquisition before its use."""
         self._change(lambda: self.away.update({_number(memory): memory}))
-        self._context.change()
 
     def drop(self, memory: Any) -> None:
         """Release a cl_mem at its end, and remove it; commands that use it are complete. A request by the garbage
@@ -92,6 +91,7 @@ class Handover:
         try:
             change()
         finally:
+            self._context.state.away = bool(self.away)
             self._busy = False
 
     def _drop(self, memory: Any) -> None:
@@ -124,7 +124,6 @@ class Handover:
         self.away.update(self.here)
         self.here.clear()
         self.holder, self._giver = None, queue
-        self._context.change()  # Launches that C repeats check the ownership again.
 
 
 def _number(memory: Any) -> int:
@@ -143,4 +142,4 @@ def _enqueue(queue: Queue, call: str, objects: dict[int, Any]) -> Event:
     result = getattr(lib, call)(queue.handle, len(objects), listed, 0, ffi.NULL, slot)
     if result != SUCCESS:
         fail(result, call, f"{len(objects)} external memory objects")
-    return Event(slot[0], call, queue.profiling)
+    return Event(address_of(slot[0]), queue)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...core.fork_guard import ForkGuard
+from ...drivers import opencl as driver
 
 __all__ = ["in_fork", "refuse_in_fork", "unusable_after_fork"]
 
-_guard = ForkGuard("opencl", "OpenCL")
+_guard = ForkGuard("opencl", "OpenCL", driver.lib.bindless_after_fork)
 in_fork, refuse_in_fork, unusable_after_fork = _guard.in_fork, _guard.refuse, _guard.watch

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 from ... import kernels
 from ...model.errors import Error
 from ...model.image_call import ImageCall
 from ..common.create_once import create_once
-from ..common.image_kernels import BLOCK, blocks_of, format_of, kernel_name, refused_without_kernel, values_of
+from ..common.image_kernels import (
+    BLOCK,
+    address_places,
+    blocks_of,
+    format_of,
+    kernel_name,
+    refused_without_kernel,
+    values_of,
+)
+from ..contract.prepared_command import PreparedCommand
 from .context import Context
 from .device import Device
 from .event import Event
 from .kernel import Kernel, get_kernel
-from .launch import launch_shape
+from .launch import launch_shape, prepare_shape
 from .module import load_kept, load_module, packed_of
 from .queue import Queue
 
-__all__ = ["image_call"]
+__all__ = ["image_call", "prepare_image_call"]
 
 
 def _kernel(context: Context, device: Device, name: str) -> Kernel:
@@ -45,14 +56,29 @@ def _load(context: Context, device: Device, name: str) -> Kernel:
         raise
 
 
-def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
-    """Run a device function over ``call.count`` items."""
+def _plan(queue: Queue, call: ImageCall) -> tuple[Kernel, Any, str, tuple[bytes, ...]]:
+    """Kernel, shape, name and arguments of a call; the shape is None for no items."""
     name = kernel_name(call, "opencl")
     kernel = _kernel(queue.context, queue.device, name)
-    blocks = blocks_of(call)
-    if not blocks:
-        return queue.run_all((), name, waits)
-    values = values_of(call, name, format_of(call))
+    items = blocks_of(call) * BLOCK
     # Kernels take groups of any size: a driver whose own are smaller chooses.
-    shape = kernel.shape((blocks * BLOCK,), (BLOCK,) if kernel.max_group >= BLOCK else None)
+    shape = kernel.shape((items,), (BLOCK,) if kernel.max_group >= BLOCK else None) if items else None
+    return kernel, shape, name, values_of(call, name, format_of(call))
+
+
+def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:
+    """Run a device function over ``call.count`` items."""
+    kernel, shape, name, values = _plan(queue, call)
+    if shape is None:
+        return queue.run_all((), name, waits)
     return launch_shape(queue, kernel, shape, values, waits)
+
+
+def prepare_image_call(queue: Queue, call: ImageCall) -> PreparedCommand | None:
+    """Prepare a device function for repetition; see ``PreparedImageCallProtocol``."""
+    kernel, shape, name, values = _plan(queue, call)
+    command = None if shape is None else prepare_shape(queue, kernel, shape, values)
+    if command is None:
+        return None
+    places, sizes = address_places(call, name, command.places)
+    return replace(command, places=places, sizes=sizes)

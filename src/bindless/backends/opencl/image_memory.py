@@ -17,6 +17,7 @@ from .fork_guard import in_fork, refuse_in_fork
 from .image_format import channel_type_of, image_desc, image_format, native_type_of, require_format
 
 __all__ = [
+    "FOREIGN_IMAGES",
     "ImageStorage",
     "View",
     "allocate_image",
@@ -29,6 +30,9 @@ __all__ = [
 
 lib, ffi = driver.lib, driver.ffi
 
+FOREIGN_IMAGES = 0x0C1_1000_0000_0001
+"""First raw handle of foreign image memory, which has numbers of its own: the same image may be given twice."""
+
 
 class ImageStorage:
     """The storage of a raw handle, which is the address of a cl_mem.
@@ -37,16 +41,19 @@ class ImageStorage:
     ----------
     handle
         cl_mem of the image.
+    address
+        its address.
     device
         device of the image.
     desc
         descriptor of the caller.
     """
 
-    __slots__ = ("desc", "device", "handle")
+    __slots__ = ("address", "desc", "device", "handle")
 
     def __init__(self, handle: Any, device: Device, desc: ImageDescriptor) -> None:
         self.handle, self.device, self.desc = handle, device, desc
+        self.address = int(ffi.cast("uintptr_t", handle))
 
 
 class View:
@@ -168,9 +175,9 @@ def allocate_image(context: Context, device: Device, desc: ImageDescriptor) -> i
     if slot[0] != SUCCESS:
         whole = place.number(lib.CL_DEVICE_GLOBAL_MEM_SIZE)
         fail(slot[0], "clCreateImage", f"{desc.nbytes} bytes for {desc}; {place.name} has {whole}", _MEMORY)
-    raw = int(ffi.cast("uintptr_t", found))
-    context.images[raw] = ImageStorage(found, place, desc)
-    return raw
+    storage = ImageStorage(found, place, desc)
+    context.images[storage.address] = storage
+    return storage.address
 
 
 _MEMORY = Errc.memory_allocation

@@ -69,11 +69,10 @@ class Arguments:
             unified = means is memory_usm
             self._address = lib.BINDLESS_UNIFIED_ADDRESS if unified else lib.BINDLESS_SHARED_VIRTUAL_ADDRESS
         self._last: Found = ((), None, None)
-        self._kept = [lock, context.now]
+        self._kept = [lock, context.state]
         self.described = ffi.new("bindless_kernel_t *")
-        self.described.kernel, self.described.lock, self.described.now = native, lock, context.now
+        self.described.kernel, self.described.lock, self.described.context = native, lock, context.state
         self.described.listed = indirect and means is memory_svm
-        self._was_listed = False
         self.described.numbers = memory_buffers.NUMBERS.start
         self.begins: tuple[int, ...] = ()
         self.direct = self._describe()
@@ -98,20 +97,12 @@ class Arguments:
         """bindless_settings_t for the context's generation, valid as long as that is; second the object that keeps it
         alive, because another thread may find other settings meanwhile.
         """
-        generation, values, last = int(self._context.now[0]), tuple(arguments), self._last
+        generation, values, last = int(self._context.state.generation), tuple(arguments), self._last
         if last[1] is not None and last[1].generation == generation and last[0] == values:
             return last
         rows = [self._found(index, source, kind, values[source]) for source, kind, index in self._plan]
         settings, listed = ffi.new("bindless_settings_t *"), ffi.new("bindless_setting_t[]", rows)
         settings.generation, settings.count, settings.rows = generation, len(rows), listed
-        bases: list[Any] = memory_svm.bases(self._context) if self.described.listed else []
-        if not bases and self._was_listed:
-            bases = [memory_svm.anchor(self._context)]
-        if bases:
-            self._was_listed = True
-            array = ffi.new("void *[]", bases)
-            settings.listed, settings.list = len(bases), array
-            rows.append((0, 0, array))
         found = self._last = values, settings, (rows, listed)
         return found
 

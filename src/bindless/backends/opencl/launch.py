@@ -1,9 +1,10 @@
-"""Kernel launches, with as few Python calls as possible."""
+"""Kernel launches, single and prepared, with as few Python calls as possible."""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from ...drivers import opencl as driver
@@ -11,20 +12,21 @@ from ...model.errors import FeatureNotSupportedError
 from ..common.kernel import refuse_kernel
 from ..contract.prepared_command import PreparedCommand
 from .errors import SUCCESS, fail
-from .event import LAUNCH, Event, Launches, array_of
+from .event import Event, address_of, array_of
 from .fork_guard import refuse_in_fork
 from .kernel import Kernel
 from .queue import Queue
 
-__all__ = ["launch", "launch_shape", "launch_with_offset", "prepare_launch"]
+__all__ = ["launch", "launch_shape", "launch_with_offset", "prepare_launch", "prepare_shape", "repeated"]
 
 lib, ffi = driver.lib, driver.ffi
 
 _NULL = ffi.NULL
 _SIGNED = 2**31
 _IN_PYTHON = lib.BINDLESS_IN_PYTHON
+_CALL = "clEnqueueNDRangeKernel"
 _enqueue = lib.bindless_enqueue
-_SUBMIT = int(ffi.cast("uintptr_t", ffi.addressof(lib, "bindless_submit")))
+_SUBMIT = address_of(ffi.addressof(lib, "bindless_submit_launch"))
 _new_event = functools.partial(ffi.new, ffi.typeof("cl_event *"))
 
 
@@ -93,11 +95,73 @@ def launch_shape(
             found = kernel.find(arguments)
             result = _enqueue(known.described, handle, shape, values, found[1], count, events, slot)
         if result != SUCCESS:
-            fail(result, LAUNCH, f"kernel {kernel.name!r}")
-        return queue.note(Event(slot[0], LAUNCH, queue.profiling))
+            fail(result, _CALL, f"kernel {kernel.name!r}")
+        return queue.note(slot[0])
     except BaseException:
         queue.end_unknown(slot)
         raise
+
+
+# ---------------------------------------------------------------------- prepared
+
+
+def repeated(
+    queue: Queue,
+    submit: int,
+    described: Any,
+    call: str,
+    details: object,
+    places: Sequence[int | None] = (),
+    keep: object = None,
+) -> PreparedCommand:
+    """A command that the C function at the address ``submit`` makes from a description in a C struct.
+
+    Parameters
+    ----------
+    call, details
+        driver function and values, for errors.
+    keep
+        objects that own the memory behind the struct's pointers.
+    """
+
+    def refused(result: int) -> NoReturn:
+        fail(result, call, details)
+
+    return PreparedCommand(
+        submit=submit,
+        descriptions=(address_of(described),),
+        lanes=(queue,),
+        mark=Event,
+        places=tuple(places),
+        sizes=tuple([0 if place is None else 8 for place in places]),
+        settle=_settle,
+        refused=refused,
+        keep=(described, keep),
+    )
+
+
+def _settle(_: object) -> None:
+    """Do nothing: each command has its own event."""
+
+
+def prepare_shape(queue: Queue, kernel: Kernel, shape: Any, arguments: Sequence[bytes | int]) -> PreparedCommand | None:
+    """Prepare a launch over a checked range. None with local memory, and for events with timestamps."""
+    kernel = kernel.for_nulls(arguments)
+    packed = kernel.packed(arguments)
+    if queue.profiling or queue.handle is None or packed is None or not kernel.set.direct:
+        return None
+    members = queue.state, kernel.set.described, shape, ffi.new("char[]", packed)
+    first = address_of(members[-1])
+    command = repeated(
+        queue,
+        _SUBMIT,
+        ffi.new("bindless_launch_t *", members),
+        _CALL,
+        f"kernel {kernel.name!r}",
+        [first + begin for begin in kernel.set.begins],
+        (kernel, members),
+    )
+    return replace(command, sizes=tuple(map(len, arguments)))  # type: ignore[arg-type]
 
 
 def prepare_launch(
@@ -107,29 +171,5 @@ def prepare_launch(
     local_size: tuple[int, ...] | None,
     arguments: Sequence[bytes | int],
 ) -> PreparedCommand | None:
-    """Prepare a launch for repetition; see the contract. None with local memory, and for events with timestamps."""
-    kernel = kernel.for_nulls(arguments)
-    shape, known = kernel.shape(global_size, local_size), kernel.set
-    packed = kernel.packed(arguments)
-    if queue.profiling or queue.handle is None or packed is None or not known.direct:
-        return None
-    values, described = ffi.new("char[]", packed), ffi.new("bindless_launch_t *")
-    described.queue, described.kernel, described.range = queue.handle, known.described, shape
-    described.values, described.events = values, queue.launches.events
-    first = int(ffi.cast("uintptr_t", values))
-
-    def refused(result: int) -> NoReturn:
-        refuse_in_fork()
-        fail(result, LAUNCH, f"kernel {kernel.name!r}")
-
-    return PreparedCommand(
-        submit=_SUBMIT,
-        descriptions=(int(ffi.cast("uintptr_t", described)),),
-        lanes=(queue.launches,),
-        mark=Event,
-        places=tuple(first + begin for begin in known.begins),
-        sizes=tuple(map(len, arguments)),  # type: ignore[arg-type]
-        settle=Launches.settle,
-        refused=refused,
-        keep=(values, described, shape, kernel),
-    )
+    """Prepare a launch for repetition; see the contract."""
+    return prepare_shape(queue, kernel, kernel.shape(global_size, local_size), arguments)

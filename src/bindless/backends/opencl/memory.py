@@ -17,6 +17,7 @@ from ..common.fill_pattern import fill_parts
 from ..contract import PointerRecord
 from . import deferred_free, memory_buffers, memory_svm, memory_usm
 from .context import WHOLE, Allocation, Context
+from .copy_command import CopyCommand
 from .device import Device
 from .errors import release
 from .event import Event
@@ -62,7 +63,7 @@ class Means(Protocol):
     def find(self, context: Context, address: int) -> PointerRecord:
         """The allocation of an address that this context did not allocate."""
 
-    def copies(self, context: Context, dst: int, src: int, nbytes: int) -> list[Command]:
+    def copies(self, context: Context, dst: int, src: int, nbytes: int) -> list[CopyCommand]:
         """The sequence of commands that copy between addresses of the context or the process."""
 
     def fill(self, context: Context, dst: int, pattern: bytes, nbytes: int) -> Command:
@@ -168,7 +169,7 @@ def pointer_info(context: Context, address: int) -> PointerRecord:
 # ---------------------------------------------------------------------- commands
 
 
-def copy_commands(context: Context, dst: int, src: int, nbytes: int) -> list[Command]:
+def copy_commands(context: Context, dst: int, src: int, nbytes: int) -> list[CopyCommand]:
     """The sequence of commands that copy bytes."""
     return _means(context, dst, src).copies(context, dst, src, nbytes)
 

@@ -15,6 +15,7 @@ from ...model.enums import UsmKind
 from ...model.errors import InvalidError
 from ..contract import PointerRecord
 from .context import Allocation, Context
+from .copy_command import CopyCommand, copy_bytes
 from .device import Device
 from .errors import SUCCESS, check, made, release
 from .fork_guard import in_fork
@@ -42,10 +43,6 @@ NUMBERS = range(1 << 60, 1 << 62)
 _GAP = 1 << 16
 _numbers = itertools.count(NUMBERS.start, _GAP)
 _lock = threading.RLock()
-
-
-def _pointer(address: int) -> Any:
-    return ffi.cast("void *", address)
 
 
 def kinds(device: Device) -> frozenset[UsmKind]:
@@ -118,38 +115,33 @@ def _place(context: Context, address: int, nbytes: int) -> tuple[Any, int] | Non
     return found.buffer, offset
 
 
-def copies(context: Context, dst: int, src: int, nbytes: int) -> list[Command]:
+def copies(context: Context, dst: int, src: int, nbytes: int) -> list[CopyCommand]:
     """The copy command for these two; a copy between memory of the process goes through a buffer."""
     to, of = _place(context, dst, nbytes), _place(context, src, nbytes)
-    target, source = _pointer(dst), _pointer(src)
     if to is not None and of is not None:
-        return [lambda queue, *events: lib.clEnqueueCopyBuffer(queue, of[0], to[0], of[1], to[1], nbytes, *events)]
+        return [copy_bytes(lib.BINDLESS_COPY_BUFFER, of, to, nbytes)]
     if to is not None:
-        return [lambda queue, *events: lib.clEnqueueWriteBuffer(queue, to[0], 0, to[1], nbytes, source, *events)]
+        return [copy_bytes(lib.BINDLESS_WRITE_BUFFER, src, to, nbytes)]
     if of is not None:
-        return [lambda queue, *events: lib.clEnqueueReadBuffer(queue, of[0], 0, of[1], nbytes, target, *events)]
+        return [copy_bytes(lib.BINDLESS_READ_BUFFER, of, dst, nbytes)]
     between = Temporary(context, nbytes)
-    buffer = between.buffer
+    buffer = between.buffer, 0
     return [
-        lambda queue, *events: lib.clEnqueueWriteBuffer(queue, buffer, 0, 0, nbytes, source, *events),
-        lambda queue, *events: between.last(lib.clEnqueueReadBuffer(queue, buffer, 0, 0, nbytes, target, *events)),
+        copy_bytes(lib.BINDLESS_WRITE_BUFFER, src, buffer, nbytes, between),
+        copy_bytes(lib.BINDLESS_READ_BUFFER, buffer, dst, nbytes, between),
     ]
 
 
 class Temporary:
-    """A buffer for the duration of the commands that use it."""
+    """A buffer for the duration of the submission of commands: the driver keeps it until they have run."""
 
     def __init__(self, context: Context, nbytes: int) -> None:
         self.buffer = made(
             "clCreateBuffer", context.handle, lib.CL_MEM_READ_WRITE, nbytes, ffi.NULL, details=f"{nbytes} bytes between"
         )
 
-    def last(self, result: int) -> int:
-        """Release it after the last command was submitted: the driver keeps it until that command has run."""
-        self.close()
-        return result
-
     def close(self) -> None:
+        """Release the buffer, after the last command was submitted."""
         buffer, self.buffer = self.buffer, None
         if buffer is not None and not in_fork():
             lib.clReleaseMemObject(buffer)

@@ -10,11 +10,12 @@ from ...drivers import opencl as driver
 from ...model.enums import UsmKind
 from ..contract import PointerRecord
 from .context import WHOLE, Allocation, Context
+from .copy_command import CopyCommand, copy_bytes
 from .device import Device
 from .errors import made, release
 from .queue import Command
 
-__all__ = ["allocate", "as_buffer", "bases", "copies", "fill", "find", "free", "is_coarse", "kinds", "prefetch"]
+__all__ = ["allocate", "as_buffer", "copies", "fill", "find", "free", "is_coarse", "kinds", "prefetch"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -44,7 +45,7 @@ def allocate(
             flags |= lib.CL_MEM_SVM_ATOMICS
     more = alignment if alignment > _MOST_ALIGNED else 0
     found = lib.bindless_allocate_shared_virtual(
-        context.launching, context.handle, flags, nbytes + reserve + more, 0 if more else alignment
+        context.state, flags, nbytes + reserve + more, 0 if more else alignment
     )
     if found == ffi.NULL:
         raise device.no_memory(lib.CL_MEM_OBJECT_ALLOCATION_FAILURE, "clSVMAlloc", kind, nbytes, alignment)
@@ -58,7 +59,7 @@ def free(context: Context, allocation: Allocation) -> None:
     """Free memory; commands that use it are complete. No launch lists it meanwhile, because drivers read the listed
     memory.
     """
-    lib.bindless_free_shared_virtual(context.launching, context.handle, _pointer(allocation.start))
+    lib.bindless_free_shared_virtual(context.state, _pointer(allocation.start))
 
 
 def find(context: Context, address: int) -> PointerRecord:
@@ -66,10 +67,9 @@ def find(context: Context, address: int) -> PointerRecord:
     return PointerRecord(UsmKind.unknown)
 
 
-def copies(context: Context, dst: int, src: int, nbytes: int) -> list[Command]:
+def copies(context: Context, dst: int, src: int, nbytes: int) -> list[CopyCommand]:
     """One copy command for any two memories."""
-    target, source = _pointer(dst), _pointer(src)
-    return [lambda queue, *events: lib.clEnqueueSVMMemcpy(queue, 0, target, source, nbytes, *events)]
+    return [copy_bytes(lib.BINDLESS_COPY_SHARED_VIRTUAL, src, dst, nbytes)]
 
 
 def is_coarse(device: Device) -> bool:
@@ -108,20 +108,3 @@ def prefetch(context: Context, address: int, nbytes: int) -> Command | None:
         return None
     pointers, sizes = ffi.new("void const *[]", [_pointer(address)]), ffi.new("size_t[]", [nbytes])
     return lambda queue, *events: lib.clEnqueueSVMMigrateMem(queue, 1, pointers, sizes, 0, *events)
-
-
-def bases(context: Context) -> list[Any]:
-    """The start addresses of the allocations: kernels may use listed allocations through addresses found in memory."""
-    return [_pointer(own.start) for own in tuple(context.allocations.values()) if own.buffer is None]
-
-
-def anchor(context: Context) -> Any:
-    """Memory that lives as long as the context, for otherwise empty lists: an empty list is invalid, and the previous
-    list contains freed memory.
-    """
-    if context.anchor is None:
-        found = lib.bindless_allocate_shared_virtual(context.launching, context.handle, lib.CL_MEM_READ_WRITE, 64, 0)
-        if found == ffi.NULL:
-            raise context.devices[0].no_memory(lib.CL_MEM_OBJECT_ALLOCATION_FAILURE, "clSVMAlloc", UsmKind.device, 64)
-        context.anchor = found
-    return context.anchor

@@ -8,6 +8,7 @@ from ...drivers import opencl as driver
 from ...model.enums import UsmKind
 from ..contract import PointerRecord
 from .context import Allocation, Context
+from .copy_command import CopyCommand, copy_bytes
 from .device import Device
 from .errors import SUCCESS, release
 from .queue import Command
@@ -94,10 +95,9 @@ def find(context: Context, address: int) -> PointerRecord:
     return PointerRecord(kind, base, ask(lib.CL_MEM_ALLOC_SIZE_INTEL, 8), place)
 
 
-def copies(context: Context, dst: int, src: int, nbytes: int) -> list[Command]:
+def copies(context: Context, dst: int, src: int, nbytes: int) -> list[CopyCommand]:
     """One copy command for any two memories."""
-    target, source = _pointer(dst), _pointer(src)
-    return [lambda queue, *events: lib.clEnqueueMemcpyINTEL(queue, 0, target, source, nbytes, *events)]
+    return [copy_bytes(lib.BINDLESS_COPY_UNIFIED, src, dst, nbytes)]
 
 
 def fill(context: Context, dst: int, pattern: bytes, nbytes: int) -> Command:

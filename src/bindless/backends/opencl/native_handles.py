@@ -23,7 +23,7 @@ from .device import Device, Platform, all_platforms, devices
 from .errors import SUCCESS
 from .event import Event
 from .image_format import channel_type_of
-from .image_memory import ImageStorage
+from .image_memory import FOREIGN_IMAGES, ImageStorage
 from .queue import Queue
 from .reference_count import Reference, checked, handle_of, property_of, retain
 
@@ -74,8 +74,7 @@ _CONTEXTS = {
     "cl_kernel": ("clGetKernelInfo", lib.CL_KERNEL_CONTEXT),
 }
 
-# Raw handles of foreign image memory: the same image may be given twice.
-_images = itertools.count(0x0C1_1000_0000_0001)
+_images = itertools.count(FOREIGN_IMAGES)
 
 
 def require_context(context: Context, native: Any, handle: NativeHandle) -> None:
@@ -212,7 +211,7 @@ def adopt_event(context: Context, handle: NativeHandle, owned: bool) -> Event:
     require_context(context, native, handle)
     if not owned:
         retain(native, "cl_event")
-    return Event(native, "a command of another program", profiling=False)
+    return Event(int(handle))
 
 
 # ---------------------------------------------------------------------- memory

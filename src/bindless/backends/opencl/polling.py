@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import queue as queues
 import threading
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,18 +17,16 @@ from ...drivers import opencl as driver
 from .errors import SUCCESS
 from .fork_guard import in_fork
 
-__all__ = ["Handles", "status_of", "statuses_of", "wait_for"]
+__all__ = ["Handles", "status_of", "wait_for"]
 
 lib, ffi = driver.lib, driver.ffi
 
-_SPIN = 2e-4  # seconds
+_SPIN = 200_000  # nanoseconds
 _STATUS = lib.CL_EVENT_COMMAND_EXECUTION_STATUS
 
 _NULL = ffi.NULL
 _ask = lib.clGetEventInfo
-_ask_all = lib.bindless_ask_events
 _new_status = functools.partial(ffi.new, ffi.typeof("cl_int *"))
-_new_statuses = functools.partial(ffi.new, ffi.typeof("cl_int[]"))
 _new_array = functools.partial(ffi.new, ffi.typeof("cl_event[]"))
 
 _jobs: queues.SimpleQueue[tuple[Sequence[Any], threading.Event]] = queues.SimpleQueue()
@@ -45,15 +42,6 @@ def status_of(handle: Any) -> int:
     return int(slot[0] if result == SUCCESS else result)
 
 
-def statuses_of(handles: Sequence[Any]) -> list[int]:
-    """``status_of`` of several events."""
-    count = len(handles)
-    statuses = _new_statuses(count)
-    _ask_all(count, _new_array(handles), statuses)
-    found: list[int] = ffi.unpack(statuses, count)
-    return found
-
-
 def _serve() -> None:
     while True:
         handles, done = _jobs.get()
@@ -65,10 +53,6 @@ def _serve() -> None:
             _idle.put(None)
 
 
-def _unfinished(handles: Sequence[Any]) -> list[Any]:
-    return [handle for handle, status in zip(handles, statuses_of(handles)) if status > 0]
-
-
 def _wait_in_driver(handles: Sequence[Any]) -> None:
     """Wait in the driver; the caller queries the events for failures afterwards."""
     lib.clWaitForEvents(len(handles), _new_array(handles))
@@ -76,19 +60,15 @@ def _wait_in_driver(handles: Sequence[Any]) -> None:
 
 def wait_for(handles: Sequence[Any]) -> None:
     """Wait until all events have ended, with or without failure. They stay alive until then, interrupted or not."""
-    waited = _unfinished(handles)
-    if not waited:
+    interruptible = threading.current_thread() is threading.main_thread()
+    events = _new_array(handles)
+    left = lib.bindless_poll(len(handles), events, _SPIN if interruptible else 0)
+    if not left:
         return
-    if threading.current_thread() is not threading.main_thread():
-        _wait_in_driver(waited)
+    if not interruptible:
+        lib.clWaitForEvents(left, events)
         return
-    last, end = waited[-1], time.perf_counter() + _SPIN
-    while time.perf_counter() < end:
-        if status_of(last) <= 0:
-            waited = _unfinished(waited)
-            if not waited:
-                return
-            last = waited[-1]
+    waited = Handles(events[0:left])
     for handle in waited:  # The other thread continues if this one is interrupted.
         lib.clRetainEvent(handle)
     done = threading.Event()
@@ -96,7 +76,7 @@ def wait_for(handles: Sequence[Any]) -> None:
         _idle.get_nowait()
     except queues.Empty:
         threading.Thread(target=_serve, name="bindless OpenCL wait", daemon=True).start()
-    _jobs.put((Handles(waited), done))
+    _jobs.put((waited, done))
     done.wait()
 
 

@@ -3,39 +3,39 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from ...core._submission import Lane
 from ...drivers import opencl as driver
-from ...model.errors import ExceptionList, InvalidError
-from .context import Context
+from ...model.errors import Error, ExceptionList, InvalidError
+from .context import Context, new_lock
 from .device import Device
 from .errors import SUCCESS, fail, made, release
-from .event import Event, Launches, array_of, handles_of
+from .event import QUERY, RELEASE, Event, address_of, array_of, failure_of
 from .fork_guard import in_fork, refuse_in_fork
-from .polling import status_of, statuses_of, wait_for
+from .polling import Handles, status_of, wait_for
 
 __all__ = ["Command", "Queue"]
 
 lib, ffi = driver.lib, driver.ffi
 
 _NULL = ffi.NULL
-_COMPLETE = lib.CL_COMPLETE
-_flush = lib.clFlush
+_WAIT = address_of(ffi.addressof(lib, "bindless_queue_wait"))
+_note = lib.bindless_note
 
 _new_event = functools.partial(ffi.new, ffi.typeof("cl_event *"))
 
-# The most events before completed ones are released, and those of an idle queue. Events of rusticl hold the memory of
-# their commands, and those of Intel's runtime the code of their kernels, megabytes each.
-_KEPT, _KEPT_OF_RUSTICL, _KEPT_IDLE = 256, 4, 16
+# The most events before completed ones are released. Events of rusticl hold the memory of their commands.
+_KEPT, _KEPT_OF_RUSTICL = 256, 4
+_MOST_FAILURES = 64
 
 # A function that enqueues one command: it takes the cl_command_queue, count and array of the events to wait for, and
 # the slot of its own event; it returns the result code.
 Command = Callable[[Any, int, Any, Any], int]
 
 
-class Queue:
+class Queue(Lane):
     """A queue of one device; in order if the device has in-order queues only.
 
     Attributes
@@ -52,11 +52,11 @@ class Queue:
         whether its events have timestamps.
     owned
         whether ``close`` releases its reference.
-    recent
-        events whose failure may not be reported yet.
-    launches
-        events of launches that C repeats.
+    state
+        bindless_queue_t: the events whose failure may not be reported yet, and those of prepared commands.
     """
+
+    __slots__ = ("_lock", "context", "device", "handle", "in_order", "owned", "profiling", "state")
 
     def __init__(
         self, context: Context, device: Device, in_order: bool, profiling: bool, native: Any = None, owned: bool = True
@@ -67,12 +67,14 @@ class Queue:
         self.in_order = in_order
         self.profiling = profiling
         self.owned = owned
-        self.recent: list[Event] = []  # The list object never changes: threads append without the lock.
-        self._lock = threading.RLock()  # A garbage collection under the lock may run a finalizer that uses this queue.
-        self._round = 0  # The number of sifts of ``recent``.
-        self.launches = Launches()
-        self._kept = self._most_kept = _KEPT_OF_RUSTICL if self.device.is_rusticl else _KEPT
+        self.state = ffi.new("bindless_queue_t *")
+        self._lock = self.state.lock = new_lock()
+        self.state.least = _KEPT_OF_RUSTICL if self.device.is_rusticl else _KEPT
+        self.waits, self.made = (address_of(ffi.addressof(self.state, name)) for name in ("wait_count", "made"))
+        self.query, self.let_go = QUERY, RELEASE
+        self.wait_for, self.asked = _WAIT, address_of(self.state)
         self.handle = self._create() if native is None else native
+        self.state.handle = self.handle
 
     def _create(self) -> Any:
         refuse_in_fork()
@@ -122,8 +124,7 @@ class Queue:
             result = command(handle, len(waits), array_of(waits) if waits else _NULL, slot)
             if result != SUCCESS:
                 fail(result, call, details)
-            _flush(handle)
-            return self.note(Event(slot[0], call, self.profiling))
+            return self.note(slot[0])
         except BaseException:
             self.end_unknown(slot)
             raise
@@ -139,13 +140,9 @@ class Queue:
         """Raise the error of a released queue."""
         raise InvalidError("this queue was released; its commands can go to another one", backend="opencl")
 
-    def note(self, event: Event) -> Event:
-        """Keep the event of a new command until its end is known."""
-        recent = self.recent
-        recent.append(event)
-        if len(recent) > self._most_kept:
-            self._prune()
-        return event
+    def note(self, handle: Any) -> Event:
+        """The event of a new command, which is kept until its end is known. The driver starts the command."""
+        return Event(_note(self.state, handle), self)
 
     def run_all(
         self, commands: Sequence[Command], call: str, waits: Sequence[Event] = (), details: object = ""
@@ -180,32 +177,10 @@ class Queue:
         return self.run(stop, name, uses_memory=False)
 
     def ends(self) -> Sequence[Event]:
-        """no garbage collection runs between comparison and assignment"""
+        """Events after all commands."""
         return (self._mark(),)
 
     # ------------------------------------------------------------------ the end of commands
-
-    def _sift(self, keeps: Callable[[Event, int], bool]) -> list[tuple[Event, int]]:
-        """Release the events that need not be kept; return all events with a cl_event, and their status.
-
-        A garbage collection in between may run a finalizer that sifts on this thread: then this call starts again.
-        """
-        with self._lock:
-            while True:
-                this_round, kept = self._round, self.recent[:]
-                events = [event for event in kept if event.handle is not None]
-                rows = list(zip(events, statuses_of(handles_of(events))))
-                rest = [event for event, status in rows if keeps(event, status)]
-                place = slice(len(kept))  # made here: no collection starts between the comparison and the assignment
-                if this_round == self._round:
-                    self._round = this_round + 1
-                    self.recent[place] = rest
-                    return rows
-
-    def _prune(self) -> None:
-        """Release completed events; the next limit is twice the remaining number, so that queries stay rare."""
-        self._sift(lambda event, status: status > _COMPLETE or (status < _COMPLETE and not event.told))
-        self._most_kept = max(self._kept, 2 * len(self.recent))
 
     def wait(self) -> None:
         """Wait until all work submitted so far is complete; raises unreported failures. Interruptible."""
@@ -218,23 +193,18 @@ class Queue:
             lib.clFinish(self.handle)  # Work of other owners of the same cl_command_queue.
             self._raise_failures()
 
-    def _last(self) -> list[Event]:
-        """Events whose completion is that of all work. They keep their cl_events alive, whatever other threads release.
-
-        For an in-order queue these are also all events: another thread, or a finalizer, may submit a command and note
-        its event between the submission of a command here and its note.
-        """
-        return [event for event in tuple(self.recent) if event.handle is not None]
-
     def _settle(self) -> None:
         """Wait until the work submitted here is complete."""
-        events, launches = self._last(), self.launches.unfinished(self.in_order)
-        wait_for([*handles_of(events), *launches])
+        most = self.state.count
+        found = ffi.new("cl_event[]", most)
+        count = min(most, lib.bindless_events_pending(self.state, found, most))
+        wait_for(Handles(found[0:count]))
 
     def _raise_failures(self) -> None:
-        rows = self._sift(lambda event, status: status > _COMPLETE)  # The remaining events belong to other threads.
-        failures = [event.failure() for event, status in rows if status < _COMPLETE]
-        told = [*self.launches.failures(), *(failure for failure in failures if failure is not None)]
+        told: list[Error] = []
+        found = ffi.new("cl_event[]", _MOST_FAILURES)
+        while count := lib.bindless_events_failed(self.state, found, _MOST_FAILURES):
+            told += [failure_of(handle, status_of(handle)) for handle in Handles(found[0:count])]
         if len(told) == 1:
             raise told[0]
         if told:
@@ -245,15 +215,7 @@ class Queue:
         if self.handle is None:
             return True
         refuse_in_fork()
-        if not self.launches.is_idle(self.in_order):
-            return False
-        events = self._last()
-        handles = handles_of(events)
-        # Newest events first: they are most likely to be unfinished.
-        idle = not handles or (status_of(handles[-1]) <= _COMPLETE and max(statuses_of(handles)) <= _COMPLETE)
-        if idle and len(self.recent) > _KEPT_IDLE:
-            self._prune()
-        return idle
+        return not lib.bindless_queue_wait(self.state, 1)
 
     def close(self) -> None:
         """Wait for the work and release the driver's queue."""
@@ -262,10 +224,9 @@ class Queue:
             self.handle = None
             return
         self._settle()
-        self.handle = None
-        self.recent.clear()
+        self.handle, self.state.handle, self.pending = None, _NULL, None
         lib.clFinish(handle)
-        self.launches.close()
+        lib.bindless_events_clear(self.state)
         if self.owned:
             release(lib.clReleaseCommandQueue(handle), "clReleaseCommandQueue")
 
