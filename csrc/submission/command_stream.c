@@ -104,6 +104,8 @@ static PyMemberDef commands_members[] = {
     {"_handles", T_OBJECT, offsetof(Commands, handles), 0, NULL},
     {"device", T_OBJECT, offsetof(Commands, device), 0, NULL},
     {"declined", T_BOOL, offsetof(Commands, declined), READONLY, NULL},
+    {"_dlpack_type", T_INT, offsetof(Commands, dlpack_type), 0, NULL},
+    {"_dlpack_id", T_INT, offsetof(Commands, dlpack_id), 0, NULL},
     {"batch", T_LONGLONG, offsetof(Commands, batch), 0, NULL},
     {"_countdown", T_LONGLONG, offsetof(Commands, countdown), 0, NULL},
     {"closed", T_BOOL, offsetof(Commands, closed), 0, NULL},

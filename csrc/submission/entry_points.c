@@ -1,6 +1,6 @@
 /* Submitter and Bound: the calls of a queue and of a bound launch. */
 
-#include "types.h"
+#include "foreign_array.h"
 
 static int submitter_traverse(Submitter *self, visitproc visit, void *arg)
 {
@@ -68,7 +68,12 @@ static PyObject *submitter_parallel_for(Submitter *self, PyObject *const *argume
         Prepared *row = find(commands, arguments[1], arguments[0], count - 2);
         if (row != NULL) {
             PyObject *event = NULL;
+            ForeignArguments foreign;
             Submission submission = {.command = row, .values = arguments + 2, .depends_on = depends_on};
+            if (read_foreign_arguments(commands, row, arguments + 2, &foreign) == DONE) {
+                submission.foreign = foreign.addresses;
+                submission.stream = foreign.stream;
+            }
             if (submit(commands, &submission, &event) != OTHERWISE)
                 return event;
         }

@@ -33,6 +33,15 @@ int foreign_stream(const ForeignArray *array, uint64_t *stream);
 /* Returns a new packed array of the library of `like`, on its device; NULL with an exception. */
 PyObject *foreign_empty(const ForeignArray *like, DLDataType type, int dimensions, const int64_t *shape);
 
+/* foreign_arguments.c: the addresses of other libraries' arrays among the arguments of a launch, 0 for other values, and
+ * the library's current stream. OTHERWISE without such arrays, and where Python must handle one. */
+typedef struct {
+    const DLPackExchangeAPI *library;
+    uint64_t stream, addresses[MOST_ARGUMENTS];
+} ForeignArguments;
+int read_foreign_arguments(const Commands *commands, const Prepared *launch, PyObject *const *values,
+                           ForeignArguments *foreign);
+
 /* Functions of the module. */
 PyObject *empty_like_foreign(PyObject *module, PyObject *arguments);
 PyObject *stream_of_foreign(PyObject *module, PyObject *value);

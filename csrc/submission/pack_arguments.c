@@ -167,15 +167,29 @@ static int put_local(const Slot *slot, PyObject *value)
     return PyErr_Occurred() ? FAILED : same ? DONE : OTHERWISE;
 }
 
-int put_arguments(const Commands *commands, Prepared *launch, PyObject *const *values, bool packed)
+static int put_foreign(Slot *slot, uint64_t address)
 {
+    memcpy(slot->place, &address, sizeof address);
+    slot->value = NULL;
+    slot->batch = -1;
+    return DONE;
+}
+
+int put_arguments(const Commands *commands, const Submission *submission)
+{
+    Prepared *launch = submission->command;
+    PyObject *const *values = submission->values;
     for (int i = 0; i < launch->count; i++) {
         Slot *slot = &launch->slots[i];
         int result;
         switch (slot->kind) {
         case NUMBER: result = put_number(slot, values[i]); break;
         case POINTER:
-        case ARRAY: result = put_memory(commands, slot, values[i]); break;
+        case ARRAY:
+            result = submission->foreign != NULL && submission->foreign[i] != 0
+                         ? put_foreign(slot, submission->foreign[i])
+                         : put_memory(commands, slot, values[i]);
+            break;
         case HANDLE: result = put_handle(commands, slot, values[i]); break;
         case HELD:
             result = put_handle(commands, slot, values[i]);
@@ -184,7 +198,7 @@ int put_arguments(const Commands *commands, Prepared *launch, PyObject *const *v
             slot->value = values[i];
             break;
         case LOCAL: result = put_local(slot, values[i]); break;
-        case GIVEN: result = packed ? put_bytes(slot, values[i]) : OTHERWISE; break;
+        case GIVEN: result = submission->packed ? put_bytes(slot, values[i]) : OTHERWISE; break;
         default: result = slot->value == values[i] ? DONE : OTHERWISE;
         }
         if (result != DONE)

@@ -95,6 +95,7 @@ static bool read_slot(PyObject *row, Slot *slot)
         return false;
     slot->place = (unsigned char *)(uintptr_t)place;
     slot->batch = -1;
+    slot->code = -1;
     slot->takes_integers = integers;
     slot->takes_floats = floats;
     switch (kind[0]) {
@@ -115,7 +116,8 @@ static bool read_slot(PyObject *row, Slot *slot)
         slot->type = (PyObject *)Py_TYPE(value);
         return true;
     case 't': /* an array of this dtype */
-        if ((slot->dtype = PyObject_GetAttr(value, str_dtype)) == NULL)
+        if ((slot->dtype = PyObject_GetAttr(value, str_dtype)) == NULL ||
+            !foreign_type(slot->dtype, &slot->code, &slot->bits))
             return false;
         /* fall through */
     case 'p':

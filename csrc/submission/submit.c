@@ -64,7 +64,7 @@ static int call_driver(Commands *self, const Submission *submission, int turn, L
     int result = OTHERWISE;
     if (takes_commands(self) && command->kernel != NULL && (stream == 0 || lane->order != 0))
         result = !announce(self)             ? FAILED
-                 : submission->fill == NULL ? put_arguments(self, command, submission->values, submission->packed)
+                 : submission->fill == NULL ? put_arguments(self, submission)
                                             : submission->fill(submission->what);
     if (result != DONE)
         return result;

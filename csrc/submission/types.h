@@ -111,6 +111,7 @@ typedef struct {
     PyObject *value;  /* FIXED: the value, owned. Memory: the last value seen, owned by the batch below */
     PyObject *owner;  /* owner of that memory */
     PyObject *dtype;  /* required dtype of arrays; owned. NULL: any */
+    int code, bits;   /* the same for DLPack; code -1: it has no such type */
     long long batch;
 } Slot;
 
@@ -152,6 +153,7 @@ typedef struct {
     long long weight;        /* further submissions that it counts as, since it holds large host memory */
     PyObject *depends_on;    /* NULL or the caller's value */
     uint64_t stream;         /* of another library: precedes the command now, and follows it afterwards; or 0 */
+    const uint64_t *foreign; /* addresses of the arguments that are other libraries' arrays, 0 for others; or NULL */
 } Submission;
 
 typedef struct {
@@ -168,6 +170,7 @@ typedef struct {
     unsigned turn, repeats;
     Prepared *rows[ROWS];
     PyObject *image_calls;                   /* an ImageCalls; or None */
+    int dlpack_type, dlpack_id;              /* the device as DLPack's, if libraries share its streams; or 0 */
 } Commands;
 
 typedef struct {
@@ -215,9 +218,11 @@ void give_back(Lock *self);
 /* prepared_command.c: reads the sizes of a range as ints; false for another kind of range, and for an empty one. */
 bool read_space(PyObject *space, long long sizes[3], int *dimensions);
 
-/* pack_arguments.c: writes the values into the driver's descriptions; OTHERWISE where Python must handle one. packed
- * is as in Submission. know_types: the types of numpy. */
-int put_arguments(const Commands *commands, Prepared *launch, PyObject *const *values, bool packed);
+/* foreign_arguments.c: DLPack's code and bits of a dtype; false with an exception. */
+bool foreign_type(PyObject *dtype, int *code, int *bits);
+
+/* pack_arguments.c: writes the values into the driver's descriptions; OTHERWISE where Python must handle one. know_types: the types of numpy. */
+int put_arguments(const Commands *commands, const Submission *submission);
 PyObject *know_types(PyObject *module, PyObject *arguments);
 bool is_host_array(PyObject *value);
 

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..backends.contract import NativeEvent
-from ..core._submission import stream_of_foreign
 from ..model.aspects import Aspect
 from ..model.enums import ImageChannelType, ImageType
 from ..model.errors import InvalidError
@@ -20,12 +19,12 @@ from ..model.image_descriptor import CUBEMAP_FACES, ImageDescriptor
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.message_values import shown
 from ..submission.event import Event
-from ..submission.foreign_stream import place_stream_after
+from ..sycl.device.native_stream import order_libraries_after
 from ..sycl.device.peer_access import memory_out_of_reach
 from ..sycl.usm import UsmArray
 from .context_tables import HandleRecord
 from .device_limits import require
-from .prepared_call import NATIVE, Arguments, report_error, submit_prepared
+from .prepared_call import Arguments, report_error, submit_prepared
 from .scratch_memory import ALIGNMENT, give_back, take
 from .value_formats import DTypeLike, ValueFormat
 
@@ -337,18 +336,6 @@ def enqueue(
         return event
     _finish(event)
     return None
-
-
-def order_libraries_after(queue: Queue, values: Iterable[object], event: Event) -> None:
-    """Order later work of the libraries of these arrays after an event, where C code knows their current streams."""
-    if not queue._backend.traits.orders_streams:
-        return
-    streams = {
-        stream_of_foreign(value) for value in values if hasattr(value, "__dlpack__") and type(value) not in NATIVE
-    }
-    for stream in streams - {None}:
-        assert stream is not None
-        place_stream_after(queue.context, queue.device, stream, (event,))
 
 
 def _finish(event: Event) -> None:

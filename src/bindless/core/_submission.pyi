@@ -195,6 +195,8 @@ class Commands:
     copies: Copies | None
     image_calls: ImageCalls | None
     batch: int
+    _dlpack_type: int
+    _dlpack_id: int
     outside: Any
     tasks: Any
     _lanes: tuple[Lane, ...] | None

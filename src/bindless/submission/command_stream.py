@@ -22,6 +22,7 @@ from ..backends.contract import BackendProtocol, NativeEvent, NativeQueue
 from ..core import ownership
 from ..core._submission import REAP_EVERY, Commands, Lock, know_types
 from ..core.ownership import FORKED
+from ..model.dlpack import DLDeviceType
 from ..model.errors import DeviceLostError, Error, InvalidError, SyclRuntimeError
 from .active_streams import active, begin, birth, events_of_users, streams, sweep, uses, wait_for_all, wait_for_users
 from .async_errors import AsyncHandler, ErrorLog, retire
@@ -120,6 +121,8 @@ class CommandStream(Commands):
         self.backend = backend
         self.in_order, self._in_batches = in_order, in_order or backend.unordered_batches is not None
         self.profiling = profiling
+        if backend.traits.orders_streams:
+            self._dlpack_type, self._dlpack_id = DLDeviceType.cuda, device.index
         self.lock = Lock()
         self.log = ErrorLog(context, handler)
         self.waiters = 0

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from ...backends.contract import AdoptedQueue
+from ...core._submission import stream_of_foreign
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.native_handle import NativeHandle
 from ...submission.event import Event
-from ...submission.foreign_stream import STREAM_PROTOCOL, Arrival, stream_handle
+from ...submission.foreign_stream import STREAM_PROTOCOL, Arrival, place_stream_after, stream_handle
 from .context import Context, default_context
 from .device import Device
 from .queue_base import QueueBase
 from .selector import Selector
 
-__all__ = ["adopt_stream", "cuda_stream_of", "order_after_stream", "place_queue_after"]
+__all__ = ["adopt_stream", "cuda_stream_of", "order_after_stream", "order_libraries_after", "place_queue_after"]
 
 
 def cuda_stream_of(queue: QueueBase) -> Callable[[], tuple[int, int]]:
@@ -90,3 +91,23 @@ def adopt_stream(stream: object, device: Selector) -> tuple[Device, Context, Ado
         )
     native = NativeHandle(handle, "CUstream")
     return chosen, context, backend.interop.adopt_queue(context._native, chosen._record.native, native, False)
+
+
+def order_libraries_after(queue: QueueBase, values: Iterable[object], event: Event) -> None:
+    """Order later work of other libraries after an event, for arrays whose library's current stream C code knows.
+
+    Parameters
+    ----------
+    queue
+        queue of the event.
+    values
+        arguments of the command, arrays of other libraries among them.
+    event
+        event of the command.
+    """
+    if not queue._backend.traits.orders_streams:
+        return
+    streams = {stream_of_foreign(value) for value in values if hasattr(type(value), "__dlpack_c_exchange_api__")}
+    for stream in streams - {None}:
+        assert stream is not None
+        place_stream_after(queue.context, queue.device, stream, (event,))

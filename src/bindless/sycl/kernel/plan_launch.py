@@ -11,6 +11,7 @@ from ...model.ranges import NdRange, RangeLike
 from ...submission.command_stream import Operation
 from ...submission.event import Event
 from ..device.handle_owner import HandleOwner
+from ..device.native_stream import order_libraries_after
 from ..usm.array_import import foreign_arguments
 from .arguments import memory_of, no_groups, pack_arguments, with_images
 from .kernel import Kernel
@@ -46,6 +47,7 @@ def submit_launch(
     if stream.prepares and not offset and 0 not in sizes[0]:
         event = submit_prepared(queue, index_space, kernel, here, sizes, arguments, depends_on)
         if event is not None:
+            order_libraries_after(queue, arguments, event)
             return event
     packed, taken = _pack(queue, index_space, here, arguments)
     if 0 in sizes[0]:
@@ -55,7 +57,9 @@ def submit_launch(
     else:
         launch, native = queue._backend.launch, here._native
         operation = lambda waits: launch(stream.live, native, *sizes, packed, waits)  # noqa: E731
-    return stream.submit(operation, depends_on, (here._bundle, *memory_of(taken)))
+    submitted = stream.submit(operation, depends_on, (here._bundle, *memory_of(taken)))
+    order_libraries_after(queue, arguments, submitted)
+    return submitted
 
 
 def plan_launch(
