@@ -17,6 +17,7 @@ import pytest
 import bindless as bl
 from bindless.backends.contract.prepared_image_call import ARRAYS
 from bindless.backends.cuda import mapped_image_call, pinned_staging, pipelined_image_call, surface_copy
+from bindless.backends.cuda.polling import wait_until_ready
 from bindless.model.image_call import ImageCall
 from tests.backends.cuda.fake_cuda import Fake
 from tests.support.error_checks import raises
@@ -400,6 +401,36 @@ def test_prepared_calls_of_host_arrays(queue: bl.Queue, fake: Fake, copying: Cal
                 bl.sample_image(queue, image, second.view(np.float32).reshape(10, 2)).view(np.uint8).ravel(), second
             )
             assert submit(command.descriptions[0]) == 0 and np.array_equal(first, second)
+        bl.destroy_image_handle(image, queue)
+
+
+def test_small_host_arrays_after_a_signal(
+    queue: bl.Queue, fake: Fake, copying: Callable[[int, int, int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A signal ends the wait for a kernel, which then still uses the buffer: the next call waits for it first."""
+    desc = bl.ImageDescriptor(16, 16, num_channels=2, channel_type="fp32")
+    points = np.random.default_rng(4).random((50, 2), np.float32)
+    waits: list[int] = []
+
+    def interrupted(query: Callable[[Any], int], handle: Any) -> int:
+        waits.append(1)
+        if len(waits) == 2:
+            raise KeyboardInterrupt
+        return wait_until_ready(query, handle)
+
+    with bl.ImageMem(desc, queue) as memory, bl.Queue(queue.device, queue.context) as run:
+        image = bl.create_image(memory, desc, queue, sampler=bl.BindlessImageSampler("clamp_to_edge", "unnormalized"))
+        copying(1, 2, 8)
+        prepares = run._native.prepares
+        run._native.prepares = False  # the calls go through Python
+        monkeypatch.setattr(mapped_image_call, "wait_until_ready", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            bl.sample_image(run, image, points)
+        run._native.prepares = prepares
+        fake.clear()
+        assert np.array_equal(bl.sample_image(run, image, points + 1), points + 1)
+        assert len(waits) == 4 and len(fake.lines("cuLaunchKernel")) == 1
+        assert np.array_equal(bl.sample_image(run, image, points), points) and len(waits) == 4
         bl.destroy_image_handle(image, queue)
 
 
