@@ -2,9 +2,9 @@
 
 Each group of methods is a module of this package: ``device`` and ``device_info`` (discovery), ``queue`` over ``stream``
 and ``event``, ``memory``, ``image_memory`` and ``image_handle``, ``copy``, ``module``, ``link``, ``kernel`` and
-``launch``, ``image_functions`` and ``pipelined_image_call``, ``foreign_stream``, ``native_handles``; for the optional
-parts of the contract ``external_memory``, ``low_level``, ``ipc_memory`` and ``virtual_memory``. The class here only
-combines them.
+``launch``, ``image_functions``, ``mapped_image_call`` and ``pipelined_image_call``, ``foreign_stream``,
+``native_handles``; for the optional parts of the contract ``external_memory``, ``low_level``, ``ipc_memory`` and
+``virtual_memory``. The class here only combines them.
 
 All work runs in the primary context of each device, which other libraries of the process share. A method makes that
 context current on the calling thread if it is not; methods that create or destroy objects restore the previous context,
@@ -13,9 +13,12 @@ if the thread had one.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from ...core._submission import Lane
 from ...drivers import cuda as driver
 from ...model.enums import Backend, ImageChannelType
+from ...model.image_call import ImageCall
 from ...model.native_handle import NativeHandle
 from ..common.native_handle import HandleTable, native_handle
 from ..common.object_methods import ObjectMethods
@@ -132,7 +135,11 @@ class CudaBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Optional
     prepare_copy = staticmethod(_copy.prepare_copy)
     image_call = staticmethod(image_functions.image_call)
     prepare_image_call = staticmethod(image_functions.prepare_image_call)
-    host_call = staticmethod(pipelined_image_call.host_call)
+
+    def host_call(self, queue: Queue, call: ImageCall) -> Callable[[Sequence[Event]], Event] | None:
+        """See ``HostCallProtocol``: by way of pinned memory for small arrays, in pieces for large ones."""
+        return mapped_image_call.host_call(queue, call) or pipelined_image_call.host_call(queue, call)
+
     prepare_host_call = staticmethod(mapped_image_call.prepare_host_call)
 
     # ------------------------------------------------------------------ modules and kernels

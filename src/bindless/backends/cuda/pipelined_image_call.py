@@ -14,7 +14,6 @@ from typing import Any
 from ...drivers import cuda as driver
 from ...model.image_call import ImageCall
 from ..common.image_kernels import BLOCK, ITEMS, arguments_of, arrays_of, format_of, parameters_of
-from . import mapped_image_call
 from .errors import SUCCESS
 from .event import Event
 from .image_functions import kernel_name, kernel_of
@@ -36,9 +35,6 @@ def host_call(queue: Queue, call: ImageCall) -> Callable[[Sequence[Event]], Even
     """The command of a call with arrays in pageable host memory, which returns after the work; None if pipelining is
     slower or impossible.
     """
-    small = mapped_image_call.host_call(queue, call)
-    if small is not None:
-        return small
     arrays = {name: (getattr(call, name), size) for name, size in arrays_of(call).items()}  # the values come last
     if call.map is not None or call.count * sum(size for _, size in arrays.values()) < SMALLEST or queue.capturing:
         return None
