@@ -1,9 +1,10 @@
-/* Submission of prepared commands: a launch that a queue has prepared before runs from Python's call to the driver's
- * call in C. The Python path would take as long as the driver's call.
+/* Submission of prepared commands: launches, copies and device functions. A back end prepares a command at its first
+ * call; the code here packs its arguments, calls the driver, and holds what the command uses until it is complete.
+ * Later calls run in C alone, because Python would take as long as the driver.
  *
  * The types here are base classes of the package's Python classes. They hold the attributes that the C path uses;
- * the Python classes define the rest. A call that does not match a prepared launch goes to the Python method, which
- * handles all cases and all errors.
+ * the Python classes define the rest. A call that does not match a prepared command goes to the Python method, which
+ * prepares another one, or explains the refusal.
  *
  *   Submitter   base of the queue: parallel_for
  *   Bound       a bound launch: its call
