@@ -31,7 +31,11 @@ def require_few(calls: list[list[str]]) -> None:
 
 def test_parallel_for(own: bl.Queue) -> None:
     """Three arguments: a number, and memory twice."""
-    kernel = load(own, "simple").get_kernel("axpy")
+    bundle = load(own, "simple")
+    kernel = bundle.get_kernel("axpy")
+    own.parallel_for(
+        64, bundle.get_kernel("increment"), bl.usm_empty((64,), np.int32, own)
+    ).wait()  # limits of the device
     x, y = (bl.usm_empty((64,), np.float32, own) for _ in range(2))
     calls = []
     for number in range(5):

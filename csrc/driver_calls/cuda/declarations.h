@@ -1,11 +1,11 @@
 /* Additions of the CUDA module to the driver's API, read by cffi and by the compiler. cuda_*.h hold the code. */
 typedef struct bindless_launch {
     CUcontext context;
+    CUstream stream;
     CUfunction function;
     unsigned int grid[3];
     unsigned int block[3];
     unsigned int shared;
-    CUstream stream;
     void **parameters;
 } bindless_launch_t;
 

@@ -104,6 +104,16 @@ class PrimaryContext:
         lib.cuCtxPopCurrent(ffi.new("CUcontext *"))
 
 
+_LAUNCH_LIMITS = (
+    lib.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X,
+    lib.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
+    lib.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z,
+    lib.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
+    lib.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,
+    lib.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z,
+)
+
+
 class Device:
     """One device as the driver enumerates it; the device has no context before ``context`` is called.
 
@@ -128,6 +138,11 @@ class Device:
         self._attributes: dict[int, int] = {}
         self._context: PrimaryContext | None = None
         self._lock = threading.RLock()
+
+    @functools.cached_property
+    def launch_limits(self) -> tuple[int, ...]:
+        """The most work-items of a work-group, and the most work-groups, by dimension."""
+        return tuple(map(self.attribute, _LAUNCH_LIMITS))
 
     @property
     def gather_limits(self) -> tuple[int, int]:

@@ -28,17 +28,6 @@ Shape = tuple[int, int, int, int, int, int]
 _LOCAL_ALIGNMENT = 16
 _OFFSET_SIZES = (4, 8)
 
-_BLOCK_LIMITS = (
-    lib.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X,
-    lib.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y,
-    lib.CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z,
-)
-_GRID_LIMITS = (
-    lib.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X,
-    lib.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y,
-    lib.CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z,
-)
-
 
 class Kernel(Shaped[Shape]):
     """A kernel of a module, with the cached data of its launches.
@@ -120,8 +109,8 @@ class Kernel(Shaped[Shape]):
     def arguments(self, arguments: Sequence[bytes | int]) -> tuple[list[bytes], int]:
         """The arguments as bytes, and the total bytes of dynamic shared memory of the local ones."""
         values: list[bytes] = []
-        pieces = sum(isinstance(argument, int) for argument in arguments)
-        listed = self.sizes is None or len(self.sizes) == len(arguments) or pieces == 0
+        pieces = int in map(type, arguments)
+        listed = self.sizes is None or len(self.sizes) == len(arguments) or not pieces
         shared = 0
         for argument in arguments:
             if not isinstance(argument, int):
@@ -147,7 +136,7 @@ class Kernel(Shaped[Shape]):
         local = self._suggest(global_size) if local_size is None else local_size
         sizes = (*global_size, 1, 1)[:3]
         block = (*local, 1, 1)[:3]
-        if len(local) != len(global_size) or any(b < 1 or n % b for n, b in zip(sizes, block)):
+        if len(local) != len(global_size) or [b for n, b in zip(sizes, block) if b < 1 or n % b]:
             raise NdRangeError(f"work-group {local} does not divide the range {global_size}", backend="cuda")
         if block[0] * block[1] * block[2] > self.max_threads:
             raise NdRangeError(
@@ -155,9 +144,10 @@ class Kernel(Shaped[Shape]):
                 f"at most {self.max_threads} on {self.device.name}",
                 backend="cuda",
             )
-        grid = tuple(n // b for n, b in zip(sizes, block))
-        for what, found, limits in (("work-items", block, _BLOCK_LIMITS), ("work-groups", grid, _GRID_LIMITS)):
-            for dimension, (size, limit) in enumerate(zip(found, map(self.device.attribute, limits))):
+        grid = sizes[0] // block[0], sizes[1] // block[1], sizes[2] // block[2]
+        most = self.device.launch_limits
+        for what, found, limits in (("work-items", block, most[:3]), ("work-groups", grid, most[3:])):
+            for dimension, (size, limit) in enumerate(zip(found, limits)):
                 if size > limit:
                     raise NdRangeError(
                         f"range {global_size} in work-groups of {local}: {size} {what} in native dimension "

@@ -15,7 +15,7 @@ from .errors import SUCCESS, check, fail
 from .event import Event
 from .fork_guard import refuse_in_fork
 from .kernel import Kernel, Shape
-from .prepared_command import address_of, prepared_command
+from .prepared_command import prepared_command
 from .queue import Queue
 
 __all__ = ["Launch", "launch", "launch_of", "packed_launch", "prepare", "prepare_launch", "submit"]
@@ -43,10 +43,11 @@ class Launch(NamedTuple):
     storage: Any
     pointers: Any
 
-    def members(self, context: Any, stream: Any) -> tuple[Any, ...]:
-        """The members of its ``bindless_launch_t``."""
+    @property
+    def members(self) -> tuple[Any, ...]:
+        """The members of its ``bindless_launch_t`` after CUcontext and CUstream."""
         shape = self.shape
-        return context, self.kernel.native, shape[:3], shape[3:], self.shared, stream, self.pointers
+        return self.kernel.native, shape[:3], shape[3:], self.shared, self.pointers
 
     def refused(self, result: int) -> NoReturn:
         """Raise the driver's error."""
@@ -145,12 +146,12 @@ def prepare_launch(
     command = prepare(queue, launch)
     if command is None:
         return None
-    places = iter([address_of(pointer) for pointer in launch.pointers])
+    places = iter([int(ffi.cast("uintptr_t", pointer)) for pointer in launch.pointers])
     listed = len(launch.pointers) == len(arguments)  # Otherwise local memory is not a parameter.
     return replace(
         command,
-        places=tuple(next(places) if listed or isinstance(given, bytes) else None for given in arguments),
-        sizes=tuple(len(given) if isinstance(given, bytes) else 0 for given in arguments),
+        places=tuple([next(places) if listed or isinstance(given, bytes) else None for given in arguments]),
+        sizes=tuple([len(given) if isinstance(given, bytes) else 0 for given in arguments]),
     )
 
 

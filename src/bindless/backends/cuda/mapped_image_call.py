@@ -97,7 +97,7 @@ def host_call(queue: Queue, call: ImageCall) -> Callable[[Sequence[Event]], Even
     described.busy = ffi.cast("int *", buffer.address)
 
     def command(stream: Any, kept: object = (table, buffer)) -> int:
-        described.launch = launch.members(queue.primary.handle, stream)
+        described.launch = (queue.primary.handle, stream, *launch.members)
         result = wait_until_ready(lib.cuStreamQuery, stream)
         if result == SUCCESS:
             result = lib.bindless_mapped_begin(described)
@@ -120,7 +120,7 @@ def prepare_host_call(queue: Queue, call: ImageCall) -> PreparedCommand | None:
         queue,
         "bindless_mapped_call",
         "bindless_mapped_call_t",
-        lambda *lane: (launch.members(*lane), ffi.cast("int *", buffer.address), len(table), table),
+        lambda *lane: ((*lane, *launch.members), ffi.cast("int *", buffer.address), len(table), table),
         launch.refused,
         (launch, table, buffer),
     )

@@ -92,8 +92,8 @@ def _described(
             f"{len(lengths)} arguments were given",
             backend="reference",
         )
-    values = ffi.new("char[]", b"".join(value for value in arguments if isinstance(value, bytes)))
-    ends = itertools.accumulate(0 if isinstance(value, int) else len(value) for value in arguments)
+    values = ffi.new("char[]", b"".join([value for value in arguments if isinstance(value, bytes)]))
+    ends = itertools.accumulate([0 if isinstance(value, int) else len(value) for value in arguments])
     pointers = ffi.new("void const *[]", len(lengths) or 1)
     for at, (value, end) in enumerate(zip(arguments, ends)):
         pointers[at] = ffi.NULL if isinstance(value, int) else values + (end - len(value))
@@ -107,7 +107,7 @@ def _described(
     if local_size is not None:
         launch.local_size[0 : len(local_size)] = local_size
     launch.argument_count, launch.arguments, launch.argument_sizes = len(lengths), pointers, sizes
-    places = tuple(address_of(pointer) or None for pointer in pointers[0 : len(lengths)])
+    places = tuple([int(ffi.cast("uintptr_t", pointer)) or None for pointer in pointers[0 : len(lengths)]])
     return described, (values, pointers, sizes), places
 
 
@@ -180,5 +180,5 @@ def prepare_launch(
     if queue.profiling or len(arguments) != len(kernel.sizes):
         return None
     described, keep, places = _described(queue, kernel, global_size, local_size, arguments)
-    lengths = tuple(len(value) if isinstance(value, bytes) else 0 for value in arguments)
+    lengths = tuple([len(value) if isinstance(value, bytes) else 0 for value in arguments])
     return repeated(queue, _SUBMIT, "blrEnqueueKernel", described, keep, places, lengths)

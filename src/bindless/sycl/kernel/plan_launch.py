@@ -43,7 +43,7 @@ def submit_launch(
         As of ``Queue.parallel_for``.
     """
     here, sizes = _plan_range(queue, index_space, kernel)
-    stream, offset = queue._stream, has_offset(index_space)
+    stream, offset = queue._stream, type(index_space) is NdRange and has_offset(index_space)
     if stream.prepares and not offset and 0 not in sizes[0]:
         event = submit_prepared(queue, index_space, kernel, here, sizes, arguments, depends_on)
         if event is not None:

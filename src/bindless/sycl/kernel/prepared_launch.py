@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +46,7 @@ _MOST_LOCAL = 2**31
 _Rule = tuple[str, int, bool, bool, object]
 
 
+@dataclass(slots=True)
 class _Plan:
     """Arguments of a launch for the C code.
 
@@ -60,13 +62,10 @@ class _Plan:
         Example of the bytes of each argument, or the size of local memory.
     """
 
-    __slots__ = ("keep", "packed", "rules", "values")
-
-    def __init__(self) -> None:
-        self.values: list[Any] = []
-        self.keep: list[object] = []
-        self.rules: list[_Rule] = []
-        self.packed: list[bytes | int] = []
+    values: list[Any] = field(default_factory=list)
+    keep: list[object] = field(default_factory=list)
+    rules: list[_Rule] = field(default_factory=list)
+    packed: list[bytes | int] = field(default_factory=list)
 
 
 def submit_prepared(
