@@ -146,11 +146,13 @@ def prepare_launch(
     command = prepare(queue, launch)
     if command is None:
         return None
-    places = iter([int(ffi.cast("uintptr_t", pointer)) for pointer in launch.pointers])
-    listed = len(launch.pointers) == len(arguments)  # Otherwise local memory is not a parameter.
+    places: tuple[int | None, ...] = tuple([int(ffi.cast("uintptr_t", pointer)) for pointer in launch.pointers])
+    if len(places) != len(arguments):  # Local memory is not a parameter.
+        values = iter(places)
+        places = tuple([next(values) if isinstance(given, bytes) else None for given in arguments])
     return replace(
         command,
-        places=tuple([next(places) if listed or isinstance(given, bytes) else None for given in arguments]),
+        places=places,
         sizes=tuple([len(given) if isinstance(given, bytes) else 0 for given in arguments]),
     )
 
