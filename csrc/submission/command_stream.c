@@ -48,6 +48,7 @@ static int commands_traverse(Commands *self, visitproc visit, void *arg)
     Py_VISIT(self->held);
     Py_VISIT(self->tasks);
     Py_VISIT(self->outside_waits);
+    Py_VISIT(self->doubtful);
     Py_VISIT(self->handles);
     Py_VISIT(self->device);
     for (int i = 0; i < ROWS; i++)
@@ -73,6 +74,7 @@ static int commands_clear(Commands *self)
     Py_CLEAR(self->held);
     Py_CLEAR(self->tasks);
     Py_CLEAR(self->outside_waits);
+    Py_CLEAR(self->doubtful);
     Py_CLEAR(self->handles);
     Py_CLEAR(self->device);
     return 0;
@@ -99,6 +101,7 @@ static PyMemberDef commands_members[] = {
     {"_lanes", T_OBJECT, offsetof(Commands, lanes), 0, NULL},
     {"_active", T_OBJECT, offsetof(Commands, active), 0, NULL},
     {"_held", T_OBJECT, offsetof(Commands, held), 0, NULL},
+    {"_doubtful", T_OBJECT, offsetof(Commands, doubtful), 0, NULL},
     {"tasks", T_OBJECT, offsetof(Commands, tasks), 0, NULL},
     {"outside", T_OBJECT, offsetof(Commands, outside_waits), 0, NULL},
     {"_handles", T_OBJECT, offsetof(Commands, handles), 0, NULL},
@@ -226,20 +229,6 @@ static PyObject *commands_submit_prepared(Commands *self, PyObject *const *given
     return event;
 }
 
-static PyMethodDef commands_methods[] = {
-    {"submit_prepared", (PyCFunction)(void (*)(void))commands_submit_prepared, METH_FASTCALL,
-     "Submits a prepared command: arguments, events to wait for, objects to keep; None where Python must handle it."},
-    {"took", (PyCFunction)(void (*)(void))commands_took, METH_FASTCALL,
-     "Accounts for a command that Python has submitted: event, and a tuple of the objects that it uses."},
-    {"find", (PyCFunction)(void (*)(void))commands_find, METH_FASTCALL,
-     "The prepared launch of a kernel over a range, with a number of arguments; None without one."},
-    {"remember", (PyCFunction)commands_remember, METH_O, "Adds a prepared launch to the cache."},
-    {"forget_launches", (PyCFunction)commands_forget_launches, METH_NOARGS, "Empties the cache of prepared launches."},
-    {"count_launches", (PyCFunction)commands_count_launches, METH_NOARGS, "The number of cached launches."},
-    {NULL, NULL, 0, NULL},
-};
-
-
 /* ---------------------------------------------------------------- pending commands */
 
 bool announce(Commands *self)
@@ -268,38 +257,84 @@ static bool is_idle(const Commands *self)
     return idle;
 }
 
-static bool is_empty(PyObject *container)
+/* A new container of the type of one that is not empty; NULL for an empty one, and with an exception. */
+static PyObject *new_like(PyObject *container)
 {
-    return container != NULL && PyObject_Size(container) == 0;
+    if (container == NULL || PyObject_Size(container) == 0)
+        return NULL;
+    return PyObject_CallObject((PyObject *)Py_TYPE(container), NULL);
 }
 
-/* The lock is held. Releases objects last, because their finalizers may submit to this queue. */
+static void exchange(PyObject **a, PyObject **b)
+{
+    PyObject *before = *a;
+    if (*b != NULL) {
+        *a = *b;
+        *b = before;
+    }
+}
+
+/* The lock is held, and the driver has said that all commands are complete. Lets go of what they used: DONE, or
+ * OTHERWISE if a finalizer has submitted a command since restart, which the answer may not cover. */
+static int release_all(Commands *self)
+{
+    enum { HELD_PAIRS, BATCH, BUNDLES, DOUBTFUL, OUTSIDE, CONTAINERS };
+    PyObject **places[CONTAINERS] = {&self->held, &self->batch_list, &self->bundles, &self->doubtful,
+                                     &self->outside_waits};
+    PyObject *fresh[CONTAINERS];
+    for (int i = 0; i < CONTAINERS; i++)
+        fresh[i] = PyErr_Occurred() ? NULL : new_like(*places[i]);
+    int result = PyErr_Occurred() ? FAILED : OTHERWISE;
+    /* Nothing allocates from here to the last exchange. */
+    if (result != FAILED && self->countdown == REAP_EVERY && self->last_bundle == NULL) {
+        result = DONE;
+        for (int i = 0; i < OUTSIDE; i++)
+            exchange(places[i], &fresh[i]);
+        self->batch++;
+        if (self->tasks == NULL || PyObject_Size(self->tasks) == 0) {
+            exchange(places[OUTSIDE], &fresh[OUTSIDE]);
+            self->dirty = 0;
+            if (self->active != NULL && PySet_Discard(self->active, (PyObject *)self) < 0)
+                result = FAILED;
+        }
+    }
+    for (int i = 0; i < CONTAINERS; i++) /* last: destructors may submit to this queue */
+        Py_XDECREF(fresh[i]);
+    return result;
+}
+
+/* Begins to look for completed commands. Later, a command that a finalizer submits is noticed by what it changes. */
+static void restart(Commands *self)
+{
+    self->countdown = REAP_EVERY;
+    Py_CLEAR(self->last_bundle);
+}
+
+static PyObject *commands_restart(Commands *self, PyObject *unused)
+{
+    (void)unused;
+    restart(self);
+    Py_RETURN_NONE;
+}
+
+static PyObject *commands_release_all(Commands *self, PyObject *unused)
+{
+    (void)unused;
+    int result = release_all(self);
+    return result == FAILED ? NULL : PyBool_FromLong(result == DONE);
+}
+
+/* The lock is held. */
 static int reap_locked(Commands *self)
 {
     if (self->native == NULL || self->native == Py_None)
         return DONE; /* the queue has ended */
     if (((Lock *)self->lock)->depth > 1)
         return DONE; /* this thread is in the middle of another call, perhaps a submission: see _reap */
-    PyObject *batch = PyList_New(0);
-    if (batch == NULL)
-        return FAILED;
-    if (self->closed || !is_idle(self) || !is_empty(self->held) || !is_empty(self->tasks) || !is_empty(self->outside_waits) ||
-        self->active == NULL || self->batch_list == NULL || self->bundles == NULL || PySet_Size(self->bundles) > 1) {
-        Py_DECREF(batch);
+    if (self->closed)
         return OTHERWISE;
-    }
-    PyObject *last = self->last_bundle, *before = self->batch_list;
-    PyObject *bundle = PySet_Size(self->bundles) == 1 ? PySet_Pop(self->bundles) : NULL;
-    self->last_bundle = NULL;
-    self->batch_list = batch;
-    self->batch++;
-    self->countdown = REAP_EVERY;
-    self->dirty = 0;
-    int result = PySet_Discard(self->active, (PyObject *)self) < 0 ? FAILED : DONE;
-    Py_XDECREF(last);
-    Py_XDECREF(bundle);
-    Py_DECREF(before);
-    return result;
+    restart(self);
+    return is_idle(self) ? release_all(self) : OTHERWISE;
 }
 
 int reap(Commands *self)
@@ -320,6 +355,23 @@ int reap(Commands *self)
     Py_DECREF(self);
     return result;
 }
+
+static PyMethodDef commands_methods[] = {
+    {"submit_prepared", (PyCFunction)(void (*)(void))commands_submit_prepared, METH_FASTCALL,
+     "Submits a prepared command: arguments, events to wait for, objects to keep; None where Python must handle it."},
+    {"took", (PyCFunction)(void (*)(void))commands_took, METH_FASTCALL,
+     "Accounts for a command that Python has submitted: event, and a tuple of the objects that it uses."},
+    {"find", (PyCFunction)(void (*)(void))commands_find, METH_FASTCALL,
+     "The prepared launch of a kernel over a range, with a number of arguments; None without one."},
+    {"remember", (PyCFunction)commands_remember, METH_O, "Adds a prepared launch to the cache."},
+    {"forget_launches", (PyCFunction)commands_forget_launches, METH_NOARGS, "Empties the cache of prepared launches."},
+    {"restart", (PyCFunction)commands_restart, METH_NOARGS, "Begins to look for completed commands; the lock is held."},
+    {"release_all", (PyCFunction)commands_release_all, METH_NOARGS,
+     "Lets go of what commands used, all of which are complete; False if others were submitted since restart."},
+    {"count_launches", (PyCFunction)commands_count_launches, METH_NOARGS, "The number of cached launches."},
+    {NULL, NULL, 0, NULL},
+};
+
 
 SLOTS(commands, commands_members, {Py_tp_new, PyType_GenericNew}, {Py_tp_methods, commands_methods}, )
 SPEC(commands, Commands, "Commands")

@@ -162,7 +162,9 @@ typedef struct {
     PyObject *native, *blocker, *context, *bundles, *last_bundle, *event_type, *lock, *batch_list, *copies;
     PyObject *lanes;                         /* of the native queue, which is idle when all of them are; or None */
     PyObject *active;                        /* the set of queues with work not known to be complete */
-    PyObject *held, *tasks, *outside_waits;  /* objects that only Python handles; mostly empty */
+    PyObject *held;                          /* pairs of an event and what its command, or its batch, uses */
+    PyObject *doubtful;                      /* what running and interrupted submissions of Python may use */
+    PyObject *tasks, *outside_waits;         /* objects that only Python handles; mostly empty */
     PyObject *handles, *device; /* in a context of several devices: the context's table of images, and the queue's device */
     long long batch, countdown;
     char closed; /* accepts no more commands; submitted ones continue */

@@ -119,6 +119,34 @@ def test_a_finalizer_submits_after_the_driver_has_said_idle(
     assert alive() is None and before() is None
 
 
+@pytest.mark.parametrize("submit", [submitted, prepared])
+def test_a_finalizer_submits_where_a_batch_ends(
+    fake: FakeBackend,
+    gate: threading.Event,
+    submit: Callable[[bl.Queue, Callable[..., object], Used], None],
+) -> None:
+    """The event that ends the batch precedes the finalizer's command, whose objects stay alive."""
+    queue, used, first = bl.Queue(in_order=True), Used(), Used()
+    alive, late = weakref.ref(used), [used]
+    outer, inner = fake.gate(queue._native, opened()), fake.gate(queue._native, gate)
+    del used
+
+    def operation(waits: object) -> object:
+        event = outer(waits)
+        submit(queue, inner, late.pop())  # as a finalizer, between the driver's call and the accounting
+        return event
+
+    queue._stream._countdown = 0
+    event = queue._enqueue(operation, (), (first,))
+    event.wait()
+    queue._stream.reap()
+    gc.collect()
+    assert alive() is not None
+    gate.set()
+    queue.wait()
+    assert alive() is None
+
+
 def opened() -> threading.Event:
     made = threading.Event()
     made.set()

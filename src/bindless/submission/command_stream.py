@@ -89,7 +89,6 @@ class CommandStream(Commands):
 
     __slots__ = (
         "__weakref__",
-        "_doubtful",
         "_events_cross_contexts",
         "_reason",
         "backend",
@@ -273,30 +272,15 @@ class CommandStream(Commands):
     def _reap(self) -> None:
         if self.lock.depth > 1:  # a finalizer, in the middle of a submission: what that uses is not noted yet
             return
-        # Finalizers run at allocations and calls. A command that one submits changes the countdown or the last bundle,
-        # and the answer of the driver may not cover it.
-        self._countdown, self._last_bundle = REAP_EVERY, None
+        self.restart()
         held: deque[tuple[Event, Sequence[object]]] = deque()
-        batch: list[object] = []
-        bundles: set[object] = set()
-        doubtful: list[Sequence[object]] = []
-        outside = OutsideWaits() if self.outside else self.outside
         try:
             idle = self.native is None or self.backend.queue_is_idle(self.native)
         except Error as error:  # the device is lost: nothing runs any more
             self.log.record(error)
             idle = True
-        if idle and self._countdown == REAP_EVERY and self._last_bundle is None:
-            # Nothing allocates and nothing is called from the comparison to the last exchange.
-            held, self._held = self._held, held
-            batch, self._batch = self._batch, batch
-            bundles, self.bundles = self.bundles, bundles
-            doubtful, self._doubtful = self._doubtful, doubtful
-            self.batch += 1
-            if not self.tasks:
-                self._dirty = False
-                outside, self.outside = self.outside, outside
-                active.discard(self)
+        if idle and self.release_all():
+            pass
         elif self.in_order:
             pending = self._held
             while pending and pending[0][0]._poll():
@@ -309,7 +293,7 @@ class CommandStream(Commands):
                 else:
                     pending.rotate(-1)
         # Only now, with everything in order again, may destructors run.
-        del held, batch, bundles, doubtful, outside
+        del held
         if idle and self.closed and not self._dirty:
             self._release_native()
 
