@@ -26,8 +26,8 @@ CALLS = ("cuEventRecord", "cuStreamWaitEvent", "cuLaunchKernel", "cuEventCreate"
 class Arrays:
     """Device memory of the library, as its arrays."""
 
-    def __init__(self, library: Library, index: int) -> None:  # noqa: F811
-        self._library, self._index = library, index
+    def __init__(self, owner: Library, index: int) -> None:
+        self._library, self._index = owner, index
 
     def __call__(self, shape: tuple[int, ...], dtype: object = np.float32, **fields: object) -> Exchanged:
         size = int(np.prod(shape)) * np.dtype(dtype).itemsize
@@ -75,8 +75,9 @@ def test_one_event_each_way(device: bl.Device, context: bl.Context, arrays: Arra
         calls = driver_calls(fake, lambda: bl.sample_image(queue, handle, points, out=out))
         assert calls == ["cuEventRecord", "cuStreamWaitEvent", "cuLaunchKernel", "cuEventRecord", "cuStreamWaitEvent"]
         assert Exchanged.asked_for_stream[asked:] == [(2, device.index)]
-        calls = python_calls(lambda: bl.sample_image(queue, handle, points, out=out))
-        assert calls == ["bindless_images/sample_functions.py:sample_image"]
+        assert python_calls(lambda: bl.sample_image(queue, handle, points, out=out)) == [
+            "bindless_images/sample_functions.py:sample_image"
+        ]
         queue.wait()
 
 

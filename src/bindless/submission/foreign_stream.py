@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "STREAM_PROTOCOL",
     "Arrival",
+    "has_exchange_functions",
     "order_stream_after",
     "place_stream_after",
     "stream_handle",
@@ -75,6 +76,11 @@ def stream_handle(stream: object) -> int:
             "address of a CUstream; 0 does not say which default stream is meant"
         )
     return number
+
+
+def has_exchange_functions(value: object) -> bool:
+    """Whether C code may read an array by its library's exchange functions (DLPack 1.3)."""
+    return hasattr(type(value), "__dlpack_c_exchange_api__")
 
 
 class Arrival:

@@ -173,4 +173,4 @@ def address_places(
 def values_of(call: ImageCall, name: str, format_word: int) -> tuple[bytes, ...]:
     """The arguments of a built-in kernel, one by one."""
     packed, sizes = arguments_of(call, name, format_word)
-    return struct.unpack("=" + "".join(f"{size}s" for size in sizes), packed)
+    return struct.unpack("=" + "".join([f"{size}s" for size in sizes]), packed)

@@ -9,7 +9,13 @@ from ...core._submission import stream_of_foreign
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.native_handle import NativeHandle
 from ...submission.event import Event
-from ...submission.foreign_stream import STREAM_PROTOCOL, Arrival, place_stream_after, stream_handle
+from ...submission.foreign_stream import (
+    STREAM_PROTOCOL,
+    Arrival,
+    has_exchange_functions,
+    place_stream_after,
+    stream_handle,
+)
 from .context import Context, default_context
 from .device import Device
 from .queue_base import QueueBase
@@ -107,7 +113,7 @@ def order_libraries_after(queue: QueueBase, values: Iterable[object], event: Eve
     """
     if not queue._backend.traits.orders_streams:
         return
-    streams = {stream_of_foreign(value) for value in values if hasattr(type(value), "__dlpack_c_exchange_api__")}
+    streams = {stream_of_foreign(value) for value in values if has_exchange_functions(value)}
     for stream in streams - {None}:
         assert stream is not None
         place_stream_after(queue.context, queue.device, stream, (event,))
