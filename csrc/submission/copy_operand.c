@@ -26,8 +26,26 @@ void let_go(Given *given)
     given->array = NULL;
 }
 
+/* Describes another library's array on the host as numpy does. */
+static bool read_foreign(PyObject *value, bool written, Given *given)
+{
+    static const char types[] = {'i', 'u', 'f'}; /* by DLPack's codes */
+    ForeignArray array;
+    if (foreign_array(value, written, &array) != DONE || array.device.device_type != DLPACK_CPU || !array.packed ||
+        array.type.code >= sizeof types || array.type.lanes != 1)
+        return false;
+    for (int axis = 0; axis < array.dimensions; axis++)
+        given->shape[axis] = (Py_ssize_t)array.shape[axis];
+    given->foreign = (Array){.two = 2, .dimensions = array.dimensions, .type = types[array.type.code],
+                             .item_size = array.type.bits / 8, .shape = given->shape,
+                             .flags = ARRAY_CONTIGUOUS | ARRAY_NATIVE | ARRAY_WRITEABLE,
+                             .data = (void *)(uintptr_t)array.address};
+    given->array = &given->foreign;
+    return true;
+}
+
 /* kinds holds the operand types. An operand of another type, or one without memory, is OTHER. */
-bool read_given(PyObject *value, const Kinds *kinds, Given *given)
+bool read_given(PyObject *value, const Kinds *kinds, bool written, Given *given)
 {
     PyObject *type = (PyObject *)Py_TYPE(value);
     memset(given, 0, sizeof *given);
@@ -52,6 +70,8 @@ bool read_given(PyObject *value, const Kinds *kinds, Given *given)
         given->kind = IMAGE;
     } else if (type == kinds->memory) {
         given->kind = MEMORY;
+    } else if (read_foreign(value, written, given)) {
+        given->kind = HOST;
     }
     return true;
 }

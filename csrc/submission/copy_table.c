@@ -101,7 +101,7 @@ static PyObject *copies_submit(Copies *self, PyObject *const *arguments, Py_ssiz
     memset(given, 0, sizeof given);
     PyObject *event = NULL;
     int result = FAILED;
-    if (read_given(arguments[2], &self->kinds, &given[0]) && read_given(arguments[3], &self->kinds, &given[1]))
+    if (read_given(arguments[2], &self->kinds, false, &given[0]) && read_given(arguments[3], &self->kinds, true, &given[1]))
         result = fits(&copy->sides[0], &given[0], commands) && fits(&copy->sides[1], &given[1], commands)
                      ? submit_copy(commands, copy, given, arguments[4], &event)
                      : OTHERWISE;
@@ -176,7 +176,7 @@ static int copy_again(Commands *commands, Copies *copies, PyObject *const *argum
     memset(given, 0, sizeof given);
     copies->declined = false;
     int result = FAILED;
-    if (read_given(arguments[0], &copies->kinds, &given[0]) && read_given(arguments[1], &copies->kinds, &given[1])) {
+    if (read_given(arguments[0], &copies->kinds, false, &given[0]) && read_given(arguments[1], &copies->kinds, true, &given[1])) {
         result = OTHERWISE;
         for (int i = 0; result == OTHERWISE && i < COPIES && copies->rows[i] != NULL; i++) {
             Copy *row = copies->rows[i];

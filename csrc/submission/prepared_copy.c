@@ -59,7 +59,7 @@ static bool read_side(Copy *self, int index, PyObject *value, PyObject *places, 
 {
     Side *side = &self->sides[index];
     Given given;
-    bool done = PyTuple_Check(places) && PyTuple_Size(places) <= MOST_LANES && read_given(value, kinds, &given);
+    bool done = PyTuple_Check(places) && PyTuple_Size(places) <= MOST_LANES && read_given(value, kinds, index == 1, &given);
     if (!done) {
         if (!PyErr_Occurred())
             PyErr_SetString(PyExc_TypeError, "places: a tuple of at most 8 addresses");

@@ -3,7 +3,7 @@
 #ifndef BINDLESS_LAUNCH_COPY_H
 #define BINDLESS_LAUNCH_COPY_H
 
-#include "types.h"
+#include "foreign_array.h"
 
 enum { COPIES = 32, MOST_DIMENSIONS = 4 };
 
@@ -63,10 +63,12 @@ typedef struct {
     PyObject *record, *descriptor, *device, *context; /* of an image */
     PyObject *capsule;                               /* of an array */
     const Array *array;
+    Array foreign;                                   /* another library's array on the host, as numpy's */
+    Py_ssize_t shape[MOST_DIMENSIONS];
 } Given;
 
 /* copy_operand.c. read_given returns false with an exception; call let_go in both cases. */
-bool read_given(PyObject *value, const Kinds *kinds, Given *given);
+bool read_given(PyObject *value, const Kinds *kinds, bool written, Given *given);
 void let_go(Given *given);
 bool fits(const Side *side, const Given *given, const Commands *commands);
 int number_of(const Given *given, uint64_t *number);

@@ -219,3 +219,34 @@ def test_every_owning_export_is_ended(own: bl.Queue, image: Any) -> None:
     reads, deleted = Exchanged.reads, out.deleted
     bl.sample_image(own, handle, CENTRES, out=out)
     assert Exchanged.reads - reads == out.deleted - deleted == 1
+
+
+def test_copies(own: bl.Queue, peer: Peer) -> None:
+    """Copies between images and the library's arrays on the host, which repeat like those of numpy's arrays."""
+    with bl.ImageMem(DESC, own) as memory:
+        for seed in range(OFTEN):
+            pixels = random_pixels(DESC, seed)
+            source, target = peer.make(pixels), peer.make(np.zeros_like(pixels))
+            own.ext_oneapi_copy(source, memory).wait()
+            own.ext_oneapi_copy(memory, target).wait()
+            np.testing.assert_array_equal(peer.see(target), pixels)
+            with raises(bl.InvalidError):
+                own.ext_oneapi_copy(peer.make(pixels.astype(np.int32)), memory)
+        if own._stream.copies is not None:
+            assert own._stream.copies.count() == 2
+        if peer.torch is not None and own._backend.prepared_copies is not None:
+            assert python_calls(lambda: own.ext_oneapi_copy(source, memory)) == []
+            assert python_calls(lambda: own.ext_oneapi_copy(memory, target)) == []
+        own.wait()
+
+
+def test_copies_to_read_only_arrays(own: bl.Queue) -> None:
+    pixels = random_pixels(DESC, 1)
+    with bl.ImageMem(DESC, own) as memory:
+        target, fixed = (Exchanged(np.zeros_like(pixels), flags=flags) for flags in (0, 1))
+        own.ext_oneapi_copy(pixels, memory).wait()
+        for _ in range(3):
+            own.ext_oneapi_copy(memory, target).wait()
+            with raises(bl.InvalidError):
+                own.ext_oneapi_copy(memory, fixed)
+        assert not fixed.array.any()

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...core._submission import Copies, Copy, Openable, Prepared
-from ...model.copy_region import CopyRegion
+from ...model.copy_region import CopyRegion, HostMemory
 from ...model.image_descriptor import ImageDescriptor
 from ...submission.event import Event
+from ...submission.foreign_stream import has_exchange_functions
 from ..device.image_owner import ImageOwner
 from ..usm.array import UsmArray
 
@@ -47,13 +48,13 @@ def submit_prepared(
     if copies is not None and copies.declined:  # it is prepared
         return None
     image: type | None = None
-    for value in (src, dst):
+    for value, memory in ((src, region.src), (dst, region.dst)):
         if isinstance(value, np.ndarray):
             if type(value) is not np.ndarray or value.dtype.kind not in _PLAIN or value.ndim > _MOST_AXES:
                 return None
         elif isinstance(value, ImageOwner):
             image = type(value)
-        elif type(value) is not UsmArray:
+        elif type(value) is not UsmArray and not (isinstance(memory, HostMemory) and has_exchange_functions(value)):
             return None
     for value in keywords.values():
         if not isinstance(value, _COMPARED):
