@@ -24,7 +24,7 @@ kernel void twice(sampled_image_handle from, unsampled_image_handle to, uint wid
     const uint i = (uint)bindless_global_id(0);
     const int2 at = (int2)((int)(i % width), (int)(i / width));
     const float2 centre = (float2)((float)at.x + 0.5f, (float)at.y + 0.5f);
-    write_image(to, at, sample_image_float4(from, centre) * 2.0f);
+    write_image(to, at, sample_image_float(from, centre) * 2.0f);
 }
 """
 

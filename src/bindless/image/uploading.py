@@ -60,6 +60,7 @@ class Uploads:
         self._memory, self._descriptor, self._queue = memory, descriptor, queue
         self._in_order = queue._stream.in_order
         self._turns: _Turns | None = None
+        self._packed: UsmArray | None = None  # of updates; they follow each other in the queue
         self.ready: After = ()
 
     def fill(self, pixels: AnyArray, *, again: bool) -> Event | None:
@@ -82,7 +83,7 @@ class Uploads:
         if again and not self._in_order:
             before = (queue.ext_oneapi_submit_barrier(),)
         if isinstance(pixels, UsmArray):
-            event = self._store(*self._padded_on_device(pixels, before))
+            event = self._store(*self._padded_on_device(pixels, before, keep=again))
             self.ready = () if self._in_order else (event,)
             return event
         if desc.nbytes <= _SMALL and self._in_order and desc.type is not ImageType.mipmap:
@@ -115,12 +116,14 @@ class Uploads:
 
     # ------------------------------------------------------------------ pixels on the device
 
-    def _padded_on_device(self, pixels: UsmArray, after: After) -> tuple[UsmArray, After]:
-        """The pixels as the image's memory wants them, in place where they are."""
+    def _padded_on_device(self, pixels: UsmArray, after: After, *, keep: bool) -> tuple[UsmArray, After]:
+        """The pixels as the image's memory wants them, in place where they are; else in memory that may be kept."""
         queue, desc = self._queue, self._descriptor
         if pixels.shape == desc.shape and pixels.dtype == desc.dtype and pixels.is_contiguous:
             return pixels, after
-        target = usm_empty(desc.shape, desc.dtype, queue)
+        target = self._packed if self._packed is not None else usm_empty(desc.shape, desc.dtype, queue)
+        if keep:
+            self._packed = target
         return target, self._pack(pixels, target, after)
 
     def _pack(self, pixels: UsmArray, target: UsmArray, after: After) -> After:
@@ -150,7 +153,7 @@ class Uploads:
             self._turns = _Turns(self._queue)
         pixels = np.ascontiguousarray(pixels, self._descriptor.dtype)
         source = self._turns.upload(pixels)
-        event = self._store(*self._padded_on_device(source, after))
+        event = self._store(*self._padded_on_device(source, after, keep=True))
         self._turns.read_by(event)
         self.ready = () if self._in_order else (event,)
 

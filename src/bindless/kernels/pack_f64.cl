@@ -53,13 +53,25 @@ default:
 for (uint byte = 0; byte < made * size; ++byte) to[byte] = (uchar)(word >> 8 * byte);
 }
 }
+static inline ulong copy_quads(global const uint *from, global uint4 *to, ulong count)
+{
+const ulong quads = count / 4;
+for (ulong n = bindless_global_id(0); n < quads; n += bindless_global_size(0)) {
+const uint a = from[3 * n], b = from[3 * n + 1], c = from[3 * n + 2];
+to[n] = (uint4)(a & 0xffffff, a >> 24 | (b & 0xffff) << 8, b >> 16 | (c & 0xff) << 16, c >> 8);
+}
+return 4 * quads;
+}
 kernel void bindless_pack_f64(global const void *source, uint from, long plane, long row, long pixel, long channel, uint rows,
 uint pixels, uint channels, global void *target, uint to, uint made, ulong count, float scale_x,
 float scale_y, float scale_z, float bias_x, float bias_y, float bias_z)
 {
 const bool as_they_are = scale_x == 1.0f && scale_y == 1.0f && scale_z == 1.0f && bias_x == 0.0f && bias_y == 0.0f &&
 bias_z == 0.0f;
-for (ulong n = bindless_global_id(0); n < count; n += bindless_global_size(0)) {
+const bool bytes_of_rgb = as_they_are && from == to && size_of(to) == 1 && channels == 3 && made == 4 && rows == 0 &&
+pixel == 3 && channel == 1 && (ulong)source % 4 == 0 && (ulong)target % 16 == 0;
+const ulong done = bytes_of_rgb ? copy_quads((global const uint *)source, (global uint4 *)target, count) : 0;
+for (ulong n = done + bindless_global_id(0); n < count; n += bindless_global_size(0)) {
 const ulong line = rows != 0 ? n / pixels : 0;
 const long place = rows != 0 ? (long)(line / rows) * plane + (long)(line % rows) * row + (long)(n % pixels) * pixel
 : (long)n * pixel;
