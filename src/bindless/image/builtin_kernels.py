@@ -6,6 +6,7 @@ The reference device is the processor: its pictures are made there by the same a
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 from .. import kernels
@@ -78,5 +79,11 @@ def launch(
     queue: Queue, kernel: Kernel, items: int, *arguments: Any, depends_on: Event | Iterable[Event] = ()
 ) -> Event:
     """Runs a built-in kernel with about a work-item for each of ``items``."""
-    groups = -(-min(items, _MOST_ITEMS) // _GROUP)
-    return queue.parallel_for(NdRange(groups * _GROUP, _GROUP), kernel, *arguments, depends_on=depends_on)
+    index_space = _index_space(-(-min(items, _MOST_ITEMS) // _GROUP))
+    return queue.parallel_for(index_space, kernel, *arguments, depends_on=depends_on)
+
+
+@lru_cache(64)
+def _index_space(groups: int) -> NdRange:
+    """One object for launches that come again."""
+    return NdRange(groups * _GROUP, _GROUP)

@@ -86,14 +86,13 @@ def pack(
     plane, row, pixel = ((1, 0),) * (_MOST_AXES - len(axes)) + axes
     flat = len(axes) < 2
     kernel = memory_kernel(queue, "pack_f64" if source.dtype == np.float64 else "pack")
-    strides = map(np.int64, (plane[1], row[1], pixel[1], source.strides[-1]))
-    sizes = map(np.uint32, (0 if flat else row[0], 0 if flat else pixel[0], channels))
-    (scale, bias), more = units, (1.0,) * 3
-    numbers = (*(*scale, *more)[:3], *(*bias, *(0.0,) * 3)[:3])
+    strides = plane[1], row[1], pixel[1], source.strides[-1]
+    sizes = 0 if flat else row[0], 0 if flat else pixel[0], channels
+    scale, bias = (*units[0], 1.0, 1.0)[:3], (*units[1], 0.0, 0.0)[:3]
+    # Plain numbers, which a launch that comes again packs in C.
     event = launch(
-        queue, kernel, count, source.pointer, np.uint32(_element(source.dtype)), *strides, *sizes, target.pointer,
-        np.uint32(_element(target.dtype)), np.uint32(made), np.uint64(count), *map(np.float32, numbers),
-        depends_on=after,
+        queue, kernel, count, source.pointer, _element(source.dtype), *strides, *sizes, target.pointer,
+        _element(target.dtype), made, count, *scale, *bias, depends_on=after,
     )  # fmt: skip
     return (event,)
 

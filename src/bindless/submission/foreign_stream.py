@@ -135,10 +135,11 @@ def place_stream_after(context: Context, device: Device, handle: int, events: It
     """Makes a native stream wait for events of the same backend, and the host for those of host tasks."""
     natives: list[NativeEvent] = []
     for event in events:
-        event._check_process()
-        if event._native is not None:
-            natives.append(event._native)
-        else:
-            event._settle()
+        for part in event._parts or (event,):
+            part._check_process()
+            if part._native is not None:
+                natives.append(part._native)
+            else:
+                part._settle()
     if natives:
         context._backend.make_stream_wait(context._native, device._record.native, handle, natives)

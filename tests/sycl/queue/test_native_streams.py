@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from bindless.submission.event import Event
+from bindless.submission.foreign_stream import place_stream_after
 from tests.support.dlpack_peer import Producer
 from tests.support.error_checks import raises
 
@@ -45,6 +47,16 @@ def asked(fake):
 
 
 # ---------------------------------------------------------------------- out
+
+
+def test_the_parts_of_an_event_are_waited_for_by_the_stream(fake, gate):
+    """An event at the ends of several native queues has no native event of its own."""
+    queue = bl.Queue()
+    array = bl.usm_empty(16, "u1", queue)
+    parts = hold(fake, queue, gate, array), hold(fake, queue, gate, array)
+    place_stream_after(queue.context, queue.device, 7, (Event._of_all(queue._stream, parts),))
+    assert waits(fake) == [(7, 2)]
+    gate.set()
 
 
 @pytest.mark.parametrize("in_order", [False, True])
