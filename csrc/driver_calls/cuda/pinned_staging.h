@@ -19,7 +19,7 @@
 
 enum { BINDLESS_SMALLEST_PIECE = 256 << 10, BINDLESS_SMALLEST_STREAM = 256, BINDLESS_CACHES = 8 << 20 };
 /* Bytes per thread: for each of the first threads, and for each further one. */
-enum { BINDLESS_SHARE = 1 << 20, BINDLESS_FIRST_THREADS = 4, BINDLESS_LARGE_SHARE = 2 << 20, BINDLESS_LAST_PIECES = 4 };
+enum { BINDLESS_SHARE = 1 << 20, BINDLESS_FIRST_THREADS = 4, BINDLESS_LARGE_SHARE = 4 << 20, BINDLESS_LAST_PIECES = 4 };
 
 /* One thread with its buffers. */
 typedef struct bindless_stager {
