@@ -148,6 +148,7 @@ class ImageStore:
                 self._end_handles()
         if memory is not None:
             memory.close()
+            self._uploads.close()
 
     def _end_handles(self) -> None:
         """Destroys them; the lock is held."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 from ..bindless_images.result_arrays import empty_result
 from ..bindless_images.warp_call import sample_picture
 from ..model.channels import Channel
-from ..model.enums import FilteringMode, ImageType
+from ..model.enums import AddressingMode, CoordinateNormalizationMode, FilteringMode, ImageType
 from ..model.errors import InvalidError
 from ..model.image_call import PictureMap
 from .area_filter import to_storage
@@ -28,7 +29,7 @@ from .row_blocks import in_blocks, require_room
 if TYPE_CHECKING:
     from .image import Image
 
-__all__ = ["View", "draw", "mapped", "resize", "warp"]
+__all__ = ["View", "clamped_reader", "draw", "mapped", "resize", "warp"]
 
 Array = npt.NDArray[Any]
 
@@ -70,16 +71,25 @@ def resize(image: Image, size: int | Sequence[int], *, out: Any = None) -> Any:
     sizes = sizes_of(size, len(image.size), "size", "(width, height, depth)")
     require_room(math.prod(sizes), "size", _bytes_of_pixel(image))
     result = Result(image._queue, out, _shape(image, sizes), image.dtype)
-    return _given(image, result, _resized(image, sizes))
-
-
-def _resized(image: Image, sizes: tuple[int, ...]) -> Array:
-    channel = image._described.channel
-    if image._sampler.filtering is FilteringMode.nearest:
-        return image._enlarge(sizes, channel, codes=False)
     reduced = tuple(min(new, old) for new, old in zip(sizes, image.size))
-    if reduced == image.size:
-        return image._enlarge(sizes, channel, codes=False)
+    if reduced != image.size and image._sampler.filtering is not FilteringMode.nearest:
+        return _given(image, result, _reduced(image, sizes, reduced))
+    if len(sizes) != 2 or not _follows(image, gradients=False):
+        return _given(image, result, image._enlarge(sizes, image._described.channel, codes=False))
+    steps = np.diag([*(old / new for new, old in zip(sizes, image.size)), 1.0])
+    return _followed(image, clamped_reader(image), steps, (sizes[0], sizes[1]), result, gradients=False)
+
+
+def clamped_reader(image: Image) -> Reader:
+    """The image with the edges clamped, in pixels."""
+    edges = (AddressingMode.clamp_to_edge,) * 3
+    sampler = replace(image._sampler, addressing=edges, coordinate=CoordinateNormalizationMode.unnormalized)
+    return image._store.reader(sampler)
+
+
+def _reduced(image: Image, sizes: tuple[int, ...], reduced: tuple[int, ...]) -> Array:
+    """The image in a size that is smaller along an axis at least, ``reduced`` along those alone."""
+    channel = image._described.channel
     means = image._means(reduced, rounded=reduced == sizes)
     if reduced == sizes:
         return means
@@ -141,10 +151,7 @@ def warp(image: Image, matrix: npt.ArrayLike, shape: Sequence[int], *, out: Any 
         return picture if image._library is None else image._library(picture)
     result = Result(image._queue, out, view.shape, image.dtype)
     if view.follows:
-        on_device = result.on_device or (out is None and image._leads_on_device)
-        values = result.in_usm() if on_device else result.on_host()
-        after = _map(image, reader, full, view.sizes, values, gradients=image._mipmaps)
-        return result.given(values, after, image._library)
+        return _followed(image, reader, full, view.sizes, result, gradients=image._mipmaps)
 
     def coordinates(start: int, stop: int) -> tuple[Array, tuple[Array, Array] | None]:
         points, dx, dy = warp_coordinates(full, width, start, stop, gradients=image._mipmaps)
@@ -221,6 +228,22 @@ def _follows(image: Image, *, gradients: bool) -> bool:
     operation = "warp_grad" if gradients and desc.type is ImageType.mipmap else "warp"
     geometry = "2d_array" if desc.type is ImageType.array else "2d"
     return makes_pictures(image._queue, f"{operation}_{geometry}_{image._described.channel.kind}")
+
+
+def _followed(
+    image: Image,
+    reader: Reader,
+    matrix: npt.NDArray[np.float64],
+    sizes: tuple[int, int],
+    result: Result,
+    *,
+    gradients: bool,
+) -> Any:
+    """A map that the device follows, as the result that the caller gets; see ``_map``."""
+    on_device = result.on_device or (result.array is None and image._leads_on_device)
+    values = result.in_usm() if on_device else result.on_host()
+    after = _map(image, reader, matrix, sizes, values, gradients=gradients)
+    return result.given(values, after, image._library)
 
 
 def _map(

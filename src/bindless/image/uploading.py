@@ -63,6 +63,10 @@ class Uploads:
         self._packed: UsmArray | None = None  # of updates; they follow each other in the queue
         self.ready: After = ()
 
+    def close(self) -> None:
+        """Lets go of the buffers."""
+        self._turns = self._packed = None
+
     def fill(self, pixels: AnyArray, *, again: bool) -> Event | None:
         """Brings pixels into the image, all levels of it.
 
