@@ -431,6 +431,36 @@ typedef struct blr_copy_region {
 BLR_API blr_result_t blrEnqueueCopyImage(blr_queue_t queue, const blr_copy_region_t *region, uint32_t num_waits,
                                          const blr_event_t *waits, blr_event_t *event);
 
+/* ---------------------------------------------------------------- means of areas */
+
+/*
+ * Every pixel of the destination is the mean of the part of the source that it covers: pixel i of an axis of size n
+ * covers [i, i + 1) * extent / n. The mean of codes of 8 and 16 bits is exact before it is rounded to nearest, ties to
+ * even; other pixels are weighted by their shares in double precision, along x, then y, then z, and the mean is rounded
+ * once (halves: to single precision, then to half). The codes of a normalized format that mean -1 count as equal.
+ * Slices are layers of an array where extent and size in z are equal. Source and destination do not overlap.
+ */
+typedef struct blr_area_mean {
+    blr_copy_endpoint_t source;
+    blr_copy_endpoint_t destination;      /* offsets are for images; memory begins at its pointer */
+    uint64_t extent[3];                   /* pixels of the source */
+    uint64_t size[3];                     /* pixels of the destination, 1 to extent along each axis */
+    blr_channel_type_t channel_type;      /* SNORM_INT8 to FP32 */
+    uint32_t source_channels;
+    uint32_t destination_channels;        /* the first ones of the source, or all */
+    blr_element_type_t destination_type;  /* the channel type's storage; or F32, for memory: means of codes, as floats */
+} blr_area_mean_t;
+
+BLR_API blr_result_t blrEnqueueAreaMean(blr_queue_t queue, const blr_area_mean_t *mean, uint32_t num_waits,
+                                        const blr_event_t *waits, blr_event_t *event);
+
+/* The same at once, of memory of the process to memory of the process: returns when the means are complete. */
+BLR_API blr_result_t blrAreaMean(const blr_area_mean_t *mean);
+
+/* Enqueues the levels of a mipmap from 1, each the means of the level before. */
+BLR_API blr_result_t blrEnqueueFillLevels(blr_queue_t queue, blr_image_t mipmap, uint32_t num_waits,
+                                          const blr_event_t *waits, blr_event_t *event);
+
 /* ---------------------------------------------------------------- external memory and semaphores */
 
 /*

@@ -227,6 +227,17 @@ typedef struct blr_copy_region
   uint64_t extent[3];
   uint32_t pixel_size;
 } blr_copy_region_t;
+typedef struct blr_area_mean
+{
+  blr_copy_endpoint_t source;
+  blr_copy_endpoint_t destination;
+  uint64_t extent[3];
+  uint64_t size[3];
+  blr_channel_type_t channel_type;
+  uint32_t source_channels;
+  uint32_t destination_channels;
+  blr_element_type_t destination_type;
+} blr_area_mean_t;
 typedef int blr_semaphore_type_t;
 typedef int blr_image_operation_t;
 typedef struct blr_image_map

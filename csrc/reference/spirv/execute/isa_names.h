@@ -53,6 +53,9 @@
 #define blr_spirv_run_batch BLR_IN_SET(blr_spirv_run_batch)
 #define blr_spirv_set_of_this BLR_IN_SET(blr_spirv_set_of_this)
 
+#define blr_area_rows BLR_IN_SET(blr_area_rows)
+#define blr_area_scratch BLR_IN_SET(blr_area_scratch)
+
 #endif
 
 #endif
