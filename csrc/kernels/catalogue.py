@@ -46,12 +46,14 @@ GRADIENTS = (Argument("global const float*", "dx"), Argument("global const float
 MATRIX = tuple(Argument("double", f"m{row}{column}") for row in range(3) for column in range(3))
 UNITS = tuple(Argument("float", f"{name}_{axis}") for name in ("scale", "bias") for axis in "xy")
 PICTURE = (Argument("global void*", "values"), Argument("uint", "width"), Argument("uint", "height"))
-LEVELS = (Argument("ulong", "source"), Argument("ulong", "target"))
+LEVELS = (Argument("ulong", "source"), Argument("ulong", "first"), Argument("ulong", "second"))
 EXTENT = (Argument("uint", "width"), Argument("uint", "height"), Argument("uint", "depth"))
 AREA = (
-    Argument("global const void*", "array"), Argument("uint", "from"), Argument("global void*", "means"),
-    Argument("uint", "to"), Argument("ulong", "outer"), Argument("uint", "length"), Argument("uint", "size"),
-    Argument("uint", "inner"), Argument("double", "lowest"), Argument("double", "highest"),
+    Argument("global const void*", "source"), *(Argument("uint", name) for name in ("from", "channels")),
+    *(Argument("uint", f"length_{axis}") for axis in "xy"), Argument("global void*", "means"),
+    *(Argument("uint", name) for name in ("to", "kept")), *(Argument("uint", f"size_{axis}") for axis in "xyz"),
+    *(Argument("uint", f"{name}_{axis}") for axis in "xyz" for name in ("whole", "total")),
+    Argument("uint", "lowest"), Argument("ulong", "divisor"),
 )  # fmt: skip
 PACK = (
     Argument("global const void*", "source"), Argument("uint", "from"),
@@ -117,13 +119,12 @@ def _picture_modules() -> Iterator[Module]:
         yield from _class_modules("warp", geometry, arguments, TEXTS)
         if geometry is flat:
             yield from _class_modules("warp_grad", geometry, arguments, PTX_ONLY, "warp", {"GRADIENTS": "1"})
-    for name, total, mean in (
-        ("area_f32", "float", "float"),
-        ("area_f64", "double", "double"),
-        ("area_f32_long", "double", "float"),
-    ):
-        defines = {"NAME": f"bindless_{name}", "SUM": total, "MEAN": mean}
-        yield Module(name, "area.cl", defines, (Kernel(f"bindless_{name}", AREA),), PTX_ONLY)
+
+
+def _area_modules() -> Iterator[Module]:
+    """Yield the means of areas of packed pixels."""
+    for name, defines in (("area_codes", {}), ("area_reals", {"REALS": "1"})):
+        yield Module(name, "area.cl", {"NAME": f"bindless_{name}", **defines}, (Kernel(f"bindless_{name}", AREA),))
 
 
 def _pack_modules() -> Iterator[Module]:
@@ -145,8 +146,10 @@ def _modules() -> Iterator[Module]:
     yield from _image_modules("sample", [CUBE], targets=PTX_ONLY)
     yield from _image_modules("sample_lod", [CUBE], LEVEL, PTX_ONLY)
     yield from _picture_modules()
-    for geometry in plain:  # mipmaps exist where kernels are PTX
-        yield from _class_modules("downsample", geometry, (*LEVELS, *EXTENT, *FORMAT), PTX_ONLY)
+    yield from _area_modules()
+    for geometry in plain:  # mipmaps exist where kernels are PTX; pixels are moved as bits, whatever their class
+        modules = _class_modules("downsample", geometry, (*LEVELS, *EXTENT, *FORMAT), PTX_ONLY)
+        yield from (module for module in modules if module.defines["CLASS"] == "u")
 
 
 MODULES = list(_modules())

@@ -219,9 +219,10 @@ def test_ptxas_takes_every_kernel_without_spills(architecture: str, specialised:
     spills = re.findall(r"bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", done.stderr)
     assert len(registers) == len(names if specialised else kernels.kernels("ptx")) and len(spills) == len(registers)
     assert set(spills) == {("0", "0")}
-    assert max(registers.values()) <= 96
+    over_items = {name: count for name, count in registers.items() if "_downsample_" not in name}
+    assert max(over_items.values()) <= 96
+    assert max(registers.values()) <= 128  # two levels at once
     if specialised:  # few enough for most of a multiprocessor's work-items to run together
-        over_items = {name: count for name, count in registers.items() if "_downsample_" not in name}
         assert max(over_items.values()) <= 72, over_items
 
 

@@ -1,17 +1,17 @@
-"""The kernels that compute whole pictures: warps, and levels of mipmaps."""
+"""The kernels that compute whole pictures: warps, reductions, and levels of mipmaps."""
 
 from __future__ import annotations
 
 import ctypes
-from fractions import Fraction
+import math
 
 import numpy as np
 import pytest
 
-from bindless.image.area_filter import shrink, sums_need_double
 from tests.builtin_kernels.host_kernels import CHANNEL_TYPES, STORAGE, HostKernels, format_word, surface_of
 from tests.builtin_kernels.test_sampled import CLASSES, IMAGE, hash_of
-from tests.builtin_kernels.test_unsampled import class_of, random_texels, value_of
+from tests.builtin_kernels.test_unsampled import random_texels
+from tests.support.area_means import area_means
 
 MATRICES = {
     "identity": np.eye(3),
@@ -68,77 +68,65 @@ def test_warp_writes_codes_of_normalized_images(host_kernels: HostKernels, lette
         assert (out == np.iinfo(out.dtype).max).all()
 
 
-def area_mean(values: np.ndarray, size: int, axis: int) -> np.ndarray:
-    """Return means in float64 by a matrix of overlaps."""
-    length = values.shape[axis]
-    edges = np.arange(size + 1) * length / size
-    k = np.arange(length)
-    shares = np.minimum(edges[1:, None], k + 1) - np.maximum(edges[:-1, None], k)
-    return np.moveaxis(
-        np.tensordot(np.maximum(shares, 0) * size / length, values.astype(np.float64), (1, axis)), 0, axis
-    )
+ELEMENTS = {"i1": 0, "u1": 1, "i2": 2, "u2": 3, "i4": 4, "u4": 5, "f2": 6, "f4": 7, "sum": 8}
 
 
-@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "u4", "i4", "f2", "f4"])
-@pytest.mark.parametrize(("length", "size"), [(12, 4), (13, 5), (9, 9), (7, 1), (200, 3), (200, 2)])
-def test_area_takes_means_of_what_pixels_cover(host_kernels: HostKernels, dtype: str, length: int, size: int) -> None:
+@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "f2", "f4"])
+@pytest.mark.parametrize("channels", [(1, 1), (2, 2), (3, 3), (4, 3), (4, 4)])
+@pytest.mark.parametrize(
+    ("extent", "size"),
+    [((12, 9, 1), (4, 3, 1)), ((13, 7, 3), (5, 7, 3)), ((9, 9, 5), (9, 4, 2)), ((70, 6, 2), (1, 1, 1))],
+)
+def test_area_takes_means_of_what_pixels_cover(
+    host_kernels: HostKernels,
+    dtype: str,
+    channels: tuple[int, int],
+    extent: tuple[int, int, int],
+    size: tuple[int, int, int],
+) -> None:
     generator = np.random.default_rng(5)
+    shape = (*extent[::-1], channels[0])
     pixels = (
-        generator.standard_normal((3, length, 6)).astype(dtype)
+        generator.standard_normal(shape).astype(dtype)
         if dtype[0] == "f"
-        else generator.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, (3, length, 6), dtype, endpoint=True)
+        else generator.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, shape, dtype, endpoint=True)
     )
-    wide = dtype in ("u4", "i4")
-    kernel = "area_f64" if wide else "area_f32_long" if sums_need_double(length, size) else "area_f32"
-    numbers = {"i1": 0, "u1": 1, "i2": 2, "u2": 3, "i4": 4, "u4": 5, "f2": 6, "f4": 7, "f8": 8}
-    limits = (float(np.iinfo(dtype).min), float(np.iinfo(dtype).max)) if dtype[0] != "f" else (0.0, 0.0)
-    exact = area_mean(pixels, size, 1)
-    by_processor = shrink(pixels, (3, size))
-    for to in ("f8" if wide else "f4", dtype):
-        out = np.zeros((3, size, 6), to)
+    expected = area_means(pixels[..., : channels[1]], size[::-1], normalized=True)
+    ratios = [(new // math.gcd(old, new), old // math.gcd(old, new)) for old, new in zip(extent, size)]
+    divisor = math.prod(total for _, total in ratios)
+
+    def reduce(
+        source: np.ndarray, kind: str, means: np.ndarray, made: str, old: tuple, new: tuple, steps: list
+    ) -> None:
+        numbers = (*new, *(part for step in steps for part in step), int(dtype[0] == "i"))
         host_kernels.launch(
-            f"bindless_{kernel}", pixels, ctypes.c_uint32(numbers[dtype]), out, ctypes.c_uint32(numbers[to]),
-            ctypes.c_uint64(3), ctypes.c_uint32(length), ctypes.c_uint32(size), ctypes.c_uint32(6),
-            *map(ctypes.c_double, limits),
+            "bindless_area_reals" if dtype[0] == "f" else "bindless_area_codes", source,
+            *map(ctypes.c_uint32, (ELEMENTS[kind], source.shape[-1], *old[:2])), means,
+            *map(ctypes.c_uint32, (ELEMENTS[made], means.shape[-1], *numbers)), ctypes.c_uint64(divisor),
         )  # fmt: skip
-        if to[0] == "f":
-            np.testing.assert_array_equal(out, by_processor.astype(to))
-            share = 1e-3 if to == "f2" else 1e-6
-            np.testing.assert_allclose(out, exact, rtol=share, atol=share * float(np.abs(exact).max()))
-        else:
-            np.testing.assert_array_equal(out, np.rint(by_processor).astype(to))
-            assert np.abs(out - exact).max() <= 0.5 * (1 + 1e-4)
 
-
-def overlaps(length: int) -> np.ndarray:
-    """Return exact (target, source) weights of the old pixels in each new pixel, as an object array."""
-    target = max(1, length // 2)
-    step = Fraction(length, target)
-    shares = np.empty((target, length), object)
-    for i in range(target):
-        for j in range(length):
-            shares[i, j] = max(Fraction(0), min((i + 1) * step, Fraction(j + 1)) - max(i * step, Fraction(j))) / step
-    return shares
-
-
-def exact_level(values: np.ndarray, dimensions: int, layered: bool) -> np.ndarray:
-    """Return means of (slices, rows, width, channels) over the area of each new pixel, as fractions."""
-    exact = np.vectorize(Fraction, otypes=[object])(values.astype(np.float64))
-    exact = np.einsum("ij,zyjc->zyic", overlaps(values.shape[2]), exact)
-    if dimensions > 1:
-        exact = np.einsum("ij,zjxc->zixc", overlaps(values.shape[1]), exact)
-    if dimensions > 2 and not layered:
-        exact = np.einsum("ij,jyxc->iyxc", overlaps(values.shape[0]), exact)
-    return np.asarray(exact)
+    means = np.zeros_like(expected)
+    reduce(pixels, dtype, means, dtype, extent, size, ratios)
+    np.testing.assert_array_equal(means, expected)
+    sums = np.float64 if dtype[0] == "f" else np.uint64
+    along_x = np.zeros((extent[2], extent[1], size[0], channels[1]), sums)
+    along_y = np.zeros((extent[2], size[1], size[0], channels[1]), sums)
+    means = np.zeros_like(expected)
+    old, new = (size[0], *extent[1:]), (*size[:2], extent[2])
+    reduce(pixels, dtype, along_x, "sum", extent, old, [ratios[0], (1, 1), (1, 1)])
+    reduce(along_x, "sum", along_y, "sum", old, new, [(1, 1), ratios[1], (1, 1)])
+    reduce(along_y, "sum", means, dtype, new, size, [(1, 1), (1, 1), ratios[2]])
+    np.testing.assert_array_equal(means, expected)
 
 
 SHAPES = [
     ("1d", 1, False, (1, 1, 13)), ("1d", 1, False, (1, 1, 8)), ("2d", 2, False, (1, 7, 6)), ("2d", 2, False, (1, 1, 5)),
-    ("2d", 2, False, (1, 5, 1)), ("3d", 3, False, (5, 4, 3)), ("1d_array", 1, True, (3, 1, 9)),
-    ("2d_array", 2, True, (6, 5, 5)),
+    ("2d", 2, False, (1, 5, 1)), ("2d", 2, False, (1, 11, 15)), ("3d", 3, False, (5, 4, 3)),
+    ("3d", 3, False, (7, 9, 6)), ("1d_array", 1, True, (3, 1, 9)), ("2d_array", 2, True, (6, 5, 5)),
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("levels", [1, 2])
 @pytest.mark.parametrize(("geometry", "dimensions", "layered", "shape"), SHAPES)
 @pytest.mark.parametrize("channel_type", CHANNEL_TYPES)
 def test_downsample_takes_means_of_what_pixels_cover(
@@ -148,30 +136,21 @@ def test_downsample_takes_means_of_what_pixels_cover(
     dimensions: int,
     layered: bool,
     shape: tuple[int, int, int],
+    levels: int,
 ) -> None:
-    generator = np.random.default_rng(11)
-    channels = 2
-    source = random_texels(generator, channel_type, (*shape, channels))
-    values = value_of(source, channel_type)
-    wanted = exact_level(values, dimensions, layered)
-    target = np.zeros(wanted.shape, source.dtype)
-    slices, rows, width = shape
-    source_surface, target_surface = surface_of(source), surface_of(target)
+    source = random_texels(np.random.default_rng(11), channel_type, (*shape, 2))
+    wanted = [source]
+    for _ in range(levels):
+        above = wanted[-1]
+        sizes = [max(n // 2, 1) for n in above.shape[:3]]
+        if layered:
+            sizes[0] = shape[0]
+        wanted.append(area_means(above, tuple(sizes), normalized="norm" in channel_type))
+    made = [np.zeros_like(level) for level in wanted[1:]]
+    surfaces = [surface_of(source), *map(surface_of, made)]
     host_kernels.launch(
-        f"bindless_downsample_{geometry}_{class_of(channel_type)}", source_surface, target_surface,
-        ctypes.c_uint32(width), ctypes.c_uint32(rows), ctypes.c_uint32(slices),
-        ctypes.c_uint32(format_word("f4", 4, channel_type, channels)),
+        f"bindless_downsample_{geometry}_u", *surfaces, *([ctypes.c_uint64(0)] if levels == 1 else []),
+        *map(ctypes.c_uint32, shape[::-1]), ctypes.c_uint32(format_word("f4", 4, channel_type, 2)),
     )  # fmt: skip
-    scale = 1
-    if channel_type in ("unorm_int8", "unorm_int16", "snorm_int8", "snorm_int16"):
-        scale = int(np.iinfo(np.dtype(STORAGE[CHANNEL_TYPES.index(channel_type)])).max)
-    error = np.array(
-        [abs(Fraction(float(got)) - want * scale) for got, want in zip(target.flat, wanted.flat, strict=True)]
-    )
-    if source.dtype.kind == "f":
-        limit = [
-            Fraction(float(np.spacing(np.abs(np.asarray(float(want)).astype(source.dtype))))) for want in wanted.flat
-        ]
-        assert all(off <= bound for off, bound in zip(error, limit, strict=True))
-    else:
-        assert max(error) <= Fraction(1, 2) + Fraction(1, 100)
+    for level, expected in zip(made, wanted[1:], strict=True):
+        np.testing.assert_array_equal(level, expected)

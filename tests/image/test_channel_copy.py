@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bindless.image.channel_copy import copy_channels, first_channels
+from bindless.image.channel_copy import copy_channels
 
 
 @pytest.mark.parametrize("shape", [(3, 5, 3), (2, 4, 3, 3), (7, 1), (0, 4, 3)])
@@ -17,11 +17,3 @@ def test_shared_channels_are_copied_and_others_kept(shape: tuple[int, ...], chan
     shared = min(channels, shape[-1])
     np.testing.assert_array_equal(target[..., :shared], source[..., :shared])
     assert (target[..., shared:] == 7).all()
-
-
-@pytest.mark.parametrize("number", [1, 2, 3, 4])
-def test_first_channels_are_packed(number: int) -> None:
-    pixels = np.random.default_rng(2).random((5, 6, 4), np.float32)[:, ::2]
-    packed = first_channels(pixels, number)
-    np.testing.assert_array_equal(packed, pixels[..., :number])
-    assert packed.flags.c_contiguous and packed.dtype == pixels.dtype

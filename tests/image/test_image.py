@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
-from bindless.image.mipmap import halve
+from tests.support.area_means import level_below
 from tests.support.error_checks import raises
 
 Array = npt.NDArray[Any]
@@ -310,19 +310,34 @@ def test_levels_are_area_means_of_the_level_before(rng: np.random.Generator, que
 
 
 @pytest.mark.parametrize("shape", [(21,), (20, 34), (21, 35, 3), (9, 14, 11), (1, 7), (7, 1, 4), (5, 6, 1, 2)])
-@pytest.mark.parametrize("dtype", ["uint8", "uint16", "int8", "int16", "float16", "float32", "uint32"])
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "int8", "int16", "float16", "float32", "int32", "uint32"])
 def test_levels_are_the_same_on_every_device(
     rng: np.random.Generator, queue: bl.Queue, dtype: str, shape: tuple[int, ...]
 ) -> None:
-    """The host computes the levels, so every device stores the same pixels, bit for bit."""
-    pixels = (rng.random(shape) * 250).astype(dtype)
-    options = {"filtering": "nearest"} if dtype == "uint32" else {}
+    """Levels follow from the stored pixels of the level before, to the last bit."""
+    if np.dtype(dtype).kind == "f":
+        pixels = rng.standard_normal(shape).astype(dtype)
+    else:
+        limits = np.iinfo(dtype)
+        pixels = rng.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+    options = {"filtering": "nearest"} if dtype.endswith("32") and dtype != "float32" else {}
     with bl.Image(pixels, mipmaps=True, queue=queue, **options) as image:
         channel = image.descriptor.channel
         expected = pixels.reshape(*image.size[::-1], -1)
         for level in range(1, image.num_levels):
-            expected = halve(expected, channel)
+            expected = level_below(expected, len(image.size), normalized=channel.normalized)
             np.testing.assert_array_equal(image.numpy(level).reshape(expected.shape), expected)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32"])
+def test_levels_of_large_images(rng: np.random.Generator, queue: bl.Queue, dtype: str) -> None:
+    """Rows fill registers, and threads share them."""
+    for channels in (1, 2, 3, 4):
+        pixels = (rng.random((330, 614, channels)) * 250).astype(dtype)
+        with bl.Image(pixels, mipmaps=True, queue=queue) as image:
+            for level in range(1, image.num_levels):
+                pixels = level_below(pixels, 2)
+                np.testing.assert_array_equal(image.numpy(level), pixels)
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "int16", "float16"])

@@ -13,6 +13,9 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import bindless as bl
+from bindless.image.area_reduction import reduce_on_device
+from bindless.image.builtin_kernels import memory_kernel
+from tests.support.area_means import area_means
 
 MAPS = {
     "affine": np.array([[0.3, -0.7, 20.5], [1.1, 0.2, -3.25], [0, 0, 1]]),
@@ -114,51 +117,75 @@ def test_warp_of_every_layer(queue: bl.Queue, count: int) -> None:
         assert result.shape == (count, 15, 33, 3)
 
 
-def mean_of_areas(values: np.ndarray[Any, Any], size: int, axis: int) -> np.ndarray[Any, Any]:
-    """The mean over each area, in float64, from a matrix of overlaps."""
-    length = values.shape[axis]
-    edges = np.arange(size + 1) * length / size
-    k = np.arange(length)
-    shares = np.maximum(np.minimum(edges[1:, None], k + 1) - np.maximum(edges[:-1, None], k), 0) * size / length
-    return np.moveaxis(np.tensordot(shares, values.astype(np.float64), (1, axis)), 0, axis)
-
-
 @pytest.mark.parametrize("dtype", DTYPES[:6])  # 32-bit integers are not filtered: the nearest pixel is read
-@pytest.mark.parametrize("channels", [1, 3, 4])
-@pytest.mark.parametrize("size", [(20, 30), (17, 13), (53, 11), (19, 74), (1, 1)])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+@pytest.mark.parametrize("size", [(20, 30), (40, 45), (17, 13), (53, 11), (19, 74), (1, 1)])
 def test_reduced_pixels_are_means_of_their_areas(
     queue: bl.Queue, size: tuple[int, int], channels: int, dtype: str
 ) -> None:
     pixels = random_pixels(dtype, (90, 80, channels))
-    width, height = size
-    expected = mean_of_areas(mean_of_areas(pixels, height, 0), width, 1)
     with bl.Image(pixels, queue=queue) as image:
         result = image.resize(size)
-    assert result.dtype == dtype and result.shape == (height, width, channels)
-    error = np.abs(result.astype(np.float64) - expected)
-    if pixels.dtype.kind == "f":
-        assert error.max() <= np.abs(pixels).max() * (1e-3 if dtype == "float16" else 1e-6)
-    else:
-        assert error.max() <= 0.5 + 2e-7 * np.iinfo(dtype).max * 8
+    np.testing.assert_array_equal(result, area_means(pixels, size[::-1], normalized=True), strict=True)
+
+
+@pytest.mark.parametrize("channel_type", ["unsigned_int8", "signed_int8", "unsigned_int16", "signed_int16"])
+def test_reduced_integers_are_not_normalized(queue: bl.Queue, channel_type: str) -> None:
+    """The lowest code of a signed integer is a number of its own."""
+    dtype = channel_type.replace("unsigned_", "u").replace("signed_", "")
+    pixels = np.full((8, 6), np.iinfo(dtype).min, dtype)
+    pixels[::2] += 2
+    with bl.Image(pixels, channel_type=channel_type, filtering="linear", queue=queue) as image:
+        np.testing.assert_array_equal(image.resize((3, 4)), area_means(pixels, (4, 3)), strict=True)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32"])
+def test_mipmaps_are_reduced_from_their_first_level(queue: bl.Queue, dtype: str) -> None:
+    pixels = random_pixels(dtype, (64, 48, 3))
+    with bl.Image(pixels, mipmaps=True, queue=queue) as image:
+        np.testing.assert_array_equal(image.resize((16, 16)), area_means(pixels, (16, 16)))
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("dtype", ["uint8", "float16"])
+def test_every_layer_is_reduced(queue: bl.Queue, dtype: str, count: int) -> None:
+    pixels = random_pixels(dtype, (count, 30, 42, 3))
+    with bl.Image(pixels, layers=True, queue=queue) as image:
+        expected = np.stack([area_means(layer, (20, 14)) for layer in pixels])
+        np.testing.assert_array_equal(image.resize((14, 20)), expected)
 
 
 @pytest.mark.parametrize("shape", [(200,), (9, 200), (3, 50, 41)])
 def test_long_sums_and_other_dimensions_keep_their_digits(queue: bl.Queue, shape: tuple[int, ...]) -> None:
     pixels = np.random.default_rng(2).random(shape, np.float32) + 1
     sizes = tuple(max(n // 7, 2) for n in shape)
-    expected: Any = pixels
-    for axis, size in enumerate(sizes):
-        expected = mean_of_areas(expected, size, axis)
     with bl.Image(pixels, dimensions=len(shape), queue=queue) as image:
-        np.testing.assert_allclose(image.resize(sizes[::-1]), expected, rtol=1e-6)
+        np.testing.assert_array_equal(image.resize(sizes[::-1]), area_means(pixels, sizes))
         np.testing.assert_allclose(image.resize((1,) * len(shape)).ravel(), pixels.mean(dtype=np.float64), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float16", "float32"])
+def test_the_kernels_of_other_devices_give_the_same_means(queue: bl.Queue, dtype: str) -> None:
+    """Whatever makes the means of a queue's images, the built-in kernels make the same on its device."""
+    if queue.backend == "opencl" and not queue.device.has(bl.Aspect.usm_device_allocations):
+        pytest.skip("the kernels read memory of the device")
+    described = bl.ImageDescriptor.from_array(np.empty((1, 1, 3), dtype), dimensions=2)
+    kernel = memory_kernel(queue, "area_reals" if dtype.startswith("float") else "area_codes")
+    for extent, size in (((90, 80, 1), (60, 20, 1)), ((70, 81, 2), (33, 19, 1)), ((300, 200, 3), (3, 2, 3))):
+        pixels = random_pixels(dtype, (*extent[::-1], 4))
+        source = bl.usm_empty(pixels.shape, pixels.dtype, queue)
+        means = bl.usm_empty((*size[::-1], 3), pixels.dtype, queue)
+        queue.memcpy(source, pixels).wait()
+        reduce_on_device(queue, kernel, source, means, extent, size, described).wait()
+        expected = area_means(pixels[..., :3], size[::-1], normalized=True)
+        np.testing.assert_array_equal(means.numpy(queue), expected)
 
 
 def test_one_side_shrinks_while_another_grows(queue: bl.Queue) -> None:
     pixels = random_pixels("uint8", (2, 64, 40, 3))
     with bl.Image(pixels, layers=True, queue=queue) as image:
         result = image.resize((80, 16))
-    means = mean_of_areas(pixels, 16, 1)
+    means = np.stack([area_means(layer, (16,), rounded=False) for layer in pixels])
     x = np.clip((np.arange(80) + 0.5) / 2 - 0.5, 0, 39)
     low = np.floor(x).astype(int)
     share = (x - low)[:, None]

@@ -10,6 +10,7 @@
 
 #include "blob.h"
 #include "geometry.h"
+#include "half.h"
 
 enum element_type { ELEMENT_S8, ELEMENT_U8, ELEMENT_S16, ELEMENT_U16, ELEMENT_S32, ELEMENT_U32, ELEMENT_F16, ELEMENT_F32 };
 
@@ -41,24 +42,6 @@ static inline uint channel_size(uint format) { return 1u << (0x992444u >> 2 * ch
 
 static inline bool floating(uint format) { return element_type(format) >= ELEMENT_F16; }
 static inline bool signed_element(uint format) { return (element_type(format) & 1) == 0 && !floating(format); }
-
-#ifdef BINDLESS_OPENCL_C
-/* The type half is optional in OpenCL; vload_half and vstore_half are not. */
-static inline float half_bits_to_float(uint bits)
-{
-    const ushort stored = (ushort)bits;
-    return vload_half(0, (const half *)&stored);
-}
-static inline uint float_to_half_bits(float value)
-{
-    ushort stored;
-    vstore_half_rte(value, 0, (half *)&stored);
-    return stored;
-}
-#else
-static inline float half_bits_to_float(uint bits) { return (float)__builtin_astype((ushort)bits, half); }
-static inline uint float_to_half_bits(float value) { return __builtin_astype((half)value, ushort); }
-#endif
 
 /* The largest code of a normalized channel type, as a float. */
 static inline float largest_code(uint type)

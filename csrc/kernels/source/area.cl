@@ -1,73 +1,121 @@
-/* Means along one axis of an array (outer, length, inner): each of the `size` new elements is the mean of the part
- * that it covers, size <= length. Sums have the type SUM and run from the first element to the last; each product
- * and sum is rounded. If size divides length, whole elements are summed and divided at the end; otherwise elements
- * are weighted by the covered share. The mean is rounded to MEAN, and, if `to` is an integer type, to the nearest
- * integer, ties to even, clamped to lowest and highest. */
-#include "bindless/device.h"
+/* Means of the areas that the pixels of a smaller image cover, from packed pixels to packed pixels.
+ *
+ * Codes of 8 and 16 bits are summed as integers, and the mean is rounded once, to nearest even. With REALS pixels are
+ * halves or floats: they are weighted by their shares in double precision, along x, then y, then z, and the mean is
+ * rounded to single precision, and for halves again. Sums, instead of means, are the result of a step of a reduction that
+ * takes one axis at a time, and the source of the next step. */
+#include "area.h"
+#include "blob.h"
+#include "half.h"
 
-/* Types of elements: those of the format word (format.h), and doubles. */
-enum element { S8, U8, S16, U16, S32, U32, F16, F32, F64 };
+/* Types of elements: those of the format word (format.h), and sums, of 64 bits. */
+enum element { S8, U8, S16, U16, S32, U32, F16, F32, SUM };
 
-static inline SUM element_at(global const void *array, ulong i, uint type)
+#ifdef REALS
+typedef double4 sums;
+typedef double sum;
+#else
+typedef ulong4 sums;
+typedef ulong sum;
+#endif
+
+static inline uint size_of(uint type) { return type < S16 ? 1 : type < S32 || type == F16 ? 2 : 4; }
+
+static inline sums load_sums(global const sum *at, uint channels)
 {
-    switch (type) {
-    case S8: return (SUM)((global const char *)array)[i];
-    case U8: return (SUM)((global const uchar *)array)[i];
-    case S16: return (SUM)((global const short *)array)[i];
-    case U16: return (SUM)((global const ushort *)array)[i];
-    case S32: return (SUM)((global const int *)array)[i];
-    case U32: return (SUM)((global const uint *)array)[i];
-    case F16: return (SUM)((global const half *)array)[i];
-    case F32: return (SUM)((global const float *)array)[i];
-    default: return (SUM)((global const double *)array)[i];
-    }
+    return (sums)(at[0], channels > 1 ? at[1] : 0, channels > 2 ? at[2] : 0, channels > 3 ? at[3] : 0);
 }
 
-static inline void put_element(global void *array, ulong i, uint type, MEAN mean, double lowest, double highest)
+static inline void store_sums(global sum *at, uint channels, sums value)
 {
-    const double whole = __builtin_fmin(__builtin_fmax(__builtin_rint((double)mean), lowest), highest);
-    switch (type) {
-    case S8:
-    case U8: ((global uchar *)array)[i] = (uchar)(int)whole; break;
-    case S16:
-    case U16: ((global ushort *)array)[i] = (ushort)(int)whole; break;
-    case S32:
-    case U32: ((global uint *)array)[i] = (uint)(long)whole; break;
-    case F16: ((global half *)array)[i] = (half)mean; break;
-    case F32: ((global float *)array)[i] = (float)mean; break;
-    default: ((global double *)array)[i] = (double)mean;
-    }
+    at[0] = value.x;
+    if (channels > 1) at[1] = value.y;
+    if (channels > 2) at[2] = value.z;
+    if (channels > 3) at[3] = value.w;
 }
 
-static inline SUM mean_of(global const void *array, ulong start, uint inner, uint type, ulong step, ulong i)
+#ifdef REALS
+
+static inline sums load_pixel(global const void *source, struct values pixels, ulong i, uint type, uint lowest)
 {
-    SUM sum = element_at(array, start + i * step * inner, type);
-    for (ulong k = i * step + 1; k < (i + 1) * step; ++k) sum += element_at(array, start + k * inner, type);
-    return sum / (SUM)step;
+    (void)lowest;
+    if (type == SUM) return load_sums((global const sum *)source + i * pixels.channels, pixels.channels);
+    const uint4 bits = load_item(pixels, i);
+    if (type == F32)
+        return (sums)(__builtin_astype(bits.x, float), __builtin_astype(bits.y, float), __builtin_astype(bits.z, float),
+                      __builtin_astype(bits.w, float));
+    return (sums)(half_bits_to_float(bits.x), half_bits_to_float(bits.y), half_bits_to_float(bits.z),
+                  half_bits_to_float(bits.w));
 }
 
-static inline SUM weighted_mean_of(global const void *array, ulong start, uint inner, uint type, ulong length, ulong size,
-                                   ulong i)
+static inline uint rounded(sum mean, uint type)
 {
-    const ulong begin = i * length, end = begin + length; /* in units of 1 / size of an element */
-    SUM sum = 0;
-    for (ulong k = begin / size; k * size < end; ++k) {
-        const ulong from = k * size > begin ? k * size : begin;
-        const ulong to = (k + 1) * size < end ? (k + 1) * size : end;
-        sum += element_at(array, start + k * inner, type) * (SUM)((double)(to - from) / (double)length);
-    }
-    return sum;
+    const float value = (float)(mean + 0.0); /* never -0 */
+    return type == F32 ? __builtin_astype(value, uint) : float_to_half_bits(value);
 }
 
-kernel void NAME(global const void *array, uint from, global void *means, uint to, ulong outer, uint length, uint size,
-                 uint inner, double lowest, double highest)
+static inline uint4 means_of(sums total, uint type, ulong divisor)
 {
-    const ulong count = outer * size * inner;
+    (void)divisor;
+    return (uint4)(rounded(total.x, type), rounded(total.y, type), rounded(total.z, type), rounded(total.w, type));
+}
+
+#define WEIGHTS(COVER, TOTAL) const struct shares COVER##_shares = shares_of(COVER, TOTAL)
+#define WEIGHT(COVER, PIXEL) share_of(COVER, COVER##_shares, PIXEL)
+
+#else
+
+static inline uint flip_of(uint type) { return type == S8 ? 0x80 : type == S16 ? 0x8000 : 0; }
+
+static inline sums load_pixel(global const void *source, struct values pixels, ulong i, uint type, uint lowest)
+{
+    if (type == SUM) return load_sums((global const sum *)source + i * pixels.channels, pixels.channels);
+    const uint4 codes = unsigned_codes(load_item(pixels, i), flip_of(type), lowest);
+    return (sums)(codes.x, codes.y, codes.z, codes.w);
+}
+
+static inline uint4 means_of(sums total, uint type, ulong divisor)
+{
+    return nearest_quotients(total, divisor) ^ flip_of(type);
+}
+
+#define WEIGHTS(COVER, TOTAL)
+#define WEIGHT(COVER, PIXEL) (sum) parts_of(COVER, PIXEL)
+
+#endif
+
+/* size: pixels of the means; length: pixels of the source. divisor: sum of all weights of a mean. */
+kernel void NAME(global const void *source, uint from, uint channels, uint length_x, uint length_y, global void *means,
+                 uint to, uint kept, uint size_x, uint size_y, uint size_z, uint whole_x, uint total_x, uint whole_y,
+                 uint total_y, uint whole_z, uint total_z, uint lowest, ulong divisor)
+{
+    const ulong count = (ulong)size_x * size_y * size_z;
+    /* Only the number of channels of sums is used. */
+    const struct values pixels = values_of((global void *)source, from == SUM ? 1 : size_of(from), channels, false);
+    const struct values results = values_of(means, to == SUM ? 1 : size_of(to), kept, false);
     for (ulong n = bindless_global_id(0); n < count; n += bindless_global_size(0)) {
-        const ulong line = n / inner; /* of new elements */
-        const ulong start = line / size * length * inner + n % inner;
-        const SUM mean = length % size == 0 ? mean_of(array, start, inner, from, length / size, line % size)
-                                            : weighted_mean_of(array, start, inner, from, length, size, line % size);
-        put_element(means, n, to, (MEAN)mean, lowest, highest);
+        const uint line = (uint)(n / size_x);
+        const struct cover x = cover_of((uint)(n - (ulong)line * size_x), whole_x, total_x);
+        const struct cover y = cover_of(line % size_y, whole_y, total_y);
+        const struct cover z = cover_of(line / size_y, whole_z, total_z);
+        WEIGHTS(x, total_x);
+        WEIGHTS(y, total_y);
+        WEIGHTS(z, total_z);
+        sums total = 0;
+        for (uint k = z.first; k <= z.last; ++k) {
+            sums of_slice = 0;
+            for (uint j = y.first; j <= y.last; ++j) {
+                const ulong row = ((ulong)k * length_y + j) * length_x;
+                sums of_row = 0;
+                for (uint i = x.first; i <= x.last; ++i)
+                    of_row += WEIGHT(x, i) * load_pixel(source, pixels, row + i, from, lowest);
+                of_slice += WEIGHT(y, j) * of_row;
+            }
+            total += WEIGHT(z, k) * of_slice;
+        }
+        if (to == SUM)
+            store_sums((global sum *)means + n * kept, kept, total);
+        else
+            store_item(results, n, means_of(total, to, divisor), false);
     }
 }

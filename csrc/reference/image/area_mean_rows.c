@@ -180,9 +180,10 @@ INLINE uint32_t nearest_of_float(float value)
     return bits & 0x7fffffu;
 }
 
+/* The same of a number from -2^31 to 2^32. */
 INLINE uint32_t nearest_of_double(double value)
 {
-    const double sum = value + 0x1p52;
+    const double sum = value + 0x1.8p52;
     uint64_t bits;
     memcpy(&bits, &sum, sizeof bits);
     return (uint32_t)bits;
@@ -364,9 +365,6 @@ static void round_doubles(const struct blr_area *area, const double *restrict su
     else if (type == BLR_ELEMENT_F16)
         for (uint64_t i = 0; i < values; i++)
             halves[i] = blr_lane_to_half((float)(sums[i] + 0.0));
-    else if (type == BLR_ELEMENT_S32) /* numbers from 0, and back */
-        for (uint64_t i = 0; i < values; i++)
-            words[i] = nearest_of_double(sums[i] + 0x1p31) ^ 0x80000000u;
     else
         for (uint64_t i = 0; i < values; i++)
             words[i] = nearest_of_double(sums[i]);

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
-__all__ = ["copy_channels", "first_channels"]
+__all__ = ["copy_channels"]
 
 Array = npt.NDArray[Any]
 
@@ -20,12 +19,3 @@ def copy_channels(target: Array, source: Array) -> None:
     """
     for channel in range(min(target.shape[-1], source.shape[-1])):
         target[..., channel] = source[..., channel]
-
-
-def first_channels(pixels: Array, number: int) -> Array:
-    """The first channels of pixels, packed; the array itself if it is packed and has no others."""
-    if pixels.shape[-1] == number:
-        return np.ascontiguousarray(pixels)
-    packed = np.empty((*pixels.shape[:-1], number), pixels.dtype)
-    copy_channels(packed, pixels)
-    return packed

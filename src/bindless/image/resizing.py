@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..bindless_images.result_arrays import empty_result
 from ..model.channels import Channel
 from ..model.enums import AddressingMode, CoordinateNormalizationMode
-from .area_filter import shrink, to_storage
-from .channel_copy import first_channels
+from .area_reduction import fill_means
 from .coordinates import grid
-from .device_resample import shrunk
-from .row_blocks import in_blocks
 
 if TYPE_CHECKING:
     from .image import Image
@@ -26,21 +24,11 @@ Array = npt.NDArray[Any]
 
 def means(image: Image, sizes: tuple[int, ...], *, rounded: bool) -> Array:
     """The image in a smaller size, each pixel the mean of its area, rounded to the array's dtype or not."""
-    channel = image._described.channel
-    stored = shrunk(image._queue, image._store, sizes, channel, rounded=rounded)
-    if stored is not None:
-        kept = stored[: image.num_layers] if image._described.is_layered else stored
-        return first_channels(kept, image.num_channels)
-    axes = ((image.num_layers,) if image._described.is_layered else ()) + sizes[::-1]
-    means = shrink(image._store.download(0)[..., : image.num_channels], axes)
-    if not rounded:
-        return means
-    result = np.empty(means.shape, image.dtype)
-    in_blocks(
-        lambda start, stop: to_storage(means[start:stop], channel, codes=True, out=result[start:stop]),
-        len(means),
-        means[0].size,
-    )
+    described = image._described
+    layers = (image.num_layers,) if described.is_layered else ()
+    dtype = described.dtype if rounded else np.dtype(np.float32)
+    result = empty_result((*layers, *reversed(sizes), image.num_channels), dtype)
+    fill_means(image._queue, image._store, described, sizes, result)
     return result
 
 

@@ -100,6 +100,12 @@ static inline pixel load_pixel(global const void *coords, ulong i, bool aligned)
 {
 return (((global const int *)(coords))[i]);
 }
+static inline uint float_to_half_bits(float value)
+{
+ushort stored;
+vstore_half_rte(value, 0, (half *)&stored);
+return stored;
+}
 enum element_type { ELEMENT_S8, ELEMENT_U8, ELEMENT_S16, ELEMENT_U16, ELEMENT_S32, ELEMENT_U32, ELEMENT_F16, ELEMENT_F32 };
 enum channel_type {
 SNORM_INT8, SNORM_INT16, UNORM_INT8, UNORM_INT16,
@@ -112,12 +118,6 @@ static inline uint value_channels(uint format) { return bindless_constant_uint(0
 static inline uint image_channels(uint format) { return bindless_constant_uint(0, format) >> 24 & 0xf; }
 static inline bool aligned(uint format) { return (bindless_constant_uint(0, format) >> 28 & 1) != 0; }
 static inline uint element_size(uint format) { return 1u << (0x9a50u >> 2 * element_type(format) & 3); }
-static inline uint float_to_half_bits(float value)
-{
-ushort stored;
-vstore_half_rte(value, 0, (half *)&stored);
-return stored;
-}
 static inline uint4 color_to_elements(float4 value, uint format)
 {
 if (element_type(format) == ELEMENT_F16)

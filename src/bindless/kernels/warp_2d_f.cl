@@ -101,6 +101,12 @@ default: store_elements(values, i, elements, together);
 typedef float4 color;
 typedef float2 point;
 typedef int2 pixel;
+static inline uint float_to_half_bits(float value)
+{
+ushort stored;
+vstore_half_rte(value, 0, (half *)&stored);
+return stored;
+}
 enum element_type { ELEMENT_S8, ELEMENT_U8, ELEMENT_S16, ELEMENT_U16, ELEMENT_S32, ELEMENT_U32, ELEMENT_F16, ELEMENT_F32 };
 enum channel_type {
 SNORM_INT8, SNORM_INT16, UNORM_INT8, UNORM_INT16,
@@ -115,12 +121,6 @@ static inline uint image_channels(uint format) { return bindless_constant_uint(0
 static inline bool aligned(uint format) { return (bindless_constant_uint(0, format) >> 28 & 1) != 0; }
 static inline uint element_size(uint format) { return 1u << (0x9a50u >> 2 * element_type(format) & 3); }
 static inline bool floating(uint format) { return element_type(format) >= ELEMENT_F16; }
-static inline uint float_to_half_bits(float value)
-{
-ushort stored;
-vstore_half_rte(value, 0, (half *)&stored);
-return stored;
-}
 static inline float largest_code(uint type)
 {
 return type == UNORM_INT8 ? 255.0f : type == UNORM_INT16 ? 65535.0f : type == SNORM_INT8 ? 127.0f : 32767.0f;

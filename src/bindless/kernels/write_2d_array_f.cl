@@ -88,6 +88,11 @@ static inline pixel load_pixel(global const void *coords, ulong i, bool aligned)
 {
 return ((aligned) || (((size_t)(coords)) & 7) == 0 ? ((global const int2 *)(coords))[i] : (int2)(((global const int *)(coords))[2 * (i)], ((global const int *)(coords))[2 * (i) + 1]));
 }
+static inline float half_bits_to_float(uint bits)
+{
+const ushort stored = (ushort)bits;
+return vload_half(0, (const half *)&stored);
+}
 enum element_type { ELEMENT_S8, ELEMENT_U8, ELEMENT_S16, ELEMENT_U16, ELEMENT_S32, ELEMENT_U32, ELEMENT_F16, ELEMENT_F32 };
 enum channel_type {
 SNORM_INT8, SNORM_INT16, UNORM_INT8, UNORM_INT16,
@@ -100,11 +105,6 @@ static inline uint value_channels(uint format) { return bindless_constant_uint(0
 static inline uint channel_type(uint format) { return bindless_constant_uint(0, format) >> 16 & 0xff; }
 static inline bool aligned(uint format) { return (bindless_constant_uint(0, format) >> 28 & 1) != 0; }
 static inline uint element_size(uint format) { return 1u << (0x9a50u >> 2 * element_type(format) & 3); }
-static inline float half_bits_to_float(uint bits)
-{
-const ushort stored = (ushort)bits;
-return vload_half(0, (const half *)&stored);
-}
 static inline float quotient(float code, uint type)
 {
 const float high = type == UNORM_INT8 ? 0x1.010102p-8f

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol, TypeVar
 
 from ...model.errors import FeatureNotSupportedError
+from .area_means import AreaMeansProtocol
 from .external import ExternalMemoryProtocol, ExternalSemaphoreProtocol
 from .host_call import HostCallProtocol
 from .host_memory import HostMemoryProtocol
@@ -81,6 +82,11 @@ class OptionalGroups(Protocol):
     @property
     def prepared_copies(self) -> PreparedCopyProtocol | None:
         """Image copies prepared once and submitted repeatedly."""
+        return None
+
+    @property
+    def area_means(self) -> AreaMeansProtocol | None:
+        """Means of areas. Built-in kernels and the host compute them elsewhere."""
         return None
 
     @property

@@ -36,6 +36,7 @@ from ..contract import (
     PointerRecord,
     Traits,
 )
+from . import area_means as _area_means
 from . import copy as _copy
 from . import external_memory, graph, low_level
 from . import image_functions as _functions
@@ -391,6 +392,8 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
         if result:  # Checked here, because a call of ``_check`` takes as long as the driver's call.
             self._check(result, "blrImageHandleDestroy")
 
+    area_mean = _area_means.area_mean
+    fill_levels = _area_means.fill_levels
     copy_image = _copy.copy_image
     prepare_copy = _copy.prepare_copy
 
@@ -498,6 +501,7 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
     # ------------------------------------------------------------------ optional groups, all of methods above
 
     host_memory = OwnMethods()
+    area_means = OwnMethods()
     prepared_copies = OwnMethods()
     prepared_image_calls = OwnMethods()
     linking = OwnMethods()

@@ -1,0 +1,21 @@
+"""Optional: means of areas, and levels of mipmaps, which a back end computes itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from ...model.area_mean import AreaMean
+from .native_objects import NativeEvent, NativeQueue
+
+__all__ = ["AreaMeansProtocol"]
+
+
+class AreaMeansProtocol(Protocol):
+    """Reductions of images whose pixels the processor reads where they are."""
+
+    def area_mean(self, queue: NativeQueue, mean: AreaMean, waits: Sequence[NativeEvent] = ()) -> NativeEvent:
+        """Submit the means of an image."""
+
+    def fill_levels(self, queue: NativeQueue, mipmap: int, waits: Sequence[NativeEvent] = ()) -> NativeEvent:
+        """Submit the levels of a mipmap from 1, each the means of the level before. ``mipmap`` is its raw handle."""
