@@ -147,7 +147,7 @@ def _modules() -> Iterator[Module]:
     yield from _image_modules("sample_lod", [CUBE], LEVEL, PTX_ONLY)
     yield from _picture_modules()
     yield from _area_modules()
-    for geometry in plain:  # mipmaps exist where kernels are PTX; pixels are moved as bits, whatever their class
+    for geometry in STANDARD:  # mipmaps exist where kernels are PTX; pixels are moved as bits, whatever their class
         modules = _class_modules("downsample", geometry, (*LEVELS, *EXTENT, *FORMAT), PTX_ONLY)
         yield from (module for module in modules if module.defines["CLASS"] == "u")
 

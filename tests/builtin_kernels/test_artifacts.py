@@ -44,6 +44,8 @@ def expected_kernels(target: kernels.Target) -> dict[str, list[str]]:
     layout = ["u64", "u32", *["u64"] * 4, *["u32"] * 3]
     packing = [*layout, "u64", "u32", "u32", "u64", *["f32"] * 6]
     expected.update(dict.fromkeys(("bindless_pack", "bindless_pack_f64"), packing))
+    reduction = ["u64", *["u32"] * 4, "u64", *["u32"] * 12, "u64"]
+    expected.update(dict.fromkeys(("bindless_area_codes", "bindless_area_reals"), reduction))
     for operation, geometry in forms:
         layer = LAYER if geometry.endswith("_array") else []
         kinds = ["u64", "u64", *layer, *OWN.get(operation, []), "u64", "u64", "u32", "u32"]
@@ -221,7 +223,7 @@ def test_ptxas_takes_every_kernel_without_spills(architecture: str, specialised:
     assert set(spills) == {("0", "0")}
     over_items = {name: count for name, count in registers.items() if "_downsample_" not in name}
     assert max(over_items.values()) <= 96
-    assert max(registers.values()) <= 128  # two levels at once
+    assert max(registers.values()) <= 144  # two levels at once
     if specialised:  # few enough for most of a multiprocessor's work-items to run together
         assert max(over_items.values()) <= 72, over_items
 

@@ -4,8 +4,8 @@
  * bits are summed as such, and rounded once; other pixels are weighted in double precision, along x, then y, then z, and
  * rounded once (halves: to single precision first). The second level comes from the stored pixels of the first.
  *
- * Images are unsampled; width, height and depth are those of the source; for layered images depth is the number of
- * layers, which are independent. `second` is 0 for one level. The kernel reads only the image's part of the format. */
+ * Images are unsampled; width, height and depth are those of the source. `second` is 0 for one level. The kernel reads
+ * only the image's part of the format. */
 #include "area.h"
 #include "items.h"
 #include "texel.h"
@@ -31,10 +31,9 @@ struct reduction {
 
 static inline uint halved(uint length) { return length > 1 ? length / 2 : 1; }
 
-/* Pixels of the level below; layers stay. */
 static inline struct extent halved_extent(struct extent length)
 {
-    return (struct extent){halved(length.x), halved(length.y), LAYERED ? length.z : halved(length.z)};
+    return (struct extent){halved(length.x), halved(length.y), halved(length.z)};
 }
 
 /* Pairs of an even length; of an odd length 2 t + 1 each mean has 2 + 1 / t pixels. */
@@ -74,29 +73,29 @@ static inline double4 values_of_texel(uint4 bits, uint type)
 
 /* The mean at a pixel of the level below one of `length` pixels, whose pixels READ gives; as stored bits. */
 #define MEAN_OF_CODES(NAME, READ)                                                                                      \
-    static inline uint4 NAME(struct reduction of, uint layer, struct extent at, struct extent length)                  \
+    static inline uint4 NAME(struct reduction of, struct extent at, struct extent length)                              \
     {                                                                                                                  \
         const struct cover x = halving_cover(at.x, length.x), y = halving_cover(at.y, length.y);                       \
-        const struct cover z = LAYERED ? cover_of(at.z, 1, 1) : halving_cover(at.z, length.z);                         \
+        const struct cover z = halving_cover(at.z, length.z);                                                          \
         ulong4 sum = 0;                                                                                                \
         for (uint k = z.first; k <= z.last; ++k)                                                                       \
             for (uint j = y.first; j <= y.last; ++j)                                                                   \
                 for (uint i = x.first; i <= x.last; ++i) {                                                             \
-                    const uint4 codes = unsigned_codes(READ(of, layer, i, j, k), of.flip, of.lowest);                  \
+                    const uint4 codes = unsigned_codes(READ(of, i, j, k), of.flip, of.lowest);                         \
                     sum += (ulong)parts_of(x, i) * parts_of(y, j) * parts_of(z, k) *                                   \
                            (ulong4)(codes.x, codes.y, codes.z, codes.w);                                               \
                 }                                                                                                      \
-        const ulong divisor = (ulong)total_of(length.x) * total_of(length.y) * (LAYERED ? 1 : total_of(length.z));     \
+        const ulong divisor = (ulong)total_of(length.x) * total_of(length.y) * total_of(length.z);                     \
         return nearest_quotients(sum, divisor) ^ of.flip;                                                              \
     }
 
 #define MEAN_OF_REALS(NAME, READ)                                                                                      \
-    static inline uint4 NAME(struct reduction of, uint layer, struct extent at, struct extent length)                  \
+    static inline uint4 NAME(struct reduction of, struct extent at, struct extent length)                              \
     {                                                                                                                  \
         const struct cover x = halving_cover(at.x, length.x), y = halving_cover(at.y, length.y);                       \
-        const struct cover z = LAYERED ? cover_of(at.z, 1, 1) : halving_cover(at.z, length.z);                         \
+        const struct cover z = halving_cover(at.z, length.z);                                                          \
         const struct shares along_x = shares_of(x, total_of(length.x)), along_y = shares_of(y, total_of(length.y));    \
-        const struct shares along_z = shares_of(z, LAYERED ? 1 : total_of(length.z));                                  \
+        const struct shares along_z = shares_of(z, total_of(length.z));                                                \
         const uint type = channel_type(of.format);                                                                     \
         double4 mean = 0;                                                                                              \
         for (uint k = z.first; k <= z.last; ++k) {                                                                     \
@@ -104,7 +103,7 @@ static inline double4 values_of_texel(uint4 bits, uint type)
             for (uint j = y.first; j <= y.last; ++j) {                                                                 \
                 double4 of_row = 0;                                                                                    \
                 for (uint i = x.first; i <= x.last; ++i)                                                               \
-                    of_row += share_of(x, along_x, i) * values_of_texel(READ(of, layer, i, j, k), type);               \
+                    of_row += share_of(x, along_x, i) * values_of_texel(READ(of, i, j, k), type);                      \
                 of_slice += share_of(y, along_y, j) * of_row;                                                          \
             }                                                                                                          \
             mean += share_of(z, along_z, k) * of_slice;                                                                \
@@ -114,16 +113,16 @@ static inline double4 values_of_texel(uint4 bits, uint type)
 
 /* A pixel of the first level, which several work-items may compute and store. */
 #define FIRST_LEVEL(NAME, MEAN)                                                                                        \
-    static inline uint4 NAME(struct reduction of, uint layer, uint x, uint y, uint z)                                  \
+    static inline uint4 NAME(struct reduction of, uint x, uint y, uint z)                                              \
     {                                                                                                                  \
-        const uint4 bits = MEAN(of, layer, (struct extent){x, y, z}, of.length);                                       \
-        write_texel(of.first, layer, PIXEL(x, y, z), bits, of.format);                                                 \
+        const uint4 bits = MEAN(of, (struct extent){x, y, z}, of.length);                                              \
+        write_texel(of.first, 0, PIXEL(x, y, z), bits, of.format);                                                     \
         return bits;                                                                                                   \
     }
 
-static inline uint4 stored_bits(struct reduction of, uint layer, uint x, uint y, uint z)
+static inline uint4 stored_bits(struct reduction of, uint x, uint y, uint z)
 {
-    return unpack(read_texel(of.source, layer, PIXEL(x, y, z), of.format), channel_size(of.format));
+    return unpack(read_texel(of.source, 0, PIXEL(x, y, z), of.format), channel_size(of.format));
 }
 
 MEAN_OF_CODES(mean_of_codes, stored_bits)
@@ -139,9 +138,9 @@ MEAN_OF_REALS(second_reals, first_reals)
         const uint line = (uint)(n / size.x), slice = line / size.y;                                                   \
         const struct extent at = {(uint)(n - (ulong)line * size.x), line - slice * size.y, slice};                     \
         if (second != 0)                                                                                               \
-            write_texel(second, slice, PIXEL(at.x, at.y, at.z), SECOND(of, slice, at, above), format);                 \
+            write_texel(second, 0, PIXEL(at.x, at.y, at.z), SECOND(of, at, above), format);                            \
         else                                                                                                           \
-            FIRST(of, slice, at.x, at.y, at.z);                                                                        \
+            FIRST(of, at.x, at.y, at.z);                                                                               \
     }
 
 kernel void KERNEL(downsample)(ulong source, ulong first, ulong second, uint width, uint height, uint depth, uint format)
@@ -151,7 +150,7 @@ kernel void KERNEL(downsample)(ulong source, ulong first, ulong second, uint wid
     const struct reduction of = {
         .source = source,
         .first = first,
-        .length = {width, DIMENSIONS > 1 ? height : 1, LAYERED || DIMENSIONS > 2 ? depth : 1},
+        .length = {width, DIMENSIONS > 1 ? height : 1, DIMENSIONS > 2 ? depth : 1},
         .format = format,
         .flip = is_signed ? 1u << (8 * channel_size(format) - 1) : 0,
         .lowest = type <= SNORM_INT16 ? 1 : 0,

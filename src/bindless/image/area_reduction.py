@@ -106,7 +106,9 @@ class _Reduction(NamedTuple):
         kind, channels = desc.channel_type, desc.num_channels
         mean = AreaMean(raw, address, self.extent, self.size, kind, stored.num_channels, channels, values.dtype)
         native = queue._native
-        return queue._stream.submit(lambda waits: means.area_mean(native, mean, waits), self.store.ready, (keep, values))
+        return queue._stream.submit(
+            lambda waits: means.area_mean(native, mean, waits), self.store.ready, (keep, values)
+        )
 
     def kernel(self, dtype: np.dtype[Any]) -> Kernel | None:
         """The built-in kernel for these pixels, or None where the processor is to do it."""

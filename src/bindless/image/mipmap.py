@@ -22,6 +22,7 @@ from .builtin_kernels import builtin_kernel, launch
 
 __all__ = ["fill_levels"]
 
+
 def fill_levels(
     memory: ImageMem, desc: ImageDescriptor, pixels: AnyArray, queue: Queue, after: Iterable[Event] = ()
 ) -> Event:
