@@ -49,7 +49,7 @@ static bool is_of_type(const Slot *slot, const ForeignArray *array)
 static int read_argument(const Commands *commands, const Slot *slot, PyObject *value, ForeignArguments *foreign, int index)
 {
     ForeignArray array;
-    if (foreign_array(value, false, &array) != DONE || !is_on_device(commands, &array) || !array.packed ||
+    if (foreign_array(value, false, &array) != DONE || array.library == NULL || !is_on_device(commands, &array) || !array.packed ||
         array.bytes == 0 || !is_of_type(slot, &array) ||
         (foreign->library != NULL && foreign->library != array.library))
         return OTHERWISE;

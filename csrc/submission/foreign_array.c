@@ -7,17 +7,18 @@ enum { KNOWN_TYPES = 8, MAJOR = 1 };
 /* A type whose arrays are read here. The references are kept: libraries' types live as long as the process. */
 typedef struct {
     PyObject *type;
-    const DLPackExchangeAPI *library;
+    const DLPackExchangeAPI *library; /* NULL: it has the CUDA array interface */
     bool has_gradients; /* arrays may belong to a graph of gradients, which a command would bypass */
 } Known;
 
 static Known known_types[KNOWN_TYPES];
 static unsigned next_known;
-static PyObject *str_exchange, *str_requires_grad;
+static PyObject *str_exchange, *str_interface, *str_requires_grad;
 
 static bool name_exchange(void)
 {
     return (str_exchange != NULL || (str_exchange = PyUnicode_InternFromString("__dlpack_c_exchange_api__")) != NULL) &&
+           (str_interface != NULL || (str_interface = PyUnicode_InternFromString("__cuda_array_interface__")) != NULL) &&
            (str_requires_grad != NULL || (str_requires_grad = PyUnicode_InternFromString("requires_grad")) != NULL);
 }
 
@@ -30,7 +31,7 @@ static const DLPackExchangeAPI *functions_of(PyObject *capsule)
     return (const DLPackExchangeAPI *)header;
 }
 
-/* NULL for a type without exchange functions, without an exception. */
+/* NULL for a type that is not read here, without an exception. */
 static const Known *known_of(PyObject *type)
 {
     for (int i = 0; i < KNOWN_TYPES; i++)
@@ -41,7 +42,7 @@ static const Known *known_of(PyObject *type)
     Py_XDECREF(capsule);
     bool has_gradients = library != NULL && PyObject_HasAttr(type, str_requires_grad);
     PyErr_Clear();
-    if (library == NULL)
+    if (library == NULL && (str_interface == NULL || !PyObject_HasAttr(type, str_interface)))
         return NULL;
     Known *known = &known_types[next_known++ % KNOWN_TYPES];
     PyObject *before = known->type;
@@ -91,6 +92,14 @@ static bool read_owning(PyObject *value, bool written, ForeignArray *array)
     return done;
 }
 
+static bool read_by_interface(PyObject *value, bool written, ForeignArray *array)
+{
+    PyObject *interface = PyObject_GetAttr(value, str_interface);
+    bool done = interface != NULL && read_interface(interface, written, array);
+    Py_XDECREF(interface);
+    return done;
+}
+
 int foreign_array(PyObject *value, bool written, ForeignArray *array)
 {
     const Known *known = known_of((PyObject *)Py_TYPE(value));
@@ -98,7 +107,9 @@ int foreign_array(PyObject *value, bool written, ForeignArray *array)
         return OTHERWISE;
     DLTensor tensor;
     array->library = known->library;
-    bool done = written || known->library->dltensor_from_py_object_no_sync == NULL
+    array->stream = 0;
+    bool done = known->library == NULL ? read_by_interface(value, written, array)
+                : written || known->library->dltensor_from_py_object_no_sync == NULL
                     ? read_owning(value, written, array)
                     : known->library->dltensor_from_py_object_no_sync(value, &tensor) == 0 && describe(&tensor, array);
     PyErr_Clear();
@@ -113,6 +124,10 @@ bool has_stream(const ForeignArray *array)
 int foreign_stream(const ForeignArray *array, uint64_t *stream)
 {
     void *current = NULL;
+    if (array->library == NULL) {
+        *stream = array->stream;
+        return DONE;
+    }
     if (array->library->current_work_stream(array->device.device_type, array->device.device_id, &current) != 0)
         return FAILED;
     *stream = current == NULL ? DEFAULT_STREAM : (uint64_t)(uintptr_t)current;
@@ -159,7 +174,7 @@ PyObject *empty_like_foreign(PyObject *module, PyObject *arguments)
     ForeignArray like;
     int64_t sizes[FOREIGN_DIMENSIONS];
     Py_ssize_t dimensions = PyTuple_Size(shape);
-    if (dimensions > FOREIGN_DIMENSIONS || foreign_array(value, false, &like) != DONE)
+    if (dimensions > FOREIGN_DIMENSIONS || foreign_array(value, false, &like) != DONE || like.library == NULL)
         Py_RETURN_NONE;
     for (Py_ssize_t axis = 0; axis < dimensions; axis++)
         sizes[axis] = PyLong_AsLongLong(PyTuple_GetItem(shape, axis));

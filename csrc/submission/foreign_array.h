@@ -1,4 +1,5 @@
-/* Arrays of other libraries, read in C by DLPack's exchange functions (DLPack 1.3), without a capsule or a copy. */
+/* Arrays of other libraries, read in C without a capsule or a copy: by DLPack's exchange functions (DLPack 1.3), or by
+ * the CUDA array interface. */
 
 #ifndef BINDLESS_FOREIGN_ARRAY_H
 #define BINDLESS_FOREIGN_ARRAY_H
@@ -11,9 +12,13 @@ enum { FOREIGN_DIMENSIONS = 4 };
 /* The legacy default stream of CUDA, which libraries call 0. */
 enum { DEFAULT_STREAM = 1 };
 
+/* The number of a device that the CUDA array interface does not give. */
+enum { UNKNOWN_DEVICE = -1 };
+
 /* An array as its library describes it; valid while the object lives. */
 typedef struct {
-    const DLPackExchangeAPI *library;
+    const DLPackExchangeAPI *library; /* NULL: the array interface describes it */
+    uint64_t stream;                  /* then the stream to be ordered with; or 0 */
     DLDevice device;
     DLDataType type;
     bool packed;
@@ -29,6 +34,9 @@ int foreign_array(PyObject *value, bool written, ForeignArray *array);
 /* Returns whether commands of the driver must be ordered with the library's current stream, and that stream. */
 bool has_stream(const ForeignArray *array);
 int foreign_stream(const ForeignArray *array, uint64_t *stream);
+
+/* array_interface.c: reads __cuda_array_interface__; false with or without an exception where it cannot. */
+bool read_interface(PyObject *interface, bool written, ForeignArray *array);
 
 /* Returns a new packed array of the library of `like`, on its device; NULL with an exception. */
 PyObject *foreign_empty(const ForeignArray *like, DLDataType type, int dimensions, const int64_t *shape);

@@ -245,7 +245,7 @@ static int stream_of_arrays(const GivenArray given[CALL_ARRAYS], uint64_t *strea
         const ForeignArray *foreign = &given[i].foreign;
         if (given[i].kind != FOREIGN_ARRAY || !has_stream(foreign))
             continue;
-        if (found != NULL && found->library != foreign->library)
+        if (found != NULL && (found->library != foreign->library || found->stream != foreign->stream))
             return OTHERWISE;
         if (found == NULL && foreign_stream(foreign, stream) != DONE) {
             PyErr_Clear();

@@ -138,15 +138,18 @@ bool set_array(CallArray *array, const GivenArray *given, bool written)
     array->type = given->foreign.type;
     array->dimensions = given->dimensions;
     memcpy(array->shape, given->shape, sizeof array->shape);
+    array->address = given->address;
     array->alignment = given->address & -given->address;
     if (array->alignment == 0 || array->alignment > MOST_ALIGNMENT)
         array->alignment = MOST_ALIGNMENT;
     return given->usable && (given->writable || !written);
 }
 
+/* An array whose device is unknown must have the address of the call before. */
 static bool is_of_device(const ForeignArray *foreign, const CallArray *array)
 {
-    return foreign->device.device_type == array->device.device_type &&
+    return (foreign->library != NULL || foreign->address == array->address) &&
+           foreign->device.device_type == array->device.device_type &&
            foreign->device.device_id == array->device.device_id && foreign->type.code == array->type.code &&
            foreign->type.bits == array->type.bits && foreign->type.lanes == array->type.lanes;
 }

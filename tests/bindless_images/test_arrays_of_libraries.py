@@ -250,3 +250,31 @@ def test_copies_to_read_only_arrays(own: bl.Queue) -> None:
             with raises(bl.InvalidError):
                 own.ext_oneapi_copy(memory, fixed)
         assert not fixed.array.any()
+
+
+class Standard:
+    """An array of a library of the array API standard: its namespace takes DLPack's capsules."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self.array = array
+
+    def __array_namespace__(self) -> type[Standard]:
+        return Standard
+
+    @classmethod
+    def from_dlpack(cls, other: Any) -> Standard:
+        return cls(np.from_dlpack(other))
+
+    def __dlpack__(self, **options: Any) -> object:
+        return self.array.__dlpack__()
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
+def test_results_of_the_array_standard(own: bl.Queue, image: Any) -> None:
+    handle, pixels = image
+    kept = [bl.sample_image(own, handle, Standard(CENTRES.copy())) for _ in range(OFTEN)]
+    for got in kept:
+        assert type(got) is Standard
+        np.testing.assert_array_equal(got.array, pixels)

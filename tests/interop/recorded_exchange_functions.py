@@ -191,3 +191,70 @@ def test_arguments_of_kernels(device: bl.Device, context: bl.Context, arrays: Ar
         event.wait()
         queue.wait()
         assert not holds(queue, data)
+
+
+class Interface:
+    """An array of a library with the CUDA array interface alone."""
+
+    def __init__(self, array: Exchanged, stream: int | None) -> None:
+        self._array, self.stream, self.reads, self.read_only = array, stream, 0, False
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, object]:
+        self.reads += 1
+        memory = self._array.array
+        return {
+            "version": 3,
+            "shape": memory.shape,
+            "typestr": memory.dtype.str,
+            "data": (memory.ctypes.data, self.read_only),
+            "strides": None if memory.flags.c_contiguous else memory.strides,
+            "stream": self.stream,
+        }
+
+
+def test_the_cuda_array_interface(device: bl.Device, context: bl.Context, arrays: Arrays, library: Library) -> None:  # noqa: F811
+    """The same arrays repeat without Python; the stream is the interface's, and none needs no event."""
+    fake, stream = Fake(), library.stream()
+    with bl.Queue(device, context, in_order=True) as queue:
+        _memory, handle = image(queue)
+        points, out = Interface(arrays((COUNT, 2)), stream), Interface(arrays((COUNT, 4)), stream)
+        for _ in range(3):
+            bl.sample_image(queue, handle, points, out=out)
+        calls = driver_calls(fake, lambda: bl.sample_image(queue, handle, points, out=out))
+        assert calls == ["cuEventRecord", "cuStreamWaitEvent", "cuLaunchKernel", "cuEventRecord", "cuStreamWaitEvent"]
+        assert len(python_calls(lambda: bl.sample_image(queue, handle, points, out=out))) == 1
+        for array in (points, out):
+            array.stream = None
+        assert driver_calls(fake, lambda: bl.sample_image(queue, handle, points, out=out)) == ["cuLaunchKernel"]
+        count = queue._stream.image_calls.count()
+        other = Interface(arrays((COUNT, 4)), None)  # of the same shape, at another address: the device is asked for
+        assert len(python_calls(lambda: bl.sample_image(queue, handle, points, out=other))) > 1
+        assert queue._stream.image_calls.count() == count + 1
+        other.read_only = True
+        with raises(bl.InvalidError):
+            bl.sample_image(queue, handle, points, out=other)
+        strided = Interface(arrays((COUNT, 4)), None)
+        strided._array.array = strided._array.array[:, ::2]
+        with raises(bl.InvalidError):
+            bl.sample_image(queue, handle, strided, out=out)
+        queue.wait()
+
+
+def test_results_of_the_array_standard(device: bl.Device, context: bl.Context, arrays: Arrays) -> None:
+    """A library of the array API standard takes the result's memory by its from_dlpack."""
+
+    class Standard(Interface):
+        def __array_namespace__(self) -> type[Standard]:
+            return Standard
+
+        @staticmethod
+        def from_dlpack(other: bl.UsmArray) -> tuple[object, tuple[int, int]]:
+            return other.__dlpack__(stream=Exchanged.current, max_version=(1, 0)), other.__dlpack_device__()
+
+    with bl.Queue(device, context, in_order=True) as queue:
+        _memory, handle = image(queue)
+        for _ in range(3):
+            capsule, place = bl.sample_image(queue, handle, Standard(arrays((COUNT, 2)), None))
+            assert place == (2, device.index) and type(capsule).__name__ == "PyCapsule"
+        queue.wait()

@@ -16,7 +16,7 @@ from ..model.host_array import as_dtype
 from ..model.image_call import Operation
 from ..submission.event import Event
 from ..sycl.device.handle_owner import HandleOwner
-from ..sycl.usm import UsmArray
+from ..sycl.usm import UsmArray, usm_empty
 from ..sycl.usm.array_import import foreign_array
 from .call_arguments import ArrayLike, Form, check_out, enqueue, find_image, with_coords, with_layers, with_level
 from .prepared_call import NATIVE
@@ -118,9 +118,9 @@ def read(
     elif form is SAMPLE_LEVEL:
         inputs["levels"], fixed_level = with_level(form, foreign_array(level, queue), count)
     values = read_format(form.name, desc, num_channels, dtype, hint)
-    made = None
+    made = namespace = None
     if values_array is None:
-        made = _new_result(form, arguments[3], points, values, count)
+        made, namespace = _new_result(queue, form, arguments[3], points, values, count)
         values_array = foreign_array(made, queue)
     else:
         check_out(form, values_array, values, count, inputs.values())
@@ -131,23 +131,37 @@ def read(
         "layer": layer,
         "level": fixed_level,
     }
+    prepare = prepare and namespace is None  # C code makes no arrays by from_dlpack
     event = enqueue(queue, form, image, inputs, values_array, fields, depends_on, arguments, prepare, made)
+    if namespace is not None:
+        return namespace.from_dlpack(made)  # type: ignore[no-any-return]
     if made is not None:
         return made  # type: ignore[no-any-return]
     return out if event is None else event  # type: ignore[return-value]
 
 
-def _new_result(form: Form, coords: object, points: ArrayLike, values: ValueFormat, count: int) -> Any:
-    """A new array for the result: of the library of the coordinates, where C code knows it, otherwise of numpy."""
+def _new_result(
+    queue: Queue, form: Form, coords: object, points: ArrayLike, values: ValueFormat, count: int
+) -> tuple[Any, Any]:
+    """A new array for the result, and the namespace whose ``from_dlpack`` makes it one of its library; or None.
+
+    The library is that of the coordinates, as far as it is known: by DLPack's exchange functions, else by the array
+    API's ``__array_namespace__``. Otherwise the result is an array of numpy.
+    """
     shape = values.shape(count)
-    if type(coords) not in NATIVE:
+    namespace = None
+    if type(coords) not in NATIVE and not isinstance(coords, np.ndarray):
         element = dlpack_type(values.item)
         made = None if element is None else empty_like_foreign(coords, shape, *element)
         if made is not None:
-            return made
-    if isinstance(points, UsmArray):
+            return made, None
+        namespace_of = getattr(coords, "__array_namespace__", None)
+        namespace = None if element is None or namespace_of is None else namespace_of()
+    if not isinstance(points, UsmArray):
+        return empty_result(shape, values.item), namespace
+    if namespace is None:
         raise InvalidError(f"{form.name}: {form.coords} is a UsmArray: give out=usm_empty({shape}, ...) for the result")
-    return empty_result(shape, values.item)
+    return usm_empty(shape, values.item, queue), namespace
 
 
 def _asked(num_channels: int | None, dtype: DTypeLike, out: ArrayLike | None) -> tuple[int | None, DTypeLike]:

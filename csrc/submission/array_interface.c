@@ -1,0 +1,75 @@
+/* The CUDA array interface, versions 1 to 3: a dict that describes an array in CUDA's memory. */
+
+#include "foreign_array.h"
+
+enum { NEWEST = 3 };
+
+/* Reads a tuple of ints; false for another value. */
+static bool read_sizes(PyObject *tuple, int count, int64_t *sizes)
+{
+    if (tuple == NULL || !PyTuple_Check(tuple) || PyTuple_Size(tuple) != count)
+        return false;
+    for (int i = 0; i < count; i++)
+        sizes[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
+    return !PyErr_Occurred();
+}
+
+/* Reads a type such as "<f4", in native byte order. */
+static bool read_type(PyObject *text, DLDataType *type)
+{
+    static const char kinds[] = "iuf"; /* by DLPack's codes */
+    if (text == NULL || !PyUnicode_Check(text) || PyUnicode_GetLength(text) != 3)
+        return false;
+    Py_UCS4 order = PyUnicode_ReadChar(text, 0), kind = PyUnicode_ReadChar(text, 1), size = PyUnicode_ReadChar(text, 2);
+    const char *found = kind < 128 ? strchr(kinds, (int)kind) : NULL;
+    if ((order != '<' && order != '|') || found == NULL || size < '1' || size > '8')
+        return false;
+    *type = (DLDataType){(uint8_t)(found - kinds), (uint8_t)(8 * (size - '0')), 1};
+    return true;
+}
+
+static bool is_packed(const ForeignArray *array, const int64_t *strides)
+{
+    int64_t step = array->type.bits / 8;
+    for (int axis = array->dimensions - 1; axis >= 0; axis--) {
+        if (array->shape[axis] != 1 && strides[axis] != step)
+            return false;
+        step *= array->shape[axis];
+    }
+    return true;
+}
+
+static bool is_absent(PyObject *value)
+{
+    return value == NULL || value == Py_None;
+}
+
+bool read_interface(PyObject *interface, bool written, ForeignArray *array)
+{
+    if (!PyDict_Check(interface))
+        return false;
+    PyObject *data = PyDict_GetItemString(interface, "data"), *shape = PyDict_GetItemString(interface, "shape");
+    PyObject *strides = PyDict_GetItemString(interface, "strides"), *stream = PyDict_GetItemString(interface, "stream");
+    PyObject *version = PyDict_GetItemString(interface, "version");
+    int64_t steps[FOREIGN_DIMENSIONS];
+    if (version == NULL || !PyLong_Check(version) || PyLong_AsLong(version) > NEWEST ||
+        !is_absent(PyDict_GetItemString(interface, "mask")) || data == NULL || !PyTuple_Check(data) ||
+        PyTuple_Size(data) != 2 || shape == NULL || !PyTuple_Check(shape) || PyTuple_Size(shape) > FOREIGN_DIMENSIONS ||
+        !read_type(PyDict_GetItemString(interface, "typestr"), &array->type))
+        return false;
+    array->device = (DLDevice){DLPACK_CUDA, UNKNOWN_DEVICE};
+    array->address = PyLong_AsUnsignedLongLong(PyTuple_GetItem(data, 0));
+    array->dimensions = (int)PyTuple_Size(shape);
+    if (PyErr_Occurred() || !read_sizes(shape, array->dimensions, array->shape) ||
+        (written && PyObject_IsTrue(PyTuple_GetItem(data, 1)) != 0))
+        return false;
+    if (!is_absent(strides) && !read_sizes(strides, array->dimensions, steps))
+        return false;
+    array->packed = is_absent(strides) || is_packed(array, steps);
+    array->bytes = array->type.bits / 8;
+    for (int axis = 0; axis < array->dimensions; axis++)
+        array->bytes *= (uint64_t)array->shape[axis];
+    if (!is_absent(stream))
+        array->stream = PyLong_AsUnsignedLongLong(stream);
+    return !PyErr_Occurred() && array->address != 0;
+}
