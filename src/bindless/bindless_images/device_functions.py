@@ -7,7 +7,8 @@ from 0 to 1.
 
 With numpy arrays a function waits and returns the result, (N, channels) of the channel's own dtype, float32 for
 normalized types. Arrays of coordinates that are not C-contiguous are copied first. With ``UsmArray``s, ``out``
-included, it returns an ``Event`` at once; the arrays are kept alive until it is complete.
+included, it returns an ``Event`` at once; the arrays are kept alive until it is complete. Arrays of other libraries
+count as one or the other by their place; a result without ``out`` comes back in the library of the coordinates.
 
 Each function raises InvalidError for arguments that do not fit each other or the image, and FeatureNotSupportedError
 where the device lacks an aspect. Coordinates, layers or faces outside the image are an error on the reference device

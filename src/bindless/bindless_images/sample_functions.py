@@ -86,14 +86,15 @@ def sample_image(
     hint : DTypeLike, optional
         The standard dtype that a structured ``dtype`` stands for.
     out : ArrayLike, optional
-        Array for the result, of its shape and dtype; required, in USM, with coordinates in USM.
+        Array for the result, of its shape and dtype; required, in USM, with coordinates in a ``UsmArray``.
     depends_on : Depends, default ()
         Events to wait for first.
 
     Returns
     -------
     Array | Event
-        (N, channels) values of the image's own type, float32 for normalized types; with USM arrays an event.
+        (N, channels) values of the image's own type, float32 for normalized types, in the library of the coordinates;
+        with ``out`` on the device an event.
 
     See Also
     --------
@@ -184,14 +185,15 @@ def sample_image_array(
     hint : DTypeLike, optional
         The standard dtype that a structured ``dtype`` stands for.
     out : ArrayLike, optional
-        Array for the result, of its shape and dtype; required, in USM, with coordinates in USM.
+        Array for the result, of its shape and dtype; required, in USM, with coordinates in a ``UsmArray``.
     depends_on : Depends, default ()
         Events to wait for first.
 
     Returns
     -------
     Array | Event
-        (N, channels) values of the image's own type, float32 for normalized types; with USM arrays an event.
+        (N, channels) values of the image's own type, float32 for normalized types, in the library of the coordinates;
+        with ``out`` on the device an event.
 
     Notes
     -----
@@ -272,14 +274,15 @@ def sample_cubemap(
     hint : DTypeLike, optional
         The standard dtype that a structured ``dtype`` stands for.
     out : ArrayLike, optional
-        Array for the result, of its shape and dtype; required, in USM, with coordinates in USM.
+        Array for the result, of its shape and dtype; required, in USM, with coordinates in a ``UsmArray``.
     depends_on : Depends, default ()
         Events to wait for first.
 
     Returns
     -------
     Array | Event
-        (N, channels) values of the image's own type, float32 for normalized types; with USM arrays an event.
+        (N, channels) values of the image's own type, float32 for normalized types, in the library of the coordinates;
+        with ``out`` on the device an event.
 
     Notes
     -----
@@ -387,14 +390,15 @@ def sample_mipmap(
     hint : DTypeLike, optional
         The standard dtype that a structured ``dtype`` stands for.
     out : ArrayLike, optional
-        Array for the result, of its shape and dtype; required, in USM, with coordinates in USM.
+        Array for the result, of its shape and dtype; required, in USM, with coordinates in a ``UsmArray``.
     depends_on : Depends, default ()
         Events to wait for first.
 
     Returns
     -------
     Array | Event
-        (N, channels) values of the image's own type, float32 for normalized types; with USM arrays an event.
+        (N, channels) values of the image's own type, float32 for normalized types, in the library of the coordinates;
+        with ``out`` on the device an event.
 
     Notes
     -----
