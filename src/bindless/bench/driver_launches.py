@@ -1,5 +1,5 @@
-"""Peers of ``bindless bench``: launches by direct calls of the reference driver and of Level Zero, through the
-bindings.
+"""Peers of ``bindless bench``: launches by direct calls of the reference driver, of Level Zero and of OpenCL, through
+the bindings.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def native_launches(queue: Queue, source: bytes, name: str, arguments: tuple[Any
     calls : int
         Number of launches in each measurement.
     """
-    makers = {Backend.reference: _reference, Backend.level_zero: _level_zero}
+    makers = {Backend.reference: _reference, Backend.level_zero: _level_zero, Backend.opencl: _opencl}
     maker = makers.get(queue.device.backend)
     if maker is None:
         return {}
@@ -90,3 +90,21 @@ def _level_zero(queue: Queue, kernel: Any, arguments: list[bytes], calls: int) -
         check(lib.zeEventHostReset(event[0]), "zeEventHostReset")
 
     return {"zeCommandListAppendLaunchKernel by the bindings": work}
+
+
+def _opencl(queue: Queue, kernel: Any, arguments: list[bytes], calls: int) -> dict[str, Work]:
+    from ..drivers import opencl as driver
+
+    lib, ffi, check = driver.lib, driver.ffi, driver.check
+    backend: Any = queue._backend
+    backend.wait_event(backend.launch(queue._native, kernel._native, (1,), None, arguments))  # sets the arguments
+    handle, native = ffi.cast("cl_command_queue", _number(queue)), ffi.cast("cl_kernel", _number(kernel))
+    one, enqueue, flush, null = ffi.new("size_t *", 1), lib.clEnqueueNDRangeKernel, lib.clFlush, ffi.NULL
+
+    def work(kept: Any = (queue, kernel)) -> None:
+        for _ in range(calls):
+            enqueue(handle, native, 1, null, one, null, 0, null, null)
+            flush(handle)
+        check(lib.clFinish(handle), "clFinish")
+
+    return {"clEnqueueNDRangeKernel by the bindings": work}

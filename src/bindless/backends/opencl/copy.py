@@ -145,7 +145,7 @@ def _parts(
         ]
     if packed and between != line * height:
         return [(*_region(desc, (x, y, z + k), (width, height, 1)), k * between, 0, 0) for k in range(depth)]
-    if _is_row_array(desc):  # Layers are rows, and some drivers read only one of the two pitches.
+    if desc.dimensions == 1 and _is_row_array(desc):  # Layers are rows, and some drivers read only one of the pitches.
         return [(*_region(desc, image.offset, extent), 0, between, between)]
     if depth == 1:
         return [(image.offset, extent, 0, row, 0)]
@@ -234,12 +234,15 @@ class _FirstLayer:
 
 def _between_images(queue: Queue, src: ImageMemory, dst: ImageMemory, region: CopyRegion) -> _Plan:
     context = queue.context
-    source, target = storage_of(context, src.handle), storage_of(context, dst.handle)
-    (of, size), (to, other_size) = (_region(end.descriptor, end.offset, region.extent) for end in (src, dst))
-    formats = [(side.desc.channel_type, side.desc.num_channels) for side in (source, target)]
-    alike = formats[0] == formats[1] and source is not target
+    images = context.images
+    source = images.get(src.handle) or storage_of(context, src.handle)
+    target = images.get(dst.handle) or storage_of(context, dst.handle)
+    one, other = source.desc, target.desc
+    alike = one.channel_type is other.channel_type and one.num_channels == other.num_channels and source is not target
+    of, size = _region(src.descriptor, src.offset, region.extent)
+    to, other_size = _region(dst.descriptor, dst.offset, region.extent)
     pixels = (source.address, of, 0), (target.address, to, 0)
-    if alike and _is_row_array(src.descriptor) == _is_row_array(dst.descriptor):
+    if alike and (size is region.extent) == (other_size is region.extent):  # else one has rows as layers
         return _Plan([copy_pixels(lib.BINDLESS_COPY_IMAGE, *pixels, size)], "clEnqueueCopyImage")
     # The driver copies between different images of equal formats only: other copies go through a buffer.
     between = Temporary(context, region.nbytes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from ...drivers import opencl as driver
@@ -29,6 +30,8 @@ __all__ = [
 ]
 
 lib, ffi = driver.lib, driver.ffi
+
+_new_result = functools.partial(ffi.new, ffi.typeof("cl_int *"))
 
 FOREIGN_IMAGES = 0x0C1_1000_0000_0001
 """First raw handle of foreign image memory, which has numbers of its own: the same image may be given twice."""
@@ -159,19 +162,23 @@ def _require_size(device: Device, desc: ImageDescriptor) -> None:
         raise MemoryAllocationError(f"{desc.nbytes} bytes for {desc}; {device.name} has {whole}", backend="opencl")
 
 
+@functools.lru_cache(maxsize=256)
+def _plan(device: Device, desc: ImageDescriptor) -> tuple[int, Any, Any, Any]:
+    """Arguments of clCreateImage for an image that the device can have."""
+    require_images(device)
+    native = image_desc(desc)
+    require_format(device, desc)
+    _require_size(device, desc)
+    flags = lib.CL_MEM_READ_WRITE if desc.dimensions < 3 or device.writes_3d else lib.CL_MEM_READ_ONLY
+    return flags, image_format(desc.channel_type, desc.num_channels), native, ffi.NULL
+
+
 def allocate_image(context: Context, device: Device, desc: ImageDescriptor) -> int:
     """Allocate image memory, which kernels can read and write."""
     refuse_in_fork()
     place = context.device(device)
-    require_images(place)
-    native = image_desc(desc)
-    require_format(place, desc)
-    _require_size(place, desc)
-    slot = ffi.new("cl_int *")
-    flags = lib.CL_MEM_READ_WRITE if desc.dimensions < 3 or place.writes_3d else lib.CL_MEM_READ_ONLY
-    found = lib.clCreateImage(
-        context.handle, flags, image_format(desc.channel_type, desc.num_channels), native, ffi.NULL, slot
-    )
+    slot = _new_result()
+    found = lib.clCreateImage(context.handle, *_plan(place, desc), slot)
     if slot[0] != SUCCESS:
         whole = place.number(lib.CL_DEVICE_GLOBAL_MEM_SIZE)
         fail(slot[0], "clCreateImage", f"{desc.nbytes} bytes for {desc}; {place.name} has {whole}", _MEMORY)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NoReturn
 
 from ...drivers import opencl as driver
@@ -111,8 +110,9 @@ def repeated(
     described: Any,
     call: str,
     details: object,
-    places: Sequence[int | None] = (),
     keep: object = None,
+    places: tuple[int | None, ...] = (),
+    sizes: tuple[int, ...] = (),
 ) -> PreparedCommand:
     """A command that the C function at the address ``submit`` makes from a description in a C struct.
 
@@ -122,6 +122,8 @@ def repeated(
         driver function and values, for errors.
     keep
         objects that own the memory behind the struct's pointers.
+    places, sizes
+        addresses and bytes of the arguments.
     """
 
     def refused(result: int) -> NoReturn:
@@ -129,11 +131,11 @@ def repeated(
 
     return PreparedCommand(
         submit=submit,
-        descriptions=(address_of(described),),
+        descriptions=(int(ffi.cast("uintptr_t", described)),),
         lanes=(queue,),
         mark=Event,
-        places=tuple(places),
-        sizes=tuple([0 if place is None else 8 for place in places]),
+        places=places,
+        sizes=sizes,
         settle=_settle,
         refused=refused,
         keep=(described, keep),
@@ -152,16 +154,16 @@ def prepare_shape(queue: Queue, kernel: Kernel, shape: Any, arguments: Sequence[
         return None
     members = queue.state, kernel.set.described, shape, ffi.new("char[]", packed)
     first = address_of(members[-1])
-    command = repeated(
+    return repeated(
         queue,
         _SUBMIT,
         ffi.new("bindless_launch_t *", members),
         _CALL,
         f"kernel {kernel.name!r}",
-        [first + begin for begin in kernel.set.begins],
         (kernel, members),
+        tuple([first + begin for begin in kernel.set.begins]),
+        tuple(map(len, arguments)),  # type: ignore[arg-type]
     )
-    return replace(command, sizes=tuple(map(len, arguments)))  # type: ignore[arg-type]
 
 
 def prepare_launch(
