@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from bindless.backends.opencl import copy as _copy
 from bindless.backends.opencl import copy_command
 from bindless.drivers import opencl as driver
 
 pytestmark = pytest.mark.opencl
 
 NBYTES = 1 << 20
-_WORK = re.compile(r"bindless_enqueue|clEnqueue(?!Marker|Barrier)|clCreate(Buffer|Image|SubBuffer)|MemAlloc|allocate")
+_WORK = re.compile(r"clEnqueue(?!Marker|Barrier)|clCreate(Buffer|Image|SubBuffer)|MemAlloc|allocate")
 _KINDS = {
     value: name
     for name, value in vars(driver.lib).items()
@@ -26,7 +27,9 @@ _KINDS = {
 
 
 class Counted:
-    """The driver's functions; ``calls`` records those that move bytes or allocate memory, with their sizes."""
+    """The driver's functions; ``calls`` records those that move bytes or allocate memory, with their sizes, and the
+    copies that are planned as driver commands.
+    """
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, set[int]]] = []
@@ -37,21 +40,30 @@ class Counted:
             return found
 
         def call(*arguments: Any) -> Any:
-            if name == "bindless_enqueue_copy":
-                self.calls.append((_KINDS[arguments[0].kind], {arguments[0].nbytes, *arguments[0].region}))
-            else:
-                self.calls.append((name, {value for value in arguments if isinstance(value, int)}))
+            self.calls.append((name, {value for value in arguments if isinstance(value, int)}))
             return found(*arguments)
+
+        return call
+
+    def planned(self, plan: Callable[..., Any]) -> Callable[..., Any]:
+        def call(kind: int, *arguments: Any) -> Any:
+            command = plan(kind, *arguments)
+            self.calls.append((_KINDS[kind], {command.args[0].nbytes, *command.args[0].region}))
+            return command
 
         return call
 
 
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
-    made = Counted()
+    made, plans = Counted(), (copy_command.copy_bytes, copy_command.copy_pixels)
     for name, module in tuple(sys.modules.items()):
-        if name.startswith("bindless.backends.opencl.") and getattr(module, "lib", None) is driver.lib:
-            monkeypatch.setattr(module, "lib", made)
+        if name.startswith("bindless.backends.opencl."):
+            if getattr(module, "lib", None) is driver.lib:
+                monkeypatch.setattr(module, "lib", made)
+            for plan in plans:
+                if getattr(module, plan.__name__, None) is plan:
+                    monkeypatch.setattr(module, plan.__name__, made.planned(plan))
     return made
 
 
@@ -88,26 +100,18 @@ def test_copies_of_images_are_one_command(cl: bl.Device, cl_queue: bl.Queue, cou
 
 
 class Strict:
-    """The driver's functions, which refuse a slice pitch that is no multiple of the row pitch, like NVIDIA's."""
+    """Plans of copies with the pitches of memory, of which NVIDIA's driver takes multiples of the row pitch only."""
 
     def __init__(self) -> None:
         self.pitches: list[tuple[int, int]] = []
 
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(driver.lib, name)
-        if name != "bindless_enqueue_copy":
-            return found
-
-        def call(copy: Any, *command: Any) -> Any:
-            side = {"BINDLESS_WRITE_IMAGE": copy.target, "BINDLESS_READ_IMAGE": copy.source}[_KINDS[copy.kind]]
-            slot, image = driver.ffi.new("size_t *"), driver.ffi.cast("cl_mem", side.place)
-            driver.lib.clGetImageInfo(image, driver.lib.CL_IMAGE_ELEMENT_SIZE, 8, slot, driver.ffi.NULL)
-            self.pitches.append((copy.row, copy.slice))
-            if copy.slice % (copy.row or copy.region[0] * slot[0]):
-                return driver.lib.CL_INVALID_VALUE
-            return found(copy, *command)
-
-        return call
+    def __call__(self, kind: int, source: Any, target: Any, region: Any, row: int = 0, between: int = 0) -> Any:
+        side = {"BINDLESS_WRITE_IMAGE": target, "BINDLESS_READ_IMAGE": source}[_KINDS[kind]]
+        slot, image = driver.ffi.new("size_t *"), driver.ffi.cast("cl_mem", side[0])
+        driver.lib.clGetImageInfo(image, driver.lib.CL_IMAGE_ELEMENT_SIZE, 8, slot, driver.ffi.NULL)
+        self.pitches.append((row, between))
+        assert between % (row or region[0] * slot[0]) == 0
+        return copy_command.copy_pixels(kind, source, target, region, row, between)
 
 
 @pytest.mark.parametrize("extent", [(4, 2, 3), (2, 1, 2), (5, 2, 1), (3, 1, 1), (1, 1, 3)], ids=str)
@@ -123,7 +127,7 @@ def test_slices_with_gaps(
 ) -> None:
     """One command copies regions of any shape between arrays and images, on a driver that is strict about pitches."""
     strict = Strict()
-    monkeypatch.setattr(copy_command, "lib", strict)
+    monkeypatch.setattr(_copy, "copy_pixels", strict)
     desc = bl.ImageDescriptor(6, 4, num_channels=channels, channel_type="unsigned_int8", **kind)
     pixels = np.random.default_rng(5).integers(0, 256, desc.shape).astype("u1").reshape(5, 4, 6, channels)
     larger = np.random.default_rng(6).integers(0, 256, (6, 7, 9, channels)).astype("u1")

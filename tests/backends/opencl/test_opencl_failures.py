@@ -204,13 +204,15 @@ class _Interrupted:
 
 
 @pytest.mark.parametrize("what", ["fill", "kernel"])
-def test_an_interrupt_once_the_driver_has_a_command(
-    cl: bl.Device, cl_queue: bl.Queue, monkeypatch: pytest.MonkeyPatch, what: str
-) -> None:
+def test_an_interrupt_once_the_driver_has_a_command(cl: bl.Device, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     """The interrupted call loses the command's event, so it waits for the command before it raises: memory may be freed
-    then."""
+    then. Python submits the commands of a queue whose events have times."""
     source = b"kernel void put(global int *out) { out[get_global_id(0)] = 7; }"
-    with bl.load_kernel_bundle(source, cl_queue) as bundle:
+    with (
+        bl.Context(cl) as context,
+        bl.Queue(cl, context, enable_profiling=True) as cl_queue,
+        bl.load_kernel_bundle(source, cl_queue) as bundle,
+    ):
         kernel, array = bundle.get_kernel("put"), bl.usm_empty(1 << 16, "int32", cl_queue)
         cl_queue.fill(array, np.int32(1)).wait()
         interrupted = _Interrupted()
