@@ -281,6 +281,16 @@ def test_torch_on_the_host(rng: np.random.Generator, queue: bl.Queue) -> None:
         np.testing.assert_array_equal(values.numpy(), image.sample(coords))
         assert image.sample(coords, out=out) is out
         np.testing.assert_array_equal(out.numpy(), values.numpy())
+        floats = torch.from_numpy(coords.astype(np.float32)).reshape(2, 5, 2)
+        for given in (floats, floats[:, 1:], floats[0, 0], floats[:, :0]):
+            expected = image.sample(given.numpy())
+            values, out = image.sample(given), torch.empty(expected.shape)
+            assert type(values) is torch.Tensor and values.shape == expected.shape
+            assert image.sample(given, out=out) is out
+            np.testing.assert_array_equal(values.numpy(), expected)
+            np.testing.assert_array_equal(out.numpy(), expected)
+            with raises(bl.InvalidError):
+                image.sample(given, out=out.double())
         assert type(image.resize((3, 4))) is torch.Tensor
         with raises(bl.InvalidError):
             image.sample(torch.ones((3, 2), requires_grad=True))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..model.enums import ImageType
 from ..model.errors import InvalidError
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from .device_image import Reader
     from .image import Image
 
-__all__ = ["fetch_on_device", "sample_on_device"]
+__all__ = ["fetch_on_device", "sample_on_device", "sample_tensor"]
 
 Units = tuple[tuple[float, ...], tuple[float, ...]]
 
@@ -83,6 +84,39 @@ class _Arguments:
         if own.size:
             self.after = (self._queue.memcpy(target, own, depends_on=self.after),)
         return target
+
+
+def sample_tensor(image: Image, coords: Any, out: Any) -> Any:
+    """The values at coordinates that are an array of torch, where C code of the device functions takes it as it is.
+
+    Returns
+    -------
+    Any
+        ``out`` or a new array of torch; ``NotImplemented`` where the coordinates need a conversion, or ``out`` a check.
+    """
+    store, kind = image._store, type(coords)
+    if store.descriptor.type is not ImageType.standard or not hasattr(kind, "__dlpack_c_exchange_api__"):
+        return NotImplemented
+    reader, dims = image._store.reader(image._sampler), len(image.size)
+    leading = tuple(coords.shape[:-1])
+    channels = (image.num_channels,) if image._has_channel_axis else ()
+    if reader.scale is not None or coords.shape[-1:] != (dims,) or 0 in leading or not _is_packed(coords, _FLOAT32):
+        return NotImplemented
+    places, target = coords.reshape(-1, dims), None
+    if out is not None:
+        dtype = store.descriptor.value_dtype
+        if type(out) is not kind or tuple(out.shape) != (*leading, *channels) or not _is_packed(out, dtype):
+            return NotImplemented
+        target = out.reshape(-1, image.num_channels)
+    values: Any = store.read(reader.handle, places, None, None, None, target, store.ready)
+    if out is not None:
+        return out
+    return values.reshape((*leading, *channels)) if type(values) is kind else NotImplemented
+
+
+def _is_packed(tensor: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether an array of torch has this dtype and no gaps, and belongs to no graph of gradients."""
+    return str(tensor.dtype) == f"torch.{dtype}" and bool(tensor.is_contiguous()) and not tensor.requires_grad
 
 
 def sample_on_device(

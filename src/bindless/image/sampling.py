@@ -16,7 +16,7 @@ from ..model.message_values import shown
 from ..sycl.usm import UsmArray
 from .arguments import coordinate_axes, gradient_of, per_item, points_of
 from .array_library import AnyArray, ArrayLike, hand_over, library_of, seen
-from .device_sampling import fetch_on_device, sample_on_device
+from .device_sampling import fetch_on_device, sample_on_device, sample_tensor
 from .results import Result
 
 if TYPE_CHECKING:
@@ -84,6 +84,10 @@ def sample(
         raise InvalidError("level and dx, dy exclude each other: gradients choose the level")
     if (level is not None or dx is not None) and not image._mipmaps:
         raise InvalidError("level, dx and dy need an image made with mipmaps=True")
+    if level is None and dx is None and layers is None and type(coords) is not np.ndarray:
+        values = sample_tensor(image, coords, out)
+        if values is not NotImplemented:
+            return values
     given = {"coords": coords, "level": level, "dx": dx, "dy": dy, "layers": layers}
     arrays = {name: seen(name, value, image._queue) for name, value in given.items() if value is not None}
     leading = coordinate_axes(image, arrays["coords"]).shape[:-1]
