@@ -228,7 +228,7 @@ def test_cuda_arrays_that_cannot_be(fakes):
         ({"version": 4}, "4.*1.*3"),
         ({"version": None}, "of version None"),
         ({"stream": 0}, None),
-        ({"stream": "x"}, "a str has no __cuda_stream__; pass the address of the CUstream"),
+        ({"stream": "x"}, "a str has no __cuda_stream__, cuda_stream or ptr; pass the address of the CUstream"),
         ({"data": (64, False)}, None),
         ({"typestr": "|O"}, None),
     ):
