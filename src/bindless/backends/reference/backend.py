@@ -40,7 +40,7 @@ from . import area_means as _area_means
 from . import copy as _copy
 from . import external_memory, graph, low_level
 from . import image_functions as _functions
-from . import prepared_launch as _launches
+from . import launch as _launches
 from .device_info import ASPECTS, device_info, text
 from .image_structs import image_struct, sampler_struct
 from .module import Kernel, Kernels, Module, Object

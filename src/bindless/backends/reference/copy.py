@@ -9,7 +9,7 @@ from ...drivers import reference as driver
 from ...model.copy_region import CopyRegion, Endpoint, HostMemory, ImageMemory
 from ..contract.prepared_copy import PreparedCopy
 from .objects import Event, Queue, address_of
-from .prepared_launch import repeated
+from .prepared_command import prepared_command
 
 if TYPE_CHECKING:
     from .backend import ReferenceBackend
@@ -53,7 +53,7 @@ def prepare_copy(backend: ReferenceBackend, queue: Queue, region: CopyRegion) ->
     source, destination, extent, _, size = region
     sides = _endpoint(backend, source), _endpoint(backend, destination)
     made = ffi.new("bindless_image_copy_t *", (queue.handle, (*sides, extent, size), queue.ends))
-    command = repeated(queue, _SUBMIT, "blrEnqueueCopyImage", made, None)
+    command = prepared_command(queue, _SUBMIT, "blrEnqueueCopyImage", made, None)
     base = command.descriptions[0]
     from_, to = _PLACES["source"].get(type(source)), _PLACES["destination"].get(type(destination))
     return PreparedCopy(command, (() if from_ is None else (base + from_,), () if to is None else (base + to,)))

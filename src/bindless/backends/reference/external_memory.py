@@ -21,7 +21,7 @@ from ...model.image_descriptor import ImageDescriptor
 from ..contract.prepared_command import PreparedCommand
 from .image_structs import image_struct
 from .objects import Context, Device, Event, Queue, address_of
-from .prepared_launch import repeated
+from .prepared_command import prepared_command
 
 if TYPE_CHECKING:
     from .backend import ReferenceBackend
@@ -171,4 +171,4 @@ def prepare_semaphore(backend: ReferenceBackend, queue: Queue, semaphore: int, w
     described = ffi.new("bindless_semaphore_t *", (queue.handle, handle, 0, wait, queue.ends))
     call = "blrEnqueueSemaphoreWait" if wait else "blrEnqueueSemaphoreSignal"
     place = address_of(ffi.addressof(described, "value"))
-    return repeated(queue, _SUBMIT, call, described, None, (place,), (8,))
+    return prepared_command(queue, _SUBMIT, call, described, None, (place,), (8,))

@@ -12,7 +12,7 @@ from ..contract.prepared_command import PreparedCommand
 from ..contract.prepared_image_call import ARRAYS
 from .image_structs import IMAGE_TYPES
 from .objects import Event, Queue, address_of
-from .prepared_launch import repeated
+from .prepared_command import prepared_command
 
 if TYPE_CHECKING:
     from .backend import ReferenceBackend
@@ -67,4 +67,4 @@ def prepare_image_call(backend: ReferenceBackend, queue: Queue, call: ImageCall)
         address_of(ffi.addressof(described, "call", _MEMBERS[name])) if getattr(call, name) else None for name in ARRAYS
     ]
     sizes = [8 if place else 0 for place in places]
-    return repeated(queue, _SUBMIT, "blrEnqueueImageCall", described, None, tuple(places), tuple(sizes))
+    return prepared_command(queue, _SUBMIT, "blrEnqueueImageCall", described, None, tuple(places), tuple(sizes))

@@ -1,69 +1,26 @@
-"""Launches of the reference back end, single and prepared, and the prepared commands of all kinds."""
+"""Launches of the reference back end, single and prepared."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from ...drivers import reference as driver
 from ...model.errors import InvalidError, NdRangeError
 from ..contract.prepared_command import PreparedCommand
 from .module import Kernel
 from .objects import Event, Queue, address_of
+from .prepared_command import prepared_command
 
 if TYPE_CHECKING:
     from .backend import ReferenceBackend
 
-__all__ = ["launch", "launch_with_offset", "prepare_launch", "repeated"]
+__all__ = ["launch", "launch_with_offset", "prepare_launch"]
 
 lib, ffi = driver.lib, driver.ffi
 
-
 _MAX_LOCAL_MEMORY = 64 << 20  # bytes of a work-group
 _SUBMIT = address_of(ffi.addressof(lib, "bindless_launch_again"))
-
-
-def repeated(
-    queue: Queue,
-    submit: int,
-    call: str,
-    described: Any,
-    keep: object,
-    places: tuple[int | None, ...] = (),
-    sizes: tuple[int, ...] = (),
-) -> PreparedCommand:
-    """A command that the C function at the address ``submit`` makes from a description in a C struct.
-
-    Parameters
-    ----------
-    call
-        driver function, for errors.
-    keep
-        objects that own the memory behind the struct's pointers.
-    places, sizes
-        addresses and bytes of the arguments.
-    """
-
-    def refused(result: int) -> NoReturn:
-        driver.check(result, call)
-        raise AssertionError(result)
-
-    return PreparedCommand(
-        submit=submit,
-        descriptions=(int(ffi.cast("uintptr_t", described)),),
-        lanes=(queue,),
-        mark=Event,
-        places=places,
-        sizes=sizes,
-        settle=_settle,
-        refused=refused,
-        keep=(described, queue.ends, keep),
-    )
-
-
-def _settle(_: object) -> None:
-    """Do nothing: each command has its own event."""
 
 
 def _described(
@@ -85,19 +42,24 @@ def _described(
     """
     if local_size is not None:
         _check_group(kernel, global_size, local_size)
-    lengths = [_length(kernel, value) for value in arguments]
-    if len(lengths) != len(kernel.sizes):
+    count = len(arguments)
+    if count != len(kernel.sizes):
         raise InvalidError(
             f"kernel {kernel.record.name!r} has {len(kernel.sizes)} parameters of {list(kernel.sizes)} bytes, "
-            f"{len(lengths)} arguments were given",
+            f"{count} arguments were given",
             backend="reference",
         )
-    values = ffi.new("char[]", b"".join([value for value in arguments if isinstance(value, bytes)]))
-    ends = itertools.accumulate([0 if isinstance(value, int) else len(value) for value in arguments])
-    pointers = ffi.new("void const *[]", len(lengths) or 1)
-    for at, (value, end) in enumerate(zip(arguments, ends)):
-        pointers[at] = ffi.NULL if isinstance(value, int) else values + (end - len(value))
-    sizes = ffi.new("uint64_t[]", lengths or 1)
+    pointers, sizes = ffi.new("void const *[]", count or 1), ffi.new("uint64_t[]", count or 1)
+    values = ffi.new("char[]", b"".join([value for value in arguments if not isinstance(value, int)]))
+    first, end = int(ffi.cast("uintptr_t", values)), 0
+    places: list[int | None] = [None] * count
+    for at, value in enumerate(arguments):
+        if isinstance(value, int):
+            _check_local(kernel, value)
+            sizes[at] = value
+        else:
+            sizes[at], places[at], pointers[at] = len(value), first + end, values + end
+            end += len(value)
     described = ffi.new("bindless_launch_t *")
     described.queue, described.kernel, described.ends = queue.handle, kernel.handle, queue.ends
     launch = described.launch
@@ -106,21 +68,17 @@ def _described(
     launch.global_offset[0 : len(offset)] = offset
     if local_size is not None:
         launch.local_size[0 : len(local_size)] = local_size
-    launch.argument_count, launch.arguments, launch.argument_sizes = len(lengths), pointers, sizes
-    places = tuple([int(ffi.cast("uintptr_t", pointer)) or None for pointer in pointers[0 : len(lengths)]])
-    return described, (values, pointers, sizes), places
+    launch.argument_count, launch.arguments, launch.argument_sizes = count, pointers, sizes
+    return described, (values, pointers, sizes), tuple(places)
 
 
-def _length(kernel: Kernel, value: bytes | int) -> int:
-    if not isinstance(value, int):
-        return len(value)
+def _check_local(kernel: Kernel, value: int) -> None:
     if value > _MAX_LOCAL_MEMORY:
         raise InvalidError(
             f"kernel {kernel.record.name!r} is given {value} bytes of local memory; the reference device has at "
             f"most {_MAX_LOCAL_MEMORY} a work-group",
             backend="reference",
         )
-    return value
 
 
 def _check_group(kernel: Kernel, global_size: tuple[int, ...], local_size: tuple[int, ...]) -> None:
@@ -180,5 +138,5 @@ def prepare_launch(
     if queue.profiling or len(arguments) != len(kernel.sizes):
         return None
     described, keep, places = _described(queue, kernel, global_size, local_size, arguments)
-    lengths = tuple([len(value) if isinstance(value, bytes) else 0 for value in arguments])
-    return repeated(queue, _SUBMIT, "blrEnqueueKernel", described, keep, places, lengths)
+    sizes = tuple([0 if isinstance(value, int) else len(value) for value in arguments])
+    return prepared_command(queue, _SUBMIT, "blrEnqueueKernel", described, keep, places, sizes)
