@@ -57,12 +57,28 @@ static int put_bytes(const Slot *slot, PyObject *value)
     return result;
 }
 
-static int put_number(const Slot *slot, PyObject *value)
+/* Keeps the scalar whose bytes are in place, if its end runs no Python code: a type that Python code made may. */
+static void remember_scalar(Slot *slot, PyObject *value)
 {
+    PyObject *before = slot->value;
+    bool is_plain = value != NULL && (PyType_GetFlags(Py_TYPE(value)) & Py_TPFLAGS_HEAPTYPE) == 0;
+    slot->value = is_plain ? Py_NewRef(value) : NULL;
+    Py_XDECREF(before);
+}
+
+static int put_number(Slot *slot, PyObject *value)
+{
+    if (slot->value == value)
+        return DONE;
+    remember_scalar(slot, NULL);
     if (PyFloat_CheckExact(value))
         return slot->takes_floats ? put_float(slot, PyFloat_AsDouble(value)) : OTHERWISE;
-    if (!PyLong_CheckExact(value) && !PyBool_Check(value))
-        return put_bytes(slot, value);
+    if (!PyLong_CheckExact(value) && !PyBool_Check(value)) {
+        int result = put_bytes(slot, value);
+        if (result == DONE)
+            remember_scalar(slot, value);
+        return result;
+    }
     if (!slot->takes_integers)
         return OTHERWISE;
     int overflow;

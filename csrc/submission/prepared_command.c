@@ -14,7 +14,7 @@ static int prepared_traverse(Prepared *self, visitproc visit, void *arg)
     Py_VISIT(self->keep);
     for (int i = 0; i < self->count; i++) {
         Py_VISIT(self->slots[i].dtype);
-        if (self->slots[i].kind == FIXED)
+        if (self->slots[i].kind == FIXED || self->slots[i].kind == NUMBER)
             Py_VISIT(self->slots[i].value);
     }
     return 0;
@@ -33,7 +33,7 @@ static int prepared_clear(Prepared *self)
     Py_CLEAR(self->keep);
     for (int i = 0; i < self->count; i++) {
         Py_CLEAR(self->slots[i].dtype);
-        if (self->slots[i].kind == FIXED)
+        if (self->slots[i].kind == FIXED || self->slots[i].kind == NUMBER)
             Py_CLEAR(self->slots[i].value);
     }
     return 0;

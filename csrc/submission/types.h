@@ -109,7 +109,7 @@ typedef struct {
     bool integers_as_floats;
     bool takes_integers, takes_floats;
     PyObject *type;   /* of memory, handles and local memory; borrowed, since the types are immortal */
-    PyObject *value;  /* FIXED: the value, owned. Memory: the last value seen, owned by the batch below */
+    PyObject *value;  /* FIXED: the value, owned. NUMBER: the scalar of numpy in place, owned, or NULL. Memory: the last value seen, owned by the batch below */
     PyObject *owner;  /* owner of that memory */
     PyObject *dtype;  /* required dtype of arrays; owned. NULL: any */
     int code, bits;   /* the same for DLPack; code -1: it has no such type */

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Iterator
@@ -112,6 +113,28 @@ def test_numbers_become_what_they_became_at_first(own: bl.Queue, simple: Any) ->
         for value in values:
             with bl.Queue(own.device, own.context, in_order=own.is_in_order) as fresh:
                 assert by(kernel, own, value) == by(kernel, fresh, value), value
+
+
+def test_the_same_scalar_again(own: bl.Queue, simple: Any) -> None:
+    """A scalar of numpy that comes again gives its own bits, whatever came in between; no reference outlives the
+    launches."""
+
+    class Mine(np.int32):
+        pass
+
+    fill, data = simple.get_kernel("fill"), zeros(own, 1)
+    first, second, mine = np.int32(1000), np.int32(2000), Mine(3000)
+    before = [sys.getrefcount(one) for one in (first, second, mine)]
+    for value in (first, first, second, first, 7, first, mine, mine, first, 2**70, first, second):
+        try:
+            own.parallel_for(1, fill, data, value).wait()
+        except bl.Error:
+            assert value == 2**70
+            continue
+        assert data.numpy(own)[0] == value
+    own.parallel_for(1, fill, data, 1).wait()
+    del value
+    assert [sys.getrefcount(one) for one in (first, second, mine)] == before
 
 
 def test_local_memory(own: bl.Queue) -> None:
