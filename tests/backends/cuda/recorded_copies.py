@@ -337,8 +337,9 @@ def test_a_graph_is_one_of_the_drivers(queue: bl.Queue, fake: Fake, staging: Any
 
 
 @pytest.fixture
-def copying(fake: Fake) -> Iterator[Callable[[int, int, int], None]]:
-    """Makes every kernel copy items of some bytes from one of its arguments to another."""
+def copying(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int, int, int], None]]:
+    """Makes every kernel copy items of some bytes from one of its arguments to another; the first call has a buffer."""
+    monkeypatch.setattr(mapped_image_call, "_JUSTIFIES_BUFFER", 1)
     fake.parameters()
     yield lambda source, target, size: fake.library.fake_work(source, target, target + 1, ctypes.c_size_t(size))
     fake.library.fake_work(0, 0, 0, ctypes.c_size_t(0))
@@ -363,6 +364,26 @@ def test_small_host_arrays_need_no_transfers(
                 assert bl.sample_image(run, image, points, out=out) is out
                 assert np.array_equal(out, points)
                 assert len(fake.lines("cuLaunchKernel")) == 1 and not fake.lines("cuMemcpyAsync")
+        bl.destroy_image_handle(image, queue)
+
+
+def test_a_buffer_is_for_repeated_calls(
+    device: bl.Device, fake: Fake, copying: Callable[[int, int, int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first calls make transfers; the next queue takes the buffer of one that was closed."""
+    monkeypatch.setattr(mapped_image_call, "_JUSTIFIES_BUFFER", 7)
+    device._record.native.context().mapped.clear()
+    desc = bl.ImageDescriptor(16, 16, num_channels=2, channel_type="fp32")
+    points = np.random.default_rng(4).random((50, 2), np.float32)
+    with bl.Queue(device) as queue, bl.ImageMem(desc, queue) as memory:
+        image = bl.create_image(memory, desc, queue, sampler=bl.BindlessImageSampler("clamp_to_edge", "unnormalized"))
+        copying(1, 2, 8)
+        for transfers in ([2, 2, 2, 0, 0], [0, 0]):
+            with bl.Queue(device, queue.context) as run:
+                for count in transfers:
+                    fake.clear()
+                    assert np.array_equal(bl.sample_image(run, image, points), points)
+                    assert len(fake.lines("cuMemcpyAsync")) == count
         bl.destroy_image_handle(image, queue)
 
 

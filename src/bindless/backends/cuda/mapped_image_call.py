@@ -30,12 +30,15 @@ lib, ffi = driver.lib, driver.ffi
 
 # Total bytes of the arrays up to which the processor copies them faster than transfers would.
 LARGEST = 1 << 20
+# The attempt that allocates a buffer, which takes as long as several calls with transfers. A call without a buffer
+# makes two: to prepare it, and to make it once.
+_JUSTIFIES_BUFFER = 7
 _ALIGNMENT = 256
 _BYTES = LARGEST + (1 + len(ARRAYS)) * _ALIGNMENT
 
 
 class _Buffer:
-    """Pinned memory of a queue, which returns to the unused buffers of its context with the last reference.
+    """Pinned memory of a queue, which returns to the unused buffers of its context with the queue's end.
 
     Attributes
     ----------
@@ -50,17 +53,28 @@ class _Buffer:
         except IndexError:
             self.address = lib.bindless_mapped_create(primary.handle, _BYTES)
 
-    def __del__(self) -> None:
-        if self.address:
-            self._unused.append(self.address)
+    def close(self) -> None:
+        """Return it; no kernel uses it, and no command of the queue will."""
+        address, self.address = self.address, 0
+        if address:
+            self._unused.append(address)
+
+    __del__ = close
 
 
-def _buffer_of(queue: Queue) -> _Buffer:
-    """The buffer of a queue, whose calls use it one after another; the queue returns it when it is idle and closed."""
+def _buffer_of(queue: Queue) -> _Buffer | None:
+    """The buffer of a queue, whose calls use it one after another; the queue returns it when it is idle and closed.
+
+    None for the first calls, and where the driver has no memory.
+    """
     buffer: _Buffer | None = queue.mapped
     if buffer is None or not buffer.address:
+        if not queue.primary.mapped:
+            queue.unmapped += 1
+            if queue.unmapped < _JUSTIFIES_BUFFER:
+                return None
         buffer = queue.mapped = _Buffer(queue.primary)
-    return buffer
+    return buffer if buffer.address else None
 
 
 def _planned(queue: Queue, call: ImageCall) -> tuple[str, Launch, Any, tuple[int | None, ...], _Buffer] | None:
@@ -71,7 +85,7 @@ def _planned(queue: Queue, call: ImageCall) -> tuple[str, Launch, Any, tuple[int
     if not call.count or sum(sizes.values()) > LARGEST or queue.capturing:
         return None
     buffer = _buffer_of(queue)
-    if not buffer.address:
+    if buffer is None:
         return None
     table = ffi.new("bindless_mapped_array_t[]", len(sizes))
     placed: dict[str, Any] = {}

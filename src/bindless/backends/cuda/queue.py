@@ -38,8 +38,8 @@ class Queue(RecordingQueue[Stream, Event]):
         how often copies of an extent, a pixel size and a direction were made, of sizes that are staged when repeated.
     prepares
         whether C code may submit prepared commands: the queue is open, and no command has timestamps.
-    mapped
-        pinned memory of small host arrays (see ``mapped_image_call``), or None.
+    mapped, unmapped
+        pinned memory of small host arrays (see ``mapped_image_call``), or None; and how often it was missing.
     capturing
         whether a graph records its commands; its streams must not be queried then.
     """
@@ -62,6 +62,7 @@ class Queue(RecordingQueue[Stream, Event]):
         self.prepares = not profiling
         self.copied: Counter[tuple[Any, ...]] = Counter()
         self.mapped: Any = None
+        self.unmapped = 0
 
     @classmethod
     def around(cls, context: Context, device: Device, stream: Stream) -> Queue:
@@ -112,6 +113,7 @@ class Queue(RecordingQueue[Stream, Event]):
             except Error as error:
                 failure = error
             self.closed = True
-            self.mapped = None
+            if self.mapped is not None and failure is None:
+                self.mapped.close()
             for stream in self.streams:
                 stream.close(failure)
