@@ -88,7 +88,7 @@ def submit_prepared(
     """
     stream = queue._stream
     prepare = _preparation(queue, staged)
-    if prepare is None or not keep or stream.profiling or queue.context._unreached:
+    if prepare is None or not keep or stream.profiling or stream.closed or queue.context._unreached:
         return NotImplemented
     for field, value in zip(ARRAYS, arguments[_COORDS : _VALUES + 1]):
         if type(value) in NATIVE and arrays.get(field) is not value:
