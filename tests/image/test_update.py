@@ -20,7 +20,7 @@ def rng() -> np.random.Generator:
 
 
 @pytest.mark.parametrize("in_order", [True, False])
-@pytest.mark.parametrize("shape", [(31, 40), (31, 40, 3), (300, 400, 3), (300, 400, 4)])
+@pytest.mark.parametrize("shape", [(31, 40), (31, 40, 3), (300, 400, 3), (700, 800, 3), (300, 400, 4)])
 def test_a_loop_that_overwrites_its_array(
     rng: np.random.Generator, queue: bl.Queue, in_order: bool, shape: tuple[int, ...]
 ) -> None:

@@ -112,6 +112,7 @@ class ImageStore:
         self.descriptor = descriptor
         self._memory: ImageMem | None = memory
         self._uploads = Uploads(memory, descriptor, queue)
+        self.pictures: dict[Any, UsmArray] = {}  # memory of the device for pictures on their way to pinned memory
 
     @classmethod
     def filled(
@@ -149,6 +150,7 @@ class ImageStore:
         if memory is not None:
             memory.close()
             self._uploads.close()
+            self.pictures.clear()
 
     def _end_handles(self) -> None:
         """Destroys them; the lock is held."""

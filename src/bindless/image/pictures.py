@@ -149,7 +149,7 @@ def warp(image: Image, matrix: npt.ArrayLike, shape: Sequence[int], *, out: Any 
         picture: AnyArray = empty_result(view.shape, image._described.dtype)
         _map(image, reader, full, view.sizes, picture, gradients=image._mipmaps)
         return picture if image._library is None else image._library(picture)
-    result = Result(image._queue, out, view.shape, image.dtype)
+    result = Result(image._queue, out, view.shape, image.dtype, kept=image._store.pictures)
     if view.follows:
         return _followed(image, reader, full, view.sizes, result, gradients=image._mipmaps)
 

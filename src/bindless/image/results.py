@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..bindless_images.result_arrays import empty_result
+from ..model.aspects import Aspect
+from ..model.enums import UsmKind
 from ..model.errors import InvalidError
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
@@ -17,6 +19,8 @@ from .array_library import AnyArray, Library, hand_over
 from .packing import After
 
 __all__ = ["Result"]
+
+_LARGE = 1 << 20  # bytes of values for which a copy is quicker than the kernel's own writes to the host
 
 
 class Result:
@@ -34,6 +38,8 @@ class Result:
         Of the result.
     inputs : Iterable[AnyArray | None], default ()
         Arrays that the call reads.
+    kept : dict[Any, UsmArray] | None
+        Memory of the device for results that go on to the host, kept for the next ones.
 
     Attributes
     ----------
@@ -55,8 +61,9 @@ class Result:
         shape: tuple[int, ...],
         dtype: np.dtype[Any],
         inputs: Iterable[AnyArray | None] = (),
+        kept: dict[Any, UsmArray] | None = None,
     ) -> None:
-        self._queue, self._out, self.shape, self._dtype = queue, out, shape, dtype
+        self._queue, self._out, self.shape, self._dtype, self._kept = queue, out, shape, dtype, kept
         self.array: AnyArray | None = None
         if out is not None:
             self.array = _checked(queue, out, shape, dtype)
@@ -76,10 +83,25 @@ class Result:
         return empty_result(self.shape, self._dtype)
 
     def in_usm(self) -> UsmArray:
-        """Contiguous memory of the device for the values: that of ``out`` where it lies there."""
-        if isinstance(self.array, UsmArray):
+        """Contiguous memory of the device for the values: that of ``out`` where it lies there.
+
+        Large values for pinned memory are copied to it afterwards: kernels write it at a part of the bus's speed.
+        """
+        if not isinstance(self.array, UsmArray):
+            return usm_empty(self.shape, self._dtype, self._queue)
+        if (
+            self.array.kind is not UsmKind.host
+            or self.array.nbytes < _LARGE
+            or self._queue.device.has(Aspect.usm_system_allocations)
+        ):
             return self.array
-        return usm_empty(self.shape, self._dtype, self._queue)
+        if self._kept is None or not self._queue._stream.in_order:  # commands after this one would overwrite it
+            return usm_empty(self.shape, self._dtype, self._queue)
+        found = self._kept.get((self.shape, self._dtype))
+        if found is None:
+            self._kept.clear()
+            found = self._kept[self.shape, self._dtype] = usm_empty(self.shape, self._dtype, self._queue)
+        return found
 
     def given(self, values: AnyArray, after: After = (), library: Library | None = None) -> Any:
         """The result for the caller, from what ``on_host`` or ``in_usm`` gave.

@@ -19,6 +19,7 @@ from ..model.aspects import Aspect
 from ..model.enums import ImageType, UsmKind
 from ..model.image_descriptor import ImageDescriptor
 from ..submission.event import Event
+from ..sycl.copy.image_copy import image_copy
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from ..sycl.usm.allocation import Allocation
@@ -87,7 +88,7 @@ class Uploads:
         if again and not self._in_order:
             before = (queue.ext_oneapi_submit_barrier(),)
         if isinstance(pixels, UsmArray):
-            event = self._store(*self._padded_on_device(pixels, before, keep=again))
+            event = self._store(*self._padded_on_device(pixels, before, keep=again), once=not again)
             self.ready = () if self._in_order else (event,)
             return event
         if desc.nbytes <= _SMALL and self._in_order and desc.type is not ImageType.mipmap:
@@ -112,10 +113,13 @@ class Uploads:
         """Whether channels are all that the stored image has more."""
         return shape[:-1] == self._descriptor.shape[:-1] and shape[-1] != self._descriptor.shape[-1]
 
-    def _store(self, pixels: AnyArray, after: After) -> Event:
+    def _store(self, pixels: AnyArray, after: After, *, once: bool = False) -> Event:
         """Copies pixels of the stored shape, contiguous, into the image."""
         if self._descriptor.type is ImageType.mipmap:
             return fill_levels(self._memory, self._descriptor, pixels, self._queue, after)
+        if once and isinstance(pixels, UsmArray):  # a prepared copy would not come again
+            copy, keep = image_copy(self._queue, pixels, self._memory)
+            return self._queue._stream.submit(copy, after, keep)
         return self._queue.ext_oneapi_copy(pixels, self._memory, depends_on=after)
 
     # ------------------------------------------------------------------ pixels on the device
@@ -148,7 +152,7 @@ class Uploads:
         source = _array_in(queue, block, 0, pixels.shape, desc.dtype)
         target = _array_in(queue, block, second, desc.shape, desc.dtype)
         uploaded = queue.memcpy(source, pixels, depends_on=after)
-        self._store(target, self._pack(source, target, (uploaded,))).wait()
+        self._store(target, self._pack(source, target, (uploaded,)), once=True).wait()
         give_back(queue, block)
 
     def _take_turns(self, pixels: Array, after: After) -> None:
