@@ -36,7 +36,7 @@ from .copying import copied, deep_copied, pickled
 from .default_queue import queue_of_array
 from .device_image import ImageStore
 from .files import open_file, save_file
-from .pictures import View, draw, mapped, resize, warp
+from .pictures import View, resize, warp
 from .plan import Plan, plan_of_memory, planned, taken_dtype
 from .representation import as_html, as_png, as_text
 from .resizing import enlarge, means
@@ -366,8 +366,6 @@ class Image(HandleOwner):
 
     _means = means
     _enlarge = enlarge
-    _mapped = mapped
-    _draw = draw
 
     # ------------------------------------------------------------------ new pixels
 

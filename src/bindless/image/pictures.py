@@ -17,6 +17,7 @@ from ..model.enums import AddressingMode, CoordinateNormalizationMode, Filtering
 from ..model.errors import InvalidError
 from ..model.image_call import PictureMap
 from .area_filter import to_storage
+from .area_reduction import fill_means
 from .arguments import sizes_of
 from .array_library import AnyArray
 from .builtin_kernels import makes_pictures
@@ -29,7 +30,7 @@ from .row_blocks import in_blocks, require_room
 if TYPE_CHECKING:
     from .image import Image
 
-__all__ = ["View", "clamped_reader", "draw", "mapped", "resize", "warp"]
+__all__ = ["View", "clamped_reader", "draw", "resize", "warp"]
 
 Array = npt.NDArray[Any]
 
@@ -73,7 +74,9 @@ def resize(image: Image, size: int | Sequence[int], *, out: Any = None) -> Any:
     result = Result(image._queue, out, _shape(image, sizes), image.dtype)
     reduced = tuple(min(new, old) for new, old in zip(sizes, image.size))
     if reduced != image.size and image._sampler.filtering is not FilteringMode.nearest:
-        return _given(image, result, _reduced(image, sizes, reduced))
+        return (
+            _means(image, sizes, result) if reduced == sizes else _given(image, result, _mixed(image, sizes, reduced))
+        )
     if len(sizes) != 2 or not _follows(image, gradients=False):
         return _given(image, result, image._enlarge(sizes, image._described.channel, codes=False))
     steps = np.diag([*(old / new for new, old in zip(sizes, image.size)), 1.0])
@@ -87,17 +90,25 @@ def clamped_reader(image: Image) -> Reader:
     return image._store.reader(sampler)
 
 
-def _reduced(image: Image, sizes: tuple[int, ...], reduced: tuple[int, ...]) -> Array:
-    """The image in a size that is smaller along an axis at least, ``reduced`` along those alone."""
-    channel = image._described.channel
-    means = image._means(reduced, rounded=reduced == sizes)
-    if reduced == sizes:
-        return means
+def _means(image: Image, sizes: tuple[int, ...], result: Result) -> Any:
+    """The image in a smaller size, as the result that the caller gets."""
+    layers = (image.num_layers,) if image._described.is_layered else ()
+    values = result.in_usm() if _goes_to_device(image, result) else result.on_host()
+    pixels = values.reshape((*layers, *reversed(sizes), image.num_channels))
+    after = fill_means(image._queue, image._store, image._described, sizes, pixels)
+    return result.given(values, after, image._library)
+
+
+def _mixed(image: Image, sizes: tuple[int, ...], reduced: tuple[int, ...]) -> Array:
+    """The image in a size that is smaller along some axes, ``reduced`` along those alone, and larger along others."""
     layered = image._described.is_layered
-    with type(image)(
-        means.astype(np.float32, copy=False), layers=layered, queue=image._queue, dimensions=len(sizes)
-    ) as smaller:
-        return smaller._enlarge(sizes, channel, codes=True)
+    with type(image)(image._means(reduced), layers=layered, queue=image._queue, dimensions=len(sizes)) as smaller:
+        return smaller._enlarge(sizes, image._described.channel, codes=True)
+
+
+def _goes_to_device(image: Image, result: Result) -> bool:
+    """Whether the caller gets a picture on the device."""
+    return result.on_device or (result.array is None and image._leads_on_device)
 
 
 def warp(image: Image, matrix: npt.ArrayLike, shape: Sequence[int], *, out: Any = None) -> Any:
@@ -240,8 +251,7 @@ def _followed(
     gradients: bool,
 ) -> Any:
     """A map that the device follows, as the result that the caller gets; see ``_map``."""
-    on_device = result.on_device or (result.array is None and image._leads_on_device)
-    values = result.in_usm() if on_device else result.on_host()
+    values = result.in_usm() if _goes_to_device(image, result) else result.on_host()
     after = _map(image, reader, matrix, sizes, values, gradients=gradients)
     return result.given(values, after, image._library)
 
@@ -293,18 +303,6 @@ def _map(
         if event is not None:
             events.append(event)
     return tuple(events)
-
-
-def mapped(
-    image: Image, reader: Reader, matrix: npt.NDArray[np.float64], sizes: tuple[int, int], *, gradients: bool
-) -> Array | None:
-    """A picture of every layer made by the device, (layers, height, width, channels); None where the processor has
-    to."""
-    if not _follows(image, gradients=gradients):
-        return None
-    result = empty_result((image.num_layers, sizes[1], sizes[0], image.num_channels), image.dtype)
-    _map(image, reader, matrix, sizes, result, gradients=gradients)
-    return result
 
 
 def draw(
