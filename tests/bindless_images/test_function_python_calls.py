@@ -22,8 +22,6 @@ COUNT = 5
 def own(device: bl.Device, request: pytest.FixtureRequest) -> Iterator[bl.Queue]:
     """A new queue: it has no prepared calls."""
     with bl.Queue(device, in_order=request.param) as made:
-        if made._backend.prepared_image_calls is None:
-            pytest.skip(f"the {device.backend} backend prepares no image calls")
         yield made
 
 
@@ -75,8 +73,6 @@ def test_calls_with_memory_of_the_device(own: bl.Queue, kind: str) -> None:
 def test_a_wait_on_an_in_order_queue(device: bl.Device) -> None:
     """Its own function is C code, while the device is fast."""
     with bl.Queue(device, in_order=True) as queue:
-        if queue._backend.prepared_image_calls is None:
-            pytest.skip(f"the {device.backend} backend prepares no image calls")
         command = commands(queue)["sample"]
         command().wait()
         queue.wait()

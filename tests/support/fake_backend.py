@@ -515,6 +515,12 @@ class FakeBackend(OptionalGroups):
             None if queue.profiling else prepared_launch(self.launch, queue, kernel, global_size, local_size, arguments)
         )
 
+    def prepare_copy(self, queue: FakeQueue, region: Any) -> None:
+        return None
+
+    def prepare_image_call(self, queue: FakeQueue, call: Any) -> None:
+        return None
+
 
 class LinkingBackend(FakeBackend):
     """Devices with a linker; an object file is its source."""

@@ -143,8 +143,7 @@ def _measure_usm(bench: Bench, handle: SampledImageHandle, points: np.ndarray[An
 
 def _driver_calls(queue: Queue, call: ImageCall) -> tuple[dict[str, Work], dict[str, Work]]:
     """The prepared call through the bindings, and with a wait; empty where the back end prepares none."""
-    group = queue._backend.prepared_image_calls
-    command = None if group is None else group.prepare_image_call(queue._native, call)
+    command = queue._backend.prepare_image_call(queue._native, call)
     if command is None:
         return {}, {}
     from ..drivers import reference as bindings  # only for casts

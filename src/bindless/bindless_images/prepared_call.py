@@ -49,7 +49,7 @@ def _preparation(queue: Queue, staged: bool) -> Callable[[NativeQueue, ImageCall
     backend = queue._backend
     if staged:
         return None if backend.host_calls is None else backend.host_calls.prepare_host_call
-    return None if backend.prepared_image_calls is None else backend.prepared_image_calls.prepare_image_call
+    return backend.prepare_image_call
 
 
 def submit_prepared(

@@ -81,8 +81,6 @@ class CommandStream(Commands):
         The waits for external semaphores that may not be over.
     prepares
         Whether launches and copies are prepared for repetition.
-    prepare_copy
-        The method of the back end, if it has it.
     batch
         Number of the batch that memory in use is held in.
     """
@@ -93,7 +91,6 @@ class CommandStream(Commands):
         "_reason",
         "backend",
         "log",
-        "prepare_copy",
         "prepares",
         "profiling",
         "release_event",
@@ -136,8 +133,6 @@ class CommandStream(Commands):
         # Events of a profiling queue have times of their own. Where devices do not reach each other's memory, every
         # argument is looked at.
         self.prepares = not profiling and not context._unreached
-        copies = backend.prepared_copies
-        self.prepare_copy = None if copies is None else copies.prepare_copy
         self._handles = context._handles if len(context.devices) > 1 else None
         # Whether anything was submitted since the queue was last seen idle.
         self._dirty, self._active = False, active

@@ -255,11 +255,10 @@ class Rig:
 
     def _call_again(self, call: ImageCall, values: Array, result: Array) -> None:
         """The call prepared with other arrays, whose addresses it then gets, has the same result."""
-        group = self.backend.prepared_image_calls
         elsewhere = self.upload(values)
         arrays: dict[str, int] = {name: getattr(call, name) for name in ARRAYS if getattr(call, name)}
         placed: dict[str, Any] = dict.fromkeys(arrays, self.allocate(16))
-        command = None if group is None else group.prepare_image_call(self.queue, replace(call, **placed))
+        command = self.backend.prepare_image_call(self.queue, replace(call, **placed))
         if command is None:
             return
         assert [place is not None for place in command.places] == [name in arrays for name in ARRAYS]

@@ -212,7 +212,6 @@ def test_images_of_other_programs_take_no_other_s_place(queue: bl.Queue) -> None
         )
         native_desc.image_type, native_desc.image_width, native_desc.image_height = lib.CL_MEM_OBJECT_IMAGE2D, 8, 4
         native = lib.clCreateImage(context, lib.CL_MEM_READ_WRITE, form, native_desc, ffi.NULL, ffi.NULL)
-        group = queue._backend.prepared_copies
         raw, desc = queue._backend.adopt_image(
             queue.context._native, queue.device._record.native, bl.NativeHandle(address_of(native), "cl_mem"), False
         )
@@ -221,9 +220,9 @@ def test_images_of_other_programs_take_no_other_s_place(queue: bl.Queue) -> None
             host = HostMemory(source.ctypes.data, DESC.extent, 4, source.nbytes)
             return CopyRegion(host, ImageMemory(handle, DESC), DESC.extent)
 
-        fixed = group.prepare_copy(queue._native, region(raw))
+        fixed = queue._backend.prepare_copy(queue._native, region(raw))
         assert fixed is not None and fixed.places[1] == ()
-        mine = group.prepare_copy(queue._native, region(own._resource.number))
+        mine = queue._backend.prepare_copy(queue._native, region(own._resource.number))
         assert mine is not None
         (place,) = mine.places[1]
         ctypes.c_uint64.from_address(place).value = raw

@@ -16,6 +16,7 @@ from ...model.sampler import BindlessImageSampler
 from .native_objects import NativeContext, NativeDevice, NativeEvent, NativeKernel, NativeModule, NativeQueue
 from .optional_groups import OptionalGroups
 from .prepared_command import PreparedCommand
+from .prepared_copy import PreparedCopy
 from .records import DeviceRecord, ImageRecord, KernelRecord, PlatformRecord, PointerRecord
 from .traits import Traits
 
@@ -170,8 +171,25 @@ class BackendProtocol(OptionalGroups, Protocol):
     def copy_image(self, queue: NativeQueue, region: CopyRegion, waits: Sequence[NativeEvent] = ()) -> NativeEvent:
         """Copies between images, or between an image and memory."""
 
+    def prepare_copy(self, queue: NativeQueue, region: CopyRegion) -> PreparedCopy | None:
+        """A copy that C code submits, repeatedly and with other arrays of the same shape; None where each submission
+        takes Python.
+        """
+
     def image_call(self, queue: NativeQueue, call: ImageCall, waits: Sequence[NativeEvent] = ()) -> NativeEvent:
         """Runs a device function over arrays that the device can reach."""
+
+    def prepare_image_call(self, queue: NativeQueue, call: ImageCall) -> PreparedCommand | None:
+        """A device function that C code submits, repeatedly and with other arrays of the same shapes and dtypes; None
+        where each submission takes Python.
+
+        ``places`` holds one entry for each of ``ARRAYS``: the position of the 8 bytes of the array's address, which C
+        code may replace before each submission, or None where the call has no such array. ``sizes`` is 8 for each
+        array, 0 for others.
+
+        The kernel of a call depends on the alignment of its arrays. An address that replaces another is a multiple of
+        ``ALIGNMENT``, or has the same remainder.
+        """
 
     # ------------------------------------------------------------------ modules and kernels
 

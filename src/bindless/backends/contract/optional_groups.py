@@ -32,8 +32,6 @@ from .low_level import (
 )
 from .native_handles import InteropProtocol, ModuleInteropProtocol
 from .partitioning import PartitioningProtocol
-from .prepared_copy import PreparedCopyProtocol
-from .prepared_image_call import PreparedImageCallProtocol
 from .queue_ends import QueueEndsProtocol
 from .reference_counted import CountedProtocol
 
@@ -72,16 +70,6 @@ class OptionalGroups(Protocol):
     @property
     def host_calls(self) -> HostCallProtocol | None:
         """Image calls over arrays in host memory that the device cannot reach."""
-        return None
-
-    @property
-    def prepared_image_calls(self) -> PreparedImageCallProtocol | None:
-        """Device functions prepared once and submitted repeatedly."""
-        return None
-
-    @property
-    def prepared_copies(self) -> PreparedCopyProtocol | None:
-        """Image copies prepared once and submitted repeatedly."""
         return None
 
     @property

@@ -1,15 +1,12 @@
-"""Optional: image copies that are prepared once and submitted repeatedly."""
+"""``PreparedCopy``: the command of an image copy, with the positions of what may change."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
-from ...model.copy_region import CopyRegion
-from .native_objects import NativeQueue
 from .prepared_command import PreparedCommand
 
-__all__ = ["PreparedCopy", "PreparedCopyProtocol"]
+__all__ = ["PreparedCopy"]
 
 
 @dataclass(frozen=True)
@@ -30,10 +27,3 @@ class PreparedCopy:
     command: PreparedCommand
     places: tuple[tuple[int, ...], tuple[int, ...]]
     offsets: tuple[int, int] = (0, 0)
-
-
-class PreparedCopyProtocol(Protocol):
-    """Copies of images that C code submits again with other arrays of the same shape."""
-
-    def prepare_copy(self, queue: NativeQueue, region: CopyRegion) -> PreparedCopy | None:
-        """The copy of a region; None where each submission takes Python."""

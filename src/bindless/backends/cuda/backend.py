@@ -229,8 +229,6 @@ class CudaBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Optional
     # ------------------------------------------------------------------ optional groups, all of methods above
 
     host_calls = OwnMethods()
-    prepared_copies = OwnMethods()
-    prepared_image_calls = OwnMethods()
     unordered_batches = OwnMethods()
     linking = OwnMethods()
     external_memory = OwnMethods()

@@ -230,8 +230,6 @@ class LevelZeroBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Abs
     # ------------------------------------------------------------------ optional groups, all of methods above
 
     unordered_batches = OwnMethods()
-    prepared_copies = OwnMethods()
-    prepared_image_calls = OwnMethods()
     partitioning = OwnMethods()
     linking = OwnMethods()
     module_link = OwnMethods()

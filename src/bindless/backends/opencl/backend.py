@@ -219,8 +219,6 @@ class OpenCLBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Absent
     # ------------------------------------------------------------------ optional groups, all of methods above
 
     partitioning = OwnMethods()
-    prepared_copies = OwnMethods()
-    prepared_image_calls = OwnMethods()
     unordered_batches = OwnMethods()
     linking = OwnMethods()
     external_memory = OwnMethods()

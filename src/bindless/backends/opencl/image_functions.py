@@ -75,7 +75,7 @@ def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Ev
 
 
 def prepare_image_call(queue: Queue, call: ImageCall) -> PreparedCommand | None:
-    """Prepare a device function for repetition; see ``PreparedImageCallProtocol``."""
+    """Prepare a device function for repetition; see the contract."""
     kernel, shape, name, values = _plan(queue, call)
     command = None if shape is None else prepare_shape(queue, kernel, shape, values)
     if command is None:

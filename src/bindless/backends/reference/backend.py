@@ -502,8 +502,6 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
 
     host_memory = OwnMethods()
     area_means = OwnMethods()
-    prepared_copies = OwnMethods()
-    prepared_image_calls = OwnMethods()
     linking = OwnMethods()
     external_memory = OwnMethods()
     external_semaphores = OwnMethods()

@@ -42,8 +42,8 @@ def submit_prepared(
 ) -> Event | None:
     """Prepare a copy, and submit it; None where Python has to submit it."""
     stream = queue._stream
-    prepare, native, copies = stream.prepare_copy, stream.native, stream.copies
-    if prepare is None or native is None:
+    native, copies = stream.native, stream.copies
+    if native is None:
         return None
     if copies is not None and copies.declined:  # it is prepared
         return None
@@ -64,7 +64,7 @@ def submit_prepared(
             return None
         copies = stream.copies = Copies(image, UsmArray, np.ndarray)
     with stream.lock:
-        prepared = prepare(native, region)
+        prepared = stream.backend.prepare_copy(native, region)
     if prepared is None:
         return None
     command = prepared.command
