@@ -24,6 +24,7 @@ static int image_call_traverse(ImageCall *self, visitproc visit, void *arg)
         Py_VISIT(self->arrays[i].dtype);
     }
     Py_VISIT(self->command);
+    Py_VISIT(self->staging);
     return 0;
 }
 
@@ -42,6 +43,7 @@ static int image_call_clear(ImageCall *self)
         Py_CLEAR(self->arrays[i].dtype);
     }
     Py_CLEAR(self->command);
+    Py_CLEAR(self->staging);
     return 0;
 }
 
@@ -100,6 +102,7 @@ static bool read_arrays(ImageCall *self, const ImageCalls *calls, PyObject *argu
     for (int i = 0; i < CALL_ARRAYS; i++) {
         PyObject *place = PyTuple_GetItem(places, i);
         bool written = i == RESULT && !self->writes;
+        self->arrays[i].staged = self->staging != NULL;
         self->arrays[i].place =
             place == Py_None ? NULL : (unsigned char *)(uintptr_t)PyLong_AsUnsignedLongLong(place);
         unsigned long long address = PyLong_AsUnsignedLongLong(PyTuple_GetItem(addresses, i));
@@ -125,14 +128,15 @@ static bool read_arrays(ImageCall *self, const ImageCalls *calls, PyObject *argu
 static int set_call(ImageCall *self, PyObject *arguments)
 {
     PyObject *calls, *given, *result, *addresses, *image, *key, *places, *make_result, *result_arguments, *command;
+    PyObject *staging, *staged;
     int writes, waits;
-    if (!PyArg_ParseTuple(arguments, "O!O!OO!OO!O!ppOO!O!:prepare", (PyTypeObject *)image_calls_type, &calls,
+    if (!PyArg_ParseTuple(arguments, "O!O!OO!OO!O!ppOO!O!OO!:prepare", (PyTypeObject *)image_calls_type, &calls,
                           &PyTuple_Type, &given, &result, &PyTuple_Type, &addresses, &image, &PyLong_Type, &key,
                           &PyTuple_Type, &places, &writes, &waits, &make_result, &PyTuple_Type, &result_arguments,
-                          (PyTypeObject *)prepared_type, &command))
+                          (PyTypeObject *)prepared_type, &command, &staging, &PyTuple_Type, &staged))
         return FAILED;
     if (PyTuple_Size(given) != ARGUMENTS || PyTuple_Size(places) != CALL_ARRAYS ||
-        PyTuple_Size(addresses) != CALL_ARRAYS) {
+        PyTuple_Size(addresses) != CALL_ARRAYS || PyTuple_Size(staged) != CALL_ARRAYS) {
         PyErr_Format(PyExc_ValueError, "an image call has %d arguments and %d places", ARGUMENTS, CALL_ARRAYS);
         return FAILED;
     }
@@ -150,6 +154,12 @@ static int set_call(ImageCall *self, PyObject *arguments)
         self->options[i - CHANNELS] = Py_NewRef(PyTuple_GetItem(given, i));
     self->make_result = Py_NewRef(make_result);
     self->result_arguments = Py_NewRef(result_arguments);
+    if (staging != Py_None)
+        self->staging = Py_NewRef(staging);
+    for (int i = 0; i < CALL_ARRAYS; i++)
+        self->staged[i] = (unsigned char *)(uintptr_t)PyLong_AsUnsignedLongLong(PyTuple_GetItem(staged, i));
+    if (PyErr_Occurred())
+        return FAILED;
     if (!read_arrays(self, (ImageCalls *)calls, given, result, places, addresses))
         return PyErr_Occurred() ? FAILED : OTHERWISE;
     return watch_image(self, image) ? DONE : FAILED;
@@ -182,6 +192,7 @@ typedef struct {
     const ImageCall *call;
     GivenArray *given;
     PyObject *image, *memory; /* owned */
+    bool took_staging;
 } Filling;
 
 /* Finds the image and its memory: new references; OTHERWISE if the handle is destroyed. */
@@ -206,6 +217,30 @@ static int put_array(const CallArray *array, const GivenArray *given)
     return DONE;
 }
 
+/* Copies what the command reads to the staging memory; OTHERWISE while another command uses that. */
+static int fill_staging(Filling *filling)
+{
+    ImageCall *call = (ImageCall *)filling->call;
+    if (call->busy)
+        return OTHERWISE;
+    call->busy = filling->took_staging = true;
+    for (int i = 0; i < CALL_ARRAYS; i++)
+        if (call->staged[i] != NULL && (i != RESULT || call->writes))
+            memcpy(call->staged[i], (const void *)(uintptr_t)filling->given[i].address, (size_t)filling->given[i].bytes);
+    return DONE;
+}
+
+void end_staging(ImageCall *call, const GivenArray given[CALL_ARRAYS], bool done)
+{
+    if (call->staging == NULL)
+        return;
+    if (!done) /* the command may still run */
+        call->forgotten = true;
+    else if (!call->writes)
+        memcpy((void *)(uintptr_t)given[RESULT].address, call->staged[RESULT], (size_t)given[RESULT].bytes);
+    call->busy = !done;
+}
+
 /* The queue's lock is held. Another thread may have destroyed the image since it was found. */
 static int fill(const void *what)
 {
@@ -214,6 +249,8 @@ static int fill(const void *what)
     int result = find_image(filling->calls, filling->call, &image, &memory);
     Py_XDECREF(image);
     Py_XDECREF(memory);
+    if (filling->call->staging != NULL)
+        return result == DONE ? fill_staging((Filling *)what) : result;
     for (int i = 0; i < CALL_ARRAYS && result == DONE; i++)
         if (filling->call->arrays[i].place != NULL)
             result = put_array(&filling->call->arrays[i], &filling->given[i]);
@@ -259,7 +296,10 @@ static int stream_of_arrays(const GivenArray given[CALL_ARRAYS], uint64_t *strea
 int submit_image_call(Commands *commands, const ImageCalls *calls, ImageCall *call, GivenArray given[CALL_ARRAYS],
                       PyObject *depends_on, PyObject **event)
 {
-    Filling filling = {calls, call, given, NULL, NULL};
+    Filling filling = {calls, call, given, NULL, NULL, false};
+    /* The staging memory is filled now: nothing that comes before the command may write the arrays. */
+    if (call->staging != NULL && (depends_on != NULL || (commands->in_order && commands->dirty)))
+        return OTHERWISE;
     Py_INCREF(calls); /* other threads may run while this thread waits for the lock or is in the driver */
     Py_INCREF(call);
     uint64_t stream = 0;
@@ -269,14 +309,18 @@ int submit_image_call(Commands *commands, const ImageCalls *calls, ImageCall *ca
     if (result == DONE) {
         PyObject *kept[2 + CALL_ARRAYS] = {filling.image, filling.memory};
         Submission submission = {.command = (Prepared *)call->command, .fill = fill, .what = &filling, .kept = kept,
-                                 .kept_count = 2, .held = note_arrays, .depends_on = depends_on,
-                                 .stream = stream};
-        for (int i = 0; i < CALL_ARRAYS; i++)
+                                 .kept_count = 2, .held = call->staging == NULL ? note_arrays : NULL,
+                                 .depends_on = depends_on, .stream = stream};
+        if (call->staging != NULL)
+            kept[submission.kept_count++] = call->staging;
+        for (int i = 0; i < CALL_ARRAYS && call->staging == NULL; i++)
             if (call->arrays[i].place != NULL) {
                 kept[submission.kept_count++] = given[i].value;
                 submission.weight += (long long)(given[i].bytes >> 20);
             }
         result = submit(commands, &submission, event);
+        if (result != DONE && filling.took_staging)
+            call->busy = false;
     }
     Py_XDECREF(filling.image);
     Py_XDECREF(filling.memory);

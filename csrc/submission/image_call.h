@@ -30,7 +30,7 @@ typedef struct {
 /* An array of a prepared call: the conditions for another one to take its place. */
 typedef struct {
     ArrayKind kind;
-    bool written;
+    bool written, staged;      /* staged: the address is not the driver's */
     PyObject *number, *dtype;  /* owned */
     DLDevice device;           /* of another library's array, like the type */
     DLDataType type;
@@ -58,6 +58,9 @@ typedef struct {
     PyObject *make_result, *result_arguments; /* make the host array of a result */
     CallArray arrays[CALL_ARRAYS];
     PyObject *command;                /* a Prepared without arguments */
+    PyObject *staging;                /* memory that takes the place of host arrays out of the device's reach; or NULL */
+    unsigned char *staged[CALL_ARRAYS]; /* the places of the arrays in it */
+    bool busy;                        /* a command uses the staging memory */
 } ImageCall;
 
 /* Cache of a queue's prepared calls. */
@@ -81,6 +84,7 @@ bool overlap(const GivenArray *a, const GivenArray *b);
 /* image_call.c: whether two values of a keyword are equal; submits a call whose arguments fit. */
 bool is_same_option(PyObject *a, PyObject *b);
 PyObject *prepare_image_call(PyObject *arguments); /* None where C code cannot repeat the call */
+void end_staging(ImageCall *call, const GivenArray given[CALL_ARRAYS], bool done); /* after a wait */
 int submit_image_call(Commands *commands, const ImageCalls *calls, ImageCall *call, GivenArray given[CALL_ARRAYS],
                       PyObject *depends_on, PyObject **event);
 

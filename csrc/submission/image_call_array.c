@@ -142,6 +142,8 @@ bool set_array(CallArray *array, const GivenArray *given, bool written)
     array->alignment = given->address & -given->address;
     if (array->alignment == 0 || array->alignment > MOST_ALIGNMENT)
         array->alignment = MOST_ALIGNMENT;
+    if (array->staged)
+        array->alignment = 1;
     return given->usable && (given->writable || !written);
 }
 

@@ -168,8 +168,10 @@ static int run(Commands *commands, const ImageCalls *calls, ImageCall *row, Give
     int done = row->makes != NO_ARRAY && given[RESULT].value == Py_None ? make_result(row, given, calls, &made) : DONE;
     if (done == DONE)
         done = submit_image_call(commands, calls, row, given, depends_on, &event);
-    if (done == DONE && row->waits)
+    if (done == DONE && row->waits) {
         done = wait_for(calls, event);
+        end_staging(row, given, done == DONE);
+    }
     if (done == DONE && (made != NULL || row->waits))
         *result = Py_NewRef(row->writes ? Py_None : given[RESULT].value);
     else if (done == DONE)

@@ -34,9 +34,10 @@ def own(device: bl.Device, request: pytest.FixtureRequest) -> Iterator[bl.Queue]
 
 
 def is_prepared(queue: bl.Queue, on_host: bool = False) -> bool:
-    if on_host and not queue.device.has(bl.Aspect.usm_system_allocations):
-        return queue._backend.host_calls is not None
-    return True
+    if on_host and queue._backend.host_calls is not None:
+        return True
+    reaches = queue.device.has(bl.Aspect.usm_system_allocations) or queue.device.has(bl.Aspect.usm_host_allocations)
+    return reaches or not on_host
 
 
 def remembered(queue: bl.Queue) -> int:
@@ -165,6 +166,21 @@ def test_more_calls_than_the_cache_holds(own: bl.Queue) -> None:
                 out = bl.usm_empty((len(points), 4), np.float32, own)
                 bl.sample_image(own, handle, points, out=out).wait()
                 np.testing.assert_array_equal(out.numpy(own), pixels[: len(points)])
+
+
+def test_host_arrays_of_commands_before(own: bl.Queue, device: bl.Device) -> None:
+    """A call reads host arrays after the commands that write them: those before it in its queue, and its events."""
+    _memory, handle, pixels = image(own)
+    sources = [usm(own, CENTRES), usm(own, CENTRES[::-1])]
+    points = np.zeros_like(CENTRES)
+    with bl.Queue(device, own.context) as second:
+        for turn in range(2 * OFTEN):
+            expected = pixels[::-1] if turn % 2 else pixels
+            bl.sample_image(own, handle, points)
+            written = (own if own.is_in_order else second).memcpy(points, sources[turn % 2])
+            got = bl.sample_image(own, handle, points, depends_on=() if own.is_in_order else written)
+            np.testing.assert_array_equal(got, expected)
+            np.testing.assert_array_equal(bl.sample_image(own, handle, points), expected)
 
 
 # ---------------------------------------------------------------------- changes between two calls

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..backends.contract import NativeQueue
 from ..backends.contract.prepared_command import PreparedCommand
 from ..backends.contract.prepared_image_call import ARRAYS
 from ..core._submission import ImageCalls, Openable, Prepared
+from ..model.aspects import Aspect
+from ..model.enums import UsmKind
 from ..model.image_call import ImageCall
 from ..submission.event import Event
-from ..sycl.usm import UsmArray
+from ..sycl.usm import UsmArray, usm_empty
 from .result_arrays import SMALLEST, empty_result
+from .scratch_memory import ALIGNMENT
 
 if TYPE_CHECKING:
     from ..sycl.queue.queue import Queue
@@ -29,6 +32,9 @@ NATIVE = frozenset((np.ndarray, UsmArray))
 """Types of arrays that need no import."""
 
 _COORDS, _VALUES = 3, 8
+_MOST_STAGED = 1 << 18  # bytes of host arrays that the device reads and writes over the bus
+
+_Preparation = tuple["PreparedCommand | None", "_Staging | None"]
 
 _ALWAYS_OPEN = Openable()  # image calls have no kernel bundle
 _ALWAYS_OPEN._open = True
@@ -44,12 +50,42 @@ def report_error(event: Event) -> None:
         raise error
 
 
-def _preparation(queue: Queue, staged: bool) -> Callable[[NativeQueue, ImageCall], PreparedCommand | None] | None:
-    """The back end's function that prepares a call."""
-    backend = queue._backend
-    if staged:
-        return None if backend.host_calls is None else backend.host_calls.prepare_host_call
-    return backend.prepare_image_call
+class _Staging:
+    """Host USM for the arrays of a call that lie on the host, out of the device's reach.
+
+    Attributes
+    ----------
+    memory : UsmArray
+        The memory.
+    places : dict[str, int]
+        Address for each array, by its field of the call.
+    """
+
+    __slots__ = ("memory", "places")
+
+    def __init__(self, queue: Queue, arrays: dict[str, Any]) -> None:
+        offsets, size = {}, 0
+        for name, array in arrays.items():
+            offsets[name] = size
+            size += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
+        self.memory = usm_empty(size, np.uint8, queue, kind=UsmKind.host)
+        self.places = {name: self.memory.address + offset for name, offset in offsets.items()}
+
+
+def _prepare(queue: Queue, call: ImageCall, arrays: dict[str, Any], staged: bool) -> _Preparation:
+    """The command of a call, and its staging memory; None for those that do not exist."""
+    backend, native = queue._backend, queue._native
+    if staged and backend.host_calls is not None:
+        return backend.host_calls.prepare_host_call(native, call), None
+    if not staged:
+        return backend.prepare_image_call(native, call), None
+    if sum([array.nbytes for array in arrays.values()]) > _MOST_STAGED or not queue.device.has(
+        Aspect.usm_host_allocations
+    ):
+        return None, None
+    staging = _Staging(queue, arrays)
+    places: dict[str, Any] = staging.places
+    return backend.prepare_image_call(native, replace(call, **places)), staging
 
 
 def submit_prepared(
@@ -87,8 +123,7 @@ def submit_prepared(
         whether the arrays are on the host and out of the device's reach.
     """
     stream = queue._stream
-    prepare = _preparation(queue, staged)
-    if prepare is None or not keep or stream.profiling or stream.closed or queue.context._unreached:
+    if not keep or stream.profiling or stream.closed or queue.context._unreached:
         return NotImplemented
     for field, value in zip(ARRAYS, arguments[_COORDS : _VALUES + 1]):
         if type(value) in NATIVE and arrays.get(field) is not value:
@@ -97,8 +132,7 @@ def submit_prepared(
     if type(values) is np.ndarray and values.dtype.fields is not None:
         return NotImplemented  # C code cannot read the flags of structured arrays
     with stream.lock:
-        native = stream.native
-        command = None if native is None else prepare(native, call)
+        command, staging = _prepare(queue, call, arrays, staged)
     if command is None:
         return NotImplemented
     calls = stream.image_calls
@@ -111,7 +145,8 @@ def submit_prepared(
     row = calls.prepare(
         arguments, made, tuple([getattr(call, field) for field in ARRAYS]), keep[0], key, command.places,
         call.operation == "write", type(values) is np.ndarray, np.empty if values.nbytes < SMALLEST else empty_result,
-        (values.shape, values.dtype), prepared,
+        (values.shape, values.dtype), prepared, None if staging is None else staging.memory,
+        tuple([0 if staging is None else staging.places.get(field, 0) for field in ARRAYS]),
     )  # fmt: skip
     if row is None:
         return NotImplemented

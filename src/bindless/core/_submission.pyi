@@ -155,6 +155,8 @@ class ImageCalls:
         make_result: object,
         result_arguments: tuple[object, ...],
         command: Prepared,
+        staging: object,
+        staged: tuple[int, ...],
         /,
     ) -> ImageCall | None: ...
     def forget(self) -> None: ...
