@@ -160,6 +160,9 @@ static bool add_wait(const Commands *self, const Prepared *launch, PyObject *ite
     const Mark *mark = (const Mark *)event->native;
     if (lane->waits == 0 || (PyObject *)Py_TYPE(event->native) != launch->mark_type || mark->number == 0)
         return false;
+    if (event->stream == NULL || !PyType_IsSubtype(Py_TYPE(event->stream), (PyTypeObject *)commands_type) ||
+        ((const Commands *)event->stream)->context != self->context)
+        return false; /* drivers differ in what they do with events of other contexts */
     if (event->done)
         return true;
     if (waits->count == MOST_WAITS)

@@ -13,7 +13,7 @@ import pytest
 import bindless as bl
 from bindless.backends.level_zero import stream as _stream
 from bindless.backends.level_zero.event import TimedEvent
-from bindless.backends.level_zero.event_pool import EventPool, NativeEvent
+from bindless.backends.level_zero.event_pool import NativeEvent
 from bindless.backends.level_zero.stream import nothing
 from bindless.drivers import level_zero as driver
 
@@ -74,14 +74,16 @@ def test_while_an_event_is_made(queue: bl.Queue, call: str, monkeypatch: pytest.
     data, other = bl.usm_empty(COUNT, np.int32, queue), bl.usm_empty(COUNT, np.int32, queue)
     late: list[bl.Event] = []
 
-    def again(pool: EventPool) -> NativeEvent:
-        monkeypatch.setattr(_stream, "NativeEvent", NativeEvent)
-        late.append(queue.fill(other, np.int32(7)))
-        return NativeEvent(pool)
+    class Again(NativeEvent):
+        @staticmethod
+        def slot() -> Any:
+            monkeypatch.setattr(_stream, "NativeEvent", NativeEvent)
+            late.append(queue.fill(other, np.int32(7)))
+            return NativeEvent.slot()
 
     def work() -> None:
         event = queue.fill(data, np.int32(5))
-        monkeypatch.setattr(_stream, "NativeEvent", again)
+        monkeypatch.setattr(_stream, "NativeEvent", Again)
         if call == "record":
             stream.record(event._native, always=True)
         else:
@@ -100,7 +102,7 @@ def test_while_a_command_is_submitted(either: bl.Queue, before: bool) -> None:
     """A blocked command of a finalizer, submitted before or after the interrupted one, does not complete with it, nor
     the interrupted one with the finalizer's."""
     (stream,) = either._native.streams  # type: ignore[attr-defined]
-    gate = NativeEvent(stream.context.native.pools[False])
+    gate = NativeEvent.take(stream.context.native.pools[False])
     gates = ffi.new("ze_event_handle_t[]", [gate.handle])
     late: list[Any] = []
 
@@ -141,7 +143,7 @@ def test_while_a_command_is_submitted(either: bl.Queue, before: bool) -> None:
 def test_an_interrupted_command_behind_the_one_of_a_finalizer(either: bl.Queue) -> None:
     """The finalizer's command is counted last and runs first: its end says nothing about the interrupted one."""
     (stream,) = either._native.streams  # type: ignore[attr-defined]
-    gate = NativeEvent(stream.context.native.pools[False])
+    gate = NativeEvent.take(stream.context.native.pools[False])
     gates = ffi.new("ze_event_handle_t[]", [gate.handle])
     late: list[Any] = []
 
@@ -207,27 +209,3 @@ def test_threads_launch_one_kernel(device: bl.Device, context: bl.Context, immed
 
     finish(lambda: together([functools.partial(work, own) for own in (1000, 2000, 3000)]))
     assert found == {own: list(range(own, own + COUNT)) for own in (1000, 2000, 3000)}
-
-
-def test_while_a_pool_makes_an_event(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A finalizer takes events from the same pool: they are different events, whether or not the pool grows."""
-    pool = EventPool(queue._native.context.handle, timed=False)  # type: ignore[attr-defined]
-    make_struct = driver.make_struct
-    taken: list[NativeEvent] = []
-    inside: list[None] = []
-
-    def again(name: str, **values: Any) -> Any:
-        if not inside:
-            inside.append(None)
-            taken.append(NativeEvent(pool))
-            inside.clear()
-        return make_struct(name, **values)
-
-    monkeypatch.setattr(driver, "make_struct", again)
-    own: list[NativeEvent] = []
-    finish(lambda: own.extend(NativeEvent(pool) for _ in range(100)))
-    events = {int(ffi.cast("uintptr_t", native.handle)) for native in (*own, *taken)}
-    assert len(events) == len(own) + len(taken) > 199
-    own.clear()
-    taken.clear()
-    pool.close()

@@ -2,6 +2,8 @@
 #include "level_zero/declarations.h"
 
 #include "level_zero/copy.h"
+#include "level_zero/events.h"
 #include "level_zero/image.h"
 #include "level_zero/launch.h"
 #include "level_zero/lists.h"
+#include "level_zero/stream.h"

@@ -2,7 +2,7 @@
 #ifndef BINDLESS_LEVEL_ZERO_COPY_H
 #define BINDLESS_LEVEL_ZERO_COPY_H
 
-#include "level_zero/lists.h"
+#include "level_zero/stream.h"
 
 static void *bindless_pointer(uint64_t number)
 {
@@ -35,11 +35,12 @@ static ze_result_t bindless_append_copy(const bindless_copy_t *copy, ze_command_
 static int bindless_copy(const bindless_copy_t *copy)
 {
     bindless_open_t opened;
-    ze_result_t result = bindless_begin(copy->lists, &opened);
+    ze_event_handle_t waits[BINDLESS_MOST_WAITS];
+    ze_result_t result = bindless_start(copy->stream, &opened, waits);
     if (result == ZE_RESULT_SUCCESS) {
-        result = bindless_append_copy(copy, opened.list, NULL, 0, NULL);
+        result = bindless_append_copy(copy, opened.list, NULL, (uint32_t)copy->stream->waits.count, waits);
     }
-    return (int)bindless_end(copy->lists, &opened, result);
+    return bindless_finish(copy->stream, &opened, result);
 }
 
 #endif

@@ -1,5 +1,33 @@
 /* Additions of the Level Zero module to the driver's API, read by cffi and by the compiler. all.h includes the code. */
 
+typedef struct bindless_pool bindless_pool_t;
+
+/* A driver event that is shared by references, and returns to its pool with the last one. */
+typedef struct bindless_event {
+    ze_event_handle_t handle;
+    bindless_pool_t *pool;       /* NULL for an event of another library */
+    struct bindless_event *next; /* of the unused events */
+    uint32_t references;
+    int owned;                   /* whether the last reference destroys an event of another library */
+} bindless_event_t;
+
+/* Pools of events of a context, which grow as needed. A pool is closed when no command uses its events; references may
+   outlive it. */
+static bindless_pool_t *bindless_pool_create(ze_context_handle_t context, int timed);
+static ze_result_t bindless_pool_close(bindless_pool_t *pool);
+/* Counts the pool's events, or its unused ones, and writes up to `most` handles. */
+static uint32_t bindless_pool_count(bindless_pool_t *pool, int unused, uint32_t most, ze_event_handle_t *handles);
+/* Takes an unsignalled event with one reference. */
+static ze_result_t bindless_event_take(bindless_pool_t *pool, bindless_event_t **taken);
+static ze_result_t bindless_event_adopt(ze_event_handle_t handle, int owned, bindless_event_t **adopted);
+/* Writes the event of a number, its address, with a new reference. */
+static void bindless_event_share(uint64_t number, bindless_event_t **shared);
+static int bindless_event_release(bindless_event_t *event);
+/* Releases an event, if there is one. */
+static void bindless_event_drop(bindless_event_t **held);
+/* In the child of a fork: references are dropped without effect. */
+static void bindless_set_forked(void);
+
 /* A regular command list for one command, and the fence that signals the end of its execution. */
 typedef struct bindless_slot {
     struct bindless_slot *next;     /* of the free or the running slots */
@@ -39,6 +67,43 @@ static ze_result_t bindless_tidy(bindless_lists_t *lists);
 /* Destroys the lists and fences of the slots; returns the first failure. Waits for running ones. */
 static ze_result_t bindless_lists_clear(bindless_lists_t *lists);
 
+/* An event that commands use; index is the number of the command at whose end the stream signals it, 0 for others. */
+typedef struct bindless_kept {
+    bindless_event_t *event;
+    long long index;
+} bindless_kept_t;
+
+enum { BINDLESS_MOST_WAITS = 8 };
+typedef struct bindless_waits {
+    uint64_t count;
+    bindless_event_t *events[8];
+} bindless_waits_t;
+
+/* In-order commands. The stream's lock protects the members. */
+typedef struct bindless_stream {
+    bindless_lists_t *lists;
+    bindless_pool_t *pool;  /* of events without timestamps */
+    bindless_waits_t waits; /* of the next command that C code submits */
+    bindless_kept_t *kept;  /* from first to end: events that unfinished commands may use, each with a reference */
+    size_t first;
+    size_t end;
+    size_t capacity;
+    size_t sweep_at;
+} bindless_stream_t;
+
+/* Keeps events of a command until it is complete; called before the driver has the command. */
+static ze_result_t bindless_keep(bindless_stream_t *stream, uint32_t count, bindless_event_t *const *events,
+                                 long long index);
+/* Makes the driver signal a new event after all commands; index is the number of the last one. Writes the event with a
+   reference. */
+static int bindless_record(bindless_stream_t *stream, long long index, bindless_event_t **recorded);
+/* The same; takes the event that was recorded last, if no command has followed. */
+static int bindless_record_end(bindless_stream_t *stream, long long index, bindless_event_t **recorded);
+/* Releases the events of complete commands. */
+static void bindless_sweep(bindless_stream_t *stream);
+/* Releases all events; the commands are complete. */
+static void bindless_stream_clear(bindless_stream_t *stream);
+
 /* A kernel with the values that were set last. Functions that use it exclude one another: the driver keeps values in
    the kernel from zeKernelSet... to the append. */
 typedef struct bindless_kernel bindless_kernel_t;
@@ -62,7 +127,7 @@ typedef struct bindless_setting {
 
 enum { BINDLESS_PLAIN, BINDLESS_COOPERATIVE, BINDLESS_INDIRECT };
 typedef struct bindless_launch {
-    bindless_lists_t *lists;
+    bindless_stream_t *stream;
     bindless_kernel_t *kernel;
     int way;
     const ze_group_count_t *groups; /* in the device's memory for an indirect launch */
@@ -75,7 +140,7 @@ typedef struct bindless_launch {
 /* Sets the values and appends the launch to a list. */
 static ze_result_t bindless_append_launch(const bindless_launch_t *launch, ze_command_list_handle_t list,
                                           ze_event_handle_t signal, uint32_t count, ze_event_handle_t *waits);
-/* Submits the launch to its lists. */
+/* Submits the launch to its stream. */
 static int bindless_launch(const bindless_launch_t *launch);
 
 /* One side of a copy: an address with pitches in bytes, or a ze_image_handle_t with a region. */
@@ -88,7 +153,7 @@ typedef struct bindless_copy_side {
 
 enum { BINDLESS_LINEAR, BINDLESS_BOX, BINDLESS_TO_IMAGE, BINDLESS_FROM_IMAGE, BINDLESS_BETWEEN_IMAGES };
 typedef struct bindless_copy {
-    bindless_lists_t *lists;
+    bindless_stream_t *stream;
     int way;
     bindless_copy_side_t source;
     bindless_copy_side_t destination;
@@ -99,7 +164,7 @@ typedef struct bindless_copy {
 /* Appends the copy to a list. */
 static ze_result_t bindless_append_copy(const bindless_copy_t *copy, ze_command_list_handle_t list,
                                         ze_event_handle_t signal, uint32_t count, ze_event_handle_t *waits);
-/* Submits the copy to its lists. */
+/* Submits the copy to its stream. */
 static int bindless_copy(const bindless_copy_t *copy);
 
 /* A new image; created is 1 if the driver created it, also where it could not make it resident. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../../reference/platform/threads.h"
-#include "level_zero/lists.h"
+#include "level_zero/stream.h"
 
 /* The value that was set last; `set` is 0 where it is unknown. */
 typedef struct bindless_known {
@@ -132,11 +132,12 @@ static ze_result_t bindless_append_launch(const bindless_launch_t *launch, ze_co
 static int bindless_launch(const bindless_launch_t *launch)
 {
     bindless_open_t opened;
-    ze_result_t result = bindless_begin(launch->lists, &opened);
+    ze_event_handle_t waits[BINDLESS_MOST_WAITS];
+    ze_result_t result = bindless_start(launch->stream, &opened, waits);
     if (result == ZE_RESULT_SUCCESS) {
-        result = bindless_append_launch(launch, opened.list, NULL, 0, NULL);
+        result = bindless_append_launch(launch, opened.list, NULL, (uint32_t)launch->stream->waits.count, waits);
     }
-    return (int)bindless_end(launch->lists, &opened, result);
+    return bindless_finish(launch->stream, &opened, result);
 }
 
 static void bindless_kernel_suggest_group(bindless_kernel_t *kernel, const uint32_t *sizes, uint32_t *group)

@@ -40,6 +40,18 @@ class Event(RecordedEvent):
     stream: Stream
     native: NativeEvent | None
 
+    def record(self) -> NativeEvent | None:
+        if self.native is None and self.number:  # C code has recorded it
+            self.native = NativeEvent.of(self.number)
+        native: NativeEvent | None = super().record()
+        return native
+
+    def release(self) -> None:
+        """Release the driver's event early if it is complete; otherwise it is released with the last reference."""
+        if self.is_known_complete and not self.let_go:
+            self.number = 0  # of ``native``
+        super().release()
+
     def query(self) -> bool:
         """Whether it is complete; raises the error of failed work."""
         if not self.is_known_complete:
@@ -79,7 +91,7 @@ class TimedEvent(Event):
 
     def __init__(self, stream: Stream, index: int, clock: Clock, submitted: int) -> None:
         super().__init__(stream, index)
-        self.native = NativeEvent(stream.context.native.pools[True])
+        self.native = NativeEvent.take(stream.context.native.pools[True])
         self.first: NativeEvent | None = self.native
         self._clock = clock
         self._submitted = submitted

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import repeat
 from typing import Any
 
 from ...drivers import level_zero as driver
-from .errors import check, release
+from .errors import SUCCESS, check, release
 
 __all__ = ["EventPool", "NativeEvent"]
 
 lib, ffi = driver.lib, driver.ffi
 
-_EVENTS = 64  # Events per ze_event_pool_handle_t.
+_drop = lib.bindless_event_drop
 
 
 class EventPool:
@@ -28,67 +26,27 @@ class EventPool:
 
     Attributes
     ----------
-    at_rest
-        unused events, signalled or not; no command waits for them or will signal them.
+    native
+        bindless_pool_t.
     """
 
     def __init__(self, context: Any, timed: bool) -> None:
-        self._context = context
-        self._timed = timed
-        self._pools: list[Any] = []
-        self._events: list[Any] = []
-        self._places: list[tuple[Any, int]] = []  # of _pools that no event has been made at
-        self.at_rest: list[Any] = []
-        # next() takes an event that returns by itself, in one step: Ctrl-C comes before or after it.
-        self._taken: Iterator[Any] = map(ffi.gc, iter(self.at_rest.pop, None), repeat(self.at_rest.append))
+        self.native = lib.bindless_pool_create(context, timed)
 
-    def take(self) -> Any:
-        """An unsignalled ze_event_handle_t, which returns to the pool with its last reference."""
-        try:
-            handle = next(self._taken)
-        except IndexError:
-            return ffi.gc(self._create(), self.at_rest.append)
-        check(lib.zeEventHostReset(handle), "zeEventHostReset")
-        return handle
-
-    def _create(self) -> Any:
-        """A new event. Each step is complete in itself: a collection in between may run a finalizer that comes here."""
-        try:
-            pool, index = self._places.pop()
-        except IndexError:
-            pool, index = self._create_pool(), 0
-            self._pools.append(pool)
-            self._places += [(pool, later) for later in reversed(range(1, _EVENTS))]
-        desc = driver.make_struct("ze_event_desc_t", index=index, signal=lib.ZE_EVENT_SCOPE_FLAG_HOST)
-        slot = ffi.new("ze_event_handle_t *")
-        result = lib.zeEventCreate(pool, desc, slot)
-        if result:
-            self._places.append((pool, index))
-        check(result, "zeEventCreate")
-        self._events.append(slot[0])
-        return slot[0]
-
-    def _create_pool(self) -> Any:
-        flags = lib.ZE_EVENT_POOL_FLAG_HOST_VISIBLE
-        if self._timed:
-            flags |= lib.ZE_EVENT_POOL_FLAG_KERNEL_TIMESTAMP
-        desc = driver.make_struct("ze_event_pool_desc_t", flags=flags, count=_EVENTS)
-        slot = ffi.new("ze_event_pool_handle_t *")
-        check(lib.zeEventPoolCreate(self._context, desc, 0, ffi.NULL, slot), "zeEventPoolCreate")
-        return slot[0]
+    def handles(self, unused: bool = False) -> list[Any]:
+        """The ze_event_handle_t of each event, or of those that no command uses."""
+        most = lib.bindless_pool_count(self.native, unused, 0, ffi.NULL)
+        found = ffi.new("ze_event_handle_t[]", most)
+        return list(found[0 : min(most, lib.bindless_pool_count(self.native, unused, most, found))])
 
     def owns(self, handle: Any) -> bool:
         """Whether an event belongs to this pool."""
-        return handle in self._events
+        return handle in self.handles()
 
     def close(self) -> None:
         """Destroy all events; no unfinished work uses them."""
-        self.at_rest.clear()
-        for event in self._events:
-            release(lib.zeEventDestroy(event), "zeEventDestroy")
-        for pool in self._pools:
-            release(lib.zeEventPoolDestroy(pool), "zeEventPoolDestroy")
-        self._events, self._pools, self._places = [], [], []
+        native, self.native = self.native, ffi.NULL
+        release(lib.bindless_pool_close(native), "zeEventDestroy")
 
 
 class NativeEvent:
@@ -101,9 +59,41 @@ class NativeEvent:
     ----------
     handle
         ze_event_handle_t.
+    held
+        slot of the bindless_event_t; its destructor gives up the reference. C code fills the slot, so that an event is
+        owned from the start, whenever Ctrl-C arrives.
     """
 
-    __slots__ = ("handle",)
+    __slots__ = ("handle", "held")
 
-    def __init__(self, pool: EventPool) -> None:
-        self.handle: Any = pool.take()
+    def __init__(self, held: Any) -> None:
+        self.held = held
+        self.handle: Any = held[0].handle
+
+    @staticmethod
+    def slot() -> Any:
+        """An empty slot."""
+        return ffi.gc(ffi.new("bindless_event_t **"), _drop)
+
+    @classmethod
+    def take(cls, pool: EventPool) -> NativeEvent:
+        """An unsignalled event of a pool."""
+        held = cls.slot()
+        result = lib.bindless_event_take(pool.native, held)
+        if result != SUCCESS:
+            check(result, "zeEventCreate")
+        return cls(held)
+
+    @classmethod
+    def adopt(cls, handle: Any, owned: bool) -> NativeEvent:
+        """An event of another library; the last reference destroys an owned one."""
+        held = cls.slot()
+        check(lib.bindless_event_adopt(handle, owned, held), "zeEventCreate")
+        return cls(held)
+
+    @classmethod
+    def of(cls, number: int) -> NativeEvent:
+        """The event of a number; see ``Mark``."""
+        held = cls.slot()
+        lib.bindless_event_share(number, held)
+        return cls(held)

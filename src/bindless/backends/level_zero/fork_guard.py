@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...core.fork_guard import ForkGuard
+from ...drivers import level_zero as driver
 
 __all__ = ["in_fork", "refuse_in_fork", "unusable_after_fork"]
 
-_guard = ForkGuard("level_zero", "Level Zero")
+_guard = ForkGuard("level_zero", "Level Zero", driver.lib.bindless_set_forked)
 in_fork, refuse_in_fork, unusable_after_fork = _guard.in_fork, _guard.refuse, _guard.watch

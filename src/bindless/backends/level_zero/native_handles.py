@@ -22,7 +22,7 @@ from .device import Device, all_drivers, devices
 from .errors import SUCCESS, check, error
 from .event import Event
 from .event_pool import NativeEvent
-from .fork_guard import in_fork, refuse_in_fork
+from .fork_guard import refuse_in_fork
 from .kernel import Kernel
 from .module import Module
 from .queue import Queue
@@ -153,27 +153,12 @@ def _regular(context: Context, device: Device, handle: NativeHandle, owned: bool
 # ---------------------------------------------------------------------- events
 
 
-class _ForeignHandle(NativeEvent):
-    """A ze_event_handle_t of a foreign pool; an owned one is destroyed with the last reference."""
-
-    __slots__ = ("_owned",)
-
-    def __init__(self, handle: Any, owned: bool) -> None:
-        self.handle = handle
-        self._owned = owned
-
-    # Bound here, because the module's names are gone at exit.
-    def __del__(self, _destroy: Any = lib.zeEventDestroy, _in_fork: Any = in_fork) -> None:
-        if self._owned and not _in_fork():
-            _destroy(self.handle)
-
-
 class ForeignEvent(foreign_event.ForeignEvent, Event):
     """An event of no stream: the command that signals it is unknown."""
 
     __slots__ = ("_context",)
 
-    def __init__(self, context: Context, native: _ForeignHandle) -> None:
+    def __init__(self, context: Context, native: NativeEvent) -> None:
         super().__init__(native)
         self._context = context
 
@@ -197,7 +182,7 @@ def adopt_event(context: Context, handle: NativeHandle, owned: bool) -> ForeignE
         raise _wrong_context("an event", handle, "make the event in that context (make_context)")
     if owned and any(pool.owns(native) for pool in context.native.pools):
         raise foreign_event.owned_already(handle, "an Event", "level_zero")
-    return ForeignEvent(context, _ForeignHandle(native, owned))
+    return ForeignEvent(context, NativeEvent.adopt(native, owned))
 
 
 # ---------------------------------------------------------------------- modules, kernels

@@ -16,7 +16,6 @@ __all__ = ["address_of", "prepared"]
 
 ffi = driver.ffi
 
-_LISTS = attrgetter("lists")
 
 
 def address_of(pointer: Any) -> int:
@@ -41,7 +40,7 @@ def prepared(
     submit
         address of the C function.
     described
-        array of its descriptions, one for each stream; their lists are set here.
+        array of its descriptions, one for each stream, which is set here.
     call
         the driver's function, for errors.
     details
@@ -50,7 +49,7 @@ def prepared(
         owner of the descriptions and of everything that they refer to.
     """
     for at, stream in enumerate(streams):
-        described[at].lists = stream.lists.native
+        described[at].stream = stream.native
 
     first, size = int(ffi.cast("uintptr_t", described)), ffi.sizeof(described[0])
 
@@ -67,5 +66,5 @@ def prepared(
         sizes=sizes,
         settle=Stream.settle,
         refused=refused,
-        keep=(described, keep, tuple(map(_LISTS, streams))),
+        keep=(described, keep),
     )

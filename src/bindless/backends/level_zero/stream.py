@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...drivers import level_zero as driver
@@ -14,7 +13,7 @@ from ..common.deferred_events import RecordingStream
 from .command_list import Command, Lists
 from .context import Context
 from .device import Device
-from .errors import NOT_READY, SUCCESS, error, fail
+from .errors import NOT_READY, SUCCESS, check, error, fail
 from .event import Event, TimedEvent, wait_until_signalled
 from .event_pool import NativeEvent
 from .fork_guard import refuse_in_fork
@@ -25,9 +24,6 @@ __all__ = ["Stream", "nothing"]
 lib, ffi = driver.lib, driver.ffi
 
 _NULL = ffi.NULL
-
-# Commands with events between two checks for completed ones.
-_SWEEP_EVERY = 64
 
 
 def nothing(own: Any, signal: Any, count: int, waits: Any) -> int:
@@ -44,20 +40,27 @@ class Stream(RecordingStream[Event]):
         context of the stream.
     device
         device of the stream.
-    lists
-        submission of the commands.
+    native
+        bindless_stream_t.
     """
 
     def __init__(self, context: Context, device: Device, lists: Lists, profiling: bool = False) -> None:
         super().__init__(profiling)
         self.context = context
         self.device = device
+        self.native = ffi.new("bindless_stream_t *")
+        self.native.pool = context.native.pools[False].native
+        self.waits = int(ffi.cast("uintptr_t", ffi.addressof(self.native, "waits")))
         self.lists = lists
-        # Events that must not be reused before the command of an index is complete. Those of _signalled are signalled
-        # by then; those of _awaited may not be: commands wait for them, or Ctrl-C came before the signal.
-        self._signalled: deque[tuple[int, NativeEvent]] = deque()
-        self._awaited: deque[tuple[int, Sequence[NativeEvent]]] = deque()
-        self._next_sweep = _SWEEP_EVERY
+
+    @property
+    def lists(self) -> Lists:
+        """The submission of the commands."""
+        return self._lists
+
+    @lists.setter
+    def lists(self, lists: Lists) -> None:
+        self._lists, self.native.lists = lists, lists.native
 
     # ------------------------------------------------------------------ commands
 
@@ -120,7 +123,7 @@ class Stream(RecordingStream[Event]):
         self, first: Command, event: TimedEvent | None, number: int, count: int, array: Any, call: str, details: object
     ) -> None:
         """Submit the first part of a command; its events stay in use even if the rest is refused."""
-        own = None if event is None else NativeEvent(self.context.native.pools[True])
+        own = None if event is None else NativeEvent.take(self.context.native.pools[True])
         if own is not None:
             self._keep((own,))
         try:
@@ -131,7 +134,7 @@ class Stream(RecordingStream[Event]):
             self._refused(number)
             raise
         if event is not None and own is not None:
-            event.first = own  # signalled before the command is complete, so it does not go into _signalled
+            event.first = own  # signalled before the command is complete
 
     def begin(self) -> int:
         """Counts a command before the driver has it: whatever interrupts us then, the stream's waits include it.
@@ -147,13 +150,15 @@ class Stream(RecordingStream[Event]):
         """Take back the count of a command that the driver refused, so that nothing waits for it."""
         if self.submitted != number:  # others were submitted meanwhile; theirs are higher
             return
-        while self._awaited and self._awaited[-1][0] == self.submitted:
-            self._awaited.pop()
         self.submitted -= 1
 
-    def _keep(self, natives: Sequence[NativeEvent]) -> None:
-        """Keep events until the command just counted is complete; called before the driver gets them."""
-        self._awaited.append((self.submitted, natives))
+    def _keep(self, natives: Sequence[NativeEvent], index: int = 0) -> None:
+        """Keep events of the command just counted until it is complete; called before the driver gets them.
+
+        ``index``: the number of the command, once the driver signals one event at its end.
+        """
+        events = [native.held[0] for native in natives]
+        check(lib.bindless_keep(self.native, len(events), events, index), "zeCommandListAppendBarrier")
 
     def before(self, waits: Sequence[Event]) -> list[NativeEvent]:
         """Prepare for any command; return the driver's events that it waits for. The lock is held."""
@@ -179,9 +184,7 @@ class Stream(RecordingStream[Event]):
         if timed is None:
             self.pending = event
         elif timed.native is not None:
-            self._signalled.append((number, timed.native))
-        if len(self._awaited) + len(self._signalled) > self._next_sweep:
-            self._sweep()
+            self._keep((timed.native,), number)
         return event
 
     def _count_anew(self, timed: TimedEvent | None, natives: Sequence[NativeEvent]) -> int:
@@ -197,7 +200,7 @@ class Stream(RecordingStream[Event]):
             if timed is None:
                 return number
             assert timed.first is not None and timed.native is not None
-            end = NativeEvent(self.context.native.pools[True])
+            end = NativeEvent.take(self.context.native.pools[True])
             kept = (*kept, timed.first, timed.native, end)
             self._keep(kept)
             result = self.lists.run(nothing, end.handle)
@@ -214,24 +217,20 @@ class Stream(RecordingStream[Event]):
         super().record(event, always)
 
     def _record(self, event: Event) -> None:
-        native = self._mark()
+        if not event.number:
+            native = self._mark(lib.bindless_record)[1]
+            if event.native is None:
+                event.native, event.number = native, int(ffi.cast("uintptr_t", native.held[0]))
         if event.native is None:
-            event.native = native
+            event.native = NativeEvent.of(event.number)
 
-    def _mark(self) -> NativeEvent:
-        """A new driver event at the end of the submitted work, which stands for the command of an index."""
-        native = NativeEvent(self.context.native.pools[False])
-        index = self.submitted
-        self._awaited.append((index, (native,)))
-        result = self.lists.run(nothing, native.handle)
+    def _mark(self, record: Callable[..., int] = lib.bindless_record_end) -> tuple[int, NativeEvent]:
+        """The number of a command, the last one as of now, and an event of the driver behind it; the lock is held."""
+        held, index = NativeEvent.slot(), self.submitted
+        result = record(self.native, index, held)
         if result != SUCCESS:
             fail(result, "zeCommandListAppendBarrier")
-        if (
-            self.submitted != index
-        ):  # others were submitted meanwhile, perhaps before it: it may be signalled after them
-            self._awaited.append((self.submitted + 1, (native,)))
-        self._signalled.append((index, native))
-        return native
+        return index, NativeEvent(held)
 
     def barrier(self, waits: Sequence[Event] = ()) -> Event:
         return self.run(nothing, "barrier", waits)
@@ -240,18 +239,7 @@ class Stream(RecordingStream[Event]):
         if index <= self.done:
             return
         self.done = index
-        for events in (self._signalled, self._awaited):
-            while events and events[0][0] <= index:
-                events.popleft()
-
-    def _sweep(self) -> None:
-        """Release the events of completed commands; the lock is held."""
-        while self._signalled and lib.zeEventQueryStatus(self._signalled[0][1].handle) != NOT_READY:
-            self._reached(self._signalled[0][0])
-        left = len(self._awaited) + len(self._signalled)
-        if not self._signalled and self._awaited:
-            self._mark()
-        self._next_sweep = left + _SWEEP_EVERY
+        lib.bindless_sweep(self.native)
 
     def failed(self, result: int, call: str, index: int) -> Error:
         """The error of failed work, which is over then."""
@@ -270,7 +258,7 @@ class Stream(RecordingStream[Event]):
         with self.lock:
             if self.closed or self.done >= self.submitted:
                 return
-            index, native = self._end()
+            index, native = self._mark()
         result = wait_until_signalled(native)
         if result != SUCCESS:
             raise self.failed(result, "zeEventHostSynchronize", index)
@@ -279,20 +267,13 @@ class Stream(RecordingStream[Event]):
             if not self.closed:
                 self.lists.tidy()
 
-    def _end(self) -> tuple[int, NativeEvent]:
-        """The number of a command, the last one as of now, and an event of the driver behind it; the lock is held."""
-        if self._signalled and self._signalled[-1][0] == self.submitted:
-            return self._signalled[-1]
-        index = self.submitted
-        return index, self._mark()
-
     def is_idle(self) -> bool:
         """Whether all its work is complete; raises the error of failed work."""
         refuse_in_fork()
         with self.lock:
             if self.closed or self.done >= self.submitted:
                 return True
-            index, native = self._end()
+            index, native = self._mark()
             result = lib.zeEventQueryStatus(native.handle)
         if result == NOT_READY:
             return False
@@ -302,6 +283,5 @@ class Stream(RecordingStream[Event]):
         return self.done >= self.submitted  # a finalizer can have submitted more meanwhile
 
     def _destroy(self) -> None:
-        self._signalled.clear()
-        self._awaited.clear()
+        lib.bindless_stream_clear(self.native)
         self.lists.close()
