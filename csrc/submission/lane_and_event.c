@@ -113,6 +113,7 @@ static PyMemberDef lane_members[] = {
     {"order", T_ULONGLONG, offsetof(Lane, order), 0, NULL},
     {"order_after", T_ULONGLONG, offsetof(Lane, order_after), 0, NULL},
     {"order_before", T_ULONGLONG, offsetof(Lane, order_before), 0, NULL},
+    {"record_at", T_ULONGLONG, offsetof(Lane, record_at), 0, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 

@@ -15,7 +15,8 @@ static int settle(const Prepared *command, Lane *lane)
 {
     if (lane->pending == NULL || lane->pending == Py_None || Py_REFCNT(lane->pending) == 1)
         return DONE;
-    if (lane->made != 0) { /* it already has its event */
+    if (lane->made != 0 || ((PyObject *)Py_TYPE(lane->pending) == launch->mark_type &&
+                            record_mark(lane, (Mark *)lane->pending) == DONE)) { /* it has its event */
         Py_CLEAR(lane->pending);
         return DONE;
     }
@@ -125,14 +126,15 @@ static int submit_to_lane(Commands *self, const Submission *submission, const Wa
     return DONE;
 }
 
-/* Submits the command to the next lane, under the lane's lock; the queue's lock is held. */
-static int submit_locked(Commands *self, const Submission *submission, const Waits *waits, PyObject **given)
+/* Submits the command to the given lane, or to the next one for -1, under the lane's lock; the queue's lock is held. */
+static int submit_locked(Commands *self, const Submission *submission, const Waits *waits, int turn, PyObject **given)
 {
     const Prepared *command = submission->command;
     self->declined = 0;
     if (self->event_type == NULL || command->lanes == NULL)
         return OTHERWISE;
-    int turn = command->lane_count == 1 ? 0 : (int)(self->turn++ % (unsigned)command->lane_count);
+    if (turn < 0)
+        turn = command->lane_count == 1 ? 0 : (int)(self->turn++ % (unsigned)command->lane_count);
     PyObject *lock = ((Lane *)PyTuple_GetItem(command->lanes, turn))->lock;
     if (lock == NULL || (PyObject *)Py_TYPE(lock) != lock_type)
         return submit_to_lane(self, submission, waits, turn, given);
@@ -146,49 +148,72 @@ static int submit_locked(Commands *self, const Submission *submission, const Wai
     return result;
 }
 
-/* Returns whether a command can wait for an event without Python; adds the driver's event to the waits if needed. */
-static bool add_wait(const Commands *self, const Prepared *launch, PyObject *item, Waits *waits)
+/* The place among a launch's lanes of the one whose last command a mark belongs to; -1 without one. */
+static int lane_after(const Prepared *launch, const Mark *mark)
 {
-    if (item == NULL || (PyObject *)Py_TYPE(item) != self->event_type)
-        return false;
-    const Event *event = (const Event *)item;
-    if (event->native == NULL || event->native == Py_None || (event->error != NULL && event->error != Py_None))
-        return false;
-    if (event->stream == (PyObject *)self && self->in_order)
-        return true; /* it precedes the command in any case */
-    const Lane *lane = (const Lane *)PyTuple_GetItem(launch->lanes, 0);
-    const Mark *mark = (const Mark *)event->native;
-    if (lane->waits == 0 || (PyObject *)Py_TYPE(event->native) != launch->mark_type || mark->number == 0)
-        return false;
-    if (event->stream == NULL || !PyType_IsSubtype(Py_TYPE(event->stream), (PyTypeObject *)commands_type) ||
-        ((const Commands *)event->stream)->context != self->context)
-        return false; /* drivers differ in what they do with events of other contexts */
-    if (event->done)
-        return true;
-    if (waits->count == MOST_WAITS)
-        return false;
-    waits->events[waits->count++] = mark->number;
-    return true;
+    for (int i = 0; i < launch->lane_count; i++) {
+        const Lane *lane = (const Lane *)PyTuple_GetItem(launch->lanes, i);
+        if (mark->stream == (PyObject *)lane && lane->pending == (PyObject *)mark)
+            return i;
+    }
+    return -1;
 }
 
-/* Returns weak references to the events that a launch waits for, which its event keeps, and adds the driver's
- * events; NULL where Python must act, or a value is wrong. The caller holds the events. */
-static PyObject *read_waits(const Commands *self, const Prepared *launch, PyObject *events, Waits *waits)
+/* Adds the driver's event of a mark of this context to the waits, or chooses the lane that the mark is the end of. */
+static int add_mark(const Prepared *launch, Mark *mark, Waits *waits, int *turn)
 {
-    if (launch->lanes == NULL)
-        return NULL;
+    if (mark->number == 0 && *turn < 0 && (*turn = lane_after(launch, mark)) >= 0)
+        return DONE;
+    int result = record_for_wait(mark);
+    if (result != DONE || mark->number == 0)
+        return result; /* with DONE it is complete */
+    if (waits->count == MOST_WAITS)
+        return OTHERWISE;
+    waits->events[waits->count++] = mark->number;
+    return DONE;
+}
+
+/* DONE if a command can wait for an event without Python; adds the driver's event to the waits if needed. */
+static int add_wait(const Commands *self, const Prepared *launch, PyObject *item, Waits *waits, int *turn)
+{
+    if (item == NULL || (PyObject *)Py_TYPE(item) != self->event_type)
+        return OTHERWISE;
+    const Event *event = (const Event *)item;
+    if (event->native == NULL || event->native == Py_None || (event->error != NULL && event->error != Py_None))
+        return OTHERWISE;
+    if (event->stream == (PyObject *)self && self->in_order)
+        return DONE; /* it precedes the command in any case */
+    const Lane *lane = (const Lane *)PyTuple_GetItem(launch->lanes, 0);
+    if (lane->waits == 0 || (PyObject *)Py_TYPE(event->native) != launch->mark_type || event->stream == NULL ||
+        !PyType_IsSubtype(Py_TYPE(event->stream), (PyTypeObject *)commands_type))
+        return OTHERWISE;
+    const Commands *home = (const Commands *)event->stream;
+    if (home->context != self->context || home->native == NULL || home->native == Py_None)
+        return OTHERWISE; /* drivers differ in what they do with events of other contexts */
+    return event->done ? DONE : add_mark(launch, (Mark *)event->native, waits, turn);
+}
+
+/* Reads the events that a launch waits for: weak references, which its event keeps, the driver's events, and the lane
+ * that follows one of them, or -1. OTHERWISE where Python must act, or a value is wrong. The caller holds the events. */
+static int read_waits(const Commands *self, const Prepared *launch, PyObject *events, Waits *waits, int *turn,
+                      PyObject **weak)
+{
+    if (launch->lanes == NULL || self->native == NULL || self->native == Py_None)
+        return OTHERWISE;
     Py_ssize_t count = PyTuple_Size(events);
-    PyObject *weak = PyTuple_New(count);
-    for (Py_ssize_t i = 0; weak != NULL && i < count; i++) {
+    int result = (*weak = PyTuple_New(count)) == NULL ? FAILED : DONE;
+    for (Py_ssize_t i = 0; result == DONE && i < count; i++) {
         PyObject *item = PyTuple_GetItem(events, i);
-        PyObject *reference = add_wait(self, launch, item, waits) ? PyWeakref_NewRef(item, NULL) : NULL;
-        if (reference == NULL)
-            Py_CLEAR(weak);
-        else
-            PyTuple_SetItem(weak, i, reference);
+        result = add_wait(self, launch, item, waits, turn);
+        PyObject *reference = result == DONE ? PyWeakref_NewRef(item, NULL) : NULL;
+        if (result == DONE && reference == NULL)
+            result = FAILED;
+        if (result == DONE)
+            PyTuple_SetItem(*weak, i, reference);
     }
-    PyErr_Clear();
-    return weak;
+    if (result != DONE)
+        Py_CLEAR(*weak);
+    return result;
 }
 
 /* Like submit, for the caller's events as a tuple that no other code modifies, or NULL. */
@@ -199,10 +224,11 @@ static int submit_after(Commands *self, const Submission *submission, PyObject *
         return OTHERWISE;
     PyObject *weak = NULL;
     Waits waits = {0};
+    int turn = -1;
     if (events != NULL && PyTuple_Size(events) > 0) {
-        weak = read_waits(self, command, events, &waits);
-        if (weak == NULL)
-            return OTHERWISE;
+        int result = read_waits(self, command, events, &waits, &turn, &weak);
+        if (result != DONE)
+            return result;
     }
     PyObject *lock = self->lock;
     if (lock == NULL || (PyObject *)Py_TYPE(lock) != lock_type) {
@@ -212,7 +238,7 @@ static int submit_after(Commands *self, const Submission *submission, PyObject *
     int result = FAILED;
     Py_INCREF(lock);
     if (take((Lock *)lock)) {
-        result = submit_locked(self, submission, &waits, event);
+        result = submit_locked(self, submission, &waits, turn, event);
         give_back((Lock *)lock);
     }
     Py_DECREF(lock);

@@ -49,6 +49,10 @@ typedef int (*wait_function)(const void *lane, int questions);
 /* Releases a driver event. */
 typedef int (*release_function)(void *event);
 
+/* Makes the driver signal a new event after all commands of a lane, of which the last one has this index; returns 0 and
+ * the event's number, or the driver's error. */
+typedef int (*record_function)(const void *lane, long long index, unsigned long long *number);
+
 /* Driver events that a submission function adds to the command's wait list. */
 typedef struct {
     uint64_t count, events[MOST_WAITS];
@@ -66,9 +70,10 @@ typedef struct {
     PyObject_HEAD
     PyObject *pending, *lock;
     long long submitted, done;
-    unsigned long long wait, asked; /* addresses of the query of all work and of its argument; or 0 */
+    unsigned long long wait, asked; /* addresses of the query of all work, and of the driver's stream; or 0 */
     unsigned long long made, query, let_go; /* addresses of the last command's event, its query and its release; or 0 */
     unsigned long long waits; /* address of the Waits of a command; or 0 */
+    unsigned long long record_at; /* address of the function that records events in the lane, with `asked`; or 0 */
     char used;
     unsigned long long order, order_after, order_before; /* addresses of functions that make the lane wait for a stream of
                                                           * another library, and that stream for the lane, and of their
@@ -213,6 +218,11 @@ int ask(const Lane *lane, int questions);
 
 /* lane_and_event.c: stores the driver event of the command just submitted to a lane in a mark. */
 void own_event(Mark *mark, const Lane *lane);
+
+/* record_event.c: record a driver event for a mark, where its completion is unknown. OTHERWISE where Python must act.
+ * record_mark: the lane's lock is held. */
+int record_mark(Lane *lane, Mark *mark);
+int record_for_wait(Mark *mark);
 
 /* lock.c. take: false with an exception from a signal handler. */
 bool take(Lock *self);

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -143,3 +145,33 @@ def test_an_event_outlives_its_context(device: bl.Device) -> None:
     del events, native, natives
     with bl.Context(device) as context, bl.Queue(device, context) as queue:
         assert bl.usm_empty(COUNT, np.int32, queue).shape == (COUNT,)
+
+
+def python_calls(work: Any) -> int:
+    """The calls of the package's Python functions during the work."""
+    root, found = str(Path(bl.__file__).parent), 0
+
+    def note(frame: Any, kind: str, _: object) -> None:
+        nonlocal found
+        found += kind == "call" and frame.f_code.co_filename.startswith(root)
+
+    sys.setprofile(note)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+def test_repeated_commands_with_events_take_no_python(unordered: bl.Queue, kernel: bl.Kernel) -> None:
+    data = bl.usm_empty(COUNT, np.int32, unordered)
+    events = [unordered.fill(data, np.int32(0)), *(unordered.parallel_for(COUNT, kernel, data, 0) for _ in range(3))]
+
+    def chain() -> None:
+        events.append(unordered.parallel_for(COUNT, kernel, data, 1, depends_on=events[-1]))
+
+    def join() -> None:
+        events.append(unordered.parallel_for(COUNT, kernel, data, 1, depends_on=events[-4:]))
+
+    assert [python_calls(work) for work in (chain, join) for _ in range(4)] == [0] * 8
+    unordered.wait()

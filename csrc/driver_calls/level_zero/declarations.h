@@ -99,6 +99,8 @@ static ze_result_t bindless_keep(bindless_stream_t *stream, uint32_t count, bind
 static int bindless_record(bindless_stream_t *stream, long long index, bindless_event_t **recorded);
 /* The same; takes the event that was recorded last, if no command has followed. */
 static int bindless_record_end(bindless_stream_t *stream, long long index, bindless_event_t **recorded);
+/* The same; writes the event's number, its address. */
+static int bindless_record_number(bindless_stream_t *stream, long long index, unsigned long long *number);
 /* Releases the events of complete commands. */
 static void bindless_sweep(bindless_stream_t *stream);
 /* Releases all events; the commands are complete. */

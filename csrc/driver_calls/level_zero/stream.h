@@ -118,6 +118,14 @@ static int bindless_record_end(bindless_stream_t *stream, long long index, bindl
     return 0;
 }
 
+static int bindless_record_number(bindless_stream_t *stream, long long index, unsigned long long *number)
+{
+    bindless_event_t *event = NULL;
+    int result = bindless_record_end(stream, index, &event);
+    *number = (unsigned long long)(uintptr_t)event;
+    return result;
+}
+
 /* Releases events from time to time. Marks the end of the submitted commands if no event does. */
 static void bindless_prune(bindless_stream_t *stream)
 {

@@ -44,7 +44,8 @@ class Lane:
 
     Alternatively each command stores its event at the address ``made``; the functions at ``query`` and ``let_go`` query
     and release it, and ``waits`` is the address of the wait list: a count and 8 events. The function at ``wait_for``,
-    with the argument ``asked``, queries the stream. A submission holds ``lock``, if there is one.
+    with the argument ``asked``, queries the stream. A submission holds ``lock``, if there is one. The function at
+    ``record_at`` makes the driver signal an event after all commands of the stream ``asked``.
     """
 
     pending: Any
@@ -61,6 +62,7 @@ class Lane:
     order: int
     order_after: int
     order_before: int
+    record_at: int
 
 class Event:
     """The event of a command; ``wait`` calls ``_wait_any`` unless the wait is short."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from operator import attrgetter
 from typing import Any, NoReturn
 
 from ...drivers import level_zero as driver
@@ -15,7 +14,6 @@ from .stream import Stream
 __all__ = ["address_of", "prepared"]
 
 ffi = driver.ffi
-
 
 
 def address_of(pointer: Any) -> int:

@@ -24,6 +24,8 @@ __all__ = ["Stream", "nothing"]
 lib, ffi = driver.lib, driver.ffi
 
 _NULL = ffi.NULL
+_RECORD = int(ffi.cast("uintptr_t", ffi.addressof(lib, "bindless_record_number")))
+_RELEASE = int(ffi.cast("uintptr_t", ffi.addressof(lib, "bindless_event_release")))
 
 
 def nothing(own: Any, signal: Any, count: int, waits: Any) -> int:
@@ -50,6 +52,7 @@ class Stream(RecordingStream[Event]):
         self.device = device
         self.native = ffi.new("bindless_stream_t *")
         self.native.pool = context.native.pools[False].native
+        self.asked, self.record_at, self.let_go = int(ffi.cast("uintptr_t", self.native)), _RECORD, _RELEASE
         self.waits = int(ffi.cast("uintptr_t", ffi.addressof(self.native, "waits")))
         self.lists = lists
 
@@ -283,5 +286,6 @@ class Stream(RecordingStream[Event]):
         return self.done >= self.submitted  # a finalizer can have submitted more meanwhile
 
     def _destroy(self) -> None:
+        self.record_at = 0
         lib.bindless_stream_clear(self.native)
         self.lists.close()
