@@ -15,7 +15,7 @@ static int settle(const Prepared *command, Lane *lane)
 {
     if (lane->pending == NULL || lane->pending == Py_None || Py_REFCNT(lane->pending) == 1)
         return DONE;
-    if (lane->made != 0 || ((PyObject *)Py_TYPE(lane->pending) == launch->mark_type &&
+    if (lane->made != 0 || ((PyObject *)Py_TYPE(lane->pending) == command->mark_type &&
                             record_mark(lane, (Mark *)lane->pending) == DONE)) { /* it has its event */
         Py_CLEAR(lane->pending);
         return DONE;

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..backends.contract import NativeQueue
 from ..backends.contract.prepared_command import PreparedCommand
 from ..backends.contract.prepared_image_call import ARRAYS
 from ..core._submission import ImageCalls, Openable, Prepared
@@ -72,9 +73,9 @@ class _Staging:
         self.places = {name: self.memory.address + offset for name, offset in offsets.items()}
 
 
-def _prepare(queue: Queue, call: ImageCall, arrays: dict[str, Any], staged: bool) -> _Preparation:
+def _prepare(queue: Queue, native: NativeQueue, call: ImageCall, arrays: dict[str, Any], staged: bool) -> _Preparation:
     """The command of a call, and its staging memory; None for those that do not exist."""
-    backend, native = queue._backend, queue._native
+    backend = queue._backend
     if staged and backend.host_calls is not None:
         return backend.host_calls.prepare_host_call(native, call), None
     if not staged:
@@ -123,7 +124,7 @@ def submit_prepared(
         whether the arrays are on the host and out of the device's reach.
     """
     stream = queue._stream
-    if not keep or stream.profiling or stream.closed or queue.context._unreached:
+    if not keep or stream.profiling or queue.context._unreached:
         return NotImplemented
     for field, value in zip(ARRAYS, arguments[_COORDS : _VALUES + 1]):
         if type(value) in NATIVE and arrays.get(field) is not value:
@@ -132,7 +133,9 @@ def submit_prepared(
     if type(values) is np.ndarray and values.dtype.fields is not None:
         return NotImplemented  # C code cannot read the flags of structured arrays
     with stream.lock:
-        command, staging = _prepare(queue, call, arrays, staged)
+        if stream.native is None or stream.closed:
+            return NotImplemented
+        command, staging = _prepare(queue, stream.native, call, arrays, staged)
     if command is None:
         return NotImplemented
     calls = stream.image_calls

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ...drivers import level_zero as driver
-from ...model.copy_region import CopyRegion, Endpoint, Extent, HostMemory, ImageMemory, UsmMemory
+from ...model.copy_region import CopyRegion, Extent, HostMemory, ImageMemory, UsmMemory
 from ...model.enums import Errc, ImageType
 from ...model.image_descriptor import ImageDescriptor
 from ..common.strided_memory import is_contiguous, pitches_of, start_of
@@ -28,6 +28,8 @@ lib, ffi = driver.lib, driver.ffi
 _NULL = ffi.NULL
 _append = lib.bindless_append_copy
 _SUBMIT = address_of(ffi.addressof(lib, "bindless_copy"))
+
+_PLACES = tuple(ffi.offsetof("bindless_copy_t", side, "place") for side in ("source", "destination"))
 
 _LARGE = 1 << 20
 
@@ -196,14 +198,6 @@ def copy_image(queue: Queue, region: CopyRegion, waits: Sequence[Event] = ()) ->
     return queue.run(commands[-1], plan.call, waits, region, first=first, copies=plan.is_large)
 
 
-def _places(end: Endpoint, start: int, descriptions: Sequence[int], side: str) -> tuple[tuple[int, ...], int]:
-    """Positions of the operand of a side, and the bytes that are added to it; none for memory of the device."""
-    if isinstance(end, UsmMemory):
-        return (), 0
-    offset = ffi.offsetof("bindless_copy_t", side, "place")
-    return tuple(map(offset.__add__, descriptions)), start - end.address if isinstance(end, HostMemory) else 0
-
-
 def prepare_copy(queue: Queue, region: CopyRegion) -> PreparedCopy | None:
     """Prepare a copy for repetition; see the contract. None for events with timestamps and for several commands."""
     if queue.profiling:
@@ -214,8 +208,10 @@ def prepare_copy(queue: Queue, region: CopyRegion) -> PreparedCopy | None:
     streams = (queue.copies,) if plan.is_large and queue.copies is not None else queue.ordered
     described = ffi.new("bindless_copy_t[]", plan.parts * len(streams))
     command = prepared(streams, _SUBMIT, described, (), (), plan.call, region, None)
-    source = _places(region.src, plan.starts[0], command.descriptions, "source")
-    destination = _places(region.dst, plan.starts[1], command.descriptions, "destination")
-    if plan.parts[0][1] == lib.BINDLESS_BETWEEN_IMAGES:  # The format of one image depends on the other.
-        source = destination = ((), 0)
-    return PreparedCopy(command, (source[0], destination[0]), (source[1], destination[1]))
+    between_images = plan.parts[0][1] == lib.BINDLESS_BETWEEN_IMAGES  # The format of one depends on the other.
+    places, offsets = [], []
+    for position, end, start in zip(_PLACES, (region.src, region.dst), plan.starts):
+        fixed = between_images or isinstance(end, UsmMemory)
+        places.append(() if fixed else tuple(map(position.__add__, command.descriptions)))
+        offsets.append(start - end.address if isinstance(end, HostMemory) else 0)
+    return PreparedCopy(command, (places[0], places[1]), (offsets[0], offsets[1]))

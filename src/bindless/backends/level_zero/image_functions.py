@@ -36,7 +36,10 @@ __all__ = ["image_call", "prepare_image_call"]
 def _kernel(context: Context, device: Device, name: str, format_word: int) -> Kernel:
     """A built-in kernel, compiled for a device and a format on first use."""
     native, key = context.native, (device, name, format_word)
-    return create_once(native.functions, native.loading, key, lambda: _load(context, device, name, format_word))
+    found = native.functions.get(key)
+    return found or create_once(
+        native.functions, native.loading, key, lambda: _load(context, device, name, format_word)
+    )
 
 
 def _load(context: Context, device: Device, name: str, format_word: int) -> Kernel:
@@ -70,5 +73,5 @@ def prepare_image_call(queue: Queue, call: ImageCall) -> PreparedCommand | None:
     if queue.profiling or not call.count:
         return None
     name, launch = _launch(queue, call, len(queue.ordered))
-    places, sizes = address_places(call, name, [place for place in launch.places if place is not None])
+    places, sizes = address_places(call, name, launch.places)
     return prepare(queue, launch, places, sizes)

@@ -69,7 +69,7 @@ class Launch:
                 data += kernel.bytes_of(at, value) if kernel.has_objects else value
         self._bytes = ffi.new("char[]", data)
         self._settings = ffi.new("bindless_setting_t[]", len(starts))
-        self.places: list[int | None] = []
+        self.places: list[Any] = []
         first = int(ffi.cast("uintptr_t", self._bytes))
         for setting, value, start in zip(self._settings, arguments, starts):
             if isinstance(value, int):
