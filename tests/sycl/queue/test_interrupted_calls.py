@@ -29,7 +29,7 @@ PATIENCE = 30.0
 
 
 # CPython prints and drops exceptions of destructors, of callbacks of the collector and of generators that are closed.
-UNRAISABLE = ("__del__", "_on_collection", "<genexpr>")
+UNRAISABLE = ("__del__", "_on_collection", "<genexpr>", "_instructions")
 
 
 class Interrupt(KeyboardInterrupt):

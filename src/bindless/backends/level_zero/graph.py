@@ -75,12 +75,13 @@ def record_graph(queue: Queue, commands: Sequence[Callable[[Sequence[Event]], Ev
 @contextlib.contextmanager
 def _recording(stream: Stream, recording: Lists) -> Iterator[None]:
     """Record the commands of a stream during the block."""
-    lists, stream.lists = stream.lists, recording
+    lists = stream.lists
+    stream.lists, stream.native.lists = recording, recording.native
     try:
         yield
     finally:
         with stream.lock:
-            stream.lists = lists
+            stream.lists, stream.native.lists = lists, lists.native
             stream.pending = None  # nothing was submitted
             stream.done = stream.submitted
 

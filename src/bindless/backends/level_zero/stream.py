@@ -42,6 +42,8 @@ class Stream(RecordingStream[Event]):
         context of the stream.
     device
         device of the stream.
+    lists
+        submission of the commands; ``native`` refers to it too.
     native
         bindless_stream_t.
     """
@@ -54,16 +56,7 @@ class Stream(RecordingStream[Event]):
         self.native.pool = context.native.pools[False].native
         self.asked, self.record_at, self.let_go = int(ffi.cast("uintptr_t", self.native)), _RECORD, _RELEASE
         self.waits = int(ffi.cast("uintptr_t", ffi.addressof(self.native, "waits")))
-        self.lists = lists
-
-    @property
-    def lists(self) -> Lists:
-        """The submission of the commands."""
-        return self._lists
-
-    @lists.setter
-    def lists(self, lists: Lists) -> None:
-        self._lists, self.native.lists = lists, lists.native
+        self.lists, self.native.lists = lists, lists.native
 
     # ------------------------------------------------------------------ commands
 
