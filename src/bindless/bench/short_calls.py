@@ -163,7 +163,9 @@ def _driver_calls(queue: Queue, call: ImageCall) -> tuple[dict[str, Work], dict[
 
     def run_and_wait(kept: object = command) -> None:
         run()
-        while poll(asked, 1 << 20):
+        if not poll:  # the driver has no query of a stream
+            queue._backend.wait_event(queue._backend.barrier(queue._native))
+        while poll and poll(asked, 1 << 20):
             pass
 
     return {"the driver's call": run}, {"the driver's call and wait": run_and_wait}
