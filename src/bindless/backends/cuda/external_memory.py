@@ -10,7 +10,6 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, NoReturn
 
 from ...drivers import cuda as driver
@@ -317,7 +316,5 @@ def prepare_semaphore(queue: Queue, semaphore: Semaphore, wait: bool) -> Prepare
         refuse_in_fork()
         fail(result, call, f"value {slot[0]}")
 
-    command = prepared_command(
-        queue, name, "bindless_semaphore_t", (semaphore.handle, slot), refused, (slot, semaphore)
-    )
-    return None if command is None else replace(command, places=(address_of(slot),), sizes=(8,))
+    fields, places = (semaphore.handle, slot), (address_of(slot),)
+    return prepared_command(queue, name, "bindless_semaphore_t", fields, refused, (slot, semaphore), places, (8,))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ... import kernels
 from ...model.enums import ImageType
@@ -112,7 +111,4 @@ def prepare_image_call(queue: Queue, call: ImageCall) -> PreparedCommand | None:
     if not (call.count and queue.prepares):
         return None
     name, launch = launch_of_call(queue, call)
-    command = prepare(queue, launch)
-    assert command is not None
-    places, sizes = address_places(call, name, list(map(address_of, launch.pointers)))
-    return replace(command, places=places, sizes=sizes)
+    return prepare(queue, launch, *address_places(call, name, list(map(address_of, launch.pointers))))

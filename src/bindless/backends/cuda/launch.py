@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple, NoReturn
 
 from ...drivers import cuda as driver
@@ -66,7 +64,11 @@ def packed_launch(kernel: Kernel, shape: Shape, sizes: Sequence[int], packed: by
     """A launch with packed arguments of the given sizes."""
     storage = ffi.new("char[]", len(packed) + 1)
     ffi.memmove(storage, packed, len(packed))
-    pointers = ffi.new("void *[]", [storage + end - size for size, end in zip(sizes, itertools.accumulate(sizes))])
+    pointers = ffi.new("void *[]", len(sizes))
+    at = storage
+    for index, size in enumerate(sizes):
+        pointers[index] = at
+        at += size
     return Launch(kernel, shape, shared, storage, pointers)
 
 
@@ -143,20 +145,20 @@ def prepare_launch(
     if kernel.sizes and not arguments:
         return None
     launch = launch_of(queue, kernel, global_size, local_size, arguments)
-    command = prepare(queue, launch)
-    if command is None:
-        return None
-    places: tuple[int | None, ...] = tuple([int(ffi.cast("uintptr_t", pointer)) for pointer in launch.pointers])
-    if len(places) != len(arguments):  # Local memory is not a parameter.
-        values = iter(places)
-        places = tuple([next(values) if isinstance(given, bytes) else None for given in arguments])
-    return replace(
-        command,
-        places=places,
-        sizes=tuple([len(given) if isinstance(given, bytes) else 0 for given in arguments]),
-    )
+    places: list[int | None] = []
+    sizes: list[int] = []
+    listed, at = len(launch.pointers) == len(arguments), 0  # Otherwise local memory is not a parameter.
+    for given in arguments:
+        is_value = isinstance(given, bytes)
+        places.append(int(ffi.cast("uintptr_t", launch.pointers[at])) if listed or is_value else None)
+        sizes.append(len(given) if isinstance(given, bytes) else 0)
+        at += listed or is_value
+    return prepare(queue, launch, tuple(places), tuple(sizes))
 
 
-def prepare(queue: Queue, launch: Launch) -> PreparedCommand | None:
-    """Prepare a launch for repetition with the same arguments; None if the queue prepares no commands."""
-    return prepared_command(queue, "bindless_launch", "bindless_launch_t", launch.members, launch.refused, launch)
+def prepare(
+    queue: Queue, launch: Launch, places: tuple[int | None, ...] = (), sizes: tuple[int, ...] = ()
+) -> PreparedCommand | None:
+    """Prepare a launch for repetition; None if the queue prepares no commands."""
+    fields, struct = launch.members, "bindless_launch_t"
+    return prepared_command(queue, "bindless_launch", struct, fields, launch.refused, launch, places, sizes)

@@ -130,13 +130,13 @@ def prepare_host_call(queue: Queue, call: ImageCall) -> PreparedCommand | None:
     if planned is None:
         return None
     _, launch, table, places, buffer = planned
-    command = prepared_command(
+    return prepared_command(
         queue,
         "bindless_mapped_call",
         "bindless_mapped_call_t",
         lambda *lane: ((*lane, *launch.members), ffi.cast("int *", buffer.address), len(table), table),
         launch.refused,
         (launch, table, buffer),
+        places,
+        tuple([8 if place else 0 for place in places]),
     )
-    assert command is not None
-    return replace(command, places=places, sizes=tuple(8 if place else 0 for place in places))

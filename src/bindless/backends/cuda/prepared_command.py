@@ -31,6 +31,8 @@ def prepared_command(
     fields: tuple[Any, ...] | Callable[[Any, Any], tuple[Any, ...]],
     refused: Callable[[int], NoReturn],
     keep: object = None,
+    places: tuple[int | None, ...] = (),
+    sizes: tuple[int, ...] = (),
 ) -> PreparedCommand | None:
     """The command that a C function submits; None if the queue prepares no commands.
 
@@ -46,16 +48,19 @@ def prepared_command(
         raises the error of a result.
     keep
         objects that own the memory behind the struct's pointers.
+    places, sizes
+        those of the command.
     """
     if not queue.prepares:
         return None
     context, pointer = queue.primary.handle, f"{struct} *"
-    if isinstance(fields, tuple):
-        structs = [ffi.new(pointer, (context, lane.handle, *fields)) for lane in queue.ordered]
-    else:
-        structs = [ffi.new(pointer, fields(context, lane.handle)) for lane in queue.ordered]
+    structs: list[Any] = []
+    descriptions: tuple[int, ...] = ()
+    for lane in queue.ordered:
+        own = context, lane.handle
+        structs.append(ffi.new(pointer, (*own, *fields) if isinstance(fields, tuple) else fields(*own)))
+        descriptions += (int(ffi.cast("uintptr_t", structs[-1])),)
     submit, mark = int(ffi.cast("uintptr_t", ffi.addressof(lib, name))), Event
-    descriptions = tuple([int(ffi.cast("uintptr_t", one)) for one in structs])
     (first, *_) = queue.ordered
     if isinstance(first, AdoptedStream):
         recorded = ffi.new("bindless_recorded_t *", (submit, descriptions[0], first.recorder))
@@ -65,8 +70,8 @@ def prepared_command(
         descriptions=descriptions,
         lanes=queue.ordered,
         mark=mark,
-        places=(),
-        sizes=(),
+        places=places,
+        sizes=sizes,
         settle=Stream.prepare,
         refused=refused,
         keep=(structs, keep),
