@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,20 @@ def test_a_loop_that_overwrites_its_array(
             np.testing.assert_array_equal(image.numpy(), given[-1])
             for out, expected in zip(outs, given):
                 np.testing.assert_array_equal(out.numpy(), expected)
+
+
+def test_pictures_of_several_threads_in_pinned_memory(rng: np.random.Generator, device: bl.Device) -> None:
+    pixels = rng.integers(0, 256, (700, 800, 3)).astype(np.uint8)
+    with bl.Queue(device, in_order=True) as own, bl.Image(pixels, filtering="nearest", queue=own) as image:
+        outs = [bl.usm_empty(pixels.shape, np.uint8, own, kind="host") for _ in range(8)]
+
+        def draw(number: int) -> None:
+            image.warp([[1, 0, number], [0, 1, 0]], (700, 800), out=outs[number])
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(draw, range(8)))
+        for number, out in enumerate(outs):
+            np.testing.assert_array_equal(out.numpy()[:, : 800 - number], pixels[:, number:])
 
 
 def test_pixels_on_the_device(rng: np.random.Generator, queue: bl.Queue) -> None:

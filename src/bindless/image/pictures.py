@@ -251,9 +251,14 @@ def _followed(
     gradients: bool,
 ) -> Any:
     """A map that the device follows, as the result that the caller gets; see ``_map``."""
-    values = result.in_usm() if _goes_to_device(image, result) else result.on_host()
-    after = _map(image, reader, matrix, sizes, values, gradients=gradients)
-    return result.given(values, after, image._library)
+    if not _goes_to_device(image, result):
+        host = result.on_host()
+        _map(image, reader, matrix, sizes, host, gradients=gradients)
+        return result.given(host, library=image._library)
+    with image._store._lock:  # another thread's picture would overwrite this one in the memory that is kept
+        values = result.in_usm()
+        after = _map(image, reader, matrix, sizes, values, gradients=gradients)
+        return result.given(values, after, image._library)
 
 
 def _map(
