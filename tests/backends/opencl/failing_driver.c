@@ -12,9 +12,14 @@ enum { DEVICE_NOT_FOUND = -1, EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST = -14, E
 static int lost; /* what every call gives that needs the device; 0 while it is there */
 static int absent;
 
+static int calls_left, failure;
 static unsigned releases; /* number of calls of clReleaseEvent */
 
 void lose(int result) { lost = result; }
+/* The call of this number from now on, among those that need the device, fails once; 0: none. */
+void fail_call(int number, int result) { calls_left = number, failure = result; }
+int calls_until_failure(void) { return calls_left; }
+static int failed(void) { return lost ? lost : calls_left > 0 && --calls_left == 0 ? failure : 0; }
 unsigned event_releases(void) { return releases; }
 void have_no_device(void) { absent = 1; }
 
@@ -22,7 +27,8 @@ void have_no_device(void) { absent = 1; }
 #define NEEDS_DEVICE(name, parameters, arguments)                                                                      \
     int name parameters                                                                                                \
     {                                                                                                                  \
-        return lost ? lost : NEXT(name) arguments;                                                                     \
+        int result = failed();                                                                                         \
+        return result ? result : NEXT(name) arguments;                                                                 \
     }
 #define MAKES(name, parameters, arguments)                                                                             \
     handle name parameters                                                                                             \
@@ -54,6 +60,15 @@ NEEDS_DEVICE(clEnqueueWriteImage,
              (handle queue, handle image, unsigned blocking, const size_t *origin, const size_t *region, size_t row,
               size_t slice, const void *from, WAITS),
              (queue, image, blocking, origin, region, row, slice, from, WAITED))
+NEEDS_DEVICE(clEnqueueReadImage,
+             (handle queue, handle image, unsigned blocking, const size_t *origin, const size_t *region, size_t row,
+              size_t slice, void *to, WAITS),
+             (queue, image, blocking, origin, region, row, slice, to, WAITED))
+NEEDS_DEVICE(clSetKernelArg, (handle kernel, unsigned index, size_t size, const void *value),
+             (kernel, index, size, value))
+NEEDS_DEVICE(clSetKernelArgSVMPointer, (handle kernel, unsigned index, const void *value), (kernel, index, value))
+NEEDS_DEVICE(clSetKernelExecInfo, (handle kernel, unsigned name, size_t size, const void *value),
+             (kernel, name, size, value))
 NEEDS_DEVICE(clBuildProgram,
              (handle program, unsigned devices, const handle *list, const char *options, void *notify, void *data),
              (program, devices, list, options, notify, data))

@@ -267,9 +267,10 @@ def test_prepared_device_functions(queue: bl.Queue) -> None:
 # ---------------------------------------------------------------------- failures
 
 
-@pytest.mark.parametrize("command", ["launch", "copy"])
-def test_a_refused_command_leaves_nothing_behind(cl: bl.Device, failing: Any, command: str) -> None:
-    """Each driver call of a repeated command fails once: the error is raised, and the next command succeeds."""
+@pytest.mark.parametrize("command", ["launch", "copy", "fetch"])
+def test_a_failure_at_each_driver_call(cl: bl.Device, failing: Any, command: str) -> None:
+    """Each driver call of a command fails once, at first submissions and at repeated ones: the error is raised at
+    submission, nothing was submitted, and the same call then succeeds."""
     found = run(
         failing,
         f"""
@@ -278,31 +279,56 @@ def test_a_refused_command_leaves_nothing_behind(cl: bl.Device, failing: Any, co
         device = bl.get_devices("opencl:*:*")[{bl.get_devices("opencl:*:*").index(cl)}]
         queue = bl.Queue(device, in_order=True)
         kernel = bl.load_kernel_bundle({ADD!r}, queue).get_kernel("add")
-        data = bl.usm_empty(4, "i4", queue)
+        data, expected = bl.usm_empty(4, "i4", queue), 0
         queue.memset(data, 0).wait()
-        image = bl.ImageMem(bl.ImageDescriptor(4, 4, num_channels=4, channel_type="fp32"), queue)
-        pixels = np.ones((4, 4, 4), "f4")
+        desc = bl.ImageDescriptor(4, 4, num_channels=4, channel_type="fp32")
+        image = bl.ImageMem(desc, queue)
+        handle = bl.create_image(image, desc, queue)
+        coords = bl.usm_empty((9, 2), "i4", queue).copy_from(np.full((9, 2), 3, "i4"))
+        values, pixels = bl.usm_empty((9, 4), "f4", queue), np.zeros((4, 4, 4), "f4")
+        back = np.zeros_like(pixels)
+        queue.ext_oneapi_copy(pixels, image).wait()
 
-        def submit():
+        def submit(number):
             if {command!r} == "launch":
-                return queue.parallel_for(1, kernel, data, 1, 0)
-            return queue.ext_oneapi_copy(pixels, image)
+                return queue.parallel_for(1, kernel, data, number, 0)
+            if {command!r} == "copy":
+                pixels[:] = number
+                return queue.ext_oneapi_copy(pixels, image)
+            return bl.fetch_image(queue, handle, coords, out=values)
 
-        for _ in range(4):
-            submit().wait()
-        for _ in range(3):
-            library.lose(-5)  # CL_OUT_OF_RESOURCES
-            try:
-                submit()
-            except bl.Error as error:
-                print(error.native_name)
-            library.lose(0)
-            submit().wait()
+        failures = 0
+        for round in range(3):
+            call = 0
+            while True:
+                call += 1
+                library.fail_call(call, -5)  # CL_OUT_OF_RESOURCES
+                try:
+                    submit(100).wait()
+                    expected += 100
+                except bl.Error as error:
+                    assert error.native_name == "CL_OUT_OF_RESOURCES", error
+                    failures += 1
+                done = library.calls_until_failure() > 0
+                library.fail_call(0, 0)
+                submit(call).wait()
+                expected += call
+                if done:
+                    break
+                other = bl.usm_empty(100, "i4", queue)  # kernels list and set their memory again
+                other.close()
         queue.wait()
-        print(data.numpy()[0] if {command!r} == "launch" else pixels.sum())
+        if {command!r} == "launch":
+            assert data.numpy()[0] == expected
+        elif {command!r} == "copy":
+            queue.ext_oneapi_copy(image, back).wait()
+            assert (back == call).all()
+        else:
+            assert (values.numpy() == pixels[3, 3]).all()
+        print(failures >= 3)
         """,
     )
-    assert found == 3 * ["CL_OUT_OF_RESOURCES"] + (["7"] if command == "launch" else ["64.0"])
+    assert found == ["True"]
 
 
 def test_events_end_with_their_last_reference(queue: bl.Queue) -> None:
