@@ -138,6 +138,8 @@ static cl_int bindless_enqueue(bindless_kernel_t *kernel, cl_command_queue queue
                                const cl_event *waits, cl_event *event);
 static cl_int bindless_enqueue_copy(const bindless_copy_t *copy, cl_command_queue queue, cl_uint count,
                                     const cl_event *waits, cl_event *event);
+/* Adds the driver objects of the arguments to the kernel's cache. */
+static void bindless_find_objects(bindless_kernel_t *kernel, const char *values, const bindless_settings_t *settings);
 static void *bindless_allocate_shared_virtual(bindless_context_t *context, cl_svm_mem_flags flags, size_t size,
                                               cl_uint alignment);
 static void bindless_free_shared_virtual(bindless_context_t *context, void *memory);
@@ -151,6 +153,9 @@ static uint64_t bindless_note(bindless_queue_t *queue, cl_event event);
 static int bindless_event_release(void *event);
 static int bindless_event_query(const void *event);
 static int bindless_queue_wait(const void *queue, int questions);
+/* Copies events with references; bindless_release_events releases those of an array that ends with NULL. */
+static void bindless_hold_events(cl_uint count, const cl_event *events, cl_event *held);
+static void bindless_release_events(void *events);
 static cl_uint bindless_poll(cl_uint count, cl_event *events, uint64_t nanoseconds);
 static cl_uint bindless_events_pending(bindless_queue_t *queue, cl_event *pending, cl_uint most);
 static cl_uint bindless_events_failed(bindless_queue_t *queue, cl_event *failed, cl_uint most);

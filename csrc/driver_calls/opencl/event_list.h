@@ -44,6 +44,26 @@ static cl_int bindless_ask_event(cl_event event)
     return result == CL_SUCCESS ? status : result;
 }
 
+static int bindless_event_release(void *event)
+{
+    return bindless_in_child ? CL_SUCCESS : clReleaseEvent((cl_event)event);
+}
+
+static void bindless_hold_events(cl_uint count, const cl_event *events, cl_event *held)
+{
+    for (cl_uint i = 0; i < count; i++) {
+        clRetainEvent(events[i]);
+        held[i] = events[i];
+    }
+}
+
+static void bindless_release_events(void *events)
+{
+    for (cl_event *event = events; *event != NULL; event++) {
+        (void)bindless_event_release(*event);
+    }
+}
+
 /* Queries events until all commands have ended, or a time has passed. Returns the number of incomplete ones, which
    then come first. */
 static cl_uint bindless_poll(cl_uint count, cl_event *events, uint64_t nanoseconds)
@@ -59,11 +79,6 @@ static cl_uint bindless_poll(cl_uint count, cl_event *events, uint64_t nanosecon
         count = left;
     } while (count > 0 && blr_clock_now() < end);
     return count;
-}
-
-static int bindless_event_release(void *event)
-{
-    return bindless_in_child ? CL_SUCCESS : clReleaseEvent((cl_event)event);
 }
 
 /* Returns 0 for a complete command, INT32_MIN while it is incomplete, else the error of the command. */

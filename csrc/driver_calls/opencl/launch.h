@@ -39,14 +39,28 @@ static bindless_object_t *bindless_object_row(bindless_kernel_t *kernel, cl_uint
     return &kernel->objects[(2 * number + index) % BINDLESS_OBJECTS];
 }
 
-static void bindless_remember_object(bindless_kernel_t *kernel, cl_uint index, const char *value, const void *object)
+/* Adds the driver objects that Python found to the cache; the lock is held. */
+static void bindless_remember(bindless_kernel_t *kernel, const char *values, const bindless_settings_t *settings)
 {
-    bindless_object_t row = {0, kernel->context->generation, index, 1, NULL};
-    memcpy(&row.number, value, sizeof row.number);
-    if (object != NULL) {
-        memcpy(&row.object, object, sizeof row.object);
+    for (cl_uint i = 0; i < kernel->count; i++) {
+        const bindless_argument_t *argument = &kernel->arguments[i];
+        const void *object = settings->rows[i].value;
+        if (bindless_is_object(kernel, argument, values + argument->offset)) {
+            bindless_object_t row = {0, settings->generation, i, 1, NULL};
+            memcpy(&row.number, values + argument->offset, sizeof row.number);
+            if (object != NULL) {
+                memcpy(&row.object, object, sizeof row.object);
+            }
+            *bindless_object_row(kernel, i, row.number) = row;
+        }
     }
-    *bindless_object_row(kernel, index, row.number) = row;
+}
+
+static void bindless_find_objects(bindless_kernel_t *kernel, const char *values, const bindless_settings_t *settings)
+{
+    blr_mutex_lock(&kernel->lock->mutex);
+    bindless_remember(kernel, values, settings);
+    blr_mutex_unlock(&kernel->lock->mutex);
 }
 
 /* Returns the address of the driver object that Python found for a number; NULL where it has to find it. */
@@ -104,12 +118,9 @@ static cl_int bindless_set_all(bindless_kernel_t *kernel, const char *values, co
         if (result != CL_SUCCESS) {
             return result;
         }
-        const bindless_argument_t *argument = values == NULL ? NULL : &kernel->arguments[i];
-        if (argument != NULL && bindless_is_object(kernel, argument, values + argument->offset)) {
-            bindless_remember_object(kernel, i, values + argument->offset, row->value);
-        }
     }
     if (values != NULL) {
+        bindless_remember(kernel, values, settings);
         memcpy(kernel->values, values, kernel->size);
         kernel->known = 1;
         kernel->generation = settings->generation;

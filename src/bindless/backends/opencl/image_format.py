@@ -68,7 +68,8 @@ def kind_of(desc: ImageDescriptor) -> int:
 
 def native_type_of(desc: ImageDescriptor) -> str:
     """OpenCL C's name of the image type, such as image2d_t."""
-    return _kind(desc)[1]
+    found = _KINDS.get((desc.type, desc.dimensions)) or _kind(desc)
+    return found[1]
 
 
 def _kind(desc: ImageDescriptor) -> tuple[int, str]:

@@ -59,10 +59,14 @@ def _load(context: Context, device: Device, name: str) -> Kernel:
 def _plan(queue: Queue, call: ImageCall) -> tuple[Kernel, Any, str, tuple[bytes, ...]]:
     """Kernel, shape, name and arguments of a call; the shape is None for no items."""
     name = kernel_name(call, "opencl")
-    kernel = _kernel(queue.context, queue.device, name)
+    context, device = queue.context, queue.device
+    kernel = context.functions.get((device, name)) or _kernel(context, device, name)
     items = blocks_of(call) * BLOCK
-    # Kernels take groups of any size: a driver whose own are smaller chooses.
-    shape = kernel.shape((items,), (BLOCK,) if kernel.max_group >= BLOCK else None) if items else None
+    if items:  # Kernels take groups of any size: a driver whose own are smaller chooses.
+        sizes = (items,), (BLOCK,) if kernel.max_group >= BLOCK else None
+        shape = kernel.shapes.get(sizes) or kernel.shape(*sizes)
+    else:
+        shape = None
     return kernel, shape, name, values_of(call, name, format_of(call))
 
 

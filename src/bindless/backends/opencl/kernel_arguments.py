@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Sequence
 from typing import Any
@@ -18,6 +19,8 @@ __all__ = ["Arguments"]
 lib, ffi = driver.lib, driver.ffi
 
 _NULL = ffi.NULL
+_new_settings = functools.partial(ffi.new, ffi.typeof("bindless_settings_t *"))
+_new_rows = functools.partial(ffi.new, ffi.typeof("bindless_setting_t[]"))
 _VALUE = lib.BINDLESS_VALUE
 _POINTER_SIZE = 8
 
@@ -42,6 +45,8 @@ class Arguments:
         whether bytes describe them: no local memory, and no argument of unknown kind.
     begins
         offset of each argument in these bytes.
+    objects
+        those that are numbers for driver objects: source, kind and index of each.
     """
 
     def __init__(
@@ -75,6 +80,7 @@ class Arguments:
         self.described.listed = indirect and means is memory_svm
         self.described.numbers = memory_buffers.NUMBERS.start
         self.begins: tuple[int, ...] = ()
+        self.objects: tuple[tuple[int, str, int], ...] = ()
         self.direct = self._describe()
 
     def _describe(self) -> bool:
@@ -88,6 +94,7 @@ class Arguments:
         rows = [(kinds[part.kind], begins[part.source], arguments[part.source].size) for part in parts]
         listed, values = ffi.new("bindless_argument_t[]", rows), ffi.new("char[]", size + 1)
         self.begins = tuple(begins)
+        self.objects = tuple(row for row, (kind, _, _) in zip(self._plan, rows) if kind == other)
         self._kept += [listed, values]
         described = self.described
         described.count, described.arguments, described.size, described.values = len(rows), listed, size, values
@@ -105,6 +112,18 @@ class Arguments:
         settings.generation, settings.count, settings.rows = generation, len(rows), listed
         found = self._last = values, settings, (rows, listed)
         return found
+
+    def find_objects(self, arguments: Sequence[bytes | int], values: Any) -> None:
+        """Give C the driver objects of packed arguments."""
+        settings, rows = _new_settings(), _new_rows(len(self._plan))
+        settings.generation, settings.count, settings.rows = self._context.state.generation, len(self._plan), rows
+        kept = []
+        for source, kind, index in self.objects:
+            number = int.from_bytes(arguments[source], "little")  # type: ignore[arg-type]
+            row = self._pointer(number) if kind == "pointer" else self._image(index, source, kind, number)
+            kept.append(row)
+            rows[index] = row
+        lib.bindless_find_objects(self.described, values, settings)
 
     def _found(self, index: int, source: int, kind: str, value: bytes | int) -> _Row:
         if isinstance(value, int):
@@ -135,7 +154,8 @@ class Arguments:
                 backend="opencl",
             )
         part = self._signature.natives[index]
-        view.require(part.type, source, self._name)
+        if kind == "image":
+            view.require(part.type, source, self._name)
         if part.writes and view.sampler is not None:
             raise InvalidError(
                 f"argument {source} of kernel {self._name!r}: {handle:#x} is a sampled image, and the kernel writes "

@@ -152,8 +152,10 @@ def prepare_shape(queue: Queue, kernel: Kernel, shape: Any, arguments: Sequence[
     packed = kernel.packed(arguments)
     if queue.profiling or queue.handle is None or packed is None or not kernel.set.direct:
         return None
-    members = queue.state, kernel.set.described, shape, ffi.new("char[]", packed)
-    first = address_of(members[-1])
+    values = ffi.new("char[]", packed)
+    if kernel.set.objects:
+        kernel.set.find_objects(arguments, values)
+    members, first = (queue.state, kernel.set.described, shape, values), address_of(values)
     return repeated(
         queue,
         _SUBMIT,

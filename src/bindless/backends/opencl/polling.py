@@ -15,9 +15,8 @@ from typing import Any
 
 from ...drivers import opencl as driver
 from .errors import SUCCESS
-from .fork_guard import in_fork
 
-__all__ = ["Handles", "status_of", "wait_for"]
+__all__ = ["new_events", "status_of", "wait_for"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -29,7 +28,7 @@ _ask = lib.clGetEventInfo
 _new_status = functools.partial(ffi.new, ffi.typeof("cl_int *"))
 _new_array = functools.partial(ffi.new, ffi.typeof("cl_event[]"))
 
-_jobs: queues.SimpleQueue[tuple[Sequence[Any], threading.Event]] = queues.SimpleQueue()
+_jobs: queues.SimpleQueue[tuple[int, Any, threading.Event]] = queues.SimpleQueue()
 _idle: queues.SimpleQueue[None] = queues.SimpleQueue()  # One item per thread; a finalizer may take one at any moment.
 
 
@@ -44,18 +43,18 @@ def status_of(handle: Any) -> int:
 
 def _serve() -> None:
     while True:
-        handles, done = _jobs.get()
+        count, events, done = _jobs.get()
         try:
-            _wait_in_driver(handles)
+            lib.clWaitForEvents(count, events)  # The caller queries the events for failures afterwards.
         finally:
             done.set()
-            del handles, done
+            del events, done
             _idle.put(None)
 
 
-def _wait_in_driver(handles: Sequence[Any]) -> None:
-    """Wait in the driver; the caller queries the events for failures afterwards."""
-    lib.clWaitForEvents(len(handles), _new_array(handles))
+def new_events(most: int) -> Any:
+    """An array of cl_events, which releases those that C writes into it; signals do not interrupt that."""
+    return ffi.gc(_new_array(most + 1), lib.bindless_release_events)
 
 
 def wait_for(handles: Sequence[Any]) -> None:
@@ -68,22 +67,12 @@ def wait_for(handles: Sequence[Any]) -> None:
     if not interruptible:
         lib.clWaitForEvents(left, events)
         return
-    waited = Handles(events[0:left])
-    for handle in waited:  # The other thread continues if this one is interrupted.
-        lib.clRetainEvent(handle)
+    held = new_events(left)  # The other thread continues if this one is interrupted.
+    lib.bindless_hold_events(left, events, held)
     done = threading.Event()
     try:
         _idle.get_nowait()
     except queues.Empty:
         threading.Thread(target=_serve, name="bindless OpenCL wait", daemon=True).start()
-    _jobs.put((waited, done))
+    _jobs.put((left, held, done))
     done.wait()
-
-
-class Handles(list[Any]):
-    """cl_events with their own references."""
-
-    def __del__(self) -> None:
-        if not in_fork():
-            for handle in self:
-                lib.clReleaseEvent(handle)

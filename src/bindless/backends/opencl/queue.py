@@ -14,7 +14,7 @@ from .device import Device
 from .errors import SUCCESS, fail, made, release
 from .event import QUERY, RELEASE, Event, address_of, array_of, failure_of
 from .fork_guard import in_fork, refuse_in_fork
-from .polling import Handles, status_of, wait_for
+from .polling import new_events, status_of, wait_for
 
 __all__ = ["Command", "Queue"]
 
@@ -196,15 +196,18 @@ class Queue(Lane):
     def _settle(self) -> None:
         """Wait until the work submitted here is complete."""
         most = self.state.count
-        found = ffi.new("cl_event[]", most)
+        found = new_events(most)
         count = min(most, lib.bindless_events_pending(self.state, found, most))
-        wait_for(Handles(found[0:count]))
+        wait_for(ffi.unpack(found, count))
 
     def _raise_failures(self) -> None:
         told: list[Error] = []
-        found = ffi.new("cl_event[]", _MOST_FAILURES)
-        while count := lib.bindless_events_failed(self.state, found, _MOST_FAILURES):
-            told += [failure_of(handle, status_of(handle)) for handle in Handles(found[0:count])]
+        while True:
+            found = new_events(_MOST_FAILURES)
+            count = lib.bindless_events_failed(self.state, found, _MOST_FAILURES)
+            if not count:
+                break
+            told += [failure_of(handle, status_of(handle)) for handle in ffi.unpack(found, count)]
         if len(told) == 1:
             raise told[0]
         if told:
