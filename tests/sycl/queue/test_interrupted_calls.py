@@ -190,9 +190,10 @@ def test_an_interrupt_at_any_entry_leaves_the_queue_able_to_end(
 ) -> None:
     if operation is graph and not in_order:
         pytest.skip("a graph is recorded from a queue that is in order")
-    place = Place(device, file, in_order)
-    total = interrupted(operation, place, 0).count
-    place.check()
+    for _ in range(2):  # the first run makes what later ones find
+        place = Place(device, file, in_order)
+        total = interrupted(operation, place, 0).count
+        place.check()
     step = -(-total // MOST)
     done = 0
     for at in range(1, total + 1, step):
