@@ -13,7 +13,7 @@ from ...submission.event import Event
 from ..device.handle_owner import HandleOwner
 from ..device.native_stream import order_libraries_after
 from ..usm.array_import import foreign_arguments
-from .arguments import memory_of, no_groups, pack_arguments, with_images
+from .arguments import PACKERS, memory_of, no_groups, pack_arguments, with_images
 from .kernel import Kernel
 from .offset_launch import has_offset, launch_operation
 from .prepared_launch import submit_prepared
@@ -43,12 +43,12 @@ def submit_launch(
         As of ``Queue.parallel_for``.
     """
     here, sizes = _plan_range(queue, index_space, kernel)
+    others = not PACKERS.keys() >= set(map(type, arguments))  # other libraries' arrays, perhaps
     stream, offset = queue._stream, type(index_space) is NdRange and has_offset(index_space)
     if stream.prepares and not offset and 0 not in sizes[0]:
         event = submit_prepared(queue, index_space, kernel, here, sizes, arguments, depends_on)
         if event is not None:
-            order_libraries_after(queue, arguments, event)
-            return event
+            return _ordered(queue, arguments, event) if others else event
     packed, taken = _pack(queue, index_space, here, arguments)
     if 0 in sizes[0]:
         return queue._nothing(depends_on)
@@ -57,9 +57,14 @@ def submit_launch(
     else:
         launch, native = queue._backend.launch, here._native
         operation = lambda waits: launch(stream.live, native, *sizes, packed, waits)  # noqa: E731
-    submitted = stream.submit(operation, depends_on, (here._bundle, *memory_of(taken)))
-    order_libraries_after(queue, arguments, submitted)
-    return submitted
+    event = stream.submit(operation, depends_on, (here._bundle, *memory_of(taken)))
+    return _ordered(queue, arguments, event) if others else event
+
+
+def _ordered(queue: Queue, arguments: tuple[object, ...], event: Event) -> Event:
+    """The event, after which the later work of other libraries with arrays among the arguments comes."""
+    order_libraries_after(queue, arguments, event)
+    return event
 
 
 def plan_launch(
