@@ -96,7 +96,10 @@ def launch_of(
         raise InvalidError(
             f"kernel {kernel.name!r} was loaded for {kernel.device!r}, the queue is of {queue.device!r}", backend="cuda"
         )
-    values, shared = kernel.arguments(arguments)
+    values: Sequence[bytes] = arguments  # type: ignore[assignment]
+    shared = 0
+    if int in map(type, arguments):
+        values, shared = kernel.arguments(arguments)
     sizes = tuple(map(len, values))
     if kernel.sizes is not None and sizes != kernel.sizes:
         raise InvalidError(

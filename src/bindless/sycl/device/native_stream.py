@@ -113,7 +113,7 @@ def order_libraries_after(queue: QueueBase, values: Iterable[object], event: Eve
     """
     if not queue._backend.traits.orders_streams:
         return
-    streams = {stream_of_foreign(value) for value in values if has_exchange_functions(value)}
-    for stream in streams - {None}:
-        assert stream is not None
+    for stream in set(map(stream_of_foreign, filter(has_exchange_functions, values))):
+        if stream is None:
+            continue
         place_stream_after(queue.context, queue.device, stream, (event,))
