@@ -12,6 +12,7 @@ import pytest
 
 import bindless as bl
 from tests.support.error_checks import raises
+from tests.support.python_calls import python_calls
 
 
 @pytest.fixture
@@ -123,6 +124,17 @@ def test_memory_lives_until_the_last_repetition_has_ended(fake: Any, queue: Any,
     queue.wait()
     gc.collect()
     assert seen() is None
+
+
+def test_a_graph_repeats_launches_without_arguments(fake: Any, queue: Any, kernel: Any) -> None:
+    """A bound launch without arguments has the length 0, and is a step like any other."""
+    graph = bl.CommandGraph(queue)
+    for _ in range(3):
+        graph.parallel_for(1, kernel.bundle.get_kernel("empty"))
+    graph.finalize()().wait()
+    calls = python_calls(graph)
+    assert len(launches(fake)) == 6
+    assert "submission/command_stream.py:submit" not in calls
 
 
 @pytest.mark.parametrize("space", [16, (4, 4), bl.Range(2, 8), bl.NdRange((4, 4), (2, 2))])

@@ -124,7 +124,9 @@ class CommandGraph(SingleOwner):
                 raise InvalidError("this graph has run, or was finalized: its commands are settled; make another one")
             stream = self.queue._stream
             self._commands.append(command)
-            self._steps.append(step or (lambda *, depends_on=(): stream.submit(command, depends_on, keep)))
+            if step is None:
+                step = lambda *, depends_on=(): stream.submit(command, depends_on, keep)  # noqa: E731
+            self._steps.append(step)
             self._keep.update((id(item), item) for item in keep if not isinstance(item, (int, float, np.generic)))
 
     def __len__(self) -> int:
