@@ -175,8 +175,8 @@ def test_the_kernels_of_other_devices_give_the_same_means(queue: bl.Queue, dtype
         pixels = random_pixels(dtype, (*extent[::-1], 4))
         source = bl.usm_empty(pixels.shape, pixels.dtype, queue)
         means = bl.usm_empty((*size[::-1], 3), pixels.dtype, queue)
-        queue.memcpy(source, pixels).wait()
-        reduce_on_device(queue, kernel, source, means, extent, size, described).wait()
+        copied = queue.memcpy(source, pixels)
+        reduce_on_device(queue, kernel, source, means, extent, size, described, copied).wait()
         expected = area_means(pixels[..., :3], size[::-1], normalized=True)
         np.testing.assert_array_equal(means.numpy(queue), expected)
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..bindless_images.scratch_memory import ALIGNMENT, give_back, take
 from ..model.area_mean import AreaMean
 from ..model.aspects import Aspect
 from ..model.channels import ELEMENTS
@@ -25,6 +26,7 @@ from .array_library import AnyArray
 from .builtin_kernels import launch, memory_kernel
 from .device_image import ImageStore
 from .packing import After
+from .uploading import array_in
 
 __all__ = ["fill_means", "reduce_on_device"]
 
@@ -120,13 +122,20 @@ class _Reduction(NamedTuple):
         return memory_kernel(self.queue, "area_codes") if kind.itemsize <= 2 else None
 
     def by_kernel(self, kernel: Kernel, values: AnyArray) -> Event:
-        """Means of a copy of the pixels in linear memory of the device."""
-        pixels = self.store.copy_to_device()
-        if isinstance(values, UsmArray):
-            return reduce_on_device(self.queue, kernel, pixels, values, self.extent, self.size, self.described)
-        means = usm_empty(values.shape, values.dtype, self.queue)
-        done = reduce_on_device(self.queue, kernel, pixels, means, self.extent, self.size, self.described)
-        return self.queue.memcpy(values, means, depends_on=done)
+        """Means of a copy of the pixels in linear memory of the device, which later copies use again."""
+        queue, desc = self.queue, self.store.descriptor
+        shape = desc.get_mip_level_desc(0).shape if desc.type is ImageType.mipmap else desc.shape
+        room = -(-math.prod(shape) * desc.channel.size // ALIGNMENT) * ALIGNMENT
+        block = take(queue, room + (values.nbytes if isinstance(values, np.ndarray) else 0))
+        pixels = array_in(queue, block, 0, shape, desc.dtype)
+        copied = self.store.copy_to_device(pixels)
+        means = array_in(queue, block, room, values.shape, values.dtype) if isinstance(values, np.ndarray) else values
+        done = reduce_on_device(queue, kernel, pixels, means, self.extent, self.size, self.described, copied)
+        if isinstance(values, np.ndarray):
+            done = queue.memcpy(values, means, depends_on=done)
+        done.wait()  # for the block
+        give_back(queue, block)
+        return done
 
     def by_processor(self, values: AnyArray) -> After:
         """Means of a copy of the pixels on the host."""
@@ -144,6 +153,7 @@ def reduce_on_device(
     extent: Extent,
     size: Extent,
     described: ImageDescriptor,
+    after: Event,
 ) -> Event:
     """Means of packed pixels on the device by the built-in kernel for them.
 
@@ -159,6 +169,8 @@ def reduce_on_device(
         Pixels of both in (x, y, z) order; z counts layers where there are some.
     described : ImageDescriptor
         Of the pixels.
+    after : Event
+        What fills the pixels.
     """
     element, lowest = ELEMENTS[described.dtype], int(described.channel.normalized and described.dtype.kind == "i")
     ratios = [(new // (divisor := math.gcd(old, new)), old // divisor) for old, new in zip(extent, size)]
@@ -166,7 +178,7 @@ def reduce_on_device(
     axes = [axis for axis in range(3) if extent[axis] != size[axis]]
     together = math.prod(extent) <= _LARGE_AREA * math.prod(size) or len(axes) < 2
     sums = np.dtype(np.float64 if described.dtype.kind == "f" else np.uint64)
-    source, kind, lengths, done = pixels, element, extent, Event()
+    source, kind, lengths, done = pixels, element, extent, after
     for group in [axes] if together else [[axis] for axis in axes]:
         last = together or group == axes[-1:]
         x, y, z = (size[axis] if axis in group else lengths[axis] for axis in range(3))

@@ -38,7 +38,7 @@ from ..model.sampler import BindlessImageSampler
 from ..submission.event import Event
 from ..sycl.device.handle_owner import HeldHandle, HeldSampledHandle, HeldUnsampledHandle
 from ..sycl.queue.queue import Queue
-from ..sycl.usm import UsmArray, usm_empty
+from ..sycl.usm import UsmArray
 from .array_library import AnyArray
 from .packing import After
 from .uploading import Uploads
@@ -111,7 +111,7 @@ class ImageStore:
         self._unsampled: dict[int, UnsampledImageHandle] = {}
         self.descriptor = descriptor
         self._memory: ImageMem | None = memory
-        self._uploads = Uploads(memory, descriptor, queue)
+        self._uploads = Uploads(memory, descriptor, queue, self._held_level)
         self.pictures: dict[Any, UsmArray] = {}  # memory of the device for pictures on their way to pinned memory
 
     @classmethod
@@ -188,18 +188,13 @@ class ImageStore:
         self._queue.ext_oneapi_copy(memory, pixels, depends_on=self.ready).wait()
         return pixels[: self._layers] if self.descriptor.is_layered else pixels
 
-    def copy_to_device(self) -> UsmArray:
-        """The stored pixels of the first level in linear memory of the device, added channels and layers included."""
+    def copy_to_device(self, target: UsmArray) -> Event:
+        """Copies the stored pixels of the first level, added channels and layers included, to an array of the shape."""
         memory, desc = self.memory(), self.descriptor
-        if desc.type is ImageType.mipmap:
-            level = desc.get_mip_level_desc(0)
-            pixels = usm_empty(level.shape, level.dtype, self._queue)
-            source = memory.get_mip_level_mem_handle(0)
-            self._queue.ext_oneapi_copy(source, pixels, src_desc=level, depends_on=self.ready).wait()
-            return pixels
-        pixels = usm_empty(desc.shape, desc.dtype, self._queue)
-        self._queue.ext_oneapi_copy(memory, pixels, depends_on=self.ready).wait()
-        return pixels
+        if desc.type is not ImageType.mipmap:
+            return self._queue.ext_oneapi_copy(memory, target, depends_on=self.ready)
+        source, level = memory.get_mip_level_mem_handle(0), desc.get_mip_level_desc(0)
+        return self._queue.ext_oneapi_copy(source, target, src_desc=level, depends_on=self.ready)
 
     # ------------------------------------------------------------------ handles
 
@@ -250,6 +245,10 @@ class ImageStore:
                 assert isinstance(made, UnsampledImageHandle)
                 handle = self._unsampled.setdefault(level, made)
             return handle
+
+    def _held_level(self, level: int) -> HeldHandle:
+        """The handle of a level, for work that may outlast the image."""
+        return self.held(self.unsampled_handle(level))
 
     def held(self, handle: SampledImageHandle | UnsampledImageHandle) -> HeldHandle:
         """A handle of this store that keeps the image, also after ``close``."""

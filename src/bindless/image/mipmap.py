@@ -7,14 +7,15 @@ built-in kernel makes two levels at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from ..bindless_images import ImageMem, create_image, destroy_image_handle
+from ..bindless_images import ImageMem
 from ..model.errors import FeatureNotSupportedError
 from ..model.image_descriptor import ImageDescriptor
 from ..submission.event import Event
+from ..sycl.device.handle_owner import HeldHandle
 from ..sycl.kernel.kernel import Kernel
 from ..sycl.queue.queue import Queue
 from .array_library import AnyArray
@@ -24,7 +25,12 @@ __all__ = ["fill_levels"]
 
 
 def fill_levels(
-    memory: ImageMem, desc: ImageDescriptor, pixels: AnyArray, queue: Queue, after: Iterable[Event] = ()
+    memory: ImageMem,
+    desc: ImageDescriptor,
+    pixels: AnyArray,
+    queue: Queue,
+    handle_of: Callable[[int], HeldHandle],
+    after: Iterable[Event] = (),
 ) -> Event:
     """Fills all levels of a mipmap from the pixels of level 0.
 
@@ -38,6 +44,8 @@ def fill_levels(
         C-contiguous, of the shape and dtype of the descriptor; on the host or the device.
     queue : Queue
         Does the work.
+    handle_of : Callable[[int], HeldHandle]
+        Gives the handle of a level, which keeps the image until the work is complete.
     after : Iterable[Event], default ()
         What it comes after.
 
@@ -56,26 +64,23 @@ def fill_levels(
     kernel = builtin_kernel(queue, f"downsample_{desc.dimensions}d_u")
     if kernel is None:
         raise FeatureNotSupportedError(f"{queue.device.name} has mipmaps, but no kernel that makes their levels")
-    return _halve_on_device(memory, desc, kernel, queue, filled)
+    return _halve_on_device(desc, kernel, queue, handle_of, filled)
 
 
-def _halve_on_device(memory: ImageMem, desc: ImageDescriptor, kernel: Kernel, queue: Queue, ready: Event) -> Event:
+def _halve_on_device(
+    desc: ImageDescriptor,
+    kernel: Kernel,
+    queue: Queue,
+    handle_of: Callable[[int], HeldHandle],
+    ready: Event,
+) -> Event:
     form = np.uint32(desc.channel.index << 16 | desc.num_channels << 24)
-    levels = [desc.get_mip_level_desc(level) for level in range(desc.num_levels)]
-    images = [
-        create_image(memory.get_mip_level_mem_handle(level), levels[level], queue) for level in range(desc.num_levels)
-    ]
-    try:
-        for level in range(0, desc.num_levels - 1, 2):
-            above = levels[level]
-            sizes = (np.uint32(max(n, 1)) for n in (above.width, above.height, above.depth))
-            last = min(level + 2, desc.num_levels - 1)
-            second = images[last] if last == level + 2 else np.uint64(0)
-            x, y, z = levels[last].extent
-            arguments = (images[level], images[level + 1], second, *sizes, form)
-            ready = launch(queue, kernel, x * y * z, *arguments, depends_on=ready)
-        ready.wait()
-        return ready
-    finally:
-        for image in images:
-            destroy_image_handle(image, queue)
+    for level in range(0, desc.num_levels - 1, 2):
+        above = desc.get_mip_level_desc(level)
+        sizes = (np.uint32(max(n, 1)) for n in (above.width, above.height, above.depth))
+        last = min(level + 2, desc.num_levels - 1)
+        second = handle_of(last) if last == level + 2 else np.uint64(0)
+        x, y, z = desc.get_mip_level_desc(last).extent
+        arguments = (handle_of(level), handle_of(level + 1), second, *sizes, form)
+        ready = launch(queue, kernel, x * y * z, *arguments, depends_on=ready)
+    return ready

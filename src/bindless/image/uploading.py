@@ -8,6 +8,7 @@ read, the other is filled by a queue of its own, and what the image's queue brin
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..model.enums import ImageType, UsmKind
 from ..model.image_descriptor import ImageDescriptor
 from ..submission.event import Event
 from ..sycl.copy.image_copy import image_copy
+from ..sycl.device.handle_owner import HeldHandle
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from ..sycl.usm.allocation import Allocation
@@ -29,7 +31,7 @@ from .mipmap import fill_levels
 from .packing import After, pack
 from .pinned_uploads import free_array
 
-__all__ = ["Uploads"]
+__all__ = ["Uploads", "array_in"]
 
 Array = npt.NDArray[Any]
 
@@ -50,6 +52,8 @@ class Uploads:
         The memory's.
     queue : Queue
         Of the image.
+    level : Callable[[int], HeldHandle]
+        Gives the handle of a level.
 
     Attributes
     ----------
@@ -57,7 +61,10 @@ class Uploads:
         What reads of the image come after, where the queue does not order them.
     """
 
-    def __init__(self, memory: ImageMem, descriptor: ImageDescriptor, queue: Queue) -> None:
+    def __init__(
+        self, memory: ImageMem, descriptor: ImageDescriptor, queue: Queue, level: Callable[[int], HeldHandle]
+    ) -> None:
+        self._level = level
         self._memory, self._descriptor, self._queue = memory, descriptor, queue
         self._in_order = queue._stream.in_order
         self._turns: _Turns | None = None
@@ -116,7 +123,7 @@ class Uploads:
     def _store(self, pixels: AnyArray, after: After, *, once: bool = False) -> Event:
         """Copies pixels of the stored shape, contiguous, into the image."""
         if self._descriptor.type is ImageType.mipmap:
-            return fill_levels(self._memory, self._descriptor, pixels, self._queue, after)
+            return fill_levels(self._memory, self._descriptor, pixels, self._queue, self._level, after)
         if once and isinstance(pixels, UsmArray):  # a prepared copy would not come again
             copy, keep = image_copy(self._queue, pixels, self._memory)
             return self._queue._stream.submit(copy, after, keep)
@@ -149,8 +156,8 @@ class Uploads:
         pixels = np.ascontiguousarray(pixels, desc.dtype)
         second = -(-pixels.nbytes // ALIGNMENT) * ALIGNMENT
         block = take(queue, second + desc.nbytes)
-        source = _array_in(queue, block, 0, pixels.shape, desc.dtype)
-        target = _array_in(queue, block, second, desc.shape, desc.dtype)
+        source = array_in(queue, block, 0, pixels.shape, desc.dtype)
+        target = array_in(queue, block, second, desc.shape, desc.dtype)
         uploaded = queue.memcpy(source, pixels, depends_on=after)
         self._store(target, self._pack(source, target, (uploaded,)), once=True).wait()
         give_back(queue, block)
@@ -189,7 +196,7 @@ class _Turns:
         self._read[self._turn] = (event,)
 
 
-def _array_in(queue: Queue, block: Block, start: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> UsmArray:
+def array_in(queue: Queue, block: Block, start: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> UsmArray:
     """An array in a part of a block, which it keeps."""
     size = math.prod(shape) * dtype.itemsize
     memory = Allocation(
