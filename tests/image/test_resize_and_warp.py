@@ -86,6 +86,21 @@ def test_warp_of_mipmaps_chooses_levels_by_the_map(queue: bl.Queue, name: str, m
         np.testing.assert_array_equal(image.resize((130, 90)), stored(image.sample(larger, level=0), "uint8"))
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32"])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+@pytest.mark.parametrize(
+    ("shape", "size"), [((37, 53), (130, 90)), ((20, 30), (31, 20)), ((40, 64), (1500, 700)), ((5, 1), (40, 50))]
+)
+def test_enlarged_pixels_are_samples_at_their_centres(
+    queue: bl.Queue, shape: tuple[int, int], size: tuple[int, int], channels: int, dtype: str
+) -> None:
+    pixels = random_pixels(dtype, (*shape, channels))
+    y, x = ((np.arange(new) + 0.5) * (old / new) for new, old in zip(size[::-1], shape))
+    at = np.stack(np.broadcast_arrays(x, y[:, None]), -1).astype(np.float32)
+    with bl.Image(pixels, queue=queue) as image:
+        np.testing.assert_array_equal(image.resize(size), stored(image.sample(at), dtype))
+
+
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     entries=st.lists(st.floats(-100, 100, width=32), min_size=9, max_size=9),

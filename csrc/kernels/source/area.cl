@@ -60,6 +60,16 @@ static inline uint4 means_of(sums total, uint type, ulong divisor)
     return (uint4)(rounded(total.x, type), rounded(total.y, type), rounded(total.z, type), rounded(total.w, type));
 }
 
+static inline sums sum_of_row(global const void *source, struct values pixels, ulong row, uint type, uint lowest,
+                              struct cover x, uint total_x)
+{
+    const struct shares shares = shares_of(x, total_x);
+    sums sum = 0;
+    for (uint i = x.first; i <= x.last; ++i)
+        sum += share_of(x, shares, i) * load_pixel(source, pixels, row + i, type, lowest);
+    return sum;
+}
+
 #define WEIGHTS(COVER, TOTAL) const struct shares COVER##_shares = shares_of(COVER, TOTAL)
 #define WEIGHT(COVER, PIXEL) share_of(COVER, COVER##_shares, PIXEL)
 
@@ -67,11 +77,22 @@ static inline uint4 means_of(sums total, uint type, ulong divisor)
 
 static inline uint flip_of(uint type) { return type == S8 ? 0x80 : type == S16 ? 0x8000 : 0; }
 
-static inline sums load_pixel(global const void *source, struct values pixels, ulong i, uint type, uint lowest)
+/* Of codes, products and their sum have 32 bits, because the row has less than 2^16 pixels. */
+static inline sums sum_of_row(global const void *source, struct values pixels, ulong row, uint type, uint lowest,
+                              struct cover x, uint total_x)
 {
-    if (type == SUM) return load_sums((global const sum *)source + i * pixels.channels, pixels.channels);
-    const uint4 codes = unsigned_codes(load_item(pixels, i), flip_of(type), lowest);
-    return (sums)(codes.x, codes.y, codes.z, codes.w);
+    (void)total_x;
+    if (type == SUM) {
+        sums sum = 0;
+        for (uint i = x.first; i <= x.last; ++i)
+            sum += (ulong)parts_of(x, i) *
+                   load_sums((global const ulong *)source + (row + i) * pixels.channels, pixels.channels);
+        return sum;
+    }
+    uint4 sum = 0;
+    for (uint i = x.first; i <= x.last; ++i)
+        sum += parts_of(x, i) * unsigned_codes(load_item(pixels, row + i), flip_of(type), lowest);
+    return (sums)(sum.x, sum.y, sum.z, sum.w);
 }
 
 static inline uint4 means_of(sums total, uint type, ulong divisor)
@@ -98,7 +119,6 @@ kernel void NAME(global const void *source, uint from, uint channels, uint lengt
         const struct cover x = cover_of((uint)(n - (ulong)line * size_x), whole_x, total_x);
         const struct cover y = cover_of(line % size_y, whole_y, total_y);
         const struct cover z = cover_of(line / size_y, whole_z, total_z);
-        WEIGHTS(x, total_x);
         WEIGHTS(y, total_y);
         WEIGHTS(z, total_z);
         sums total = 0;
@@ -106,10 +126,7 @@ kernel void NAME(global const void *source, uint from, uint channels, uint lengt
             sums of_slice = 0;
             for (uint j = y.first; j <= y.last; ++j) {
                 const ulong row = ((ulong)k * length_y + j) * length_x;
-                sums of_row = 0;
-                for (uint i = x.first; i <= x.last; ++i)
-                    of_row += WEIGHT(x, i) * load_pixel(source, pixels, row + i, from, lowest);
-                of_slice += WEIGHT(y, j) * of_row;
+                of_slice += WEIGHT(y, j) * sum_of_row(source, pixels, row, from, lowest, x, total_x);
             }
             total += WEIGHT(z, k) * of_slice;
         }

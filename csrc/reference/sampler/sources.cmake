@@ -24,7 +24,9 @@ set(BLR_SAMPLER_SOURCES
     sampler/tables.c
     texture/texture.c
     texture/fetch_write.c
+    texture/blend_rows.c
     texture/projective_map.c
+    texture/scaled_picture.c
     texture/swizzle.c)
 
 if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang" AND NOT MSVC)

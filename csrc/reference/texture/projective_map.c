@@ -1,6 +1,7 @@
 /* Pictures: generation of the coordinates of a map, and sampling part by part. */
 #include "texture/projective_map.h"
 #include "sampler/simd/block.h"
+#include "texture/scaled_picture.h"
 
 #include <string.h>
 
@@ -80,6 +81,8 @@ void blr_run_mapped(const struct blr_texture *texture, const blr_image_call_t *c
     struct picture_part part;
     struct blr_texture integers;
     const struct blr_map_rows *rows = rows_of(texture);
+    if (blr_run_scaled(texture, rows, call, begin, end))
+        return;
     const struct blr_format *format = texture->format;
     const uint32_t element = blr_element_size(call->value_type);
     bool codes = format->maximum != 0 && call->value_type != BLR_ELEMENT_F32 && call->value_type != BLR_ELEMENT_F16;

@@ -55,6 +55,7 @@
 
 #define blr_area_rows BLR_IN_SET(blr_area_rows)
 #define blr_area_scratch BLR_IN_SET(blr_area_scratch)
+#define blr_blend_row BLR_IN_SET(blr_blend_row)
 
 #endif
 

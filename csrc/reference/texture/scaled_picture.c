@@ -1,0 +1,162 @@
+/* Enlarged pictures of bytes, in strips of columns: texels of a source row are spread to the columns once, and serve all
+ * rows of the picture between two source rows. */
+#include "texture/scaled_picture.h"
+
+#include "sampler/addressing.h"
+#include "sampler/simd/block.h"
+#include "texture/blend_rows.h"
+#include "texture/projective_map_rows.h"
+
+#include <string.h>
+
+#define STRIP 1024u                       /* columns */
+
+typedef void (*blend_t)(const uint16_t *weights, uint32_t below, const uint8_t *const texels[4], uint8_t *means,
+                        uint32_t count);
+
+#if BLR_HAS_VECTOR_SETS
+void blr_blend_row_avx2(const uint16_t *weights, uint32_t below, const uint8_t *const texels[4], uint8_t *means,
+                        uint32_t count);
+void blr_blend_row_avx512(const uint16_t *weights, uint32_t below, const uint8_t *const texels[4], uint8_t *means,
+                          uint32_t count);
+#endif
+
+static blend_t blend_of(const struct blr_texture *texture)
+{
+#if BLR_HAS_VECTOR_SETS
+    const enum blr_vectors vectors = blr_vectors_of(texture);
+    if (vectors == BLR_VECTORS_AVX512)
+        return blr_blend_row_avx512;
+    if (vectors == BLR_VECTORS_AVX2)
+        return blr_blend_row_avx2;
+#else
+    (void)texture;
+#endif
+    return blr_blend_row;
+}
+
+static bool applies(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t items)
+{
+    const double *m = call->map.matrix;
+    return texture->desc.channel_type == BLR_CHANNEL_UNORM_INT8 && texture->linear && texture->alone &&
+           !texture->swizzled && !texture->normalized && !(texture->flags & BLR_TEXTURE_EXACT_FILTERING) &&
+           texture->dimensions == 2 && call->operation == BLR_OPERATION_SAMPLE && call->value_type == BLR_ELEMENT_U8 &&
+           call->value_channels == texture->desc.num_channels &&
+           texture->addressing[0] == BLR_ADDRESSING_CLAMP_TO_EDGE &&
+           texture->addressing[1] == BLR_ADDRESSING_CLAMP_TO_EDGE && m[0] > 0 && m[0] <= 1 && m[4] > 0 && m[4] <= 1 &&
+           m[1] == 0 && m[3] == 0 && m[6] == 0 && m[7] == 0 && m[8] == 1 && items >= 4 * call->map.width;
+}
+
+/* The first texel of a linear sample and the weight of the second, which is 0 for the last texel. */
+struct position {
+    uint32_t texel, weight;
+};
+
+static struct position position_of(float coordinate, uint32_t extent)
+{
+    const int64_t last = 256 * ((int64_t)extent - 1);
+    const double texels = (double)blr_clean_coordinate(coordinate) * 256.0 + 0.5; /* below 0 the first texel is read */
+    int64_t place = (int64_t)texels - 128;
+    place = place < 0 ? 0 : place > last ? last : place;
+    return (struct position){(uint32_t)(place >> 8), (uint32_t)(place & 255)};
+}
+
+struct strip {
+    float at[2 * STRIP];
+    uint32_t first[STRIP], second[STRIP]; /* bytes from the start of a row to both texels */
+    uint32_t inside;                      /* columns before the first one whose second texel is the last of a row */
+    uint16_t weights[BLR_MAX_CHANNELS * STRIP];
+    uint8_t texels[2][2][BLR_MAX_CHANNELS * STRIP]; /* of two source rows: both columns */
+    uint64_t rows[2];                     /* their numbers; UINT64_MAX: none */
+};
+
+static inline __attribute__((always_inline)) void spread_of(const struct strip *strip, const uint8_t *row, uint8_t *first,
+                                                            uint8_t *second, uint32_t count, const uint32_t channels)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(first + i * channels, row + strip->first[i], channels);
+        memcpy(second + i * channels, row + strip->second[i], channels);
+    }
+}
+
+/* Three channels are copied as four where the row has a byte more; the next texel replaces the fourth. */
+static void spread_3(const struct strip *strip, const uint8_t *row, uint8_t *first, uint8_t *second, uint32_t count)
+{
+    for (uint32_t i = 0; i < strip->inside; i++) {
+        memcpy(first + 3 * i, row + strip->first[i], 4);
+        memcpy(second + 3 * i, row + strip->second[i], 4);
+    }
+    for (uint32_t i = strip->inside; i < count; i++) {
+        memcpy(first + 3 * i, row + strip->first[i], 3);
+        memcpy(second + 3 * i, row + strip->second[i], 3);
+    }
+}
+
+/* The slot of a source row, of which the other one is kept. */
+static int spread(struct strip *strip, const struct blr_texture *texture, uint64_t row, uint64_t other, uint32_t count)
+{
+    const int slot = strip->rows[0] == row || (strip->rows[1] != row && strip->rows[0] != other) ? 0 : 1;
+    if (strip->rows[slot] == row)
+        return slot;
+    const uint8_t *texels = (const uint8_t *)texture->level[0].data + row * texture->level[0].row_pitch;
+    uint8_t *first = strip->texels[slot][0], *second = strip->texels[slot][1];
+    switch (texture->desc.num_channels) {
+    case 1: spread_of(strip, texels, first, second, count, 1); break;
+    case 2: spread_of(strip, texels, first, second, count, 2); break;
+    case 3: spread_3(strip, texels, first, second, count); break;
+    default: spread_of(strip, texels, first, second, count, 4);
+    }
+    strip->rows[slot] = row;
+    return slot;
+}
+
+static void place_columns(struct strip *strip, const struct blr_map_rows *rows, const struct blr_texture *texture,
+                          const blr_image_map_t *map, uint64_t column, uint32_t count)
+{
+    const uint32_t channels = texture->desc.num_channels;
+    rows->place(&(struct blr_map_part){.map = map, .column = column, .count = count, .at = strip->at});
+    strip->inside = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct position x = position_of(strip->at[2 * i], texture->level[0].width);
+        strip->first[i] = x.texel * channels;
+        strip->second[i] = (x.weight == 0 ? x.texel : x.texel + 1) * channels;
+        for (uint32_t c = 0; c < channels; c++)
+            strip->weights[i * channels + c] = (uint16_t)x.weight;
+        strip->inside += strip->second[i] + channels < texture->level[0].width * channels;
+    }
+    strip->rows[0] = strip->rows[1] = UINT64_MAX;
+}
+
+bool blr_run_scaled(const struct blr_texture *texture, const struct blr_map_rows *rows, const blr_image_call_t *call,
+                    uint64_t begin, uint64_t end)
+{
+    if (!applies(texture, call, end - begin))
+        return false;
+    const uint64_t width = call->map.width, last_row = (end - 1) / width;
+    const uint32_t channels = texture->desc.num_channels;
+    const blend_t blend = blend_of(texture);
+    struct strip strip;
+    for (uint64_t column = 0; column < width; column += STRIP) {
+        const uint32_t columns = width - column < STRIP ? (uint32_t)(width - column) : STRIP;
+        place_columns(&strip, rows, texture, &call->map, column, columns);
+        for (uint64_t row = begin / width; row <= last_row; row++) {
+            /* The first and the last row may belong to other parts partly. */
+            const uint64_t start = row * width + column, stop = start + columns;
+            const uint64_t from = start < begin ? begin : start, to = stop > end ? end : stop;
+            if (from >= to)
+                continue;
+            float at[2];
+            rows->place(&(struct blr_map_part){.map = &call->map, .row = row, .count = 1, .at = at});
+            const struct position y = position_of(at[1], texture->level[0].height);
+            const uint64_t above = y.texel, below = y.weight == 0 ? y.texel : y.texel + 1;
+            const int upper = spread(&strip, texture, above, below, columns);
+            const int lower = spread(&strip, texture, below, above, columns);
+            const uint32_t skip = (uint32_t)(from - start) * channels;
+            const uint8_t *const texels[4] = {strip.texels[upper][0] + skip, strip.texels[upper][1] + skip,
+                                              strip.texels[lower][0] + skip, strip.texels[lower][1] + skip};
+            blend(strip.weights + skip, y.weight, texels, (uint8_t *)call->values + from * channels,
+                  (uint32_t)(to - from) * channels);
+        }
+    }
+    return true;
+}
