@@ -181,11 +181,21 @@ if (channels > 2) at[2] = value.z;
 if (channels > 3) at[3] = value.w;
 }
 static inline uint flip_of(uint type) { return type == S8 ? 0x80 : type == S16 ? 0x8000 : 0; }
-static inline sums load_pixel(global const void *source, struct values pixels, ulong i, uint type, uint lowest)
+static inline sums sum_of_row(global const void *source, struct values pixels, ulong row, uint type, uint lowest,
+struct cover x, uint total_x)
 {
-if (type == SUM) return load_sums((global const sum *)source + i * pixels.channels, pixels.channels);
-const uint4 codes = unsigned_codes(load_item(pixels, i), flip_of(type), lowest);
-return (sums)(codes.x, codes.y, codes.z, codes.w);
+(void)total_x;
+if (type == SUM) {
+sums sum = 0;
+for (uint i = x.first; i <= x.last; ++i)
+sum += (ulong)parts_of(x, i) *
+load_sums((global const ulong *)source + (row + i) * pixels.channels, pixels.channels);
+return sum;
+}
+uint4 sum = 0;
+for (uint i = x.first; i <= x.last; ++i)
+sum += parts_of(x, i) * unsigned_codes(load_item(pixels, row + i), flip_of(type), lowest);
+return (sums)(sum.x, sum.y, sum.z, sum.w);
 }
 static inline uint4 means_of(sums total, uint type, ulong divisor)
 {
@@ -205,16 +215,12 @@ const struct cover y = cover_of(line % size_y, whole_y, total_y);
 const struct cover z = cover_of(line / size_y, whole_z, total_z);
 ;
 ;
-;
 sums total = 0;
 for (uint k = z.first; k <= z.last; ++k) {
 sums of_slice = 0;
 for (uint j = y.first; j <= y.last; ++j) {
 const ulong row = ((ulong)k * length_y + j) * length_x;
-sums of_row = 0;
-for (uint i = x.first; i <= x.last; ++i)
-of_row += (sum) parts_of(x, i) * load_pixel(source, pixels, row + i, from, lowest);
-of_slice += (sum) parts_of(y, j) * of_row;
+of_slice += (sum) parts_of(y, j) * sum_of_row(source, pixels, row, from, lowest, x, total_x);
 }
 total += (sum) parts_of(z, k) * of_slice;
 }

@@ -200,6 +200,15 @@ static inline uint4 means_of(sums total, uint type, ulong divisor)
 (void)divisor;
 return (uint4)(rounded(total.x, type), rounded(total.y, type), rounded(total.z, type), rounded(total.w, type));
 }
+static inline sums sum_of_row(global const void *source, struct values pixels, ulong row, uint type, uint lowest,
+struct cover x, uint total_x)
+{
+const struct shares shares = shares_of(x, total_x);
+sums sum = 0;
+for (uint i = x.first; i <= x.last; ++i)
+sum += share_of(x, shares, i) * load_pixel(source, pixels, row + i, type, lowest);
+return sum;
+}
 kernel void bindless_area_reals(global const void *source, uint from, uint channels, uint length_x, uint length_y, global void *means,
 uint to, uint kept, uint size_x, uint size_y, uint size_z, uint whole_x, uint total_x, uint whole_y,
 uint total_y, uint whole_z, uint total_z, uint lowest, ulong divisor)
@@ -212,7 +221,6 @@ const uint line = (uint)(n / size_x);
 const struct cover x = cover_of((uint)(n - (ulong)line * size_x), whole_x, total_x);
 const struct cover y = cover_of(line % size_y, whole_y, total_y);
 const struct cover z = cover_of(line / size_y, whole_z, total_z);
-const struct shares x_shares = shares_of(x, total_x);
 const struct shares y_shares = shares_of(y, total_y);
 const struct shares z_shares = shares_of(z, total_z);
 sums total = 0;
@@ -220,10 +228,7 @@ for (uint k = z.first; k <= z.last; ++k) {
 sums of_slice = 0;
 for (uint j = y.first; j <= y.last; ++j) {
 const ulong row = ((ulong)k * length_y + j) * length_x;
-sums of_row = 0;
-for (uint i = x.first; i <= x.last; ++i)
-of_row += share_of(x, x_shares, i) * load_pixel(source, pixels, row + i, from, lowest);
-of_slice += share_of(y, y_shares, j) * of_row;
+of_slice += share_of(y, y_shares, j) * sum_of_row(source, pixels, row, from, lowest, x, total_x);
 }
 total += share_of(z, z_shares, k) * of_slice;
 }
