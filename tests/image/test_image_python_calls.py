@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -12,6 +13,11 @@ from tests.support.python_calls import python_calls
 MOST_OF_A_NEW_IMAGE, MOST_OF_A_WARP = 40, 30
 
 
+def fewest_calls(function: Callable[[], object]) -> int:
+    """Of three calls: finalizers of other objects may run during one of them."""
+    return min(len(python_calls(function)) for _ in range(3))
+
+
 def test_a_new_image_and_a_warp() -> None:
     with bl.Queue("reference", in_order=True) as queue:
         for side, channels in ((16, 3), (16, 4), (200, 3)):
@@ -20,5 +26,5 @@ def test_a_new_image_and_a_warp() -> None:
                 bl.Image(pixels, queue=queue).close()
             with bl.Image(pixels, queue=queue) as image:
                 image.warp(np.eye(3), (16, 16))
-                assert len(python_calls(partial(image.warp, np.eye(3), (16, 16)))) <= MOST_OF_A_WARP
-            assert len(python_calls(partial(bl.Image, pixels, queue=queue))) <= MOST_OF_A_NEW_IMAGE
+                assert fewest_calls(partial(image.warp, np.eye(3), (16, 16))) <= MOST_OF_A_WARP
+            assert fewest_calls(partial(bl.Image, pixels, queue=queue)) <= MOST_OF_A_NEW_IMAGE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import bindless as bl
 from bindless import kernels
 from bindless.model.channels import CHANNELS
+from tests.support.area_means import area_means
 
 Array = npt.NDArray[Any]
 
@@ -174,6 +176,7 @@ def test_writes(queue: bl.Queue, module: str) -> None:
             values = generator.integers(limits.min, limits.max, (count, channels), dtype, endpoint=True)
         for native in (True, False):
             with bl.ImageMem(desc, queue) as memory:
+                queue.ext_oneapi_copy(np.zeros(desc.shape, desc.dtype), memory).wait()  # new memory has any contents
                 handle = bl.create_image(memory, desc, queue)
                 if native and layers is None:
                     bl.write_image(queue, handle, coords, values)
@@ -202,9 +205,49 @@ def test_launches(queue: bl.Queue) -> None:
     queue.parallel_for(100, four, None, np.uint64(1), np.uint32(7), np.float32(2.5)).wait_and_throw()
 
 
+@pytest.mark.parametrize(("module", "dtype"), [("pack", "<u2"), ("pack", "<f2"), ("pack_f64", "<f8")])
+def test_pixels_of_any_layout_become_packed(queue: bl.Queue, module: str, dtype: str) -> None:
+    """Strides of all axes, a channel more, and floats that are scaled and moved."""
+    generator = np.random.default_rng(11)
+    source = generator.integers(0, 1000, (4, 5, 7, 3)).astype(dtype)
+    view = source[1:, ::2, ::-1]
+    scale, bias = (4.0, 0.5, 2.0), (1.0, 0.0, -3.0)
+    expected = np.zeros((*view.shape[:-1], 4), np.float32)
+    expected[..., :3] = view.astype(np.float64) / scale + bias
+    memory, out = _usm(queue, source), bl.usm_empty(expected.shape, np.float32, queue)
+    kernel = bl.load_kernel_bundle(kernels.source(module, "spirv"), queue).get_kernel(f"bindless_{module}")
+    first = view.__array_interface__["data"][0] - source.__array_interface__["data"][0]
+    plane, row, pixel, channel = view.strides
+    number = 8 if module == "pack_f64" else ELEMENTS.index(np.dtype(dtype).type)
+    queue.parallel_for(
+        64, kernel, memory.pointer + first, np.uint32(number), plane, row, pixel, channel,
+        *map(np.uint32, view.shape[1:]),
+        out, np.uint32(ELEMENTS.index(np.float32)), np.uint32(4), expected.size // 4, *scale, *bias,
+    ).wait_and_throw()  # fmt: skip
+    np.testing.assert_array_equal(out.numpy(), expected)
+
+
+@pytest.mark.parametrize(("module", "dtype"), [("area_codes", "u1"), ("area_codes", "i2"), ("area_reals", "f4")])
+def test_means_of_areas(queue: bl.Queue, module: str, dtype: str) -> None:
+    generator = np.random.default_rng(12)
+    pixels = (generator.standard_normal((6, 9, 14, 3)) * (1 if dtype == "f4" else 90)).astype(dtype)
+    size = (2, 4, 5)
+    expected = area_means(pixels, size, normalized=True)
+    made = bl.usm_empty(expected.shape, dtype, queue)
+    steps = [(new // math.gcd(old, new), old // math.gcd(old, new)) for old, new in zip((14, 9, 6), size[::-1])]
+    element = np.uint32(ELEMENTS.index(np.dtype(dtype).type))
+    numbers = (*size[::-1], *(part for step in steps for part in step), int(dtype == "i2"))
+    kernel = bl.load_kernel_bundle(kernels.source(module, "spirv"), queue).get_kernel(f"bindless_{module}")
+    queue.parallel_for(
+        64, kernel, _usm(queue, pixels), element, *map(np.uint32, (3, 14, 9)), made, element,
+        *map(np.uint32, (3, *numbers)), np.uint64(math.prod(total for _, total in steps)),
+    ).wait_and_throw()  # fmt: skip
+    np.testing.assert_array_equal(made.numpy(), expected)
+
+
 def test_every_module_is_run() -> None:
     """The tests above cover all modules."""
-    known = ("fetch", "sample", "write", "launch")
+    known = ("fetch", "sample", "write", "launch", "pack", "area")
     assert [name for name in MODULES if not name.startswith(known)] == []
     for name in MODULES:
         assert struct.unpack_from("<I", kernels.source(name, "spirv")) == (0x07230203,)
