@@ -1,7 +1,8 @@
-"""The Python functions of the package that run during a call."""
+"""The Python functions of the package that run during a call; finalizers of the garbage collector do not count."""
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable
@@ -23,10 +24,13 @@ def python_calls(function: Callable[[], object]) -> list[str]:
         if event == "call" and code.co_filename.startswith(PACKAGE):
             found.append(f"{code.co_filename[len(PACKAGE) :]}:{code.co_name}")
 
-    before = sys.getprofile()
+    before, collects = sys.getprofile(), gc.isenabled()
+    gc.disable()
     sys.setprofile(see)
     try:
         function()
     finally:
         sys.setprofile(before)
+        if collects:
+            gc.enable()
     return found

@@ -308,7 +308,14 @@ class ImageDescriptor:
         index = integer("level", level, _UINT32_MAX)
         if index >= self.num_levels:
             raise InvalidError(f"level={index}: this mipmap has levels 0 to {self.num_levels - 1}")
-        return self._level(index)
+        made = self._made_levels.get(index)
+        if made is None:
+            made = self._made_levels[index] = self._level(index)
+        return made
+
+    @cached_property
+    def _made_levels(self) -> dict[int, ImageDescriptor]:
+        return {}
 
     def _level(self, level: int) -> ImageDescriptor:
         def halved(size: int) -> int:
