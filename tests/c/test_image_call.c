@@ -270,6 +270,11 @@ static void sampling_forms(void)
     OK(blrImageGetPointer(image, &pixels));
     for (int i = 0; i < 2 * COUNT; i++)
         ((float *)pixels)[i] = (float)(3 * i);
+    blr_image_t half = NULL;
+    void *zero_pixels = NULL;
+    OK(blrImageGetLevel(image, 1, &half));
+    OK(blrImageGetPointer(half, &zero_pixels));
+    memset(zero_pixels, 0, COUNT / 4 * 2 * sizeof(float));
     OK(blrSampledImageCreate(context, image, &desc, &sampler, &handle));
     call.handle = handle;
     call.type = BLR_IMAGE_MIPMAP;
@@ -281,7 +286,7 @@ static void sampling_forms(void)
     OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
     CHECK(memcmp(values, pixels, sizeof values) == 0);
     call.levels = NULL;
-    call.level = 1.0f; /* a level of zeros */
+    call.level = 1.0f; /* the level of zeros */
     OK(blrEnqueueImageCall(queue, &call, 0, NULL, NULL));
     OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
     CHECK(memcmp(values, zeros, sizeof values) == 0);

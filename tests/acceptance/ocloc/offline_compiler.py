@@ -60,7 +60,7 @@ def compile_all(modules: Mapping[str, bytes], device: str, folder: Path) -> dict
     batches = [names[at : at + _BATCH] for at in range(0, len(names), _BATCH)]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         list(pool.map(lambda pair: _compile(f"batch{pair[0]}", pair[1], device, folder), enumerate(batches)))
-        found = pool.map(lambda name: _read(next(folder.glob(f"batch*/{name}_*.bin")), device), names)
+        found = pool.map(lambda name: _read(_output(folder, f"batch*/{name}_*.bin"), device), names)
         return dict(zip(names, found))
 
 
@@ -76,6 +76,11 @@ def _compile(batch: str, names: Sequence[str], device: str, folder: Path) -> Non
     assert done.returncode == 0, f"{last}.spv for {device}, status {done.returncode}: {said}"
     missing = [name for name in names if not list((folder / batch).glob(f"{name}_*.bin"))]
     assert not missing, f"no code for {device} from {', '.join(missing)}: {said}"
+
+
+def _output(folder: Path, pattern: str) -> Path:
+    """Return the file of a module: the compiler adds a suffix, so names of longer modules match the pattern too."""
+    return min(folder.glob(pattern), key=lambda file: len(file.name))
 
 
 def _ocloc() -> str:
