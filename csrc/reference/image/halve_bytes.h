@@ -23,6 +23,13 @@ static inline __m256i blr_pair_sums(__m256i above, __m256i below, __m256i neighb
     return _mm256_srli_epi16(_mm256_add_epi16(_mm256_add_epi16(sum, _mm256_set1_epi16(1)), odd), 2);
 }
 
+/* Two halves of a register from two places. (GCC has _mm256_loadu2_m128i only since version 10.) */
+static inline __m256i blr_load_halves(const uint8_t *high, const uint8_t *low)
+{
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)low)),
+                                   _mm_loadu_si128((const __m128i *)high), 1);
+}
+
 static inline __m256i blr_neighbours(unsigned channels)
 {
     switch (channels) {
@@ -50,8 +57,8 @@ static inline uint64_t blr_halve_registers(const uint8_t *above, const uint8_t *
     uint64_t i = 0;
     if (channels == 3) { /* 24 bytes at a time, read as 28 and written as 14 */
         for (; i + 28 <= bytes; i += 24) {
-            const __m256i a = _mm256_loadu2_m128i((const __m128i *)(above + i + 12), (const __m128i *)(above + i));
-            const __m256i b = _mm256_loadu2_m128i((const __m128i *)(below + i + 12), (const __m128i *)(below + i));
+            const __m256i a = blr_load_halves(above + i + 12, above + i);
+            const __m256i b = blr_load_halves(below + i + 12, below + i);
             const __m256i packed = _mm256_packus_epi16(blr_pair_sums(a, b, neighbours), _mm256_setzero_si256());
             _mm_storel_epi64((__m128i *)(means + i / 2), _mm256_castsi256_si128(packed));
             _mm_storel_epi64((__m128i *)(means + i / 2 + 6), _mm256_extracti128_si256(packed, 1));
