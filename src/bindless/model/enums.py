@@ -17,6 +17,7 @@ __all__ = [
     "AccessMode",
     "AddressingMode",
     "Backend",
+    "Boundary",
     "BundleState",
     "CoordinateNormalizationMode",
     "CubemapFilteringMode",
@@ -26,7 +27,9 @@ __all__ = [
     "FilteringMode",
     "ImageChannelType",
     "ImageType",
+    "Interpolation",
     "Ownership",
+    "Precision",
     "StringEnum",
     "Target",
     "UsmKind",
@@ -194,6 +197,51 @@ class FilteringMode(StringEnum):
 
     nearest = "nearest"
     linear = "linear"
+
+
+class Interpolation(StringEnum):
+    """Interpolation of texels by the built-in functions.
+
+    ``cubic`` is the interpolating cubic B-spline, of coefficients that a filter computes first. ``catmull_rom`` and
+    ``bicubic`` are cubic convolutions with a = -0.5 and a = -0.75.
+    """
+
+    nearest = "nearest"
+    linear = "linear"
+    cubic = "cubic"
+    catmull_rom = "catmull_rom"
+    bicubic = "bicubic"
+
+
+class Precision(StringEnum):
+    """Arithmetic of filters.
+
+    ``hardware`` is the device's texture unit: weights of 8 bits. ``exact`` fetches texels, and computes weights and
+    sums in single precision. ``reproducible`` computes the recorded arithmetic of a texture unit: every device gives
+    the same bits.
+    """
+
+    hardware = "hardware"
+    exact = "exact"
+    reproducible = "reproducible"
+
+
+class Boundary(StringEnum):
+    """Values outside of an image, where the built-in functions compute them. Scipy's name of each mode:
+
+    ``border`` (grid-constant): texels outside have the fill value. ``constant`` (constant): as ``mirror``, but
+    positions beyond the centres of the outermost texels give the fill value. ``edge`` (nearest): the outermost texel.
+    ``repeat`` (grid-wrap): with the period n. ``mirrored_repeat`` (reflect): mirrored at the outermost texels' edges.
+    ``mirror`` (mirror): mirrored at their centres. ``wrap`` (wrap): with the period n - 1.
+    """
+
+    border = "border"
+    constant = "constant"
+    edge = "edge"
+    repeat = "repeat"
+    mirrored_repeat = "mirrored_repeat"
+    mirror = "mirror"
+    wrap = "wrap"
 
 
 class CubemapFilteringMode(StringEnum):

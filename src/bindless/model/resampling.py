@@ -1,0 +1,96 @@
+"""``Resampling``: a picture that a device computes from an image, at coordinates from a matrix, an array, or both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from .enums import Boundary, Interpolation, Precision
+from .image_descriptor import ImageDescriptor
+
+__all__ = ["Resampling"]
+
+_FLOAT32: np.dtype[np.generic] = np.dtype(np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Resampling:
+    """A picture of up to three dimensions, as the values of one image, or of one layer of an array.
+
+    The position of picture element (i, j, k) in the image is computed in double precision. With
+    (x, y, z) = (i, j, k) + ``centre``, each row of the matrix gives a x + (b y + (c z + d)), every step rounded. Where
+    the last row is not (0, 0, 0, 1), the first three are divided by the fourth. The vector of ``coords``, if any, is
+    then added. The centre of texel (i, j, k) is at (i, j, k) + ``centre``. Axes that the image lacks are ignored.
+
+    Where a texture unit filters (``Precision.hardware``), and where its arithmetic is computed
+    (``Precision.reproducible``), positions plus 0.5 - ``centre`` are rounded to single precision, divided by ``scale``
+    and moved by ``bias``, and the handle's sampler applies: its addressing, and linear or nearest filtering; B-splines
+    are sums of linear samples. Otherwise texels are fetched, and ``boundary`` and ``fill`` apply.
+
+    Attributes
+    ----------
+    handle
+        Raw sampled handle.
+    descriptor
+        Descriptor of the image: standard, array, or mipmap (level 0).
+    layer
+        Layer of an array.
+    shape
+        (width, height, depth) of the picture; 1 for axes that it lacks.
+    matrix
+        Sixteen numbers, by rows.
+    centre
+        0.5 or 0: position of the centres of picture elements and texels, relative to their indices.
+    coords
+        Address of an array of vectors in (x, y, z) order, one for each picture element, or 0.
+    coords_dtype
+        float32 or float64.
+    coords_strides
+        Distance between picture elements, and between components, in elements of the array; may be negative.
+    scale, bias
+        (x, y, z), representable in float32: from positions in texels to the coordinates of the handle.
+    interpolation
+        ``cubic`` expects an image of B-spline coefficients.
+    precision
+        Arithmetic of the filter.
+    boundary
+        Values outside of the image, for (x, y, z).
+    fill
+        Value outside with ``Boundary.border`` and ``Boundary.constant``, where 1.0 is the largest code of a normalized
+        image; may be NaN.
+    ignore_nan
+        Whether NaN texels have no weight: the other weights are divided by their sum, and no weights at all give NaN.
+        With ``Precision.exact`` and floating-point images.
+    values
+        Address of the picture: packed, ``value_channels`` for each element.
+    value_dtype
+        int8, uint8, int16, uint16, int32, uint32, float16 or float32. Integers are the codes of a normalized image, or
+        the rounded values of an integer image, clamped to the range of the type (of the codes, if that is smaller).
+    value_channels
+        1 to 4, at most those of the image.
+    rounding
+        Of integers halfway between two: to ``even``, or ``away`` from zero.
+    """
+
+    handle: int
+    descriptor: ImageDescriptor
+    shape: tuple[int, int, int]
+    matrix: tuple[float, ...]
+    values: int
+    value_dtype: np.dtype[np.generic]
+    value_channels: int
+    layer: int = 0
+    centre: float = 0.5
+    coords: int = 0
+    coords_dtype: np.dtype[np.generic] = _FLOAT32
+    coords_strides: tuple[int, int] = (0, 0)
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    bias: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    interpolation: Interpolation = Interpolation.linear
+    precision: Precision = Precision.hardware
+    boundary: tuple[Boundary, Boundary, Boundary] = (Boundary.edge,) * 3
+    fill: float = 0.0
+    ignore_nan: bool = False
+    rounding: Literal["even", "away"] = "even"
