@@ -23,7 +23,7 @@ import pytest
 import bindless as bl
 
 PACKAGE = str(Path(bl.__file__).parent)
-SOURCE = "kernel void put(global int *y, int a, uint n) { size_t i = get_global_id(0); if (i < n) y[i] = a; }"
+SOURCE = "kernel void put(global int *y, int a, uint n) { size_t i = get_global_id(0); if (i < n) y[i] = a; }\n"
 MOST = 70  # interrupts per operation, spread evenly over its entries if it has more
 PATIENCE = 30.0
 
