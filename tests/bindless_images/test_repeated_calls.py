@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from bindless.sycl.usm import allocation
 from tests.support.error_checks import raises
 from tests.support.pixels import every_coordinate, random_pixels, upload, usm
 from tests.support.reference_object_count import objects
@@ -53,6 +54,23 @@ def image(queue: bl.Queue, seed: int = 0, sampler: bl.BindlessImageSampler | Non
 
 def empty(queue: bl.Queue, channels: int = 4) -> bl.UsmArray:
     return bl.usm_empty((COUNT, channels), np.float32, queue)
+
+
+def test_no_lock_of_a_queue_is_held_while_memory_is_allocated(own, monkeypatch):
+    """An allocation takes the lock of each active queue: two threads that hold one would wait for each other."""
+    _memory, handle, pixels = image(own)
+    depths = []
+
+    def sweep() -> None:
+        depths.append(own._stream.lock.depth)
+        before()
+
+    before = allocation.sweep
+    monkeypatch.setattr(allocation, "sweep", sweep)
+    found = bl.fetch_image(own, handle, EVERY)
+    assert (found == pixels).all()
+    bl.usm_empty(4, "u1", own)
+    assert depths and set(depths) == {0}
 
 
 # ---------------------------------------------------------------------- results

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..backends.contract import NativeQueue
-from ..backends.contract.prepared_command import PreparedCommand
 from ..backends.contract.prepared_image_call import ARRAYS
 from ..core._submission import ImageCalls, Openable, Prepared
 from ..model.aspects import Aspect
@@ -34,8 +32,6 @@ NATIVE = frozenset((np.ndarray, UsmArray))
 
 _COORDS, _VALUES = 3, 8
 _MOST_STAGED = 1 << 18  # bytes of host arrays that the device reads and writes over the bus
-
-_Preparation = tuple["PreparedCommand | None", "_Staging | None"]
 
 _ALWAYS_OPEN = Openable()  # image calls have no kernel bundle
 _ALWAYS_OPEN._open = True
@@ -73,20 +69,14 @@ class _Staging:
         self.places = {name: self.memory.address + offset for name, offset in offsets.items()}
 
 
-def _prepare(queue: Queue, native: NativeQueue, call: ImageCall, arrays: dict[str, Any], staged: bool) -> _Preparation:
-    """The command of a call, and its staging memory; None for those that do not exist."""
-    backend = queue._backend
-    if staged and backend.host_calls is not None:
-        return backend.host_calls.prepare_host_call(native, call), None
-    if not staged:
-        return backend.prepare_image_call(native, call), None
-    if sum([array.nbytes for array in arrays.values()]) > _MOST_STAGED or not queue.device.has(
-        Aspect.usm_host_allocations
-    ):
-        return None, None
-    staging = _Staging(queue, arrays)
-    places: dict[str, Any] = staging.places
-    return backend.prepare_image_call(native, replace(call, **places)), staging
+def _staging(queue: Queue, arrays: dict[str, Any]) -> _Staging | None:
+    """New staging memory; None for large arrays, and for devices without host USM. No lock is held.
+
+    An allocation takes the lock of each active queue in turn: with the lock of one of them, two threads would wait for
+    each other.
+    """
+    small = sum([array.nbytes for array in arrays.values()]) <= _MOST_STAGED
+    return _Staging(queue, arrays) if small and queue.device.has(Aspect.usm_host_allocations) else None
 
 
 def submit_prepared(
@@ -132,10 +122,19 @@ def submit_prepared(
     values = arrays["values"]
     if type(values) is np.ndarray and values.dtype.fields is not None:
         return NotImplemented  # C code cannot read the flags of structured arrays
+    host_calls = queue._backend.host_calls if staged else None
+    staging, placed = None, call
+    if staged and host_calls is None:
+        staging = _staging(queue, arrays)
+        if staging is None:
+            return NotImplemented
+        places: dict[str, Any] = staging.places
+        placed = replace(call, **places)
     with stream.lock:
         if stream.native is None or stream.closed:
             return NotImplemented
-        command, staging = _prepare(queue, stream.native, call, arrays, staged)
+        prepare = queue._backend.prepare_image_call if host_calls is None else host_calls.prepare_host_call
+        command = prepare(stream.native, placed)
     if command is None:
         return NotImplemented
     calls = stream.image_calls
