@@ -170,6 +170,8 @@ static int run(Commands *commands, const ImageCalls *calls, ImageCall *row, Give
         done = submit_image_call(commands, calls, row, given, depends_on, &event);
     if (done == DONE && row->waits) {
         done = wait_for(calls, event);
+        if (done == DONE && row->staging != NULL && commands->ended)
+            done = require_live(commands); /* exit may have freed the staging memory */
         end_staging(row, given, done == DONE);
     }
     if (done == DONE && (made != NULL || row->waits))

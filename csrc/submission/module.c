@@ -6,7 +6,7 @@ PyObject *lock_type, *openable_type, *mark_type, *lane_type, *event_type, *prepa
     *commands_type, *submitter_type, *bound_type, *copy_type, *copies_type, *owner_type, *image_call_type, *image_calls_type;
 PyObject *str_owner, *str_open, *str_context, *str_contiguous, *str_packed, *str_raw_handle, *str_check,
     *str_depends_on, *str_dtype, *str_any, *str_again, *str_waits, *str_copy_any, *str_wait_any, *str_finalize,
-    *str_append, *str_nbytes, *str_sampled, *str_device, *str_tobytes;
+    *str_append, *str_nbytes, *str_sampled, *str_device, *str_tobytes, *str_live, *str_close_native;
 
 /* The types and names are static: one set per process, not per interpreter. */
 static int fill_module(PyObject *module)
@@ -22,7 +22,8 @@ static int fill_module(PyObject *module)
         {&str_depends_on, "depends_on"}, {&str_dtype, "dtype"}, {&str_any, "_parallel_for_any"}, {&str_again, "_again"},
         {&str_waits, "_waits"}, {&str_copy_any, "_copy_any"}, {&str_wait_any, "_wait_any"},
         {&str_finalize, "_finalize"}, {&str_append, "append"}, {&str_nbytes, "nbytes"}, {&str_sampled, "_sampled"},
-        {&str_device, "device"}, {&str_tobytes, "tobytes"},
+        {&str_device, "device"}, {&str_tobytes, "tobytes"}, {&str_live, "live"},
+        {&str_close_native, "_close_native"},
     };
     static const struct { PyObject **at; PyType_Spec *spec; const char *name; } types[] = {
         {&lock_type, &lock_spec, "Lock"}, {&mark_type, &mark_spec, "Mark"}, {&lane_type, &lane_spec, "Lane"},

@@ -175,6 +175,8 @@ typedef struct {
     char closed; /* accepts no more commands; submitted ones continue */
     char dirty, in_order, in_batches; /* in_batches: batches of commands hold memory; otherwise each event does */
     char declined; /* the driver function of the last submission returned IN_PYTHON */
+    char ended;    /* the interpreter is ending, or was forked: native memory may be gone */
+    long long waiters; /* threads that ask the driver without the lock: they keep the native queue */
     unsigned turn, repeats;
     Prepared *rows[ROWS];
     PyObject *image_calls;                   /* an ImageCalls; or None */
@@ -195,7 +197,7 @@ extern PyObject *lock_type, *openable_type, *mark_type, *lane_type, *event_type,
     *commands_type, *submitter_type, *bound_type, *copy_type, *copies_type, *owner_type;
 extern PyObject *str_owner, *str_open, *str_context, *str_contiguous, *str_packed, *str_raw_handle, *str_check,
     *str_depends_on, *str_dtype, *str_any, *str_again, *str_waits, *str_copy_any, *str_wait_any, *str_finalize,
-    *str_append, *str_nbytes, *str_sampled, *str_device, *str_tobytes;
+    *str_append, *str_nbytes, *str_sampled, *str_device, *str_tobytes, *str_live, *str_close_native;
 extern PyType_Spec lock_spec, openable_spec, mark_spec, lane_spec, event_spec, prepared_spec, commands_spec, submitter_spec, bound_spec,
     copy_spec, copies_spec, owner_spec;
 
@@ -264,6 +266,11 @@ bool name_attributes(void);
 PyObject *device_function(PyObject *module, PyObject *const *arguments, Py_ssize_t count);
 extern PyObject *image_call_type, *image_calls_type;
 extern PyType_Spec image_call_spec, image_calls_spec;
+
+/* wait.c: commands_ask calls a function that asks the driver, with arguments, and keeps the native queue until it returns;
+ * require_live raises the error of a queue that has ended. */
+PyObject *commands_ask(Commands *self, PyObject *const *arguments, Py_ssize_t count);
+int require_live(const Commands *self);
 
 /* wait.c: Event.wait. */
 PyObject *event_wait(Event *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);

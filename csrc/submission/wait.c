@@ -57,8 +57,57 @@ static int look_at(Event *self, const Mark *mark, const Lane *lane)
     return self->done ? DONE : OTHERWISE;
 }
 
+int require_live(const Commands *self)
+{
+    PyObject *live = PyObject_GetAttr((PyObject *)self, str_live);
+    if (live != NULL)
+        PyErr_SetString(PyExc_RuntimeError, "the queue ended, and has its native queue");
+    Py_XDECREF(live);
+    return FAILED;
+}
+
+/* Ends a question to the driver: if the queue was closed meanwhile, the last thread that asks releases the native queue.
+ * Keeps the exception of the question. */
+static int end_question(Commands *self)
+{
+    if (--self->waiters > 0 || self->ended || (self->native != NULL && self->native != Py_None))
+        return DONE;
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyObject *done = PyObject_CallMethodObjArgs((PyObject *)self, str_close_native, NULL);
+    Py_XDECREF(done);
+    if (type != NULL)
+        PyErr_Restore(type, value, trace);
+    return done == NULL ? FAILED : DONE;
+}
+
+PyObject *commands_ask(Commands *self, PyObject *const *arguments, Py_ssize_t count)
+{
+    if (count < 1) {
+        PyErr_SetString(PyExc_TypeError, "ask takes a function and its arguments");
+        return NULL;
+    }
+    if (self->ended) {
+        require_live(self);
+        return NULL;
+    }
+    PyObject *given = PyTuple_New(count - 1), *result = NULL;
+    if (given == NULL)
+        return NULL;
+    for (Py_ssize_t i = 1; i < count; i++)
+        PyTuple_SetItem(given, i - 1, Py_NewRef(arguments[i]));
+    Py_INCREF(self);
+    self->waiters++;
+    result = PyObject_Call(arguments[0], given, NULL);
+    if (end_question(self) != DONE)
+        Py_CLEAR(result);
+    Py_DECREF(self);
+    Py_DECREF(given);
+    return result;
+}
+
 /* The event belongs to a command that the driver has received. */
-static int settle(Event *self, const Commands *commands)
+static int settle(Event *self, Commands *commands)
 {
     if (self->done)
         return DONE;
@@ -71,7 +120,12 @@ static int settle(Event *self, const Commands *commands)
     Lane *lane = (Lane *)mark->stream;
     Py_INCREF(mark);
     Py_INCREF(lane);
+    Py_INCREF(commands);
+    commands->waiters++;
     int result = mark->number != 0 ? look_at(self, mark, lane) : settle_mark(self, mark, lane);
+    if (end_question(commands) != DONE)
+        result = FAILED;
+    Py_DECREF(commands);
     Py_DECREF(lane);
     Py_DECREF(mark);
     return result;

@@ -224,6 +224,13 @@ class Commands:
     def declined(self) -> bool:
         """Whether the driver function of the last submission left the command to Python."""
 
+    @property
+    def waiters(self) -> int:
+        """Threads in ``ask``, and in the waits of C code."""
+
+    ended: bool
+
+    def ask(self, function: Callable[..., Result], /, *arguments: Any) -> Result: ...
     def submit_prepared(
         self,
         command: Prepared,

@@ -20,6 +20,7 @@ from ..model.aspects import Aspect
 from ..model.enums import ImageType, UsmKind
 from ..model.image_descriptor import ImageDescriptor
 from ..submission.event import Event
+from ..submission.host_access import HostAccess
 from ..sycl.copy.image_copy import image_copy
 from ..sycl.device.handle_owner import HeldHandle
 from ..sycl.queue.queue import Queue
@@ -104,7 +105,10 @@ class Uploads:
             if own is None:
                 own = _padded(pixels, desc, own=True)
             else:
-                own[...] = pixels
+                access = HostAccess()
+                with access.lock:
+                    access.require_memory()
+                    own[...] = pixels
             queue.ext_oneapi_copy(own, self._memory)
             return None
         discrete = not queue.device.has(Aspect.usm_system_allocations)

@@ -13,6 +13,7 @@ from ..core import ownership
 from ..core.ownership import ENDED, FORKED
 from ..model.errors import DeviceLostError, Error, ExceptionList, SyclRuntimeError
 from .async_errors import AsyncHandler, owing
+from .host_access import end_accesses
 from .host_dependency import Node, open_gates
 from .pending_semaphores import told
 
@@ -132,6 +133,9 @@ def _finish() -> None:
     # submitted is waited for too: memory that it uses goes next.
     birth.end()
     found = [(stream, stream.finish(ENDED)) for stream in ownership.snapshot(streams)]
+    if not _are_left([stream for stream, _ in found]):
+        ownership.abandon()
+    end_accesses()
     lost = any(stream.log.told_loss for stream, _ in found)
     for stream, errors in found:
         stream.log.errors = []
@@ -141,6 +145,16 @@ def _finish() -> None:
     for unclaimed in owing.copy():
         for handler, errors in unclaimed.take():
             _report_at_exit(handler or unclaimed.handler, errors)
+
+
+def _are_left(ended: list[CommandStream]) -> bool:
+    """Whether all threads leave their questions to the driver, which is to release what they ask about."""
+    deadline = time.monotonic() + _PATIENCE
+    while any(stream.waiters for stream in ended):
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(_LOOK_AGAIN / 10)
+    return True
 
 
 def _is_stuck() -> bool:

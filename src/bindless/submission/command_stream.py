@@ -70,7 +70,9 @@ class CommandStream(Commands):
     log
         Its asynchronous errors.
     waiters
-        Threads in a wait of the native queue, which they keep alive.
+        Threads in ``ask``, which keep the native queue.
+    ended
+        Whether the interpreter is ending, or was forked: the driver is not asked any more.
     tasks : dict[Event, Sequence[object]]
         Events of commands that the host has still to start, or runs itself, and what these use.
     bundles : set[object]
@@ -95,7 +97,6 @@ class CommandStream(Commands):
         "profiling",
         "release_event",
         "resource",
-        "waiters",
     )
 
     _event: type[Event]
@@ -121,7 +122,6 @@ class CommandStream(Commands):
             self._dlpack_type, self._dlpack_id = DLDeviceType.cuda, device.index
         self.lock = Lock()
         self.log = ErrorLog(context, handler)
-        self.waiters = 0
         self.tasks: dict[Event, Sequence[object]] = {}
         self.bundles: set[object] = set()
         self._last_bundle: object = None
@@ -324,24 +324,19 @@ class CommandStream(Commands):
 
     def _ask_queue(self, native: NativeQueue) -> None:
         """Waits for the native queue, and again as long as it has another error to tell."""
-        with self.lock:
-            if self.native is None:
-                return  # closed by another thread, which has waited
-            self.waiters += 1
-        try:
-            for _ in range(_MOST_ERRORS):
-                try:
-                    self.backend.wait_queue(native)
+        if self.native is not None:
+            self.ask(self._wait_native, native)
+
+    def _wait_native(self, native: NativeQueue) -> None:
+        if self.native is None:
+            return  # closed by another thread, which has waited
+        for _ in range(_MOST_ERRORS):
+            try:
+                self.backend.wait_queue(native)
+                return
+            except Error as error:
+                if not self.log.record(error):
                     return
-                except Error as error:
-                    if not self.log.record(error):
-                        return
-        finally:
-            with self.lock:
-                self.waiters -= 1
-                closed = self.native is None and not self.waiters
-            if closed:
-                self.resource.close()
 
     def wait_for_users(self, owner: object) -> None:
         """Waits for the commands submitted so far that use memory of ``owner``."""
@@ -395,18 +390,20 @@ class CommandStream(Commands):
         self._ask_queue(native)  # for errors alone
         self.native = self._lanes = None
         if not self.waiters:  # else the last of those threads does it
-            try:
-                self.resource.close()
-            except Error as error:
-                self.log.record(error)
+            self._close_native()
         self._drop()
+
+    def _close_native(self) -> None:
+        try:
+            self.resource.close()
+        except Error as error:
+            self.log.record(error)
 
     def finish(self, reason: str) -> list[Error]:
         """Ends it for other threads too, and waits for what they had submitted; gives the errors found until then."""
         with self.lock:
             native = self.native
             self.end(reason)
-            self.waiters += 1  # never decremented: other waiting threads keep the native queue to the end
         errors = self.log.take()
         if native is not None and not self.resource.closed:
             try:
@@ -419,6 +416,7 @@ class CommandStream(Commands):
     def end(self, reason: str) -> None:
         """Ends its use, and the release of its events."""
         self._reason = reason
+        self.ended = True
         self.native = self._lanes = None
         self.release_event = _nothing
 

@@ -145,7 +145,7 @@ class Event(_launch.Event, SingleOwner):
         if self._native is not None:
             self._check_process()
             assert self._stream is not None
-            return self._stream.backend.event_status(self._native)
+            return self._stream.ask(self._stream.backend.event_status, self._native)
         statuses = {event.status for event in self._parts}
         if statuses <= {EventStatus.complete}:
             return EventStatus.complete
@@ -203,7 +203,7 @@ class Event(_launch.Event, SingleOwner):
             )
         if self._native is not None:
             self._check_process()
-            return stream.backend.event_times(self._native)
+            return stream.ask(stream.backend.event_times, self._native)
         parts = [event._times() for event in self._parts]
         return min(t[0] for t in parts), min(t[1] for t in parts), max(t[2] for t in parts)
 
@@ -239,7 +239,7 @@ class Event(_launch.Event, SingleOwner):
         if native is not None and stream is not None:
             self._check_process()
             try:
-                stream.backend.wait_event(native)
+                stream.ask(stream.backend.wait_event, native)
             except Error as caught:
                 error = caught
         else:

@@ -10,17 +10,15 @@ between memory the host sees     the host copies
 from __future__ import annotations
 
 import ctypes
-import threading
-import weakref
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from ...backends.contract import NativeEvent
-from ...core import ownership
 from ...model.copy_region import CopyRegion, HostMemory
-from ...model.errors import InvalidError, SyclRuntimeError
+from ...model.errors import InvalidError
 from ...submission.command_stream import CommandStream
 from ...submission.event import Event
+from ...submission.host_access import HostAccess
 from ...submission.host_dependency import Node
 from ...submission.worker_threads import pool
 from .replica import Home, Place
@@ -239,10 +237,9 @@ def _is_of(stream: CommandStream | None, home: Home) -> bool:
 class _Copy:
     """A range of bytes from one place to another, or a whole image."""
 
-    __slots__ = ("__weakref__", "begin", "keep", "lock", "nbytes", "source", "target")
+    __slots__ = ("begin", "keep", "nbytes", "source", "target")
 
     def __init__(self, source: Place, target: Place, begin: int, nbytes: int) -> None:
-        self.lock = threading.RLock()
         self.source, self.target, self.begin, self.nbytes = source, target, begin, nbytes
         self.keep = (source.memory, target.memory)
 
@@ -266,10 +263,9 @@ class _Copy:
 
     def by_host(self, home: Home | None) -> None:
         """Made when the call returns: by the host itself, or by the driver of ``home``, which may wait in it."""
-        _by_hosts.add(self)
-        with self.lock:  # see _finish
-            if _finished:
-                raise SyclRuntimeError(f"a copy was not made: its memory {ownership.ENDED}")
+        access = HostAccess()
+        with access.lock:
+            access.require_memory()
             if home is None:
                 ctypes.memmove(self.target.address + self.begin, self.source.address + self.begin, self.nbytes)
             else:
@@ -285,20 +281,3 @@ class _Copy:
             raise
         finally:
             stream.backend.release_event(event)
-
-
-_by_hosts: weakref.WeakSet[_Copy] = weakref.WeakSet()
-_finished = False
-
-
-def _finish() -> None:
-    """At interpreter exit: waits for copies under way on any thread, before their memory goes; none begins any more."""
-    global _finished
-    _finished = True
-    for copy in ownership.snapshot(_by_hosts):
-        with copy.lock:
-            pass
-
-
-ownership.at_exit(_finish)
-ownership.after_fork(_by_hosts.clear)
