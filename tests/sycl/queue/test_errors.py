@@ -105,7 +105,7 @@ def test_a_handler_takes_the_errors_and_waits_raise_none(fake, of_context):
     assert taken == []
     fail(fake, queue, "second").wait_and_throw()
     assert [str(error) for error in taken.pop()] == ["second"]
-    fail(fake, queue, "third")
+    settled(fail(fake, queue, "third"))
     queue.close()
     assert [str(error) for error in taken.pop()] == ["third"]
 
@@ -146,13 +146,13 @@ def test_throw_asynchronous_does_not_wait(fake, in_order):
 
 def test_close_reports_what_nobody_was_told(fake):
     queue = bl.Queue()
-    fail(fake, queue, "at the end")
+    settled(fail(fake, queue, "at the end"))
     with raises(bl.KernelError, match="at the end"):
         queue.close()
     assert queue.closed
     queue.close()
     queue = bl.Queue(context=bl.Context())
-    fail(fake, queue, "with the context")
+    settled(fail(fake, queue, "with the context"))
     with raises(bl.KernelError):
         queue.context.close()
     assert queue.closed
