@@ -520,13 +520,26 @@ def test_close_frees_once_and_later_use_is_refused(queue: bl.Queue) -> None:
             use()
 
 
-def test_a_dropped_image_is_collected(queue: bl.Queue) -> None:
-    image = bl.Image(np.zeros((64, 64), np.float32), queue=queue)
-    image.sample([[1, 1]])
-    store = weakref.ref(image._store)
-    del image
+@pytest.mark.parametrize("mipmaps", [False, True])
+@pytest.mark.parametrize("channels", [3, 4])
+def test_a_dropped_image_frees_its_memory_at_once(queue: bl.Queue, mipmaps: bool, channels: int) -> None:
+    """The next image of a loop takes the memory: the garbage collector may come too late for that."""
+    pixels = np.zeros((300, 400, channels), np.uint8)
     gc.collect()
-    assert store() is None
+    gc.disable()
+    try:
+        image = bl.Image(pixels, mipmaps=mipmaps, queue=queue)
+        image.update(pixels)
+        image.sample([[1, 1]])
+        image.fetch([[1, 1]])
+        image.warp(np.eye(3), (20, 30))
+        image.resize((100, 120))
+        store, memory = weakref.ref(image._store), weakref.ref(image.memory)
+        del image
+        queue.wait()
+        assert store() is None and memory() is None
+    finally:
+        gc.enable()
 
 
 def test_queue_context_and_image_are_closed_in_any_order(device: bl.Device) -> None:

@@ -111,7 +111,7 @@ class ImageStore:
         self._unsampled: dict[int, UnsampledImageHandle] = {}
         self.descriptor = descriptor
         self._memory: ImageMem | None = memory
-        self._uploads = Uploads(memory, descriptor, queue, self._held_level)
+        self._uploads = Uploads(memory, descriptor, queue)
         self.pictures: dict[Any, UsmArray] = {}  # memory of the device for pictures on their way to pinned memory
 
     @classmethod
@@ -168,7 +168,7 @@ class ImageStore:
         """See ``Uploads.fill``."""
         self.memory()
         with self._lock:
-            return self._uploads.fill(pixels, again=again)
+            return self._uploads.fill(pixels, self._held_level, again=again)
 
     @property
     def ready(self) -> After:

@@ -35,6 +35,7 @@ from .pinned_uploads import free_array
 __all__ = ["Uploads", "array_in"]
 
 Array = npt.NDArray[Any]
+Level = Callable[[int], HeldHandle]
 
 # Bytes of an image whose pixels are copied rather than waited for: about as long takes the way to a device and back.
 _SMALL = 1 << 16
@@ -53,8 +54,6 @@ class Uploads:
         The memory's.
     queue : Queue
         Of the image.
-    level : Callable[[int], HeldHandle]
-        Gives the handle of a level.
 
     Attributes
     ----------
@@ -62,10 +61,7 @@ class Uploads:
         What reads of the image come after, where the queue does not order them.
     """
 
-    def __init__(
-        self, memory: ImageMem, descriptor: ImageDescriptor, queue: Queue, level: Callable[[int], HeldHandle]
-    ) -> None:
-        self._level = level
+    def __init__(self, memory: ImageMem, descriptor: ImageDescriptor, queue: Queue) -> None:
         self._memory, self._descriptor, self._queue = memory, descriptor, queue
         self._in_order = queue._stream.in_order
         self._turns: _Turns | None = None
@@ -76,13 +72,15 @@ class Uploads:
         """Lets go of the buffers."""
         self._turns = self._packed = None
 
-    def fill(self, pixels: AnyArray, *, again: bool) -> Event | None:
+    def fill(self, pixels: AnyArray, level: Level, *, again: bool) -> Event | None:
         """Brings pixels into the image, all levels of it.
 
         Parameters
         ----------
         pixels : AnyArray
             Shape of the image as described, channels and layers that are only stored left out.
+        level : Level
+            Gives the handle of a level. (The store's method, which is not kept: a cycle would keep the memory.)
         again : bool
             Whether the image has pixels already, which earlier commands may read.
 
@@ -96,7 +94,7 @@ class Uploads:
         if again and not self._in_order:
             before = (queue.ext_oneapi_submit_barrier(),)
         if isinstance(pixels, UsmArray):
-            event = self._store(*self._padded_on_device(pixels, before, keep=again), once=not again)
+            event = self._store(*self._padded_on_device(pixels, before, keep=again), level, once=not again)
             self.ready = () if self._in_order else (event,)
             return event
         if desc.nbytes <= _SMALL and self._in_order and desc.type is not ImageType.mipmap:
@@ -113,21 +111,21 @@ class Uploads:
             return None
         discrete = not queue.device.has(Aspect.usm_system_allocations)
         if discrete and again and pixels.nbytes >= _LARGE:
-            self._take_turns(pixels, before)
+            self._take_turns(pixels, before, level)
         elif discrete and pixels.nbytes >= _LARGE and self._adds_channels(pixels.shape):
-            self._through_device(pixels, before)
+            self._through_device(pixels, before, level)
         else:
-            self._store(_padded(pixels, desc), before).wait()
+            self._store(_padded(pixels, desc), before, level).wait()
         return None
 
     def _adds_channels(self, shape: tuple[int, ...]) -> bool:
         """Whether channels are all that the stored image has more."""
         return shape[:-1] == self._descriptor.shape[:-1] and shape[-1] != self._descriptor.shape[-1]
 
-    def _store(self, pixels: AnyArray, after: After, *, once: bool = False) -> Event:
+    def _store(self, pixels: AnyArray, after: After, level: Level, *, once: bool = False) -> Event:
         """Copies pixels of the stored shape, contiguous, into the image."""
         if self._descriptor.type is ImageType.mipmap:
-            return fill_levels(self._memory, self._descriptor, pixels, self._queue, self._level, after)
+            return fill_levels(self._memory, self._descriptor, pixels, self._queue, level, after)
         if once and isinstance(pixels, UsmArray):  # a prepared copy would not come again
             copy, keep = image_copy(self._queue, pixels, self._memory)
             return self._queue._stream.submit(copy, after, keep)
@@ -154,7 +152,7 @@ class Uploads:
 
     # ------------------------------------------------------------------ pixels of the host
 
-    def _through_device(self, pixels: Array, after: After) -> None:
+    def _through_device(self, pixels: Array, after: After, level: Level) -> None:
         """Adds channels on the device, in memory that other images use again; waits."""
         queue, desc = self._queue, self._descriptor
         pixels = np.ascontiguousarray(pixels, desc.dtype)
@@ -163,16 +161,16 @@ class Uploads:
         source = array_in(queue, block, 0, pixels.shape, desc.dtype)
         target = array_in(queue, block, second, desc.shape, desc.dtype)
         uploaded = queue.memcpy(source, pixels, depends_on=after)
-        self._store(target, self._pack(source, target, (uploaded,)), once=True).wait()
+        self._store(target, self._pack(source, target, (uploaded,)), level, once=True).wait()
         give_back(queue, block)
 
-    def _take_turns(self, pixels: Array, after: After) -> None:
+    def _take_turns(self, pixels: Array, after: After, level: Level) -> None:
         """Waits until the pixels have been read, but not for the image's queue."""
         if self._turns is None:
             self._turns = _Turns(self._queue)
         pixels = np.ascontiguousarray(pixels, self._descriptor.dtype)
         source = self._turns.upload(pixels)
-        event = self._store(*self._padded_on_device(source, after, keep=True))
+        event = self._store(*self._padded_on_device(source, after, keep=True), level)
         self._turns.read_by(event)
         self.ready = () if self._in_order else (event,)
 
