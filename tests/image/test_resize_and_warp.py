@@ -89,7 +89,14 @@ def test_warp_of_mipmaps_chooses_levels_by_the_map(queue: bl.Queue, name: str, m
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "float32"])
 @pytest.mark.parametrize("channels", [1, 2, 3, 4])
 @pytest.mark.parametrize(
-    ("shape", "size"), [((37, 53), (130, 90)), ((20, 30), (31, 20)), ((40, 64), (1500, 700)), ((5, 1), (40, 50))]
+    ("shape", "size"),
+    [
+        ((37, 53), (130, 90)),
+        ((20, 30), (31, 20)),
+        ((40, 64), (1500, 700)),
+        ((5, 1), (40, 50)),
+        ((3, 9000), (9001, 8)),
+    ],
 )
 def test_enlarged_pixels_are_samples_at_their_centres(
     queue: bl.Queue, shape: tuple[int, int], size: tuple[int, int], channels: int, dtype: str

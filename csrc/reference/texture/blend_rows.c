@@ -1,6 +1,58 @@
 /* Rows of a scaled picture of bytes, in 16 bits: four weights have a sum of 256. */
 #include "texture/blend_rows.h"
 
+#include <string.h>
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+
+/* Spreads the blocks that read inside the row; returns the number of their columns. */
+static uint32_t spread_blocks(const struct blr_spread *spread, const uint8_t *row, uint8_t *first, uint8_t *second)
+{
+    const uint32_t bytes = spread->columns * spread->channels;
+    uint32_t at = 0;
+    for (const uint32_t *base = spread->base; at < bytes; at += BLR_SPREAD_BLOCK, base++) {
+        if ((uint64_t)*base + spread->channels + BLR_SPREAD_BLOCK > spread->row_size)
+            break;
+        const uint8_t *texels = row + *base;
+        const __m128i index = _mm_loadu_si128((const __m128i *)(spread->index + at));
+        const __m128i left = _mm_loadu_si128((const __m128i *)texels);
+        const __m128i right = _mm_loadu_si128((const __m128i *)(texels + spread->channels));
+        _mm_storeu_si128((__m128i *)(first + at), _mm_shuffle_epi8(left, index));
+        _mm_storeu_si128((__m128i *)(second + at), _mm_shuffle_epi8(right, index));
+    }
+    return (at < bytes ? at : bytes) / spread->channels;
+}
+#else
+static uint32_t spread_blocks(const struct blr_spread *spread, const uint8_t *row, uint8_t *first, uint8_t *second)
+{
+    (void)spread, (void)row, (void)first, (void)second;
+    return 0;
+}
+#endif
+
+static inline __attribute__((always_inline)) void spread_columns(const struct blr_spread *spread, const uint8_t *row,
+                                                                 uint8_t *first, uint8_t *second, uint32_t column,
+                                                                 const uint32_t channels)
+{
+    for (uint32_t i = column; i < spread->columns; i++) {
+        const uint32_t place = spread->first[i], next = place + channels;
+        memcpy(first + i * channels, row + place, channels);
+        memcpy(second + i * channels, row + (next < spread->row_size ? next : place), channels);
+    }
+}
+
+void blr_spread_row(const struct blr_spread *spread, const uint8_t *row, uint8_t *first, uint8_t *second)
+{
+    const uint32_t done = spread_blocks(spread, row, first, second);
+    switch (spread->channels) {
+    case 1: spread_columns(spread, row, first, second, done, 1); return;
+    case 2: spread_columns(spread, row, first, second, done, 2); return;
+    case 3: spread_columns(spread, row, first, second, done, 3); return;
+    default: spread_columns(spread, row, first, second, done, 4);
+    }
+}
+
 void blr_blend_row(const uint16_t *weights, uint32_t below, const uint8_t *const texels[4], uint8_t *means, uint32_t count)
 {
     const uint8_t *restrict a = texels[0], *restrict b = texels[1], *restrict c = texels[2], *restrict d = texels[3];

@@ -2,6 +2,7 @@
  * rows of the picture between two source rows. */
 #include "texture/scaled_picture.h"
 
+#include "memory/streaming_store.h"
 #include "sampler/addressing.h"
 #include "sampler/simd/block.h"
 #include "texture/blend_rows.h"
@@ -10,29 +11,39 @@
 #include <string.h>
 
 #define STRIP 1024u                       /* columns */
+#define STREAM_FROM ((uint64_t)16 << 20)  /* bytes of a picture that leaves the caches before it is read */
 
+typedef void (*spread_t)(const struct blr_spread *spread, const uint8_t *row, uint8_t *first, uint8_t *second);
 typedef void (*blend_t)(const uint16_t *weights, uint32_t below, const uint8_t *const texels[4], uint8_t *means,
                         uint32_t count);
 
+/* The functions of an instruction set. */
+struct row_functions {
+    spread_t spread;
+    blend_t blend;
+};
+
 #if BLR_HAS_VECTOR_SETS
+void blr_spread_row_avx2(const struct blr_spread *spread, const uint8_t *row, uint8_t *first, uint8_t *second);
+void blr_spread_row_avx512(const struct blr_spread *spread, const uint8_t *row, uint8_t *first, uint8_t *second);
 void blr_blend_row_avx2(const uint16_t *weights, uint32_t below, const uint8_t *const texels[4], uint8_t *means,
                         uint32_t count);
 void blr_blend_row_avx512(const uint16_t *weights, uint32_t below, const uint8_t *const texels[4], uint8_t *means,
                           uint32_t count);
 #endif
 
-static blend_t blend_of(const struct blr_texture *texture)
+static struct row_functions functions_of(const struct blr_texture *texture)
 {
 #if BLR_HAS_VECTOR_SETS
     const enum blr_vectors vectors = blr_vectors_of(texture);
     if (vectors == BLR_VECTORS_AVX512)
-        return blr_blend_row_avx512;
+        return (struct row_functions){blr_spread_row_avx512, blr_blend_row_avx512};
     if (vectors == BLR_VECTORS_AVX2)
-        return blr_blend_row_avx2;
+        return (struct row_functions){blr_spread_row_avx2, blr_blend_row_avx2};
 #else
     (void)texture;
 #endif
-    return blr_blend_row;
+    return (struct row_functions){blr_spread_row, blr_blend_row};
 }
 
 static bool applies(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t items)
@@ -61,53 +72,49 @@ static struct position position_of(float coordinate, uint32_t extent)
     return (struct position){(uint32_t)(place >> 8), (uint32_t)(place & 255)};
 }
 
+#define STRIP_BYTES (BLR_MAX_CHANNELS * STRIP)
+
 struct strip {
     float at[2 * STRIP];
-    uint32_t first[STRIP], second[STRIP]; /* bytes from the start of a row to both texels */
-    uint32_t inside;                      /* columns before the first one whose second texel is the last of a row */
-    uint16_t weights[BLR_MAX_CHANNELS * STRIP];
-    uint8_t texels[2][2][BLR_MAX_CHANNELS * STRIP]; /* of two source rows: both columns */
+    struct blr_spread spread;             /* of the arrays that follow */
+    uint32_t first[STRIP], base[STRIP_BYTES / BLR_SPREAD_BLOCK];
+    uint8_t index[STRIP_BYTES];
+    uint16_t weights[STRIP_BYTES];
+    uint8_t texels[2][2][STRIP_BYTES];    /* of two source rows: the first and second ones of all columns */
+    uint8_t means[STRIP_BYTES];           /* of a row, on their way past the caches */
     uint64_t rows[2];                     /* their numbers; UINT64_MAX: none */
 };
 
-static inline __attribute__((always_inline)) void spread_of(const struct strip *strip, const uint8_t *row, uint8_t *first,
-                                                            uint8_t *second, uint32_t count, const uint32_t channels)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        memcpy(first + i * channels, row + strip->first[i], channels);
-        memcpy(second + i * channels, row + strip->second[i], channels);
-    }
-}
-
-/* Three channels are copied as four where the row has a byte more; the next texel replaces the fourth. */
-static void spread_3(const struct strip *strip, const uint8_t *row, uint8_t *first, uint8_t *second, uint32_t count)
-{
-    for (uint32_t i = 0; i < strip->inside; i++) {
-        memcpy(first + 3 * i, row + strip->first[i], 4);
-        memcpy(second + 3 * i, row + strip->second[i], 4);
-    }
-    for (uint32_t i = strip->inside; i < count; i++) {
-        memcpy(first + 3 * i, row + strip->first[i], 3);
-        memcpy(second + 3 * i, row + strip->second[i], 3);
-    }
-}
-
 /* The slot of a source row, of which the other one is kept. */
-static int spread(struct strip *strip, const struct blr_texture *texture, uint64_t row, uint64_t other, uint32_t count)
+static int spread(struct strip *strip, const struct blr_texture *texture, spread_t spread_row, uint64_t row, uint64_t other)
 {
     const int slot = strip->rows[0] == row || (strip->rows[1] != row && strip->rows[0] != other) ? 0 : 1;
     if (strip->rows[slot] == row)
         return slot;
-    const uint8_t *texels = (const uint8_t *)texture->level[0].data + row * texture->level[0].row_pitch;
-    uint8_t *first = strip->texels[slot][0], *second = strip->texels[slot][1];
-    switch (texture->desc.num_channels) {
-    case 1: spread_of(strip, texels, first, second, count, 1); break;
-    case 2: spread_of(strip, texels, first, second, count, 2); break;
-    case 3: spread_3(strip, texels, first, second, count); break;
-    default: spread_of(strip, texels, first, second, count, 4);
-    }
+    spread_row(&strip->spread, (const uint8_t *)texture->level[0].data + row * texture->level[0].row_pitch,
+               strip->texels[slot][0], strip->texels[slot][1]);
     strip->rows[slot] = row;
     return slot;
+}
+
+#define NO_BLOCK UINT32_MAX
+
+/* The tables of blocks. Columns advance by one texel at most, so that the places of a block's bytes differ by 15 at
+ * most, but for coordinates whose rounding to floats adds to a step: they have no blocks. */
+static void place_blocks(struct strip *strip, uint32_t bytes, uint32_t channels)
+{
+    for (uint32_t begin = 0; begin < bytes; begin += BLR_SPREAD_BLOCK) {
+        const uint32_t end = begin + BLR_SPREAD_BLOCK < bytes ? begin + BLR_SPREAD_BLOCK : bytes;
+        uint32_t base = UINT32_MAX, last = 0;
+        for (uint32_t i = begin; i < end; i++) {
+            const uint32_t place = strip->first[i / channels] + i % channels;
+            base = place < base ? place : base;
+            last = place > last ? place : last;
+        }
+        strip->base[begin / BLR_SPREAD_BLOCK] = last - base < BLR_SPREAD_BLOCK ? base : NO_BLOCK;
+        for (uint32_t i = begin; i < begin + BLR_SPREAD_BLOCK; i++)
+            strip->index[i] = i < end ? (uint8_t)(strip->first[i / channels] + i % channels - base) : 0;
+    }
 }
 
 static void place_columns(struct strip *strip, const struct blr_map_rows *rows, const struct blr_texture *texture,
@@ -115,15 +122,19 @@ static void place_columns(struct strip *strip, const struct blr_map_rows *rows, 
 {
     const uint32_t channels = texture->desc.num_channels;
     rows->place(&(struct blr_map_part){.map = map, .column = column, .count = count, .at = strip->at});
-    strip->inside = 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct position x = position_of(strip->at[2 * i], texture->level[0].width);
         strip->first[i] = x.texel * channels;
-        strip->second[i] = (x.weight == 0 ? x.texel : x.texel + 1) * channels;
         for (uint32_t c = 0; c < channels; c++)
             strip->weights[i * channels + c] = (uint16_t)x.weight;
-        strip->inside += strip->second[i] + channels < texture->level[0].width * channels;
     }
+    place_blocks(strip, count * channels, channels);
+    strip->spread = (struct blr_spread){.channels = channels,
+                                        .columns = count,
+                                        .row_size = texture->level[0].width * channels,
+                                        .first = strip->first,
+                                        .base = strip->base,
+                                        .index = strip->index};
     strip->rows[0] = strip->rows[1] = UINT64_MAX;
 }
 
@@ -134,7 +145,8 @@ bool blr_run_scaled(const struct blr_texture *texture, const struct blr_map_rows
         return false;
     const uint64_t width = call->map.width, last_row = (end - 1) / width;
     const uint32_t channels = texture->desc.num_channels;
-    const blend_t blend = blend_of(texture);
+    const struct row_functions functions = functions_of(texture);
+    const bool streams = call->count * channels >= STREAM_FROM;
     struct strip strip;
     for (uint64_t column = 0; column < width; column += STRIP) {
         const uint32_t columns = width - column < STRIP ? (uint32_t)(width - column) : STRIP;
@@ -149,14 +161,19 @@ bool blr_run_scaled(const struct blr_texture *texture, const struct blr_map_rows
             rows->place(&(struct blr_map_part){.map = &call->map, .row = row, .count = 1, .at = at});
             const struct position y = position_of(at[1], texture->level[0].height);
             const uint64_t above = y.texel, below = y.weight == 0 ? y.texel : y.texel + 1;
-            const int upper = spread(&strip, texture, above, below, columns);
-            const int lower = spread(&strip, texture, below, above, columns);
+            const int upper = spread(&strip, texture, functions.spread, above, below);
+            const int lower = spread(&strip, texture, functions.spread, below, above);
             const uint32_t skip = (uint32_t)(from - start) * channels;
             const uint8_t *const texels[4] = {strip.texels[upper][0] + skip, strip.texels[upper][1] + skip,
                                               strip.texels[lower][0] + skip, strip.texels[lower][1] + skip};
-            blend(strip.weights + skip, y.weight, texels, (uint8_t *)call->values + from * channels,
-                  (uint32_t)(to - from) * channels);
+            uint8_t *values = (uint8_t *)call->values + from * channels;
+            const uint32_t size = (uint32_t)(to - from) * channels;
+            functions.blend(strip.weights + skip, y.weight, texels, streams ? strip.means : values, size);
+            if (streams)
+                blr_stream_bytes(values, strip.means, size);
         }
     }
+    if (streams)
+        blr_stream_end();
     return true;
 }
