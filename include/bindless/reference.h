@@ -457,8 +457,8 @@ BLR_API blr_result_t blrEnqueueAreaMean(blr_queue_t queue, const blr_area_mean_t
 /* The same at once, of memory of the process to memory of the process: returns when the means are complete. */
 BLR_API blr_result_t blrAreaMean(const blr_area_mean_t *mean);
 
-/* Enqueues the levels of a mipmap from 1, each the means of the level before. */
-BLR_API blr_result_t blrEnqueueFillLevels(blr_queue_t queue, blr_image_t mipmap, uint32_t num_waits,
+/* Enqueues the levels of a mipmap from 1: means of the level before. pixels are copied to level 0 first, or NULL. */
+BLR_API blr_result_t blrEnqueueFillLevels(blr_queue_t queue, blr_image_t mipmap, const void *pixels, uint32_t num_waits,
                                           const blr_event_t *waits, blr_event_t *event);
 
 /* ---------------------------------------------------------------- external memory and semaphores */

@@ -187,7 +187,7 @@ static void levels(void)
     OK(blrImageGetLevel(mipmap, 0, &level));
     copy.destination.image = level;
     OK(blrEnqueueCopyImage(queue, &copy, 0, NULL, NULL));
-    OK(blrEnqueueFillLevels(queue, mipmap, 0, NULL, NULL));
+    OK(blrEnqueueFillLevels(queue, mipmap, NULL, 0, NULL, NULL));
     for (uint32_t i = 1; i < 6; i++) {
         const struct box box = {{width, height, 1}, {width / 2, height / 2, 1}, 3};
         width /= 2;
@@ -248,9 +248,64 @@ static void refusals(void)
     bad.extent[0] = 8;
     bad.source_channels = 4;
     FAILS(INVALID_FORMAT, blrEnqueueAreaMean(queue, &bad, 0, NULL, NULL), "4 channels");
-    FAILS(INVALID_ARGUMENT, blrEnqueueFillLevels(queue, image, 0, NULL, NULL), "one level");
+    FAILS(INVALID_ARGUMENT, blrEnqueueFillLevels(queue, image, NULL, 0, NULL, NULL), "one level");
     OK(blrImageDestroy(image));
-    FAILS(INVALID_HANDLE, blrEnqueueFillLevels(queue, image, 0, NULL, NULL), "");
+    FAILS(INVALID_HANDLE, blrEnqueueFillLevels(queue, image, NULL, 0, NULL, NULL), "");
+}
+
+/* Levels that are made together with the copy of the first one, of all sizes and types: those that are made one by one. */
+static void levels_of_pixels(void)
+{
+    static const struct {
+        uint64_t width, height;
+        blr_channel_type_t type;
+        uint32_t channels, levels, element;
+    } cases[] = {{128, 96, BLR_CHANNEL_UNORM_INT8, 3, 8, 1},   {640, 480, BLR_CHANNEL_UNORM_INT8, 4, 10, 1},
+                 {96, 160, BLR_CHANNEL_FP32, 3, 5, 4},         {320, 256, BLR_CHANNEL_FP32, 4, 9, 4},
+                 {90, 52, BLR_CHANNEL_FP32, 1, 7, 4},          {61, 40, BLR_CHANNEL_SNORM_INT16, 3, 6, 2},
+                 {2, 2, BLR_CHANNEL_UNSIGNED_INT8, 2, 2, 1},   {1, 64, BLR_CHANNEL_UNORM_INT8, 1, 7, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const uint32_t pixel = cases[i].channels * cases[i].element;
+        const uint64_t size = cases[i].width * cases[i].height * pixel;
+        blr_image_desc_t desc = plain_desc(cases[i].width, cases[i].height, 0, cases[i].type, cases[i].channels);
+        desc.type = BLR_IMAGE_MIPMAP;
+        desc.num_levels = cases[i].levels;
+        unsigned char *pixels = malloc(size), *means[2] = {malloc(size), malloc(size)};
+        for (uint64_t k = 0; k < size / cases[i].element; k++)
+            if (cases[i].type == BLR_CHANNEL_FP32)
+                ((float *)(void *)pixels)[k] = (float)((k * 2654435761u) % 1000003) * 1e-3f;
+            else
+                memset(pixels + k * cases[i].element, (int)((k * 2654435761u) >> 7), cases[i].element);
+        blr_image_t mipmap[2] = {NULL, NULL}, level = NULL;
+        blr_copy_region_t copy = {.source.pointer = pixels, .extent = {cases[i].width, cases[i].height, 1}, .pixel_size = pixel};
+        OK(blrImageCreate(context, &desc, &mipmap[0]));
+        OK(blrImageCreate(context, &desc, &mipmap[1]));
+        OK(blrImageGetLevel(mipmap[0], 0, &level));
+        copy.destination.image = level;
+        OK(blrEnqueueCopyImage(queue, &copy, 0, NULL, NULL));
+        OK(blrEnqueueFillLevels(queue, mipmap[0], NULL, 0, NULL, NULL));
+        OK(blrEnqueueFillLevels(queue, mipmap[1], pixels, 0, NULL, NULL));
+        for (uint32_t k = 0; k < desc.num_levels; k++) {
+            const uint64_t width = cases[i].width >> k > 0 ? cases[i].width >> k : 1;
+            const uint64_t height = cases[i].height >> k > 0 ? cases[i].height >> k : 1;
+            for (int j = 0; j < 2; j++) {
+                OK(blrImageGetLevel(mipmap[j], k, &level));
+                blr_copy_region_t down = {.source.image = level, .destination.pointer = means[j],
+                                          .extent = {width, height, 1}, .pixel_size = pixel};
+                OK(blrEnqueueCopyImage(queue, &down, 0, NULL, NULL));
+            }
+            OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
+            CHECK(memcmp(means[0], means[1], width * height * pixel) == 0);
+            CHECK(k > 0 || memcmp(means[1], pixels, size) == 0);
+        }
+        if (cases[i].element > 1)
+            FAILS(INVALID_ARGUMENT, blrEnqueueFillLevels(queue, mipmap[1], pixels + 1, 0, NULL, NULL), "not aligned");
+        OK(blrImageDestroy(mipmap[0]));
+        OK(blrImageDestroy(mipmap[1]));
+        free(pixels);
+        free(means[0]);
+        free(means[1]);
+    }
 }
 
 int main(void)
@@ -260,6 +315,7 @@ int main(void)
     means_of_memory();
     means_of_images();
     levels();
+    levels_of_pixels();
     refusals();
     OK(blrQueueDestroy(queue));
     OK(blrContextDestroy(context));

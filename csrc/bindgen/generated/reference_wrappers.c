@@ -424,12 +424,12 @@ static blr_result_t blrAreaMean(const blr_area_mean_t *mean)
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(mean);
 }
-static blr_result_t blrEnqueueFillLevels(blr_queue_t queue, blr_image_t mipmap, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
+static blr_result_t blrEnqueueFillLevels(blr_queue_t queue, blr_image_t mipmap, const void *pixels, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
-  typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_image_t mipmap, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
+  typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_image_t mipmap, const void *pixels, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
   bindless_call_t bindless_call = (bindless_call_t)bindless_slots[48];
   if (!bindless_call) return BINDLESS_MISSING;
-  return bindless_call(queue, mipmap, num_waits, waits, event);
+  return bindless_call(queue, mipmap, pixels, num_waits, waits, event);
 }
 static blr_result_t blrExternalMemoryImport(blr_context_t context, int32_t file, uint64_t size, blr_external_memory_t *memory)
 {

@@ -18,9 +18,7 @@ void blr_area_rows_avx2(const struct blr_area *area, uint64_t begin, uint64_t en
 void blr_area_rows_avx512(const struct blr_area *area, uint64_t begin, uint64_t end, void *scratch);
 #endif
 
-typedef void (*rows_t)(const struct blr_area *area, uint64_t begin, uint64_t end, void *scratch);
-
-static rows_t best_rows(void)
+blr_area_rows_t blr_area_best_rows(void)
 {
 #if BLR_HAS_VECTOR_SETS
     if (blr_processor_has_avx2())
@@ -76,10 +74,22 @@ static enum blr_area_sums sums_of(const struct blr_area *area)
 static void derive(struct blr_area *area)
 {
     const enum blr_format_class class = area->format->class;
+    for (int i = 0; i < 3; i++) {
+        struct blr_area_axis *axis = &area->axis[i];
+        const uint32_t divisor = common_divisor(axis->length, axis->size);
+        axis->whole = axis->size / divisor;
+        axis->total = axis->length / divisor;
+    }
     area->sums = sums_of(area);
     area->flip = class == BLR_CLASS_SNORM || class == BLR_CLASS_SIGNED ? 1u << (8 * area->format->size - 1) : 0;
     area->lowest = class == BLR_CLASS_SNORM; /* the lowest code means -1, as does the one above */
     area->divisor = (uint64_t)area->axis[0].total * area->axis[1].total * area->axis[2].total;
+}
+
+bool blr_area_prepare_halving(struct blr_area *area)
+{
+    derive(area);
+    return blr_area_halves(area);
 }
 
 /* ---------------------------------------------------------------- distribution */
@@ -92,7 +102,7 @@ struct slot {
 
 struct work {
     const struct blr_area *area;
-    rows_t rows;
+    blr_area_rows_t rows;
     struct slot *slots; /* one for each thread of the pool */
     size_t scratch;
     _Atomic bool failed;
@@ -126,7 +136,7 @@ static bool run_parts(const struct blr_area *area)
 {
     uint32_t threads = 1;
     blr_thread_pool_size(&threads);
-    struct work work = {.area = area, .rows = best_rows(), .scratch = blr_area_scratch(area)};
+    struct work work = {.area = area, .rows = blr_area_best_rows(), .scratch = blr_area_scratch(area)};
     work.slots = blr_new(threads * sizeof *work.slots);
     if (work.slots == NULL)
         return false;
@@ -143,14 +153,7 @@ static bool run_parts(const struct blr_area *area)
 
 blr_result_t blr_area_mean(struct blr_area *area)
 {
-    size_t pixels = 0;
-    for (int i = 0; i < 3; i++) {
-        struct blr_area_axis *axis = &area->axis[i];
-        const uint32_t divisor = common_divisor(axis->length, axis->size);
-        axis->whole = axis->size / divisor;
-        axis->total = axis->length / divisor;
-        pixels += axis->size;
-    }
+    const size_t pixels = (size_t)area->axis[0].size + area->axis[1].size + area->axis[2].size;
     derive(area);
     struct blr_area_cover *covers = blr_new(pixels * sizeof *covers);
     if (covers == NULL)

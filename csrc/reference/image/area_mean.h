@@ -56,6 +56,23 @@ struct blr_area {
  * covers and derived members. OUT_OF_MEMORY without room for the tables. */
 blr_result_t blr_area_mean(struct blr_area *area);
 
+typedef void (*blr_area_rows_t)(const struct blr_area *area, uint64_t begin, uint64_t end, void *scratch);
+
+/* Whether means are those of two by two pixels in every channel, of types that have code for them, which needs neither
+ * covers nor scratch memory. */
+static inline bool blr_area_halves(const struct blr_area *area)
+{
+    return area->divisor == 4 && area->axis[0].total == 2 && area->axis[1].total == 2 &&
+           area->channels == area->source_channels && !area->unrounded &&
+           (area->format->storage == BLR_ELEMENT_F32 || (area->sums == BLR_AREA_SUM16 && area->flip == 0));
+}
+
+/* Fills the derived members for callers of blr_area_best_rows; false where the means need more than blr_area_halves. */
+bool blr_area_prepare_halving(struct blr_area *area);
+
+/* blr_area_rows for the processor's best instructions. */
+blr_area_rows_t blr_area_best_rows(void);
+
 /* Computes rows [begin, end) of the destination, numbered through all slices, with scratch memory of
  * blr_area_scratch bytes, aligned to 64. */
 void blr_area_rows(const struct blr_area *area, uint64_t begin, uint64_t end, void *scratch);

@@ -1,4 +1,4 @@
-/* Means of areas as commands: of an image or memory, of the levels of a mipmap; and without a queue. */
+/* Means of areas of an image or memory, as commands and without a queue. */
 #include "image/area_mean.h"
 
 #include "image/image_memory.h"
@@ -233,86 +233,6 @@ blr_result_t blrEnqueueAreaMean(blr_queue_t handle, const blr_area_mean_t *mean,
     } else if ((own = blr_command_new(sizeof *own, run, release)) != NULL) {
         result = prepare(own, queue->context, mean);
         own->command.is_repeatable = true;
-        if (result == BLR_RESULT_SUCCESS)
-            result = blr_submit(queue, &own->command, num_waits, waits, event);
-        else
-            blr_command_discard(&own->command);
-    }
-    blr_queue_release(queue);
-    return result;
-}
-
-/* ---------------------------------------------------------------- levels */
-
-struct levels_command {
-    struct blr_command command;
-    struct blr_image *mipmap; /* retained */
-};
-
-static void release_levels(struct blr_command *command)
-{
-    struct levels_command *own = (struct levels_command *)command;
-    if (own->mipmap != NULL)
-        blr_image_release(own->mipmap);
-}
-
-static struct blr_area next_level(const blr_image_desc_t *desc, const struct blr_texture_level *above,
-                                  const struct blr_texture_level *level)
-{
-    const uint32_t layers = blr_image_layers(desc);
-    return (struct blr_area){.source = above->data,
-                             .destination = level->data,
-                             .source_row_pitch = above->row_pitch,
-                             .source_slice_pitch = above->slice_pitch,
-                             .destination_row_pitch = level->row_pitch,
-                             .destination_slice_pitch = level->slice_pitch,
-                             .source_channels = desc->num_channels,
-                             .channels = desc->num_channels,
-                             .format = blr_format_get(desc->channel_type),
-                             .axis = {{.length = above->width, .size = level->width},
-                                      {.length = above->height, .size = level->height},
-                                      {.length = layers > 1 ? layers : above->depth,
-                                       .size = layers > 1 ? layers : level->depth}}};
-}
-
-static blr_result_t run_levels(struct blr_command *command)
-{
-    const struct blr_image *mipmap = ((struct levels_command *)command)->mipmap;
-    blr_result_t result = BLR_RESULT_SUCCESS;
-    for (uint32_t i = 1; i < mipmap->desc.num_levels && result == BLR_RESULT_SUCCESS; i++) {
-        struct blr_area area = next_level(&mipmap->desc, &mipmap->level[i - 1], &mipmap->level[i]);
-        result = blr_area_mean(&area);
-    }
-    return result;
-}
-
-static blr_result_t prepare_levels(struct levels_command *own, struct blr_queue *queue, blr_image_t mipmap)
-{
-    own->mipmap = blr_image_acquire(mipmap);
-    if (own->mipmap == NULL)
-        return BLR_RESULT_INVALID_HANDLE;
-    const blr_image_desc_t *desc = &own->mipmap->desc;
-    if (own->mipmap->context != queue->context)
-        return blr_fail(BLR_RESULT_INVALID_HANDLE, "the mipmap is of another context than the queue");
-    if (desc->type != BLR_IMAGE_MIPMAP)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "the image has one level: a mipmap has levels to fill");
-    if (blr_format_get(desc->channel_type)->packing != NULL)
-        return blr_fail(BLR_RESULT_INVALID_FORMAT, "channel type %d: SNORM_INT8 (0) to FP32 (11) have means of areas",
-                        (int)desc->channel_type);
-    own->command.is_repeatable = true;
-    return BLR_RESULT_SUCCESS;
-}
-
-blr_result_t blrEnqueueFillLevels(blr_queue_t handle, blr_image_t mipmap, uint32_t num_waits, const blr_event_t *waits,
-                                  blr_event_t *event)
-{
-    struct blr_queue *queue = blr_queue_acquire(handle);
-    if (queue == NULL)
-        return BLR_RESULT_INVALID_HANDLE;
-    blr_result_t result = BLR_RESULT_OUT_OF_MEMORY;
-    struct levels_command *own = blr_command_new(sizeof *own, run_levels, release_levels);
-    if (own != NULL) {
-        result = prepare_levels(own, queue, mipmap);
         if (result == BLR_RESULT_SUCCESS)
             result = blr_submit(queue, &own->command, num_waits, waits, event);
         else

@@ -422,33 +422,26 @@ static void take_channels(const struct blr_area *area, const void *pixels, void 
                                                                           area->axis[0].size);
 }
 
-/* Whether means are those of two by two pixels in every channel, which bytes and floats have code for. */
-static bool is_halving(const struct blr_area *area)
-{
-    return area->divisor == 4 && area->axis[0].total == 2 && area->axis[1].total == 2 &&
-           area->channels == area->source_channels && !area->unrounded;
-}
-
 void blr_area_rows(const struct blr_area *area, uint64_t begin, uint64_t end, void *scratch)
 {
-    unsigned char *columns = scratch, *sums = columns + source_bytes(area), *means = sums + mean_bytes(area);
+    unsigned char *columns = scratch; /* NULL for halves */
     const struct blr_area_axis *x = &area->axis[0];
     const uint64_t values = mean_values(area);
     const bool every_channel = area->channels == lanes_of(area);
-    const bool halves_bytes = is_halving(area) && area->sums == BLR_AREA_SUM16 && area->flip == 0;
-    const bool halves_floats = is_halving(area) && area->format->storage == BLR_ELEMENT_F32;
+    const bool halves = blr_area_halves(area);
     for (uint64_t number = begin; number < end; number++) {
         const uint64_t slice = number / area->axis[1].size, row = number % area->axis[1].size;
         unsigned char *target =
             area->destination + slice * area->destination_slice_pitch + row * area->destination_row_pitch;
-        if (halves_bytes || halves_floats) {
+        if (halves) {
             const void *above = source_row(area, 2 * row, slice), *below = source_row(area, 2 * row + 1, slice);
-            if (halves_bytes)
+            if (area->sums == BLR_AREA_SUM16)
                 blr_halve_bytes(above, below, target, x->size, area->channels);
             else
                 blr_halve_floats(above, below, (float *)(void *)target, x->size, area->channels);
             continue;
         }
+        unsigned char *sums = columns + source_bytes(area), *means = sums + mean_bytes(area);
         void *result = every_channel ? target : means;
         if (area->sums == BLR_AREA_SUM_REAL) {
             mean_of_reals(area, row, slice, (double *)(void *)sums, (double *)(void *)means, columns);

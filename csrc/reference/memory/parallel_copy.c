@@ -37,7 +37,7 @@ static bool moves_plainly(void)
 #endif
 }
 
-static void copy_bytes(unsigned char *destination, const unsigned char *source, uint64_t size, bool stream)
+void blr_transfer_row(unsigned char *destination, const unsigned char *source, uint64_t size, bool stream)
 {
     if (stream && size >= LEAST_ROW)
         blr_stream_bytes(destination, source, size);
@@ -45,6 +45,14 @@ static void copy_bytes(unsigned char *destination, const unsigned char *source, 
         blr_move_bytes(destination, source, size);
     else
         memcpy(destination, source, size);
+}
+
+bool blr_transfer_streams(uint64_t bytes) { return bytes >= STREAM_FROM; }
+
+void blr_transfer_row_end(bool stream)
+{
+    if (stream)
+        blr_stream_end();
 }
 
 /* ---------------------------------------------------------------- boxes */
@@ -66,7 +74,7 @@ static bool copy_part(void *argument, uint64_t begin, uint64_t end)
         uint64_t size = box->row_size - within;
         if (size > end - begin)
             size = end - begin;
-        copy_bytes(box->destination + slice * box->destination_slice_pitch + row * box->destination_row_pitch + within,
+        blr_transfer_row(box->destination + slice * box->destination_slice_pitch + row * box->destination_row_pitch + within,
                    box->source + slice * box->source_slice_pitch + row * box->source_row_pitch + within, size,
                    work->stream);
         begin += size;
@@ -76,8 +84,7 @@ static bool copy_part(void *argument, uint64_t begin, uint64_t end)
             slice++;
         }
     }
-    if (work->stream)
-        blr_stream_end();
+    blr_transfer_row_end(work->stream);
     return true;
 }
 
@@ -108,7 +115,7 @@ void blr_transfer_box(const struct blr_box *box)
         return;
     struct blr_box packed = joined(*box);
     uint64_t total = packed.row_size * packed.rows * packed.slices;
-    struct box_work work = {&packed, total >= STREAM_FROM};
+    struct box_work work = {&packed, blr_transfer_streams(total)};
     blr_parallel_for(total, is_parallel(total) ? blr_parallel_grain(total, PART_SIZE) : total, copy_part, &work);
 }
 
@@ -144,10 +151,9 @@ static bool fill_part(void *argument, uint64_t begin, uint64_t end)
     for (uint64_t tile = begin; tile < end; tile++) {
         uint64_t offset = tile * work->tile_size;
         uint64_t size = work->total - offset < work->tile_size ? work->total - offset : work->tile_size;
-        copy_bytes(work->destination + offset, work->tile, size, work->stream);
+        blr_transfer_row(work->destination + offset, work->tile, size, work->stream);
     }
-    if (work->stream)
-        blr_stream_end();
+    blr_transfer_row_end(work->stream);
     return true;
 }
 
@@ -157,7 +163,7 @@ void blr_transfer_pattern(void *destination, const void *pattern, uint64_t patte
     uint64_t total = pattern_size * count, tile_size = pattern_size * TILE_LINES;
     for (uint64_t i = 0; i < TILE_LINES; i++)
         memcpy(tile + i * pattern_size, pattern, pattern_size);
-    struct pattern_work work = {destination, tile, tile_size, total, total >= STREAM_FROM};
+    struct pattern_work work = {destination, tile, tile_size, total, blr_transfer_streams(total)};
     uint64_t tiles = total / tile_size + (total % tile_size != 0);
     uint64_t smallest = PART_SIZE / tile_size;
     blr_parallel_for(tiles, is_parallel(total) ? blr_parallel_grain(tiles, smallest) : tiles, fill_part, &work);

@@ -30,6 +30,12 @@ struct blr_box {
 
 void blr_transfer_box(const struct blr_box *box);
 
+/* Copies one row on this thread, for functions that do more with it; past the caches where blr_transfer_streams says so of
+ * all bytes, and then blr_transfer_row_end follows the last row. */
+bool blr_transfer_streams(uint64_t bytes);
+void blr_transfer_row(unsigned char *destination, const unsigned char *source, uint64_t size, bool stream);
+void blr_transfer_row_end(bool stream);
+
 /* count repetitions of a pattern of 1 to BLR_MAX_PATTERN bytes. */
 #define BLR_MAX_PATTERN 128u
 void blr_transfer_pattern(void *destination, const void *pattern, uint64_t pattern_size, uint64_t count);

@@ -54,13 +54,16 @@ def fill_levels(
     Event
         Of the last level. Pixels on the host stay unchanged until then.
     """
-    first = desc.get_mip_level_desc(0)
-    filled = queue.ext_oneapi_copy(pixels, memory.get_mip_level_mem_handle(0), dst_desc=first, depends_on=after)
     means = queue._backend.area_means
     if means is not None:
         mipmap, _, _, _, keep = memory._image_memory()
         native = queue._native
-        return queue._stream.submit(lambda waits: means.fill_levels(native, mipmap, waits), filled, (keep,))
+        address = pixels.ctypes.data if isinstance(pixels, np.ndarray) else pixels.address
+        return queue._stream.submit(
+            lambda waits: means.fill_levels(native, mipmap, address, waits), tuple(after), (keep, pixels)
+        )
+    first = desc.get_mip_level_desc(0)
+    filled = queue.ext_oneapi_copy(pixels, memory.get_mip_level_mem_handle(0), dst_desc=first, depends_on=after)
     kernel = builtin_kernel(queue, f"downsample_{desc.dimensions}d_u")
     if kernel is None:
         raise FeatureNotSupportedError(f"{queue.device.name} has mipmaps, but no kernel that makes their levels")

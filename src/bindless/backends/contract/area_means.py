@@ -17,5 +17,15 @@ class AreaMeansProtocol(Protocol):
     def area_mean(self, queue: NativeQueue, mean: AreaMean, waits: Sequence[NativeEvent] = ()) -> NativeEvent:
         """Submit the means of an image."""
 
-    def fill_levels(self, queue: NativeQueue, mipmap: int, waits: Sequence[NativeEvent] = ()) -> NativeEvent:
-        """Submit the levels of a mipmap from 1, each the means of the level before. ``mipmap`` is its raw handle."""
+    def fill_levels(
+        self, queue: NativeQueue, mipmap: int, pixels: int, waits: Sequence[NativeEvent] = ()
+    ) -> NativeEvent:
+        """Submit all levels of a mipmap, the first from contiguous pixels, each other from the level before.
+
+        Parameters
+        ----------
+        mipmap : int
+            Raw handle.
+        pixels : int
+            Address, on the host or the device.
+        """

@@ -36,10 +36,14 @@ def area_mean(backend: ReferenceBackend, queue: Queue, mean: AreaMean, waits: Se
     return Event(event[0], queue.profiling)
 
 
-def fill_levels(backend: ReferenceBackend, queue: Queue, mipmap: int, waits: Sequence[Event] = ()) -> Event:
-    """Submit the levels of a mipmap from 1."""
+def fill_levels(
+    backend: ReferenceBackend, queue: Queue, mipmap: int, pixels: int, waits: Sequence[Event] = ()
+) -> Event:
+    """Submit all levels of a mipmap, the first from the pixels at an address."""
     event = backend._ffi.new("blr_event_t *")
     count, events = backend._waits(waits)
-    result = backend._lib.blrEnqueueFillLevels(queue.handle, backend._image(mipmap), count, events, event)
+    result = backend._lib.blrEnqueueFillLevels(
+        queue.handle, backend._image(mipmap), backend._pointer(pixels), count, events, event
+    )
     backend._check(result, "blrEnqueueFillLevels")
     return Event(event[0], queue.profiling)
