@@ -390,6 +390,90 @@ static void mean_of_reals(const struct blr_area *area, uint64_t row, uint64_t sl
     }
 }
 
+/* ---------------------------------------------------------------- floats of few rows */
+
+#define FEW_ROWS 8u
+#define AHEAD 2048u /* bytes: processors do not fetch early enough from several rows that are read in steps of pixels */
+
+/* The source rows of a row of means, and their shares of it. */
+struct few_rows {
+    const float *row[FEW_ROWS];
+    double share[FEW_ROWS];
+    uint32_t count;
+};
+
+/* The same means as of all those steps, each pixel at once: its sums stay in registers. */
+#define MEANS_AT_ONCE(NAME, LANES, LOAD, SPREAD, STORE, CHANNELS)                                              \
+    INLINE void NAME##_of(const struct blr_area_axis *axis, const struct few_rows *rows, float *means, uint64_t begin, \
+                          uint64_t end, const uint32_t count)                                                  \
+    {                                                                                                          \
+        const LANES whole = SPREAD(axis->whole_share);                                                         \
+        for (uint64_t i = begin; i < end; i++) {                                                               \
+            const struct blr_area_cover *cover = &axis->cover[i];                                              \
+            const LANES head = SPREAD(cover->head_share), tail = SPREAD(cover->tail_share);                    \
+            const uint64_t first = (uint64_t)cover->first * (CHANNELS);                                        \
+            LANES mean = SPREAD(0.0);                                                                          \
+            for (uint32_t j = 0; j < count; j++) {                                                             \
+                const float *at = rows->row[j] + first;                                                        \
+                __builtin_prefetch((const char *)at + AHEAD);                                                  \
+                LANES value;                                                                                   \
+                LOAD(&value, at);                                                                              \
+                LANES sum = head * value;                                                                      \
+                for (uint32_t k = 2; k < cover->count; k++) {                                                  \
+                    at += (CHANNELS);                                                                          \
+                    LOAD(&value, at);                                                                          \
+                    sum += whole * value;                                                                      \
+                }                                                                                              \
+                if (cover->count > 1) {                                                                        \
+                    LOAD(&value, at + (CHANNELS));                                                             \
+                    sum += tail * value;                                                                       \
+                }                                                                                              \
+                mean = j == 0 ? SPREAD(rows->share[0]) * sum : mean + SPREAD(rows->share[j]) * sum;            \
+            }                                                                                                  \
+            mean += SPREAD(0.0); /* never -0 */                                                                \
+            STORE(means + i * (CHANNELS), &mean);                                                              \
+        }                                                                                                      \
+    }                                                                                                          \
+    static void NAME(const struct blr_area_axis *axis, const struct few_rows *rows, float *means, uint64_t begin, \
+                     uint64_t end)                                                                             \
+    {                                                                                                          \
+        switch (rows->count) {                                                                                 \
+        case 2: NAME##_of(axis, rows, means, begin, end, 2); return;                                           \
+        case 3: NAME##_of(axis, rows, means, begin, end, 3); return;                                           \
+        default: NAME##_of(axis, rows, means, begin, end, rows->count);                                        \
+        }                                                                                                      \
+    }
+
+MEANS_AT_ONCE(means_of_1, double, blr_one_float, SPREAD_ONE, blr_store_one, 1)
+MEANS_AT_ONCE(means_of_2, blr_double_2, blr_two_floats, blr_spread_2, blr_store_two, 2)
+MEANS_AT_ONCE(means_of_3, blr_double_4, blr_four_floats, blr_spread_4, blr_store_four, 3)
+MEANS_AT_ONCE(last_means_of_3, blr_double_4, blr_three_floats, blr_spread_4, blr_store_three, 3)
+MEANS_AT_ONCE(means_of_4, blr_double_4, blr_four_floats, blr_spread_4, blr_store_four, 4)
+
+/* False where the means need more: other types, many rows, several slices, or not all channels. */
+static bool means_at_once(const struct blr_area *area, uint64_t row, uint64_t slice, float *means)
+{
+    const struct blr_area_axis *x = &area->axis[0], *y = &area->axis[1];
+    const struct blr_area_cover *cover = &y->cover[row], *slices = &area->axis[2].cover[slice];
+    if (area->format->storage != BLR_ELEMENT_F32 || area->channels != area->source_channels || slices->count != 1 ||
+        cover->count > FEW_ROWS)
+        return false;
+    struct few_rows rows = {.count = cover->count};
+    for (uint32_t j = 0; j < cover->count; j++) {
+        rows.row[j] = (const float *)(const void *)source_row(area, cover->first + j, slices->first);
+        rows.share[j] = share_of(y, cover, j);
+    }
+    switch (area->channels) {
+    case 1: means_of_1(x, &rows, means, 0, x->size); return true;
+    case 2: means_of_2(x, &rows, means, 0, x->size); return true;
+    case 3: /* memory may end with the last pixel */
+        means_of_3(x, &rows, means, 0, x->size - 1);
+        last_means_of_3(x, &rows, means, x->size - 1, x->size);
+        return true;
+    default: means_of_4(x, &rows, means, 0, x->size); return true;
+    }
+}
+
 /* ---------------------------------------------------------------- rows */
 
 /* Copies the first channels of pixels, in elements of 1, 2 or 4 bytes. */
@@ -441,6 +525,8 @@ void blr_area_rows(const struct blr_area *area, uint64_t begin, uint64_t end, vo
                 blr_halve_floats(above, below, (float *)(void *)target, x->size, area->channels);
             continue;
         }
+        if (means_at_once(area, row, slice, (float *)(void *)target))
+            continue;
         unsigned char *sums = columns + source_bytes(area), *means = sums + mean_bytes(area);
         void *result = every_channel ? target : means;
         if (area->sums == BLR_AREA_SUM_REAL) {

@@ -39,6 +39,28 @@ BLR_LANES_INLINE blr_four_floats(blr_double_4 *value, const float *at)
 
 BLR_LANES_INLINE blr_four_doubles(blr_double_4 *value, const double *at) { memcpy(value, at, sizeof *value); }
 
+/* Registers rounded to floats in memory. */
+BLR_LANES_INLINE blr_store_one(float *at, const double *value) { *at = (float)*value; }
+
+BLR_LANES_INLINE blr_store_two(float *at, const blr_double_2 *value)
+{
+    at[0] = (float)(*value)[0];
+    at[1] = (float)(*value)[1];
+}
+
+BLR_LANES_INLINE blr_store_three(float *at, const blr_double_4 *value)
+{
+    at[0] = (float)(*value)[0];
+    at[1] = (float)(*value)[1];
+    at[2] = (float)(*value)[2];
+}
+
+BLR_LANES_INLINE blr_store_four(float *at, const blr_double_4 *value)
+{
+    const blr_float_4 floats = __builtin_convertvector(*value, blr_float_4);
+    memcpy(at, &floats, sizeof floats);
+}
+
 #else
 #error "registers of doubles need the vector extensions of GCC or Clang"
 #endif
