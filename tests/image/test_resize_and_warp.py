@@ -151,6 +151,16 @@ def test_reduced_pixels_are_means_of_their_areas(
     np.testing.assert_array_equal(result, area_means(pixels, size[::-1], normalized=True), strict=True)
 
 
+@pytest.mark.parametrize("dtype", DTYPES[:6])
+@pytest.mark.parametrize("size", [(36, 48), (24, 32), (18, 24), (12, 16), (24, 24)])
+def test_areas_of_whole_pixels(queue: bl.Queue, size: tuple[int, int], dtype: str) -> None:
+    pixels = random_pixels(dtype, (96, 72))
+    with bl.Image(pixels, queue=queue) as image:
+        result = image.resize(size)
+    expected = area_means(pixels[..., None], size[::-1], normalized=True)[..., 0]
+    np.testing.assert_array_equal(result, expected, strict=True)
+
+
 @pytest.mark.parametrize("channel_type", ["unsigned_int8", "signed_int8", "unsigned_int16", "signed_int16"])
 def test_reduced_integers_are_not_normalized(queue: bl.Queue, channel_type: str) -> None:
     """The lowest code of a signed integer is a number of its own."""

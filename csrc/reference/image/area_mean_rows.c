@@ -153,9 +153,25 @@ static void sum_columns(const struct blr_area *area, uint64_t row, uint64_t slic
                 sums[i * channels + c] = sum[c];                                                               \
         }                                                                                                      \
     }                                                                                                          \
+    /* One channel, and a whole number of columns a mean. */                                                   \
+    INLINE void NAME##_whole(const COLUMN *restrict columns, SUM *restrict sums, uint64_t size, const unsigned total) \
+    {                                                                                                          \
+        for (uint64_t i = 0; i < size; i++) {                                                                  \
+            SUM sum = 0;                                                                                       \
+            for (unsigned k = 0; k < total; k++)                                                               \
+                sum += (SUM)columns[i * total + k];                                                            \
+            sums[i] = sum;                                                                                     \
+        }                                                                                                      \
+    }                                                                                                          \
     static void NAME(const struct blr_area_axis *axis, const COLUMN *columns, SUM *sums, unsigned channels)    \
     {                                                                                                          \
-        if (channels == 1)                                                                                     \
+        if (channels == 1 && axis->whole == 1 && axis->total == 2)                                             \
+            NAME##_whole(columns, sums, axis->size, 2);                                                        \
+        else if (channels == 1 && axis->whole == 1 && axis->total == 3)                                        \
+            NAME##_whole(columns, sums, axis->size, 3);                                                        \
+        else if (channels == 1 && axis->whole == 1 && axis->total == 4)                                        \
+            NAME##_whole(columns, sums, axis->size, 4);                                                        \
+        else if (channels == 1)                                                                                \
             NAME##_of(axis, columns, sums, 1);                                                                 \
         else if (channels == 2)                                                                                \
             NAME##_of(axis, columns, sums, 2);                                                                 \
@@ -450,6 +466,35 @@ MEANS_AT_ONCE(means_of_3, blr_double_4, blr_four_floats, blr_spread_4, blr_store
 MEANS_AT_ONCE(last_means_of_3, blr_double_4, blr_three_floats, blr_spread_4, blr_store_three, 3)
 MEANS_AT_ONCE(means_of_4, blr_double_4, blr_four_floats, blr_spread_4, blr_store_four, 4)
 
+/* Of one channel, of as many columns as rows: several means at a time. */
+INLINE void whole_means_of(const struct few_rows *rows, double share, float *restrict means, uint64_t size,
+                           const uint32_t total)
+{
+    for (uint64_t i = 0; i < size; i++) {
+        double mean = 0.0;
+        for (uint32_t j = 0; j < total; j++) {
+            const float *at = rows->row[j] + i * total;
+            double sum = share * (double)at[0];
+            for (uint32_t k = 1; k < total; k++)
+                sum += share * (double)at[k];
+            mean = j == 0 ? share * sum : mean + share * sum;
+        }
+        means[i] = (float)(mean + 0.0);
+    }
+}
+
+static bool whole_means(const struct blr_area *area, const struct few_rows *rows, float *means)
+{
+    const struct blr_area_axis *x = &area->axis[0], *y = &area->axis[1];
+    if (area->channels != 1 || x->whole != 1 || y->whole != 1 || x->total != y->total || x->total != rows->count)
+        return false;
+    switch (x->total) {
+    case 3: whole_means_of(rows, x->whole_share, means, x->size, 3); return true;
+    case 4: whole_means_of(rows, x->whole_share, means, x->size, 4); return true;
+    default: return false;
+    }
+}
+
 /* False where the means need more: other types, many rows, several slices, or not all channels. */
 static bool means_at_once(const struct blr_area *area, uint64_t row, uint64_t slice, float *means)
 {
@@ -463,6 +508,8 @@ static bool means_at_once(const struct blr_area *area, uint64_t row, uint64_t sl
         rows.row[j] = (const float *)(const void *)source_row(area, cover->first + j, slices->first);
         rows.share[j] = share_of(y, cover, j);
     }
+    if (whole_means(area, &rows, means))
+        return true;
     switch (area->channels) {
     case 1: means_of_1(x, &rows, means, 0, x->size); return true;
     case 2: means_of_2(x, &rows, means, 0, x->size); return true;
