@@ -566,6 +566,86 @@ typedef struct blr_image_call {
 BLR_API blr_result_t blrEnqueueImageCall(blr_queue_t queue, const blr_image_call_t *call, uint32_t num_waits,
                                          const blr_event_t *waits, blr_event_t *event);
 
+/* ---------------------------------------------------------------- resampling */
+
+typedef enum blr_interpolation {
+    BLR_INTERPOLATION_NEAREST = 0,
+    BLR_INTERPOLATION_LINEAR = 1,
+    BLR_INTERPOLATION_CUBIC = 2,          /* B-spline of coefficients */
+    BLR_INTERPOLATION_CATMULL_ROM = 3,    /* cubic convolutions, with a = -1/2 */
+    BLR_INTERPOLATION_BICUBIC = 4         /* and a = -3/4 */
+} blr_interpolation_t;
+
+typedef enum blr_precision {
+    BLR_PRECISION_HARDWARE = 0,           /* samples of the texture unit */
+    BLR_PRECISION_EXACT = 1,              /* weights and sums in single precision, for 32-bit integers in double */
+    BLR_PRECISION_REPRODUCIBLE = 2        /* samples of the texture unit, whatever BINDLESS_REFERENCE_FILTERING says */
+} blr_precision_t;
+
+/* Values outside of an image of n texels along an axis, at positions that count from the centre of the first texel. */
+typedef enum blr_boundary {
+    BLR_BOUNDARY_BORDER = 0,              /* texels outside have the fill value */
+    BLR_BOUNDARY_CONSTANT = 1,            /* as MIRROR; positions below 0 and above n - 1 give the fill value */
+    BLR_BOUNDARY_EDGE = 2,                /* the outermost texel */
+    BLR_BOUNDARY_REPEAT = 3,              /* with the period n */
+    BLR_BOUNDARY_MIRRORED_REPEAT = 4,     /* mirrored at -1/2 and n - 1/2 */
+    BLR_BOUNDARY_MIRROR = 5,              /* mirrored at 0 and n - 1 */
+    BLR_BOUNDARY_WRAP = 6                 /* with the period n - 1 */
+} blr_boundary_t;
+
+typedef enum blr_rounding {
+    BLR_ROUNDING_EVEN = 0,                /* of two nearest integers the even one */
+    BLR_ROUNDING_AWAY = 1                 /* the one away from zero */
+} blr_rounding_t;
+
+typedef enum blr_coordinate_type {
+    BLR_COORDINATE_F32 = 0,
+    BLR_COORDINATE_F64 = 1
+} blr_coordinate_type_t;
+
+/*
+ * A picture of one image, or of one layer of an array, at computed positions.
+ *
+ * With (x, y, z) = (i, j, k) + centre for picture element (i, j, k), each row of the matrix gives a x + (b y + (c z + d)) in
+ * double precision, every step rounded. Where the last row is not (0, 0, 0, 1), the first three are divided by the fourth.
+ * A vector of coordinates, if any, is added. The centre of texel (i, j, k) is at (i, j, k) + centre. Axes that the image
+ * lacks are ignored.
+ *
+ * Texture units sample at the position plus 1/2 - centre, rounded to single precision, divided by scale and moved by bias,
+ * with the handle's sampler; a cubic B-spline is a sum of linear samples, whose handle has linear filtering. With EXACT,
+ * texels are fetched, boundary and fill apply, and the sampler does not. There a position that is not finite has the fill
+ * value.
+ *
+ * Values of integer types are the codes of a normalized image, or else values rounded to the nearest integer, clamped to
+ * the range of the type, and of the codes if that is smaller; not-a-number gives 0. Pointers may be any process memory
+ * aligned to the elements.
+ */
+typedef struct blr_resampling {
+    blr_image_handle_t handle;            /* sampled: standard, array, or mipmap (level 0) */
+    uint32_t layer;                       /* of an array, else 0 */
+    uint64_t size[3];                     /* of the picture; 1 for axes that it lacks */
+    double matrix[16];                    /* by rows */
+    double centre;                        /* 0.5 or 0 */
+    const void *coordinates;              /* vectors, one for each picture element, or NULL */
+    blr_coordinate_type_t coordinate_type;
+    int64_t coordinate_strides[2];        /* between picture elements, and between components, in coordinates */
+    float scale[3];
+    float bias[3];
+    blr_interpolation_t interpolation;
+    blr_precision_t precision;
+    blr_boundary_t boundary[3];
+    double fill;                          /* 1 is the largest code of a normalized image; may be not-a-number */
+    uint32_t ignore_nan;                  /* 1: texels that are not numbers have no weight, and the other weights are
+                                           * divided by their sum; EXACT, images of floats */
+    void *values;                         /* packed, value_channels for each element */
+    blr_element_type_t value_type;
+    uint32_t value_channels;              /* at most those of the image */
+    blr_rounding_t rounding;              /* of integers */
+} blr_resampling_t;
+
+BLR_API blr_result_t blrEnqueueResample(blr_queue_t queue, const blr_resampling_t *resampling, uint32_t num_waits,
+                                        const blr_event_t *waits, blr_event_t *event);
+
 /* ---------------------------------------------------------------- modules and kernels */
 
 /* The value of a specialization constant; its size is the constant's. */

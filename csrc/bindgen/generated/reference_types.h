@@ -108,6 +108,35 @@ enum {
   BLR_OPERATION_WRITE = 4
 };
 enum {
+  BLR_INTERPOLATION_NEAREST = 0,
+  BLR_INTERPOLATION_LINEAR = 1,
+  BLR_INTERPOLATION_CUBIC = 2,
+  BLR_INTERPOLATION_CATMULL_ROM = 3,
+  BLR_INTERPOLATION_BICUBIC = 4
+};
+enum {
+  BLR_PRECISION_HARDWARE = 0,
+  BLR_PRECISION_EXACT = 1,
+  BLR_PRECISION_REPRODUCIBLE = 2
+};
+enum {
+  BLR_BOUNDARY_BORDER = 0,
+  BLR_BOUNDARY_CONSTANT = 1,
+  BLR_BOUNDARY_EDGE = 2,
+  BLR_BOUNDARY_REPEAT = 3,
+  BLR_BOUNDARY_MIRRORED_REPEAT = 4,
+  BLR_BOUNDARY_MIRROR = 5,
+  BLR_BOUNDARY_WRAP = 6
+};
+enum {
+  BLR_ROUNDING_EVEN = 0,
+  BLR_ROUNDING_AWAY = 1
+};
+enum {
+  BLR_COORDINATE_F32 = 0,
+  BLR_COORDINATE_F64 = 1
+};
+enum {
   BLR_ARGUMENT_KIND_VALUE = 0,
   BLR_ARGUMENT_KIND_POINTER = 1,
   BLR_ARGUMENT_KIND_LOCAL = 2,
@@ -265,6 +294,33 @@ typedef struct blr_image_call
   float level;
   blr_image_map_t map;
 } blr_image_call_t;
+typedef int blr_interpolation_t;
+typedef int blr_precision_t;
+typedef int blr_boundary_t;
+typedef int blr_rounding_t;
+typedef int blr_coordinate_type_t;
+typedef struct blr_resampling
+{
+  blr_image_handle_t handle;
+  uint32_t layer;
+  uint64_t size[3];
+  double matrix[16];
+  double centre;
+  const void *coordinates;
+  blr_coordinate_type_t coordinate_type;
+  int64_t coordinate_strides[2];
+  float scale[3];
+  float bias[3];
+  blr_interpolation_t interpolation;
+  blr_precision_t precision;
+  blr_boundary_t boundary[3];
+  double fill;
+  uint32_t ignore_nan;
+  void *values;
+  blr_element_type_t value_type;
+  uint32_t value_channels;
+  blr_rounding_t rounding;
+} blr_resampling_t;
 typedef struct blr_specialization
 {
   uint32_t id;

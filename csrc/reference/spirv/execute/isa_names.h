@@ -57,6 +57,7 @@
 #define blr_area_scratch BLR_IN_SET(blr_area_scratch)
 #define blr_blend_row BLR_IN_SET(blr_blend_row)
 #define blr_spread_row BLR_IN_SET(blr_spread_row)
+#define blr_resample_set BLR_IN_SET(blr_resample_set)
 
 #endif
 

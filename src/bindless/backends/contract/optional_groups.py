@@ -34,6 +34,7 @@ from .native_handles import InteropProtocol, ModuleInteropProtocol
 from .partitioning import PartitioningProtocol
 from .queue_ends import QueueEndsProtocol
 from .reference_counted import CountedProtocol
+from .resampling import ResamplingProtocol
 
 __all__ = ["OptionalGroups", "OwnMethods", "require_group"]
 
@@ -75,6 +76,11 @@ class OptionalGroups(Protocol):
     @property
     def area_means(self) -> AreaMeansProtocol | None:
         """Means of areas. Built-in kernels and the host compute them elsewhere."""
+        return None
+
+    @property
+    def resampling(self) -> ResamplingProtocol | None:
+        """Pictures at computed coordinates. Built-in kernels compute them elsewhere."""
         return None
 
     @property

@@ -108,6 +108,9 @@ class Library:
         self, queue: CData, semaphore: CData, value: int, num_waits: int, waits: CData, event: CData, /
     ) -> int: ...
     def blrEnqueueImageCall(self, queue: CData, call: CData, num_waits: int, waits: CData, event: CData, /) -> int: ...
+    def blrEnqueueResample(
+        self, queue: CData, resampling: CData, num_waits: int, waits: CData, event: CData, /
+    ) -> int: ...
     def blrModuleCreate(
         self, context: CData, code: CData, size: int, num_specializations: int, specializations: CData, module: CData, /
     ) -> int: ...
@@ -211,6 +214,25 @@ class Library:
     BLR_OPERATION_SAMPLE_LOD: int
     BLR_OPERATION_SAMPLE_GRADIENT: int
     BLR_OPERATION_WRITE: int
+    BLR_INTERPOLATION_NEAREST: int
+    BLR_INTERPOLATION_LINEAR: int
+    BLR_INTERPOLATION_CUBIC: int
+    BLR_INTERPOLATION_CATMULL_ROM: int
+    BLR_INTERPOLATION_BICUBIC: int
+    BLR_PRECISION_HARDWARE: int
+    BLR_PRECISION_EXACT: int
+    BLR_PRECISION_REPRODUCIBLE: int
+    BLR_BOUNDARY_BORDER: int
+    BLR_BOUNDARY_CONSTANT: int
+    BLR_BOUNDARY_EDGE: int
+    BLR_BOUNDARY_REPEAT: int
+    BLR_BOUNDARY_MIRRORED_REPEAT: int
+    BLR_BOUNDARY_MIRROR: int
+    BLR_BOUNDARY_WRAP: int
+    BLR_ROUNDING_EVEN: int
+    BLR_ROUNDING_AWAY: int
+    BLR_COORDINATE_F32: int
+    BLR_COORDINATE_F64: int
     BLR_ARGUMENT_KIND_VALUE: int
     BLR_ARGUMENT_KIND_POINTER: int
     BLR_ARGUMENT_KIND_LOCAL: int

@@ -134,6 +134,40 @@ class blr_image_operation_t(IntEnum):
     BLR_OPERATION_WRITE = 4
 
 
+class blr_interpolation_t(IntEnum):
+    BLR_INTERPOLATION_NEAREST = 0
+    BLR_INTERPOLATION_LINEAR = 1
+    BLR_INTERPOLATION_CUBIC = 2
+    BLR_INTERPOLATION_CATMULL_ROM = 3
+    BLR_INTERPOLATION_BICUBIC = 4
+
+
+class blr_precision_t(IntEnum):
+    BLR_PRECISION_HARDWARE = 0
+    BLR_PRECISION_EXACT = 1
+    BLR_PRECISION_REPRODUCIBLE = 2
+
+
+class blr_boundary_t(IntEnum):
+    BLR_BOUNDARY_BORDER = 0
+    BLR_BOUNDARY_CONSTANT = 1
+    BLR_BOUNDARY_EDGE = 2
+    BLR_BOUNDARY_REPEAT = 3
+    BLR_BOUNDARY_MIRRORED_REPEAT = 4
+    BLR_BOUNDARY_MIRROR = 5
+    BLR_BOUNDARY_WRAP = 6
+
+
+class blr_rounding_t(IntEnum):
+    BLR_ROUNDING_EVEN = 0
+    BLR_ROUNDING_AWAY = 1
+
+
+class blr_coordinate_type_t(IntEnum):
+    BLR_COORDINATE_F32 = 0
+    BLR_COORDINATE_F64 = 1
+
+
 class blr_argument_kind_t(IntEnum):
     BLR_ARGUMENT_KIND_VALUE = 0
     BLR_ARGUMENT_KIND_POINTER = 1

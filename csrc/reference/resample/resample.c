@@ -1,0 +1,120 @@
+/* Division of a picture into tiles, whose texels fit the caches at any angle, and choice of the instruction set. */
+#include "resample/resample.h"
+
+#include "platform/cpu_features.h"
+#include "platform/thread_pool.h"
+
+#include <string.h>
+
+/* Elements of a tile, and its rows and slices. */
+#define TILE_ITEMS 16384u
+#define TILE_ROWS 16u
+#define TILE_SLICES 8u
+
+#if BLR_HAS_VECTOR_SETS
+extern const struct blr_resample_set blr_resample_set_avx2, blr_resample_set_avx512;
+#endif
+
+static const struct blr_resample_set *best_set(const struct blr_texture *texture)
+{
+#if BLR_HAS_VECTOR_SETS
+    if (!(texture->flags & BLR_TEXTURE_NO_VECTORS) && blr_processor_has_avx2())
+        return !(texture->flags & BLR_TEXTURE_NO_AVX512) && blr_processor_has_avx512() ? &blr_resample_set_avx512
+                                                                                      : &blr_resample_set_avx2;
+#else
+    (void)texture;
+#endif
+    return &blr_resample_set;
+}
+
+static enum blr_texel_kind kind_of(const struct blr_format *format)
+{
+    if (format->packing != NULL)
+        return BLR_TEXEL_PACKED;
+    if (format->class == BLR_CLASS_SNORM)
+        return format->size == 1 ? BLR_TEXEL_SNORM8 : BLR_TEXEL_SNORM16;
+    switch (format->storage) {
+    case BLR_ELEMENT_S8: return BLR_TEXEL_S8;
+    case BLR_ELEMENT_U8: return BLR_TEXEL_U8;
+    case BLR_ELEMENT_S16: return BLR_TEXEL_S16;
+    case BLR_ELEMENT_U16: return BLR_TEXEL_U16;
+    case BLR_ELEMENT_S32: return BLR_TEXEL_S32;
+    case BLR_ELEMENT_U32: return BLR_TEXEL_U32;
+    case BLR_ELEMENT_F16: return BLR_TEXEL_F16;
+    case BLR_ELEMENT_F32: break;
+    }
+    return BLR_TEXEL_F32;
+}
+
+static void derive(struct blr_resample *resample)
+{
+    static const double last_row[4] = {0, 0, 0, 1};
+    const struct blr_texture *texture = resample->texture;
+    const struct blr_texture_level *level = &texture->level[0];
+    resample->dimensions = texture->dimensions;
+    resample->projective = false;
+    for (int i = 0; i < 4; i++)
+        resample->projective |= !(resample->picture.matrix[12 + i] == last_row[i]);
+    resample->kind = kind_of(texture->format);
+    const int64_t extent[3] = {level->width, level->height, level->depth};
+    const int64_t step[3] = {texture->pixel_size, (int64_t)level->row_pitch, (int64_t)level->slice_pitch};
+    memcpy(resample->extent, extent, sizeof extent);
+    memcpy(resample->step, step, sizeof step);
+    resample->texels = (const unsigned char *)level->data + resample->picture.layer * level->slice_pitch;
+}
+
+/* ---------------------------------------------------------------- tiles */
+
+struct tiling {
+    const struct blr_resample *resample;
+    const struct blr_resample_set *set;
+    uint64_t edge[3], count[3];           /* elements of a tile, and tiles, along each axis */
+};
+
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+static void run_tile(const struct tiling *tiling, uint64_t number)
+{
+    const struct blr_resample *resample = tiling->resample;
+    const uint64_t *size = resample->picture.size;
+    const uint64_t tile[3] = {number % tiling->count[0], number / tiling->count[0] % tiling->count[1],
+                              number / tiling->count[0] / tiling->count[1]};
+    uint64_t begin[3], end[3];
+    for (int i = 0; i < 3; i++) {
+        begin[i] = tile[i] * tiling->edge[i];
+        end[i] = least(begin[i] + tiling->edge[i], size[i]);
+    }
+    double at[3][BLR_RESAMPLE_BLOCK];
+    struct blr_resample_part part;
+    for (part.slice = begin[2]; part.slice < end[2]; part.slice++)
+        for (part.row = begin[1]; part.row < end[1]; part.row++)
+            for (part.column = begin[0]; part.column < end[0]; part.column += part.count) {
+                part.count = (uint32_t)least(end[0] - part.column, BLR_RESAMPLE_BLOCK);
+                tiling->set->place(resample, &part, at);
+                if (resample->picture.precision == BLR_PRECISION_EXACT)
+                    tiling->set->filter(resample, &part, at);
+                else
+                    blr_resample_sample(resample, tiling->set, &part, at);
+            }
+}
+
+static bool run_tiles(void *argument, uint64_t begin, uint64_t end)
+{
+    for (uint64_t number = begin; number < end; number++)
+        run_tile(argument, number);
+    return true;
+}
+
+void blr_resample_run(struct blr_resample *resample)
+{
+    const uint64_t *size = resample->picture.size;
+    derive(resample);
+    struct tiling tiling = {.resample = resample, .set = best_set(resample->texture)};
+    tiling.edge[2] = least(size[2], TILE_SLICES);
+    tiling.edge[1] = least(size[1], TILE_ROWS);
+    const uint64_t blocks = TILE_ITEMS / (tiling.edge[1] * tiling.edge[2] * BLR_RESAMPLE_BLOCK);
+    tiling.edge[0] = (blocks > 0 ? blocks : 1) * BLR_RESAMPLE_BLOCK;
+    for (int i = 0; i < 3; i++)
+        tiling.count[i] = (size[i] + tiling.edge[i] - 1) / tiling.edge[i];
+    blr_parallel_for(tiling.count[0] * tiling.count[1] * tiling.count[2], 1, run_tiles, &tiling);
+}

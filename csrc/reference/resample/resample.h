@@ -1,0 +1,103 @@
+/*
+ * Resampling: a picture of up to three dimensions, at positions from a matrix, an array of vectors, or both.
+ *
+ * Positions are computed in double precision, every step rounded. A texture unit's samples come from blr_texture_run. Exact
+ * values are sums over texels: along y, then along z, then along x, from the first texel to the last, every product and
+ * sum rounded to single precision; to double precision for integers of 32 bits. Results are bit-identical everywhere.
+ */
+#ifndef BLR_RESAMPLE_H
+#define BLR_RESAMPLE_H
+
+#include "spirv/execute/isa_names.h"
+#include "texture/texture.h"
+
+/* Elements of a row that are computed at a time, and elements that exact filters treat alike. */
+#define BLR_RESAMPLE_BLOCK 256u
+#define BLR_RESAMPLE_GROUP 16u
+
+/* Texels as the exact filters read them. */
+enum blr_texel_kind {
+    BLR_TEXEL_S8,
+    BLR_TEXEL_U8,
+    BLR_TEXEL_S16,
+    BLR_TEXEL_U16,
+    BLR_TEXEL_F16,
+    BLR_TEXEL_F32,
+    BLR_TEXEL_SNORM8,                     /* codes, of which the lowest counts as the one above */
+    BLR_TEXEL_SNORM16,
+    BLR_TEXEL_PACKED,                     /* bit fields: floats, or integers of at most 10 bits */
+    BLR_TEXEL_S32,                        /* the following ones are filtered in double precision */
+    BLR_TEXEL_U32
+};
+
+struct blr_resample {
+    blr_resampling_t picture;             /* checked */
+    const struct blr_texture *texture;
+
+    /* derived by blr_resample_run */
+    uint32_t dimensions;
+    bool projective;
+    enum blr_texel_kind kind;
+    int64_t extent[3];                    /* of the image, in texels; 1 for axes that it lacks */
+    int64_t step[3];                      /* bytes from texel to texel along each axis */
+    const unsigned char *texels;          /* the first texel of the layer */
+};
+
+/* A part of one row of the picture. */
+struct blr_resample_part {
+    uint64_t column, row, slice;
+    uint32_t count;                       /* 1 to BLR_RESAMPLE_BLOCK */
+};
+
+/* Values of a part, one array for each channel. */
+struct blr_resample_floats {
+    _Alignas(64) float channel[BLR_MAX_CHANNELS][BLR_RESAMPLE_BLOCK];
+};
+
+struct blr_resample_doubles {
+    _Alignas(64) double channel[BLR_MAX_CHANNELS][BLR_RESAMPLE_BLOCK];
+};
+
+/* The functions of a set of instructions. */
+struct blr_resample_set {
+    /* Positions along each axis of the image. */
+    void (*place)(const struct blr_resample *resample, const struct blr_resample_part *part,
+                  double at[3][BLR_RESAMPLE_BLOCK]);
+    /* Values at positions, which are moved, and their storage in the picture. */
+    void (*filter)(const struct blr_resample *resample, const struct blr_resample_part *part,
+                   double at[3][BLR_RESAMPLE_BLOCK]);
+    /* Conversion of values to the picture's type. Those of a normalized image are codes or fractions of the largest. */
+    void (*store_floats)(const struct blr_resample *resample, const struct blr_resample_part *part,
+                         const struct blr_resample_floats *values, bool codes);
+    void (*store_doubles)(const struct blr_resample *resample, const struct blr_resample_part *part,
+                          const struct blr_resample_doubles *values, bool codes);
+};
+
+extern const struct blr_resample_set blr_resample_set;
+
+/* Computes the picture, by all threads of the pool. The caller sets picture and texture. */
+void blr_resample_run(struct blr_resample *resample);
+
+/* One part by the texture unit: resample_unit.c. */
+void blr_resample_sample(const struct blr_resample *resample, const struct blr_resample_set *set,
+                         const struct blr_resample_part *part, double at[3][BLR_RESAMPLE_BLOCK]);
+
+/* Address of an element of the picture. */
+static inline void *blr_resample_values(const struct blr_resample *resample, const struct blr_resample_part *part)
+{
+    const blr_resampling_t *picture = &resample->picture;
+    const uint64_t item = (part->slice * picture->size[1] + part->row) * picture->size[0] + part->column;
+    return (unsigned char *)picture->values + item * picture->value_channels * blr_element_size(picture->value_type);
+}
+
+/* Weights of the four texels around a position, of which f, from 0 to 1, follows the second, as cubic B-splines. */
+static inline void blr_spline_weights(float f, float weights[4])
+{
+    const float g = 1.0f - f, sixth = 1.0f / 6.0f, two_thirds = 2.0f / 3.0f;
+    weights[0] = g * g * g * sixth;
+    weights[1] = two_thirds - f * f * (1.0f - 0.5f * f);
+    weights[2] = two_thirds - g * g * (1.0f - 0.5f * g);
+    weights[3] = f * f * f * sixth;
+}
+
+#endif

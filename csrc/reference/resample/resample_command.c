@@ -1,0 +1,215 @@
+/* Pictures at computed positions as commands: checks, and what a command retains. */
+#include "resample/resample.h"
+
+#include "image/image_handle.h"
+#include "memory/allocation.h"
+#include "runtime/queue.h"
+
+#include <inttypes.h>
+
+/* Largest brief picture, which a waiting thread may run alone; largest instant one, which the submitting thread runs. */
+#define BRIEF_ITEMS 65536u
+#define INSTANT_ITEMS 64u
+
+struct resample_command {
+    struct blr_command command;
+    struct blr_image_view *view;          /* retained */
+    struct blr_allocation *coordinates, *values; /* retained, or NULL */
+    struct blr_resample resample;
+};
+
+static void release(struct blr_command *command)
+{
+    struct resample_command *own = (struct resample_command *)command;
+    blr_memory_release(own->coordinates);
+    blr_memory_release(own->values);
+    if (own->view != NULL)
+        blr_image_view_release(own->view);
+}
+
+static blr_result_t run(struct blr_command *command)
+{
+    struct resample_command *own = (struct resample_command *)command;
+    struct blr_resample resample = own->resample; /* a batch runs the command again */
+    blr_resample_run(&resample);
+    return BLR_RESULT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- checks */
+
+static blr_result_t check_choice(const char *name, uint32_t value, uint32_t last, const char *choices)
+{
+    if (value <= last)
+        return BLR_RESULT_SUCCESS;
+    return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%s %u: %s is needed", name, value, choices);
+}
+
+static blr_result_t check_choices(const blr_resampling_t *picture)
+{
+    blr_result_t result = check_choice("interpolation", (uint32_t)picture->interpolation, BLR_INTERPOLATION_BICUBIC,
+                                       "NEAREST (0) to BICUBIC (4)");
+    if (result == BLR_RESULT_SUCCESS)
+        result = check_choice("precision", (uint32_t)picture->precision, BLR_PRECISION_REPRODUCIBLE,
+                              "HARDWARE (0) to REPRODUCIBLE (2)");
+    for (int i = 0; i < 3 && result == BLR_RESULT_SUCCESS; i++)
+        result = check_choice("boundary", (uint32_t)picture->boundary[i], BLR_BOUNDARY_WRAP, "BORDER (0) to WRAP (6)");
+    if (result == BLR_RESULT_SUCCESS)
+        result = check_choice("rounding", (uint32_t)picture->rounding, BLR_ROUNDING_AWAY, "EVEN (0) or AWAY (1)");
+    if (result == BLR_RESULT_SUCCESS)
+        result = check_choice("coordinate type", (uint32_t)picture->coordinate_type, BLR_COORDINATE_F64, "F32 (0) or F64 (1)");
+    if (result == BLR_RESULT_SUCCESS)
+        result = check_choice("ignore_nan", picture->ignore_nan, 1, "0 or 1");
+    if (result == BLR_RESULT_SUCCESS && picture->centre != 0.5 && picture->centre != 0.0)
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "centre %g: 0.5 or 0 is needed", picture->centre);
+    return result;
+}
+
+static blr_result_t check_image(const blr_resampling_t *picture, const struct blr_texture *texture)
+{
+    const struct blr_format *format = texture->format;
+    if (!texture->sampled)
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "resampling through an unsampled handle: make one with a sampler");
+    if (texture->desc.type == BLR_IMAGE_CUBEMAP)
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "resampling of a cubemap: standard images, arrays and mipmaps have "
+                                                     "positions in a plane or a volume");
+    if (picture->layer >= (texture->desc.type == BLR_IMAGE_ARRAY ? texture->num_layers : 1))
+        return blr_fail(BLR_RESULT_OUT_OF_RANGE, "layer %u: the image has %u, numbered from 0", picture->layer,
+                        texture->desc.type == BLR_IMAGE_ARRAY ? texture->num_layers : 1);
+    if (picture->precision == BLR_PRECISION_EXACT) {
+        if (texture->swizzled)
+            return blr_fail(BLR_RESULT_UNSUPPORTED, "exact resampling of a view with another order of channels: make a "
+                                                    "handle of the image itself");
+        if (picture->ignore_nan && format->class != BLR_CLASS_FLOAT)
+            return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "ignore_nan for an image of %s: only floats may be no numbers",
+                            format->name);
+        return BLR_RESULT_SUCCESS;
+    }
+    if (picture->ignore_nan)
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "ignore_nan with precision %d: EXACT (1) is needed",
+                        (int)picture->precision);
+    if (picture->interpolation > BLR_INTERPOLATION_CUBIC)
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "interpolation %d with precision %d: EXACT (1) is needed",
+                        (int)picture->interpolation, (int)picture->precision);
+    if (picture->interpolation == BLR_INTERPOLATION_CUBIC && !texture->linear)
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "a cubic B-spline by a sampler with nearest filtering: it is a sum of "
+                                                     "linear samples");
+    if (picture->interpolation == BLR_INTERPOLATION_CUBIC &&
+        (format->class == BLR_CLASS_SIGNED || format->class == BLR_CLASS_UNSIGNED))
+        return blr_fail(BLR_RESULT_INVALID_FORMAT, "a cubic B-spline of an image of %s: coefficients are floats", format->name);
+    for (uint32_t i = 0; i < texture->dimensions; i++)
+        if (!(picture->scale[i] != 0.0f))
+            return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "scale %g of axis %u: positions are divided by it",
+                            (double)picture->scale[i], i);
+    return BLR_RESULT_SUCCESS;
+}
+
+static blr_result_t check_values(const blr_resampling_t *picture, const struct blr_texture *texture, uint64_t *items)
+{
+    if (blr_element_size(picture->value_type) == 0)
+        return blr_fail(BLR_RESULT_INVALID_FORMAT, "value type %d: S8 (0) to F32 (7) is needed", (int)picture->value_type);
+    if (picture->value_channels == 0 || picture->value_channels > texture->desc.num_channels)
+        return blr_fail(BLR_RESULT_INVALID_FORMAT, "value channels %u: 1 to the %u of the image are needed",
+                        picture->value_channels, texture->desc.num_channels);
+    *items = 1;
+    for (int i = 0; i < 3; i++) {
+        if (picture->size[i] > (uint64_t)INT32_MAX)
+            return blr_fail(BLR_RESULT_INVALID_SIZE, "%" PRIu64 " elements along axis %d: less than 2^31 are needed",
+                            picture->size[i], i);
+        if (picture->size[i] != 0 && *items > ((uint64_t)1 << 59) / picture->size[i])
+            return blr_fail(BLR_RESULT_INVALID_SIZE, "%" PRIu64 " x %" PRIu64 " x %" PRIu64 " elements are more than memory has",
+                            picture->size[0], picture->size[1], picture->size[2]);
+        *items *= picture->size[i];
+    }
+    return BLR_RESULT_SUCCESS;
+}
+
+/* ---------------------------------------------------------------- memory */
+
+static blr_result_t check_alignment(const char *name, const void *pointer, uint64_t size)
+{
+    if ((uintptr_t)pointer % size == 0)
+        return BLR_RESULT_SUCCESS;
+    return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
+                    "the array of %s at 0x%" PRIxPTR " is not aligned to its elements of %" PRIu64 " bytes", name,
+                    (uintptr_t)pointer, size);
+}
+
+/* Registers the memory from the least to the largest address of count items, stride elements apart. */
+static blr_result_t use_coordinates(struct resample_command *own, struct blr_context *context, uint64_t items,
+                                    uint32_t dimensions)
+{
+    const blr_resampling_t *picture = &own->resample.picture;
+    const uint64_t size = picture->coordinate_type == BLR_COORDINATE_F64 ? 8 : 4;
+    const uint64_t steps[2] = {items - 1, dimensions - 1};
+    uint64_t before = 0, after = 0;
+    blr_result_t result = check_alignment("coordinates", picture->coordinates, size);
+    for (int i = 0; i < 2; i++) {
+        const int64_t stride = picture->coordinate_strides[i];
+        const uint64_t magnitude = stride < 0 ? -(uint64_t)stride : (uint64_t)stride;
+        if (magnitude != 0 && steps[i] > ((uint64_t)1 << 58) / magnitude)
+            return blr_fail(BLR_RESULT_INVALID_SIZE,
+                            "coordinate stride %" PRId64 " of %" PRIu64 " items: more than memory has", stride, steps[i] + 1);
+        *(stride < 0 ? &before : &after) += magnitude * steps[i] * size;
+    }
+    if (result != BLR_RESULT_SUCCESS)
+        return result;
+    return blr_memory_use(context, (const unsigned char *)picture->coordinates - before, before + after + size, "coordinates",
+                          &own->coordinates);
+}
+
+static blr_result_t use_arrays(struct resample_command *own, struct blr_context *context, uint64_t items)
+{
+    const blr_resampling_t *picture = &own->resample.picture;
+    const uint64_t element = blr_element_size(picture->value_type);
+    blr_result_t result = check_alignment("values", picture->values, element);
+    if (result == BLR_RESULT_SUCCESS)
+        result = blr_memory_use(context, picture->values, items * picture->value_channels * element, "values", &own->values);
+    if (result == BLR_RESULT_SUCCESS && picture->coordinates != NULL)
+        result = use_coordinates(own, context, items, own->view->texture.dimensions);
+    return result;
+}
+
+static blr_result_t prepare(struct resample_command *own, struct blr_queue *queue)
+{
+    const blr_resampling_t *picture = &own->resample.picture;
+    uint64_t items = 0;
+    own->view = blr_image_view_acquire(picture->handle);
+    if (own->view == NULL)
+        return BLR_RESULT_INVALID_HANDLE;
+    if (own->view->context != queue->context)
+        return blr_fail(BLR_RESULT_INVALID_HANDLE, "the image handle is of another context than the queue");
+    own->resample.texture = &own->view->texture;
+    blr_result_t result = check_choices(picture);
+    if (result == BLR_RESULT_SUCCESS)
+        result = check_image(picture, own->resample.texture);
+    if (result == BLR_RESULT_SUCCESS)
+        result = check_values(picture, own->resample.texture, &items);
+    if (result == BLR_RESULT_SUCCESS && items > 0)
+        result = use_arrays(own, queue->context, items);
+    own->command.is_repeatable = true;
+    own->command.is_brief = items <= BRIEF_ITEMS;
+    own->command.is_instant = items <= INSTANT_ITEMS;
+    return result;
+}
+
+blr_result_t blrEnqueueResample(blr_queue_t handle, const blr_resampling_t *resampling, uint32_t num_waits,
+                                const blr_event_t *waits, blr_event_t *event)
+{
+    struct blr_queue *queue = blr_queue_acquire(handle);
+    if (queue == NULL)
+        return BLR_RESULT_INVALID_HANDLE;
+    blr_result_t result = BLR_RESULT_OUT_OF_MEMORY;
+    struct resample_command *own;
+    if (resampling == NULL) {
+        result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "resampling is NULL: a description of the picture is needed");
+    } else if ((own = blr_command_new(sizeof *own, run, release)) != NULL) {
+        own->resample.picture = *resampling;
+        result = prepare(own, queue);
+        if (result == BLR_RESULT_SUCCESS)
+            result = blr_submit(queue, &own->command, num_waits, waits, event);
+        else
+            blr_command_discard(&own->command);
+    }
+    blr_queue_release(queue);
+    return result;
+}

@@ -1,0 +1,217 @@
+/* Positions and exact values of a part of a picture's row. Compiled for each instruction set; results are bit-identical. */
+#include "resample/resample.h"
+
+#include "image/packed_format.h"
+#include "resample/boundary.h"
+#include "spirv/half.h"
+
+#include <string.h>
+
+#if defined(__GNUC__) || defined(__clang__)
+#define INLINE static inline __attribute__((always_inline))
+#else
+#define INLINE static inline
+#endif
+
+#define BLOCK BLR_RESAMPLE_BLOCK
+#define GROUP BLR_RESAMPLE_GROUP
+
+/* ---------------------------------------------------------------- positions */
+
+/* a x + rest along a row. */
+static void place_line(double a, double rest, double first, uint32_t count, double *restrict at)
+{
+    for (int32_t i = 0; i < (int32_t)count; i++)
+        at[i] = a * (first + (double)i) + rest;
+}
+
+static void add_vectors(const struct blr_resample *resample, uint64_t item, uint32_t count, uint32_t axis,
+                        double *restrict at)
+{
+    const blr_resampling_t *picture = &resample->picture;
+    const int64_t step = picture->coordinate_strides[0];
+    const int64_t first = (int64_t)item * step + axis * picture->coordinate_strides[1];
+    if (picture->coordinate_type == BLR_COORDINATE_F64) {
+        const double *coordinates = (const double *)picture->coordinates + first;
+        for (int32_t i = 0; i < (int32_t)count; i++)
+            at[i] += coordinates[i * step];
+    } else {
+        const float *coordinates = (const float *)picture->coordinates + first;
+        for (int32_t i = 0; i < (int32_t)count; i++)
+            at[i] += (double)coordinates[i * step];
+    }
+}
+
+static void place(const struct blr_resample *resample, const struct blr_resample_part *part,
+                  double at[3][BLR_RESAMPLE_BLOCK])
+{
+    const blr_resampling_t *picture = &resample->picture;
+    const double x = (double)part->column + picture->centre, y = (double)part->row + picture->centre,
+                 z = (double)part->slice + picture->centre;
+    double depth[BLOCK];
+    if (resample->projective) {
+        const double *m = picture->matrix + 12;
+        place_line(m[0], m[1] * y + (m[2] * z + m[3]), x, part->count, depth);
+    }
+    for (uint32_t d = 0; d < resample->dimensions; d++) {
+        const double *m = picture->matrix + 4 * d;
+        place_line(m[0], m[1] * y + (m[2] * z + m[3]), x, part->count, at[d]);
+        if (resample->projective)
+            for (uint32_t i = 0; i < part->count; i++)
+                at[d][i] /= depth[i];
+        if (picture->coordinates != NULL)
+            add_vectors(resample, (part->slice * picture->size[1] + part->row) * picture->size[0] + part->column,
+                        part->count, d, at[d]);
+    }
+}
+
+/* ---------------------------------------------------------------- texels */
+
+typedef void (*gather_t_float)(const struct blr_resample *resample, const unsigned char *first, const int64_t offset[GROUP],
+                               uint32_t channel, float texels[GROUP]);
+typedef void (*gather_t_double)(const struct blr_resample *resample, const unsigned char *first, const int64_t offset[GROUP],
+                                uint32_t channel, double texels[GROUP]);
+
+/* Reads one channel of the texels at offsets from the first one. */
+#define GATHER(NAME, REAL, ELEMENT, DECODED)                                                                             \
+    static void NAME(const struct blr_resample *resample, const unsigned char *first, const int64_t offset[GROUP],       \
+                     uint32_t channel, REAL texels[GROUP])                                                               \
+    {                                                                                                                    \
+        (void)resample;                                                                                                  \
+        first += channel * sizeof(ELEMENT);                                                                              \
+        for (uint32_t i = 0; i < GROUP; i++) {                                                                           \
+            const ELEMENT code = *(const ELEMENT *)(const void *)(first + offset[i]);                                    \
+            texels[i] = (REAL)(DECODED);                                                                                 \
+        }                                                                                                                \
+    }
+GATHER(gather_s8, float, int8_t, code)
+GATHER(gather_u8, float, uint8_t, code)
+GATHER(gather_s16, float, int16_t, code)
+GATHER(gather_u16, float, uint16_t, code)
+GATHER(gather_f16, float, uint16_t, blr_lane_from_half(code))
+GATHER(gather_f32, float, float, code)
+GATHER(gather_snorm8, float, int8_t, code < -127 ? -127 : code)
+GATHER(gather_snorm16, float, int16_t, code < -32767 ? -32767 : code)
+GATHER(gather_s32, double, int32_t, code)
+GATHER(gather_u32, double, uint32_t, code)
+
+static void gather_packed(const struct blr_resample *resample, const unsigned char *first, const int64_t offset[GROUP],
+                          uint32_t channel, float texels[GROUP])
+{
+    const struct blr_format *format = resample->texture->format;
+    for (uint32_t i = 0; i < GROUP; i++) {
+        union {
+            unsigned char bytes[BLR_MAX_PIXEL_SIZE];
+            float real[BLR_MAX_CHANNELS];
+            int32_t code[BLR_MAX_CHANNELS];
+        } pixel;
+        blr_unpack_pixel(format->packing, resample->texture->desc.num_channels, first + offset[i], pixel.bytes);
+        texels[i] = format->class == BLR_CLASS_FLOAT ? pixel.real[channel] : (float)pixel.code[channel];
+    }
+}
+
+static const gather_t_float gathers_float[] = {gather_s8,  gather_u8,     gather_s16,     gather_u16,   gather_f16,
+                                               gather_f32, gather_snorm8, gather_snorm16, gather_packed};
+static const gather_t_double gathers_double[] = {[BLR_TEXEL_S32] = gather_s32, [BLR_TEXEL_U32] = gather_u32};
+
+/* Texels of a filter along one axis. */
+static uint32_t taps_of(blr_interpolation_t interpolation)
+{
+    return interpolation == BLR_INTERPOLATION_NEAREST ? 1 : interpolation == BLR_INTERPOLATION_LINEAR ? 2 : 4;
+}
+
+/* The fill value, in units of codes for normalized images. */
+static double fill_of(const struct blr_resample *resample)
+{
+    const int32_t largest = resample->texture->format->maximum;
+    return resample->picture.fill * (largest != 0 ? largest : 1);
+}
+
+static float fill_of_float(const struct blr_resample *resample) { return (float)fill_of(resample); }
+static double fill_of_double(const struct blr_resample *resample) { return fill_of(resample); }
+
+/* ---------------------------------------------------------------- storage */
+
+/* Range of the integers that a picture stores. */
+struct limits {
+    double lowest, highest;
+};
+
+static struct limits limits_of(blr_element_type_t type, const struct blr_format *format)
+{
+    const bool is_signed = type == BLR_ELEMENT_S8 || type == BLR_ELEMENT_S16 || type == BLR_ELEMENT_S32;
+    const double count = (double)((uint64_t)1 << 8 * blr_element_size(type)), largest = format->maximum;
+    struct limits limits = {is_signed ? -0.5 * count : 0.0, (is_signed ? 0.5 * count : count) - 1.0};
+    if (largest != 0) {
+        const double lowest = format->class == BLR_CLASS_SNORM ? -largest : 0.0;
+        limits.lowest = limits.lowest < lowest ? lowest : limits.lowest;
+        limits.highest = limits.highest > largest ? largest : limits.highest;
+    }
+    return limits;
+}
+
+/* Stores integers of 1 or 2 bytes as elements, stride elements apart. */
+static void put_codes(const int32_t *restrict codes, uint32_t count, uint32_t size, uint32_t stride, void *restrict to)
+{
+    uint8_t *bytes = to;
+    uint16_t *words = to;
+    if (size == 1 && stride == 1)
+        for (int32_t i = 0; i < (int32_t)count; i++)
+            bytes[i] = (uint8_t)codes[i];
+    else if (size == 1)
+        for (int32_t i = 0; i < (int32_t)count; i++)
+            bytes[i * stride] = (uint8_t)codes[i];
+    else if (stride == 1)
+        for (int32_t i = 0; i < (int32_t)count; i++)
+            words[i] = (uint16_t)codes[i];
+    else
+        for (int32_t i = 0; i < (int32_t)count; i++)
+            words[i * stride] = (uint16_t)codes[i];
+}
+
+#define half_of_float blr_lane_to_half
+#define half_of_double blr_lane_to_half_from_double
+
+/* ---------------------------------------------------------------- filters */
+
+#define REAL float
+#define NAME(name) name##_float
+#define VALUES struct blr_resample_floats
+#define ROUNDER 0x1.8p23f
+#include "resample/store.h"
+#include "resample/filter.h"
+#undef REAL
+#undef NAME
+#undef VALUES
+#undef ROUNDER
+#define REAL double
+#define NAME(name) name##_double
+#define VALUES struct blr_resample_doubles
+#define ROUNDER 0x1.8p52
+#include "resample/store.h"
+#include "resample/filter.h"
+
+/* Repeats the last position to the end of its group. */
+static void complete_group(uint32_t count, uint32_t dimensions, double at[3][BLOCK])
+{
+    for (uint32_t d = 0; d < dimensions; d++)
+        for (uint32_t i = count; i % GROUP != 0; i++)
+            at[d][i] = at[d][count - 1];
+}
+
+static void filter(const struct blr_resample *resample, const struct blr_resample_part *part,
+                   double at[3][BLR_RESAMPLE_BLOCK])
+{
+    const double centre = resample->picture.centre;
+    complete_group(part->count, resample->dimensions, at);
+    if (centre != 0.0)
+        for (uint32_t d = 0; d < resample->dimensions; d++)
+            for (uint32_t i = 0; i < BLOCK; i++)
+                at[d][i] -= centre;
+    if (resample->kind >= BLR_TEXEL_S32)
+        filter_part_double(resample, part, at);
+    else
+        filter_part_float(resample, part, at);
+}
+
+const struct blr_resample_set blr_resample_set = {place, filter, store_float, store_double};

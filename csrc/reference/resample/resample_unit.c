@@ -1,0 +1,166 @@
+/* Pictures by the texture unit: samples at single-precision coordinates. A cubic B-spline is a sum of linear samples: a
+ * sample between two texels, at b / (a + b) from the first, times a + b, has the weights a and b. */
+#include "resample/resample.h"
+
+#include <string.h>
+
+/* Coordinates of the handle, in the order of an array of items. */
+struct unit_coordinates {
+    _Alignas(64) float at[3 * BLR_RESAMPLE_BLOCK];
+};
+
+union unit_values {
+    struct blr_resample_floats floats;
+    struct blr_resample_doubles doubles;
+};
+
+/* The handle's coordinate of a position in texels along an axis. */
+static float in_units(const struct blr_resample *resample, uint32_t axis, float position)
+{
+    return position / resample->picture.scale[axis] + resample->picture.bias[axis];
+}
+
+static void sample_at(const struct blr_resample *resample, const struct unit_coordinates *coordinates, uint32_t count,
+                      blr_element_type_t type, void *values)
+{
+    const struct blr_texture *texture = resample->texture;
+    struct blr_texture recorded;
+    const blr_image_call_t call = {
+        .operation = texture->desc.type == BLR_IMAGE_MIPMAP ? BLR_OPERATION_SAMPLE_LOD : BLR_OPERATION_SAMPLE,
+        .type = texture->desc.type,
+        .count = count,
+        .coordinates = coordinates->at,
+        .values = values,
+        .value_type = type,
+        .value_channels = resample->picture.value_channels,
+        .layer = resample->picture.layer,
+    };
+    struct blr_fault fault;
+    if (resample->picture.precision == BLR_PRECISION_REPRODUCIBLE && (texture->flags & BLR_TEXTURE_EXACT_FILTERING)) {
+        recorded = *texture;
+        recorded.flags &= ~BLR_TEXTURE_EXACT_FILTERING;
+        texture = &recorded;
+    }
+    blr_texture_run(texture, &call, 0, count, &fault); /* the layer exists: nothing is out of range */
+}
+
+/* ---------------------------------------------------------------- single samples */
+
+static double integer_of(const void *elements, uint64_t i, blr_element_type_t type)
+{
+    switch (type) {
+    case BLR_ELEMENT_S8: return ((const int8_t *)elements)[i];
+    case BLR_ELEMENT_U8: return ((const uint8_t *)elements)[i];
+    case BLR_ELEMENT_S16: return ((const int16_t *)elements)[i];
+    case BLR_ELEMENT_U16: return ((const uint16_t *)elements)[i];
+    case BLR_ELEMENT_S32: return ((const int32_t *)elements)[i];
+    default: return ((const uint32_t *)elements)[i];
+    }
+}
+
+static void sample_once(const struct blr_resample *resample, const struct blr_resample_set *set,
+                        const struct blr_resample_part *part, const struct unit_coordinates *coordinates)
+{
+    const blr_resampling_t *picture = &resample->picture;
+    const struct blr_format *format = resample->texture->format;
+    const bool integers = format->class == BLR_CLASS_SIGNED || format->class == BLR_CLASS_UNSIGNED;
+    if (picture->value_type == (integers ? format->storage : BLR_ELEMENT_F32) ||
+        (!integers && picture->value_type == BLR_ELEMENT_F16)) {
+        sample_at(resample, coordinates, part->count, picture->value_type, blr_resample_values(resample, part));
+        return;
+    }
+    _Alignas(64) float samples[BLR_MAX_CHANNELS * BLR_RESAMPLE_BLOCK];
+    union unit_values values;
+    const uint32_t channels = picture->value_channels;
+    sample_at(resample, coordinates, part->count, integers ? format->storage : BLR_ELEMENT_F32, samples);
+    for (uint32_t c = 0; c < channels; c++)
+        for (uint32_t i = 0; i < part->count; i++) {
+            if (integers)
+                values.doubles.channel[c][i] = integer_of(samples, (uint64_t)i * channels + c, format->storage);
+            else
+                values.floats.channel[c][i] = samples[i * channels + c];
+        }
+    if (integers)
+        set->store_doubles(resample, part, &values.doubles, false);
+    else
+        set->store_floats(resample, part, &values.floats, false);
+}
+
+/* ---------------------------------------------------------------- B-splines */
+
+/* Weights and positions in texels of the two linear samples along an axis. */
+struct unit_pairs {
+    float weight[2][BLR_RESAMPLE_BLOCK], at[2][BLR_RESAMPLE_BLOCK];
+};
+
+static double bounded(double position)
+{
+    const double most = 0x1p30, above = position > -most ? position : -most;
+    return above < most ? above : most;
+}
+
+static void pair_up(const double *at, uint32_t count, double centre, struct unit_pairs *pairs)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const double from = bounded(at[i] - centre);
+        const int32_t cut = (int32_t)from, first = (double)cut > from ? cut - 1 : cut;
+        float w[4];
+        blr_spline_weights((float)(from - (double)first), w);
+        const float left = w[0] + w[1], right = w[2] + w[3];
+        pairs->weight[0][i] = left;
+        pairs->weight[1][i] = right;
+        pairs->at[0][i] = (float)first + (w[1] / left - 0.5f);
+        pairs->at[1][i] = (float)first + (w[3] / right + 1.5f);
+    }
+}
+
+/* Samples of one corner of the filter, which are added to the sums. */
+static void add_corner(const struct blr_resample *resample, const struct unit_pairs pairs[3], const uint32_t corner[3],
+                       uint32_t count, struct blr_resample_floats *sums)
+{
+    const uint32_t dimensions = resample->dimensions, channels = resample->picture.value_channels;
+    struct unit_coordinates coordinates;
+    _Alignas(64) float samples[BLR_MAX_CHANNELS * BLR_RESAMPLE_BLOCK];
+    for (uint32_t d = 0; d < dimensions; d++)
+        for (uint32_t i = 0; i < count; i++)
+            coordinates.at[i * dimensions + d] = in_units(resample, d, pairs[d].at[corner[d]][i]);
+    sample_at(resample, &coordinates, count, BLR_ELEMENT_F32, samples);
+    for (uint32_t i = 0; i < count; i++) {
+        float weight = dimensions > 1 ? pairs[1].weight[corner[1]][i] : 1.0f;
+        weight = dimensions > 2 ? weight * pairs[2].weight[corner[2]][i] : weight;
+        weight *= pairs[0].weight[corner[0]][i];
+        for (uint32_t c = 0; c < channels; c++)
+            sums->channel[c][i] += weight * samples[i * channels + c];
+    }
+}
+
+static void sample_spline(const struct blr_resample *resample, const struct blr_resample_set *set,
+                          const struct blr_resample_part *part, double at[3][BLR_RESAMPLE_BLOCK])
+{
+    struct unit_pairs pairs[3];
+    struct blr_resample_floats sums;
+    memset(&sums, 0, sizeof sums);
+    for (uint32_t d = 0; d < resample->dimensions; d++)
+        pair_up(at[d], part->count, resample->picture.centre, &pairs[d]);
+    for (uint32_t corner = 0; corner < 1u << resample->dimensions; corner++) {
+        const uint32_t of_axis[3] = {corner & 1, corner >> 1 & 1, corner >> 2};
+        add_corner(resample, pairs, of_axis, part->count, &sums);
+    }
+    set->store_floats(resample, part, &sums, false);
+}
+
+void blr_resample_sample(const struct blr_resample *resample, const struct blr_resample_set *set,
+                         const struct blr_resample_part *part, double at[3][BLR_RESAMPLE_BLOCK])
+{
+    if (resample->picture.interpolation == BLR_INTERPOLATION_CUBIC) {
+        sample_spline(resample, set, part, at);
+        return;
+    }
+    struct unit_coordinates coordinates;
+    const uint32_t dimensions = resample->dimensions;
+    const double shift = 0.5 - resample->picture.centre;
+    for (uint32_t d = 0; d < dimensions; d++)
+        for (uint32_t i = 0; i < part->count; i++)
+            coordinates.at[i * dimensions + d] = in_units(resample, d, (float)(at[d][i] + shift));
+    sample_once(resample, set, part, &coordinates);
+}
