@@ -35,13 +35,6 @@ static inline double blr_fold(double at, int64_t n, blr_boundary_t boundary)
     return above < highest ? above : highest;
 }
 
-/* Whether the whole value at a position is the fill value. */
-static inline bool blr_is_beyond(double at, int64_t n, blr_boundary_t boundary)
-{
-    return !(fabs(at) <= 1.7976931348623157e308) ||
-           (boundary == BLR_BOUNDARY_CONSTANT && !(at >= 0.0 && at <= (double)(n - 1)));
-}
-
 /* The texel that has the value at an index, up to BLR_BOUND + 2 texels away; -1 for the fill value. */
 static inline int64_t blr_texel_at(int64_t index, int64_t n, blr_boundary_t boundary)
 {

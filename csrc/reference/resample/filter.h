@@ -34,18 +34,16 @@ struct NAME(axis) {
     bool outside[4][GROUP];
 };
 
-static void NAME(find_texels)(const struct blr_resample *resample, uint32_t d, const double *at, struct NAME(axis) *axis,
-                              bool beyond[GROUP])
+static void NAME(find_texels)(const struct blr_resample *resample, uint32_t d, const double *at, struct NAME(axis) *axis)
 {
     const blr_interpolation_t interpolation = resample->picture.interpolation;
     const blr_boundary_t boundary = resample->picture.boundary[d];
     const int64_t n = resample->extent[d];
-    const uint32_t taps = taps_of(interpolation);
+    const uint32_t taps = blr_resample_taps(interpolation);
     for (uint32_t i = 0; i < GROUP; i++) {
         const double folded = blr_fold(at[i], n, boundary);
         const double low = floor(taps == 1 ? folded + 0.5 : folded);
         const int64_t first = (int64_t)low - (taps == 4);
-        beyond[i] |= blr_is_beyond(at[i], n, boundary);
         NAME(weights)((REAL)(folded - low), interpolation, &axis->weight[0][i], GROUP);
         for (uint32_t k = 0; k < taps; k++) {
             const int64_t texel = blr_texel_at(first + k, n, boundary);
@@ -110,113 +108,29 @@ INLINE void NAME(sum_texels)(const struct blr_resample *resample, const struct N
     }
 }
 
-/* Values at GROUP positions, from item on. */
-static void NAME(filter_anywhere)(const struct blr_resample *resample, double at[3][BLOCK], uint32_t item, VALUES *values)
+/* Values at the first GROUP positions of each axis. */
+static void NAME(filter_anywhere)(const struct blr_resample *resample, const double *const at[3],
+                                  REAL values[BLR_MAX_CHANNELS][GROUP])
 {
     struct NAME(axis) axes[3];
     struct NAME(sums) sums, valid;
-    bool beyond[GROUP] = {false};
     uint32_t taps[3] = {1, 1, 1};
     for (uint32_t d = 0; d < 3; d++) {
         if (d >= resample->dimensions) {
             NAME(lack_axis)(&axes[d]);
             continue;
         }
-        taps[d] = taps_of(resample->picture.interpolation);
-        NAME(find_texels)(resample, d, at[d] + item, &axes[d], beyond);
+        taps[d] = blr_resample_taps(resample->picture.interpolation);
+        NAME(find_texels)(resample, d, at[d], &axes[d]);
     }
     for (uint32_t c = 0; c < resample->picture.value_channels; c++) {
-        REAL *out = values->channel[c] + item;
         NAME(sum_texels)(resample, axes, taps, c, false, &sums);
-        bool unknown = false;
-        for (uint32_t i = 0; i < GROUP; i++)
-            unknown |= sums.value[i] != sums.value[i];
-        if (unknown && resample->picture.ignore_nan) {
+        if (resample->picture.ignore_nan) {
             NAME(sum_texels)(resample, axes, taps, c, true, &valid);
             for (uint32_t i = 0; i < GROUP; i++)
                 if (sums.value[i] != sums.value[i])
                     sums.value[i] = valid.weight[i] != 0 ? valid.value[i] / valid.weight[i] : (REAL)NAN;
         }
-        for (uint32_t i = 0; i < GROUP; i++)
-            out[i] = beyond[i] ? NAME(fill_of)(resample) : sums.value[i];
+        memcpy(values[c], sums.value, sizeof sums.value);
     }
-}
-
-/* ---------------------------------------------------------------- positions inside */
-
-/* Whether filters at GROUP positions read texels of the image alone. */
-INLINE bool NAME(are_inside)(const struct blr_resample *resample, double at[3][BLOCK], uint32_t item, const uint32_t taps)
-{
-    uint32_t inside = 0;
-    for (uint32_t d = 0; d < resample->dimensions; d++) {
-        const double *from = at[d] + item;
-        const double lowest = taps == 4 ? 1.0 : 0.0;
-        const double past = (double)(resample->extent[d] - (taps == 4 ? 2 : 1));
-        for (uint32_t i = 0; i < GROUP; i++)
-            inside += (from[i] >= lowest) & (taps == 1 ? from[i] <= past : from[i] < past);
-    }
-    return inside == GROUP * resample->dimensions;
-}
-
-/* The same sums without tests. */
-INLINE void NAME(filter_inside)(const struct blr_resample *resample, double at[3][BLOCK], uint32_t item, const uint32_t taps,
-                                VALUES *values)
-{
-    const NAME(gather_t) gather = NAME(gathers)[resample->kind];
-    const uint32_t dimensions = resample->dimensions;
-    _Alignas(64) REAL weight[3][4][GROUP], texels[GROUP];
-    int64_t offset[GROUP] = {0};
-    for (uint32_t d = 0; d < dimensions; d++)
-        for (uint32_t i = 0; i < GROUP; i++) {
-            const double from = at[d][item + i];
-            const int32_t low = (int32_t)(taps == 1 ? from + 0.5 : from);
-            offset[i] += ((int64_t)low - (taps == 4)) * resample->step[d];
-            NAME(weights)((REAL)(from - (double)low), resample->picture.interpolation, &weight[d][0][i], GROUP);
-        }
-    for (uint32_t c = 0; c < resample->picture.value_channels; c++) {
-        REAL *out = values->channel[c] + item;
-        for (uint32_t kx = 0; kx < taps; kx++) {
-            REAL column[GROUP] = {0}, row[GROUP] = {0};
-            for (uint32_t kz = 0; kz < (dimensions > 2 ? taps : 1); kz++) {
-                for (uint32_t ky = 0; ky < (dimensions > 1 ? taps : 1); ky++) {
-                    gather(resample, resample->texels + kx * resample->step[0] + ky * resample->step[1] +
-                           kz * resample->step[2], offset, c, texels);
-                    for (uint32_t i = 0; i < GROUP; i++) {
-                        const REAL value = dimensions > 1 ? weight[1][ky][i] * texels[i] : texels[i];
-                        row[i] = ky == 0 ? value : row[i] + value;
-                    }
-                }
-                for (uint32_t i = 0; i < GROUP; i++) {
-                    const REAL value = dimensions > 2 ? weight[2][kz][i] * row[i] : row[i];
-                    column[i] = kz == 0 ? value : column[i] + value;
-                }
-            }
-            for (uint32_t i = 0; i < GROUP; i++) {
-                const REAL value = weight[0][kx][i] * column[i];
-                out[i] = kx == 0 ? value : out[i] + value;
-            }
-        }
-    }
-}
-
-INLINE void NAME(filter_groups)(const struct blr_resample *resample, uint32_t count, double at[3][BLOCK], const uint32_t taps,
-                                VALUES *values)
-{
-    for (uint32_t item = 0; item < count; item += GROUP) {
-        if (NAME(are_inside)(resample, at, item, taps) && !resample->picture.ignore_nan)
-            NAME(filter_inside)(resample, at, item, taps, values);
-        else
-            NAME(filter_anywhere)(resample, at, item, values);
-    }
-}
-
-static void NAME(filter_part)(const struct blr_resample *resample, const struct blr_resample_part *part, double at[3][BLOCK])
-{
-    VALUES values;
-    switch (taps_of(resample->picture.interpolation)) {
-    case 1: NAME(filter_groups)(resample, part->count, at, 1, &values); break;
-    case 2: NAME(filter_groups)(resample, part->count, at, 2, &values); break;
-    default: NAME(filter_groups)(resample, part->count, at, 4, &values); break;
-    }
-    NAME(store)(resample, part, &values, true);
 }

@@ -4,9 +4,12 @@
 #include "platform/cpu_features.h"
 #include "platform/thread_pool.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 
-/* Elements of a tile, and its rows and slices. */
+/* Least number of elements of a tile, its rows and slices, and the columns whose rows are computed together. */
+#define TILE_COLUMNS 128u
 #define TILE_ITEMS 16384u
 #define TILE_ROWS 16u
 #define TILE_SLICES 8u
@@ -46,6 +49,25 @@ static enum blr_texel_kind kind_of(const struct blr_format *format)
     return BLR_TEXEL_F32;
 }
 
+/* Positions along an axis of n texels that need no test, and those that have a value. */
+static void limit(struct blr_resample *resample, int axis)
+{
+    const uint32_t taps = blr_resample_taps(resample->picture.interpolation);
+    const double n = (double)resample->extent[axis], last = n - 1.0;
+    double *inside = resample->inside[axis], *valued = resample->valued[axis];
+    inside[0] = taps == 4 ? 1.0 : 0.0;
+    inside[1] = taps == 1 ? last : nextafter(taps == 4 ? last - 1.0 : last, -1.0);
+    valued[0] = -DBL_MAX;
+    valued[1] = DBL_MAX;
+    if (resample->picture.boundary[axis] == BLR_BOUNDARY_CONSTANT) {
+        valued[0] = 0.0;
+        valued[1] = last;
+    } else if (resample->picture.boundary[axis] == BLR_BOUNDARY_BORDER) { /* at least one texel of the filter exists */
+        valued[0] = -0.5 * taps;
+        valued[1] = nextafter(last + 0.5 * taps, -1.0);
+    }
+}
+
 static void derive(struct blr_resample *resample)
 {
     static const double last_row[4] = {0, 0, 0, 1};
@@ -55,11 +77,15 @@ static void derive(struct blr_resample *resample)
     resample->projective = false;
     for (int i = 0; i < 4; i++)
         resample->projective |= !(resample->picture.matrix[12 + i] == last_row[i]);
+    resample->straight = !resample->projective && resample->picture.coordinates == NULL;
     resample->kind = kind_of(texture->format);
     const int64_t extent[3] = {level->width, level->height, level->depth};
     const int64_t step[3] = {texture->pixel_size, (int64_t)level->row_pitch, (int64_t)level->slice_pitch};
     memcpy(resample->extent, extent, sizeof extent);
     memcpy(resample->step, step, sizeof step);
+    for (int i = 0; i < 3; i++)
+        limit(resample, i);
+    resample->has_short_steps = step[1] <= INT32_MAX && step[2] <= INT32_MAX;
     resample->texels = (const unsigned char *)level->data + resample->picture.layer * level->slice_pitch;
 }
 
@@ -84,18 +110,22 @@ static void run_tile(const struct tiling *tiling, uint64_t number)
         begin[i] = tile[i] * tiling->edge[i];
         end[i] = least(begin[i] + tiling->edge[i], size[i]);
     }
-    double at[3][BLR_RESAMPLE_BLOCK];
+    const bool exact = resample->picture.precision == BLR_PRECISION_EXACT;
+    const uint64_t columns = least(end[0] - begin[0], TILE_COLUMNS);
+    const uint64_t groups = (columns + BLR_RESAMPLE_GROUP - 1) / BLR_RESAMPLE_GROUP * BLR_RESAMPLE_GROUP;
+    const uint64_t rows = exact && end[1] - begin[1] > 1 ? BLR_RESAMPLE_BLOCK / groups : 1;
     struct blr_resample_part part;
     for (part.slice = begin[2]; part.slice < end[2]; part.slice++)
-        for (part.row = begin[1]; part.row < end[1]; part.row++)
-            for (part.column = begin[0]; part.column < end[0]; part.column += part.count) {
-                part.count = (uint32_t)least(end[0] - part.column, BLR_RESAMPLE_BLOCK);
-                tiling->set->place(resample, &part, at);
-                if (resample->picture.precision == BLR_PRECISION_EXACT)
-                    tiling->set->filter(resample, &part, at);
+        for (part.column = begin[0]; part.column < end[0]; part.column += part.count) {
+            part.count = (uint32_t)least(end[0] - part.column, rows == 1 ? BLR_RESAMPLE_BLOCK : TILE_COLUMNS);
+            for (part.row = begin[1]; part.row < end[1]; part.row += part.rows) {
+                part.rows = (uint32_t)least(end[1] - part.row, rows);
+                if (exact)
+                    tiling->set->filter(resample, &part);
                 else
-                    blr_resample_sample(resample, tiling->set, &part, at);
+                    blr_resample_sample(resample, tiling->set, &part);
             }
+        }
 }
 
 static bool run_tiles(void *argument, uint64_t begin, uint64_t end)
@@ -112,8 +142,7 @@ void blr_resample_run(struct blr_resample *resample)
     struct tiling tiling = {.resample = resample, .set = best_set(resample->texture)};
     tiling.edge[2] = least(size[2], TILE_SLICES);
     tiling.edge[1] = least(size[1], TILE_ROWS);
-    const uint64_t blocks = TILE_ITEMS / (tiling.edge[1] * tiling.edge[2] * BLR_RESAMPLE_BLOCK);
-    tiling.edge[0] = (blocks > 0 ? blocks : 1) * BLR_RESAMPLE_BLOCK;
+    tiling.edge[0] = (TILE_ITEMS / (tiling.edge[1] * tiling.edge[2]) + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS;
     for (int i = 0; i < 3; i++)
         tiling.count[i] = (size[i] + tiling.edge[i] - 1) / tiling.edge[i];
     blr_parallel_for(tiling.count[0] * tiling.count[1] * tiling.count[2], 1, run_tiles, &tiling);

@@ -37,16 +37,22 @@ struct blr_resample {
     /* derived by blr_resample_run */
     uint32_t dimensions;
     bool projective;
+    bool straight;                        /* no vectors and no division: positions along a row go one way */
     enum blr_texel_kind kind;
     int64_t extent[3];                    /* of the image, in texels; 1 for axes that it lacks */
     int64_t step[3];                      /* bytes from texel to texel along each axis */
+    bool has_short_steps;                 /* steps of less than 2^31 bytes */
     const unsigned char *texels;          /* the first texel of the layer */
+    /* Positions of exact filters, from the centre of the first texel. */
+    double inside[3][2];                  /* first and last one at which all texels of the filter exist */
+    double valued[3][2];                  /* first and last one whose value is not the fill value as a whole */
 };
 
-/* A part of one row of the picture. */
+/* A part of one row of the picture, or of several. */
 struct blr_resample_part {
     uint64_t column, row, slice;
-    uint32_t count;                       /* 1 to BLR_RESAMPLE_BLOCK */
+    uint32_t count;                       /* columns, up to BLR_RESAMPLE_BLOCK */
+    uint32_t rows;                        /* 1, or as many as BLR_RESAMPLE_BLOCK holds, where rows are whole groups */
 };
 
 /* Values of a part, one array for each channel. */
@@ -60,17 +66,17 @@ struct blr_resample_doubles {
 
 /* The functions of a set of instructions. */
 struct blr_resample_set {
-    /* Positions along each axis of the image. */
-    void (*place)(const struct blr_resample *resample, const struct blr_resample_part *part,
-                  double at[3][BLR_RESAMPLE_BLOCK]);
-    /* Values at positions, which are moved, and their storage in the picture. */
-    void (*filter)(const struct blr_resample *resample, const struct blr_resample_part *part,
-                   double at[3][BLR_RESAMPLE_BLOCK]);
-    /* Conversion of values to the picture's type. Those of a normalized image are codes or fractions of the largest. */
+    /* Positions of one row along each axis of the image, from an origin. */
+    void (*place)(const struct blr_resample *resample, const struct blr_resample_part *part, double origin,
+                  double *const at[3]);
+    /* Exact values of a part, of one row or several, stored in the picture. */
+    void (*filter)(const struct blr_resample *resample, const struct blr_resample_part *part);
+    /* Conversion of values of one row, from item first on, to the picture's type. Those of a normalized image are codes or
+     * fractions of the largest. */
     void (*store_floats)(const struct blr_resample *resample, const struct blr_resample_part *part,
-                         const struct blr_resample_floats *values, bool codes);
+                         const struct blr_resample_floats *values, uint32_t first, bool codes);
     void (*store_doubles)(const struct blr_resample *resample, const struct blr_resample_part *part,
-                          const struct blr_resample_doubles *values, bool codes);
+                          const struct blr_resample_doubles *values, uint32_t first, bool codes);
 };
 
 extern const struct blr_resample_set blr_resample_set;
@@ -78,9 +84,15 @@ extern const struct blr_resample_set blr_resample_set;
 /* Computes the picture, by all threads of the pool. The caller sets picture and texture. */
 void blr_resample_run(struct blr_resample *resample);
 
-/* One part by the texture unit: resample_unit.c. */
+/* One row by the texture unit: resample_unit.c. */
 void blr_resample_sample(const struct blr_resample *resample, const struct blr_resample_set *set,
-                         const struct blr_resample_part *part, double at[3][BLR_RESAMPLE_BLOCK]);
+                         const struct blr_resample_part *part);
+
+/* Texels of a filter along one axis. */
+static inline uint32_t blr_resample_taps(blr_interpolation_t interpolation)
+{
+    return interpolation == BLR_INTERPOLATION_NEAREST ? 1 : interpolation == BLR_INTERPOLATION_LINEAR ? 2 : 4;
+}
 
 /* Address of an element of the picture. */
 static inline void *blr_resample_values(const struct blr_resample *resample, const struct blr_resample_part *part)

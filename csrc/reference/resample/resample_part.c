@@ -15,6 +15,7 @@
 
 #define BLOCK BLR_RESAMPLE_BLOCK
 #define GROUP BLR_RESAMPLE_GROUP
+#define LANES 256u
 
 /* ---------------------------------------------------------------- positions */
 
@@ -23,6 +24,13 @@ static void place_line(double a, double rest, double first, uint32_t count, doub
 {
     for (int32_t i = 0; i < (int32_t)count; i++)
         at[i] = a * (first + (double)i) + rest;
+}
+
+/* The same from an origin. */
+static void place_line_from(double a, double rest, double first, double origin, uint32_t count, double *restrict at)
+{
+    for (int32_t i = 0; i < (int32_t)count; i++)
+        at[i] = a * (first + (double)i) + rest - origin;
 }
 
 static void add_vectors(const struct blr_resample *resample, uint64_t item, uint32_t count, uint32_t axis,
@@ -42,8 +50,14 @@ static void add_vectors(const struct blr_resample *resample, uint64_t item, uint
     }
 }
 
-static void place(const struct blr_resample *resample, const struct blr_resample_part *part,
-                  double at[3][BLR_RESAMPLE_BLOCK])
+static void move_line(double origin, uint32_t count, double *restrict at)
+{
+    for (int32_t i = 0; i < (int32_t)count; i++)
+        at[i] -= origin;
+}
+
+static void place(const struct blr_resample *resample, const struct blr_resample_part *part, double origin,
+                  double *const at[3])
 {
     const blr_resampling_t *picture = &resample->picture;
     const double x = (double)part->column + picture->centre, y = (double)part->row + picture->centre,
@@ -54,15 +68,59 @@ static void place(const struct blr_resample *resample, const struct blr_resample
         place_line(m[0], m[1] * y + (m[2] * z + m[3]), x, part->count, depth);
     }
     for (uint32_t d = 0; d < resample->dimensions; d++) {
-        const double *m = picture->matrix + 4 * d;
-        place_line(m[0], m[1] * y + (m[2] * z + m[3]), x, part->count, at[d]);
+        const double *m = picture->matrix + 4 * d, rest = m[1] * y + (m[2] * z + m[3]);
+        if (resample->straight) {
+            place_line_from(m[0], rest, x, origin, part->count, at[d]);
+            continue;
+        }
+        place_line(m[0], rest, x, part->count, at[d]);
         if (resample->projective)
-            for (uint32_t i = 0; i < part->count; i++)
+            for (int32_t i = 0; i < (int32_t)part->count; i++)
                 at[d][i] /= depth[i];
         if (picture->coordinates != NULL)
             add_vectors(resample, (part->slice * picture->size[1] + part->row) * picture->size[0] + part->column,
                         part->count, d, at[d]);
+        if (origin != 0.0)
+            move_line(origin, part->count, at[d]);
     }
+}
+
+/* Repeats the last position to the end of its group. */
+static void complete_group(uint32_t count, uint32_t dimensions, double *const at[3])
+{
+    for (uint32_t d = 0; d < dimensions; d++)
+        for (uint32_t i = count; i % GROUP != 0; i++)
+            at[d][i] = at[d][count - 1];
+}
+
+/* What a position needs: texels of the image alone, the fill value, or tests. */
+enum { INSIDE, BEYOND, OTHER };
+
+/* Whether a group of positions is inside. Of positions that go one way, the first and the last one decide. */
+static bool are_inside(const struct blr_resample *resample, double at[3][BLOCK], uint32_t item)
+{
+    int32_t outside = !resample->has_short_steps;
+    for (uint32_t d = 0; d < resample->dimensions; d++) {
+        const double *restrict from = at[d] + item;
+        const double first = resample->inside[d][0], last = resample->inside[d][1];
+        if (resample->straight)
+            outside |= !(from[0] >= first) | !(from[0] <= last) | !(from[GROUP - 1] >= first) | !(from[GROUP - 1] <= last);
+        else
+            for (uint32_t i = 0; i < GROUP; i++)
+                outside |= !(from[i] >= first) | !(from[i] <= last);
+    }
+    return !outside;
+}
+
+/* Whether no position of a group has a value because all are outside on one side. False where that takes more tests. */
+static bool are_beyond(const struct blr_resample *resample, double at[3][BLOCK], uint32_t item)
+{
+    bool beyond = false;
+    for (uint32_t d = 0; resample->straight && d < resample->dimensions; d++) {
+        const double first = at[d][item], last = at[d][item + GROUP - 1], *valued = resample->valued[d];
+        beyond |= (first < valued[0] && last < valued[0]) || (first > valued[1] && last > valued[1]);
+    }
+    return beyond;
 }
 
 /* ---------------------------------------------------------------- texels */
@@ -95,29 +153,75 @@ GATHER(gather_snorm16, float, int16_t, code < -32767 ? -32767 : code)
 GATHER(gather_s32, double, int32_t, code)
 GATHER(gather_u32, double, uint32_t, code)
 
+static float packed_texel(const struct blr_resample *resample, const unsigned char *pixel, uint32_t channel)
+{
+    const struct blr_format *format = resample->texture->format;
+    union {
+        unsigned char bytes[BLR_MAX_PIXEL_SIZE];
+        float real[BLR_MAX_CHANNELS];
+        int32_t code[BLR_MAX_CHANNELS];
+    } unpacked;
+    blr_unpack_pixel(format->packing, resample->texture->desc.num_channels, pixel, unpacked.bytes);
+    return format->class == BLR_CLASS_FLOAT ? unpacked.real[channel] : (float)unpacked.code[channel];
+}
+
 static void gather_packed(const struct blr_resample *resample, const unsigned char *first, const int64_t offset[GROUP],
                           uint32_t channel, float texels[GROUP])
 {
-    const struct blr_format *format = resample->texture->format;
-    for (uint32_t i = 0; i < GROUP; i++) {
-        union {
-            unsigned char bytes[BLR_MAX_PIXEL_SIZE];
-            float real[BLR_MAX_CHANNELS];
-            int32_t code[BLR_MAX_CHANNELS];
-        } pixel;
-        blr_unpack_pixel(format->packing, resample->texture->desc.num_channels, first + offset[i], pixel.bytes);
-        texels[i] = format->class == BLR_CLASS_FLOAT ? pixel.real[channel] : (float)pixel.code[channel];
-    }
+    for (uint32_t i = 0; i < GROUP; i++)
+        texels[i] = packed_texel(resample, first + offset[i], channel);
 }
 
 static const gather_t_float gathers_float[] = {gather_s8,  gather_u8,     gather_s16,     gather_u16,   gather_f16,
                                                gather_f32, gather_snorm8, gather_snorm16, gather_packed};
 static const gather_t_double gathers_double[] = {[BLR_TEXEL_S32] = gather_s32, [BLR_TEXEL_U32] = gather_u32};
 
-/* Texels of a filter along one axis. */
-static uint32_t taps_of(blr_interpolation_t interpolation)
+/* Copies one to four rows of a filter, of bytes each, for count items at offsets from the rows' first texels. */
+INLINE void copy_rows_of(const unsigned char *const first[4], const int64_t *restrict offset, uint32_t count,
+                         const uint32_t rows, const uint32_t bytes, unsigned char copied[4][LANES * 4])
 {
-    return interpolation == BLR_INTERPOLATION_NEAREST ? 1 : interpolation == BLR_INTERPOLATION_LINEAR ? 2 : 4;
+    const unsigned char *const first_0 = first[0], *const first_1 = first[1], *const first_2 = first[2],
+                               *const first_3 = first[3];
+    for (uint32_t i = 0; i < count; i++) {
+        const int64_t from = offset[i];
+        memcpy(copied[0] + i * bytes, first_0 + from, bytes);
+        if (rows > 1)
+            memcpy(copied[1] + i * bytes, first_1 + from, bytes);
+        if (rows > 2) {
+            memcpy(copied[2] + i * bytes, first_2 + from, bytes);
+            memcpy(copied[3] + i * bytes, first_3 + from, bytes);
+        }
+    }
+}
+
+INLINE void copy_bytes(const unsigned char *const first[4], const int64_t *offset, uint32_t count, uint32_t rows,
+                       const uint32_t bytes, unsigned char copied[4][LANES * 4])
+{
+    if (rows == 1)
+        copy_rows_of(first, offset, count, 1, bytes, copied);
+    else if (rows == 2)
+        copy_rows_of(first, offset, count, 2, bytes, copied);
+    else
+        copy_rows_of(first, offset, count, 4, bytes, copied);
+}
+
+static void copy_rows(const unsigned char *const first[4], const int64_t *offset, uint32_t count, uint32_t rows,
+                      uint32_t bytes, unsigned char copied[4][LANES * 4])
+{
+    switch (bytes) {
+    case 1: copy_bytes(first, offset, count, rows, 1, copied); break;
+    case 2: copy_bytes(first, offset, count, rows, 2, copied); break;
+    case 3: copy_bytes(first, offset, count, rows, 3, copied); break;
+    case 4: copy_bytes(first, offset, count, rows, 4, copied); break;
+    case 6: copy_bytes(first, offset, count, rows, 6, copied); break;
+    case 8: copy_bytes(first, offset, count, rows, 8, copied); break;
+    case 12: copy_bytes(first, offset, count, rows, 12, copied); break;
+    case 16: copy_bytes(first, offset, count, rows, 16, copied); break;
+    case 24: copy_bytes(first, offset, count, rows, 24, copied); break;
+    case 32: copy_bytes(first, offset, count, rows, 32, copied); break;
+    case 48: copy_bytes(first, offset, count, rows, 48, copied); break;
+    default: copy_bytes(first, offset, count, rows, 64, copied); break;
+    }
 }
 
 /* The fill value, in units of codes for normalized images. */
@@ -180,6 +284,9 @@ static void put_codes(const int32_t *restrict codes, uint32_t count, uint32_t si
 #define ROUNDER 0x1.8p23f
 #include "resample/store.h"
 #include "resample/filter.h"
+#include "resample/inside.h"
+#include "resample/linear.h"
+#include "resample/parts.h"
 #undef REAL
 #undef NAME
 #undef VALUES
@@ -190,28 +297,24 @@ static void put_codes(const int32_t *restrict codes, uint32_t count, uint32_t si
 #define ROUNDER 0x1.8p52
 #include "resample/store.h"
 #include "resample/filter.h"
+#include "resample/inside.h"
+#include "resample/linear.h"
+#include "resample/parts.h"
 
-/* Repeats the last position to the end of its group. */
-static void complete_group(uint32_t count, uint32_t dimensions, double at[3][BLOCK])
+static void filter(const struct blr_resample *resample, const struct blr_resample_part *part)
 {
-    for (uint32_t d = 0; d < dimensions; d++)
-        for (uint32_t i = count; i % GROUP != 0; i++)
-            at[d][i] = at[d][count - 1];
-}
-
-static void filter(const struct blr_resample *resample, const struct blr_resample_part *part,
-                   double at[3][BLR_RESAMPLE_BLOCK])
-{
-    const double centre = resample->picture.centre;
-    complete_group(part->count, resample->dimensions, at);
-    if (centre != 0.0)
-        for (uint32_t d = 0; d < resample->dimensions; d++)
-            for (uint32_t i = 0; i < BLOCK; i++)
-                at[d][i] -= centre;
+    _Alignas(64) double at[3][BLOCK];
+    const uint32_t pitch = (part->count + GROUP - 1) / GROUP * GROUP;
+    struct blr_resample_part row = *part;
+    for (uint32_t r = 0; r < part->rows; r++, row.row++) {
+        double *const into[3] = {at[0] + r * pitch, at[1] + r * pitch, at[2] + r * pitch};
+        place(resample, &row, resample->picture.centre, into);
+        complete_group(part->count, resample->dimensions, into);
+    }
     if (resample->kind >= BLR_TEXEL_S32)
-        filter_part_double(resample, part, at);
+        filter_part_double(resample, part, pitch, at);
     else
-        filter_part_float(resample, part, at);
+        filter_part_float(resample, part, pitch, at);
 }
 
 const struct blr_resample_set blr_resample_set = {place, filter, store_float, store_double};

@@ -81,9 +81,9 @@ static void sample_once(const struct blr_resample *resample, const struct blr_re
                 values.floats.channel[c][i] = samples[i * channels + c];
         }
     if (integers)
-        set->store_doubles(resample, part, &values.doubles, false);
+        set->store_doubles(resample, part, &values.doubles, 0, false);
     else
-        set->store_floats(resample, part, &values.floats, false);
+        set->store_floats(resample, part, &values.floats, 0, false);
 }
 
 /* ---------------------------------------------------------------- B-splines */
@@ -99,10 +99,10 @@ static double bounded(double position)
     return above < most ? above : most;
 }
 
-static void pair_up(const double *at, uint32_t count, double centre, struct unit_pairs *pairs)
+static void pair_up(const double *at, uint32_t count, struct unit_pairs *pairs)
 {
     for (uint32_t i = 0; i < count; i++) {
-        const double from = bounded(at[i] - centre);
+        const double from = bounded(at[i]);
         const int32_t cut = (int32_t)from, first = (double)cut > from ? cut - 1 : cut;
         float w[4];
         blr_spline_weights((float)(from - (double)first), w);
@@ -135,32 +135,35 @@ static void add_corner(const struct blr_resample *resample, const struct unit_pa
 }
 
 static void sample_spline(const struct blr_resample *resample, const struct blr_resample_set *set,
-                          const struct blr_resample_part *part, double at[3][BLR_RESAMPLE_BLOCK])
+                          const struct blr_resample_part *part)
 {
+    double at[3][BLR_RESAMPLE_BLOCK];
     struct unit_pairs pairs[3];
     struct blr_resample_floats sums;
     memset(&sums, 0, sizeof sums);
+    set->place(resample, part, resample->picture.centre, (double *const[3]){at[0], at[1], at[2]});
     for (uint32_t d = 0; d < resample->dimensions; d++)
-        pair_up(at[d], part->count, resample->picture.centre, &pairs[d]);
+        pair_up(at[d], part->count, &pairs[d]);
     for (uint32_t corner = 0; corner < 1u << resample->dimensions; corner++) {
         const uint32_t of_axis[3] = {corner & 1, corner >> 1 & 1, corner >> 2};
         add_corner(resample, pairs, of_axis, part->count, &sums);
     }
-    set->store_floats(resample, part, &sums, false);
+    set->store_floats(resample, part, &sums, 0, false);
 }
 
 void blr_resample_sample(const struct blr_resample *resample, const struct blr_resample_set *set,
-                         const struct blr_resample_part *part, double at[3][BLR_RESAMPLE_BLOCK])
+                         const struct blr_resample_part *part)
 {
     if (resample->picture.interpolation == BLR_INTERPOLATION_CUBIC) {
-        sample_spline(resample, set, part, at);
+        sample_spline(resample, set, part);
         return;
     }
+    double at[3][BLR_RESAMPLE_BLOCK];
     struct unit_coordinates coordinates;
     const uint32_t dimensions = resample->dimensions;
-    const double shift = 0.5 - resample->picture.centre;
+    set->place(resample, part, resample->picture.centre - 0.5, (double *const[3]){at[0], at[1], at[2]});
     for (uint32_t d = 0; d < dimensions; d++)
         for (uint32_t i = 0; i < part->count; i++)
-            coordinates.at[i * dimensions + d] = in_units(resample, d, (float)(at[d][i] + shift));
+            coordinates.at[i * dimensions + d] = in_units(resample, d, (float)at[d][i]);
     sample_once(resample, set, part, &coordinates);
 }

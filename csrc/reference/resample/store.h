@@ -68,10 +68,10 @@ static void NAME(store_channel)(const struct blr_resample *resample, const REAL 
 }
 
 static void NAME(store)(const struct blr_resample *resample, const struct blr_resample_part *part, const VALUES *values,
-                        bool codes)
+                        uint32_t first, bool codes)
 {
     unsigned char *to = blr_resample_values(resample, part);
     for (uint32_t c = 0; c < resample->picture.value_channels; c++)
-        NAME(store_channel)(resample, values->channel[c], part->count, codes,
+        NAME(store_channel)(resample, values->channel[c] + first, part->count, codes,
                             to + c * blr_element_size(resample->picture.value_type));
 }

@@ -1,0 +1,146 @@
+/* Exact filters of parts of rows, for one REAL. Included by resample_part.c for each. */
+
+/* Positions that need tests, next to each other. */
+struct NAME(others) {
+    double at[3][BLOCK];
+    uint32_t item[BLOCK];
+    uint32_t count;
+};
+
+INLINE void NAME(add_other)(const struct blr_resample *resample, double at[3][BLOCK], uint32_t item,
+                            struct NAME(others) *others)
+{
+    for (uint32_t d = 0; d < resample->dimensions; d++)
+        others->at[d][others->count] = at[d][item];
+    others->item[others->count++] = item;
+}
+
+/* Sorts a group of positions by kind: those inside stay, others are collected, those without a value get the fill value.
+ * Returns whether any position is inside; then all positions left are. */
+static bool NAME(sort_group)(const struct blr_resample *resample, double at[3][BLOCK], uint32_t item, uint32_t count,
+                             int32_t *kinds, struct NAME(others) *others)
+{
+    int32_t outside[GROUP], valueless[GROUP];
+    uint32_t some = GROUP;
+    if (are_beyond(resample, at, item)) {
+        for (uint32_t i = 0; i < GROUP; i++)
+            kinds[i] = BEYOND;
+        return false;
+    }
+    for (uint32_t i = 0; i < GROUP; i++) {
+        outside[i] = !resample->has_short_steps;
+        valueless[i] = 0;
+    }
+    for (uint32_t d = 0; d < resample->dimensions; d++) {
+        const double *restrict from = at[d] + item;
+        const double *inside = resample->inside[d], *valued = resample->valued[d];
+        const double first = inside[0], last = inside[1], first_valued = valued[0], last_valued = valued[1];
+        for (uint32_t i = 0; i < GROUP; i++) {
+            outside[i] |= !(from[i] >= first) | !(from[i] <= last);
+            valueless[i] |= !(from[i] >= first_valued) | !(from[i] <= last_valued);
+        }
+    }
+    for (uint32_t i = 0; i < GROUP; i++) {
+        kinds[i] = !outside[i] ? INSIDE : valueless[i] ? BEYOND : OTHER;
+        some = outside[i] ? some : i;
+    }
+    for (uint32_t i = 0; i < GROUP; i++) {
+        if (kinds[i] == INSIDE)
+            continue;
+        if (kinds[i] == OTHER && item + i < count)
+            NAME(add_other)(resample, at, item + i, others);
+        for (uint32_t d = 0; some < GROUP && d < resample->dimensions; d++)
+            at[d][item + i] = at[d][item + some];
+    }
+    return some < GROUP;
+}
+
+/* Values of the collected positions. */
+static void NAME(filter_others)(const struct blr_resample *resample, struct NAME(others) *others, VALUES *values)
+{
+    REAL found[BLR_MAX_CHANNELS][GROUP];
+    complete_group(others->count, resample->dimensions, (double *const[3]){others->at[0], others->at[1], others->at[2]});
+    for (uint32_t first = 0; first < others->count; first += GROUP) {
+        const double *const at[3] = {others->at[0] + first, others->at[1] + first, others->at[2] + first};
+        NAME(filter_anywhere)(resample, at, found);
+        for (uint32_t c = 0; c < resample->picture.value_channels; c++)
+            for (uint32_t i = 0; i < GROUP && first + i < others->count; i++)
+                values->channel[c][others->item[first + i]] = found[c][i];
+    }
+}
+
+/* Collects items with texels that are not numbers, and which are to have no weight. */
+static void NAME(collect_unknown)(const struct blr_resample *resample, double at[3][BLOCK], uint32_t count,
+                                  const int32_t *kinds, const VALUES *values, struct NAME(others) *others)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        bool unknown = false;
+        for (uint32_t c = 0; c < resample->picture.value_channels; c++)
+            unknown |= values->channel[c][i] != values->channel[c][i];
+        if (unknown && kinds[i] == INSIDE)
+            NAME(add_other)(resample, at, i, others);
+    }
+}
+
+static void NAME(fill_beyond)(const int32_t *restrict kinds, uint32_t count, REAL fill, REAL *restrict values)
+{
+    for (int32_t i = 0; i < (int32_t)count; i++)
+        values[i] = kinds[i] == BEYOND ? fill : values[i];
+}
+
+INLINE void NAME(filter_run)(const struct blr_resample *resample, double at[3][BLOCK], uint32_t item, uint32_t count,
+                             const uint32_t taps, VALUES *values)
+{
+    if (taps == 2 && resample->texture->desc.num_channels == 1)
+        NAME(filter_linear)(resample, at, item, count, values->channel[0]);
+    else
+        NAME(filter_inside)(resample, at, item, count, taps, values);
+}
+
+INLINE void NAME(filter_groups)(const struct blr_resample *resample, uint32_t count, double at[3][BLOCK], const uint32_t taps,
+                                VALUES *values)
+{
+    int32_t kinds[BLOCK];
+    struct NAME(others) others;
+    uint32_t begin = 0;                   /* of a run of groups with positions inside */
+    bool has_kinds = false;
+    others.count = 0;
+    for (uint32_t item = 0; item < count; item += GROUP) {
+        bool runs = are_inside(resample, at, item);
+        has_kinds |= !runs;
+        for (uint32_t i = 0; runs && i < GROUP; i++)
+            kinds[item + i] = INSIDE;
+        if (!runs)
+            runs = NAME(sort_group)(resample, at, item, count, kinds + item, &others);
+        if (runs)
+            continue;
+        if (item > begin)
+            NAME(filter_run)(resample, at, begin, item - begin, taps, values);
+        begin = item + GROUP;
+    }
+    if (begin < count)
+        NAME(filter_run)(resample, at, begin, (count - begin + GROUP - 1) / GROUP * GROUP, taps, values);
+    if (resample->picture.ignore_nan)
+        NAME(collect_unknown)(resample, at, count, kinds, values, &others);
+    if (has_kinds)
+        for (uint32_t c = 0; c < resample->picture.value_channels; c++)
+            NAME(fill_beyond)(kinds, count, NAME(fill_of)(resample), values->channel[c]);
+    if (others.count > 0)
+        NAME(filter_others)(resample, &others, values);
+}
+
+/* Values at count positions, stored row by row; rows are pitch items apart. */
+static void NAME(filter_part)(const struct blr_resample *resample, const struct blr_resample_part *part, uint32_t pitch,
+                              double at[3][BLOCK])
+{
+    VALUES values;
+    const uint32_t count = (part->rows - 1) * pitch + part->count;
+    switch (blr_resample_taps(resample->picture.interpolation)) {
+    case 1: NAME(filter_groups)(resample, count, at, 1, &values); break;
+    case 2: NAME(filter_groups)(resample, count, at, 2, &values); break;
+    default: NAME(filter_groups)(resample, count, at, 4, &values); break;
+    }
+    struct blr_resample_part row = *part;
+    for (uint32_t r = 0; r < part->rows; r++, row.row++)
+        NAME(store)(resample, &row, &values, r * pitch, true);
+}
