@@ -27,6 +27,7 @@ sys.path.insert(0, str(REPOSITORY / "src"))  # the compiler of this checkout, ev
 from bindless.compiler.llvm.llvm_tools import LLVMTools  # noqa: E402
 from bindless.compiler.llvm.toolchain import TARGETS  # noqa: E402
 from bindless.compiler.pipeline import PRELUDES, make_module  # noqa: E402
+from bindless.compiler.prelude import spirv_images  # noqa: E402
 from bindless.compiler.source.handle_lowering import make_source  # noqa: E402
 from catalogue import MODULES, Module  # noqa: E402
 
@@ -82,9 +83,8 @@ def build(module: Module, target: str, toolchain: LLVMTools, prelude: Path | Non
         return make_source(HERE / "source" / module.source, options, toolchain, work, standard)[0]
     assert prelude is not None
     kernels = [kernel.name for kernel in module.kernels]
-    return make_module(
-        HERE / "source" / module.source, target, kernels, toolchain, prelude, work, includes, module.defines
-    )
+    source = HERE / "source" / module.source
+    return make_module(source, target, kernels, toolchain, prelude, work, includes, module.defines, large=module.large)
 
 
 def build_all(modules: list[Module], toolchain: LLVMTools, jobs: int, *, anew: bool) -> dict[str, bytes]:
@@ -94,9 +94,12 @@ def build_all(modules: list[Module], toolchain: LLVMTools, jobs: int, *, anew: b
         preludes = {target: folder / f"prelude-{target}.ll" for target in PRELUDES}
         for target, path in preludes.items():
             path.write_text(PRELUDES[target]())
+        late = folder / "prelude-late.ll"
+        late.write_text(spirv_images.module(images=False))
         wanted = [(module, target) for module in modules for target in module.targets]
         with ThreadPoolExecutor(jobs) as pool:
-            made = pool.map(lambda pair: build(*pair, toolchain, preludes.get(pair[1]), folder, anew), wanted)
+            linked = [late if module.large and target == "spirv" else preludes.get(target) for module, target in wanted]
+            made = pool.map(lambda pair, path: build(*pair, toolchain, path, folder, anew), wanted, linked)
             return {module.name + SUFFIX[target]: data for (module, target), data in zip(wanted, made, strict=True)}
 
 

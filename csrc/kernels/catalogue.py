@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from bindless.compiler.prelude.geometry import CLASSES, CUBE, LAYERED, LINEAR, STANDARD, Geometry
@@ -36,6 +36,8 @@ class Module:
     defines: dict[str, str]
     kernels: tuple[Kernel, ...]
     targets: tuple[str, ...] = ("ptx", "spirv", "opencl_c")
+    large: bool = False
+    """Whether kernels are larger than LLVM inlines; their SPIR-V gets its image instructions after llc."""
 
 
 IMAGE = Argument("ulong", "image")
@@ -63,6 +65,13 @@ PACK = (
     *(Argument("float", f"{name}_{axis}") for name in ("scale", "bias") for axis in "xyz"),
 )  # fmt: skip
 FORMAT = (Argument("uint", "format"),)
+POSITIONS = (
+    *(Argument("double", f"m{row}{column}") for row in range(4) for column in range(4)), Argument("double", "centre"),
+    Argument("global const void*", "coords"), Argument("long", "step"), Argument("long", "component"),
+)  # fmt: skip
+UNITS_3D = tuple(Argument("float", f"{name}_{axis}") for name in ("scale", "bias") for axis in "xyz")
+SOURCE = (*(Argument("int", f"size_{axis}") for axis in "xyz"), Argument("double", "fill"))
+RESAMPLED = (Argument("global void*", "values"), *EXTENT, *FORMAT, Argument("uint", "mode"))
 REST = (Argument("global void*", "values"), Argument("ulong", "count"), *FORMAT, Argument("uint", "row"))
 
 PTX_ONLY = ("ptx",)
@@ -121,6 +130,15 @@ def _picture_modules() -> Iterator[Module]:
             yield from _class_modules("warp_grad", geometry, arguments, PTX_ONLY, "warp", {"GRADIENTS": "1"})
 
 
+def _resampling_modules() -> Iterator[Module]:
+    """Yield the modules that resample images to pictures: by the texture unit, and by filters of fetched texels."""
+    for operation, own in (("resample", UNITS_3D), ("resample_fetch", SOURCE)):
+        for geometry in (*STANDARD, *LAYERED):
+            arguments = (IMAGE, *(LAYERS[1:] if geometry.layered else ()), *POSITIONS, *own, *RESAMPLED)
+            for module in _class_modules(operation, geometry, arguments, ALL):
+                yield replace(module, large=True)
+
+
 def _area_modules() -> Iterator[Module]:
     """Yield the means of areas of packed pixels."""
     for name, defines in (("area_codes", {}), ("area_reals", {"REALS": "1"})):
@@ -146,6 +164,7 @@ def _modules() -> Iterator[Module]:
     yield from _image_modules("sample", [CUBE], targets=PTX_ONLY)
     yield from _image_modules("sample_lod", [CUBE], LEVEL, PTX_ONLY)
     yield from _picture_modules()
+    yield from _resampling_modules()
     yield from _area_modules()
     for geometry in STANDARD:  # mipmaps exist where kernels are PTX; pixels are moved as bits, whatever their class
         modules = _class_modules("downsample", geometry, (*LEVELS, *EXTENT, *FORMAT), PTX_ONLY)

@@ -9,6 +9,7 @@ import shutil
 import struct
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -138,16 +139,22 @@ def test_every_kernel_in_opencl_c_takes_an_image_for_the_handle() -> None:
                 geometry = re.search(r"[123]d(_array)?", name)
                 assert geometry is not None
                 access = "write_only" if name.startswith("write") else "read_only"
-                sampled = name.startswith(("sample", "fetch_sampled", "warp"))
+                sampled = name.startswith(("sample", "fetch_sampled", "warp", "resample"))
                 native = [f"{access} image{geometry[0]}_t image__bindless_image"]
                 arguments = [*native, *["sampler_t image__bindless_sampler"] * sampled, *arguments[1:]]
             assert words == arguments, kernel
     warps = {f"bindless_warp_{geometry}_{letter}" for geometry in ("2d", "2d_array") for letter in "fiu"}
-    assert found == set(kernels.kernels("opencl_c")) == set(expected_kernels("spirv")) | warps
+    pictures = {
+        f"bindless_{operation}_{geometry}_{letter}"
+        for operation in ("resample", "resample_fetch")
+        for geometry in GEOMETRIES
+        for letter in "fiu"
+    }
+    assert found == set(kernels.kernels("opencl_c")) == set(expected_kernels("spirv")) | warps | pictures
 
 
 def test_the_manifest_lists_the_arguments_that_the_ptx_has() -> None:
-    width = {"ulong": "u64", "uint": "u32", "float": "f32", "double": "f64", "long": "u64"}
+    width = {"ulong": "u64", "uint": "u32", "float": "f32", "double": "f64", "long": "u64", "int": "u32"}
     for name in kernels.modules("ptx"):
         signatures = ptx_signatures(ptx(name))
         for kernel, arguments in kernels.manifest()["modules"][name]["kernels"].items():
@@ -191,25 +198,16 @@ def test_each_texture_kernel_uses_its_own_instruction() -> None:
                 assert used == {f"{instruction}.{dimension}.v4.{kind[letter]}.f32"}
 
 
-@pytest.mark.skipif(PTXAS is None, reason="needs ptxas: pip install nvidia-cuda-nvcc, or the CUDA toolkit")
-@pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
-@pytest.mark.parametrize("specialised", [False, True])
-def test_ptxas_takes_every_kernel_without_spills(architecture: str, specialised: bool, tmp_path: Path) -> None:
-    texts = [ptx(name) for name in kernels.modules("ptx")]
-    if specialised:
-        listed = kernels.manifest()["modules"]
-        names = [
-            name for name in kernels.kernels("ptx") if "uint format" in listed[kernels.module_of(name)]["kernels"][name]
-        ]
-        texts = [kernels.specialised(name, FORMATS[name[-1]]).rstrip(b"\0").decode("ascii") for name in names]
+def registers_of(texts: Sequence[str], architecture: str, folder: Path) -> dict[str, int]:
+    """Return the registers of each kernel in PTX texts, which ptxas takes without spills."""
     header = re.match(r".*?\.address_size 64\n", texts[0], re.S)
     assert header is not None
     bodies = [text[text.index(".address_size 64\n") + len(".address_size 64\n") :] for text in texts]
     # Labels are local to an entry, so that all kernels go through one run.
-    joined = tmp_path / "kernels.ptx"
+    joined = folder / "kernels.ptx"
     joined.write_text(header.group() + "".join(bodies))
     done = subprocess.run(
-        [str(PTXAS), "-v", f"-arch={architecture}", str(joined), "-o", str(tmp_path / "kernels.cubin")],
+        [str(PTXAS), "-v", f"-arch={architecture}", str(joined), "-o", str(folder / "kernels.cubin")],
         capture_output=True,
         text=True,
         check=False,
@@ -217,15 +215,66 @@ def test_ptxas_takes_every_kernel_without_spills(architecture: str, specialised:
     )
     assert done.returncode == 0, done.stderr
     used = re.findall(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", done.stderr, re.S)
-    registers = {name: int(count) for name, count in used}
     spills = re.findall(r"bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", done.stderr)
-    assert len(registers) == len(names if specialised else kernels.kernels("ptx")) and len(spills) == len(registers)
+    assert len(used) == len(spills)
     assert set(spills) == {("0", "0")}
+    return {name: int(count) for name, count in used}
+
+
+@pytest.mark.skipif(PTXAS is None, reason="needs ptxas: pip install nvidia-cuda-nvcc, or the CUDA toolkit")
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
+@pytest.mark.parametrize("specialised", [False, True])
+def test_ptxas_takes_every_kernel_without_spills(architecture: str, specialised: bool, tmp_path: Path) -> None:
+    listed = kernels.manifest()["modules"]
+    names = [name for name in kernels.kernels("ptx") if "_resample_" not in name]
+    texts = [ptx(name) for name in kernels.modules("ptx") if not name.startswith("resample")]
+    if specialised:
+        names = [name for name in names if "uint format" in listed[kernels.module_of(name)]["kernels"][name]]
+        texts = [kernels.specialised(name, FORMATS[name[-1]]).rstrip(b"\0").decode("ascii") for name in names]
+    registers = registers_of(texts, architecture, tmp_path)
+    assert registers.keys() == set(names)
     over_items = {name: count for name, count in registers.items() if "_downsample_" not in name}
     assert max(over_items.values()) <= 96
     assert max(registers.values()) <= 144  # two levels at once
     if specialised:  # few enough for most of a multiprocessor's work-items to run together
         assert max(over_items.values()) <= 72, over_items
+
+
+@pytest.mark.skipif(PTXAS is None, reason="needs ptxas: pip install nvidia-cuda-nvcc, or the CUDA toolkit")
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
+@pytest.mark.parametrize("interpolation", [1, 2])
+def test_ptxas_takes_every_kernel_that_resamples(architecture: str, interpolation: int, tmp_path: Path) -> None:
+    """They are always launched with a constant format and mode."""
+    names = [name for name in kernels.kernels("ptx") if "_resample_" in name]
+    words = [(name, FORMATS[name[-1]], "ptx", 2 << 18 | 0o333 << 3 | interpolation) for name in names]
+    texts = [kernels.specialised(*word).rstrip(b"\0").decode("ascii") for word in words]
+    assert registers_of(texts, architecture, tmp_path).keys() == set(names)
+
+
+# The argument `mode` (csrc/kernels/include/mode.h) of a volume at centres of 0.5, and the registers that it may take.
+VOLUME = 1 << 20 | 2 << 18
+EDGES = 0o222 << 3
+MODES = {
+    "linear samples": ("resample_3d_f", VOLUME | EDGES | 1, 48),
+    "with vectors": ("resample_3d_f", VOLUME | EDGES | 1 << 14 | 1, 64),
+    "splines of samples": ("resample_3d_f", VOLUME | EDGES | 2, 48),
+    "nearest": ("resample_fetch_3d_f", VOLUME | EDGES, 40),
+    "linear": ("resample_fetch_3d_f", VOLUME | EDGES | 1, 64),
+    "linear, constant outside": ("resample_fetch_3d_f", VOLUME | 0o111 << 3 | 1, 64),
+    "linear, integers": ("resample_fetch_3d_i", VOLUME | EDGES | 1, 64),
+    "splines": ("resample_fetch_3d_f", VOLUME | EDGES | 2, 80),
+    "splines, mirrored": ("resample_fetch_3d_f", VOLUME | 0o555 << 3 | 2, 144),
+    "convolutions without NaN": ("resample_fetch_2d_f", 1 << 20 | 1 << 18 | 1 << 12 | EDGES | 3, 96),
+}
+
+
+@pytest.mark.skipif(PTXAS is None, reason="needs ptxas: pip install nvidia-cuda-nvcc, or the CUDA toolkit")
+@pytest.mark.parametrize("case", MODES)
+def test_a_constant_mode_leaves_the_registers_of_its_own_filter(case: str, tmp_path: Path) -> None:
+    name, mode, most = MODES[case]
+    format_ = 0x11050102 if name.endswith("i") else 0x110B0107  # one channel: int16, float32
+    text = kernels.specialised(f"bindless_{name}", format_, "ptx", mode).rstrip(b"\0").decode("ascii")
+    assert registers_of([text], "sm_90", tmp_path)[f"bindless_{name}"] <= most
 
 
 def test_spirv_val_takes_every_module(tmp_path: Path) -> None:

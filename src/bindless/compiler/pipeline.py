@@ -27,6 +27,7 @@ PRELUDES = {"ptx": ptx_images.module, "spirv": spirv_images.module}
 
 _UNDEFINED = re.compile(r'^declare [^@\n]*@"?([\w.$]+)"?\(', re.MULTILINE)
 _DEFINED = re.compile(r'^define [^@\n]*@"?([\w.$]+)"?\(', re.MULTILINE)
+_BODY = re.compile(r"^(define [^\n]*@__clang_ocl_kern_imp_[^\n]*\)[^\n#]*?) #", re.MULTILINE)  # of a kernel
 _TURNS = 3  # half functions call float functions, which call nothing
 _MANGLED = re.compile(r"_Z(\d+)(.*)")
 
@@ -48,11 +49,23 @@ def make_module(
     folder: Path,
     includes: Sequence[Path],
     defines: Mapping[str, str],
+    *,
+    large: bool = False,
 ) -> bytes:
-    """Compile kernels that need only OpenCL C and the prelude to one artifact. Each call uses its own folder."""
+    """Compile kernels that need only OpenCL C and the prelude to one artifact. Each call uses its own folder.
+
+    Parameters
+    ----------
+    large
+        Whether kernels are larger than LLVM inlines by itself. llc refuses the SPIR-V of some with image instructions:
+        it sees none, and the prelude has none then.
+    """
     compiled = toolchain.compile(source, folder / "compiled.ll", TARGETS[target], includes, defines, STRICT)
+    if large:
+        compiled.write_text(_BODY.sub(r"\1 alwaysinline #", compiled.read_text()))
     linked = toolchain.link([compiled, prelude], folder / "linked.ll")
-    return _translate(linked, TARGETS[target], list(kernels), toolchain, folder, "O2")
+    data = _translate(linked, TARGETS[target], list(kernels), toolchain, folder, "O2")
+    return with_image_instructions(with_plain_nulls(data)) if large and target == "spirv" else data
 
 
 def make_user_module(

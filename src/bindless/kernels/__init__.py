@@ -92,23 +92,36 @@ def source(name: str, target: Target) -> bytes:
     return zlib.decompress(data, _GZIP) + b"\0" if target == "ptx" else data
 
 
-def _format_argument(kernel_name: str) -> int:
-    """Return the index of the argument ``format``."""
+def _argument(kernel_name: str, argument: str) -> int:
+    """Return the index of an argument."""
     arguments = [
-        argument.split()[-1] for argument in manifest()["modules"][module_of(kernel_name)]["kernels"][kernel_name]
+        declared.split()[-1] for declared in manifest()["modules"][module_of(kernel_name)]["kernels"][kernel_name]
     ]
-    if "format" not in arguments:
+    if argument not in arguments:
         raise ValueError(
-            f"the built-in kernel {kernel_name!r} has no argument 'format': {', '.join(arguments) or 'none'}"
+            f"the built-in kernel {kernel_name!r} has no argument {argument!r}: {', '.join(arguments) or 'none'}"
         )
-    return arguments.index("format")
+    return arguments.index(argument)
 
 
-def specialised(kernel_name: str, format_word: int, target: Target = "ptx") -> bytes:
+def specialised(
+    kernel_name: str, format_word: int, target: Literal["ptx", "spirv"] = "ptx", mode_word: int | None = None
+) -> bytes:
     """Return a kernel's module with a constant ``format`` argument; PTX has a terminating zero byte.
 
     The driver then compiles no code for other formats: the kernel is several times shorter and needs half the
     registers. It takes the same arguments, and ignores ``format``.
+
+    Parameters
+    ----------
+    kernel_name
+        Name of the kernel.
+    format_word
+        Its argument ``format``.
+    target
+        Language of the module.
+    mode_word
+        Its argument ``mode``, which also becomes a constant; None for kernels without.
 
     Raises
     ------
@@ -117,12 +130,22 @@ def specialised(kernel_name: str, format_word: int, target: Target = "ptx") -> b
     ValueError
         The kernel lacks the target or the argument.
     """
-    name, place = module_of(kernel_name), _format_argument(kernel_name)
-    if target == "spirv":
-        return with_constant_argument(source(name, "spirv"), kernel_name, place, format_word)
-    parameter = rf"{kernel_name}_param_{place}"
+    name = module_of(kernel_name)
+    text = source(name, target)
+    for argument, word in (("format", format_word), ("mode", mode_word)):
+        if word is None:
+            continue
+        place = _argument(kernel_name, argument)
+        if target == "spirv":
+            text = with_constant_argument(text, kernel_name, place, word)
+        else:
+            text = _with_constant_parameter(text, f"{kernel_name}_param_{place}", word)
+    return text
+
+
+def _with_constant_parameter(text: bytes, parameter: str, word: int) -> bytes:
     load = re.compile(rf"ld\.param\.b32(\s+%r\d+), \[{parameter}\];".encode())
-    text, loads = load.subn(rf"mov.b32\1, {format_word & 0xFFFFFFFF:#x};".encode(), source(name, "ptx"))
+    text, loads = load.subn(rf"mov.b32\1, {word & 0xFFFFFFFF:#x};".encode(), text)
     if not loads:
-        raise ValueError(f"the PTX of the built-in module {name!r} does not load {parameter}: it was built otherwise")
+        raise ValueError(f"the PTX of the built-in kernels does not load {parameter}: it was built otherwise")
     return text

@@ -1,0 +1,96 @@
+/* Filters of fetched texels: functions for one REAL, float or double, each time that the file is included. */
+#include "weights.h"
+
+/* The texels of a filter along one axis: indices, weights, and whether each is a texel of the image or the border's. */
+struct REAL_NAME(taps) {
+    int at[4];
+    REAL weight[4];
+    bool inside[4];
+};
+
+INLINED struct REAL_NAME(taps) REAL_NAME(taps_of)(double p, int n, uint boundary, uint interpolation, int count)
+{
+    const double from = folded(bounded(p), n, boundary);
+    int first = floor_of(from);
+    const REAL f = (REAL)(from - (double)first);
+    struct REAL_NAME(taps) taps;
+    if (count == 2) {
+        taps.weight[0] = 1 - f;
+        taps.weight[1] = f;
+    } else {
+        const REAL4 weights = REAL_NAME(cubic_weights)(f, interpolation);
+        taps.weight[0] = weights.x;
+        taps.weight[1] = weights.y;
+        taps.weight[2] = weights.z;
+        taps.weight[3] = weights.w;
+        first -= 1;
+    }
+    UNROLLED for (int k = 0; k < count; ++k)
+    {
+        taps.inside[k] = boundary != BORDER || (first + k >= 0 && first + k < n);
+        taps.at[k] = index_of(first + k, n, boundary);
+    }
+    return taps;
+}
+
+/* Sums of weighted texels, and of the weights that count. */
+struct REAL_NAME(sums) {
+    REAL4 value, weight;
+};
+
+/* Adds one channel; only a filter that ignores texels sums weights. */
+#define ADD_CHANNEL(SUM, WEIGHT, VALUE, TOTAL, CHANNEL)                                                                \
+    do {                                                                                                               \
+        (SUM).value.CHANNEL = MULTIPLY_ADD(WEIGHT, (VALUE).CHANNEL, (SUM).value.CHANNEL);                              \
+        if (ignore) (SUM).weight.CHANNEL = MULTIPLY_ADD(WEIGHT, (TOTAL).CHANNEL, (SUM).weight.CHANNEL);                \
+    } while (0)
+
+INLINED struct REAL_NAME(sums) REAL_NAME(added)(struct REAL_NAME(sums) sum, REAL weight, REAL4 value, REAL4 total,
+                                                      uint channels, bool ignore)
+{
+    ADD_CHANNEL(sum, weight, value, total, x);
+    if (channels > 1) ADD_CHANNEL(sum, weight, value, total, y);
+    if (channels > 2) ADD_CHANNEL(sum, weight, value, total, z);
+    if (channels > 3) ADD_CHANNEL(sum, weight, value, total, w);
+    return sum;
+}
+
+INLINED REAL4 REAL_NAME(filtered)(ulong image, uint layer, struct position p, struct source source, int count)
+{
+    const uint mode = source.mode, channels = value_channels(source.format), kind = interpolation(mode);
+    const bool ignore = ignores_nan(mode);
+    const int count_y = DIMENSIONS > 1 ? count : 1, count_z = DIMENSIONS > 2 ? count : 1;
+    const struct REAL_NAME(taps) missing = {{0}, {1}, {true}};
+    const struct REAL_NAME(taps) x = REAL_NAME(taps_of)(p.x, source.size_x, boundary(mode, 0), kind, count);
+    const struct REAL_NAME(taps) y =
+        DIMENSIONS > 1 ? REAL_NAME(taps_of)(p.y, source.size_y, boundary(mode, 1), kind, count) : missing;
+    const struct REAL_NAME(taps) z =
+        DIMENSIONS > 2 ? REAL_NAME(taps_of)(p.z, source.size_z, boundary(mode, 2), kind, count) : missing;
+    struct REAL_NAME(sums) sum = {0, 0};
+    UNROLLED for (int k = 0; k < count_z; ++k)
+    {
+        struct REAL_NAME(sums) plane = {0, 0};
+        UNROLLED for (int j = 0; j < count_y; ++j)
+        {
+            struct REAL_NAME(sums) row = {0, 0};
+            const bool inside = y.inside[j] && z.inside[k];
+            UNROLLED for (int i = 0; i < count; ++i)
+            {
+                const color texel = fetched(image, layer, x.at[i], y.at[j], z.at[k]);
+                REAL4 value = AS_REAL4(texel), counts = 1;
+                if (!(inside && x.inside[i])) value = (REAL4)source.fill;
+                if (ignore) {
+                    counts = (REAL4)(value.x == value.x ? 1 : 0, value.y == value.y ? 1 : 0, value.z == value.z ? 1 : 0,
+                                     value.w == value.w ? 1 : 0);
+                    value = (REAL4)(value.x == value.x ? value.x : 0, value.y == value.y ? value.y : 0,
+                                    value.z == value.z ? value.z : 0, value.w == value.w ? value.w : 0);
+                }
+                row = REAL_NAME(added)(row, x.weight[i], value, counts, channels, ignore);
+            }
+            plane = DIMENSIONS > 1 ? REAL_NAME(added)(plane, y.weight[j], row.value, row.weight, channels, ignore) : row;
+        }
+        sum = DIMENSIONS > 2 ? REAL_NAME(added)(sum, z.weight[k], plane.value, plane.weight, channels, ignore) : plane;
+    }
+    if (ignore) sum.value /= sum.weight;
+    return sum.value;
+}

@@ -1,0 +1,49 @@
+/* The `mode` argument of the resampling kernels: everything that selects code, apart from the formats.
+ *     bits 0-2    interpolation
+ *     bits 3-11   boundary along x, y and z, three bits each
+ *     bit 12      not-a-number texels have no weight
+ *     bit 13      integers halfway between two are rounded away from zero, instead of to even
+ *     bit 14      there is an array of vectors
+ *     bit 15      of double precision
+ *     bit 16      the matrix is projective
+ *     bit 17      there are scale and bias
+ *     bits 18-19  kind of picture: line, plane or volume (picture.h)
+ *     bit 20      centres of elements and texels are at 0.5
+ * A loader may replace the argument by a constant, like the format. */
+#ifndef BINDLESS_KERNELS_MODE_H
+#define BINDLESS_KERNELS_MODE_H
+
+#include "bindless/device.h"
+
+/* OpenCL C can receive the mode at compile time, as specialization constant 1. */
+#ifdef BINDLESS_OPENCL_C
+#define KNOWN_MODE(MODE) bindless_constant_uint(1, MODE)
+#else
+#define KNOWN_MODE(MODE) (MODE)
+#endif
+
+/* Functions with structures and arrays, which stay in registers where the caller's constants are known. */
+#define INLINED static inline __attribute__((always_inline))
+
+/* PTX becomes machine code as it is; other compilers unroll loops themselves. */
+#ifdef __NVPTX__
+#define UNROLLED _Pragma("unroll")
+#else
+#define UNROLLED
+#endif
+
+enum interpolation { NEAREST, LINEAR, CUBIC, CATMULL_ROM, BICUBIC };
+enum boundary { BORDER, CONSTANT, EDGE, REPEAT, MIRRORED_REPEAT, MIRROR, WRAP };
+
+static inline uint interpolation(uint mode) { return KNOWN_MODE(mode) & 7; }
+static inline uint boundary(uint mode, uint axis) { return KNOWN_MODE(mode) >> (3 + 3 * axis) & 7; }
+static inline bool ignores_nan(uint mode) { return (KNOWN_MODE(mode) >> 12 & 1) != 0; }
+static inline bool rounds_away(uint mode) { return (KNOWN_MODE(mode) >> 13 & 1) != 0; }
+static inline bool has_vectors(uint mode) { return (KNOWN_MODE(mode) >> 14 & 1) != 0; }
+static inline bool has_double_vectors(uint mode) { return (KNOWN_MODE(mode) >> 15 & 1) != 0; }
+static inline bool is_projective(uint mode) { return (KNOWN_MODE(mode) >> 16 & 1) != 0; }
+static inline bool is_scaled(uint mode) { return (KNOWN_MODE(mode) >> 17 & 1) != 0; }
+static inline uint tile(uint mode) { return KNOWN_MODE(mode) >> 18 & 3; }
+static inline bool is_centred(uint mode) { return (KNOWN_MODE(mode) >> 20 & 1) != 0; }
+
+#endif

@@ -1,0 +1,75 @@
+/* Positions of a picture's elements in an image: of element (i, j, k), with (x, y, z) = (i, j, k) + centre, each row of
+ * the matrix gives a x + (b y + (c z + d)), every step rounded to double precision; where the last row is not
+ * (0, 0, 0, 1), the others are divided by it; the element's vector is added. */
+#ifndef BINDLESS_KERNELS_PLACE_H
+#define BINDLESS_KERNELS_PLACE_H
+
+#include "mode.h"
+#include "picture.h"
+
+struct map {
+    double x[4], y[4], z[4], w[4];
+    double centre;
+    global const void *coords; /* the first element's x */
+    long step, component;      /* between elements and between their components, in elements of the array */
+};
+
+#define MAP_PARAMETERS                                                                                                 \
+    double m00, double m01, double m02, double m03, double m10, double m11, double m12, double m13, double m20,        \
+        double m21, double m22, double m23, double m30, double m31, double m32, double m33, double centre,             \
+        global const void *coords, long step, long component
+
+#define MAP_OF_PARAMETERS                                                                                              \
+    {{m00, m01, m02, m03}, {m10, m11, m12, m13}, {m20, m21, m22, m23}, {m30, m31, m32, m33}, centre, coords, step, component}
+
+struct position {
+    double x, y, z;
+};
+
+static inline double row_of(double a, double b, double c, double d, double x, double y, double z)
+{
+    return a * x + (b * y + (c * z + d));
+}
+
+static inline double vector_component(struct map map, ulong number, int axis, uint mode)
+{
+    const long at = (long)number * map.step + axis * map.component;
+    if (has_double_vectors(mode)) return ((global const double *)map.coords)[at];
+    return (double)((global const float *)map.coords)[at];
+}
+
+INLINED struct position position_of(struct map map, struct element element, uint mode)
+{
+    const double centre = is_centred(mode) ? 0.5 : map.centre;
+    const double x = (double)element.x + centre, y = (double)element.y + centre, z = (double)element.z + centre;
+    struct position p = {0.0, 0.0, 0.0};
+    p.x = row_of(map.x[0], map.x[1], map.x[2], map.x[3], x, y, z);
+#if DIMENSIONS > 1
+    p.y = row_of(map.y[0], map.y[1], map.y[2], map.y[3], x, y, z);
+#endif
+#if DIMENSIONS > 2
+    p.z = row_of(map.z[0], map.z[1], map.z[2], map.z[3], x, y, z);
+#endif
+    if (is_projective(mode)) {
+        const double w = row_of(map.w[0], map.w[1], map.w[2], map.w[3], x, y, z);
+        p.x /= w;
+#if DIMENSIONS > 1
+        p.y /= w;
+#endif
+#if DIMENSIONS > 2
+        p.z /= w;
+#endif
+    }
+    if (has_vectors(mode)) {
+        p.x += vector_component(map, element.number, 0, mode);
+#if DIMENSIONS > 1
+        p.y += vector_component(map, element.number, 1, mode);
+#endif
+#if DIMENSIONS > 2
+        p.z += vector_component(map, element.number, 2, mode);
+#endif
+    }
+    return p;
+}
+
+#endif

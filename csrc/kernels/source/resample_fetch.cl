@@ -1,0 +1,118 @@
+/* A picture of values that are filtered here, from fetched texels: element (i, j, k) of `values`, of shape (depth, height,
+ * width), is the value at its position (place.h). Weights and sums have single precision, of 32-bit integers double.
+ *
+ * Texels that are not a number can have no weight: then the sum is divided by the sum of the other weights. */
+#include "boundary.h"
+#include "geometry.h"
+#include "picture.h"
+#include "place.h"
+#include "stored.h"
+
+struct source {
+    int size_x, size_y, size_z;
+    double centre;
+    double fill;
+    uint format, mode;
+};
+
+INLINED color fetched(ulong image, uint layer, int x, int y, int z)
+{
+#if DIMENSIONS == 1
+    return PRIMITIVE(fetch_sampled)(image, AT(layer, x));
+#elif DIMENSIONS == 2
+    return PRIMITIVE(fetch_sampled)(image, AT(layer, (pixel)(x, y)));
+#else
+    return PRIMITIVE(fetch_sampled)(image, AT(layer, (pixel)(x, y, z)));
+#endif
+}
+
+/* Fused on GPUs; processors without the instruction would compute it digit by digit. */
+#ifdef __NVPTX__
+#define MULTIPLY_ADD(A, B, C) __builtin_elementwise_fma(A, B, C)
+#else
+#define MULTIPLY_ADD(A, B, C) ((A) * (B) + (C))
+#endif
+
+#define REAL float
+#include "filter.h"
+#undef REAL
+#if !CLASS_F
+#define REAL double
+#include "filter.h"
+#undef REAL
+#endif
+
+INLINED struct position from_centre(struct position p, double centre)
+{
+    return (struct position){p.x - centre, p.y - centre, p.z - centre};
+}
+
+/* Whether the value is the fill value as a whole. */
+INLINED bool is_filled(struct position p, struct source source)
+{
+    return is_beyond(p.x, source.size_x, boundary(source.mode, 0)) ||
+           (DIMENSIONS > 1 && is_beyond(p.y, source.size_y, boundary(source.mode, 1))) ||
+           (DIMENSIONS > 2 && is_beyond(p.z, source.size_z, boundary(source.mode, 2)));
+}
+
+static inline uint4 filled(struct source source)
+{
+#if CLASS_F
+    return stored((float4)(float)source.fill, source.format, source.mode);
+#else
+    return stored_doubles((double4)source.fill, source.format, source.mode);
+#endif
+}
+
+/* The index of the nearest texel, or -1 at the border. */
+static inline int nearest_of(double p, int n, uint boundary)
+{
+    const int i = floor_of(folded(bounded(p), n, boundary) + 0.5);
+    return boundary == BORDER && (i < 0 || i >= n) ? -1 : index_of(i, n, boundary);
+}
+
+INLINED uint4 nearest(ulong image, uint layer, struct position p, struct source source)
+{
+    const uint mode = source.mode;
+    const int x = nearest_of(p.x, source.size_x, boundary(mode, 0));
+    const int y = DIMENSIONS > 1 ? nearest_of(p.y, source.size_y, boundary(mode, 1)) : 0;
+    const int z = DIMENSIONS > 2 ? nearest_of(p.z, source.size_z, boundary(mode, 2)) : 0;
+    if (x < 0 || y < 0 || z < 0) return filled(source);
+    return STORED_COLOR(fetched(image, layer, x, y, z), source.format, mode);
+}
+
+INLINED uint4 resampled(ulong image, uint layer, struct position at, struct source source)
+{
+    const uint kind = interpolation(source.mode);
+    const struct position p = from_centre(at, is_centred(source.mode) ? 0.5 : source.centre);
+    if (is_filled(p, source)) return filled(source);
+    if (kind == NEAREST) return nearest(image, layer, p, source);
+#if !CLASS_F
+    if (channel_size(source.format) == 4) {
+        if (kind == LINEAR) return stored_doubles(filtered_double(image, layer, p, source, 2), source.format, source.mode);
+        return stored_doubles(filtered_double(image, layer, p, source, 4), source.format, source.mode);
+    }
+#endif
+    if (kind == LINEAR) return stored(filtered_float(image, layer, p, source, 2), source.format, source.mode);
+    return stored(filtered_float(image, layer, p, source, 4), source.format, source.mode);
+}
+
+#if LAYERED
+#define LAYER uint layer,
+#else
+#define LAYER
+#define layer 0u
+#endif
+
+kernel void KERNEL(resample_fetch)(ulong image, LAYER MAP_PARAMETERS, int size_x, int size_y, int size_z, double fill,
+                                   global void *values, uint width, uint height, uint depth, uint format, uint mode)
+{
+    const struct map map = MAP_OF_PARAMETERS;
+    const struct source source = {size_x, size_y, size_z, centre, fill, format, mode};
+    const struct values out = values_of(values, element_size(format), value_channels(format), aligned(format));
+    const struct extent size = {width, height, depth};
+#define LOAD(ELEMENT) position_of(map, ELEMENT, mode)
+#define DO(POSITION) resampled(image, layer, POSITION, source)
+#define PUT(ELEMENT, ELEMENTS) store_item(out, (ELEMENT).number, ELEMENTS, false)
+    FOR_ELEMENTS(size, tile(mode), struct position, LOAD, uint4, DO, PUT);
+}

@@ -1,0 +1,287 @@
+"""``resample``: the values of pictures, compared with sums in float64 (``tests/support/resample_oracle.py``)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import bindless as bl
+from bindless.bindless_images.resample import resample
+from bindless.model.channels import CHANNELS
+from bindless.model.enums import Boundary, Interpolation, Precision
+from bindless.model.resampling import Resampling
+from tests.support.resample_oracle import positions, resampled, stored
+
+Array = npt.NDArray[Any]
+
+SIZES = {1: (13,), 2: (9, 13), 3: (7, 9, 13)}  # of images, in numpy's order
+PICTURES = {1: (37, 1, 1), 2: (21, 11, 1), 3: (11, 9, 10)}
+BOUNDARIES = [
+    ("edge", "repeat", "mirror"),
+    ("mirrored_repeat", "wrap", "edge"),
+    ("border", "mirror", "repeat"),
+    ("constant", "constant", "constant"),
+    ("wrap", "border", "mirrored_repeat"),
+    ("mirror", "edge", "border"),
+    ("repeat", "mirrored_repeat", "wrap"),
+]
+
+
+def matrix_of(shape: tuple[int, int, int], sizes: tuple[int, ...]) -> Array:
+    """A matrix that shears, turns and enlarges: about half of the picture lies outside of the image."""
+    matrix = np.eye(4)
+    matrix[:3, :3] = [[0.9, -0.35, 0.21], [0.28, 0.85, -0.17], [-0.13, 0.31, 0.8]]
+    extent = np.array([*sizes[::-1], 1, 1][:3], np.float64)
+    middle = np.array(shape) / 2
+    matrix[:3, :3] *= np.minimum(1.7 * extent / np.array(shape), 3)[:, None]
+    matrix[:3, 3] = extent / 2 - matrix[:3, :3] @ middle + 0.137
+    return matrix
+
+
+def pixels_of(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int = 5) -> Array:
+    rng = np.random.default_rng(seed)
+    if dtype.kind == "f":
+        return (rng.random(shape) * 2 - 1).astype(dtype)
+    limits = np.iinfo(dtype)
+    return rng.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+
+
+class Case(NamedTuple):
+    """An image, and a picture of it."""
+
+    queue: bl.Queue
+    pixels: Array
+    channel_type: str = "fp32"
+    layers: int = 0
+
+    @property
+    def desc(self) -> bl.ImageDescriptor:
+        sizes = self.pixels.shape[1 if self.layers else 0 : -1]
+        more = {"type": "array", "array_size": self.layers} if self.layers else {}
+        return bl.ImageDescriptor(
+            *sizes[::-1], num_channels=self.pixels.shape[-1], channel_type=self.channel_type, **more
+        )
+
+    def made(
+        self,
+        shape: tuple[int, int, int],
+        dtype: npt.DTypeLike,
+        matrix: Array,
+        coords: Array | None = None,
+        **fields: Any,
+    ) -> Array:
+        """The picture that the device computes."""
+        memory = bl.ImageMem(self.desc, self.queue)
+        self.queue.ext_oneapi_copy(self.pixels, memory).wait()
+        filtering = "nearest" if fields.get("precision", "exact") == "exact" else "linear"
+        sampler = bl.BindlessImageSampler("clamp_to_edge", "unnormalized", filtering)
+        handle = bl.create_image(memory, self.desc, self.queue, sampler=sampler)
+        channels = fields.pop("channels", self.pixels.shape[-1])
+        out = np.empty((*shape[::-1], channels), dtype)
+        fields["interpolation"] = Interpolation(fields.get("interpolation", "linear"))
+        fields["precision"] = Precision(fields.get("precision", "exact"))
+        fields["boundary"] = tuple(map(Boundary, fields.get("boundary", ("edge",) * 3)))
+        picture = Resampling(
+            handle=0, descriptor=self.desc, shape=shape, matrix=tuple(matrix.ravel().tolist()), values=0,
+            value_dtype=out.dtype, value_channels=channels, **fields,
+        )  # fmt: skip
+        resample(self.queue, handle, picture, out, coords=coords)
+        bl.destroy_image_handle(handle, self.queue)
+        return out
+
+
+def close(got: Array, wanted: Array, pixels: Array, largest: float | None = None) -> None:
+    """Equal to 1e-6 of the range, and codes that differ only where the value lies between two."""
+    if got.dtype.kind != "f":
+        assert np.abs(got.astype(np.float64) - wanted.astype(np.float64)).max() <= 1
+        assert (got != wanted).mean() <= 1e-3
+        return
+    magnitude = 1.0 if largest is not None else float(np.nanmax(np.abs(pixels.astype(np.float64))))
+    np.testing.assert_array_equal(np.isnan(got), np.isnan(wanted))
+    np.testing.assert_allclose(got, wanted, rtol=1e-3 if got.dtype == np.float16 else 1e-6, atol=1e-6 * magnitude)
+
+
+@pytest.mark.parametrize("boundary", BOUNDARIES, ids=lambda given: given[0])
+@pytest.mark.parametrize("interpolation", list(Interpolation), ids=str)
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_exact_pictures_equal_sums_in_float64(
+    queue: bl.Queue, dims: int, interpolation: str, boundary: tuple[str, str, str]
+) -> None:
+    case = Case(queue, pixels_of((*SIZES[dims], 1), np.dtype(np.float32)))
+    shape, matrix = PICTURES[dims], matrix_of(PICTURES[dims], SIZES[dims])
+    fields = {"interpolation": interpolation, "boundary": boundary, "fill": 0.625}
+    got = case.made(shape, np.float32, matrix, **fields)
+    wanted = resampled(case.pixels, positions(shape, matrix.ravel()), **fields)
+    close(got, wanted, case.pixels)
+
+
+FORMATS = [
+    ("unorm_int8", 4, "u1", {}), ("unorm_int8", 4, "f4", {}), ("unorm_int16", 1, "u2", {"interpolation": "cubic"}),
+    ("snorm_int8", 1, "i1", {"boundary": ("border",) * 3}), ("snorm_int16", 4, "i2", {"rounding": "away"}),
+    ("signed_int16", 1, "i2", {"rounding": "away", "fill": -7.0}), ("signed_int16", 1, "f4", {}),
+    ("signed_int8", 4, "i2", {"interpolation": "bicubic"}), ("unsigned_int8", 1, "u1", {"interpolation": "nearest"}),
+    ("unsigned_int16", 4, "u1", {"interpolation": "cubic"}),
+    ("signed_int32", 1, "i4", {"interpolation": "catmull_rom"}),
+    ("unsigned_int32", 1, "u4", {"interpolation": "nearest", "boundary": ("border",) * 3, "fill": 4294967295.0}),
+    ("signed_int32", 1, "i4", {"interpolation": "nearest", "boundary": ("constant",) * 3, "fill": 2147483647.0}),
+    ("fp16", 4, "f2", {}), ("fp16", 1, "f4", {"interpolation": "cubic"}), ("fp32", 4, "f4", {"channels": 3}),
+    ("fp32", 4, "f4", {"channels": 2, "interpolation": "catmull_rom"}), ("fp32", 1, "i2", {"rounding": "away"}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("channel_type", "channels", "out", "fields"), FORMATS)
+def test_formats(queue: bl.Queue, channel_type: str, channels: int, out: str, fields: dict[str, Any]) -> None:
+    channel = CHANNELS[bl.ImageChannelType(channel_type)]
+    pixels = pixels_of((*SIZES[2], channels), channel.storage)
+    if channel_type == "fp32" and out == "i2":
+        pixels *= 40000.0  # some beyond the type
+    case = Case(queue, pixels, channel_type)
+    shape, matrix = (23, 12, 1), matrix_of((23, 12, 1), SIZES[2])
+    got = case.made(shape, out, matrix, **fields)
+    kept = fields.get("channels", channels)
+    options = {"rounding": fields.get("rounding", "even")}
+    given = {key: value for key, value in fields.items() if key in ("interpolation", "boundary", "fill")}
+    largest = float(np.iinfo(channel.storage).max) if channel.normalized else None
+    texels = pixels.astype(np.float64) if largest is None else np.maximum(pixels / largest, -1)
+    wanted = resampled(texels, positions(shape, matrix.ravel()), **given)[..., :kept]
+    close(got, stored(wanted, out, largest=largest if np.dtype(out).kind != "f" else None, **options), pixels, largest)
+    if given.get("interpolation") == "nearest":
+        np.testing.assert_array_equal(got, stored(wanted, out, largest=largest, **options))
+
+
+def test_positions_of_32_bit_integers_are_exact(queue: bl.Queue) -> None:
+    """Their means lie far beyond the precision of float32."""
+    pixels = np.array([[2**31 - 1], [2**31 - 5], [-(2**31)]], np.int32)
+    matrix = np.eye(4)
+    matrix[0, :] = (0.5, 0, 0, 0.25)
+    got = Case(queue, pixels, "signed_int32").made((4, 1, 1), np.int32, matrix, rounding="away")
+    np.testing.assert_array_equal(got.ravel(), [2**31 - 1, 2**31 - 3, 2**31 - 5, -3])
+
+
+@pytest.mark.parametrize("dims", [1, 2])
+@pytest.mark.parametrize("interpolation", ["nearest", "linear", "bicubic"])
+def test_layers_of_arrays(queue: bl.Queue, dims: int, interpolation: str) -> None:
+    pixels = pixels_of((3, *SIZES[dims], 1), np.dtype(np.float32))
+    shape, matrix = PICTURES[dims], matrix_of(PICTURES[dims], SIZES[dims])
+    fields = {"interpolation": interpolation, "boundary": ("mirror", "repeat", "edge")}
+    got = Case(queue, pixels, layers=3).made(shape, np.float32, matrix, layer=1, **fields)
+    close(got, resampled(pixels[1], positions(shape, matrix.ravel()), **fields), pixels)
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "cubic"])
+@pytest.mark.parametrize("boundary", ["edge", "border"])
+def test_nan_texels_without_weight(queue: bl.Queue, boundary: str, interpolation: str) -> None:
+    pixels = pixels_of((*SIZES[2], 4), np.dtype(np.float32))
+    pixels[np.random.default_rng(7).random(pixels.shape) < 0.05] = np.nan
+    pixels[:5, :6, 1] = np.nan
+    shape, matrix = PICTURES[2], matrix_of(PICTURES[2], SIZES[2])
+    for fill in (0.25, np.nan):
+        for ignore in (False, True):
+            fields = {"interpolation": interpolation, "boundary": (boundary,) * 3, "fill": fill, "ignore_nan": ignore}
+            got = Case(queue, pixels).made(shape, np.float32, matrix, **fields)
+            wanted = resampled(pixels, positions(shape, matrix.ravel()), **fields)
+            assert np.isnan(wanted).any() and not np.isnan(wanted).all()
+            # Weights may nearly cancel each other: their quotient is as wrong as their sum is small.
+            np.testing.assert_array_equal(np.isnan(got), np.isnan(wanted))
+            np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=2e-6)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("centre", [0.0, 0.5])
+@pytest.mark.parametrize("layout", ["packed", "planes", "reversed planes", "gaps"])
+def test_vectors_are_added(queue: bl.Queue, layout: str, centre: float, dtype: str) -> None:
+    pixels = pixels_of((*SIZES[3], 1), np.dtype(np.float32))
+    shape, matrix = PICTURES[3], matrix_of(PICTURES[3], SIZES[3])
+    count = shape[0] * shape[1] * shape[2]
+    vectors = (np.random.default_rng(3).random((count, 3)) * 4 - 2).astype(dtype)
+    if layout == "packed":
+        coords, strides = vectors, (3, 1)
+    elif layout == "planes":
+        coords, strides = np.ascontiguousarray(vectors.T), (1, count)
+    elif layout == "reversed planes":  # scipy's order of components
+        coords, strides = np.ascontiguousarray(vectors.T[::-1])[::-1], (1, -count)
+    else:
+        wide = np.full((count, 5), np.nan, dtype)
+        wide[:, :3] = vectors
+        coords, strides = wide, (5, 1)
+    got = Case(queue, pixels).made(shape, np.float32, matrix, coords, coords_strides=strides, centre=centre)
+    places = positions(shape, matrix.ravel(), vectors.reshape(*shape[::-1], 3), centre=centre)
+    close(got, resampled(pixels, places), pixels)
+
+
+def test_projective_matrices(queue: bl.Queue) -> None:
+    pixels = pixels_of((*SIZES[2], 1), np.dtype(np.float32))
+    shape, matrix = PICTURES[2], matrix_of(PICTURES[2], SIZES[2])
+    matrix[3] = (0.02, -0.01, 0, 1.1)
+    got = Case(queue, pixels).made(shape, np.float32, matrix)
+    close(got, resampled(pixels, positions(shape, matrix.ravel())), pixels)
+
+
+def test_positions_that_are_no_numbers_have_the_fill_value(queue: bl.Queue) -> None:
+    pixels = pixels_of((*SIZES[2], 1), np.dtype(np.float32))
+    coords = np.array([[np.nan, 1], [1, np.inf], [-np.inf, np.nan], [2.5, 2.5], [1e30, 3.5]], np.float32)
+    matrix = np.diag([0.0, 0.0, 0.0, 1.0])
+    for interpolation in ("nearest", "linear", "cubic"):
+        fields = {"interpolation": interpolation, "fill": 9.0}
+        got = Case(queue, pixels).made((5, 1, 1), np.float32, matrix, coords, coords_strides=(2, 1), **fields)
+        wanted = resampled(pixels, positions((5, 1, 1), matrix.ravel(), np.pad(coords, ((0, 0), (0, 1)))), **fields)
+        assert (wanted.ravel() == 9).sum() == 3
+        close(got, wanted, pixels)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_hardware_pictures_are_samples(queue: bl.Queue, dims: int) -> None:
+    """A picture has the bits of ``sample_image`` at its positions."""
+    pixels = pixels_of((*SIZES[dims], 4), np.dtype(np.float32))
+    case, shape, matrix = Case(queue, pixels), PICTURES[dims], matrix_of(PICTURES[dims], SIZES[dims])
+    got = case.made(shape, np.float32, matrix, precision="hardware")
+    places = (positions(shape, matrix.ravel()) + 0.5)[..., :dims].reshape(-1, dims).astype(np.float32)
+    memory = bl.ImageMem(case.desc, queue)
+    queue.ext_oneapi_copy(pixels, memory).wait()
+    sampler = bl.BindlessImageSampler("clamp_to_edge", "unnormalized", "linear")
+    handle = bl.create_image(memory, case.desc, queue, sampler=sampler)
+    samples = bl.sample_image(queue, handle, places)
+    bl.destroy_image_handle(handle, queue)
+    # The oracle subtracts and adds the centre, so that some positions differ in their last bit.
+    assert (got.reshape(-1, 4) == samples).all(1).mean() >= 0.95
+    np.testing.assert_allclose(got.reshape(-1, 4), samples, atol=0.02)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_hardware_splines_are_near_sums_in_float64(queue: bl.Queue, dims: int) -> None:
+    pixels = pixels_of((*SIZES[dims], 1), np.dtype(np.float32))
+    shape, matrix = PICTURES[dims], matrix_of(PICTURES[dims], SIZES[dims])
+    got = Case(queue, pixels).made(shape, np.float32, matrix, precision="hardware", interpolation="cubic")
+    wanted = resampled(pixels, positions(shape, matrix.ravel()), interpolation="cubic")
+    assert np.abs(got - wanted).max() <= 2.0**-7
+
+
+def test_arrays_in_usm(queue: bl.Queue) -> None:
+    pixels = pixels_of((*SIZES[2], 1), np.dtype(np.float32))
+    shape, matrix = (40, 30, 1), matrix_of((40, 30, 1), SIZES[2])
+    vectors = np.random.default_rng(4).random((30, 40, 2)).astype(np.float32)
+    desc = Case(queue, pixels).desc
+    memory = bl.ImageMem(desc, queue)
+    queue.ext_oneapi_copy(pixels, memory).wait()
+    handle = bl.create_image(memory, desc, queue, sampler=bl.BindlessImageSampler("clamp_to_edge", "unnormalized"))
+    out = bl.usm_empty((30, 40, 1), np.float32, queue)
+    coords = bl.usm_empty(vectors.shape, np.float32, queue)
+    copied = queue.memcpy(coords, vectors)
+    picture = Resampling(
+        handle=0, descriptor=desc, shape=shape, matrix=tuple(matrix.ravel().tolist()), values=0,
+        value_dtype=out.dtype, value_channels=1, coords_strides=(2, 1), precision=Precision.exact,
+    )  # fmt: skip
+    event = resample(queue, handle, picture, out, coords=coords, depends_on=copied)
+    assert event is not None
+    wanted = resampled(pixels, positions(shape, matrix.ravel(), np.pad(vectors[None], ((0, 0),) * 3 + ((0, 1),))))
+    event.wait()
+    close(out.numpy()[None], wanted, pixels)
+    bl.destroy_image_handle(handle, queue)
+
+
+def test_empty_pictures(queue: bl.Queue) -> None:
+    case = Case(queue, pixels_of((*SIZES[2], 1), np.dtype(np.float32)))
+    assert case.made((0, 5, 1), np.float32, np.eye(4)).size == 0
