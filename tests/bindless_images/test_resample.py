@@ -9,6 +9,8 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
+from bindless.bindless_images.call_arguments import Form, find_image
+from bindless.bindless_images.host_resampling import resample_on_host
 from bindless.bindless_images.resample import resample
 from bindless.model.channels import CHANNELS
 from bindless.model.enums import Boundary, Interpolation, Precision
@@ -279,6 +281,42 @@ def test_arrays_in_usm(queue: bl.Queue) -> None:
     wanted = resampled(pixels, positions(shape, matrix.ravel(), np.pad(vectors[None], ((0, 0),) * 3 + ((0, 1),))))
     event.wait()
     close(out.numpy()[None], wanted, pixels)
+    bl.destroy_image_handle(handle, queue)
+
+
+@pytest.mark.parametrize("in_usm", [False, True])
+@pytest.mark.parametrize("layers", [0, 3])
+def test_devices_without_double_precision_leave_it_to_the_host(queue: bl.Queue, layers: int, in_usm: bool) -> None:
+    pixels = pixels_of(((layers,) if layers else ()) + (*SIZES[2], 4), np.dtype(np.uint8))
+    case = Case(queue, pixels, "unorm_int8", layers)
+    shape, matrix = PICTURES[2], matrix_of(PICTURES[2], SIZES[2])
+    planes = np.random.default_rng(4).random((2, shape[0] * shape[1])).astype(np.float32)
+    memory = bl.ImageMem(case.desc, queue)
+    queue.ext_oneapi_copy(pixels, memory).wait()
+    handle = bl.create_image(memory, case.desc, queue, sampler=bl.BindlessImageSampler("repeat", "normalized"))
+    out: Any = np.empty((*shape[::-1], 4), np.uint8)
+    coords: Any = planes[::-1]
+    if in_usm:
+        out = bl.usm_empty(out.shape, out.dtype, queue)
+        whole = bl.usm_empty(planes.shape, planes.dtype, queue)
+        queue.memcpy(whole, planes).wait()
+        coords = whole[::-1]
+    picture = Resampling(
+        handle=0, descriptor=case.desc, shape=shape, matrix=tuple(matrix.ravel().tolist()), values=0, layer=layers // 2,
+        value_dtype=out.dtype, value_channels=4, coords_dtype=planes.dtype, coords_strides=(1, -planes.shape[1]),
+        precision=Precision.exact,
+    )  # fmt: skip
+    form = Form("resample", "fetch", case.desc.type, sampled=True, unsampled=False)
+    image = find_image(queue, form, handle, out, None, None)
+    event = resample_on_host(queue, image, picture, out, coords, (), resample)
+    if in_usm:
+        assert event is not None
+        event.wait()
+        out = out.numpy()
+    vectors = np.zeros((*shape[::-1], 3))
+    vectors[..., :2] = planes[::-1].T.reshape(*shape[::-1], 2)
+    wanted = resampled((pixels[1] if layers else pixels) / 255, positions(shape, matrix.ravel(), vectors))
+    close(out, stored(wanted, np.uint8, largest=255.0), pixels, 255.0)
     bl.destroy_image_handle(handle, queue)
 
 

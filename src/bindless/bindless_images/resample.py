@@ -17,6 +17,7 @@ from ..sycl.device.handle_owner import HeldSampledHandle
 from ..sycl.usm import UsmArray
 from ..sycl.usm.allocation import Allocation
 from .call_arguments import ArrayLike, Form, Image, find_image
+from .host_resampling import resample_on_host
 from .prepared_call import report_error
 from .resampling_kernels import (
     arguments_of,
@@ -75,7 +76,8 @@ def resample(
     InvalidError
         The handle is no such image of the queue's context.
     FeatureNotSupportedError
-        The device has no double precision.
+        No kernel computes ``Precision.reproducible``; or the device has no double precision, so that the host computes
+        the picture, and the image lies over USM.
     """
     desc = handle._descriptor
     if desc is None or desc.type not in _TYPES:
@@ -96,6 +98,13 @@ def resample(
     call = _Call(queue, image, picture)
     if queue._backend.resampling is not None:
         return call.by_back_end(out, coords, depends_on)
+    if picture.precision is Precision.reproducible:
+        raise FeatureNotSupportedError(
+            "resample: precision=reproducible is for the reference device here: sample at an array of coordinates",
+            backend=queue.backend,
+        )
+    if not queue.device.has(Aspect.fp64):
+        return resample_on_host(queue, image, picture, out, coords, depends_on, resample)
     return call.by_kernel(out, coords, depends_on)
 
 
@@ -133,12 +142,6 @@ class _Call(NamedTuple):
     def by_kernel(self, out: ArrayLike, coords: ArrayLike | None, depends_on: Event | Iterable[Event]) -> Event | None:
         """By a built-in kernel, with copies of arrays on the host."""
         queue, picture = self.queue, self.picture
-        if not queue.device.has(Aspect.fp64):
-            raise FeatureNotSupportedError(
-                f"resample: {queue.device.name} has no double precision, in which positions are computed: use the "
-                "reference device",
-                backend=queue.backend,
-            )
         if isinstance(out, UsmArray) and not isinstance(coords, np.ndarray):
             return self._launch(out, coords, depends_on)
         vectors = None
