@@ -461,6 +461,41 @@ BLR_API blr_result_t blrAreaMean(const blr_area_mean_t *mean);
 BLR_API blr_result_t blrEnqueueFillLevels(blr_queue_t queue, blr_image_t mipmap, const void *pixels, uint32_t num_waits,
                                           const blr_event_t *waits, blr_event_t *event);
 
+/* ---------------------------------------------------------------- B-spline coefficients */
+
+/* Continuation of a line of n samples: mirrored at the centres of its outermost samples, mirrored at their edges, or
+ * with the period n. */
+typedef enum blr_spline_boundary {
+    BLR_SPLINE_MIRROR = 0,
+    BLR_SPLINE_MIRRORED_REPEAT = 1,
+    BLR_SPLINE_REPEAT = 2
+} blr_spline_boundary_t;
+
+/*
+ * Coefficients of the cubic B-spline that interpolates samples: along each axis, (c[i - 1] + 4 c[i] + c[i + 1]) / 6 is
+ * sample i. Coefficients are computed in single precision, along x, then y, then z. Samples and coefficients are packed
+ * floats: channels, then x, y, z, then arrays. The source is surrounded by a margin first, and the coefficients are those
+ * of all samples. Source and target do not overlap.
+ */
+typedef struct blr_spline_filter {
+    const void *source;
+    void *target;                         /* extent + 2 * margin along each axis */
+    uint64_t extent[3];                   /* samples of an array of the source along x, y, z */
+    uint64_t count;                       /* arrays */
+    uint32_t channels;                    /* 1 to 4 */
+    uint32_t dimensions;                  /* axes that are filtered: x; x and y; x, y and z */
+    uint64_t margin[3];                   /* samples before and after the source; 0 for axes that are not filtered */
+    blr_spline_boundary_t boundary[3];    /* of the lines with their margin */
+    uint32_t fills_margin;                /* 1: the margin has the value of fill; 0: of the outermost samples */
+    float fill;
+} blr_spline_filter_t;
+
+BLR_API blr_result_t blrEnqueueSplineFilter(blr_queue_t queue, const blr_spline_filter_t *filter, uint32_t num_waits,
+                                            const blr_event_t *waits, blr_event_t *event);
+
+/* The same at once, of memory of the process: returns when the coefficients are complete. */
+BLR_API blr_result_t blrSplineFilter(const blr_spline_filter_t *filter);
+
 /* ---------------------------------------------------------------- external memory and semaphores */
 
 /*

@@ -48,6 +48,8 @@ blr_result_t blrEnqueueCopyImage(blr_queue_t queue, const blr_copy_region_t *reg
 blr_result_t blrEnqueueAreaMean(blr_queue_t queue, const blr_area_mean_t *mean, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
 blr_result_t blrAreaMean(const blr_area_mean_t *mean);
 blr_result_t blrEnqueueFillLevels(blr_queue_t queue, blr_image_t mipmap, const void *pixels, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
+blr_result_t blrEnqueueSplineFilter(blr_queue_t queue, const blr_spline_filter_t *filter, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
+blr_result_t blrSplineFilter(const blr_spline_filter_t *filter);
 blr_result_t blrExternalMemoryImport(blr_context_t context, int32_t file, uint64_t size, blr_external_memory_t *memory);
 blr_result_t blrExternalMemoryMapImage(blr_external_memory_t memory, const blr_image_desc_t *desc, blr_image_t *image);
 blr_result_t blrExternalMemoryMapLinear(blr_external_memory_t memory, uint64_t offset, uint64_t size, void **pointer);

@@ -97,6 +97,11 @@ enum {
   BLR_SWIZZLE_ONE = 5
 };
 enum {
+  BLR_SPLINE_MIRROR = 0,
+  BLR_SPLINE_MIRRORED_REPEAT = 1,
+  BLR_SPLINE_REPEAT = 2
+};
+enum {
   BLR_SEMAPHORE_BINARY = 0,
   BLR_SEMAPHORE_TIMELINE = 1
 };
@@ -267,6 +272,20 @@ typedef struct blr_area_mean
   uint32_t destination_channels;
   blr_element_type_t destination_type;
 } blr_area_mean_t;
+typedef int blr_spline_boundary_t;
+typedef struct blr_spline_filter
+{
+  const void *source;
+  void *target;
+  uint64_t extent[3];
+  uint64_t count;
+  uint32_t channels;
+  uint32_t dimensions;
+  uint64_t margin[3];
+  blr_spline_boundary_t boundary[3];
+  uint32_t fills_margin;
+  float fill;
+} blr_spline_filter_t;
 typedef int blr_semaphore_type_t;
 typedef int blr_image_operation_t;
 typedef struct blr_image_map

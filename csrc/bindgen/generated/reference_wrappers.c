@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include "reference_types.h"
 
-#define BINDLESS_FUNCTION_COUNT 74
+#define BINDLESS_FUNCTION_COUNT 76
 static const struct { const char *name; const char *symbol; } bindless_entries[BINDLESS_FUNCTION_COUNT] = {
   {"blrGetVersion", "blrGetVersion"},
   {"blrGetLastError", "blrGetLastError"},
@@ -58,6 +58,8 @@ static const struct { const char *name; const char *symbol; } bindless_entries[B
   {"blrEnqueueAreaMean", "blrEnqueueAreaMean"},
   {"blrAreaMean", "blrAreaMean"},
   {"blrEnqueueFillLevels", "blrEnqueueFillLevels"},
+  {"blrEnqueueSplineFilter", "blrEnqueueSplineFilter"},
+  {"blrSplineFilter", "blrSplineFilter"},
   {"blrExternalMemoryImport", "blrExternalMemoryImport"},
   {"blrExternalMemoryMapImage", "blrExternalMemoryMapImage"},
   {"blrExternalMemoryMapLinear", "blrExternalMemoryMapLinear"},
@@ -432,178 +434,192 @@ static blr_result_t blrEnqueueFillLevels(blr_queue_t queue, blr_image_t mipmap, 
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, mipmap, pixels, num_waits, waits, event);
 }
+static blr_result_t blrEnqueueSplineFilter(blr_queue_t queue, const blr_spline_filter_t *filter, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
+{
+  typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, const blr_spline_filter_t *filter, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[49];
+  if (!bindless_call) return BINDLESS_MISSING;
+  return bindless_call(queue, filter, num_waits, waits, event);
+}
+static blr_result_t blrSplineFilter(const blr_spline_filter_t *filter)
+{
+  typedef blr_result_t (*bindless_call_t)(const blr_spline_filter_t *filter);
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[50];
+  if (!bindless_call) return BINDLESS_MISSING;
+  return bindless_call(filter);
+}
 static blr_result_t blrExternalMemoryImport(blr_context_t context, int32_t file, uint64_t size, blr_external_memory_t *memory)
 {
   typedef blr_result_t (*bindless_call_t)(blr_context_t context, int32_t file, uint64_t size, blr_external_memory_t *memory);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[49];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[51];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, file, size, memory);
 }
 static blr_result_t blrExternalMemoryMapImage(blr_external_memory_t memory, const blr_image_desc_t *desc, blr_image_t *image)
 {
   typedef blr_result_t (*bindless_call_t)(blr_external_memory_t memory, const blr_image_desc_t *desc, blr_image_t *image);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[50];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[52];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(memory, desc, image);
 }
 static blr_result_t blrExternalMemoryMapLinear(blr_external_memory_t memory, uint64_t offset, uint64_t size, void **pointer)
 {
   typedef blr_result_t (*bindless_call_t)(blr_external_memory_t memory, uint64_t offset, uint64_t size, void **pointer);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[51];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[53];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(memory, offset, size, pointer);
 }
 static blr_result_t blrExternalMemoryRelease(blr_external_memory_t memory)
 {
   typedef blr_result_t (*bindless_call_t)(blr_external_memory_t memory);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[52];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[54];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(memory);
 }
 static blr_result_t blrExternalSemaphoreImport(blr_context_t context, blr_semaphore_type_t type, int32_t file, blr_external_semaphore_t *semaphore)
 {
   typedef blr_result_t (*bindless_call_t)(blr_context_t context, blr_semaphore_type_t type, int32_t file, blr_external_semaphore_t *semaphore);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[53];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[55];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, type, file, semaphore);
 }
 static blr_result_t blrExternalSemaphoreRelease(blr_external_semaphore_t semaphore)
 {
   typedef blr_result_t (*bindless_call_t)(blr_external_semaphore_t semaphore);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[54];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[56];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(semaphore);
 }
 static blr_result_t blrEnqueueSemaphoreWait(blr_queue_t queue, blr_external_semaphore_t semaphore, uint64_t value, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_external_semaphore_t semaphore, uint64_t value, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[55];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[57];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, semaphore, value, num_waits, waits, event);
 }
 static blr_result_t blrEnqueueSemaphoreSignal(blr_queue_t queue, blr_external_semaphore_t semaphore, uint64_t value, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_external_semaphore_t semaphore, uint64_t value, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[56];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[58];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, semaphore, value, num_waits, waits, event);
 }
 static blr_result_t blrEnqueueImageCall(blr_queue_t queue, const blr_image_call_t *call, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, const blr_image_call_t *call, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[57];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[59];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, call, num_waits, waits, event);
 }
 static blr_result_t blrEnqueueResample(blr_queue_t queue, const blr_resampling_t *resampling, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, const blr_resampling_t *resampling, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[58];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[60];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, resampling, num_waits, waits, event);
 }
 static blr_result_t blrModuleCreate(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module)
 {
   typedef blr_result_t (*bindless_call_t)(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[59];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[61];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, code, size, num_specializations, specializations, module);
 }
 static blr_result_t blrModuleCompile(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module)
 {
   typedef blr_result_t (*bindless_call_t)(blr_context_t context, const void *code, uint64_t size, uint32_t num_specializations, const blr_specialization_t *specializations, blr_module_t *module);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[60];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[62];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, code, size, num_specializations, specializations, module);
 }
 static blr_result_t blrModuleLink(blr_context_t context, uint32_t num_modules, const blr_module_t *modules, blr_module_t *linked)
 {
   typedef blr_result_t (*bindless_call_t)(blr_context_t context, uint32_t num_modules, const blr_module_t *modules, blr_module_t *linked);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[61];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[63];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(context, num_modules, modules, linked);
 }
 static blr_result_t blrModuleDestroy(blr_module_t module)
 {
   typedef blr_result_t (*bindless_call_t)(blr_module_t module);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[62];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[64];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(module);
 }
 static blr_result_t blrModuleGetKernelCount(blr_module_t module, uint32_t *count)
 {
   typedef blr_result_t (*bindless_call_t)(blr_module_t module, uint32_t *count);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[63];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[65];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(module, count);
 }
 static blr_result_t blrModuleGetKernelName(blr_module_t module, uint32_t index, const char **name)
 {
   typedef blr_result_t (*bindless_call_t)(blr_module_t module, uint32_t index, const char **name);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[64];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[66];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(module, index, name);
 }
 static blr_result_t blrKernelCreate(blr_module_t module, const char *name, blr_kernel_t *kernel)
 {
   typedef blr_result_t (*bindless_call_t)(blr_module_t module, const char *name, blr_kernel_t *kernel);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[65];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[67];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(module, name, kernel);
 }
 static blr_result_t blrKernelDestroy(blr_kernel_t kernel)
 {
   typedef blr_result_t (*bindless_call_t)(blr_kernel_t kernel);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[66];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[68];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(kernel);
 }
 static blr_result_t blrKernelGetProperties(blr_kernel_t kernel, blr_kernel_properties_t *properties)
 {
   typedef blr_result_t (*bindless_call_t)(blr_kernel_t kernel, blr_kernel_properties_t *properties);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[67];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[69];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(kernel, properties);
 }
 static blr_result_t blrKernelGetArgument(blr_kernel_t kernel, uint32_t index, blr_kernel_argument_t *argument)
 {
   typedef blr_result_t (*bindless_call_t)(blr_kernel_t kernel, uint32_t index, blr_kernel_argument_t *argument);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[68];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[70];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(kernel, index, argument);
 }
 static blr_result_t blrEnqueueKernel(blr_queue_t queue, blr_kernel_t kernel, const blr_launch_t *launch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_kernel_t kernel, const blr_launch_t *launch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[69];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[71];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, kernel, launch, num_waits, waits, event);
 }
 static blr_result_t blrQueueBeginRecording(blr_queue_t queue)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[70];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[72];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue);
 }
 static blr_result_t blrQueueEndRecording(blr_queue_t queue, blr_batch_t *batch)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_batch_t *batch);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[71];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[73];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, batch);
 }
 static blr_result_t blrEnqueueBatch(blr_queue_t queue, blr_batch_t batch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event)
 {
   typedef blr_result_t (*bindless_call_t)(blr_queue_t queue, blr_batch_t batch, uint32_t num_waits, const blr_event_t *waits, blr_event_t *event);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[72];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[74];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(queue, batch, num_waits, waits, event);
 }
 static blr_result_t blrBatchDestroy(blr_batch_t batch)
 {
   typedef blr_result_t (*bindless_call_t)(blr_batch_t batch);
-  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[73];
+  bindless_call_t bindless_call = (bindless_call_t)bindless_slots[75];
   if (!bindless_call) return BINDLESS_MISSING;
   return bindless_call(batch);
 }

@@ -55,6 +55,10 @@
 
 #define blr_area_rows BLR_IN_SET(blr_area_rows)
 #define blr_area_scratch BLR_IN_SET(blr_area_scratch)
+#define blr_spline_rows BLR_IN_SET(blr_spline_rows)
+#define blr_spline_columns BLR_IN_SET(blr_spline_columns)
+#define blr_spline_panels BLR_IN_SET(blr_spline_panels)
+#define blr_spline_scratch BLR_IN_SET(blr_spline_scratch)
 #define blr_blend_row BLR_IN_SET(blr_blend_row)
 #define blr_spread_row BLR_IN_SET(blr_spread_row)
 #define blr_resample_set BLR_IN_SET(blr_resample_set)

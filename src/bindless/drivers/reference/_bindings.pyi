@@ -95,6 +95,10 @@ class Library:
     def blrEnqueueFillLevels(
         self, queue: CData, mipmap: CData, pixels: CData, num_waits: int, waits: CData, event: CData, /
     ) -> int: ...
+    def blrEnqueueSplineFilter(
+        self, queue: CData, filter: CData, num_waits: int, waits: CData, event: CData, /
+    ) -> int: ...
+    def blrSplineFilter(self, filter: CData, /) -> int: ...
     def blrExternalMemoryImport(self, context: CData, file: int, size: int, memory: CData, /) -> int: ...
     def blrExternalMemoryMapImage(self, memory: CData, desc: CData, image: CData, /) -> int: ...
     def blrExternalMemoryMapLinear(self, memory: CData, offset: int, size: int, pointer: CData, /) -> int: ...
@@ -207,6 +211,9 @@ class Library:
     BLR_SWIZZLE_ALPHA: int
     BLR_SWIZZLE_ZERO: int
     BLR_SWIZZLE_ONE: int
+    BLR_SPLINE_MIRROR: int
+    BLR_SPLINE_MIRRORED_REPEAT: int
+    BLR_SPLINE_REPEAT: int
     BLR_SEMAPHORE_BINARY: int
     BLR_SEMAPHORE_TIMELINE: int
     BLR_OPERATION_FETCH: int

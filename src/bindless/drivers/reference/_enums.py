@@ -121,6 +121,12 @@ class blr_swizzle_t(IntEnum):
     BLR_SWIZZLE_ONE = 5
 
 
+class blr_spline_boundary_t(IntEnum):
+    BLR_SPLINE_MIRROR = 0
+    BLR_SPLINE_MIRRORED_REPEAT = 1
+    BLR_SPLINE_REPEAT = 2
+
+
 class blr_semaphore_type_t(IntEnum):
     BLR_SEMAPHORE_BINARY = 0
     BLR_SEMAPHORE_TIMELINE = 1

@@ -1,0 +1,53 @@
+/*
+ * Coefficients of interpolating cubic B-splines: the inverse of the filter (1, 4, 1) / 6 along each axis.
+ *
+ * The inverse is a recursion forwards, with the pole sqrt(3) - 2, and one backwards. Before its first sample a line
+ * continues as its boundary says; a sample that is BLR_SPLINE_REACH away has no part in a float.
+ */
+#ifndef BLR_SPLINE_FILTER_H
+#define BLR_SPLINE_FILTER_H
+
+#include "runtime/result.h"
+#include "spirv/execute/isa_names.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BLR_SPLINE_REACH 20u /* the pole's power is 4e-12 */
+#define BLR_SPLINE_LANES 16u /* pieces of rows that are filtered together */
+
+struct blr_spline {
+    const float *source;
+    float *target;
+    uint64_t extent[3], size[3]; /* samples of source and target along x, y, z */
+    uint64_t margin[3];          /* before and after the source: size is extent + 2 * margin */
+    uint64_t count;              /* arrays, one after another */
+    uint32_t channels, dimensions;
+    blr_spline_boundary_t boundary[3];
+    bool fills_margin;           /* with fill, else with the outermost samples */
+    float fill;
+
+    /* derived by blr_spline_filter */
+    uint64_t piece, pieces;      /* of a row: all of it, or parts with samples of their neighbours */
+    uint64_t panel;              /* floats of neighbouring columns that are filtered together */
+};
+
+/* Fills the target, by all threads of the pool. The caller has checked the description, and fills everything but derived
+ * members. OUT_OF_MEMORY without scratch memory. */
+blr_result_t blr_spline_filter(struct blr_spline *spline);
+
+/* Bytes of scratch memory of the functions below. */
+size_t blr_spline_scratch(const struct blr_spline *spline);
+
+/* Filters pieces [begin, end) of rows from the source to the target, numbered through all rows of the target. */
+void blr_spline_rows(const struct blr_spline *spline, uint64_t begin, uint64_t end, void *scratch);
+
+/* Filters columns of the target in place along y (axis 1) or z (axis 2): panels [begin, end), numbered through all
+ * slices or arrays. */
+void blr_spline_columns(const struct blr_spline *spline, unsigned axis, uint64_t begin, uint64_t end, void *scratch);
+
+/* Panels of a slice (axis 1) or of an array (axis 2). */
+uint64_t blr_spline_panels(const struct blr_spline *spline, unsigned axis);
+
+#endif

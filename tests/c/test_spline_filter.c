@@ -1,0 +1,162 @@
+/* B-spline coefficients: their sums with weights 1, 4, 1 along all axes are the samples. */
+#include "fixture.h"
+
+#include "platform/heap.h"
+
+#include <math.h>
+
+static blr_context_t context;
+static blr_queue_t queue;
+
+static uint64_t continued(int64_t i, uint64_t n, blr_spline_boundary_t boundary)
+{
+    const int64_t last = (int64_t)n - 1;
+    if (i >= 0 && i <= last)
+        return (uint64_t)i;
+    if (boundary == BLR_SPLINE_REPEAT)
+        return i < 0 ? (uint64_t)last : 0;
+    if (boundary == BLR_SPLINE_MIRROR && n > 1)
+        return i < 0 ? 1 : (uint64_t)last - 1;
+    return i < 0 ? 0 : (uint64_t)last;
+}
+
+/* The spline at a sample: the sum over the neighbours along the filtered axes. */
+static double spline_at(const blr_spline_filter_t *filter, const uint64_t size[3], uint64_t array, const uint64_t at[3],
+                        uint32_t c)
+{
+    double sum = 0;
+    int64_t step[3];
+    const int64_t reach_y = filter->dimensions > 1, reach_z = filter->dimensions > 2;
+    for (step[2] = -reach_z; step[2] <= reach_z; step[2]++)
+        for (step[1] = -reach_y; step[1] <= reach_y; step[1]++)
+            for (step[0] = -1; step[0] <= 1; step[0]++) {
+                uint64_t place[3] = {at[0], at[1], at[2]};
+                double weight = 1;
+                for (uint32_t i = 0; i < filter->dimensions; i++) {
+                    place[i] = continued((int64_t)at[i] + step[i], size[i], filter->boundary[i]);
+                    weight *= step[i] == 0 ? 4.0 / 6 : 1.0 / 6;
+                }
+                const uint64_t pixel = ((array * size[2] + place[2]) * size[1] + place[1]) * size[0] + place[0];
+                sum += weight * ((const float *)filter->target)[pixel * filter->channels + c];
+            }
+    return sum;
+}
+
+static float sample_at(const blr_spline_filter_t *filter, uint64_t array, const uint64_t at[3], uint32_t c)
+{
+    uint64_t place[3];
+    for (int i = 0; i < 3; i++) {
+        int64_t index = (int64_t)at[i] - (int64_t)filter->margin[i];
+        const int64_t last = (int64_t)filter->extent[i] - 1;
+        if (filter->fills_margin && (index < 0 || index > last))
+            return filter->fill;
+        index = index < 0 ? 0 : index > last ? last : index;
+        place[i] = (uint64_t)index;
+    }
+    const uint64_t row = (array * filter->extent[2] + place[2]) * filter->extent[1] + place[1];
+    return ((const float *)filter->source)[(row * filter->extent[0] + place[0]) * filter->channels + c];
+}
+
+static void compare(const blr_spline_filter_t *filter)
+{
+    uint64_t size[3], at[3];
+    for (int i = 0; i < 3; i++)
+        size[i] = filter->extent[i] + 2 * filter->margin[i];
+    for (uint64_t array = 0; array < filter->count; array++)
+        for (at[2] = 0; at[2] < size[2]; at[2]++)
+            for (at[1] = 0; at[1] < size[1]; at[1]++)
+                for (at[0] = 0; at[0] < size[0]; at[0]++)
+                    for (uint32_t c = 0; c < filter->channels; c++)
+                        CHECK(fabs(spline_at(filter, size, array, at, c) - (double)sample_at(filter, array, at, c)) < 4e-6);
+}
+
+static const uint64_t extents[][4] = {
+    {1, 1, 1, 1}, {2, 2, 2, 2}, {3, 1, 2, 1}, {17, 33, 3, 2}, {40, 5, 9, 1}, {9, 40, 2, 3}, {8195, 2, 1, 1}, {4, 1, 4100, 1},
+};
+
+static void coefficients(void)
+{
+    for (size_t e = 0; e < sizeof extents / sizeof extents[0]; e++)
+        for (uint32_t kind = 0; kind < 36; kind++) {
+            const uint64_t *extent = extents[e];
+            if (extent[0] * extent[2] > 2000 && kind % 7 != 0)
+                continue;
+            blr_spline_filter_t filter = {.extent = {extent[0], extent[1], extent[2]}, .count = extent[3],
+                                          .channels = 1 + kind % 4, .dimensions = 1 + kind % 3, .fill = 0.25f,
+                                          .fills_margin = kind / 3 % 2};
+            uint64_t read = filter.channels * filter.count, written = read;
+            for (uint32_t i = 0; i < 3; i++) {
+                filter.boundary[i] = (blr_spline_boundary_t)((kind / 12 + i) % 3);
+                filter.margin[i] = i < filter.dimensions && kind / 6 % 2 != 0 ? 2 + i : 0;
+                read *= extent[i];
+                written *= extent[i] + 2 * filter.margin[i];
+            }
+            float *source = malloc(read * sizeof *source), *target = malloc(written * sizeof *target);
+            float *queued = malloc(written * sizeof *queued);
+            fill_random(source, read * sizeof *source, kind);
+            for (uint64_t i = 0; i < read; i++)
+                source[i] = (float)(((int32_t *)source)[i] % 1000) / 1000.0f;
+            filter.source = source;
+            filter.target = target;
+            OK(blrSplineFilter(&filter));
+            compare(&filter);
+            filter.target = queued;
+            OK(blrEnqueueSplineFilter(queue, &filter, 0, NULL, NULL));
+            OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
+            CHECK(memcmp(queued, target, (size_t)written * sizeof *queued) == 0);
+            free(source);
+            free(target);
+            free(queued);
+        }
+}
+
+static void refusals(void)
+{
+    float samples[64] = {0};
+    const blr_spline_filter_t good = {.source = samples, .target = samples + 32, .extent = {4, 4, 1}, .count = 1,
+                                      .channels = 1, .dimensions = 2};
+    OK(blrSplineFilter(&good));
+    blr_spline_filter_t bad;
+#define REFUSES(code, change, text)                                                                                    \
+    bad = good;                                                                                                        \
+    change;                                                                                                            \
+    FAILS(code, blrSplineFilter(&bad), text);                                                                          \
+    FAILS(code, blrEnqueueSplineFilter(queue, &bad, 0, NULL, NULL), text)
+    REFUSES(INVALID_ARGUMENT, bad.target = samples + 15, "overlap");
+    REFUSES(INVALID_ARGUMENT, bad.target = NULL, "NULL");
+    REFUSES(INVALID_ARGUMENT, bad.target = (char *)samples + 129, "aligned");
+    REFUSES(INVALID_ARGUMENT, bad.channels = 5, "5 channels");
+    REFUSES(INVALID_ARGUMENT, bad.dimensions = 4, "4 dimensions");
+    REFUSES(INVALID_SIZE, bad.margin[2] = 1, "z: margin 1");
+    REFUSES(INVALID_SIZE, bad.extent[1] = 0, "y: 0 samples");
+    REFUSES(INVALID_SIZE, bad.count = 0, "0 arrays");
+    REFUSES(INVALID_SIZE, bad.count = UINT64_MAX / 8, "larger than memory");
+    REFUSES(INVALID_ARGUMENT, bad.boundary[1] = (blr_spline_boundary_t)3, "boundary 3");
+    FAILS(INVALID_ARGUMENT, blrSplineFilter(NULL), "NULL");
+    FAILS(INVALID_ARGUMENT, blrEnqueueSplineFilter(queue, NULL, 0, NULL, NULL), "NULL");
+    FAILS(INVALID_HANDLE, blrEnqueueSplineFilter(NULL, &good, 0, NULL, NULL), "");
+}
+
+static void without_memory(void)
+{
+    float samples[64] = {0};
+    const blr_spline_filter_t filter = {.source = samples, .target = samples + 32, .extent = {4, 4, 1}, .count = 1,
+                                        .channels = 1, .dimensions = 2};
+    for (int64_t n = 1; n <= 2; n++) {
+        blr_allocate_fail_after(n);
+        FAILS(OUT_OF_MEMORY, blrSplineFilter(&filter), "no memory");
+        blr_allocate_fail_after(0);
+    }
+}
+
+int main(void)
+{
+    context = open_context();
+    queue = open_queue(context, BLR_QUEUE_IN_ORDER);
+    coefficients();
+    refusals();
+    without_memory();
+    OK(blrQueueDestroy(queue));
+    OK(blrContextDestroy(context));
+    return 0;
+}
