@@ -64,6 +64,17 @@ PACK = (
     Argument("global void*", "target"), Argument("uint", "to"), Argument("uint", "made"), Argument("ulong", "count"),
     *(Argument("float", f"{name}_{axis}") for name in ("scale", "bias") for axis in "xyz"),
 )  # fmt: skip
+SPLINE = (Argument("global const float*", "source"), Argument("global float*", "target"))
+SPLINE_ROWS = (
+    *SPLINE, *(Argument("uint", name) for name in ("width", "height", "depth")),
+    *(Argument("uint", f"margin_{axis}") for axis in "xyz"),
+    *(Argument("uint", name) for name in ("channels", "boundary", "fills")), Argument("float", "fill"),
+    Argument("ulong", "rows"),
+)  # fmt: skip
+SPLINE_COLUMNS = (
+    *SPLINE, Argument("ulong", "inner"), *(Argument("uint", name) for name in ("length", "segment", "boundary")),
+    Argument("ulong", "count"),
+)  # fmt: skip
 FORMAT = (Argument("uint", "format"),)
 POSITIONS = (
     *(Argument("double", f"m{row}{column}") for row in range(4) for column in range(4)), Argument("double", "centre"),
@@ -152,6 +163,12 @@ def _pack_modules() -> Iterator[Module]:
         yield Module(name, "pack.cl", {"NAME": f"bindless_{name}", **defines}, kernels)
 
 
+def _spline_modules() -> Iterator[Module]:
+    """Yield the filter of B-splines, along rows and along columns."""
+    for name, arguments in (("spline_rows", SPLINE_ROWS), ("spline_columns", SPLINE_COLUMNS)):
+        yield Module(name, f"{name}.cl", {}, (Kernel(f"bindless_{name}", arguments),))
+
+
 def _modules() -> Iterator[Module]:
     plain = (*STANDARD, *LAYERED)
     yield _launch_module()
@@ -166,6 +183,7 @@ def _modules() -> Iterator[Module]:
     yield from _picture_modules()
     yield from _resampling_modules()
     yield from _area_modules()
+    yield from _spline_modules()
     for geometry in STANDARD:  # mipmaps exist where kernels are PTX; pixels are moved as bits, whatever their class
         modules = _class_modules("downsample", geometry, (*LEVELS, *EXTENT, *FORMAT), PTX_ONLY)
         yield from (module for module in modules if module.defines["CLASS"] == "u")

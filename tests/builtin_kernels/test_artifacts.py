@@ -47,6 +47,8 @@ def expected_kernels(target: kernels.Target) -> dict[str, list[str]]:
     expected.update(dict.fromkeys(("bindless_pack", "bindless_pack_f64"), packing))
     reduction = ["u64", *["u32"] * 4, "u64", *["u32"] * 12, "u64"]
     expected.update(dict.fromkeys(("bindless_area_codes", "bindless_area_reals"), reduction))
+    expected["bindless_spline_rows"] = ["u64", "u64", *["u32"] * 9, "f32", "u64"]
+    expected["bindless_spline_columns"] = ["u64", "u64", "u64", *["u32"] * 3, "u64"]
     for operation, geometry in forms:
         layer = LAYER if geometry.endswith("_array") else []
         kinds = ["u64", "u64", *layer, *OWN.get(operation, []), "u64", "u64", "u32", "u32"]

@@ -1,0 +1,34 @@
+/* The recursive filter of cubic B-splines: forwards c[i] = s[i] + POLE * c[i - 1], then backwards
+ * b[i] = POLE * b[i + 1] + GAIN * c[i].
+ *
+ * A sample CHUNK positions away has no part in a float, because POLE^16 is 7e-10. A chunk is therefore filtered from the
+ * samples of the chunk before it and of the one after it, at the ends of a line by the line's boundary. Steps over a
+ * chunk are written out, so that compilers keep it in registers. */
+#ifndef BINDLESS_KERNELS_SPLINE_H
+#define BINDLESS_KERNELS_SPLINE_H
+
+#define POLE (-0.26794919243112270647f)
+#define GAIN 1.6076951545867363f /* -6 * POLE */
+#define CHUNK 16u
+
+#define EACH(STEP)                                                                                                     \
+    STEP(0) STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7)                                                    \
+    STEP(8) STEP(9) STEP(10) STEP(11) STEP(12) STEP(13) STEP(14) STEP(15)
+#define EACH_BACKWARDS(STEP)                                                                                           \
+    STEP(15) STEP(14) STEP(13) STEP(12) STEP(11) STEP(10) STEP(9) STEP(8)                                              \
+    STEP(7) STEP(6) STEP(5) STEP(4) STEP(3) STEP(2) STEP(1) STEP(0)
+
+/* Continuation of a line: mirrored at the centres of its outermost samples, mirrored at their edges, or periodic. */
+enum boundary { MIRROR, MIRRORED_REPEAT, REPEAT };
+
+/* Position in a line of n > 1 samples of the sample at any position. */
+static inline uint continued(int position, uint n, uint boundary)
+{
+    const uint period = boundary == MIRROR ? 2 * n - 2 : boundary == MIRRORED_REPEAT ? 2 * n : n;
+    const uint distance = position < 0 ? (uint)-position : (uint)position;
+    const uint rest = distance < period ? distance : distance % period;
+    const uint at = position < 0 && rest != 0 ? period - rest : rest;
+    return at < n ? at : boundary == MIRROR ? period - at : period - 1 - at;
+}
+
+#endif
