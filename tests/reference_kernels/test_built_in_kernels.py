@@ -14,6 +14,7 @@ import bindless as bl
 from bindless import kernels
 from bindless.model.channels import CHANNELS
 from tests.support.area_means import area_means
+from tests.support.spline_coefficients import solved
 
 Array = npt.NDArray[Any]
 
@@ -245,9 +246,25 @@ def test_means_of_areas(queue: bl.Queue, module: str, dtype: str) -> None:
     np.testing.assert_array_equal(made.numpy(), expected)
 
 
+def test_coefficients_of_splines(queue: bl.Queue) -> None:
+    """Rows and then columns, the columns in segments: from one array to the other."""
+    samples = np.random.default_rng(13).standard_normal((150, 19, 2)).astype(np.float32)
+    source, rows, columns = _usm(queue, samples), *(bl.usm_empty(samples.shape, np.float32, queue) for _ in range(2))
+    kernel = bl.load_kernel_bundle(kernels.source("spline_rows", "spirv"), queue).get_kernel("bindless_spline_rows")
+    numbers = map(np.uint32, (19, 150, 1, 0, 0, 0, 2, 0, 0))
+    queue.parallel_for(bl.NdRange(384, 128), kernel, source, rows, *numbers, np.float32(0), np.uint64(150)).wait()
+    bundle = bl.load_kernel_bundle(kernels.source("spline_columns", "spirv"), queue)
+    kernel = bundle.get_kernel("bindless_spline_columns")
+    numbers = map(np.uint32, (150, 64, 2))
+    queue.parallel_for(64, kernel, rows, columns, np.uint64(38), *numbers, np.uint64(3 * 38)).wait_and_throw()
+    along_x = solved(samples, (1,), ("mirror",))
+    np.testing.assert_allclose(rows.numpy(), along_x, atol=2e-6)
+    np.testing.assert_allclose(columns.numpy(), solved(along_x, (0,), ("repeat",)), atol=4e-6)
+
+
 def test_every_module_is_run() -> None:
     """The tests above cover all modules."""
-    known = ("fetch", "sample", "write", "launch", "pack", "area")
+    known = ("fetch", "sample", "write", "launch", "pack", "area", "spline")
     assert [name for name in MODULES if not name.startswith(known)] == []
     for name in MODULES:
         assert struct.unpack_from("<I", kernels.source(name, "spirv")) == (0x07230203,)

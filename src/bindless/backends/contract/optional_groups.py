@@ -35,6 +35,7 @@ from .partitioning import PartitioningProtocol
 from .queue_ends import QueueEndsProtocol
 from .reference_counted import CountedProtocol
 from .resampling import ResamplingProtocol
+from .spline_filters import SplineFiltersProtocol
 
 __all__ = ["OptionalGroups", "OwnMethods", "require_group"]
 
@@ -81,6 +82,11 @@ class OptionalGroups(Protocol):
     @property
     def resampling(self) -> ResamplingProtocol | None:
         """Pictures at computed coordinates. Built-in kernels compute them elsewhere."""
+        return None
+
+    @property
+    def spline_filters(self) -> SplineFiltersProtocol | None:
+        """Coefficients of B-splines. Built-in kernels compute them elsewhere."""
         return None
 
     @property

@@ -42,6 +42,7 @@ from . import external_memory, graph, low_level
 from . import image_functions as _functions
 from . import launch as _launches
 from . import resampling as _resampling
+from . import spline_filters as _spline_filters
 from .device_info import ASPECTS, device_info, text
 from .image_structs import image_struct, sampler_struct
 from .module import Kernel, Kernels, Module, Object
@@ -396,6 +397,7 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
     area_mean = _area_means.area_mean
     fill_levels = _area_means.fill_levels
     resample = _resampling.resample
+    spline_filter = _spline_filters.spline_filter
     copy_image = _copy.copy_image
     prepare_copy = _copy.prepare_copy
 
@@ -505,6 +507,7 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
     host_memory = OwnMethods()
     area_means = OwnMethods()
     resampling = OwnMethods()
+    spline_filters = OwnMethods()
     linking = OwnMethods()
     external_memory = OwnMethods()
     external_semaphores = OwnMethods()

@@ -1,0 +1,37 @@
+"""The filter of B-splines on the reference back end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ...model.spline_filter import SPLINE_BOUNDARIES, SplineFilter
+from .objects import Event, Queue
+
+if TYPE_CHECKING:
+    from .backend import ReferenceBackend
+
+__all__ = ["spline_filter"]
+
+
+def _struct(backend: ReferenceBackend, described: SplineFilter) -> Any:
+    """A ``blr_spline_filter_t *``."""
+    native = backend._ffi.new("blr_spline_filter_t *")
+    native.source, native.target = backend._pointer(described.source), backend._pointer(described.target)
+    native.extent, native.margin, native.count = described.extent, described.margin, described.arrays
+    native.channels, native.dimensions = described.channels, described.dimensions
+    native.boundary = [SPLINE_BOUNDARIES[boundary] for boundary in described.boundary]
+    native.fills_margin = described.fill is not None
+    native.fill = 0.0 if described.fill is None else described.fill
+    return native
+
+
+def spline_filter(
+    backend: ReferenceBackend, queue: Queue, described: SplineFilter, waits: Sequence[Event] = ()
+) -> Event:
+    """Submit a filter."""
+    event = backend._ffi.new("blr_event_t *")
+    count, events = backend._waits(waits)
+    result = backend._lib.blrEnqueueSplineFilter(queue.handle, _struct(backend, described), count, events, event)
+    backend._check(result, "blrEnqueueSplineFilter")
+    return Event(event[0], queue.profiling)

@@ -1,0 +1,228 @@
+"""B-spline coefficients of arrays, computed where the arrays are.
+
+A back end that has the filter runs it as a command. Elsewhere the kernels ``csrc/kernels/source/spline_rows.cl`` and
+``spline_columns.cl`` filter arrays on the device, and C code of the reference driver filters arrays on the host.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..drivers import reference
+from ..model.enums import Boundary, coerce
+from ..model.errors import InvalidError
+from ..model.spline_filter import SPLINE_BOUNDARIES, SplineFilter
+from ..submission.event import Event
+from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray, usm_empty
+from .array_library import AnyArray
+from .builtin_kernels import launch, memory_kernel
+from .packing import After, contiguous
+
+__all__ = ["filter_by_kernels", "spline_coefficients"]
+
+_FLOAT32: np.dtype[Any] = np.dtype(np.float32)
+_GROUP = 128  # work-items of a group of spline_rows
+_CHUNK = 16  # samples of a work-item of spline_rows
+_MOST_CHANNELS = 4
+# Columns are divided into segments until there are this many work-items, unless segments get shorter than the other.
+_ENOUGH_ITEMS, _LEAST_SEGMENT = 1 << 16, 64
+
+
+def spline_coefficients(
+    queue: Queue,
+    samples: AnyArray,
+    dimensions: int,
+    boundary: Boundary | str | Sequence[Boundary | str] = Boundary.mirror,
+    *,
+    margin: int | Sequence[int] = 0,
+    fill: float | None = None,
+    out: AnyArray | None = None,
+    after: After = (),
+) -> tuple[AnyArray, After]:
+    """Coefficients of the interpolating cubic B-spline, as scipy's ``spline_filter`` of order 3 computes them.
+
+    Coefficients of a device are computed there, and nothing waits; those of the host by the processor.
+
+    Parameters
+    ----------
+    queue : Queue
+        Does the work of arrays on the device.
+    samples : AnyArray
+        Shape (..., [[depth,] height,] width, channels), of numbers; one to four channels.
+    dimensions : int
+        1, 2 or 3: number of axes that are filtered, the last ones before the channels.
+    boundary : Boundary | str | Sequence[Boundary | str]
+        Continuation of lines beyond their ends: "mirror" (scipy's mirror, constant, grid-constant and wrap),
+        "mirrored_repeat" (scipy's reflect and nearest) or "repeat" (scipy's grid-wrap); or one for each filtered axis,
+        x first.
+    margin : int | Sequence[int]
+        Samples that surround the array along each filtered axis before it is filtered; or one for each, x first.
+    fill : float, optional
+        Value of the margin; default the outermost samples.
+    out : AnyArray, optional
+        Contiguous float32 array of the result, where the samples are; does not overlap them. Default a new one.
+    after : After
+        What the work comes after, in a queue out of order.
+
+    Returns
+    -------
+    tuple[AnyArray, After]
+        float32 coefficients of the shape of the samples, with two margins more along each filtered axis; and their
+        events, none for arrays on the host.
+
+    Raises
+    ------
+    InvalidError
+        A boundary has no filter, or the arrays have no such axes, channels, types or places.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bindless as bl
+    >>> from bindless.image.spline_filter import spline_coefficients
+    >>> line = np.array([0, 0, 1, 0, 0], np.float32)
+    >>> coefficients, _ = spline_coefficients(bl.Queue("reference"), line[:, None], 1)
+    >>> (coefficients[1:4, 0] @ [1, 4, 1] / 6).round(6).item()
+    1.0
+    """
+    described = _described(samples.shape, dimensions, boundary, margin, fill)
+    margins = described.margin[:dimensions][::-1]
+    first = len(samples.shape) - 1 - dimensions
+    filtered = (n + 2 * added for n, added in zip(samples.shape[first:-1], margins))
+    shape = (*samples.shape[:first], *filtered, samples.shape[-1])
+    if out is not None:
+        _check_out(out, samples, shape)
+    if isinstance(samples, UsmArray):
+        target = usm_empty(shape, _FLOAT32, queue) if out is None else out
+        assert isinstance(target, UsmArray)
+        if not described.arrays:
+            return target, after
+        source, after = contiguous(queue, samples, samples.shape, _FLOAT32, "samples", after)
+        described = described._replace(source=source.address, target=target.address)
+        if queue._backend.spline_filters is not None:
+            return target, (_by_back_end(queue, described, after, (source, target)),)
+        return target, filter_by_kernels(queue, described, source, target, after)
+    if samples.dtype.kind not in "biuf":
+        raise InvalidError(f"samples have dtype {samples.dtype}: B-splines are filtered in float32, from real numbers")
+    result = np.empty(shape, _FLOAT32) if out is None else out
+    assert isinstance(result, np.ndarray)
+    if described.arrays:
+        _by_processor(described, np.ascontiguousarray(samples, _FLOAT32), result)
+    return result, ()
+
+
+def _described(
+    shape: tuple[int, ...],
+    dimensions: int,
+    boundary: Boundary | str | Sequence[Boundary | str],
+    margin: int | Sequence[int],
+    fill: float | None,
+) -> SplineFilter:
+    """The filter of an array of a shape, without addresses."""
+    if dimensions not in (1, 2, 3) or len(shape) <= dimensions:
+        raise InvalidError(
+            f"dimensions={dimensions} of samples of shape {shape}: 1, 2 or 3 axes, and the channels last"
+        )
+    if not 1 <= shape[-1] <= _MOST_CHANNELS:
+        raise InvalidError(f"samples have {shape[-1]} channels in shape {shape}: 1 to {_MOST_CHANNELS}, the last axis")
+    single = isinstance(boundary, (str, Boundary))
+    names: Sequence[Any] = [boundary] * dimensions if single else list(boundary)
+    margins = [margin] * dimensions if isinstance(margin, int) else list(margin)
+    if len(names) != dimensions or len(margins) != dimensions:
+        raise InvalidError(f"boundary={boundary}, margin={margin}: one each, or {dimensions} in the order x, y, z")
+    modes = [coerce(Boundary, name, "boundary") for name in names]
+    for mode in modes:
+        if mode not in SPLINE_BOUNDARIES:
+            raise InvalidError(f"boundary={mode.value!r} has no filter: it is one of {', '.join(SPLINE_BOUNDARIES)}")
+    if any(added < 0 for added in margins):
+        raise InvalidError(f"margin={margin}: 0 or more samples")
+    sizes = shape[-1 - dimensions : -1]
+    count = math.prod(shape[: -1 - dimensions])
+    if count and 0 in sizes:
+        if any(margins):
+            raise InvalidError(f"samples of shape {shape} have none that a margin could surround")
+        count = 0
+    missing = 3 - dimensions
+    width, height, depth = (*sizes[::-1], *(1,) * missing)
+    along_x, along_y, along_z = (*margins, *(0,) * missing)
+    x, y, z = (*modes, *(Boundary.mirror,) * missing)
+    extent, surrounded = (width, height, depth), (along_x, along_y, along_z)
+    return SplineFilter(0, 0, extent, count, shape[-1], dimensions, surrounded, fill, (x, y, z))
+
+
+def _check_out(out: AnyArray, samples: AnyArray, shape: tuple[int, ...]) -> None:
+    packed = out.is_contiguous if isinstance(out, UsmArray) else out.flags.c_contiguous and out.flags.writeable
+    if isinstance(out, UsmArray) is not isinstance(samples, UsmArray):
+        raise InvalidError("out is on the host and the samples are not, or the samples alone are: both in one place")
+    if out.shape != shape or out.dtype != _FLOAT32 or not packed:
+        raise InvalidError(f"out {out.dtype} {out.shape}: a contiguous array, float32 {shape}, that can be written")
+
+
+def _by_processor(described: SplineFilter, source: npt.NDArray[Any], target: npt.NDArray[Any]) -> None:
+    reference.load()
+    call = reference.ffi.new("blr_spline_filter_t *")
+    call.source = reference.ffi.cast("void *", source.ctypes.data)
+    call.target = reference.ffi.cast("void *", target.ctypes.data)
+    call.extent, call.margin, call.count = described.extent, described.margin, described.arrays
+    call.channels, call.dimensions = described.channels, described.dimensions
+    call.boundary = [SPLINE_BOUNDARIES[boundary] for boundary in described.boundary]
+    call.fills_margin, call.fill = described.fill is not None, described.fill or 0.0
+    reference.check(reference.lib.blrSplineFilter(call), "blrSplineFilter")
+
+
+def _by_back_end(queue: Queue, described: SplineFilter, after: After, keep: tuple[UsmArray, ...]) -> Event:
+    filters, native = queue._backend.spline_filters, queue._native
+    assert filters is not None
+    return queue._stream.submit(lambda waits: filters.spline_filter(native, described, waits), after, keep)
+
+
+def filter_by_kernels(queue: Queue, described: SplineFilter, source: UsmArray, target: UsmArray, after: After) -> After:
+    """Rows from the source to the target, then columns in place, or by way of a second array where they are divided."""
+    width, height, depth = described.size
+    channels = described.channels
+    inner, steps = width * channels, []
+    if described.dimensions > 1 and height > 1:
+        steps.append((1, height, inner))
+    if described.dimensions > 2 and depth > 1:
+        steps.append((2, depth, inner * height))
+    floats = math.prod(target.shape)
+    segments = [_segment(length, floats // length) for _, length, _ in steps]
+    moves = sum(segment < length for segment, (_, length, _) in zip(segments, steps))
+    other = usm_empty(target.shape, _FLOAT32, queue) if moves else target
+    now = other if moves % 2 else target
+    after = _filter_rows(queue, described, source, now, after)
+    for (axis, length, stride), segment in zip(steps, segments):
+        result = now if segment == length else target if now is other else other
+        kernel = memory_kernel(queue, "spline_columns")
+        items = floats // length * -(-length // segment)
+        mode = SPLINE_BOUNDARIES[described.boundary[axis]]
+        after = (launch(queue, kernel, items, now, result, stride, length, segment, mode, items, depends_on=after),)
+        now = result
+    return after
+
+
+def _filter_rows(queue: Queue, described: SplineFilter, source: UsmArray, target: UsmArray, after: After) -> After:
+    width, height, depth = described.size
+    rows = height * depth * described.arrays
+    chunks, lanes = -(-width // _CHUNK), _GROUP // described.channels
+    across = min(chunks, lanes)
+    groups = -(-rows // (lanes // across)) * -(-chunks // across)
+    fill = 0.0 if described.fill is None else described.fill
+    event = launch(
+        queue, memory_kernel(queue, "spline_rows"), groups * _GROUP, source, target, *described.extent,
+        *described.margin, described.channels, SPLINE_BOUNDARIES[described.boundary[0]],
+        int(described.fill is not None), fill, rows, depends_on=after,
+    )  # fmt: skip
+    return (event,)
+
+
+def _segment(length: int, columns: int) -> int:
+    """Samples of a column for each work-item: all of them, or a multiple of a chunk."""
+    segments = min(_ENOUGH_ITEMS // columns, length // _LEAST_SEGMENT)
+    return length if segments < 2 else -(-length // segments // _CHUNK) * _CHUNK
