@@ -25,7 +25,7 @@ INTEROP = ("external_memory", "external_semaphore", "imported_objects", "outside
 # Arguments of pytest, relative to the folder of the tests.
 RUNS = {
     "calls": tuple(f"backends/cuda/recorded_{name}.py" for name in ("cuda", "modules", "images")),
-    "launches": ("backends/cuda/recorded_launches.py",),
+    "launches": ("backends/cuda/recorded_launches.py", "backends/cuda/recorded_splines.py"),
     "pictures": ("backends/cuda/recorded_resampling.py",),
     "large-copies": ("backends/cuda/recorded_copies.py", "backends/cuda/recorded_host_calls.py"),
     "repeated-copies": ("bindless_images/test_repeated_copies.py", "-k", "not in_the_child_of_a_fork"),
