@@ -43,6 +43,7 @@ def shared_sources() -> list[Path]:
         *sorted((HERE / "include").glob("*.h")),
         REPOSITORY / "include" / "bindless" / "device.h",
         REPOSITORY / "include" / "bindless" / "device_normalized.h",
+        REPOSITORY / "include" / "bindless" / "device_cubic.h",
         *sorted((COMPILER / "prelude").glob("*.py")),
         HERE / "catalogue.py",
         COMPILER / "llvm" / "handle_dataflow.py",

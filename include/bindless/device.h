@@ -47,6 +47,13 @@
  *       and the anisotropic footprint. dx and dy have the coordinate's type.
  *   T sample_cubemap_T(sampled_image_handle, float3 direction)
  *       Samples where a ray from the centre intersects the cube; the direction may have any length.
+ *   T sample_image_cubic_T(sampled_image_handle, float | float2 | float3)
+ *   T sample_image_cubic_array_T(sampled_image_handle, float | float2, uint layer)
+ *       The cubic B-spline whose coefficients are the pixels, as a sum of 2, 4 or 8 samples: the sampler's filtering is
+ *       linear, its coordinates count pixels. T is float or half, with 1 to 4 components. The spline passes through the
+ *       pixels of a picture if the image has their coefficients (scipy's spline_filter).
+ *   T sample_image_cubic_T(sampled_image_handle, coordinate, size), T sample_image_cubic_array_T(..., layer, size)
+ *       The same for a sampler with normalized coordinates. size has the numbers of pixels, in the coordinate's type.
  *   T4 gather_image_T4(sampled_image_handle, float2, uint component)
  *       One component, 0 to 3, of the four pixels that linear filtering blends at a coordinate of a 2D image,
  *       counter-clockwise from the lower left: (x, y + 1), (x + 1, y + 1), (x + 1, y), (x, y). T4 has four components.
@@ -511,5 +518,7 @@ BINDLESS_RESULTS_16(ushort, u, uint4)
 BINDLESS_RESULTS_8(uchar, u, uint4)
 
 #include "device_normalized.h"
+
+#include "device_cubic.h"
 
 #endif

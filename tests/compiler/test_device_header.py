@@ -90,6 +90,29 @@ def test_every_function_becomes_an_instruction_on_spirv(result: str, tmp_path: P
     assert call not in opcodes
 
 
+CUBIC = """
+#include <bindless/device.h>
+kernel void all(sampled_image_handle s, global T *out, global const float *p, uint n)
+{
+    float x = p[0]; float2 xy = (float2)(p[0], p[1]); float3 xyz = (float3)(p[0], p[1], p[2]);
+    *out++ = sample_image_cubic_T(s, x); *out++ = sample_image_cubic_T(s, xy); *out++ = sample_image_cubic_T(s, xyz);
+    *out++ = sample_image_cubic_T(s, x, 9.0f); *out++ = sample_image_cubic_T(s, xy, (float2)(9, 8));
+    *out++ = sample_image_cubic_T(s, xyz, (float3)(9, 8, 7));
+    *out++ = sample_image_cubic_array_T(s, x, n); *out++ = sample_image_cubic_array_T(s, xy, n);
+    *out++ = sample_image_cubic_array_T(s, x, n, 9.0f); *out++ = sample_image_cubic_array_T(s, xy, n, (float2)(9, 8));
+}
+"""
+
+
+@pytest.mark.parametrize("result", [name for name in TYPES if name.startswith(("float", "half"))])
+def test_cubic_samples_are_linear_samples_on_ptx(result: str, tmp_path: Path) -> None:
+    """2, 4 and 8 texture instructions for 1, 2 and 3 dimensions, in two forms of coordinates."""
+    text = build(CUBIC.replace("T ", f"{result} ").replace("_T(", f"_{result}("), "ptx", tmp_path).decode()
+    assert ".extern" not in text and "call" not in text and ".local" not in text
+    used = re.findall(r"\btex\.(\S+)\.v4\.f32\.f32", text)
+    assert {shape: used.count(shape) for shape in used} == {"1d": 4, "2d": 8, "3d": 16, "a1d": 4, "a2d": 8}
+
+
 HANDLES = """
 #include <bindless/device.h>
 struct atlas { uint first; sampled_image_handle images[4]; };
