@@ -5,23 +5,48 @@
 
 #include "mode.h"
 
-/* A position of a size that an index can have. */
+/* Whether an index can have the size of a position; also not for what is no number. */
+INLINED bool is_near(double p)
+{
+#ifdef __NVPTX__
+    return __builtin_fabs(p) < 0x1p30;
+#else
+    return p > -0x1p30 && p < 0x1p30;
+#endif
+}
+INLINED bool is_finite(double p) { return p - p == 0.0; }
+
+/* A position, far ones moved near. */
 static inline double bounded(double p)
 {
-    const double most = 0x1p30;
-    const double above = p > -most ? p : -most;
-    return above < most ? above : most;
+    const double above = p > -0x1p30 ? p : -0x1p30;
+    return above < 0x1p30 ? above : 0x1p30;
 }
 
-/* The largest integer that is not larger than a bounded position. */
-static inline int floor_of(double p)
+/* The largest integer that is not larger than a near position. */
+struct whole {
+    int index;
+    double value;
+};
+
+INLINED struct whole floor_of(double p)
 {
+#ifdef __NVPTX__
+    /* GPUs convert double precision at a quarter of the rate of sums: next to 1.5 * 2^52 a sum is rounded to an integer,
+     * which is in its low bits. */
+    const double sum = p + 0x1.8p52;
+    const struct whole nearest = {(int)__builtin_astype(sum, ulong), sum - 0x1.8p52};
+    if (nearest.value <= p) return nearest;
+    return (struct whole){nearest.index - 1, nearest.value - 1.0};
+#else
     const int i = (int)p;
-    return (double)i > p ? i - 1 : i;
+    const int index = (double)i > p ? i - 1 : i;
+    return (struct whole){index, (double)index};
+#endif
 }
 
 /* What is left of a position after a whole number of periods. */
-static inline double rest_of(double p, double period) { return p - period * (double)floor_of(p / period); }
+static inline double rest_of(double p, double period) { return p - period * floor_of(p / period).value; }
 
 /* The position inside that has the value of one outside, where values continue periodically. `wrap` has two texels for
  * one position: from the left it is the last one, from the right the first. */
@@ -44,10 +69,10 @@ INLINED double folded(double p, int n, uint boundary)
     }
 }
 
-/* Whether the value is the fill value as a whole: beyond the outermost centres, and where the position is no number. */
-static inline bool is_beyond(double p, int n, uint boundary)
+/* Whether the value is the fill value as a whole. */
+INLINED bool is_beyond(double p, int n, uint boundary)
 {
-    return boundary == CONSTANT ? !(p >= 0.0 && p <= (double)(n - 1)) : !(p - p == 0.0);
+    return boundary == CONSTANT && !(p >= 0.0 && p <= (double)(n - 1));
 }
 
 static inline int modulo(int i, int n)
@@ -59,10 +84,12 @@ static inline int modulo(int i, int n)
 /* The texel at index i: at the border, the nearest one. */
 INLINED int index_of(int i, int n, uint boundary)
 {
+    if (boundary == BORDER || boundary == EDGE) {
+        const int from_first = i < 0 ? 0 : i;
+        return from_first < n - 1 ? from_first : n - 1;
+    }
     if (i >= 0 && i < n) return i;
     switch (boundary) {
-    case BORDER:
-    case EDGE: return i < 0 ? 0 : n - 1;
     case REPEAT: return modulo(i, n);
     case MIRRORED_REPEAT: {
         const int within = modulo(i, 2 * n);

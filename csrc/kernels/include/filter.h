@@ -10,9 +10,10 @@ struct REAL_NAME(taps) {
 
 INLINED struct REAL_NAME(taps) REAL_NAME(taps_of)(double p, int n, uint boundary, uint interpolation, int count)
 {
-    const double from = folded(bounded(p), n, boundary);
-    int first = floor_of(from);
-    const REAL f = (REAL)(from - (double)first);
+    const double from = folded(p, n, boundary);
+    const struct whole whole = floor_of(from);
+    int first = whole.index;
+    const REAL f = (REAL)(from - whole.value);
     struct REAL_NAME(taps) taps;
     if (count == 2) {
         taps.weight[0] = 1 - f;
@@ -91,6 +92,9 @@ INLINED REAL4 REAL_NAME(filtered)(ulong image, uint layer, struct position p, st
         }
         sum = DIMENSIONS > 2 ? REAL_NAME(added)(sum, z.weight[k], plane.value, plane.weight, channels, ignore) : plane;
     }
-    if (ignore) sum.value /= sum.weight;
+    if (ignore) {
+        NOT_SPECULATED;
+        sum.value /= sum.weight;
+    }
     return sum.value;
 }

@@ -28,8 +28,10 @@
 /* PTX becomes machine code as it is; other compilers unroll loops themselves. */
 #ifdef __NVPTX__
 #define UNROLLED _Pragma("unroll")
+#define NOT_SPECULATED __asm__ volatile("") /* LLVM would divide in any case, and ptxas keep the division */
 #else
 #define UNROLLED
+#define NOT_SPECULATED
 #endif
 
 enum interpolation { NEAREST, LINEAR, CUBIC, CATMULL_ROM, BICUBIC };

@@ -105,10 +105,11 @@ INLINED struct element element_of(struct extent size, struct lane lane, uint k)
             _Pragma("nounroll") for (uint k = 0; k < ITEMS; ++k)                                                       \
             {                                                                                                          \
                 const struct element element = element_of(SIZE, lane, k);                                              \
-                if (!element.inside) break;                                                                            \
-                const ARGUMENTS arguments = LOAD(element);                                                             \
-                const RESULT result = DO(arguments);                                                                   \
-                PUT(element, result);                                                                                  \
+                const ARGUMENTS arguments = LOAD(element); /* what elements share is computed once */                  \
+                if (element.inside) {                                                                                  \
+                    const RESULT result = DO(arguments);                                                               \
+                    PUT(element, result);                                                                              \
+                }                                                                                                      \
             }                                                                                                          \
         }                                                                                                              \
     } while (0)

@@ -26,7 +26,18 @@ struct position {
     double x, y, z;
 };
 
-static inline double row_of(double a, double b, double c, double d, double x, double y, double z)
+/* The number of an element, and where its centre is. GPUs convert integers to double precision at a quarter of the rate of
+ * sums: the bits of 2^52 + i are known, and i + centre is exact. */
+INLINED double centre_of(uint i, double centre)
+{
+#ifdef __NVPTX__
+    return (__builtin_astype(0x4330000000000000ul | i, double) - 0x1p52) + centre;
+#else
+    return (double)i + centre;
+#endif
+}
+
+INLINED double row_of(double a, double b, double c, double d, double x, double y, double z)
 {
     return a * x + (b * y + (c * z + d));
 }
@@ -41,7 +52,7 @@ static inline double vector_component(struct map map, ulong number, int axis, ui
 INLINED struct position position_of(struct map map, struct element element, uint mode)
 {
     const double centre = is_centred(mode) ? 0.5 : map.centre;
-    const double x = (double)element.x + centre, y = (double)element.y + centre, z = (double)element.z + centre;
+    const double x = centre_of(element.x, centre), y = centre_of(element.y, centre), z = centre_of(element.z, centre);
     struct position p = {0.0, 0.0, 0.0};
     p.x = row_of(map.x[0], map.x[1], map.x[2], map.x[3], x, y, z);
 #if DIMENSIONS > 1

@@ -48,10 +48,11 @@ struct pair {
 INLINED struct pair pair_of(double p, double centre)
 {
     const double from = bounded(p - centre);
-    const int first = floor_of(from);
-    const float4 w = spline_weights_float((float)(from - (double)first));
+    const struct whole whole = floor_of(from);
+    const float first = (float)whole.index;
+    const float4 w = spline_weights_float((float)(from - whole.value));
     const float left = w.x + w.y, right = w.z + w.w;
-    return (struct pair){{left, right}, {(float)first + (w.y / left - 0.5f), (float)first + (w.w / right + 1.5f)}};
+    return (struct pair){{left, right}, {first + (w.y / left - 0.5f), first + (w.w / right + 1.5f)}};
 }
 
 static inline float4 added(float4 sum, float weight, float4 value, uint channels)

@@ -67,7 +67,7 @@ static inline uint4 filled(struct source source)
 /* The index of the nearest texel, or -1 at the border. */
 static inline int nearest_of(double p, int n, uint boundary)
 {
-    const int i = floor_of(folded(bounded(p), n, boundary) + 0.5);
+    const int i = floor_of(folded(p, n, boundary) + 0.5).index;
     return boundary == BORDER && (i < 0 || i >= n) ? -1 : index_of(i, n, boundary);
 }
 
@@ -84,7 +84,11 @@ INLINED uint4 nearest(ulong image, uint layer, struct position p, struct source 
 INLINED uint4 resampled(ulong image, uint layer, struct position at, struct source source)
 {
     const uint kind = interpolation(source.mode);
-    const struct position p = from_centre(at, is_centred(source.mode) ? 0.5 : source.centre);
+    struct position p = from_centre(at, is_centred(source.mode) ? 0.5 : source.centre);
+    if (!(is_near(p.x) && is_near(p.y) && is_near(p.z))) {
+        if (!(is_finite(p.x) && is_finite(p.y) && is_finite(p.z))) return filled(source);
+        p = (struct position){bounded(p.x), bounded(p.y), bounded(p.z)};
+    }
     if (is_filled(p, source)) return filled(source);
     if (kind == NEAREST) return nearest(image, layer, p, source);
 #if !CLASS_F

@@ -51,14 +51,19 @@ static inline bool is_scaled(uint mode) { return (bindless_constant_uint(1, mode
 static inline bool is_centred(uint mode) { return (bindless_constant_uint(1, mode) >> 20 & 1) != 0; }
 static inline double bounded(double p)
 {
-const double most = 0x1p30;
-const double above = p > -most ? p : -most;
-return above < most ? above : most;
+const double above = p > -0x1p30 ? p : -0x1p30;
+return above < 0x1p30 ? above : 0x1p30;
 }
-static inline int floor_of(double p)
+struct whole {
+int index;
+double value;
+};
+static inline __attribute__((always_inline)) struct whole floor_of(double p)
 {
+
 const int i = (int)p;
-return (double)i > p ? i - 1 : i;
+const int index = (double)i > p ? i - 1 : i;
+return (struct whole){index, (double)index};
 }
 static inline uint4 pack(uint4 elements, uint size)
 {
@@ -145,7 +150,11 @@ long step, component;
 struct position {
 double x, y, z;
 };
-static inline double row_of(double a, double b, double c, double d, double x, double y, double z)
+static inline __attribute__((always_inline)) double centre_of(uint i, double centre)
+{
+return (double)i + centre;
+}
+static inline __attribute__((always_inline)) double row_of(double a, double b, double c, double d, double x, double y, double z)
 {
 return a * x + (b * y + (c * z + d));
 }
@@ -158,7 +167,7 @@ return (double)((global const float *)map.coords)[at];
 static inline __attribute__((always_inline)) struct position position_of(struct map map, struct element element, uint mode)
 {
 const double centre = is_centred(mode) ? 0.5 : map.centre;
-const double x = (double)element.x + centre, y = (double)element.y + centre, z = (double)element.z + centre;
+const double x = centre_of(element.x, centre), y = centre_of(element.y, centre), z = centre_of(element.z, centre);
 struct position p = {0.0, 0.0, 0.0};
 p.x = row_of(map.x[0], map.x[1], map.x[2], map.x[3], x, y, z);
 p.y = row_of(map.y[0], map.y[1], map.y[2], map.y[3], x, y, z);
@@ -275,10 +284,11 @@ float weight[2], at[2];
 static inline __attribute__((always_inline)) struct pair pair_of(double p, double centre)
 {
 const double from = bounded(p - centre);
-const int first = floor_of(from);
-const float4 w = spline_weights_float((float)(from - (double)first));
+const struct whole whole = floor_of(from);
+const float first = (float)whole.index;
+const float4 w = spline_weights_float((float)(from - whole.value));
 const float left = w.x + w.y, right = w.z + w.w;
-return (struct pair){{left, right}, {(float)first + (w.y / left - 0.5f), (float)first + (w.w / right + 1.5f)}};
+return (struct pair){{left, right}, {first + (w.y / left - 0.5f), first + (w.w / right + 1.5f)}};
 }
 static inline float4 added(float4 sum, float weight, float4 value, uint channels)
 {

@@ -48,6 +48,10 @@ static inline bool has_double_vectors(uint mode) { return (bindless_constant_uin
 static inline bool is_projective(uint mode) { return (bindless_constant_uint(1, mode) >> 16 & 1) != 0; }
 static inline bool is_scaled(uint mode) { return (bindless_constant_uint(1, mode) >> 17 & 1) != 0; }
 static inline bool is_centred(uint mode) { return (bindless_constant_uint(1, mode) >> 20 & 1) != 0; }
+struct whole {
+int index;
+double value;
+};
 static inline uint4 pack(uint4 elements, uint size)
 {
 if (size == 1)
@@ -133,7 +137,11 @@ long step, component;
 struct position {
 double x, y, z;
 };
-static inline double row_of(double a, double b, double c, double d, double x, double y, double z)
+static inline __attribute__((always_inline)) double centre_of(uint i, double centre)
+{
+return (double)i + centre;
+}
+static inline __attribute__((always_inline)) double row_of(double a, double b, double c, double d, double x, double y, double z)
 {
 return a * x + (b * y + (c * z + d));
 }
@@ -146,7 +154,7 @@ return (double)((global const float *)map.coords)[at];
 static inline __attribute__((always_inline)) struct position position_of(struct map map, struct element element, uint mode)
 {
 const double centre = is_centred(mode) ? 0.5 : map.centre;
-const double x = (double)element.x + centre, y = (double)element.y + centre, z = (double)element.z + centre;
+const double x = centre_of(element.x, centre), y = centre_of(element.y, centre), z = centre_of(element.z, centre);
 struct position p = {0.0, 0.0, 0.0};
 p.x = row_of(map.x[0], map.x[1], map.x[2], map.x[3], x, y, z);
 p.y = row_of(map.y[0], map.y[1], map.y[2], map.y[3], x, y, z);

@@ -48,18 +48,28 @@ static inline bool has_vectors(uint mode) { return (bindless_constant_uint(1, mo
 static inline bool has_double_vectors(uint mode) { return (bindless_constant_uint(1, mode) >> 15 & 1) != 0; }
 static inline bool is_projective(uint mode) { return (bindless_constant_uint(1, mode) >> 16 & 1) != 0; }
 static inline bool is_centred(uint mode) { return (bindless_constant_uint(1, mode) >> 20 & 1) != 0; }
+static inline __attribute__((always_inline)) bool is_near(double p)
+{
+return p > -0x1p30 && p < 0x1p30;
+}
+static inline __attribute__((always_inline)) bool is_finite(double p) { return p - p == 0.0; }
 static inline double bounded(double p)
 {
-const double most = 0x1p30;
-const double above = p > -most ? p : -most;
-return above < most ? above : most;
+const double above = p > -0x1p30 ? p : -0x1p30;
+return above < 0x1p30 ? above : 0x1p30;
 }
-static inline int floor_of(double p)
+struct whole {
+int index;
+double value;
+};
+static inline __attribute__((always_inline)) struct whole floor_of(double p)
 {
+
 const int i = (int)p;
-return (double)i > p ? i - 1 : i;
+const int index = (double)i > p ? i - 1 : i;
+return (struct whole){index, (double)index};
 }
-static inline double rest_of(double p, double period) { return p - period * (double)floor_of(p / period); }
+static inline double rest_of(double p, double period) { return p - period * floor_of(p / period).value; }
 static inline __attribute__((always_inline)) double folded(double p, int n, uint boundary)
 {
 const double last = (double)(n - 1);
@@ -78,9 +88,9 @@ return last - (from_last < 0.0 ? -from_last : from_last);
 default: return p < 0.0 ? last - rest_of(-p, last) : rest_of(p, last);
 }
 }
-static inline bool is_beyond(double p, int n, uint boundary)
+static inline __attribute__((always_inline)) bool is_beyond(double p, int n, uint boundary)
 {
-return boundary == CONSTANT ? !(p >= 0.0 && p <= (double)(n - 1)) : !(p - p == 0.0);
+return boundary == CONSTANT && !(p >= 0.0 && p <= (double)(n - 1));
 }
 static inline int modulo(int i, int n)
 {
@@ -89,10 +99,12 @@ return rest < 0 ? rest + n : rest;
 }
 static inline __attribute__((always_inline)) int index_of(int i, int n, uint boundary)
 {
+if (boundary == BORDER || boundary == EDGE) {
+const int from_first = i < 0 ? 0 : i;
+return from_first < n - 1 ? from_first : n - 1;
+}
 if (i >= 0 && i < n) return i;
 switch (boundary) {
-case BORDER:
-case EDGE: return i < 0 ? 0 : n - 1;
 case REPEAT: return modulo(i, n);
 case MIRRORED_REPEAT: {
 const int within = modulo(i, 2 * n);
@@ -189,7 +201,11 @@ long step, component;
 struct position {
 double x, y, z;
 };
-static inline double row_of(double a, double b, double c, double d, double x, double y, double z)
+static inline __attribute__((always_inline)) double centre_of(uint i, double centre)
+{
+return (double)i + centre;
+}
+static inline __attribute__((always_inline)) double row_of(double a, double b, double c, double d, double x, double y, double z)
 {
 return a * x + (b * y + (c * z + d));
 }
@@ -202,7 +218,7 @@ return (double)((global const float *)map.coords)[at];
 static inline __attribute__((always_inline)) struct position position_of(struct map map, struct element element, uint mode)
 {
 const double centre = is_centred(mode) ? 0.5 : map.centre;
-const double x = (double)element.x + centre, y = (double)element.y + centre, z = (double)element.z + centre;
+const double x = centre_of(element.x, centre), y = centre_of(element.y, centre), z = centre_of(element.z, centre);
 struct position p = {0.0, 0.0, 0.0};
 p.x = row_of(map.x[0], map.x[1], map.x[2], map.x[3], x, y, z);
 p.y = row_of(map.y[0], map.y[1], map.y[2], map.y[3], x, y, z);
@@ -363,9 +379,10 @@ bool inside[4];
 };
 static inline __attribute__((always_inline)) struct taps_float taps_of_float(double p, int n, uint boundary, uint interpolation, int count)
 {
-const double from = folded(bounded(p), n, boundary);
-int first = floor_of(from);
-const float f = (float)(from - (double)first);
+const double from = folded(p, n, boundary);
+const struct whole whole = floor_of(from);
+int first = whole.index;
+const float f = (float)(from - whole.value);
 struct taps_float taps;
 if (count == 2) {
 taps.weight[0] = 1 - f;
@@ -433,7 +450,10 @@ plane = 3 > 1 ? added_float(plane, y.weight[j], row.value, row.weight, channels,
 }
 sum = 3 > 2 ? added_float(sum, z.weight[k], plane.value, plane.weight, channels, ignore) : plane;
 }
-if (ignore) sum.value /= sum.weight;
+if (ignore) {
+;
+sum.value /= sum.weight;
+}
 return sum.value;
 }
 static inline double4 spline_weights_double(double f)
@@ -459,9 +479,10 @@ bool inside[4];
 };
 static inline __attribute__((always_inline)) struct taps_double taps_of_double(double p, int n, uint boundary, uint interpolation, int count)
 {
-const double from = folded(bounded(p), n, boundary);
-int first = floor_of(from);
-const double f = (double)(from - (double)first);
+const double from = folded(p, n, boundary);
+const struct whole whole = floor_of(from);
+int first = whole.index;
+const double f = (double)(from - whole.value);
 struct taps_double taps;
 if (count == 2) {
 taps.weight[0] = 1 - f;
@@ -529,7 +550,10 @@ plane = 3 > 1 ? added_double(plane, y.weight[j], row.value, row.weight, channels
 }
 sum = 3 > 2 ? added_double(sum, z.weight[k], plane.value, plane.weight, channels, ignore) : plane;
 }
-if (ignore) sum.value /= sum.weight;
+if (ignore) {
+;
+sum.value /= sum.weight;
+}
 return sum.value;
 }
 static inline __attribute__((always_inline)) struct position from_centre(struct position p, double centre)
@@ -548,7 +572,7 @@ return stored_doubles((double4)source.fill, source.format, source.mode);
 }
 static inline int nearest_of(double p, int n, uint boundary)
 {
-const int i = floor_of(folded(bounded(p), n, boundary) + 0.5);
+const int i = floor_of(folded(p, n, boundary) + 0.5).index;
 return boundary == BORDER && (i < 0 || i >= n) ? -1 : index_of(i, n, boundary);
 }
 static inline __attribute__((always_inline)) uint4 nearest(read_only image3d_t image__bindless_image, sampler_t image__bindless_sampler, uint layer, struct position p, struct source source)
@@ -563,7 +587,11 @@ return stored_integers(__builtin_astype(fetched(image__bindless_image, image__bi
 static inline __attribute__((always_inline)) uint4 resampled(read_only image3d_t image__bindless_image, sampler_t image__bindless_sampler, uint layer, struct position at, struct source source)
 {
 const uint kind = interpolation(source.mode);
-const struct position p = from_centre(at, is_centred(source.mode) ? 0.5 : source.centre);
+struct position p = from_centre(at, is_centred(source.mode) ? 0.5 : source.centre);
+if (!(is_near(p.x) && is_near(p.y) && is_near(p.z))) {
+if (!(is_finite(p.x) && is_finite(p.y) && is_finite(p.z))) return filled(source);
+p = (struct position){bounded(p.x), bounded(p.y), bounded(p.z)};
+}
 if (is_filled(p, source)) return filled(source);
 if (kind == NEAREST) return nearest(image__bindless_image, image__bindless_sampler, layer, p, source);
 if (channel_size(source.format) == 4) {
