@@ -83,6 +83,12 @@ POSITIONS = (
 UNITS_3D = tuple(Argument("float", f"{name}_{axis}") for name in ("scale", "bias") for axis in "xyz")
 SOURCE = (*(Argument("int", f"size_{axis}") for axis in "xyz"), Argument("double", "fill"))
 RESAMPLED = (Argument("global void*", "values"), *EXTENT, *FORMAT, Argument("uint", "mode"))
+TEXTURE_UNIT = (
+    Argument("global const void*", "texels"), Argument("uint", "pitch"), Argument("global const void*", "coords"),
+    *LAYERS, *LEVEL, Argument("global void*", "values"), Argument("ulong", "count"), *FORMAT,
+    *(Argument("uint", name) for name in ("mode", "width", "height", "depth", "num_layers", "num_levels")),
+    *(Argument("uint", name) for name in ("low", "high", "border_x", "border_y", "border_z", "border_w")),
+)  # fmt: skip
 REST = (Argument("global void*", "values"), Argument("ulong", "count"), *FORMAT, Argument("uint", "row"))
 
 PTX_ONLY = ("ptx",)
@@ -169,6 +175,14 @@ def _spline_modules() -> Iterator[Module]:
         yield Module(name, f"{name}.cl", {}, (Kernel(f"bindless_{name}", arguments),))
 
 
+def _texture_unit_modules() -> Iterator[Module]:
+    """Yield the modules that compute samples of images of every kind, by the arithmetic of texture units or exactly."""
+    common = {"DIMENSIONS": "1", "LAYERED": "0", "CUBE": "0", "CLASS_U": "1", "COLOR": "uint4"}
+    for name, exact in (("texture_unit", "0"), ("texture_exact", "1")):
+        defines = {"NAME": f"bindless_{name}", "EXACT": exact, **common}
+        yield Module(name, "texture_unit.cl", defines, (Kernel(f"bindless_{name}", TEXTURE_UNIT),), large=True)
+
+
 def _modules() -> Iterator[Module]:
     plain = (*STANDARD, *LAYERED)
     yield _launch_module()
@@ -184,6 +198,7 @@ def _modules() -> Iterator[Module]:
     yield from _resampling_modules()
     yield from _area_modules()
     yield from _spline_modules()
+    yield from _texture_unit_modules()
     for geometry in STANDARD:  # mipmaps exist where kernels are PTX; pixels are moved as bits, whatever their class
         modules = _class_modules("downsample", geometry, (*LEVELS, *EXTENT, *FORMAT), PTX_ONLY)
         yield from (module for module in modules if module.defines["CLASS"] == "u")

@@ -125,6 +125,12 @@ typedef enum blr_addressing {
     BLR_ADDRESSING_NONE = 4               /* acts as REPEAT, see docs/numerics.md */
 } blr_addressing_t;
 
+typedef enum blr_precision {
+    BLR_PRECISION_HARDWARE = 0,           /* samples of the texture unit */
+    BLR_PRECISION_EXACT = 1,              /* weights and sums in single precision, for 32-bit integers in double */
+    BLR_PRECISION_REPRODUCIBLE = 2        /* samples of the texture unit, whatever BINDLESS_REFERENCE_FILTERING says */
+} blr_precision_t;
+
 typedef enum blr_filtering {
     BLR_FILTERING_NEAREST = 0,
     BLR_FILTERING_LINEAR = 1
@@ -595,6 +601,7 @@ typedef struct blr_image_call {
     uint32_t value_channels;
     uint32_t layer;
     float level;
+    blr_precision_t precision;
     blr_image_map_t map;
 } blr_image_call_t;
 
@@ -610,12 +617,6 @@ typedef enum blr_interpolation {
     BLR_INTERPOLATION_CATMULL_ROM = 3,    /* cubic convolutions, with a = -1/2 */
     BLR_INTERPOLATION_BICUBIC = 4         /* and a = -3/4 */
 } blr_interpolation_t;
-
-typedef enum blr_precision {
-    BLR_PRECISION_HARDWARE = 0,           /* samples of the texture unit */
-    BLR_PRECISION_EXACT = 1,              /* weights and sums in single precision, for 32-bit integers in double */
-    BLR_PRECISION_REPRODUCIBLE = 2        /* samples of the texture unit, whatever BINDLESS_REFERENCE_FILTERING says */
-} blr_precision_t;
 
 /* Values outside of an image of n texels along an axis, at positions that count from the centre of the first texel. */
 typedef enum blr_boundary {

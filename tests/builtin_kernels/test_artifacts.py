@@ -152,7 +152,8 @@ def test_every_kernel_in_opencl_c_takes_an_image_for_the_handle() -> None:
         for geometry in GEOMETRIES
         for letter in "fiu"
     }
-    assert found == set(kernels.kernels("opencl_c")) == set(expected_kernels("spirv")) | warps | pictures
+    computed = {"bindless_texture_unit", "bindless_texture_exact"}
+    assert found == set(kernels.kernels("opencl_c")) == set(expected_kernels("spirv")) | warps | pictures | computed
 
 
 def test_the_manifest_lists_the_arguments_that_the_ptx_has() -> None:
@@ -228,8 +229,8 @@ def registers_of(texts: Sequence[str], architecture: str, folder: Path) -> dict[
 @pytest.mark.parametrize("specialised", [False, True])
 def test_ptxas_takes_every_kernel_without_spills(architecture: str, specialised: bool, tmp_path: Path) -> None:
     listed = kernels.manifest()["modules"]
-    names = [name for name in kernels.kernels("ptx") if "_resample_" not in name]
-    texts = [ptx(name) for name in kernels.modules("ptx") if not name.startswith("resample")]
+    names = [name for name in kernels.kernels("ptx") if "_resample_" not in name and "_texture_" not in name]
+    texts = [ptx(name) for name in kernels.modules("ptx") if not name.startswith(("resample", "texture"))]
     if specialised:
         names = [name for name in names if "uint format" in listed[kernels.module_of(name)]["kernels"][name]]
         texts = [kernels.specialised(name, FORMATS[name[-1]]).rstrip(b"\0").decode("ascii") for name in names]
@@ -251,6 +252,17 @@ def test_ptxas_takes_every_kernel_that_resamples(architecture: str, interpolatio
     words = [(name, FORMATS[name[-1]], "ptx", 2 << 18 | 0o333 << 3 | interpolation) for name in names]
     texts = [kernels.specialised(*word).rstrip(b"\0").decode("ascii") for word in words]
     assert registers_of(texts, architecture, tmp_path).keys() == set(names)
+
+
+@pytest.mark.skipif(PTXAS is None, reason="needs ptxas: pip install nvidia-cuda-nvcc, or the CUDA toolkit")
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
+@pytest.mark.parametrize(("name", "most"), [("texture_unit", 160), ("texture_exact", 128)])
+def test_ptxas_takes_samples_that_are_computed(architecture: str, name: str, most: int, tmp_path: Path) -> None:
+    """They are always launched with a constant format and mode: here of planes, volumes, and levels of cubemaps."""
+    for mode in (1 | 1 << 4 | 0o42 << 6 | 2 << 12, 0b11011 | 3 << 12, 0b11111 | 2 << 12 | 3 << 14):
+        text = kernels.specialised(f"bindless_{name}", FORMATS["f"], "ptx", mode).rstrip(b"\0").decode("ascii")
+        (registers,) = registers_of([text], architecture, tmp_path).values()
+        assert registers <= most, (mode, registers)
 
 
 # The argument `mode` (csrc/kernels/include/mode.h) of a volume at centres of 0.5, and the registers that it may take.

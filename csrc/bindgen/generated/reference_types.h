@@ -65,6 +65,11 @@ enum {
   BLR_ADDRESSING_NONE = 4
 };
 enum {
+  BLR_PRECISION_HARDWARE = 0,
+  BLR_PRECISION_EXACT = 1,
+  BLR_PRECISION_REPRODUCIBLE = 2
+};
+enum {
   BLR_FILTERING_NEAREST = 0,
   BLR_FILTERING_LINEAR = 1
 };
@@ -120,11 +125,6 @@ enum {
   BLR_INTERPOLATION_BICUBIC = 4
 };
 enum {
-  BLR_PRECISION_HARDWARE = 0,
-  BLR_PRECISION_EXACT = 1,
-  BLR_PRECISION_REPRODUCIBLE = 2
-};
-enum {
   BLR_BOUNDARY_BORDER = 0,
   BLR_BOUNDARY_CONSTANT = 1,
   BLR_BOUNDARY_EDGE = 2,
@@ -161,6 +161,7 @@ typedef int blr_channel_type_t;
 typedef int blr_element_type_t;
 typedef int blr_image_type_t;
 typedef int blr_addressing_t;
+typedef int blr_precision_t;
 typedef int blr_filtering_t;
 typedef int blr_cubemap_filtering_t;
 typedef int blr_memory_kind_t;
@@ -311,10 +312,10 @@ typedef struct blr_image_call
   uint32_t value_channels;
   uint32_t layer;
   float level;
+  blr_precision_t precision;
   blr_image_map_t map;
 } blr_image_call_t;
 typedef int blr_interpolation_t;
-typedef int blr_precision_t;
 typedef int blr_boundary_t;
 typedef int blr_rounding_t;
 typedef int blr_coordinate_type_t;

@@ -95,6 +95,13 @@ static blr_result_t run(struct blr_command *command)
 {
     struct image_call_command *own = (struct image_call_command *)command;
     struct call_work work = {.texture = &own->view->texture, .call = &own->call};
+    struct blr_texture other;
+    if (own->call.precision != BLR_PRECISION_HARDWARE) {
+        other = *work.texture;
+        other.flags &= ~BLR_TEXTURE_EXACT_FILTERING;
+        other.flags |= own->call.precision == BLR_PRECISION_EXACT ? BLR_TEXTURE_EXACT_FILTERING : 0;
+        work.texture = &other;
+    }
     uint64_t count = own->call.count;
     blr_mutex_init(&work.mutex);
     blr_parallel_for(count, count <= 2 * SMALLEST_PART ? count : blr_parallel_grain(count, SMALLEST_PART), run_part,
@@ -112,6 +119,9 @@ static blr_result_t check_form(const blr_image_call_t *call, const struct blr_te
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "operation %d: FETCH (0) to WRITE (4) is needed",
                         (int)call->operation);
     const char *operation = operation_names[call->operation];
+    if ((unsigned)call->precision > BLR_PRECISION_REPRODUCIBLE)
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "precision %d: HARDWARE (0) to REPRODUCIBLE (2) is needed",
+                        (int)call->precision);
     if ((unsigned)call->type > BLR_IMAGE_CUBEMAP)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "image type %d: STANDARD (0) to CUBEMAP (3) is needed",
                         (int)call->type);

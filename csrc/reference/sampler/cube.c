@@ -9,8 +9,9 @@
 
 struct blr_cube_point blr_cube_project(const float direction[3])
 {
-    float largest = fmaxf(fmaxf(fabsf(direction[0]), fabsf(direction[1])), fabsf(direction[2]));
-    float v[3];
+    float largest = 0.0f, v[3];
+    for (int d = 0; d < 3; d++)           /* fmaxf would return a signaling NaN */
+        largest = fabsf(direction[d]) > largest ? fabsf(direction[d]) : largest;
     for (int d = 0; d < 3; d++) {
         v[d] = direction[d] / largest;
         if (isnan(v[d]))

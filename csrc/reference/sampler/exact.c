@@ -142,6 +142,10 @@ static void exact_face_place(const float direction[3], uint32_t face, double *s,
         {{2, 1}, {-1.0, -1.0}}, {{2, 1}, {1.0, -1.0}}, {{0, 2}, {1.0, 1.0}},
         {{0, 2}, {1.0, -1.0}}, {{0, 1}, {1.0, -1.0}}, {{0, 1}, {-1.0, -1.0}},
     };
+    *s = *t = 0.0;
+    for (int d = 0; d < 3; d++)           /* next to an infinite component all others count as 0 */
+        if (isinf(direction[d]))
+            return;
     double largest = fabs((double)direction[face >> 1]), v[3];
     for (int d = 0; d < 3; d++) {
         v[d] = direction[d] / largest;

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..backends.contract import NativeEvent
 from ..model.aspects import Aspect
-from ..model.enums import ImageChannelType, ImageType
+from ..model.enums import ImageChannelType, ImageType, Precision
 from ..model.errors import InvalidError
 from ..model.host_array import as_dtype
 from ..model.image_call import ImageCall, Operation
@@ -22,6 +22,7 @@ from ..submission.event import Event
 from ..sycl.device.native_stream import order_libraries_after
 from ..sycl.device.peer_access import memory_out_of_reach
 from ..sycl.usm import UsmArray
+from .computed_samples import computed_samples
 from .context_tables import HandleRecord
 from .device_limits import require
 from .prepared_call import Arguments, report_error, submit_prepared
@@ -78,7 +79,9 @@ _UINT32_MAX = 2**32 - 1
 
 @dataclass(frozen=True)
 class Form:
-    """One device function: its name, what it does, the images that it takes, and the names of its arguments."""
+    """One device function: its name, what it does, the images that it takes, the names of its arguments, and the
+    precision that the caller gave.
+    """
 
     name: str
     operation: Operation
@@ -87,6 +90,7 @@ class Form:
     unsampled: bool
     coords: str = "coords"
     layers: str | None = None
+    precision: Precision | None = None
 
 
 class Image(NamedTuple):
@@ -98,6 +102,13 @@ class Image(NamedTuple):
     usm: bool
     keep: tuple[object, ...] = ()
     key: int = 0
+    record: HandleRecord | None = None
+
+    def precision(self, form: Form) -> Precision:
+        """The arithmetic of a call: what the caller gave, or else that of the image."""
+        if form.precision is not None:
+            return form.precision
+        return Precision.hardware if self.record is None else self.record.precision
 
 
 def find_image(
@@ -150,7 +161,7 @@ def find_image(
     keep = record.keep(queue.context)
     if keep is None:
         raise InvalidError(f"{form.name}: {handle!r} was destroyed by another thread just now")
-    return Image(raw, desc, sampled, record.usm, (keep, record.memory), key)
+    return Image(raw, desc, sampled, record.usm, (keep, record.memory), key, record)
 
 
 def _raw_descriptor(
@@ -308,6 +319,13 @@ def enqueue(
     backend, native = queue._backend, queue._stream.native or queue._native
     if fields["count"] == 0:
         return None if on_host else queue._enqueue(lambda waits: backend.barrier(native, waits), depends_on)
+    if "precision" in fields and not backend.traits.computes_precisions:
+        if not on_host:
+            _check_usm(queue, form, (*arrays.values(), values))
+        event = computed_samples(queue, form, image, inputs, values, fields, depends_on)
+        if event is not None:
+            order_libraries_after(queue, arguments, event)
+        return event
     arrays["values"] = values
     fields |= {
         "operation": form.operation,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from ..backends.contract import BackendProtocol, NativeContext
 from ..core.ownership import Rank, Resource
+from ..model.enums import Precision
 from ..model.image_descriptor import ImageDescriptor
 from ..model.sampler import BindlessImageSampler
 from ..submission.handle_table import Listed
@@ -152,9 +153,15 @@ class HandleRecord(Listed):
         Whether it lies over linear memory.
     memory : object
         The USM that it lies over, or the owner of its image memory.
+    source : int | None
+        Raw handle of the image memory; in USM the bytes between rows, or 0. None of a view with other formats.
+    precision : Precision
+        Arithmetic of the built-in functions, unless a call gives another.
+    fill : float
+        Value of texels outside, with ``clamp_to_border``.
     """
 
-    __slots__ = ("descriptor", "device", "memory", "sampler", "usm")
+    __slots__ = ("descriptor", "device", "fill", "memory", "precision", "sampler", "source", "usm")
 
     def __init__(
         self,
@@ -164,10 +171,16 @@ class HandleRecord(Listed):
         usm: bool,
         memory: object,
         number: int,
+        source: int | None = None,
+        precision: Precision = Precision.hardware,
+        fill: float = 0.0,
     ) -> None:
         self.descriptor = descriptor
         self.device = device
         self.sampler = sampler
+        self.source = source
+        self.precision = precision
+        self.fill = fill
         self.usm = usm
         self.memory = memory
         self.number = number

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 
 from ..core._submission import device_function, empty_like_foreign
 from ..model.dlpack import dlpack_type
-from ..model.enums import ImageType
+from ..model.enums import ImageType, Precision, coerce
 from ..model.errors import InvalidError
 from ..model.host_array import as_dtype
 from ..model.image_call import Operation
@@ -40,6 +41,7 @@ __all__ = [
     "WRITE_IMAGE",
     "Array",
     "Depends",
+    "precise",
     "read",
     "write",
 ]
@@ -58,6 +60,18 @@ SAMPLE_GRADIENT = Form("sample_mipmap", "sample_grad", ImageType.mipmap, sampled
 WRITE_IMAGE = Form("write_image", "write", ImageType.standard, sampled=False, unsampled=True)
 WRITE_ARRAY = Form("write_image_array", "write", ImageType.array, sampled=False, unsampled=True, layers="layers")
 WRITE_CUBEMAP = Form("write_cubemap", "write", ImageType.cubemap, sampled=False, unsampled=True, layers="faces")
+
+_PRECISE: dict[tuple[Form, Precision], Form] = {
+    (form, precision): replace(form, precision=precision)
+    for form in (SAMPLE_IMAGE, SAMPLE_ARRAY, SAMPLE_CUBEMAP, SAMPLE_LEVEL, SAMPLE_GRADIENT)
+    for precision in Precision
+}
+
+
+def precise(form: Form, precision: Precision | str) -> Form:
+    """The form of calls that give a precision: one object for each, as C code compares forms by identity."""
+    return _PRECISE[form, coerce(Precision, precision, "precision")]
+
 
 _COORDINATE_DTYPE: dict[Operation, str] = {
     "fetch": "int32",
@@ -104,7 +118,7 @@ def read(
         coords = foreign_array(coords, queue)
     image = find_image(queue, form, handle, coords, num_channels, dtype)
     desc = image.desc
-    dims = 3 if form is SAMPLE_CUBEMAP else desc.dimensions
+    dims = 3 if form.coords == "directions" else desc.dimensions
     kind = _COORDINATE_DTYPE[form.operation]
     points = with_coords(form, form.coords, coords, dims, kind)
     count = points.shape[0]
@@ -112,10 +126,10 @@ def read(
     layer, fixed_level = 0, 0.0
     if form.layers is not None:
         inputs["layers"], layer = with_layers(form, form.layers, foreign_array(layers, queue), count, desc)
-    if form is SAMPLE_GRADIENT:
+    if form.operation == "sample_grad":
         for name, gradient in (("dx", dx), ("dy", dy)):
             inputs[name] = with_coords(form, name, foreign_array(gradient, queue), dims, kind, count)
-    elif form is SAMPLE_LEVEL:
+    elif form.operation == "sample_lod":
         inputs["levels"], fixed_level = with_level(form, foreign_array(level, queue), count)
     values = read_format(form.name, desc, num_channels, dtype, hint)
     made = namespace = None
@@ -132,6 +146,9 @@ def read(
         "level": fixed_level,
     }
     prepare = prepare and namespace is None  # C code makes no arrays by from_dlpack
+    precision = image.precision(form)
+    if precision is not Precision.hardware and form.operation != "fetch":
+        fields["precision"] = precision
     event = enqueue(queue, form, image, inputs, values_array, fields, depends_on, arguments, prepare, made)
     if namespace is not None:
         return namespace.from_dlpack(made)  # type: ignore[no-any-return]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, overload
 
 from ..core._submission import device_function
+from ..model.enums import Precision
 from ..model.errors import InvalidError
 from ..model.image_handles import SampledImageHandle
 from ..submission.event import Event
@@ -18,6 +19,7 @@ from .dispatch import (
     SAMPLE_LEVEL,
     Array,
     Depends,
+    precise,
     read,
 )
 from .value_formats import DTypeLike
@@ -39,6 +41,7 @@ def sample_image(
     dtype: DTypeLike = None,
     hint: DTypeLike = None,
     out: Array | None = None,
+    precision: Precision | str | None = None,
     depends_on: Depends = (),
 ) -> Array: ...
 
@@ -53,6 +56,7 @@ def sample_image(
     dtype: DTypeLike = None,
     hint: DTypeLike = None,
     out: UsmArray,
+    precision: Precision | str | None = None,
     depends_on: Depends = (),
 ) -> Event: ...
 
@@ -66,6 +70,7 @@ def sample_image(
     dtype: DTypeLike = None,
     hint: DTypeLike = None,
     out: ArrayLike | None = None,
+    precision: Precision | str | None = None,
     depends_on: Depends = (),
 ) -> Array | Event:
     """Samples a standard image as its sampler says.
@@ -87,6 +92,10 @@ def sample_image(
         The standard dtype that a structured ``dtype`` stands for.
     out : ArrayLike, optional
         Array for the result, of its shape and dtype; required, in USM, with coordinates in a ``UsmArray``.
+    precision : Precision | str, optional
+        ``hardware``, ``exact`` or ``reproducible``, for this call; default that of ``create_image``, which tells them
+        apart. On GPUs, weights of ``hardware`` have 8 bits: errors of up to 1/512 of the difference of neighbouring
+        pixels for each axis (up to 5 HU on CT); those of ``exact`` are below 1e-6 of the range.
     depends_on : Depends, default ()
         Events to wait for first.
 
@@ -118,8 +127,9 @@ def sample_image(
     array([0. , 0.5], dtype=float32)
     >>> bindless.destroy_image_handle(handle, queue)
     """
+    form = SAMPLE_IMAGE if precision is None else precise(SAMPLE_IMAGE, precision)
     return device_function(
-        read, SAMPLE_IMAGE, queue, handle, coords, None, None, None, None, out, num_channels, dtype, hint, depends_on
+        read, form, queue, handle, coords, None, None, None, None, out, num_channels, dtype, hint, depends_on
     )
 
 
@@ -134,6 +144,7 @@ def sample_image_array(
     dtype: DTypeLike = None,
     hint: DTypeLike = None,
     out: Array | None = None,
+    precision: Precision | str | None = None,
     depends_on: Depends = (),
 ) -> Array: ...
 
@@ -149,6 +160,7 @@ def sample_image_array(
     dtype: DTypeLike = None,
     hint: DTypeLike = None,
     out: UsmArray,
+    precision: Precision | str | None = None,
     depends_on: Depends = (),
 ) -> Event: ...
 
@@ -163,6 +175,7 @@ def sample_image_array(
     dtype: DTypeLike = None,
     hint: DTypeLike = None,
     out: ArrayLike | None = None,
+    precision: Precision | str | None = None,
     depends_on: Depends = (),
 ) -> Array | Event:
     """Samples the layers of an image array as its sampler says; layers are never blended.
@@ -186,6 +199,10 @@ def sample_image_array(
         The standard dtype that a structured ``dtype`` stands for.
     out : ArrayLike, optional
         Array for the result, of its shape and dtype; required, in USM, with coordinates in a ``UsmArray``.
+    precision : Precision | str, optional
+        ``hardware``, ``exact`` or ``reproducible``, for this call; default that of ``create_image``, which tells them
+        apart. On GPUs, weights of ``hardware`` have 8 bits: errors of up to 1/512 of the difference of neighbouring
+        pixels for each axis (up to 5 HU on CT); those of ``exact`` are below 1e-6 of the range.
     depends_on : Depends, default ()
         Events to wait for first.
 
@@ -212,8 +229,9 @@ def sample_image_array(
     array([12.5], dtype=float32)
     >>> bindless.destroy_image_handle(handle, queue)
     """
+    form = SAMPLE_ARRAY if precision is None else precise(SAMPLE_ARRAY, precision)
     return device_function(
-        read, SAMPLE_ARRAY, queue, handle, coords, layers, None, None, None, out, num_channels, dtype, hint, depends_on
+        read, form, queue, handle, coords, layers, None, None, None, out, num_channels, dtype, hint, depends_on
     )
 
 
@@ -227,6 +245,7 @@ def sample_cubemap(
     dtype: DTypeLike = None,
     hint: DTypeLike = None,
     out: Array | None = None,
+    precision: Precision | str | None = None,
     depends_on: Depends = (),
 ) -> Array: ...
 
@@ -241,6 +260,7 @@ def sample_cubemap(
     dtype: DTypeLike = None,
     hint: DTypeLike = None,
     out: UsmArray,
+    precision: Precision | str | None = None,
     depends_on: Depends = (),
 ) -> Event: ...
 
@@ -254,6 +274,7 @@ def sample_cubemap(
     dtype: DTypeLike = None,
     hint: DTypeLike = None,
     out: ArrayLike | None = None,
+    precision: Precision | str | None = None,
     depends_on: Depends = (),
 ) -> Array | Event:
     """Samples a cubemap along directions from its centre.
@@ -275,6 +296,10 @@ def sample_cubemap(
         The standard dtype that a structured ``dtype`` stands for.
     out : ArrayLike, optional
         Array for the result, of its shape and dtype; required, in USM, with coordinates in a ``UsmArray``.
+    precision : Precision | str, optional
+        ``hardware``, ``exact`` or ``reproducible``, for this call; default that of ``create_image``, which tells them
+        apart. On GPUs, weights of ``hardware`` have 8 bits: errors of up to 1/512 of the difference of neighbouring
+        pixels for each axis (up to 5 HU on CT); those of ``exact`` are below 1e-6 of the range.
     depends_on : Depends, default ()
         Events to wait for first.
 
@@ -302,9 +327,10 @@ def sample_cubemap(
     array([ 1.5, 21.5], dtype=float32)
     >>> bindless.destroy_image_handle(handle, queue)
     """
+    form = SAMPLE_CUBEMAP if precision is None else precise(SAMPLE_CUBEMAP, precision)
     return device_function(
         read,
-        SAMPLE_CUBEMAP,
+        form,
         queue,
         handle,
         directions,
@@ -333,6 +359,7 @@ def sample_mipmap(
     dtype: DTypeLike = None,
     hint: DTypeLike = None,
     out: Array | None = None,
+    precision: Precision | str | None = None,
     depends_on: Depends = (),
 ) -> Array: ...
 
@@ -350,6 +377,7 @@ def sample_mipmap(
     dtype: DTypeLike = None,
     hint: DTypeLike = None,
     out: UsmArray,
+    precision: Precision | str | None = None,
     depends_on: Depends = (),
 ) -> Event: ...
 
@@ -366,6 +394,7 @@ def sample_mipmap(
     dtype: DTypeLike = None,
     hint: DTypeLike = None,
     out: ArrayLike | None = None,
+    precision: Precision | str | None = None,
     depends_on: Depends = (),
 ) -> Array | Event:
     """Samples a mipmap at levels, or along gradients (with anisotropy, where the sampler has it).
@@ -391,6 +420,10 @@ def sample_mipmap(
         The standard dtype that a structured ``dtype`` stands for.
     out : ArrayLike, optional
         Array for the result, of its shape and dtype; required, in USM, with coordinates in a ``UsmArray``.
+    precision : Precision | str, optional
+        ``hardware``, ``exact`` or ``reproducible``, for this call; default that of ``create_image``, which tells them
+        apart. On GPUs, weights of ``hardware`` have 8 bits: errors of up to 1/512 of the difference of neighbouring
+        pixels for each axis (up to 5 HU on CT); those of ``exact`` are below 1e-6 of the range.
     depends_on : Depends, default ()
         Events to wait for first.
 
@@ -426,6 +459,8 @@ def sample_mipmap(
     if (dx is None) != (dy is None) or (level is None) == (dx is None):
         raise InvalidError("sample_mipmap: give level=, or both dx= and dy=")
     form = SAMPLE_LEVEL if dx is None else SAMPLE_GRADIENT
+    if precision is not None:
+        form = precise(form, precision)
     return device_function(
         read, form, queue, handle, coords, None, level, dx, dy, out, num_channels, dtype, hint, depends_on
     )

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from .enums import Precision
 from .image_descriptor import ImageDescriptor
 
 __all__ = ["ImageCall", "Operation", "PictureMap"]
@@ -75,6 +76,9 @@ class ImageCall:
         Makes the ``height * width`` items those of a picture of a standard image, a mipmap or a layer of an array.
         ``coords``, ``layers``, ``levels``, ``dx``, ``dy`` and ``level`` are then 0, and the map gives gradients.
         Values of normalized images may have the channel's storage dtype: codes, rounded, ties to even.
+    precision
+        Arithmetic of a sample; back ends whose traits lack ``computes_precisions`` never get another than
+        ``hardware``.
     value_dtype
         One of int8, uint8, int16, uint16, int32, uint32, float16, float32.
     value_channels
@@ -98,3 +102,4 @@ class ImageCall:
     dx: int = 0
     dy: int = 0
     map: PictureMap | None = None
+    precision: Precision = Precision.hardware

@@ -35,6 +35,7 @@ from .partitioning import PartitioningProtocol
 from .queue_ends import QueueEndsProtocol
 from .reference_counted import CountedProtocol
 from .resampling import ResamplingProtocol
+from .sampler_settings import SamplerSettingsProtocol
 from .spline_filters import SplineFiltersProtocol
 
 __all__ = ["OptionalGroups", "OwnMethods", "require_group"]
@@ -72,6 +73,11 @@ class OptionalGroups(Protocol):
     @property
     def host_calls(self) -> HostCallProtocol | None:
         """Image calls over arrays in host memory that the device cannot reach."""
+        return None
+
+    @property
+    def sampler_settings(self) -> SamplerSettingsProtocol | None:
+        """Settings of the program that samplers depend on."""
         return None
 
     @property

@@ -31,6 +31,8 @@ class Traits:
         ``make_stream_wait`` and ``wait_for_stream`` order native streams that other libraries made.
     has_texture_units : bool
         Samplers filter 8- and 16-bit integers, but not one-dimensional linear memory.
+    computes_precisions : bool
+        ``image_call`` samples with every precision. Without, built-in kernels compute all but ``hardware``.
     function_language : Language | None
         Of the kernels that ``image_call`` runs; None where the driver has functions of its own.
     kernel_language : Language | None
@@ -52,6 +54,7 @@ class Traits:
     memory_crosses_contexts: bool = False
     orders_streams: bool = False
     has_texture_units: bool = False
+    computes_precisions: bool = False
     function_language: Language | None = None
     kernel_language: Language | None = None
     module_languages: tuple[ModuleLanguage, ...] = ("spirv",)

@@ -44,6 +44,7 @@ from . import launch as _launches
 from . import resampling as _resampling
 from . import spline_filters as _spline_filters
 from .device_info import ASPECTS, device_info, text
+from .filtering import require_same_filtering
 from .image_structs import image_struct, sampler_struct
 from .module import Kernel, Kernels, Module, Object
 from .native_handles import HANDLES, TYPES, Natives
@@ -76,6 +77,7 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
         copies_boxes=True,
         events_cross_contexts=True,
         has_texture_units=True,
+        computes_precisions=True,
     )
     streams_absent = "the reference device has no streams"
 
@@ -349,6 +351,9 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
         )
         return number or self._refused("blrSampledImageCreate")
 
+    def require_same_settings(self, device: Device) -> None:
+        require_same_filtering(device)
+
     def _refused(self, call: str) -> NoReturn:
         """Raise the driver's last failure of this thread."""
         code, message = self._ffi.new("blr_result_t *"), self._ffi.new("char const **")
@@ -508,6 +513,7 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
     area_means = OwnMethods()
     resampling = OwnMethods()
     spline_filters = OwnMethods()
+    sampler_settings = OwnMethods()
     linking = OwnMethods()
     external_memory = OwnMethods()
     external_semaphores = OwnMethods()

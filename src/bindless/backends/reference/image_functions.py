@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...drivers import reference as driver
 from ...model.channels import ELEMENTS
+from ...model.enums import Precision
 from ...model.image_call import ImageCall
 from ..contract.prepared_command import PreparedCommand
 from ..contract.prepared_image_call import ARRAYS
@@ -22,6 +23,7 @@ __all__ = ["image_call", "prepare_image_call"]
 lib, ffi = driver.lib, driver.ffi
 
 _SUBMIT = address_of(ffi.addressof(lib, "bindless_image_call_again"))
+_PRECISIONS = {Precision.hardware: 0, Precision.exact: 1, Precision.reproducible: 2}
 _OPERATIONS = {"fetch": 0, "sample": 1, "sample_lod": 2, "sample_grad": 3, "write": 4}
 
 # Members of blr_image_call_t, by the field of ``ImageCall`` with the address of the same array.
@@ -42,7 +44,7 @@ def _described(queue: Queue, call: ImageCall) -> Any:
     native.gradient_x, native.gradient_y = ffi.cast("float *", call.dx), ffi.cast("float *", call.dy)
     native.values = ffi.cast("void *", call.values)
     native.value_type, native.value_channels = ELEMENTS[call.value_dtype], call.value_channels
-    native.layer, native.level = call.layer, call.level
+    native.layer, native.level, native.precision = call.layer, call.level, _PRECISIONS[call.precision]
     if call.map is not None:
         native.map.matrix = call.map.matrix
         native.map.scale, native.map.bias, native.map.width = call.map.scale, call.map.bias, call.map.width

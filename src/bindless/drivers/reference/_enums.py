@@ -83,6 +83,12 @@ class blr_addressing_t(IntEnum):
     BLR_ADDRESSING_NONE = 4
 
 
+class blr_precision_t(IntEnum):
+    BLR_PRECISION_HARDWARE = 0
+    BLR_PRECISION_EXACT = 1
+    BLR_PRECISION_REPRODUCIBLE = 2
+
+
 class blr_filtering_t(IntEnum):
     BLR_FILTERING_NEAREST = 0
     BLR_FILTERING_LINEAR = 1
@@ -146,12 +152,6 @@ class blr_interpolation_t(IntEnum):
     BLR_INTERPOLATION_CUBIC = 2
     BLR_INTERPOLATION_CATMULL_ROM = 3
     BLR_INTERPOLATION_BICUBIC = 4
-
-
-class blr_precision_t(IntEnum):
-    BLR_PRECISION_HARDWARE = 0
-    BLR_PRECISION_EXACT = 1
-    BLR_PRECISION_REPRODUCIBLE = 2
 
 
 class blr_boundary_t(IntEnum):

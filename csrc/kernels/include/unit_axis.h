@@ -1,0 +1,175 @@
+/* Coordinates of a texture unit, computed: the texels of a sample along an axis, and their weights.
+ *
+ * The arithmetic is that of docs/numerics.md, in steps that every device computes exactly: integers, and single
+ * precision where the result has no more than 24 bits. It needs neither double precision nor denormal numbers.
+ *
+ * EXACT replaces the integer weights by unrounded ones in single precision.
+ *
+ * The sampler is one word, the kernel's argument `mode`:
+ *     bit 0       linear filtering
+ *     bit 1       linear filtering between levels
+ *     bit 2       seamless filtering of cubemaps
+ *     bit 3       normalized coordinates
+ *     bit 4       the filter runs, even for a single texel
+ *     bit 5       neither layers nor levels
+ *     bits 6-11   addressing of x, y and z, two bits each
+ *     bits 12-13  dimensions of the image, 1 to 3
+ *     bit 14      cubemap
+ *     bit 15      the call has a level */
+#ifndef BINDLESS_KERNELS_UNIT_AXIS_H
+#define BINDLESS_KERNELS_UNIT_AXIS_H
+
+#include "bindless/device.h"
+
+/* OpenCL C can receive the word at compile time, as specialization constant 1. */
+#ifdef BINDLESS_OPENCL_C
+#define KNOWN_MODE(MODE) bindless_constant_uint(1, MODE)
+#else
+#define KNOWN_MODE(MODE) (MODE)
+#endif
+
+#define UNIT static inline __attribute__((always_inline))
+
+enum { REPEAT, MIRRORED_REPEAT, CLAMP_TO_EDGE, CLAMP_TO_BORDER };
+
+/* Index of a texel of the border. */
+#define OUTSIDE (-1)
+
+UNIT bool is_linear(uint sampler) { return (sampler & 1) != 0; }
+UNIT bool blends_levels(uint sampler) { return (sampler >> 1 & 1) != 0; }
+UNIT bool is_seamless(uint sampler) { return (sampler >> 2 & 1) != 0; }
+UNIT bool is_normalized(uint sampler) { return (sampler >> 3 & 1) != 0; }
+UNIT bool filters(uint sampler) { return (sampler >> 4 & 1) != 0; }
+UNIT bool is_alone(uint sampler) { return (sampler >> 5 & 1) != 0; }
+UNIT uint addressing(uint sampler, uint axis) { return sampler >> (6 + 2 * axis) & 3; }
+UNIT uint dimensions(uint sampler) { return sampler >> 12 & 3; }
+UNIT bool is_cube(uint sampler) { return (sampler >> 14 & 1) != 0; }
+UNIT bool has_level(uint sampler) { return (sampler >> 15 & 1) != 0; }
+
+#if EXACT
+typedef float share;
+#else
+typedef int share;
+#endif
+
+/* The two texels along an axis, and the weight of the second: in 1/256, or up to 1. */
+struct axis {
+    int first, second;
+    share weight;
+};
+
+/* A position along an axis: `whole` times the extent, plus `part`, in 1/256 of a texel for linear filtering, otherwise
+ * in texels. */
+struct place {
+    int whole, part;
+};
+
+UNIT float clean(float x)
+{
+    if (!(__builtin_fabsf(x) >= 0x1p-126f)) return 0.0f; /* not a number, denormal numbers, zero */
+    return __builtin_fminf(__builtin_fmaxf(x, -0x1p30f), 0x1p30f);
+}
+
+UNIT int clamped(int value, int low, int high) { return value < low ? low : value > high ? high : value; }
+
+/* 2 to the power of -126 to 127. */
+UNIT float power_of_two(int exponent) { return __builtin_astype((uint)(exponent + 127) << 23, float); }
+
+/* Fraction bits of a normalized coordinate. */
+UNIT int fraction_bits(uint extent, bool alone)
+{
+    return extent <= 8192 ? 21 : extent <= (alone ? 65536u : 16384u) ? 22 : 23;
+}
+
+/* Texels away from 0 whose coordinate is fraction / 2^bits, and 1/256 of texels from the centre of texel 0. */
+UNIT int texel_of(uint fraction, uint extent, int bits) { return (int)(((ulong)fraction * extent) >> bits); }
+UNIT int position_of(uint fraction, uint extent, int bits)
+{
+    return (int)(((ulong)fraction * (256 * extent) + (1u << (bits - 1))) >> bits) - 128;
+}
+
+UNIT struct place place_of(float coordinate, uint extent, int bits, uint sampler)
+{
+    float x = clean(coordinate);
+    if (!is_normalized(sampler)) {
+        x = __builtin_fminf(__builtin_fmaxf(x, -4.0f), (float)(int)extent + 4.0f); /* farther outside is the same */
+        if (!is_linear(sampler)) return (struct place){0, (int)__builtin_floorf(x)};
+        const float scaled = x * 256.0f, below = __builtin_floorf(scaled);
+        const int up = scaled != below && scaled >= below + 0.5f ? 1 : 0; /* whole numbers may be too large for the sum */
+        return (struct place){0, (int)below + up - 128};
+    }
+    const float u = __builtin_floorf(x * power_of_two(bits)), whole = __builtin_floorf(u * power_of_two(-bits));
+    const uint fraction = (uint)(int)(u - whole * power_of_two(bits));
+    return (struct place){(int)whole, is_linear(sampler) ? position_of(fraction, extent, bits)
+                                                         : texel_of(fraction, extent, bits)};
+}
+
+/* Applies the addressing mode to texel `whole` n + `part`, -n <= part < 2n. */
+UNIT int address(int whole, int part, int n, uint mode)
+{
+    if (mode == REPEAT) return part < 0 ? part + n : part >= n ? part - n : part;
+    if (mode == MIRRORED_REPEAT) {
+        int at = ((whole & 1) != 0 ? n : 0) + part;
+        at = at < 0 ? at + 2 * n : at >= 2 * n ? at - 2 * n : at;
+        return at >= n ? 2 * n - 1 - at : at;
+    }
+    const int at = clamped(whole, -2, 2) * n + part;
+    if (mode == CLAMP_TO_EDGE) return clamped(at, 0, n - 1);
+    return at < 0 || at >= n ? OUTSIDE : at;
+}
+
+#if EXACT
+
+/* Splits coordinate * scale into a texel and a rest of 0 to 1. A normalized coordinate is split into the nearest whole
+ * number and a rest, which is exact; the product of rest and extent has two parts. */
+UNIT struct axis axis_of(float coordinate, uint extent, int bits, uint mode, uint sampler)
+{
+    const int n = (int)extent;
+    float x = clean(coordinate), low = 0.0f, half_ = is_linear(sampler) ? 0.5f : 0.0f;
+    int whole = 0;
+    if (is_normalized(sampler)) {
+        const float nearest = __builtin_rintf(x), rest = x - nearest;
+        whole = (int)nearest;
+        x = rest * (float)n;
+        low = __builtin_fmaf(rest, (float)n, -x);
+    } else {
+        x = __builtin_fminf(__builtin_fmaxf(x, -4.0f), (float)n + 4.0f);
+    }
+    float below = __builtin_floorf(x - half_);
+    if (!is_linear(sampler)) {
+        if (x == below && low < 0.0f) below -= 1.0f;
+        const int only = address(whole, (int)below, n, mode);
+        return (struct axis){only, only, 0.0f};
+    }
+    float weight = x - below - 0.5f + low; /* the first difference has no rounding error, x - 0.5 may have one */
+    if (weight < 0.0f) {
+        below -= 1.0f;
+        weight += 1.0f;
+    }
+    return (struct axis){address(whole, (int)below, n, mode), address(whole, (int)below + 1, n, mode), weight};
+}
+
+#else
+
+UNIT struct axis axis_at(struct place at, uint extent, uint mode, bool linear)
+{
+    const int n = (int)extent;
+    if (!linear) {
+        const int only = address(at.whole, at.part, n, mode);
+        return (struct axis){only, only, 0};
+    }
+    if (mode == CLAMP_TO_EDGE) {
+        at.part = clamped(clamped(at.whole, -2, 2) * (256 * n) + at.part, 0, 256 * (n - 1));
+        at.whole = 0;
+    }
+    return (struct axis){address(at.whole, at.part >> 8, n, mode), address(at.whole, (at.part >> 8) + 1, n, mode),
+                         at.part & 255};
+}
+
+UNIT struct axis axis_of(float coordinate, uint extent, int bits, uint mode, uint sampler)
+{
+    return axis_at(place_of(coordinate, extent, bits, sampler), extent, mode, is_linear(sampler));
+}
+
+#endif
+#endif

@@ -1,0 +1,331 @@
+"""Samples that a built-in kernel computes from a copy of the image's texels: by the recorded arithmetic of texture
+units, or exactly. The texture unit of the device has no part in them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..backends.contract import NativeEvent
+from ..model.channels import ELEMENTS
+from ..model.copy_region import CopyRegion, ImageMemory, UsmMemory
+from ..model.enums import AddressingMode, CubemapFilteringMode, FilteringMode, ImageType, Precision, UsmKind
+from ..model.errors import FeatureNotSupportedError
+from ..model.image_descriptor import CUBEMAP_FACES, ImageDescriptor
+from ..model.ranges import NdRange
+from ..model.sampler import BindlessImageSampler
+from ..submission.event import Event
+from ..sycl.usm import UsmArray
+from ..sycl.usm.allocation import Allocation
+from .prepared_call import report_error
+from .resampling_kernels import arguments_of, specialised_kernel
+from .scratch_memory import ALIGNMENT, give_back, take
+
+if TYPE_CHECKING:
+    from ..sycl.queue.queue import Queue
+    from .call_arguments import ArrayLike, Form, Image
+    from .scratch_memory import Block
+
+__all__ = ["computed_samples", "require_computable"]
+
+_KERNELS = {Precision.reproducible: "texture_unit", Precision.exact: "texture_exact"}
+_GROUP = 128
+_ITEMS = 4  # items of a work-item, at least
+_MOST_GROUPS = 1 << 16
+_MODES = {
+    AddressingMode.none: 0,
+    AddressingMode.repeat: 0,
+    AddressingMode.mirrored_repeat: 1,
+    AddressingMode.clamp_to_edge: 2,
+    AddressingMode.ext_oneapi_clamp_to_border: 3,
+}
+_EDGE, _BORDER = 2, 3
+_MOST_LEVELS = 16
+
+
+def require_computable(desc: ImageDescriptor, sampler: BindlessImageSampler, precision: Precision) -> None:
+    """Refuse what no kernel computes.
+
+    Raises
+    ------
+    FeatureNotSupportedError
+        Anisotropic filtering, and linear filtering between levels of integers of 32 bits.
+    """
+    if desc.type is not ImageType.mipmap:
+        return
+    if sampler.mipmap_filtering is FilteringMode.linear and desc.channel.is_integer and desc.dtype.itemsize == 4:
+        raise FeatureNotSupportedError(
+            f"precision={precision}: mipmap_filtering=linear: {desc.channel_type} channels cannot be blended; use "
+            "mipmap_filtering='nearest', or fp32"
+        )
+    if sampler.max_anisotropy >= 2 and desc.dimensions < 3:
+        raise FeatureNotSupportedError(
+            f"precision={precision}: max_anisotropy={sampler.max_anisotropy:g} is computed by texture units and the "
+            "reference device alone; use precision='hardware', or max_anisotropy=0"
+        )
+
+
+# ---------------------------------------------------------------------- the sampler, as a kernel takes it
+
+
+@lru_cache(64)
+def _mode_word(desc: ImageDescriptor, sampler: BindlessImageSampler, has_level: bool) -> int:
+    """The argument ``mode``: see csrc/kernels/include/unit_axis.h."""
+    cube = desc.type is ImageType.cubemap
+    mipmap = desc.type is ImageType.mipmap
+    linear = sampler.filtering is FilteringMode.linear
+    blends_levels = sampler.mipmap_filtering is FilteringMode.linear
+    normalized = sampler.is_normalized or mipmap or cube
+    flags = (
+        linear,
+        blends_levels,
+        sampler.cubemap_filtering is CubemapFilteringMode.seamless,
+        normalized,
+        linear or (blends_levels and mipmap),
+        desc.type is ImageType.standard,
+    )
+    word = sum(flag << bit for bit, flag in enumerate(flags))
+    for axis in range(3):
+        mode = _MODES[sampler.addressing[axis]] if axis < desc.dimensions else _EDGE
+        if not normalized and mode != _BORDER:
+            mode = _EDGE  # texture units wrap normalized coordinates only
+        word |= mode << (6 + 2 * axis)
+    return word | desc.dimensions << 12 | cube << 14 | has_level << 15
+
+
+def _limits(sampler: BindlessImageSampler, levels: int, precision: Precision) -> tuple[int, int]:
+    """Arguments ``low`` and ``high``: levels in 1/256, or the bits of floats."""
+    low, high = sampler.min_mipmap_level_clamp, min(sampler.max_mipmap_level_clamp, levels)
+    if precision is Precision.exact:
+        bits = np.array([low, min(high, levels - 1)], np.float32).view(np.uint32)
+        return int(bits[0]), int(bits[1])
+    last = 256 * (levels - 1)
+    return min(math.floor(min(low, _MOST_LEVELS) * 256), last), min(math.floor(high * 256), last)
+
+
+def _border_of(desc: ImageDescriptor, fill: float) -> tuple[int, ...]:
+    """The bits of a channel of a texel outside, for each channel."""
+    if fill == 0.0:
+        return (0, 0, 0, 0)
+    channel = desc.channel
+    if channel.normalized:
+        largest: int = np.iinfo(desc.dtype).max  # type: ignore[type-var]
+        stored = np.rint(np.clip(np.nan_to_num(fill), 0 if desc.dtype.kind == "u" else -1, 1) * largest)
+    else:
+        stored = np.float64(fill)
+    element = np.array([stored]).astype(desc.dtype)
+    return (int(element.view(f"u{element.itemsize}")[0]),) * 4
+
+
+# ---------------------------------------------------------------------- texels
+
+
+class _Source(NamedTuple):
+    """The image of a call.
+
+    Attributes
+    ----------
+    desc : ImageDescriptor
+        Its descriptor.
+    sampler : BindlessImageSampler
+        Its sampler.
+    fill : float
+        Value outside.
+    memory : UsmPointer | UsmArray | None
+        The USM that it lies over; None for image memory.
+    number : int
+        Raw handle of the image memory; in USM the bytes between rows, or 0.
+    keep : tuple[object, ...]
+        What keeps it alive.
+    """
+
+    desc: ImageDescriptor
+    sampler: BindlessImageSampler
+    fill: float
+    memory: Any
+    number: int
+    keep: tuple[object, ...]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of a packed copy; 0 where none is needed."""
+        if self.memory is not None:
+            return 0
+        if self.desc.type is not ImageType.mipmap:
+            return self.desc.nbytes
+        return sum(self.desc.get_mip_level_desc(level).nbytes for level in range(self.desc.num_levels))
+
+    def copies(self, queue: Queue, address: int) -> list[CopyRegion]:
+        """Copies of all texels to packed memory."""
+        desc = self.desc
+        if desc.type is not ImageType.mipmap:
+            return [CopyRegion(ImageMemory(self.number, desc), UsmMemory(address, 0, desc), desc.extent)]
+        copies = []
+        for level in range(desc.num_levels):
+            part = desc.get_mip_level_desc(level)
+            raw = queue.context._backend.image_level(queue.context._native, self.number, level)
+            copies.append(CopyRegion(ImageMemory(raw, part), UsmMemory(address, 0, part), part.extent))
+            address += part.nbytes
+        return copies
+
+    def arguments(self, precision: Precision) -> dict[str, int]:
+        """Arguments of the kernels that describe the image."""
+        desc = self.desc
+        levels = desc.num_levels if desc.type is ImageType.mipmap else 1
+        layers = {ImageType.array: desc.array_size, ImageType.cubemap: CUBEMAP_FACES}.get(desc.type, 1)
+        low, high = _limits(self.sampler, levels, precision)
+        return {
+            "pitch": 0 if self.memory is None else self.number,
+            "width": desc.width,
+            "height": desc.height or 1,
+            "depth": desc.depth or 1,
+            "num_layers": layers,
+            "num_levels": levels,
+            "low": low,
+            "high": high,
+            **{f"border_{axis}": bits for axis, bits in zip("xyzw", _border_of(desc, self.fill))},
+        }
+
+
+def _source_of(form: Form, image: Image, precision: Precision) -> _Source:
+    """The image of a call, if a kernel can compute its samples."""
+    record = image.record
+    if form.operation == "sample_grad":
+        raise FeatureNotSupportedError(
+            f"{form.name}: precision={precision} with dx= and dy=: gradients are followed by texture units and the "
+            "reference device alone; give level=, or precision='hardware'"
+        )
+    if record is None or record.source is None or record.sampler is None:
+        raise FeatureNotSupportedError(
+            f"{form.name}: precision={precision} of {image.raw:#x}, whose pixels are not known here: create_image did "
+            "not make it; use precision='hardware'"
+        )
+    require_computable(image.desc, record.sampler, precision)
+    memory = record.memory if record.usm else None
+    return _Source(image.desc, record.sampler, record.fill, memory, record.source, image.keep)
+
+
+# ---------------------------------------------------------------------- the call
+
+
+def _array_in(queue: Queue, block: Block, start: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> UsmArray:
+    """An array in a part of a block, which it keeps."""
+    size = math.prod(shape) * dtype.itemsize
+    memory = Allocation(
+        queue.context, queue.device, UsmKind.device, block.address + start, size, owned=False, lender=block
+    )
+    return UsmArray(memory, shape, dtype)
+
+
+def _room(nbytes: int) -> int:
+    return -(-nbytes // ALIGNMENT) * ALIGNMENT
+
+
+def computed_samples(
+    queue: Queue,
+    form: Form,
+    image: Image,
+    inputs: dict[str, ArrayLike | None],
+    values: ArrayLike,
+    fields: dict[str, Any],
+    depends_on: Event | Iterable[Event],
+) -> Event | None:
+    """Submit a sample whose arrays are all on the host (wait, return None) or all in USM (return its event).
+
+    Parameters
+    ----------
+    image : Image
+        With its record.
+    inputs, values, fields
+        As of ``enqueue``.
+
+    Raises
+    ------
+    FeatureNotSupportedError
+        No kernel computes this sample.
+    """
+    source = _source_of(form, image, fields["precision"])
+    arrays: dict[str, Any] = {name: array for name, array in inputs.items() if array is not None}
+    arrays["values"] = values
+    if isinstance(values, UsmArray):
+        block = take(queue, max(source.nbytes, 1))
+        return _launch(queue, form, source, block, arrays, fields, depends_on)
+    size, starts = _room(source.nbytes), {}
+    for name, array in arrays.items():
+        starts[name] = size
+        size += _room(array.nbytes)
+    block = take(queue, size)
+    there = {name: _array_in(queue, block, starts[name], array.shape, array.dtype) for name, array in arrays.items()}
+    copied = [
+        queue.memcpy(there[name], array, depends_on=depends_on) for name, array in arrays.items() if name != "values"
+    ]
+    event = _launch(queue, form, source, block, there, fields, copied)
+    event = queue.memcpy(values, there["values"], depends_on=event)
+    event.wait()
+    report_error(event)
+    give_back(queue, block)
+    return None
+
+
+def _launch(
+    queue: Queue,
+    form: Form,
+    source: _Source,
+    block: Block,
+    arrays: dict[str, UsmArray],
+    fields: dict[str, Any],
+    depends_on: Any,
+) -> Event:
+    """Copy the texels to the beginning of a block, and launch the kernel."""
+    desc, precision = source.desc, fields["precision"]
+    texels = source.memory
+    if texels is None:
+        texels = _array_in(queue, block, 0, (source.nbytes,), np.dtype(np.uint8))
+        depends_on = _copy_texels(queue, source, block, depends_on)
+    name = _KERNELS[precision]
+    mode = _mode_word(desc, source.sampler, form.operation == "sample_lod")
+    word = ELEMENTS[fields["value_dtype"]] | fields["value_channels"] << 8
+    word |= desc.channel.index << 16 | desc.num_channels << 24
+    kernel = specialised_kernel(queue, name, word, mode)
+    arguments = {
+        "texels": texels.pointer,
+        "coords": arrays["coords"],
+        "layers": arrays.get("layers"),
+        "layer": fields.get("layer", 0),
+        "level": arrays.get("levels"),
+        "lod": fields.get("level", 0.0),
+        "values": arrays["values"],
+        "count": fields["count"],
+        "format": word,
+        "mode": mode,
+        **source.arguments(precision),
+    }
+    return queue.parallel_for(_range_of(fields["count"]), kernel, *arguments_of(name, arguments), depends_on=depends_on)
+
+
+def _copy_texels(queue: Queue, source: _Source, block: Block, depends_on: Any) -> Event:
+    copies = source.copies(queue, block.address)
+    backend, native = queue._backend, queue._native
+
+    def submit(waits: Sequence[NativeEvent]) -> NativeEvent:
+        events: list[NativeEvent] = []
+        try:
+            for region in copies[:-1]:
+                events.append(backend.copy_image(native, region, events[-1:] or waits))
+            return backend.copy_image(native, copies[-1], events[-1:] or waits)
+        finally:
+            for event in events:
+                backend.release_event(event)
+
+    return queue._enqueue(submit, depends_on, (block, *source.keep))
+
+
+@lru_cache(64)
+def _range_of(count: int) -> NdRange:
+    groups = min(-(-count // (_GROUP * _ITEMS)), _MOST_GROUPS)
+    return NdRange(groups * _GROUP, _GROUP)
