@@ -1,4 +1,6 @@
-"""Resampling by the processor, for devices without the double precision in which positions are computed."""
+"""Resampling by the processor: the recorded arithmetic of texture units, and pictures for devices without the double
+precision in which positions are computed.
+"""
 
 from __future__ import annotations
 
@@ -46,8 +48,8 @@ def resample_on_host(
     record = queue.context._handles[image.key]
     if image.usm:
         raise FeatureNotSupportedError(
-            f"resample: {queue.device.name} has no double precision, and an image over USM is not copied to the host: "
-            "copy it to image memory",
+            f"resample: the host computes this picture (precision={picture.precision}), and an image over USM is not "
+            "copied to it: copy it to image memory",
             backend=queue.backend,
         )
     memory_record = record.memory

@@ -12,7 +12,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from ..model.aspects import Aspect
 from ..model.enums import ImageType, Precision, UsmKind
-from ..model.errors import FeatureNotSupportedError, InvalidError
+from ..model.errors import InvalidError
 from ..sycl.device.handle_owner import HeldSampledHandle
 from ..sycl.usm import UsmArray
 from ..sycl.usm.allocation import Allocation
@@ -76,8 +76,7 @@ def resample(
     InvalidError
         The handle is no such image of the queue's context.
     FeatureNotSupportedError
-        No kernel computes ``Precision.reproducible``; or the device has no double precision, so that the host computes
-        the picture, and the image lies over USM.
+        ``Precision.reproducible``, or no double precision: the host computes the picture, and the image lies over USM.
     """
     desc = handle._descriptor
     if desc is None or desc.type not in _TYPES:
@@ -98,12 +97,7 @@ def resample(
     call = _Call(queue, image, picture)
     if queue._backend.resampling is not None:
         return call.by_back_end(out, coords, depends_on)
-    if picture.precision is Precision.reproducible:
-        raise FeatureNotSupportedError(
-            "resample: precision=reproducible is for the reference device here: sample at an array of coordinates",
-            backend=queue.backend,
-        )
-    if not queue.device.has(Aspect.fp64):
+    if picture.precision is Precision.reproducible or not queue.device.has(Aspect.fp64):
         return resample_on_host(queue, image, picture, out, coords, depends_on, resample)
     return call.by_kernel(out, coords, depends_on)
 

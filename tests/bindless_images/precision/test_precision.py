@@ -17,6 +17,8 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
+from bindless.bindless_images.warp_call import sample_picture
+from bindless.model.image_call import PictureMap
 
 Array = npt.NDArray[Any]
 
@@ -244,3 +246,25 @@ bl.create_image(memory, desc, queue, sampler=bl.BindlessImageSampler())
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True, timeout=120
     )
     assert done.stdout.split() == [str(bl.Errc.invalid)]
+
+
+@pytest.mark.parametrize("precision", ["reproducible", "exact"])
+def test_pictures_have_the_precision_of_their_image(queue: bl.Queue, reference: bl.Queue, precision: str) -> None:
+    """The same picture as from an array of its coordinates."""
+    pixels = np.random.default_rng(8).integers(0, 256, (24, 31, 4), np.uint8)
+    desc = bl.ImageDescriptor.from_array(pixels, channel_type="unorm_int8")
+    sampler = bl.BindlessImageSampler("clamp_to_border", filtering="linear")
+    made = _Made(pixels, desc, sampler, precision=precision)
+    matrix = (0.75, 0.21, -1.5, -0.2, 0.8, 2.25, 0.001, 0.002, 1.0)
+    x, y = np.meshgrid(np.arange(40) + 0.5, np.arange(27) + 0.5)
+    u, v, w = (a * x + (b * y + c) for a, b, c in np.reshape(matrix, (3, 3)))
+    coords = np.stack([u / w, v / w], -1).reshape(-1, 2).astype(np.float32)
+    for where in (queue, reference):
+        handle = made.on(where)
+        out = np.empty((27, 40, 4), np.float32)
+        sample_picture(where, handle, PictureMap(matrix, 40, 27), out)
+        wanted = bl.sample_image(where, handle, coords).reshape(27, 40, 4)
+        if precision == "reproducible":
+            assert out.tobytes() == wanted.tobytes()
+        else:
+            assert np.abs(out - wanted).max() < 1e-6
