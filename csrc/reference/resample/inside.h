@@ -118,6 +118,8 @@ static const REAL *NAME(sum_columns)(const struct blr_resample *resample, uint32
         const unsigned char *first[4] = {NULL};
         for (uint32_t ky = 0; ky < rows; ky++)
             first[ky] = resample->texels + kz * resample->step[2] + ky * resample->step[1];
+        if (kz == planes - 1)
+            prefetch_texels((uintptr_t)first[rows - 1] + (uintptr_t)resample->ahead, run->offset, count);
         copy_rows(first, run->offset, count, rows, bytes, run->copied);
         for (uint32_t ky = 0; ky < rows; ky++)
             texels[ky] = NAME(decoded)(resample, run->copied[ky], all, run->texel[ky]);

@@ -68,6 +68,16 @@ static void limit(struct blr_resample *resample, int axis)
     }
 }
 
+/* Bytes from the texels of an element to about those of the element in the next slice, or row of a plane. */
+static int64_t bytes_ahead(const struct blr_resample *resample)
+{
+    const uint32_t last = resample->dimensions - 1;
+    double bytes = 0.0;
+    for (uint32_t d = 0; d <= last; d++)
+        bytes += rint(resample->picture.matrix[4 * d + last]) * (double)resample->step[d];
+    return last > 0 && fabs(bytes) < 0x1p40 ? (int64_t)bytes : 0;
+}
+
 static void derive(struct blr_resample *resample)
 {
     static const double last_row[4] = {0, 0, 0, 1};
@@ -85,6 +95,7 @@ static void derive(struct blr_resample *resample)
     memcpy(resample->step, step, sizeof step);
     for (int i = 0; i < 3; i++)
         limit(resample, i);
+    resample->ahead = resample->straight ? bytes_ahead(resample) : 0;
     resample->has_short_steps = step[1] <= INT32_MAX && step[2] <= INT32_MAX;
     resample->texels = (const unsigned char *)level->data + resample->picture.layer * level->slice_pitch;
 }

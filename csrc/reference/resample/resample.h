@@ -41,6 +41,7 @@ struct blr_resample {
     enum blr_texel_kind kind;
     int64_t extent[3];                    /* of the image, in texels; 1 for axes that it lacks */
     int64_t step[3];                      /* bytes from texel to texel along each axis */
+    int64_t ahead;                        /* bytes to the texels of the next slice or row, about, or 0 */
     bool has_short_steps;                 /* steps of less than 2^31 bytes */
     const unsigned char *texels;          /* the first texel of the layer */
     /* Positions of exact filters, from the centre of the first texel. */

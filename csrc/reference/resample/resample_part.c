@@ -176,6 +176,17 @@ static const gather_t_float gathers_float[] = {gather_s8,  gather_u8,     gather
                                                gather_f32, gather_snorm8, gather_snorm16, gather_packed};
 static const gather_t_double gathers_double[] = {[BLR_TEXEL_S32] = gather_s32, [BLR_TEXEL_U32] = gather_u32};
 
+/* Prefetches the last rows of filters, whose texels were not read before. Any address may be prefetched. */
+static void prefetch_texels(uintptr_t first, const int64_t *offset, uint32_t count)
+{
+#if defined(__GNUC__) || defined(__clang__)
+    for (uint32_t i = 0; i < count; i += 2)
+        __builtin_prefetch((const void *)(first + (uintptr_t)offset[i]));
+#else
+    (void)first, (void)offset, (void)count;
+#endif
+}
+
 /* Copies one to four rows of a filter, of bytes each, for count items at offsets from the rows' first texels. */
 INLINE void copy_rows_of(const unsigned char *const first[4], const int64_t *restrict offset, uint32_t count,
                          const uint32_t rows, const uint32_t bytes, unsigned char copied[4][LANES * 4])
