@@ -93,6 +93,11 @@ INLINE void NAME(filter_run)(const struct blr_resample *resample, double at[3][B
 {
     if (taps == 2 && resample->texture->desc.num_channels == 1)
         NAME(filter_linear)(resample, at, item, count, values->channel[0]);
+#if FILTER_CUBES
+    else if (taps == 4 && resample->kind == BLR_TEXEL_F32 && resample->texture->desc.num_channels == 1 &&
+             resample->dimensions == 3)
+        filter_cubes(resample, at, item, count, values->channel[0]);
+#endif
     else
         NAME(filter_inside)(resample, at, item, count, taps, values);
 }

@@ -293,11 +293,14 @@ static void put_codes(const int32_t *restrict codes, uint32_t count, uint32_t si
 #define NAME(name) name##_float
 #define VALUES struct blr_resample_floats
 #define ROUNDER 0x1.8p23f
+#define FILTER_CUBES 1
 #include "resample/store.h"
 #include "resample/filter.h"
 #include "resample/inside.h"
+#include "resample/cubic.h"
 #include "resample/linear.h"
 #include "resample/parts.h"
+#undef FILTER_CUBES
 #undef REAL
 #undef NAME
 #undef VALUES
@@ -306,6 +309,7 @@ static void put_codes(const int32_t *restrict codes, uint32_t count, uint32_t si
 #define NAME(name) name##_double
 #define VALUES struct blr_resample_doubles
 #define ROUNDER 0x1.8p52
+#define FILTER_CUBES 0
 #include "resample/store.h"
 #include "resample/filter.h"
 #include "resample/inside.h"
