@@ -149,6 +149,8 @@ static bool run_tiles(void *argument, uint64_t begin, uint64_t end)
 void blr_resample_run(struct blr_resample *resample)
 {
     const uint64_t *size = resample->picture.size;
+    if (size[0] == 0 || size[1] == 0 || size[2] == 0)
+        return;
     derive(resample);
     struct tiling tiling = {.resample = resample, .set = best_set(resample->texture)};
     tiling.edge[2] = least(size[2], TILE_SLICES);
