@@ -25,7 +25,7 @@ GREY = np.zeros((4, 5), np.float32)
         (np.zeros((2, 3, 4, 5, 4), np.float32), {}, r"shape \(2, 3, 4, 5, 4\)"),
         (np.zeros((2, 3, 4, 5), np.float32), {"dimensions": 3}, None),
         (GREY, {"layers": True, "cubemap": True}, None),
-        (GREY, {"filtering": "cubic"}, "filtering='cubic'.*'nearest', 'linear'"),
+        (GREY, {"filtering": "area"}, "filtering='area'.*'nearest', 'linear'"),
         (GREY, {"addressing": "wrap"}, "addressing='wrap'.*'repeat'"),
         (GREY, {"addressing": ("repeat", "repeat")}, None),
         (GREY, {"coordinate": "pixels"}, "coordinate='pixels'"),

@@ -64,7 +64,8 @@ class CubemapLevels(Image):
                 part.close()
             raise
         self._queue, self._mipmaps = queue, True
-        self._described, self._sampler = first._described, first._sampler
+        self._described, self._sampler, self._filter = first._described, first._sampler, first._filter
+        self._coefficients, self._is_computed, self._has_fast_warp = None, False, False
         self._library, self._leads_on_device, self._views = first._library, first._leads_on_device, {}
         self._store = GroupStore(
             parts,

@@ -30,7 +30,7 @@ from ..bindless_images.device_limits import most_anisotropy
 from ..bindless_images.result_arrays import empty_result
 from ..core.ownership import is_finished
 from ..model.aspects import Aspect
-from ..model.enums import AddressingMode, CoordinateNormalizationMode, CubemapFilteringMode, ImageType
+from ..model.enums import AddressingMode, CoordinateNormalizationMode, CubemapFilteringMode, ImageType, Precision
 from ..model.errors import InvalidError
 from ..model.image_descriptor import ImageDescriptor
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
@@ -100,10 +100,21 @@ class ImageStore:
         What is allocated for it, see ``Plan``.
     queue : Queue
         Does all work; every method that gives values on the host waits.
+    precision : Precision, default Precision.hardware
+        Of its sampled handles.
     """
 
-    def __init__(self, memory: ImageMem, described: ImageDescriptor, descriptor: ImageDescriptor, queue: Queue) -> None:
+    def __init__(
+        self,
+        memory: ImageMem,
+        described: ImageDescriptor,
+        descriptor: ImageDescriptor,
+        queue: Queue,
+        precision: Precision = Precision.hardware,
+    ) -> None:
         self._queue = queue
+        # Of ``create_image``.
+        self._options: dict[str, Any] = {} if precision is Precision.hardware else {"precision": precision}
         self._channels = described.num_channels
         self._layers = described.array_size
         self._lock = threading.RLock()
@@ -116,10 +127,15 @@ class ImageStore:
 
     @classmethod
     def filled(
-        cls, pixels: AnyArray, described: ImageDescriptor, descriptor: ImageDescriptor, queue: Queue
+        cls,
+        pixels: AnyArray,
+        described: ImageDescriptor,
+        descriptor: ImageDescriptor,
+        queue: Queue,
+        precision: Precision = Precision.hardware,
     ) -> ImageStore:
         """New memory with the pixels of an array, which has the shape of ``described``."""
-        store = cls(ImageMem(descriptor, queue), described, descriptor, queue)
+        store = cls(ImageMem(descriptor, queue), described, descriptor, queue, precision)
         try:
             store.fill(pixels, again=False)
         except BaseException:
@@ -223,7 +239,7 @@ class ImageStore:
             max_anisotropy=min(sampler.max_anisotropy, most_anisotropy(self._queue.device)),  # ``Image`` has warned
             cubemap_filtering=CubemapFilteringMode.seamless if seamless else CubemapFilteringMode.disjointed,
         )
-        handle = create_image(memory, desc, self._queue, sampler=hardware)
+        handle = create_image(memory, desc, self._queue, sampler=hardware, **self._options)
         assert isinstance(handle, SampledImageHandle)
         if cubemap or not normalized or sampler.is_normalized:
             return Reader(handle)

@@ -18,6 +18,8 @@ from ..model.enums import (
     FilteringMode,
     ImageChannelType,
     ImageType,
+    Interpolation,
+    Precision,
 )
 from ..model.errors import InvalidError, SamplerWarning
 from ..model.image_descriptor import ImageDescriptor, integer
@@ -31,17 +33,19 @@ from ..sycl.usm import UsmArray
 from .area_filter import to_storage
 from .arguments import sizes_of
 from .array_library import ArrayLike, Library, hand_over, library_of, seen
+from .coefficients import Coefficients
 from .coordinates import cube_directions, panorama_coordinates
 from .copying import copied, deep_copied, pickled
 from .default_queue import queue_of_array
 from .device_image import ImageStore
 from .files import open_file, save_file
-from .pictures import View, resize, warp
 from .plan import Plan, plan_of_memory, planned, taken_dtype
+from .remapping import remap
 from .representation import as_html, as_png, as_text
-from .resizing import enlarge, means
+from .resizing import enlarge, means, resize
 from .row_blocks import require_room
 from .sampling import fetch, sample
+from .warping import View, warp
 
 __all__ = ["Image"]
 
@@ -85,8 +89,24 @@ class Image(HandleOwner):
     addressing : AddressingMode | str | Sequence[AddressingMode | str], default AddressingMode.clamp_to_edge
         What lies outside: ``clamp_to_edge``, ``repeat``, ``mirrored_repeat``, ``clamp_to_border`` (transparent zero);
         one mode, or three for (x, y, z).
-    filtering : FilteringMode | str, default FilteringMode.linear
-        ``linear`` or ``nearest``; between the levels of a mipmap too.
+    filtering : FilteringMode | Interpolation | str, default FilteringMode.linear
+        ``linear`` or ``nearest``; between the levels of a mipmap too. ``cubic`` is the interpolating cubic B-spline,
+        scipy's order 3, whose coefficients the device computes first, and keeps next to the pixels. ``catmull_rom`` and
+        ``bicubic`` are cubic convolutions with a = -0.5 and -0.75. Cubic filters are those of ``sample``, ``warp`` and
+        ``remap``; results of integers are clamped, because they overshoot.
+    precision : Precision | str, default Precision.hardware
+        Arithmetic of ``sample``, ``warp`` and ``remap``. ``hardware`` is the texture unit: positions are rounded to
+        1/256 of a pixel, so that linear values are wrong by up to 1/512 of the difference between neighbours along
+        each axis. ``exact`` computes weights in float32, on GPUs by kernels that fetch: values are those of float64 to
+        1e-6 of the range of the pixels. ``reproducible`` computes the recorded arithmetic of a texture unit: the
+        accuracy of ``hardware``, and the same bits on every device. What texture units lack is exact in any case:
+        ``catmull_rom``, ``bicubic``, and a ``fill`` other than 0.
+    fill : float, default 0.0
+        The value outside with ``clamp_to_border``, in the numbers of the array, for all channels.
+    nan : str, default "propagate"
+        Of float images: ``propagate``, NaN pixels spoil the values around them, or ``ignore``, which needs
+        ``precision="exact"`` and no cubic filter: the weights of the other pixels are divided by their sum, and there
+        is NaN where there are no others.
     coordinate : CoordinateNormalizationMode | str, default CoordinateNormalizationMode.unnormalized
         ``unnormalized``, pixels, or ``normalized``, 0..1 over each dimension.
     max_anisotropy : float, default 0.0
@@ -130,7 +150,10 @@ class Image(HandleOwner):
         layers: bool = False,
         cubemap: bool = False,
         addressing: AddressingMode | str | Sequence[AddressingMode | str] = AddressingMode.clamp_to_edge,
-        filtering: FilteringMode | str = FilteringMode.linear,
+        filtering: FilteringMode | Interpolation | str = FilteringMode.linear,
+        precision: Precision | str = Precision.hardware,
+        fill: float = 0.0,
+        nan: str = "propagate",
         coordinate: CoordinateNormalizationMode | str = CoordinateNormalizationMode.unnormalized,
         max_anisotropy: float = 0.0,
         queue: Queue | None = None,
@@ -143,13 +166,17 @@ class Image(HandleOwner):
         pixels = seen("array", array, queue)
         plan = planned(
             queue.device, pixels.shape, taken_dtype(pixels.dtype), dimensions, channel_type, mipmaps, layers, cubemap,
-            addressing, filtering, coordinate, max_anisotropy,
+            addressing, filtering, coordinate, max_anisotropy, precision, fill, nan,
         )  # fmt: skip
         self._take(plan, queue, bool(mipmaps))
         if type(array) is not np.ndarray:
             self._library, self._leads_on_device = library_of(array), isinstance(pixels, UsmArray)
         store = ImageStore.filled(
-            pixels if self._has_channel_axis else pixels[..., None], self._described, plan.stored, queue
+            pixels if self._has_channel_axis else pixels[..., None],
+            self._described,
+            plan.stored,
+            queue,
+            self._handle_precision,
         )
         self._store = store
         if self._leads_on_device:
@@ -163,6 +190,13 @@ class Image(HandleOwner):
         self._described, self._has_channel_axis, self._sampler = plan.described, plan.has_channel_axis, plan.sampler
         self._library, self._leads_on_device = None, False
         self._views: dict[tuple[int, int], View] = {}
+        wanted, cubemap = plan.filter, plan.described.type is ImageType.cubemap
+        self._filter = wanted
+        self._coefficients = Coefficients() if wanted.interpolation is Interpolation.cubic else None
+        self._is_computed = wanted.is_computed and not (mipmaps or cubemap)
+        self._has_fast_warp = plan.described.dimensions == 2 and not (self._is_computed or cubemap)
+        # Of samples by handles; pictures that are computed need none.
+        self._handle_precision = Precision.hardware if self._is_computed else wanted.precision
         ratio = self._sampler.max_anisotropy
         if ratio > 1 and ratio > (most := most_anisotropy(queue.device)):
             told = f"max_anisotropy={ratio:g} samples as {most}, the most that {queue.device.name} does"
@@ -176,7 +210,10 @@ class Image(HandleOwner):
         queue: Queue | None = None,
         *,
         addressing: AddressingMode | str | Sequence[AddressingMode | str] = AddressingMode.clamp_to_edge,
-        filtering: FilteringMode | str = FilteringMode.linear,
+        filtering: FilteringMode | Interpolation | str = FilteringMode.linear,
+        precision: Precision | str = Precision.hardware,
+        fill: float = 0.0,
+        nan: str = "propagate",
         coordinate: CoordinateNormalizationMode | str = CoordinateNormalizationMode.unnormalized,
         max_anisotropy: float = 0.0,
         owned: bool = False,
@@ -191,8 +228,9 @@ class Image(HandleOwner):
             Its descriptor, as it was allocated.
         queue : Queue, optional
             A queue of the memory's context and device; default: one in order.
-        addressing, filtering, coordinate, max_anisotropy : Any
-            As of ``Image``.
+        addressing, filtering, precision, fill, nan, coordinate, max_anisotropy : Any
+            As of ``Image``. Others may write the memory: the coefficients of ``filtering="cubic"`` are made for each
+            call.
         owned : bool, default False
             Whether the image takes the memory over: then ``close()`` closes ``memory``.
 
@@ -226,10 +264,11 @@ class Image(HandleOwner):
         elif not isinstance(queue, Queue) or queue.context is not memory.get_context():
             raise InvalidError(f"queue={shown(queue)} is no Queue of the memory's context, {memory.get_context()!r}")
         image = cls.__new__(cls)
-        image._take(
-            plan_of_memory(stored, addressing, filtering, coordinate, max_anisotropy), queue, stored.num_levels > 1
-        )
-        image._store = ImageStore(memory if owned else ImageMem(memory), image._described, stored, queue)
+        plan = plan_of_memory(stored, addressing, filtering, coordinate, max_anisotropy, precision, fill, nan)
+        image._take(plan, queue, stored.num_levels > 1)
+        image._lend()
+        whole = memory if owned else ImageMem(memory)
+        image._store = ImageStore(whole, image._described, stored, queue, image._handle_precision)
         return image
 
     @classmethod
@@ -293,8 +332,23 @@ class Image(HandleOwner):
 
     @property
     def sampler(self) -> BindlessImageSampler:
-        """The requested sampler; that of the hardware may differ in ``coordinate``."""
+        """The requested sampler; that of the hardware may differ in ``coordinate``. Linear for cubic filters."""
         return self._sampler
+
+    @property
+    def filtering(self) -> Interpolation:
+        """Interpolation of ``sample``, ``warp`` and ``remap``."""
+        return self._filter.interpolation
+
+    @property
+    def precision(self) -> Precision:
+        """Arithmetic of ``sample``, ``warp`` and ``remap``."""
+        return self._filter.precision
+
+    @property
+    def fill(self) -> float:
+        """Value outside with ``clamp_to_border``, in the numbers of the array."""
+        return self._filter.fill
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -363,6 +417,7 @@ class Image(HandleOwner):
 
     resize = resize
     warp = warp
+    remap = remap
 
     _means = means
     _enlarge = enlarge
@@ -405,6 +460,8 @@ class Image(HandleOwner):
                 "as the image has: make another Image of it"
             )
         event = self._store.fill(pixels if self._has_channel_axis else pixels[..., None], again=True)
+        if self._coefficients is not None:
+            self._coefficients.renew()
         hand_over(array, pixels)
         return event
 
@@ -442,6 +499,7 @@ class Image(HandleOwner):
             The image was closed, or has no such level.
         """
         self._level(level)
+        self._lend()
         return self._store.unsampled_handle(level)
 
     @property
@@ -453,16 +511,26 @@ class Image(HandleOwner):
         InvalidError
             The image was closed.
         """
+        self._lend()
         return self._store.memory()
 
     def _image_handle(self, sampled: bool) -> HeldHandle:
+        if not sampled:
+            self._lend()
         return self._store.held(self.handle if sampled else self._store.unsampled_handle(0))
+
+    def _lend(self) -> None:
+        """Others may write the pixels from now on."""
+        if self._coefficients is not None:
+            self._coefficients.shared = True
 
     # ------------------------------------------------------------------ lifetime
 
     def close(self) -> None:
         """Frees the memory on the device; any further use raises ``InvalidError``. May be called again."""
         self._store.close()
+        if self._coefficients is not None:
+            self._coefficients.close()
 
     def __enter__(self) -> Image:
         return self

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..bindless_images.device_limits import limit
-from ..model.enums import AddressingMode, CoordinateNormalizationMode, FilteringMode
+from ..model.enums import AddressingMode, CoordinateNormalizationMode, FilteringMode, Interpolation, Precision
 from ..model.errors import InvalidError
 from ..submission.event import Event
 from ..sycl.queue.queue import Queue
@@ -27,6 +27,7 @@ from .group_store import GroupStore
 from .image import Image
 from .plan import planned, taken_dtype
 from .results import Result
+from .warping import matrices_of, shape_order, vectors_of_picture
 
 __all__ = ["ImageGroup", "layers_of_part"]
 
@@ -55,7 +56,10 @@ class ImageGroup(Image):
         dimensions: int | None = None,
         queue: Queue | None = None,
         addressing: AddressingMode | str | Sequence[AddressingMode | str] = AddressingMode.clamp_to_edge,
-        filtering: FilteringMode | str = FilteringMode.linear,
+        filtering: FilteringMode | Interpolation | str = FilteringMode.linear,
+        precision: Precision | str = Precision.hardware,
+        fill: float = 0.0,
+        nan: str = "propagate",
         coordinate: CoordinateNormalizationMode | str = CoordinateNormalizationMode.unnormalized,
         max_anisotropy: float = 0.0,
         **options: Any,
@@ -64,7 +68,7 @@ class ImageGroup(Image):
         pixels = seen("array", array, queue)
         plan = planned(
             queue.device, pixels.shape, taken_dtype(pixels.dtype), dimensions, options.pop("channel_type", None),
-            False, layers, options.pop("cubemap", False), addressing, filtering, coordinate, 0.0,
+            False, layers, options.pop("cubemap", False), addressing, filtering, coordinate, 0.0, precision, fill, nan,
         )  # fmt: skip
         self._take(plan, queue, mipmaps)
         self._library, self._leads_on_device = library_of(array), isinstance(pixels, UsmArray)
@@ -80,6 +84,9 @@ class ImageGroup(Image):
                         layers=not mipmaps,
                         addressing=addressing,
                         filtering=filtering,
+                        precision=precision,
+                        fill=fill,
+                        nan=nan,
                         coordinate=coordinate,
                         max_anisotropy=max_anisotropy,
                         queue=queue,
@@ -240,12 +247,45 @@ class ImageGroup(Image):
         sizes = sizes_of(size, len(self.size), "size", "(width, height, depth)")
         return self._pictures(sizes, out, lambda part, target: part.resize(size, out=target))
 
-    def warp(self, matrix: npt.ArrayLike, shape: Sequence[int], *, out: Any = None) -> Any:
-        """Every layer seen through an affine or projective map; see ``Image.warp``."""
-        if len(self.size) != 2:
-            raise InvalidError(f"warp needs a two-dimensional image; this one has {len(self.size)} dimensions")
-        sizes = sizes_of(shape, 2, "shape", "(height, width)")[::-1]
-        return self._pictures(sizes, out, lambda part, target: part.warp(matrix, shape, out=target))
+    def warp(
+        self,
+        matrix: npt.ArrayLike,
+        shape: int | Sequence[int],
+        *,
+        displacement: ArrayLike | None = None,
+        out: Any = None,
+    ) -> Any:
+        """Every layer seen through an affine or projective map, and a displacement field; see ``Image.warp``."""
+        dims = len(self.size)
+        sizes = sizes_of(shape, dims, "shape", shape_order(dims))[::-1]
+        full = matrices_of(self, matrix)
+        vectors = None
+        if displacement is not None:
+            vectors = vectors_of_picture("displacement", seen("displacement", displacement, self._queue), sizes)
+        layers = iter(self._ranges())
+
+        def draw(part: Image, target: Any) -> None:
+            own = next(layers)
+            matrices = full if len(full) == 1 else full[own]
+            given = matrices[0] if len(matrices) == 1 else np.stack(matrices)
+            part.warp(given, sizes[::-1], displacement=vectors, out=target)
+
+        picture = self._pictures(sizes, out, draw)
+        if vectors is not None:
+            hand_over(displacement, vectors)
+        return picture
+
+    def remap(self, coords: ArrayLike, *, relative: bool = False, out: Any = None) -> Any:
+        """Every layer at any coordinates, in the image's dtype; see ``Image.remap``."""
+        vectors = seen("coords", coords, self._queue)
+        leading = tuple(coordinate_axes(self, vectors).shape[:-1])
+        channels = (self.num_channels,) if self._has_channel_axis else ()
+        result = Result(self._queue, out, (self.num_layers, *leading, *channels), self.dtype, (vectors,))
+        place = place_of(result, on_device=isinstance(vectors, UsmArray))
+        for part, target in self._places(place):
+            part.remap(vectors, relative=relative, out=target)
+        hand_over(coords, vectors)
+        return given_from_parts(result, place, self._queue, library_of(coords))
 
     def _pictures(self, sizes: tuple[int, ...], out: Any, draw: Any) -> Any:
         channels = (self.num_channels,) if self._has_channel_axis else ()

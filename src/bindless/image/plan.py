@@ -9,13 +9,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..model.enums import AddressingMode, CoordinateNormalizationMode, FilteringMode, ImageChannelType, ImageType
+from ..model.enums import (
+    AddressingMode,
+    CoordinateNormalizationMode,
+    FilteringMode,
+    ImageChannelType,
+    ImageType,
+    Interpolation,
+    Precision,
+)
 from ..model.errors import InvalidError
 from ..model.image_descriptor import ImageDescriptor
 from ..model.sampler import BindlessImageSampler
 from ..sycl.device.device import Device
+from .filters import Filter, filter_of, require_filter, sampler_filtering
 
-__all__ = ["Plan", "plan_of_memory", "planned", "taken_dtype"]
+__all__ = ["Plan", "device_descriptor", "plan_of_memory", "planned", "taken_dtype"]
 
 _KINDS_KEPT = 256
 
@@ -35,6 +44,8 @@ class Plan(NamedTuple):
         Whether the array has them as its last axis.
     sampler : BindlessImageSampler
         The sampler asked for.
+    filter : Filter
+        The filter asked for.
     """
 
     described: ImageDescriptor
@@ -42,6 +53,7 @@ class Plan(NamedTuple):
     shape: tuple[int, ...]
     has_channel_axis: bool
     sampler: BindlessImageSampler
+    filter: Filter
 
 
 def planned(*arguments: Any) -> Plan:
@@ -62,9 +74,12 @@ def _planned(
     layers: bool,
     cubemap: bool,
     addressing: AddressingMode | str | Sequence[AddressingMode | str],
-    filtering: FilteringMode | str,
+    filtering: FilteringMode | Interpolation | str,
     coordinate: CoordinateNormalizationMode | str,
     max_anisotropy: float,
+    precision: Precision | str = Precision.hardware,
+    fill: float = 0.0,
+    nan: str = "propagate",
 ) -> Plan:
     """The plan of an array of this shape and dtype on a device, with the options of ``Image``.
 
@@ -78,16 +93,17 @@ def _planned(
             f"layers={layers}, cubemap={cubemap}: an image is one of the two; make one Image for each cubemap"
         )
     kind = ImageType.array if layers else ImageType.cubemap if cubemap else ImageType.standard
-    sampler = BindlessImageSampler(
-        addressing, coordinate, filtering, mipmap_filtering=filtering, max_anisotropy=max_anisotropy
-    )
+    wanted = filter_of(filtering, precision, fill, nan)
+    mode = sampler_filtering(wanted.interpolation)
+    sampler = BindlessImageSampler(addressing, coordinate, mode, mipmap_filtering=mode, max_anisotropy=max_anisotropy)
     if 0 in shape:
         raise InvalidError(f"an array of shape {shape} has no pixels")
     array = np.broadcast_to(np.empty((), dtype), shape)
     described = ImageDescriptor.from_array(array, dimensions=dimensions, channel_type=channel_type, type=kind)
     _require_filter(described, sampler, mipmaps)
-    stored = _device_descriptor(described, mipmaps, device)
-    return Plan(described, stored, described.shape, len(shape) == len(described.shape), sampler)
+    require_filter(wanted, described, sampler, mipmaps)
+    stored = device_descriptor(described, mipmaps, device)
+    return Plan(described, stored, described.shape, len(shape) == len(described.shape), sampler, wanted)
 
 
 _remembered = lru_cache(_KINDS_KEPT)(_planned)
@@ -96,9 +112,12 @@ _remembered = lru_cache(_KINDS_KEPT)(_planned)
 def plan_of_memory(
     stored: ImageDescriptor,
     addressing: AddressingMode | str | Sequence[AddressingMode | str],
-    filtering: FilteringMode | str,
+    filtering: FilteringMode | Interpolation | str,
     coordinate: CoordinateNormalizationMode | str,
     max_anisotropy: float,
+    precision: Precision | str = Precision.hardware,
+    fill: float = 0.0,
+    nan: str = "propagate",
 ) -> Plan:
     """The plan of an image of memory with a descriptor, all of which the user sees.
 
@@ -109,11 +128,12 @@ def plan_of_memory(
     """
     mipmaps = stored.type is ImageType.mipmap
     described = replace(stored, type=ImageType.standard, num_levels=1) if mipmaps else stored
-    sampler = BindlessImageSampler(
-        addressing, coordinate, filtering, mipmap_filtering=filtering, max_anisotropy=max_anisotropy
-    )
+    wanted = filter_of(filtering, precision, fill, nan)
+    mode = sampler_filtering(wanted.interpolation)
+    sampler = BindlessImageSampler(addressing, coordinate, mode, mipmap_filtering=mode, max_anisotropy=max_anisotropy)
     _require_filter(described, sampler, mipmaps)
-    return Plan(described, stored, described.shape, described.num_channels > 1, sampler)
+    require_filter(wanted, described, sampler, mipmaps)
+    return Plan(described, stored, described.shape, described.num_channels > 1, sampler, wanted)
 
 
 def taken_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -150,7 +170,7 @@ def _device_channels(described: ImageDescriptor, device: Device) -> int:
     return described.num_channels  # for the error that names it
 
 
-def _device_descriptor(described: ImageDescriptor, mipmaps: bool, device: Device) -> ImageDescriptor:
+def device_descriptor(described: ImageDescriptor, mipmaps: bool, device: Device) -> ImageDescriptor:
     """The allocated descriptor: padded channels, a second layer or the levels of a mipmap added."""
     desc = replace(described, num_channels=_device_channels(described, device))
     if mipmaps and desc.max_levels > 1:

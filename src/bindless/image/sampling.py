@@ -16,6 +16,7 @@ from ..model.message_values import shown
 from ..sycl.usm import UsmArray
 from .arguments import coordinate_axes, gradient_of, per_item, points_of
 from .array_library import AnyArray, ArrayLike, hand_over, library_of, seen
+from .computed_sampling import sample_computed
 from .device_sampling import fetch_on_device, sample_on_device, sample_tensor
 from .results import Result
 
@@ -42,12 +43,17 @@ def sample(
     The arrays may be of any library. With coordinates on the image's device the values stay there: their library's
     current stream comes after the work, and nothing waits.
 
+    The image's ``precision`` decides the accuracy between pixels. ``hardware``: positions are rounded to 1/256 of a
+    pixel, so that a linear value is wrong by up to 1/512 of the difference between neighbours along each axis (5 HU in
+    a computed tomography). ``exact``: that of float64 to 1e-6 of the range of the pixels. ``reproducible``: as
+    ``hardware``, the same bits on every device.
+
     Parameters
     ----------
     coords : ArrayLike
         Shape (..., dims) in (x, y, z) order; the centre of pixel (i, j) is (i + 0.5, j + 0.5), or that divided by
         the size with normalized coordinates. A cubemap takes directions (..., 3) of any length. A 1D image takes
-        (N,) too. NaN reads at 0.
+        (N,) too. NaN reads at 0, with exact precision and cubic filters the image's ``fill``.
     level : ArrayLike, optional
         Level of a mipmap, a number or an array that broadcasts to (...): 1 is half the size.
     dx, dy : ArrayLike, optional
@@ -84,7 +90,8 @@ def sample(
         raise InvalidError("level and dx, dy exclude each other: gradients choose the level")
     if (level is not None or dx is not None) and not image._mipmaps:
         raise InvalidError("level, dx and dy need an image made with mipmaps=True")
-    if level is None and dx is None and layers is None and type(coords) is not np.ndarray:
+    computed = image._is_computed
+    if level is None and dx is None and layers is None and type(coords) is not np.ndarray and not computed:
         values = sample_tensor(image, coords, out)
         if values is not NotImplemented:
             return values
@@ -93,6 +100,11 @@ def sample(
     leading = coordinate_axes(image, arrays["coords"]).shape[:-1]
     every = _reads_every_layer(image, arrays, layered=image._described.type is ImageType.array)
     result = _result(image, out, every, leading, arrays)
+    if computed:
+        image._store.memory()  # raises
+        values, events = sample_computed(image, arrays, leading, result, every)
+        _hand_over_others(given, arrays, out)
+        return result.given(values, events, library_of(coords))
     reader = image._store.reader(image._sampler)
     if result.on_device or any(isinstance(array, UsmArray) for array in arrays.values()):
         there, after = sample_on_device(image, reader, arrays, leading, result, every)

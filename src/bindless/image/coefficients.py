@@ -1,0 +1,110 @@
+"""``Coefficients``: the B-spline coefficients of an ``Image`` with ``filtering="cubic"``, on its device.
+
+The image keeps its pixels. The coefficients are a second image of float32, in the numbers of the array, which is made
+when a value is first needed, and again after new pixels. Along axes whose outside is not periodic or mirrored, they
+are those of the image with a margin, in which the filter of the edge dies away.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..model.enums import Boundary, ImageChannelType
+from ..sycl.usm import UsmArray, usm_empty
+from .device_image import ImageStore
+from .filters import boundaries
+from .packing import After, pack
+from .plan import device_descriptor
+from .spline_filter import spline_coefficients
+
+if TYPE_CHECKING:
+    from .image import Image
+
+__all__ = ["MARGIN", "Coefficients"]
+
+MARGIN = 12  # texels: scipy's, and the filter decays to less than 2e-7 in it
+_WITH_MARGIN = (Boundary.edge, Boundary.border)
+_CONTINUATIONS = {  # of lines with their margins
+    Boundary.edge: Boundary.mirrored_repeat,
+    Boundary.border: Boundary.mirror,
+    Boundary.repeat: Boundary.repeat,
+    Boundary.mirrored_repeat: Boundary.mirrored_repeat,
+}
+
+
+class Coefficients:
+    """The coefficients of one image.
+
+    Attributes
+    ----------
+    shared : bool
+        Whether others may write the image's pixels: then the coefficients are made for every use.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._store: ImageStore | None = None
+        self._stale = True
+        self.shared = False
+
+    def renew(self) -> None:
+        """The image has new pixels."""
+        self._stale = True
+
+    def close(self) -> None:
+        """Frees the memory on the device."""
+        with self._lock:
+            store, self._store, self._stale = self._store, None, True
+        if store is not None:
+            store.close()
+
+    def ready_store(self, image: Image) -> tuple[ImageStore, tuple[int, ...]]:
+        """The coefficients of the image's pixels, and their margin for (x, y, z)."""
+        modes = boundaries(image._sampler.addressing)
+        margin = tuple(MARGIN if mode in _WITH_MARGIN else 0 for mode in modes)
+        image._store.memory()  # raises
+        with self._lock:
+            if self._store is None or self._stale or self.shared:
+                self._make(image, modes, margin)
+            assert self._store is not None
+            return self._store, margin
+
+    def _make(self, image: Image, modes: tuple[Boundary, Boundary, Boundary], margin: tuple[int, ...]) -> None:
+        queue, described = image._queue, image._described
+        sizes = tuple(size + 2 * extra for size, extra in zip(image.size, margin))
+        wide = replace(
+            described,
+            width=sizes[0],
+            height=sizes[1] if len(sizes) > 1 else 0,
+            depth=sizes[2] if len(sizes) > 2 else 0,
+            channel_type=ImageChannelType.fp32,
+        )
+        pixels, after = _pixels(image)
+        dims = described.dimensions
+        lines = [_CONTINUATIONS[mode] for mode in modes[:dims]]
+        fill = image._filter.fill if Boundary.border in modes[:dims] else None
+        values, after = spline_coefficients(queue, pixels, dims, lines, margin=margin[:dims], fill=fill, after=after)
+        if not queue._stream.in_order:  # new memory is filled at once
+            for event in after:
+                event.wait()
+        if self._store is None:
+            self._store = ImageStore.filled(values, wide, device_descriptor(wide, False, queue.device), queue)
+        else:
+            self._store.fill(values, again=True)
+        self._stale = False
+
+
+def _pixels(image: Image) -> tuple[UsmArray, After]:
+    """The pixels as float32 on the device, in the numbers of the array, without what is only stored."""
+    queue, stored, described = image._queue, image._store.descriptor, image._described
+    whole = usm_empty(stored.shape, stored.dtype, queue)
+    copied = (image._store.copy_to_device(whole),)
+    layers = whole[: described.array_size] if described.is_layered else whole
+    if stored.dtype == np.float32 and stored.num_channels == described.num_channels:
+        return layers, copied
+    pixels = usm_empty(described.shape, np.dtype(np.float32), queue)
+    return pixels, pack(queue, layers, pixels, copied)

@@ -1,0 +1,90 @@
+"""Samples of an ``Image`` that more than its sampler computes: exact weights, cubic filters, a fill value.
+
+They are pictures whose positions are the coordinates. Samples with a layer for each go through the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.image_descriptor import integer
+from ..sycl.usm import UsmArray
+from .arguments import coordinate_axes, per_item
+from .array_library import AnyArray
+from .packing import After
+from .resampled import draw_resampled, rescale, source_of, vectors_of
+from .results import Result
+
+if TYPE_CHECKING:
+    from .image import Image
+
+__all__ = ["sample_computed"]
+
+Array = npt.NDArray[Any]
+
+
+def sample_computed(
+    image: Image, arrays: Mapping[str, AnyArray], leading: tuple[int, ...], result: Result, every: bool
+) -> tuple[AnyArray, After]:
+    """The values of ``sample``, as ``Result.given`` takes them, and the events that they come with.
+
+    Parameters
+    ----------
+    arrays : Mapping[str, AnyArray]
+        ``coords``, and ``layers`` if they were given.
+    leading : tuple[int, ...]
+        Shape of the coordinates, without their last axis.
+    every : bool
+        Whether each layer is sampled at all coordinates.
+    """
+    on_device = result.on_device or any(isinstance(array, UsmArray) for array in arrays.values())
+    chosen = arrays.get("layers")
+    numbers: Any = 0
+    if chosen is not None:
+        host = chosen.numpy() if isinstance(chosen, UsmArray) else chosen
+        numbers = per_item("layers", host, leading, np.uint32)
+        if np.ndim(numbers):
+            return _scattered(image, arrays["coords"], leading, numbers, result, on_device)
+    values = result.in_usm() if on_device else result.on_host()
+    coords = coordinate_axes(image, arrays["coords"])
+    layers = range(image.num_layers) if every else (integer("layers", numbers),)
+    return values, _read(image, coords, layers, values, ())
+
+
+def _read(image: Image, coords: AnyArray, layers: Any, values: AnyArray, after: After) -> After:
+    """Fills values (layers, ..., channels) where they are."""
+    source, dims = source_of(image), len(image.size)
+    if not values.size:
+        return after
+    shape = tuple(coords.shape)
+    there = isinstance(values, UsmArray)
+    given, after = vectors_of(image._queue, source, "coords", coords, shape, on_device=there, after=after)
+    parts = values.reshape(len(layers), -1, image.num_channels)
+    matrix = np.zeros((dims + 1, dims + 1))
+    matrix[dims, dims] = 1.0
+    pictures = [parts[number] for number in range(len(layers))]
+    events = draw_resampled(image._queue, source, [matrix], (parts.shape[1],), given, layers, pictures, after)
+    return rescale(image._queue, source, values, events)
+
+
+def _scattered(
+    image: Image, coords: AnyArray, leading: tuple[int, ...], layers: Array, result: Result, on_device: bool
+) -> tuple[AnyArray, After]:
+    """A layer for each item: the items of each layer are read together, on the host."""
+    host = coords.numpy() if isinstance(coords, UsmArray) else coords
+    points = np.asarray(coordinate_axes(image, host)).reshape(-1, len(image.size))
+    values = np.empty((len(points), image.num_channels), image._store.descriptor.value_dtype)
+    for layer in np.unique(layers):
+        index = np.flatnonzero(layers == layer)
+        part = np.empty((len(index), image.num_channels), values.dtype)
+        _read(image, points[index], (int(layer),), part, ())
+        values[index] = part
+    shaped = values.reshape(result.shape)
+    if not on_device:
+        return shaped, ()
+    target = result.in_usm()
+    return target, (image._queue.memcpy(target, shaped),) if target.size else ()

@@ -1,0 +1,96 @@
+"""``remap``: a method of ``Image`` that makes a picture at the coordinates of an array."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..model.errors import InvalidError
+from .arguments import coordinate_axes
+from .array_library import ArrayLike, hand_over, library_of, seen
+from .mapped_pictures import mapped_picture
+from .pictures import bytes_of_pixel
+from .results import Result
+from .row_blocks import require_room
+
+if TYPE_CHECKING:
+    from .image import Image
+
+__all__ = ["remap"]
+
+_MOST_AXES = 3
+
+
+def remap(image: Image, coords: ArrayLike, *, relative: bool = False, out: Any = None) -> Any:
+    """A picture at any coordinates, in the image's dtype.
+
+    As ``sample``, but what comes back are pixels: integers are rounded and clamped, normalized values are codes. The
+    device reads the coordinates where they are and stores pixels, and makes no other array.
+
+    Parameters
+    ----------
+    coords : ArrayLike
+        Shape (..., dims) in (x, y[, z]) order, numbers of any library: coordinates as ``sample`` takes them. A 1D image
+        takes (N,) too.
+    relative : bool, default False
+        Whether they are displacements of the picture's pixels: element (j, i) reads the image at (i + 0.5, j + 0.5)
+        plus ``coords[j, i]``, or with normalized coordinates at the first divided by the image's size. The shape is
+        then that of a picture of the image's dimensions: (height, width, 2) for an image of two.
+    out : ArrayLike, optional
+        Array of any library for the picture, of its shape and dtype, contiguous. Where it lies on the device nothing
+        waits.
+
+    Returns
+    -------
+    ArrayLike
+        ``out``, or an array of the library of ``coords``, on the device if they are there: of shape (...[, channels]),
+        with the layers first, in the array's dtype. The accuracy is that of ``sample``.
+
+    Raises
+    ------
+    InvalidError
+        The image is a cubemap, or the shape does not fit it.
+
+    See Also
+    --------
+    Image.warp : Pictures through matrices, and displacements added to them.
+
+    Notes
+    -----
+    An image with mipmaps is read in full size.
+
+    Examples
+    --------
+    >>> pixels = np.arange(6, dtype=np.uint8).reshape(2, 3)
+    >>> with bindless.Image(pixels, queue=bindless.Queue("reference")) as image:
+    ...     image.remap([[0.5, 1.5], [2.5, 0.5]])
+    ...     image.remap(np.full((2, 3, 2), [1.0, 0.0]), relative=True)
+    array([3, 2], dtype=uint8)
+    array([[1, 2, 2],
+           [4, 5, 5]], dtype=uint8)
+    """
+    image._refuse_cubemap("remap")
+    image._store.memory()  # raises
+    vectors = coordinate_axes(image, seen("coords", coords, image._queue))
+    dims = len(image.size)
+    leading = tuple(vectors.shape[:-1])
+    require_room(math.prod(leading), "coords", bytes_of_pixel(image))
+    matrix = np.zeros((dims + 1, dims + 1))
+    matrix[dims, dims] = 1.0
+    sizes = leading[::-1] if 0 < len(leading) <= _MOST_AXES else (math.prod(leading),)
+    if relative:
+        if len(leading) != dims:
+            names = ", ".join(("depth", "height", "width")[3 - dims :])
+            raise InvalidError(
+                f"coords have shape {tuple(vectors.shape)}; displacements of this image's pixels are ({names}, {dims})"
+            )
+        normalized = image._sampler.is_normalized
+        matrix[range(dims), range(dims)] = [1 / size if normalized else 1.0 for size in image.size]
+    layers = (image.num_layers,) if image._described.is_layered else ()
+    channels = (image.num_channels,) if image._has_channel_axis else ()
+    result = Result(image._queue, out, (*layers, *leading, *channels), image.dtype, (vectors,))
+    picture = mapped_picture(image, [matrix], sizes, "coords", vectors, result, library_of(coords), leads=True)
+    hand_over(coords, vectors)
+    return picture
