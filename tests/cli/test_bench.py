@@ -34,6 +34,7 @@ def selector(device: bl.Device) -> str:
     ("part", "operations"),
     [
         ("user", ["sample_image, 1000 coordinates", "Image of 204 layers of 32 x 32"]),
+        ("volumes", ["55^3 float32 rotation, exact", "Image(55^3 int16) and deformation"]),
         ("sampling", ["sample 2D fp32 x4, neighbouring", "sample 2D unorm_int8 x4, neighbouring", "sample 3D fp32 x1"]),
         ("pixels", ["fetch 2D fp32 x4", "write 2D unorm_int8 x4"]),
         ("pictures", ["Image.warp uint8 x4", "Image.resize up float32 x4"]),
@@ -223,3 +224,30 @@ def test_the_peer_of_a_volume_does_the_same_work() -> None:
         assert callable(peer.work)
         found: Any = peer.work()
         np.testing.assert_allclose(found, expected, atol=0.02)
+
+
+def test_the_peers_of_maps_of_volumes_do_the_same_work() -> None:
+    pytest.importorskip("scipy")
+    from bindless.bench import volume_peers
+    from bindless.bench.volume_rows import rotation, smooth_field
+
+    volume = np.random.default_rng(5).random((16, 16, 16), np.float32)
+    matrix, field = rotation(16), smooth_field(16) / 4
+    queue = bl.Queue("reference")
+    with bl.Image(volume, dimensions=3, precision="exact", queue=queue) as image:
+        turned, moved = image.warp(matrix, volume.shape), image.warp(matrix, volume.shape, displacement=field)
+    with bl.Image(volume, dimensions=3, precision="exact", filtering="cubic", queue=queue) as image:
+        cubic = image.warp(matrix, volume.shape)
+    for expected, peers in (
+        (turned, volume_peers.scipy_peers(volume, matrix, None, order=1)),
+        (turned, volume_peers.numba_peers(volume, matrix)),
+        (turned, volume_peers.torch_peers(volume, matrix, None, on_gpu=False)),
+        (moved, volume_peers.scipy_peers(volume, matrix, field, order=1)),
+        (moved, volume_peers.torch_peers(volume, matrix, field, on_gpu=False)),
+        (cubic, volume_peers.scipy_peers(volume, matrix, None, order=3)),
+    ):
+        for name, peer in peers.items():
+            assert callable(peer.work)
+            found = np.asarray(peer.work())
+            assert len(found) == 16 * peer.share
+            np.testing.assert_allclose(found, expected[: len(found)], rtol=0, atol=1e-5, err_msg=name)

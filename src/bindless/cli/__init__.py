@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["main"]
 
-_PARTS_OF_BENCH = "user, sampling, pixels, pictures, scaling, copies, calls, import"
+_PARTS_OF_BENCH = "user, volumes, sampling, pixels, pictures, scaling, copies, calls, import"
 
 _DEVICE_HELP = 'selector: "gpu", "cpu", "default" or backend:type:index, such as cuda:gpu:0 or reference:*'
 

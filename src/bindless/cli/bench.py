@@ -18,6 +18,7 @@ from ..bench.measure import ALONE, TRANSFERS, Bench, Row
 from ..bench.sampling import measure_pictures, measure_pixels, measure_sampling
 from ..bench.thread_scaling import measure_scaling
 from ..bench.user_rows import measure_user
+from ..bench.volume_rows import measure_volumes
 from ..model.errors import Error
 from ..sycl.queue.queue import Queue
 from .ls import device_line
@@ -28,6 +29,7 @@ __all__ = ["PARTS", "run_bench"]
 
 PARTS: dict[str, Callable[[Bench], None]] = {
     "user": measure_user,
+    "volumes": measure_volumes,
     "sampling": measure_sampling,
     "pixels": measure_pixels,
     "pictures": measure_pictures,
