@@ -218,3 +218,40 @@ def test_ten_thousand_pictures(rng: np.random.Generator, queue: bl.Queue) -> Non
         small = image.resize((4, 4))
     blocks = pixels.reshape(10_000, 4, 2, 4, 2, 3).mean((2, 4))
     assert np.abs(small - blocks).max() <= 0.5
+
+
+def test_maps_and_fields_of_a_group(rng: np.random.Generator, queue: bl.Queue, make: Callable[..., bl.Image]) -> None:
+    pixels = rng.integers(0, 256, (LAYERS, 6, 8, 4)).astype(np.uint8)
+    matrices = np.eye(2, 3) + rng.uniform(-0.2, 0.2, (LAYERS, 2, 3))
+    field, coords = rng.normal(0, 2, (5, 7, 2)), rng.uniform(0, 6, (3, 2))
+    with make(pixels, queue=queue) as image:
+        each = singles(pixels, queue, mipmaps=image._mipmaps)
+        expected = [one.warp(matrix, (5, 7), displacement=field) for one, matrix in zip(each, matrices)]
+        np.testing.assert_array_equal(image.warp(matrices, (5, 7), displacement=field), expected)
+        expected = [one.warp(matrices[0], (5, 7)) for one in each]
+        np.testing.assert_array_equal(image.warp(matrices[0], (5, 7)), expected)
+        np.testing.assert_array_equal(image.remap(coords), [one.remap(coords) for one in each])
+        relative = [one.remap(field, relative=True) for one in each]
+        there = bl.usm_empty(field.shape, np.float32, queue).copy_from(field.astype(np.float32))
+        found = image.remap(there, relative=True)
+        assert isinstance(found, bl.UsmArray)
+        np.testing.assert_array_equal(found.numpy(), relative)
+        with raises(bl.InvalidError, match="7 layers"):
+            image.warp(matrices[:2], (5, 7))
+
+
+def test_filters_of_a_group(rng: np.random.Generator, queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layer_groups, "limit", lambda device, name: 3)
+    pixels = rng.integers(-1000, 1000, (LAYERS, 6, 8)).astype(np.int16)
+    coords, which = rng.uniform(-2, 9, (20, 2)), rng.integers(0, LAYERS, 20)
+    options: dict[str, Any] = {"filtering": "cubic", "precision": "exact", "addressing": "clamp", "fill": -1000}
+    with bl.Image(pixels, layers=True, queue=queue, **options) as image:
+        assert len(image.parts) == 3
+        assert (image.filtering, image.precision, image.fill) == ("cubic", "exact", -1000)
+        each = singles(pixels, queue, **options)
+        expected = np.array([one.sample(coords) for one in each])
+        np.testing.assert_array_equal(image.sample(coords), expected)
+        np.testing.assert_array_equal(image.sample(coords, layers=which), expected[which, range(20)])
+        np.testing.assert_array_equal(image.remap(coords), [one.remap(coords) for one in each])
+        image.update(pixels[::-1])
+        np.testing.assert_array_equal(image.sample(coords), expected[::-1])

@@ -86,7 +86,10 @@ def sizes_of(value: int | Sequence[int], count: int, name: str, order: str) -> t
     listed = order.strip("()").split(", ")[:count]
     names = f"({listed[0]},)" if count == 1 else f"({', '.join(listed)})"
     try:
-        several = value.ndim > 0 if isinstance(value, np.ndarray) else not isinstance(value, SupportsIndex)
+        if isinstance(value, (tuple, list)):
+            several = True
+        else:
+            several = value.ndim > 0 if isinstance(value, np.ndarray) else not isinstance(value, SupportsIndex)
         items = tuple(value) if several else (value,)  # type: ignore[arg-type]
         sizes = tuple(operator.index(item) for item in items)  # type: ignore[arg-type]
     except TypeError:

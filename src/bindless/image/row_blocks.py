@@ -13,6 +13,7 @@ __all__ = ["in_blocks", "require_room"]
 
 _BLOCK = 1 << 18  # pixels
 _MOST_THREADS = 8
+_ALWAYS = 1 << 24  # bytes of pictures that need no question to the system
 
 
 def in_blocks(work: Callable[[int, int], object], rows: int, row_size: int) -> None:
@@ -62,6 +63,8 @@ def require_room(pixels: int, what: str, pixel_size: int = 1) -> None:
     MemoryAllocationError
         There is not so much memory.
     """
+    if pixels * pixel_size <= _ALWAYS:
+        return
     room = _memory()
     if pixels * pixel_size > room:
         power = (pixels * pixel_size).bit_length() - 1
