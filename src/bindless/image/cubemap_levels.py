@@ -66,6 +66,7 @@ class CubemapLevels(Image):
         self._queue, self._mipmaps = queue, True
         self._described, self._sampler, self._filter = first._described, first._sampler, first._filter
         self._coefficients, self._is_computed, self._has_fast_warp = None, False, False
+        self._handle_precision = first._handle_precision
         self._library, self._leads_on_device, self._views = first._library, first._leads_on_device, {}
         self._store = GroupStore(
             parts,

@@ -188,5 +188,7 @@ def draw(
             part = picture[start:stop]
             to_storage(values.reshape(part.shape), channel, codes=codes, out=part)
 
-    in_blocks(fill, sizes[-1], int(np.prod(sizes[:-1])))
+    # A call whose precision a kernel computes makes a copy of the image.
+    copies = image._handle_precision is not Precision.hardware
+    in_blocks(fill, sizes[-1], int(np.prod(sizes[:-1])), large=copies)
     return result

@@ -11,12 +11,12 @@ from ..model.errors import MemoryAllocationError
 
 __all__ = ["in_blocks", "require_room"]
 
-_BLOCK = 1 << 18  # pixels
+_BLOCK, _LARGE_BLOCK = 1 << 18, 1 << 23  # pixels
 _MOST_THREADS = 8
 _ALWAYS = 1 << 24  # bytes of pictures that need no question to the system
 
 
-def in_blocks(work: Callable[[int, int], object], rows: int, row_size: int) -> None:
+def in_blocks(work: Callable[[int, int], object], rows: int, row_size: int, *, large: bool = False) -> None:
     """Calls ``work(start, stop)`` until all rows are done; the first error of a call is raised.
 
     Parameters
@@ -27,8 +27,10 @@ def in_blocks(work: Callable[[int, int], object], rows: int, row_size: int) -> N
         How many there are.
     row_size : int
         Pixels of a row.
+    large : bool, default False
+        Whether each call costs as much as many pixels.
     """
-    step = max(_BLOCK // max(row_size, 1), 1)
+    step = max((_LARGE_BLOCK if large else _BLOCK) // max(row_size, 1), 1)
     starts = range(0, rows, step)
     threads = min(len(starts), os.cpu_count() or 1, _MOST_THREADS)
     if threads <= 1:
