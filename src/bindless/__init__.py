@@ -479,7 +479,7 @@ __all__ = [
 
 
 # Public packages, imported at their first use.
-_PACKAGES = ("drivers", "interop", "level_zero", "opencl")
+_PACKAGES = ("drivers", "interop", "level_zero", "ndimage", "opencl")
 
 
 def __getattr__(name: str) -> Any:

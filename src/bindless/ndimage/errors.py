@@ -1,0 +1,26 @@
+"""``ArgumentError``, and the errors of what only scipy computes."""
+
+from __future__ import annotations
+
+from ..model.errors import FeatureNotSupportedError, InvalidError
+
+__all__ = ["ArgumentError", "left_to_scipy"]
+
+
+class ArgumentError(InvalidError, RuntimeError):
+    """An argument that has no meaning here: an ``InvalidError``, and a ``RuntimeError`` as scipy raises it."""
+
+
+def left_to_scipy(function: str, what: str) -> FeatureNotSupportedError:
+    """The error of a case that this package does not compute.
+
+    Parameters
+    ----------
+    function : str
+        Name of the function in both packages.
+    what : str
+        The case.
+    """
+    return FeatureNotSupportedError(
+        f"bindless.ndimage.{function}: {what} is not supported; scipy.ndimage.{function} computes it"
+    )

@@ -1,0 +1,92 @@
+"""``draw``: an array becomes an image of the device, and the device computes values of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..bindless_images.resample import resample
+from ..image.array_library import AnyArray
+from ..image.device_image import ImageStore
+from ..image.plan import planned
+from ..model.enums import FilteringMode, Interpolation, Precision
+from ..model.resampling import Resampling
+from ..sycl.queue.queue import Queue
+from .filters import Filter
+from .places import Places
+
+__all__ = ["draw"]
+
+
+def draw(
+    queue: Queue,
+    pixels: AnyArray,
+    stored: np.dtype[Any],
+    values: AnyArray,
+    places: Places,
+    filter_: Filter,
+) -> None:
+    """Computes the values of layers, with up to four channels.
+
+    Parameters
+    ----------
+    queue : Queue
+        Does the work.
+    pixels : AnyArray
+        Shape (layers, ..., channels).
+    stored : np.dtype[Any]
+        Elements of the image that is made of them.
+    values : AnyArray
+        Shape (layers, *places.shape, channels), contiguous; filled when the call returns, or on a device by commands
+        of the queue.
+    places, filter_ : Any
+        Where and how.
+    """
+    dims, layered = pixels.ndim - 2, len(pixels) > 1
+    if not layered:
+        pixels = pixels[0]
+    exact = filter_.precision is Precision.exact
+    filters = not exact and filter_.interpolation is not Interpolation.nearest
+    channel_type = None
+    if stored.kind in "iu" and not filters:
+        channel_type = f"{'un' if stored.kind == 'u' else ''}signed_int{8 * stored.itemsize}"
+    filtering = FilteringMode.linear if filters else FilteringMode.nearest
+    plan = planned(
+        queue.device, tuple(pixels.shape), stored, dims, channel_type, False, layered, False, filter_.addressing,
+        filtering, "unnormalized", 0.0,
+    )  # fmt: skip
+    store = ImageStore.filled(pixels, plan.described, plan.stored, queue)
+    try:
+        reader = store.reader(plan.sampler)
+        scale_x, scale_y, scale_z = (*reader.units[0], 1.0, 1.0)[:3]
+        bias_x, bias_y, bias_z = (*reader.units[1], 0.0, 0.0)[:3]
+        width, height, depth = (*reversed(places.shape), 1, 1)[:3]
+        picture = Resampling(
+            handle=0,
+            descriptor=store.descriptor,
+            shape=(width, height, depth),
+            matrix=tuple(places.matrix.ravel().tolist()),
+            values=0,
+            value_dtype=values.dtype,
+            value_channels=values.shape[-1],
+            centre=places.centre,
+            scale=(scale_x, scale_y, scale_z),
+            bias=(bias_x, bias_y, bias_z),
+            interpolation=filter_.interpolation,
+            precision=filter_.precision,
+            boundary=(filter_.boundary,) * 3,
+            fill=filter_.cval,
+            rounding="away",
+        )
+        coords: AnyArray | None = None
+        if places.coords is not None:
+            count = places.coords.shape[1]
+            picture = replace(picture, coords_dtype=places.coords.dtype, coords_strides=(1, -count))
+            coords = places.coords[::-1]
+        for layer in range(len(values)):
+            one = replace(picture, layer=layer)
+            resample(queue, reader.handle, one, values[layer], coords=coords, depends_on=store.ready)
+    finally:
+        store.close()

@@ -1,0 +1,66 @@
+"""``Places``: where the values of a result are read in the input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..image.array_library import AnyArray
+
+__all__ = ["Places"]
+
+_NOWHERE = np.diag([0.0, 0.0, 0.0, 1.0])
+
+
+class Places(NamedTuple):
+    """The places of the values, in units of elements of the input.
+
+    Attributes
+    ----------
+    shape : tuple[int, ...]
+        Of the values, up to three axes.
+    matrix : NDArray[np.float64]
+        (4, 4), from indices of the values in (x, y, z) order.
+    coords : AnyArray | None
+        (axes, N), contiguous, float32 or float64, in the order of the input's axes: added.
+    centre : float
+        Of elements, relative to their indices; 0 but for zooms whose grids share their outermost edges.
+    """
+
+    shape: tuple[int, ...]
+    matrix: npt.NDArray[np.float64]
+    coords: AnyArray | None = None
+    centre: float = 0.0
+
+    @classmethod
+    def affine(
+        cls,
+        matrix: npt.NDArray[np.float64],
+        offset: npt.NDArray[np.float64],
+        shape: Sequence[int],
+        *,
+        centre: float = 0.0,
+    ) -> Places:
+        """Of a matrix (axes of the input, axes of the values) and an offset, in the order of axes."""
+        whole = np.eye(4)
+        rows, columns = matrix.shape
+        whole[:3, :3] = 0.0
+        whole[:rows, :columns] = matrix[::-1, ::-1]
+        whole[:rows, 3] = offset[::-1]
+        return cls(tuple(shape), whole, centre=centre)
+
+    @classmethod
+    def at(cls, coords: AnyArray) -> Places:
+        """Of coordinates (axes, N)."""
+        return cls((int(coords.shape[1]),), _NOWHERE, coords)
+
+    def moved(self, distance: int) -> Places:
+        """The same places in an array that has so many more elements in front, along each axis."""
+        if not distance:
+            return self
+        matrix = self.matrix.copy()
+        matrix[:3, 3] += distance
+        return self._replace(matrix=matrix)

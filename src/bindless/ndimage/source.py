@@ -1,0 +1,148 @@
+"""``Source``: the input of a call, with its channels in the last axis."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..image.array_library import AnyArray, Library, library_of, seen
+from ..image.default_queue import queue_of_array
+from ..image.packing import After
+from ..model.errors import InvalidError
+from ..model.message_values import shown
+from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray
+from .casting import cast
+from .errors import ArgumentError, left_to_scipy
+
+__all__ = ["Source", "axis_of", "element_of", "elements_of", "native", "source_of", "wait_unless_ordered"]
+
+_INT32, _UINT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.uint32), np.dtype(np.float32)
+
+
+class Source(NamedTuple):
+    """The input of a call.
+
+    Attributes
+    ----------
+    queue : Queue
+        Computes the result.
+    given : Any
+        The input as the caller gave it.
+    pixels : AnyArray
+        Shape (..., channels).
+    shape : tuple[int, ...]
+        Of the input, without channels.
+    dtype : np.dtype[Any]
+        Of the input, in native byte order.
+    channel_axis : int | None
+        The axis of the channels in the input, if it has one; not negative.
+    on_device : bool
+        Whether the input lies on a device.
+    library : Library | None
+        Of the input.
+    """
+
+    queue: Queue
+    given: Any
+    pixels: AnyArray
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    channel_axis: int | None
+    on_device: bool
+    library: Library | None
+
+
+def source_of(function: str, given: Any, channel_axis: object, queue: Queue | None) -> Source:
+    """The input of a call.
+
+    Raises
+    ------
+    ArgumentError
+        No array of numbers, or one without elements.
+    FeatureNotSupportedError
+        Complex numbers.
+    """
+    if queue is None:
+        queue = queue_of_array(given)
+    elif not isinstance(queue, Queue):
+        raise InvalidError(f"queue={shown(queue)} is no Queue")
+    array = seen("input", given, queue)
+    if array.dtype.kind == "c":
+        raise left_to_scipy(function, f"input of {array.dtype}")
+    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        raise ArgumentError(f"input has dtype {array.dtype}; it is made of real numbers of at most 64 bits")
+    axis = None if channel_axis is None else axis_of("channel_axis", channel_axis, array.ndim)
+    on_device = isinstance(array, UsmArray)
+    pixels = array[..., None] if axis is None else _moved(array, axis)
+    shape = tuple(pixels.shape[:-1])
+    if not shape:
+        raise ArgumentError(f"input has shape {array.shape}: it has at least one axis that is interpolated")
+    if 0 in pixels.shape:
+        raise ArgumentError(f"input has shape {array.shape}: it has no elements")
+    return Source(queue, given, pixels, shape, native(array.dtype), axis, on_device, library_of(given))
+
+
+def wait_unless_ordered(queue: Queue, after: After) -> None:
+    """Waits for commands in a queue out of order, where later ones would not come after them by themselves."""
+    if not queue._stream.in_order:
+        for event in after:
+            event.wait()
+
+
+def axis_of(name: str, value: Any, ndim: int) -> int:
+    """The number of an axis, not negative."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise ArgumentError(f"{name}={shown(value)} is no integer")
+    axis: int = value.__index__()
+    if not -ndim <= axis < ndim:
+        raise ArgumentError(f"{name}={axis}: the input has {ndim} axes")
+    return axis % ndim
+
+
+def _moved(array: AnyArray, axis: int) -> AnyArray:
+    return array.transpose(*(other for other in range(array.ndim) if other != axis), axis)
+
+
+def native(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype in native byte order: the same object where it is."""
+    return dtype if dtype.isnative else dtype.newbyteorder("=")
+
+
+def element_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Elements of images for those of an array: float32 for float64, uint8 for bool."""
+    if dtype.kind == "b":
+        return np.dtype(np.uint8)
+    return _FLOAT32 if dtype.kind == "f" and dtype.itemsize == 8 else native(dtype)
+
+
+def elements_of(source: Source, cval: float) -> AnyArray:
+    """The pixels with elements that images have: of 64 bits as of 32 bits, bool as uint8.
+
+    Integers of 64 bits on a device are read on the host, which waits, for their values decide.
+
+    Raises
+    ------
+    ArgumentError
+        Integers that neither int32 nor uint32 holds.
+    """
+    pixels, dtype = source.pixels, source.dtype
+    if dtype.kind in "iu" and dtype.itemsize == 8:
+        return _of_32_bits(pixels.numpy() if isinstance(pixels, UsmArray) else pixels, cval)
+    if isinstance(pixels, UsmArray):
+        return pixels
+    return cast(pixels, element_of(dtype))
+
+
+def _of_32_bits(pixels: np.ndarray[Any, Any], cval: float) -> np.ndarray[Any, Any]:
+    low, high = min(int(pixels.min()), 0), max(int(pixels.max()), 0)
+    if cval == cval:
+        low, high = int(min(low, cval, key=float)), int(max(high, cval, key=float))
+    for dtype in (_INT32, _UINT32):
+        if np.iinfo(dtype).min <= low and high <= np.iinfo(dtype).max:
+            return cast(pixels, dtype)
+    raise ArgumentError(
+        f"input of {pixels.dtype} and cval reach from {low} to {high}, which neither int32 nor uint32 holds: give "
+        'input.astype("float64"), which is computed in single precision'
+    )

@@ -1,0 +1,220 @@
+"""``Target``: the result of a call, and the conversions between what devices compute and what scipy returns."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..bindless_images.result_arrays import empty_result
+from ..image.array_library import AnyArray, hand_over
+from ..image.row_blocks import require_room
+from ..model.message_values import shown
+from ..sycl.usm import UsmArray, usm_empty
+from ..sycl.usm.array_import import foreign_array
+from .casting import cast
+from .errors import ArgumentError, left_to_scipy
+from .source import Source, native
+
+__all__ = ["Target"]
+
+Array = npt.NDArray[Any]
+
+_INT32, _UINT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.uint32), np.dtype(np.float32)
+# Of elements that devices compute.
+_COMPUTED = frozenset(np.dtype(name) for name in ("i1", "u1", "i2", "u2", "i4", "u4", "f2", "f4"))
+_LARGEST = 8  # bytes of an element
+# A bool is true from 1, less what single precision may lose of a 1.
+_TRUE = 1 - 1e-6
+
+
+class Target:
+    """The result of a call.
+
+    Parameters
+    ----------
+    function : str
+        Name of the function, for errors.
+    source : Source
+        The input of the call.
+    output : Any
+        As the caller gave it: an array, a dtype, or None for that of the input.
+    shape : tuple[int, ...]
+        Of the result, without channels.
+
+    Attributes
+    ----------
+    dtype : np.dtype[Any]
+        Of the result.
+    shape : tuple[int, ...]
+        Of the result, without channels.
+    array : AnyArray | None
+        The caller's, in place, with the channels in the last axis.
+
+    Raises
+    ------
+    ArgumentError
+        ``output`` is neither an array of the shape nor a dtype of real numbers.
+    FeatureNotSupportedError
+        It is complex.
+    """
+
+    def __init__(self, function: str, source: Source, output: Any, shape: tuple[int, ...]) -> None:
+        require_room(math.prod(shape), f"a result of shape {shape}", source.pixels.shape[-1] * _LARGEST)
+        self._source, self._output, self.shape = source, None, shape
+        self._channels = int(source.pixels.shape[-1])
+        self._axis: int | None = None
+        if source.channel_axis is not None:
+            last = source.channel_axis == len(source.shape)
+            self._axis = len(shape) if last else min(source.channel_axis, len(shape))
+        self.array: AnyArray | None = None
+        if output is None:
+            self.dtype = source.dtype
+        elif getattr(output, "shape", None) is None or isinstance(output, (np.dtype, type)):
+            self.dtype = _dtype_of(output)
+        else:
+            self._output = output
+            self.array = self._seen(output)
+            self.dtype = self.array.dtype
+        if self.dtype.kind == "c":
+            raise left_to_scipy(function, f"output of {self.dtype}")
+        if self.dtype.kind not in "biuf" or self.dtype.itemsize > 8:
+            raise ArgumentError(f"output of {self.dtype}: it is made of real numbers of at most 64 bits")
+
+    @property
+    def on_device(self) -> bool:
+        """Whether the caller's array lies on a device."""
+        return isinstance(self.array, UsmArray)
+
+    def computed(self, stored: np.dtype[Any], cval: float) -> np.dtype[Any]:
+        """What the device computes, of an image of these elements."""
+        dtype = native(self.dtype)
+        if dtype in _COMPUTED:
+            return dtype
+        if dtype.kind in "iu" and stored.kind in "iu" and abs(cval) < 2**31:
+            return _UINT32 if stored == _UINT32 else _INT32
+        return _FLOAT32
+
+    def memory(self, shape: tuple[int, ...], computed: np.dtype[Any], *, in_usm: bool, direct: bool) -> AnyArray:
+        """Contiguous memory for the values.
+
+        Parameters
+        ----------
+        shape : tuple[int, ...]
+            Of the values, layers first.
+        computed : np.dtype[Any]
+            Of the values.
+        in_usm : bool
+            Whether they are computed on the device.
+        direct : bool
+            Whether the result lies in the same order: then it is the caller's memory where that can be.
+        """
+        array = self.array
+        if direct and array is not None and array.dtype == computed and isinstance(array, UsmArray) is in_usm:
+            packed = array.is_contiguous if isinstance(array, UsmArray) else array.flags.c_contiguous
+            if packed:
+                return array
+        return usm_empty(shape, computed, self._source.queue) if in_usm else empty_result(shape, computed)
+
+    def given(self, values: AnyArray) -> Any:
+        """The result for the caller, from the values (..., channels)."""
+        if values.dtype != self.dtype:
+            values = _converted(_on_host(values), self.dtype)
+        if self.array is not None:
+            return self._written(values)
+        if self._axis is not None and self._axis != len(self.shape):
+            axes = list(range(len(self.shape)))
+            axes.insert(self._axis, len(self.shape))
+            values = values.transpose(*axes)
+        elif self._axis is None:
+            values = values[..., 0]
+        source = self._source
+        values = _on_device(values, source) if source.on_device else _on_host(values)
+        if source.library is None:
+            return values
+        return source.library(np.ascontiguousarray(values) if isinstance(values, np.ndarray) else values)
+
+    def _seen(self, output: Any) -> AnyArray:
+        array = foreign_array(output, self._source.queue)
+        whole = list(self.shape)
+        if self._axis is not None:
+            whole.insert(self._axis, self._channels)
+        if not isinstance(array, (np.ndarray, UsmArray)):
+            raise ArgumentError(f"output is a {type(output).__name__}; it is an array or a dtype")
+        if tuple(array.shape) != tuple(whole):
+            raise ArgumentError(f"output has shape {tuple(array.shape)}; the result has {tuple(whole)}")
+        if not array.flags.writeable if isinstance(array, np.ndarray) else array.read_only:
+            raise ArgumentError("output cannot be written: give another array")
+        if self._axis is None:
+            return array[..., None]
+        return array.transpose(*(axis for axis in range(array.ndim) if axis != self._axis), self._axis)
+
+    def _written(self, values: AnyArray) -> Any:
+        assert self.array is not None
+        if not _same(self.array, values):
+            if isinstance(self.array, np.ndarray):
+                self.array[...] = _on_host(values)
+            else:
+                self.array[...] = values
+        hand_over(self._output, self.array)
+        return self._output
+
+
+def _dtype_of(output: Any) -> np.dtype[Any]:
+    """A dtype as numpy's; those of torch have names that end with numpy's."""
+    try:
+        dtype: np.dtype[Any] = np.dtype(output)
+    except TypeError:
+        try:
+            dtype = np.dtype(str(output).rpartition(".")[2])
+        except TypeError:
+            raise ArgumentError(f"output={shown(output)} is neither an array nor a dtype") from None
+    if isinstance(output, str) and dtype.kind not in "iufc":
+        raise ArgumentError(f"output={shown(output)} is no dtype of numbers")
+    return dtype
+
+
+def _converted(values: Array, dtype: np.dtype[Any]) -> Array:
+    """Values that a device computed, in the type of a result that it does not compute."""
+    if dtype.kind == "b":
+        return np.abs(values) >= _TRUE
+    if dtype.kind == "f" or values.dtype == native(dtype):
+        return cast(values, dtype)
+    if values.dtype.kind == "f":
+        values = np.copysign(np.floor(np.abs(values.astype(np.float64)) + 0.5), values)
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    if values.dtype.kind in "iu":  # of 32 bits, into 64
+        return np.maximum(values, max(low, np.iinfo(values.dtype).min)).astype(dtype)
+    with np.errstate(invalid="ignore"):
+        found = np.nan_to_num(values, nan=0.0, posinf=np.inf, neginf=-np.inf)
+        inside = (found > low) & (found < high)
+        whole = np.where(inside, found, 0.0).astype(dtype)
+    whole[found >= high] = high
+    whole[found <= low] = low
+    return whole
+
+
+def _on_host(values: AnyArray) -> Array:
+    return values.numpy() if isinstance(values, UsmArray) else values
+
+
+def _on_device(values: AnyArray, source: Source) -> UsmArray:
+    if isinstance(values, UsmArray):
+        return values
+    array = np.ascontiguousarray(values)
+    found = usm_empty(array.shape, array.dtype, source.queue)
+    if array.size:
+        source.queue.memcpy(found, array).wait()
+    return found
+
+
+def _same(one: AnyArray, other: AnyArray) -> bool:
+    """Whether the values were computed in the caller's memory."""
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        where = [array.__array_interface__["data"][0] for array in (one, other)]
+        return bool(where[0] == where[1]) and one.dtype == other.dtype
+    if isinstance(one, UsmArray) and isinstance(other, UsmArray):
+        return one.address == other.address and one.dtype == other.dtype
+    return False
