@@ -1,0 +1,1 @@
+"""scipy's own tests of interpolation, run against ``bindless.ndimage``."""
