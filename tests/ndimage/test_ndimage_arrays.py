@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -38,12 +38,10 @@ def array() -> Array:
 
 def test_arrays_of_the_device(queue: bl.Queue, array: Array) -> None:
     expected = moved(array[..., None], (0.5, 1.25))[..., 0]
-    views: list[tuple[Callable[[Any], Any], Array]] = [(lambda a: a, expected)]
     memory = on_device(array, queue)
-    for see, values in views:
-        found = ndimage.shift(see(memory), (0.5, 1.25), order=1, mode="nearest", queue=queue)
-        assert isinstance(found, bl.UsmArray) and found.dtype == np.float32
-        np.testing.assert_allclose(found.numpy(), values, rtol=0, atol=1e-4)
+    found = ndimage.shift(memory, (0.5, 1.25), order=1, mode="nearest", queue=queue)
+    assert isinstance(found, bl.UsmArray) and found.dtype == np.float32
+    np.testing.assert_allclose(found.numpy(), expected, rtol=0, atol=1e-4)
     turned = ndimage.shift(memory.T[::-1], (0.5, 1.25), order=1, mode="nearest", queue=queue)
     np.testing.assert_allclose(turned.numpy(), moved(array.T[::-1, :, None], (0.5, 1.25))[..., 0], rtol=0, atol=1e-4)
 
@@ -126,6 +124,39 @@ def test_channels_of_points(queue: bl.Queue, array: Array) -> None:
     pixels = np.stack([array, array + 1], -1)
     found = ndimage.map_coordinates(pixels, np.array([[1.0], [2.0]]), order=1, channel_axis=-1, queue=queue)
     np.testing.assert_allclose(found, pixels[1, 2][None], rtol=1e-6)
+
+
+class Other:
+    """An array of another library, on the device, known by DLPack alone."""
+
+    def __init__(self, memory: bl.UsmArray) -> None:
+        self.memory, self.shape = memory, memory.shape
+
+    def __dlpack__(self, **options: Any) -> object:
+        return self.memory.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        place: tuple[int, int] = self.memory.__dlpack_device__()
+        return place
+
+    def __array_namespace__(self) -> Any:
+        return SimpleNamespace(from_dlpack=Other)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_another_library_on_the_device(device: bl.Device, array: Array, dtype: str) -> None:
+    if dtype == "float64" and not device.has(bl.Aspect.fp64):
+        pytest.skip("the device has no double precision")
+    queue = bl.Queue(device, in_order=True)  # of the default context, in which libraries export memory
+    given = Other(on_device(array.astype(dtype), queue))
+    expected = ndimage.rotate(array.astype(dtype), 20.0, order=1, queue=queue)
+    found = ndimage.rotate(given, 20.0, order=1, queue=queue)
+    assert isinstance(found, Other)
+    values = found.memory.numpy() if isinstance(found.memory, bl.UsmArray) else found.memory
+    np.testing.assert_allclose(values, expected, rtol=0, atol=1e-4)
+    output = Other(on_device(np.zeros(expected.shape, dtype), queue))
+    assert ndimage.rotate(given, 20.0, output=output, order=1, queue=queue) is output
+    np.testing.assert_allclose(output.memory.numpy(), expected, rtol=0, atol=1e-4)
 
 
 def test_libraries(array: Array) -> None:
