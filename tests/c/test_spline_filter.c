@@ -1,6 +1,8 @@
 /* B-spline coefficients: their sums with weights 1, 4, 1 along all axes are the samples. */
 #include "fixture.h"
 
+#include "image/spline_filter.h"
+#include "platform/cpu_features.h"
 #include "platform/heap.h"
 
 #include <math.h>
@@ -110,6 +112,57 @@ static void coefficients(void)
         }
 }
 
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+
+#define SET(name)                                                                                                      \
+    void blr_spline_rows_##name(const struct blr_spline *spline, uint64_t begin, uint64_t end, void *scratch);         \
+    void blr_spline_columns_##name(const struct blr_spline *spline, unsigned axis, uint64_t begin, uint64_t end,       \
+                                   void *scratch)
+SET(avx2);
+SET(avx512);
+
+/* Each set of vector instructions gives the bits of the portable functions. */
+static void instruction_sets(void)
+{
+    enum { FLOATS = 3 * 19 * 37 * 4 };
+    static float source[FLOATS], target[3][FLOATS];
+    static _Alignas(64) float scratch[1 << 16];
+    fill_random(source, sizeof source, 1);
+    for (int i = 0; i < FLOATS; i++)
+        source[i] = (float)(((int32_t *)source)[i] % 1000) / 1000.0f;
+    for (uint32_t channels = 1; channels <= 4; channels++)
+        for (int boundary = BLR_SPLINE_MIRROR; boundary <= BLR_SPLINE_REPEAT; boundary++) {
+            const blr_spline_boundary_t mode = (blr_spline_boundary_t)boundary;
+            struct blr_spline spline = {.source = source, .target = target[0], .extent = {37, 19, 3}, .size = {37, 19, 3},
+                                        .count = 1, .channels = channels, .dimensions = 3,
+                                        .boundary = {mode, mode, mode}, .piece = 37, .pieces = 1, .panel = 50};
+            CHECK(blr_spline_scratch(&spline) <= sizeof scratch);
+            const uint64_t panels[3] = {0, 3 * blr_spline_panels(&spline, 1), blr_spline_panels(&spline, 2)};
+            const size_t size = 3 * 19 * 37 * channels * sizeof(float);
+            blr_spline_rows(&spline, 0, 57, scratch);
+            for (unsigned axis = 1; axis <= 2; axis++)
+                blr_spline_columns(&spline, axis, 0, panels[axis], scratch);
+            if (blr_processor_has_avx2()) {
+                spline.target = target[1];
+                blr_spline_rows_avx2(&spline, 0, 57, scratch);
+                for (unsigned axis = 1; axis <= 2; axis++)
+                    blr_spline_columns_avx2(&spline, axis, 0, panels[axis], scratch);
+                CHECK(memcmp(target[0], target[1], size) == 0);
+            }
+            if (blr_processor_has_avx512()) {
+                spline.target = target[2];
+                blr_spline_rows_avx512(&spline, 0, 57, scratch);
+                for (unsigned axis = 1; axis <= 2; axis++)
+                    blr_spline_columns_avx512(&spline, axis, 0, panels[axis], scratch);
+                CHECK(memcmp(target[0], target[2], size) == 0);
+            }
+        }
+}
+
+#else
+static void instruction_sets(void) {}
+#endif
+
 static void refusals(void)
 {
     float samples[64] = {0};
@@ -154,6 +207,7 @@ int main(void)
     context = open_context();
     queue = open_queue(context, BLR_QUEUE_IN_ORDER);
     coefficients();
+    instruction_sets();
     refusals();
     without_memory();
     OK(blrQueueDestroy(queue));

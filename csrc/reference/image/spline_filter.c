@@ -135,8 +135,9 @@ static void run(struct work *work)
 blr_result_t blr_spline_filter(struct blr_spline *spline)
 {
     const uint64_t y = spline->dimensions > 1 ? spline->size[1] : 1, z = spline->dimensions > 2 ? spline->size[2] : 1;
-    const uint64_t panel = PANEL_FLOATS / (y > z ? y : z);
-    spline->panel = panel < LEAST_PANEL ? LEAST_PANEL : panel;
+    const uint64_t row = spline->size[0] * spline->channels, slice = row * (z > 1 ? spline->size[1] : 1);
+    const uint64_t panel = PANEL_FLOATS / (y > z ? y : z), least = panel < LEAST_PANEL ? LEAST_PANEL : panel;
+    spline->panel = least < slice ? least : slice;
     spline->pieces = (spline->size[0] + LONG_ROW - 1) / LONG_ROW;
     spline->piece = (spline->size[0] + spline->pieces - 1) / spline->pieces;
     uint32_t threads = 1;
