@@ -150,9 +150,10 @@ def _picture_modules() -> Iterator[Module]:
 def _resampling_modules() -> Iterator[Module]:
     """Yield the modules that resample images to pictures: by the texture unit, and by filters of fetched texels."""
     for operation, own in (("resample", UNITS_3D), ("resample_fetch", SOURCE)):
-        for geometry in (*STANDARD, *LAYERED):
+        linear = [LINEAR] if operation == "resample_fetch" else []
+        for geometry in (*STANDARD, *LAYERED, *linear):
             arguments = (IMAGE, *(LAYERS[1:] if geometry.layered else ()), *POSITIONS, *own, *RESAMPLED)
-            for module in _class_modules(operation, geometry, arguments, ALL):
+            for module in _class_modules(operation, geometry, arguments, PTX_ONLY if geometry is LINEAR else ALL):
                 yield replace(module, large=True)
 
 

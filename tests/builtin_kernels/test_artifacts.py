@@ -184,7 +184,8 @@ def test_cube_directions_divide_and_normalized_fetches_do_not() -> None:
 
 def test_one_dimensional_integer_fetch_is_for_linear_memory_alone() -> None:
     users = {name for name in kernels.modules("ptx") if re.search(r"\btex(\.level|\.grad)?\.1d\.\S*\.s32\s", ptx(name))}
-    assert users == {f"fetch_sampled_1d_linear_{letter}" for letter in CLASSES}
+    operations = ("fetch_sampled", "resample_fetch")
+    assert users == {f"{operation}_1d_linear_{letter}" for operation in operations for letter in CLASSES}
     assert re.search(r"tex\.2d\.v4\.f32\.s32", ptx("fetch_sampled_1d_f"))
 
 

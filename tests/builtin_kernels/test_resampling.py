@@ -83,7 +83,7 @@ def test_samples_are_at_the_mapped_centres(
     np.testing.assert_array_equal(made.reshape(-1, 4), expected)
 
 
-@pytest.mark.parametrize("geometry", ["1d", "2d", "3d", "1d_array", "2d_array"])
+@pytest.mark.parametrize("geometry", ["1d", "2d", "3d", "1d_array", "2d_array", "1d_linear"])
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
 @pytest.mark.parametrize(("tile", "shape"), PICTURES[3::4])
 def test_fetches_are_of_the_nearest_texels(

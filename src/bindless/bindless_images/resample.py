@@ -163,7 +163,7 @@ class _Call(NamedTuple):
 
     def _launch(self, out: UsmArray, coords: ArrayLike | None, depends_on: Event | Iterable[Event]) -> Event:
         queue, picture, image = self.queue, self.picture, self.image
-        name = kernel_name(image.desc, picture.precision)
+        name = kernel_name(queue, image.desc, picture.precision, in_usm=image.usm)
         format_ = format_word(image.desc, out.dtype, picture.value_channels, _address(out))
         mode = mode_word(picture, has_vectors=coords is not None)
         kernel = specialised_kernel(queue, name, format_, mode)

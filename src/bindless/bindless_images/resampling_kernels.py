@@ -33,11 +33,13 @@ _SMALLEST = 4  # rows of a plane, and planes of a volume
 _NUMBERS = {"double": np.float64, "float": np.float32, "int": np.int32, "uint": np.uint32, "long": np.int64}
 
 
-def kernel_name(desc: ImageDescriptor, precision: Precision) -> str:
+def kernel_name(queue: Queue, desc: ImageDescriptor, precision: Precision, *, in_usm: bool) -> str:
     """The name of the kernel for an image, without the prefix."""
-    layered = "_array" if desc.type is ImageType.array else ""
     operation = "resample" if precision is Precision.hardware else "resample_fetch"
-    return f"{operation}_{desc.dimensions}d{layered}_{desc.channel.kind}"
+    kind = "_array" if desc.type is ImageType.array else ""
+    if in_usm and desc.dimensions == 1 and queue._backend.traits.build_target == "ptx":
+        kind = "_linear"  # a texture over linear memory has its own instruction
+    return f"{operation}_{desc.dimensions}d{kind}_{desc.channel.kind}"
 
 
 def format_word(desc: ImageDescriptor, dtype: np.dtype[Any], channels: int, address: int) -> int:

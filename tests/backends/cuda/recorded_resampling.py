@@ -105,3 +105,17 @@ def test_arrays_on_the_host_are_copied(queue: bl.Queue, fake: Fake) -> None:
     values = struct.unpack("<Q", arguments[27])[0]
     assert address % 512 == 2 * 1000 * 8 % 512 and values % 512 == 0
     bl.destroy_image_handle(handle, queue)
+
+
+def test_images_over_linear_memory_have_their_own_kernel(queue: bl.Queue, fake: Fake) -> None:
+    desc = bl.ImageDescriptor(100, num_channels=1, channel_type="fp32")
+    array = bl.usm_empty((100, 1), np.float32, queue)
+    handle = bl.create_image(array, desc, queue, sampler=bl.BindlessImageSampler("clamp_to_edge", "unnormalized"))
+    out = bl.usm_empty((70, 1), np.float32, queue)
+    picture = replace(picture_of(desc, (70, 1, 1)), precision=Precision.exact)
+    fake.parameters(*parameters(SOURCE))
+    event = resample(queue, handle, picture, out)
+    assert event is not None
+    event.wait()
+    assert launched(fake)[0] == "bindless_resample_fetch_1d_linear_f 1 1 1 128 1 1 shared 0"
+    bl.destroy_image_handle(handle, queue)
