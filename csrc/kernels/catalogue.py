@@ -179,9 +179,13 @@ def _spline_modules() -> Iterator[Module]:
 def _texture_unit_modules() -> Iterator[Module]:
     """Yield the modules that compute samples of images of every kind, by the arithmetic of texture units or exactly."""
     common = {"DIMENSIONS": "1", "LAYERED": "0", "CUBE": "0", "CLASS_U": "1", "COLOR": "uint4"}
-    for name, exact in (("texture_unit", "0"), ("texture_exact", "1")):
-        defines = {"NAME": f"bindless_{name}", "EXACT": exact, **common}
-        yield Module(name, "texture_unit.cl", defines, (Kernel(f"bindless_{name}", TEXTURE_UNIT),), large=True)
+    for name, own, targets in (
+        ("texture_unit", {}, ALL),
+        ("texture_unit_f64", {"DOUBLES": "1"}, ("opencl_c",)),  # processors add doubles faster than long integers
+        ("texture_exact", {"EXACT": "1"}, ALL),
+    ):
+        defines = {"NAME": f"bindless_{name}", **own, **common}
+        yield Module(name, "texture_unit.cl", defines, (Kernel(f"bindless_{name}", TEXTURE_UNIT),), targets, large=True)
 
 
 def _modules() -> Iterator[Module]:

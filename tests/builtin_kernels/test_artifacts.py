@@ -152,7 +152,7 @@ def test_every_kernel_in_opencl_c_takes_an_image_for_the_handle() -> None:
         for geometry in GEOMETRIES
         for letter in "fiu"
     }
-    computed = {"bindless_texture_unit", "bindless_texture_exact"}
+    computed = {f"bindless_texture_{name}" for name in ("unit", "unit_f64", "exact")}
     assert found == set(kernels.kernels("opencl_c")) == set(expected_kernels("spirv")) | warps | pictures | computed
 
 

@@ -73,9 +73,10 @@ def _computed(
     coords: Array,
     levels: Array | None,
     precision: Precision,
+    name: str = "texture_unit",
 ) -> Array:
-    """The samples, by the kernel."""
-    name = "texture_exact" if precision is Precision.exact else "texture_unit"
+    """The samples, by a kernel."""
+    name = "texture_exact" if precision is Precision.exact else name
     mode = _mode_word(desc, sampler, levels is not None)
     word = ELEMENTS[desc.value_dtype] | 2 << 8 | desc.channel.index << 16 | 2 << 24
     there = {"texels": packed, "coords": coords, "level": levels}
@@ -136,5 +137,8 @@ def test_levels_and_faces_equal_the_reference_device(
             if precision is Precision.exact:
                 error = np.abs(found.astype(np.float64) - wanted.astype(np.float64)).max()
                 assert error <= (1 if desc.value_dtype.kind != "f" else 1e-3 if channel_type == "fp16" else 4e-6)
-            else:
-                assert found.tobytes() == wanted.tobytes()
+                continue
+            assert found.tobytes() == wanted.tobytes()
+            if queue.backend == "opencl" and queue.device.has(bl.Aspect.fp64):
+                again = _computed(queue, desc, sampler, packed, coords, levels, precision, "texture_unit_f64")
+                assert again.tobytes() == wanted.tobytes()

@@ -15,7 +15,8 @@
  *     bits 6-11   addressing of x, y and z, two bits each
  *     bits 12-13  dimensions of the image, 1 to 3
  *     bit 14      cubemap
- *     bit 15      the call has a level */
+ *     bit 15      a mipmap, sampled at a level
+ *     bit 16      the texels have less than 2^31 bytes */
 #ifndef BINDLESS_KERNELS_UNIT_AXIS_H
 #define BINDLESS_KERNELS_UNIT_AXIS_H
 
@@ -45,6 +46,7 @@ UNIT uint addressing(uint sampler, uint axis) { return sampler >> (6 + 2 * axis)
 UNIT uint dimensions(uint sampler) { return sampler >> 12 & 3; }
 UNIT bool is_cube(uint sampler) { return (sampler >> 14 & 1) != 0; }
 UNIT bool has_level(uint sampler) { return (sampler >> 15 & 1) != 0; }
+UNIT bool is_small(uint sampler) { return (sampler >> 16 & 1) != 0; }
 
 #if EXACT
 typedef float share;

@@ -73,14 +73,6 @@ UNIT void share_corner(struct quad *quad, int corner)
 /* Properties of the texels that count. */
 enum { HAS_NAN = 1, HAS_POSITIVE = 2, HAS_NEGATIVE = 4, HAS_NUMBER = 8 };
 
-/* A running sum, of value / 2^point. */
-struct total {
-    long sum;
-    int point;
-    bool empty;
-    uint seen;
-};
-
 UNIT uint properties(uint bits, bool half_)
 {
     const uint size = bits & ~SIGN;
@@ -97,6 +89,122 @@ UNIT int exponent_of(uint bits)
     return exponent == 255 ? 0 : exponent;
 }
 
+/* The exponents of a quad: the largest one of texels with a weight, and the point of the sums. */
+struct scale {
+    int shift; /* texels are cut to multiples of 2^-shift */
+    bool empty;
+};
+
+UNIT struct scale scale_of(uint4 texel, int4 weight, bool half_)
+{
+    int largest = weight.x != 0 ? exponent_of(texel.x) : 0;
+    int next = weight.y != 0 ? exponent_of(texel.y) : 0;
+    largest = next > largest ? next : largest;
+    next = weight.z != 0 ? exponent_of(texel.z) : 0;
+    largest = next > largest ? next : largest;
+    next = weight.w != 0 ? exponent_of(texel.w) : 0;
+    largest = next > largest ? next : largest;
+    const int least = half_ ? -13 : -125;
+    const int exponent = largest - 126 < least ? least : largest - 126;
+    return (struct scale){(half_ ? 15 : 28) - exponent, largest == 0};
+}
+
+UNIT uint properties_of(uint4 texel, uint used, bool half_)
+{
+    return ((used & 1) != 0 ? properties(texel.x, half_) : 0) | ((used & 2) != 0 ? properties(texel.y, half_) : 0) |
+           ((used & 4) != 0 ? properties(texel.z, half_) : 0) | ((used & 8) != 0 ? properties(texel.w, half_) : 0);
+}
+
+/* The next point on a grid of four exponents. */
+UNIT int common_point(int point, bool half_) { return point + (((half_ ? 25 : 38) - point) & 3); }
+
+/* The point to which the one or two quads of a level, and the sum before them, are rounded down. */
+UNIT int next_point(bool is_first, int point, struct scale near, struct scale far, bool half_)
+{
+    const int a = common_point(near.shift + 8, half_), b = common_point(far.shift + 8, half_);
+    const int level = near.empty ? b : far.empty ? a : a < b ? a : b;
+    return !is_first && point < level ? point : level;
+}
+
+/* Whether infinities, not-a-numbers or zeros decide the result, which is then in *bits. */
+UNIT bool is_special(uint seen, uint *bits)
+{
+    const bool both = (seen & (HAS_POSITIVE | HAS_NEGATIVE)) == (HAS_POSITIVE | HAS_NEGATIVE);
+    *bits = (seen & HAS_NAN) != 0 || both    ? 0x7fffffffu
+            : (seen & HAS_POSITIVE) != 0     ? INFINITE
+            : (seen & HAS_NEGATIVE) != 0     ? INFINITE | SIGN
+                                             : SIGN;
+    return seen == 0 || (seen & (HAS_NAN | HAS_POSITIVE | HAS_NEGATIVE)) != 0;
+}
+
+#if DOUBLES
+
+/* Sums in double precision, where they are exact: for processors, which have no fast shifts of many integers. */
+struct total {
+    double sum;
+    struct scale scale;
+    uint seen;
+};
+
+UNIT double double_power(int exponent) { return __builtin_astype((ulong)(exponent + 1023) << 52, double); }
+
+/* The texel, cut towards zero. */
+UNIT double cut(uint bits, int shift)
+{
+    const int exponent = exponent_of(bits), drop = 150 - shift - exponent;
+    const uint kept = drop <= 0 ? bits : bits & 0xffffffffu << (drop < 24 ? drop : 0);
+    return (double)__builtin_astype(exponent == 0 || drop > 23 ? 0u : kept, float);
+}
+
+UNIT struct total quad_total(uint4 texel, int4 weight, uint used, bool half_)
+{
+    const struct scale scale = scale_of(texel, weight, half_);
+    const double sum = cut(texel.x, scale.shift) * (double)weight.x + cut(texel.y, scale.shift) * (double)weight.y +
+                       (cut(texel.z, scale.shift) * (double)weight.z + cut(texel.w, scale.shift) * (double)weight.w);
+    return (struct total){sum * 0x1p-8, scale, properties_of(texel, used, half_)};
+}
+
+UNIT double floored(double value, int point) { return __builtin_floor(value * double_power(point)) * double_power(-point); }
+
+UNIT struct total added(struct total total, struct total near, struct total far, bool half_)
+{
+    const uint seen = total.seen | near.seen | far.seen;
+    if (near.scale.empty && far.scale.empty) {
+        total.seen = seen;
+        return total;
+    }
+    const int point = next_point(total.scale.empty, total.scale.shift + 8, near.scale, far.scale, half_);
+    const double sum = (total.scale.empty ? 0.0 : floored(total.sum, point)) +
+                       (near.scale.empty ? 0.0 : floored(near.sum, point)) +
+                       (far.scale.empty ? 0.0 : floored(far.sum, point));
+    return (struct total){sum, {point - 8, false}, seen};
+}
+
+/* Fewer than 48 bits: 2^-50 only moves ties away from zero. */
+UNIT uint rounded(struct total total, bool half_)
+{
+    uint bits;
+    if (is_special(total.seen, &bits)) return bits;
+    if (total.scale.empty || total.sum == 0.0) return 0;
+    if (!half_) {
+        bits = __builtin_astype((float)(total.sum * (1.0 + 0x1p-50)), uint);
+        return (bits & INFINITE) == 0 ? bits & SIGN : bits;
+    }
+    const ulong size = __builtin_astype(total.sum, ulong) & 0x7fffffffffffffffUL;
+    const int exponent = (int)(size >> 52) - 1022, unit = (exponent < -13 ? -13 : exponent) - 11;
+    const double steps = __builtin_floor(__builtin_astype(size, double) * double_power(-unit) + 0.5);
+    return (total.sum < 0.0 ? SIGN : 0) | __builtin_astype((float)(steps * double_power(unit)), uint);
+}
+
+#else
+
+/* A running sum, of value / 2^(shift + 8). */
+struct total {
+    long sum;
+    struct scale scale;
+    uint seen;
+};
+
 /* The texel in steps of 2^(largest - 28) or, for half precision, 2^(largest - 15), cut towards zero. */
 UNIT int significand_of(uint bits, int up)
 {
@@ -108,21 +216,13 @@ UNIT int significand_of(uint bits, int up)
 
 UNIT struct total quad_total(uint4 texel, int4 weight, uint used, bool half_)
 {
-    int largest = weight.x != 0 ? exponent_of(texel.x) : 0;
-    int next = weight.y != 0 ? exponent_of(texel.y) : 0;
-    largest = next > largest ? next : largest;
-    next = weight.z != 0 ? exponent_of(texel.z) : 0;
-    largest = next > largest ? next : largest;
-    next = weight.w != 0 ? exponent_of(texel.w) : 0;
-    largest = next > largest ? next : largest;
-    const int least = half_ ? -13 : -125;
-    const int exponent = largest - 126 < least ? least : largest - 126;
-    const int shift = (half_ ? 15 : 28) - exponent;
+    const struct scale scale = scale_of(texel, weight, half_);
+    const int shift = scale.shift;
     const int a = significand_of(texel.x, exponent_of(texel.x) - 150 + shift);
     const int b = significand_of(texel.y, exponent_of(texel.y) - 150 + shift);
     const int c = significand_of(texel.z, exponent_of(texel.z) - 150 + shift);
     const int d = significand_of(texel.w, exponent_of(texel.w) - 150 + shift);
-    struct total total = {0, shift + 8, largest == 0, 0};
+    struct total total = {0, scale, properties_of(texel, used, half_)};
     if (half_) {
         total.sum = a * weight.x + b * weight.y + c * weight.z + d * weight.w;
     } else { /* in two halves of 14 bits, the products of which have 23 */
@@ -130,8 +230,6 @@ UNIT struct total quad_total(uint4 texel, int4 weight, uint used, bool half_)
         const int low = (a & 0x3fff) * weight.x + (b & 0x3fff) * weight.y + (c & 0x3fff) * weight.z + (d & 0x3fff) * weight.w;
         total.sum = (long)high * 0x4000 + low;
     }
-    total.seen = ((used & 1) != 0 ? properties(texel.x, half_) : 0) | ((used & 2) != 0 ? properties(texel.y, half_) : 0) |
-                 ((used & 4) != 0 ? properties(texel.z, half_) : 0) | ((used & 8) != 0 ? properties(texel.w, half_) : 0);
     return total;
 }
 
@@ -141,21 +239,21 @@ UNIT long shifted(long value, int shift)
     return shift >= 0 ? value << (shift < 62 ? shift : 62) : value >> (shift > -63 ? -shift : 63);
 }
 
-/* The next point on a grid of four exponents. */
-UNIT int common_point(int point, bool half_) { return point + (((half_ ? 25 : 38) - point) & 3); }
+UNIT long moved(struct total total, int point)
+{
+    return total.scale.empty ? 0 : shifted(total.sum, point - total.scale.shift - 8);
+}
 
 /* Adds the one or two quads of a level: they and the sum are rounded down to a common point. */
 UNIT struct total added(struct total total, struct total near, struct total far, bool half_)
 {
-    const int a = common_point(near.point, half_), b = common_point(far.point, half_);
-    total.seen |= near.seen | far.seen;
-    if (near.empty && far.empty) return total;
-    int point = near.empty ? b : far.empty ? a : a < b ? a : b;
-    point = !total.empty && total.point < point ? total.point : point;
-    long sum = total.empty ? 0 : shifted(total.sum, point - total.point);
-    sum += near.empty ? 0 : shifted(near.sum, point - near.point);
-    sum += far.empty ? 0 : shifted(far.sum, point - far.point);
-    return (struct total){sum, point, false, total.seen};
+    const uint seen = total.seen | near.seen | far.seen;
+    if (near.scale.empty && far.scale.empty) {
+        total.seen = seen;
+        return total;
+    }
+    const int point = next_point(total.scale.empty, total.scale.shift + 8, near.scale, far.scale, half_);
+    return (struct total){moved(total, point) + moved(near, point) + moved(far, point), {point - 8, false}, seen};
 }
 
 /* Bits of a number below 2^48: those of an integer below 2^24 are the exponent of the same float. */
@@ -169,23 +267,22 @@ UNIT int bit_length(ulong value)
 /* The bits of the sum as a float, rounded to single or half precision, half away from zero. */
 UNIT uint rounded(struct total total, bool half_)
 {
-    if ((total.seen & HAS_NAN) != 0 || (total.seen & (HAS_POSITIVE | HAS_NEGATIVE)) == (HAS_POSITIVE | HAS_NEGATIVE))
-        return 0x7fffffffu;
-    if ((total.seen & HAS_POSITIVE) != 0) return INFINITE;
-    if ((total.seen & HAS_NEGATIVE) != 0) return INFINITE | SIGN;
-    if (total.seen == 0) return SIGN;
-    if (total.empty || total.sum == 0) return 0;
+    uint bits;
+    if (is_special(total.seen, &bits)) return bits;
+    if (total.scale.empty || total.sum == 0) return 0;
     const uint sign = total.sum < 0 ? SIGN : 0;
     const ulong size = (ulong)(total.sum < 0 ? -total.sum : total.sum);
     const int least = half_ ? -24 : -149, digits = half_ ? 11 : 24;
-    int unit = bit_length(size) - total.point - digits;
+    int unit = bit_length(size) - (total.scale.shift + 8) - digits;
     unit = unit < least ? least : unit;
-    const int shift = unit + total.point;
+    const int shift = unit + (total.scale.shift + 8);
     const uint steps = (uint)(shift > 0 ? (size + ((ulong)1 << (shift - 1))) >> shift : size << -shift);
     if (half_) return sign | __builtin_astype((float)(int)steps * power_of_two(unit), uint);
     if (steps < 0x800000u) return sign; /* a denormal number */
     return sign | (((uint)(unit + 149) << 23) + steps);
 }
+
+#endif
 
 /* ---- integers: weighted sums of codes, in 1/256 */
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..backends.contract import NativeEvent
+from ..model.aspects import Aspect
 from ..model.channels import ELEMENTS
 from ..model.copy_region import CopyRegion, ImageMemory, UsmMemory
 from ..model.enums import AddressingMode, CubemapFilteringMode, FilteringMode, ImageType, Precision, UsmKind
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["computed_samples", "require_computable"]
 
-_KERNELS = {Precision.reproducible: "texture_unit", Precision.exact: "texture_exact"}
+_UNIT = "texture_unit"
+_KERNELS = {Precision.reproducible: _UNIT, Precision.exact: "texture_exact"}
 _GROUP = 128
 _ITEMS = 4  # items of a work-item, at least
 _MOST_GROUPS = 1 << 16
@@ -74,7 +76,7 @@ def require_computable(desc: ImageDescriptor, sampler: BindlessImageSampler, pre
 
 
 @lru_cache(64)
-def _mode_word(desc: ImageDescriptor, sampler: BindlessImageSampler, has_level: bool) -> int:
+def _mode_word(desc: ImageDescriptor, sampler: BindlessImageSampler, has_level: bool, in_usm: bool = False) -> int:
     """The argument ``mode``: see csrc/kernels/include/unit_axis.h."""
     cube = desc.type is ImageType.cubemap
     mipmap = desc.type is ImageType.mipmap
@@ -95,7 +97,8 @@ def _mode_word(desc: ImageDescriptor, sampler: BindlessImageSampler, has_level: 
         if not normalized and mode != _BORDER:
             mode = _EDGE  # texture units wrap normalized coordinates only
         word |= mode << (6 + 2 * axis)
-    return word | desc.dimensions << 12 | cube << 14 | has_level << 15
+    small = 2 * desc.nbytes < 1 << 31  # with all levels; rows of USM may be apart
+    return word | desc.dimensions << 12 | cube << 14 | has_level << 15 | (small and not in_usm) << 16
 
 
 def _limits(sampler: BindlessImageSampler, levels: int, precision: Precision) -> tuple[int, int]:
@@ -288,7 +291,9 @@ def _launch(
         texels = _array_in(queue, block, 0, (source.nbytes,), np.dtype(np.uint8))
         depends_on = _copy_texels(queue, source, block, depends_on)
     name = _KERNELS[precision]
-    mode = _mode_word(desc, source.sampler, form.operation == "sample_lod")
+    if queue._backend.traits.build_target == "opencl_c" and name == _UNIT and queue.device.has(Aspect.fp64):
+        name = "texture_unit_f64"  # the same numbers, sooner on processors
+    mode = _mode_word(desc, source.sampler, form.operation == "sample_lod", source.memory is not None)
     word = ELEMENTS[fields["value_dtype"]] | fields["value_channels"] << 8
     word |= desc.channel.index << 16 | desc.num_channels << 24
     kernel = specialised_kernel(queue, name, word, mode)

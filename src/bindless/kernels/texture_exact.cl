@@ -198,6 +198,7 @@ static inline __attribute__((always_inline)) uint addressing(uint sampler, uint 
 static inline __attribute__((always_inline)) uint dimensions(uint sampler) { return sampler >> 12 & 3; }
 static inline __attribute__((always_inline)) bool is_cube(uint sampler) { return (sampler >> 14 & 1) != 0; }
 static inline __attribute__((always_inline)) bool has_level(uint sampler) { return (sampler >> 15 & 1) != 0; }
+static inline __attribute__((always_inline)) bool is_small(uint sampler) { return (sampler >> 16 & 1) != 0; }
 typedef float share;
 struct axis {
 int first, second;
@@ -392,8 +393,14 @@ static inline __attribute__((always_inline)) uint4 texel_at(struct source source
 {
 const uint pixel = channel_size(source.format) * image_channels(source.format);
 const bool outside = (x | y | slice) < 0;
-const ulong place = outside ? 0 : (uint)slice * level.slice + (uint)y * level.row + (ulong)(uint)x * pixel;
-const uint4 channels = loaded(level.texels + place, source.format);
+uint4 channels;
+if (is_small(source.sampler)) {
+const int place = slice * (int)level.slice + y * (int)level.row + x * (int)pixel;
+channels = loaded(level.texels + (outside ? 0 : place), source.format);
+} else {
+const ulong place = (uint)slice * level.slice + (uint)y * level.row + (ulong)(uint)x * pixel;
+channels = loaded(level.texels + (outside ? 0 : place), source.format);
+}
 return decoded(outside ? source.border : channels, source.format);
 }
 static inline __attribute__((always_inline)) struct quad quad_of(struct source source, struct level level, struct axis x, struct axis y, int slice, share weight)
@@ -515,10 +522,9 @@ share rest;
 static inline __attribute__((always_inline)) struct levels levels_of(struct source source, float lod, int low, int high)
 {
 struct levels levels = {0, 0};
-if (source.levels < 2) return levels;
+if (!has_level(source.sampler) || source.levels < 2) return levels;
 const bool blends = blends_levels(source.sampler);
-float level = has_level(source.sampler) ? lod : -4096.0f;
-level = level == level ? level : 0.0f;
+float level = lod == lod ? lod : 0.0f;
 level = fmax(fmin(level, __builtin_astype(high, float)), __builtin_astype(low, float));
 level = fmin(level, (float)(int)(source.levels - 1));
 levels.first = (uint)(int)floor(blends ? level : level + 0.5f);

@@ -194,6 +194,7 @@ static inline __attribute__((always_inline)) uint addressing(uint sampler, uint 
 static inline __attribute__((always_inline)) uint dimensions(uint sampler) { return sampler >> 12 & 3; }
 static inline __attribute__((always_inline)) bool is_cube(uint sampler) { return (sampler >> 14 & 1) != 0; }
 static inline __attribute__((always_inline)) bool has_level(uint sampler) { return (sampler >> 15 & 1) != 0; }
+static inline __attribute__((always_inline)) bool is_small(uint sampler) { return (sampler >> 16 & 1) != 0; }
 typedef int share;
 struct axis {
 int first, second;
@@ -292,12 +293,6 @@ quad->weight[k] = k == corner ? 0 : quad->weight[k] + (k == 3 - corner ? whole -
 quad->used = quad->used != 0 ? 15u & ~(1u << corner) : 0;
 }
 enum { HAS_NAN = 1, HAS_POSITIVE = 2, HAS_NEGATIVE = 4, HAS_NUMBER = 8 };
-struct total {
-long sum;
-int point;
-bool empty;
-uint seen;
-};
 static inline __attribute__((always_inline)) uint properties(uint bits, bool half_)
 {
 const uint size = bits & ~0x80000000u;
@@ -311,14 +306,11 @@ static inline __attribute__((always_inline)) int exponent_of(uint bits)
 const int exponent = (int)(bits >> 23 & 255);
 return exponent == 255 ? 0 : exponent;
 }
-static inline __attribute__((always_inline)) int significand_of(uint bits, int up)
-{
-const int whole = (int)((bits & 0x7fffffu) | 0x800000u);
-const int cut = up >= 0 ? whole << up : whole >> (up > -31 ? -up : 31);
-const int size = exponent_of(bits) == 0 ? 0 : cut;
-return (bits & 0x80000000u) != 0 ? -size : size;
-}
-static inline __attribute__((always_inline)) struct total quad_total(uint4 texel, int4 weight, uint used, bool half_)
+struct scale {
+int shift;
+bool empty;
+};
+static inline __attribute__((always_inline)) struct scale scale_of(uint4 texel, int4 weight, bool half_)
 {
 int largest = weight.x != 0 ? exponent_of(texel.x) : 0;
 int next = weight.y != 0 ? exponent_of(texel.y) : 0;
@@ -329,12 +321,50 @@ next = weight.w != 0 ? exponent_of(texel.w) : 0;
 largest = next > largest ? next : largest;
 const int least = half_ ? -13 : -125;
 const int exponent = largest - 126 < least ? least : largest - 126;
-const int shift = (half_ ? 15 : 28) - exponent;
+return (struct scale){(half_ ? 15 : 28) - exponent, largest == 0};
+}
+static inline __attribute__((always_inline)) uint properties_of(uint4 texel, uint used, bool half_)
+{
+return ((used & 1) != 0 ? properties(texel.x, half_) : 0) | ((used & 2) != 0 ? properties(texel.y, half_) : 0) |
+((used & 4) != 0 ? properties(texel.z, half_) : 0) | ((used & 8) != 0 ? properties(texel.w, half_) : 0);
+}
+static inline __attribute__((always_inline)) int common_point(int point, bool half_) { return point + (((half_ ? 25 : 38) - point) & 3); }
+static inline __attribute__((always_inline)) int next_point(bool is_first, int point, struct scale near, struct scale far, bool half_)
+{
+const int a = common_point(near.shift + 8, half_), b = common_point(far.shift + 8, half_);
+const int level = near.empty ? b : far.empty ? a : a < b ? a : b;
+return !is_first && point < level ? point : level;
+}
+static inline __attribute__((always_inline)) bool is_special(uint seen, uint *bits)
+{
+const bool both = (seen & (HAS_POSITIVE | HAS_NEGATIVE)) == (HAS_POSITIVE | HAS_NEGATIVE);
+*bits = (seen & HAS_NAN) != 0 || both ? 0x7fffffffu
+: (seen & HAS_POSITIVE) != 0 ? 0x7f800000u
+: (seen & HAS_NEGATIVE) != 0 ? 0x7f800000u | 0x80000000u
+: 0x80000000u;
+return seen == 0 || (seen & (HAS_NAN | HAS_POSITIVE | HAS_NEGATIVE)) != 0;
+}
+struct total {
+long sum;
+struct scale scale;
+uint seen;
+};
+static inline __attribute__((always_inline)) int significand_of(uint bits, int up)
+{
+const int whole = (int)((bits & 0x7fffffu) | 0x800000u);
+const int cut = up >= 0 ? whole << up : whole >> (up > -31 ? -up : 31);
+const int size = exponent_of(bits) == 0 ? 0 : cut;
+return (bits & 0x80000000u) != 0 ? -size : size;
+}
+static inline __attribute__((always_inline)) struct total quad_total(uint4 texel, int4 weight, uint used, bool half_)
+{
+const struct scale scale = scale_of(texel, weight, half_);
+const int shift = scale.shift;
 const int a = significand_of(texel.x, exponent_of(texel.x) - 150 + shift);
 const int b = significand_of(texel.y, exponent_of(texel.y) - 150 + shift);
 const int c = significand_of(texel.z, exponent_of(texel.z) - 150 + shift);
 const int d = significand_of(texel.w, exponent_of(texel.w) - 150 + shift);
-struct total total = {0, shift + 8, largest == 0, 0};
+struct total total = {0, scale, properties_of(texel, used, half_)};
 if (half_) {
 total.sum = a * weight.x + b * weight.y + c * weight.z + d * weight.w;
 } else {
@@ -342,26 +372,25 @@ const int high = (a >> 14) * weight.x + (b >> 14) * weight.y + (c >> 14) * weigh
 const int low = (a & 0x3fff) * weight.x + (b & 0x3fff) * weight.y + (c & 0x3fff) * weight.z + (d & 0x3fff) * weight.w;
 total.sum = (long)high * 0x4000 + low;
 }
-total.seen = ((used & 1) != 0 ? properties(texel.x, half_) : 0) | ((used & 2) != 0 ? properties(texel.y, half_) : 0) |
-((used & 4) != 0 ? properties(texel.z, half_) : 0) | ((used & 8) != 0 ? properties(texel.w, half_) : 0);
 return total;
 }
 static inline __attribute__((always_inline)) long shifted(long value, int shift)
 {
 return shift >= 0 ? value << (shift < 62 ? shift : 62) : value >> (shift > -63 ? -shift : 63);
 }
-static inline __attribute__((always_inline)) int common_point(int point, bool half_) { return point + (((half_ ? 25 : 38) - point) & 3); }
+static inline __attribute__((always_inline)) long moved(struct total total, int point)
+{
+return total.scale.empty ? 0 : shifted(total.sum, point - total.scale.shift - 8);
+}
 static inline __attribute__((always_inline)) struct total added(struct total total, struct total near, struct total far, bool half_)
 {
-const int a = common_point(near.point, half_), b = common_point(far.point, half_);
-total.seen |= near.seen | far.seen;
-if (near.empty && far.empty) return total;
-int point = near.empty ? b : far.empty ? a : a < b ? a : b;
-point = !total.empty && total.point < point ? total.point : point;
-long sum = total.empty ? 0 : shifted(total.sum, point - total.point);
-sum += near.empty ? 0 : shifted(near.sum, point - near.point);
-sum += far.empty ? 0 : shifted(far.sum, point - far.point);
-return (struct total){sum, point, false, total.seen};
+const uint seen = total.seen | near.seen | far.seen;
+if (near.scale.empty && far.scale.empty) {
+total.seen = seen;
+return total;
+}
+const int point = next_point(total.scale.empty, total.scale.shift + 8, near.scale, far.scale, half_);
+return (struct total){moved(total, point) + moved(near, point) + moved(far, point), {point - 8, false}, seen};
 }
 static inline __attribute__((always_inline)) int bit_length(ulong value)
 {
@@ -371,18 +400,15 @@ return (int)(__builtin_astype(number, uint) >> 23) - 126 + (high != 0 ? 24 : 0);
 }
 static inline __attribute__((always_inline)) uint rounded(struct total total, bool half_)
 {
-if ((total.seen & HAS_NAN) != 0 || (total.seen & (HAS_POSITIVE | HAS_NEGATIVE)) == (HAS_POSITIVE | HAS_NEGATIVE))
-return 0x7fffffffu;
-if ((total.seen & HAS_POSITIVE) != 0) return 0x7f800000u;
-if ((total.seen & HAS_NEGATIVE) != 0) return 0x7f800000u | 0x80000000u;
-if (total.seen == 0) return 0x80000000u;
-if (total.empty || total.sum == 0) return 0;
+uint bits;
+if (is_special(total.seen, &bits)) return bits;
+if (total.scale.empty || total.sum == 0) return 0;
 const uint sign = total.sum < 0 ? 0x80000000u : 0;
 const ulong size = (ulong)(total.sum < 0 ? -total.sum : total.sum);
 const int least = half_ ? -24 : -149, digits = half_ ? 11 : 24;
-int unit = bit_length(size) - total.point - digits;
+int unit = bit_length(size) - (total.scale.shift + 8) - digits;
 unit = unit < least ? least : unit;
-const int shift = unit + total.point;
+const int shift = unit + (total.scale.shift + 8);
 const uint steps = (uint)(shift > 0 ? (size + ((ulong)1 << (shift - 1))) >> shift : size << -shift);
 if (half_) return sign | __builtin_astype((float)(int)steps * power_of_two(unit), uint);
 if (steps < 0x800000u) return sign;
@@ -516,8 +542,14 @@ static inline __attribute__((always_inline)) uint4 texel_at(struct source source
 {
 const uint pixel = channel_size(source.format) * image_channels(source.format);
 const bool outside = (x | y | slice) < 0;
-const ulong place = outside ? 0 : (uint)slice * level.slice + (uint)y * level.row + (ulong)(uint)x * pixel;
-const uint4 channels = loaded(level.texels + place, source.format);
+uint4 channels;
+if (is_small(source.sampler)) {
+const int place = slice * (int)level.slice + y * (int)level.row + x * (int)pixel;
+channels = loaded(level.texels + (outside ? 0 : place), source.format);
+} else {
+const ulong place = (uint)slice * level.slice + (uint)y * level.row + (ulong)(uint)x * pixel;
+channels = loaded(level.texels + (outside ? 0 : place), source.format);
+}
 return decoded(outside ? source.border : channels, source.format);
 }
 static inline __attribute__((always_inline)) struct quad quad_of(struct source source, struct level level, struct axis x, struct axis y, int slice, share weight)
@@ -629,11 +661,11 @@ share rest;
 static inline __attribute__((always_inline)) struct levels levels_of(struct source source, float lod, int low, int high)
 {
 struct levels levels = {0, 0};
-if (source.levels < 2) return levels;
+if (!has_level(source.sampler) || source.levels < 2) return levels;
 const bool blends = blends_levels(source.sampler);
 
-int level = has_level(source.sampler) ? 0 : -32 * 256;
-if (has_level(source.sampler) && lod == lod)
+int level = 0;
+if (lod == lod)
 level = (int)(fmin(fmax(lod, -4096.0f), 4096.0f) * 256.0f);
 level = level > high ? high : level;
 level = level < low ? low : level;
@@ -666,10 +698,10 @@ sum.codes += (int)texel.x * weight.x + (int)texel.y * weight.y + (int)texel.z * 
 }
 return sum;
 }
-static inline __attribute__((always_inline)) struct sum with_level(struct sum sum, uint type)
+static inline __attribute__((always_inline)) struct sum with_level(struct sum sum, bool has_one_quad, uint type)
 {
-const struct total nothing = {0, 0, true, 0};
-if (type == FP32 || type == FP16) sum.all = added(sum.all, sum.near, sum.far, type == FP16);
+const struct total nothing = {0, {0, true}, 0};
+if (type == FP32 || type == FP16) sum.all = has_one_quad ? sum.near : added(sum.all, sum.near, sum.far, type == FP16);
 sum.far = nothing;
 return sum;
 }
@@ -682,7 +714,8 @@ static inline __attribute__((always_inline)) uint4 filtered(struct source source
 {
 const uint type = channel_type(source.format), channels = image_channels(source.format);
 const uint count = levels.rest != 0 ? 2 : 1;
-sums sum = {{{0, 0, true, 0}, {0, 0, true, 0}, {0, 0, true, 0}, 0}, {{0, 0, true, 0}, {0, 0, true, 0}, {0, 0, true, 0}, 0}, {{0, 0, true, 0}, {0, 0, true, 0}, {0, 0, true, 0}, 0}, {{0, 0, true, 0}, {0, 0, true, 0}, {0, 0, true, 0}, 0}};
+const bool has_one_quad = dimensions(source.sampler) < 3 && !has_level(source.sampler);
+sums sum = {{{0, {0, true}, 0}, {0, {0, true}, 0}, {0, {0, true}, 0}, 0}, {{0, {0, true}, 0}, {0, {0, true}, 0}, {0, {0, true}, 0}, 0}, {{0, {0, true}, 0}, {0, {0, true}, 0}, {0, {0, true}, 0}, 0}, {{0, {0, true}, 0}, {0, {0, true}, 0}, {0, {0, true}, 0}, 0}};
 for (uint l = 0; l < count; ++l) {
 const share weight = l != 0 ? levels.rest : 256 - levels.rest;
 const struct footprint f = footprint_of(source, item, levels.first + l, weight);
@@ -691,7 +724,7 @@ for (uint k = 0; k < slices; ++k) {
 const struct quad quad = slice_quad(source, f, item, k, weight);
 do { sum.x = with_quad(sum.x, quad, (uint4)((quad).texel[0].x, (quad).texel[1].x, (quad).texel[2].x, (quad).texel[3].x), k != 0, type); if (channels > 1) sum.y = with_quad(sum.y, quad, (uint4)((quad).texel[0].y, (quad).texel[1].y, (quad).texel[2].y, (quad).texel[3].y), k != 0, type); if (channels > 2) sum.z = with_quad(sum.z, quad, (uint4)((quad).texel[0].z, (quad).texel[1].z, (quad).texel[2].z, (quad).texel[3].z), k != 0, type); if (channels > 3) sum.w = with_quad(sum.w, quad, (uint4)((quad).texel[0].w, (quad).texel[1].w, (quad).texel[2].w, (quad).texel[3].w), k != 0, type); } while (0);
 }
-do { sum.x = with_level(sum.x, type); if (channels > 1) sum.y = with_level(sum.y, type); if (channels > 2) sum.z = with_level(sum.z, type); if (channels > 3) sum.w = with_level(sum.w, type); } while (0);
+do { sum.x = with_level(sum.x, has_one_quad, type); if (channels > 1) sum.y = with_level(sum.y, has_one_quad, type); if (channels > 2) sum.z = with_level(sum.z, has_one_quad, type); if (channels > 3) sum.w = with_level(sum.w, has_one_quad, type); } while (0);
 }
 uint4 result = 0;
 do { result.x = finished(sum.x, type); if (channels > 1) result.y = finished(sum.y, type); if (channels > 2) result.z = finished(sum.z, type); if (channels > 3) result.w = finished(sum.w, type); } while (0);
