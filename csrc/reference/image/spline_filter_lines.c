@@ -147,21 +147,46 @@ static const float *source_row(const struct blr_spline *spline, uint64_t row)
     return spline->source + from * spline->extent[0] * spline->channels;
 }
 
-/* Samples of a piece, of which count is line_of: in place, or collected in `line`. */
+/* Samples [from, to) of a line that begins at `begin` of a row: of its margin, or of its continuation. */
+static void collect(const struct blr_spline *spline, const float *row, int64_t begin, uint64_t from, uint64_t to, float *line)
+{
+    const uint64_t channels = spline->channels;
+    const int64_t last = (int64_t)spline->extent[0] - 1;
+    for (uint64_t i = from; i < to; i++) {
+        const uint64_t place = continued(begin + (int64_t)i, spline->size[0], spline->boundary[0]);
+        int64_t at = (int64_t)place - (int64_t)spline->margin[0];
+        const bool filled = spline->fills_margin && (at < 0 || at > last);
+        at = at < 0 ? 0 : at > last ? last : at;
+        for (uint64_t c = 0; c < channels; c++)
+            line[i * channels + c] = filled ? spline->fill : row[(uint64_t)at * channels + c];
+    }
+}
+
+static uint64_t limited(int64_t value, uint64_t most)
+{
+    return value < 0 ? 0 : (uint64_t)value < most ? (uint64_t)value : most;
+}
+
+/* Samples of a piece, line_of in number: in place, or collected in `line`. */
 static const float *samples_of(const struct blr_spline *spline, struct piece piece, float *line)
 {
     const float *row = source_row(spline, piece.row);
-    const uint64_t channels = spline->channels, count = line_of(spline), margin = spline->margin[0];
-    const int64_t begin = (int64_t)piece.first - (int64_t)reach_of(spline), last = (int64_t)spline->extent[0] - 1;
-    if (row != NULL && begin >= (int64_t)margin && begin - (int64_t)margin + (int64_t)count - 1 <= last)
-        return row + (uint64_t)(begin - (int64_t)margin) * channels;
-    for (uint64_t i = 0; i < count; i++) {
-        int64_t at = (int64_t)continued(begin + (int64_t)i, spline->size[0], spline->boundary[0]) - (int64_t)margin;
-        const bool outside = row == NULL || (spline->fills_margin && (at < 0 || at > last));
-        at = at < 0 ? 0 : at > last ? last : at;
-        for (uint64_t c = 0; c < channels; c++)
-            line[i * channels + c] = outside ? spline->fill : row[(uint64_t)at * channels + c];
+    const uint64_t channels = spline->channels, count = line_of(spline);
+    const int64_t begin = (int64_t)piece.first - (int64_t)reach_of(spline), offset = begin - (int64_t)spline->margin[0];
+    /* Samples [from, to) of the line are those of the source, from `offset` on. */
+    const uint64_t from = limited(-offset, count), to = limited((int64_t)spline->extent[0] - offset, count);
+    if (row != NULL && from == 0 && to == count)
+        return row + (uint64_t)offset * channels;
+    if (row == NULL) {
+        for (uint64_t i = 0; i < count * channels; i++)
+            line[i] = spline->fill;
+        return line;
     }
+    collect(spline, row, begin, 0, from, line);
+    if (from < to)
+        memcpy(line + from * channels, row + (uint64_t)(offset + (int64_t)from) * channels,
+               (to - from) * channels * sizeof *line);
+    collect(spline, row, begin, to, count, line);
     return line;
 }
 
