@@ -140,7 +140,12 @@ class Other:
         return place
 
     def __array_namespace__(self) -> Any:
-        return SimpleNamespace(from_dlpack=Other)
+        return SimpleNamespace(from_dlpack=Other.from_dlpack)
+
+    @classmethod
+    def from_dlpack(cls, array: bl.UsmArray) -> Other:
+        array.__dlpack__()  # what orders the use after the work so far
+        return cls(array)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
