@@ -22,6 +22,21 @@ static uint32_t below(uint32_t limit)
 
 static double between(double low, double high) { return low + (high - low) * (double)below(1u << 30) * 0x1p-30; }
 
+static blr_resampling_t plain(blr_image_handle_t handle, void *values, uint64_t width, uint64_t height, uint64_t depth)
+{
+    return (blr_resampling_t){.handle = handle,
+                              .size = {width, height, depth},
+                              .matrix = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1},
+                              .centre = 0.5,
+                              .scale = {1, 1, 1},
+                              .interpolation = BLR_INTERPOLATION_LINEAR,
+                              .precision = BLR_PRECISION_EXACT,
+                              .boundary = {BLR_BOUNDARY_EDGE, BLR_BOUNDARY_EDGE, BLR_BOUNDARY_EDGE},
+                              .values = values,
+                              .value_type = BLR_ELEMENT_F32,
+                              .value_channels = 1};
+}
+
 /* ---------------------------------------------------------------- instruction sets */
 
 static const blr_channel_type_t types[] = {
@@ -153,22 +168,31 @@ static void instruction_sets(void)
     free(texels);
 }
 
-/* ---------------------------------------------------------------- commands */
-
-static blr_resampling_t plain(blr_image_handle_t handle, void *values, uint64_t width, uint64_t height, uint64_t depth)
+/* With exact filtering for the whole program, reproducible samples keep the texture unit's bits. */
+static void reproducible(void)
 {
-    return (blr_resampling_t){.handle = handle,
-                              .size = {width, height, depth},
-                              .matrix = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1},
-                              .centre = 0.5,
-                              .scale = {1, 1, 1},
-                              .interpolation = BLR_INTERPOLATION_LINEAR,
-                              .precision = BLR_PRECISION_EXACT,
-                              .boundary = {BLR_BOUNDARY_EDGE, BLR_BOUNDARY_EDGE, BLR_BOUNDARY_EDGE},
-                              .values = values,
-                              .value_type = BLR_ELEMENT_F32,
-                              .value_channels = 1};
+    static float texels[64], values[3][64];
+    static const uint32_t flags[] = {0, BLR_TEXTURE_EXACT_FILTERING, BLR_TEXTURE_EXACT_FILTERING};
+    static const blr_precision_t precisions[] = {BLR_PRECISION_HARDWARE, BLR_PRECISION_REPRODUCIBLE, BLR_PRECISION_HARDWARE};
+    blr_image_desc_t desc = plain_desc(8, 8, 0, BLR_CHANNEL_FP32, 1);
+    const struct blr_texture_level level = {texels, 8, 8, 1, 32, 256};
+    blr_sampler_desc_t sampler = plain_sampler();
+    struct blr_texture texture;
+    sampler.filtering = BLR_FILTERING_LINEAR;
+    for (int i = 0; i < 64; i++)
+        texels[i] = (float)between(-1, 1);
+    for (int i = 0; i < 3; i++) {
+        OK(blr_texture_init(&texture, &desc, &level, 1, &sampler, flags[i]));
+        struct blr_resample resample = {.picture = plain(0, values[i], 8, 8, 1), .texture = &texture};
+        resample.picture.precision = precisions[i];
+        resample.picture.matrix[3] = 0.123456;
+        blr_resample_run(&resample);
+    }
+    CHECK(memcmp(values[0], values[1], sizeof values[0]) == 0);
+    CHECK(memcmp(values[0], values[2], sizeof values[0]) != 0);
 }
+
+/* ---------------------------------------------------------------- commands */
 
 /* A volume whose value is linear in the position, large enough for several threads. Image, handle and arrays are freed
  * while the command waits. */
@@ -328,6 +352,7 @@ int main(void)
     context = open_context();
     queue = open_queue(context, BLR_QUEUE_IN_ORDER);
     instruction_sets();
+    reproducible();
     volumes();
     batches();
     refusals();

@@ -8,7 +8,7 @@ struct NAME(run) {
     _Alignas(64) REAL weight[3][4][LANES]; /* of y and z, repeated for the lanes of an item; of x, one for each item */
     _Alignas(64) unsigned char copied[4][LANES * 4];
     _Alignas(64) REAL texel[4][LANES];
-    _Alignas(64) REAL row[LANES], column[LANES];
+    _Alignas(64) REAL column[LANES];
     _Alignas(64) int64_t offset[LANES];
 };
 

@@ -12,9 +12,11 @@ INLINE void NAME(place_pairs)(const struct blr_resample *resample, double at[3][
                               const uint32_t dimensions, struct NAME(pairs) *pairs)
 {
     const double *restrict x = at[0] + item, *restrict y = at[1] + item, *restrict z = at[2] + item;
-    const int32_t step_x = (int32_t)resample->step[0], step_y = (int32_t)resample->step[1], step_z = (int32_t)resample->step[2];
+    const int32_t step_x = (int32_t)resample->step[0], step_y = (int32_t)resample->step[1],
+                  step_z = (int32_t)resample->step[2];
     int64_t *restrict offset = pairs->offset;
-    REAL *restrict follows_x = pairs->follows[0], *restrict follows_y = pairs->follows[1], *restrict follows_z = pairs->follows[2];
+    REAL *restrict follows_x = pairs->follows[0], *restrict follows_y = pairs->follows[1],
+                   *restrict follows_z = pairs->follows[2];
     for (int32_t i = 0; i < (int32_t)count; i++) {
         const int32_t low_x = (int32_t)x[i];
         int64_t from = (int64_t)low_x * step_x;
@@ -35,8 +37,8 @@ INLINE void NAME(place_pairs)(const struct blr_resample *resample, double at[3][
 
 INLINE REAL NAME(mix)(REAL a, REAL b, REAL follows) { return (1 - follows) * a + follows * b; }
 
-INLINE void NAME(mix_pairs)(const struct NAME(pairs) *pairs, const REAL *const rows[4], uint32_t count, const uint32_t dimensions,
-                            REAL *restrict values)
+INLINE void NAME(mix_pairs)(const struct NAME(pairs) *pairs, const REAL *const rows[4], uint32_t count,
+                            const uint32_t dimensions, REAL *restrict values)
 {
     const REAL *restrict row_0 = rows[0], *restrict row_1 = rows[1], *restrict row_2 = rows[2], *restrict row_3 = rows[3];
     const REAL *restrict x = pairs->follows[0], *restrict y = pairs->follows[1], *restrict z = pairs->follows[2];

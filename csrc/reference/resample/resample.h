@@ -70,6 +70,8 @@ struct blr_resample_set {
     /* Positions of one row along each axis of the image, from an origin. */
     void (*place)(const struct blr_resample *resample, const struct blr_resample_part *part, double origin,
                   double *const at[3]);
+    /* Coordinates of the handle, next to each other for each element of one row. */
+    void (*coordinates)(const struct blr_resample *resample, const struct blr_resample_part *part, float *coordinates);
     /* Exact values of a part, of one row or several, stored in the picture. */
     void (*filter)(const struct blr_resample *resample, const struct blr_resample_part *part);
     /* Conversion of values of one row, from item first on, to the picture's type. Those of a normalized image are codes or

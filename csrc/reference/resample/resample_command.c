@@ -116,8 +116,9 @@ static blr_result_t check_values(const blr_resampling_t *picture, const struct b
             return blr_fail(BLR_RESULT_INVALID_SIZE, "%" PRIu64 " elements along axis %d: less than 2^31 are needed",
                             picture->size[i], i);
         if (picture->size[i] != 0 && *items > ((uint64_t)1 << 59) / picture->size[i])
-            return blr_fail(BLR_RESULT_INVALID_SIZE, "%" PRIu64 " x %" PRIu64 " x %" PRIu64 " elements are more than memory has",
-                            picture->size[0], picture->size[1], picture->size[2]);
+            return blr_fail(BLR_RESULT_INVALID_SIZE,
+                            "%" PRIu64 " x %" PRIu64 " x %" PRIu64 " elements are more than memory has", picture->size[0],
+                            picture->size[1], picture->size[2]);
         *items *= picture->size[i];
     }
     return BLR_RESULT_SUCCESS;

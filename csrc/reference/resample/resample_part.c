@@ -85,6 +85,36 @@ static void place(const struct blr_resample *resample, const struct blr_resample
     }
 }
 
+/* Positions in units of the handle's coordinates. */
+INLINE void interleave(const struct blr_resample *resample, double at[3][BLOCK], uint32_t count, const uint32_t dimensions,
+                       float *restrict coordinates)
+{
+    const float *scale = resample->picture.scale, *bias = resample->picture.bias;
+    const float scale_x = scale[0], scale_y = scale[1], scale_z = scale[2];
+    const float bias_x = bias[0], bias_y = bias[1], bias_z = bias[2];
+    const double *restrict x = at[0], *restrict y = at[1], *restrict z = at[2];
+    for (int32_t i = 0; i < (int32_t)count; i++) {
+        float *item = coordinates + (int32_t)dimensions * i;
+        item[0] = (float)x[i] / scale_x + bias_x;
+        if (dimensions > 1)
+            item[1] = (float)y[i] / scale_y + bias_y;
+        if (dimensions > 2)
+            item[2] = (float)z[i] / scale_z + bias_z;
+    }
+}
+
+static void coordinates(const struct blr_resample *resample, const struct blr_resample_part *part, float *coordinates)
+{
+    double at[3][BLOCK];
+    place(resample, part, resample->picture.centre - 0.5, (double *const[3]){at[0], at[1], at[2]});
+    if (resample->dimensions == 1)
+        interleave(resample, at, part->count, 1, coordinates);
+    else if (resample->dimensions == 2)
+        interleave(resample, at, part->count, 2, coordinates);
+    else
+        interleave(resample, at, part->count, 3, coordinates);
+}
+
 /* Repeats the last position to the end of its group. */
 static void complete_group(uint32_t count, uint32_t dimensions, double *const at[3])
 {
@@ -332,4 +362,4 @@ static void filter(const struct blr_resample *resample, const struct blr_resampl
         filter_part_float(resample, part, pitch, at);
 }
 
-const struct blr_resample_set blr_resample_set = {place, filter, store_float, store_double};
+const struct blr_resample_set blr_resample_set = {place, coordinates, filter, store_float, store_double};

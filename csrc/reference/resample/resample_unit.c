@@ -158,12 +158,7 @@ void blr_resample_sample(const struct blr_resample *resample, const struct blr_r
         sample_spline(resample, set, part);
         return;
     }
-    double at[3][BLR_RESAMPLE_BLOCK];
     struct unit_coordinates coordinates;
-    const uint32_t dimensions = resample->dimensions;
-    set->place(resample, part, resample->picture.centre - 0.5, (double *const[3]){at[0], at[1], at[2]});
-    for (uint32_t d = 0; d < dimensions; d++)
-        for (uint32_t i = 0; i < part->count; i++)
-            coordinates.at[i * dimensions + d] = in_units(resample, d, (float)at[d][i]);
+    set->coordinates(resample, part, coordinates.at);
     sample_once(resample, set, part, &coordinates);
 }
