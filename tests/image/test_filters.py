@@ -208,3 +208,47 @@ GREY = np.zeros((4, 5), np.float32)
 def test_options_that_are_refused(queue: bl.Queue, array: Array, options: dict[str, Any], message: str) -> None:
     with raises(bl.InvalidError, match=message):
         bl.Image(array, queue=queue, **options)
+
+
+@pytest.mark.parametrize("precision", ["exact", "reproducible"])
+def test_levels_and_faces_have_a_precision(queue: bl.Queue, precision: str) -> None:
+    """They are those of the reference device, whose texture unit is the reproducible one."""
+    pixels, rng = random_pixels("uint8", (16, 24, 4)), np.random.default_rng(6)
+    at, level = (rng.random((40, 2)) * [24, 16]).astype(np.float32), rng.random(40).astype(np.float32) * 3
+    matrix = [[1.7, 0.1, 0.3], [-0.2, 1.9, 1.1]]
+    with bl.Queue("reference") as reference:
+        with bl.Image(pixels, mipmaps=True, precision=precision, queue=reference) as image:
+            expected, picture = image.sample(at, level=level), image.warp(matrix, (8, 11))
+        with bl.Image(pixels, mipmaps=True, queue=reference) as image:
+            plain = image.sample(at, level=level), image.warp(matrix, (8, 11))
+    if precision == "reproducible":
+        np.testing.assert_array_equal(expected, plain[0])
+        np.testing.assert_array_equal(picture, plain[1])
+    else:
+        assert 0 < np.abs(expected - plain[0]).max() < 0.02
+    if queue.device.has(bl.Aspect.ext_oneapi_mipmap):
+        with bl.Image(pixels, mipmaps=True, precision=precision, queue=queue) as image:
+            within(image.sample(at, level=level), expected, 2e-6 if precision == "exact" else 0.0)
+            within(image.warp(matrix, (8, 11)), picture, 0.0, 1.0 if precision == "exact" else 0.0)
+    if queue.device.has(bl.Aspect.ext_oneapi_cubemap):
+        faces, directions = random_pixels("uint8", (6, 8, 8, 4)), rng.standard_normal((40, 3)).astype(np.float32)
+        with bl.Image(faces, cubemap=True, precision=precision, queue=bl.Queue("reference")) as image:
+            expected = image.sample(directions)
+        with bl.Image(faces, cubemap=True, precision=precision, queue=queue) as image:
+            within(image.sample(directions), expected, 2e-6 if precision == "exact" else 0.0)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("filtering", ["nearest", "linear"])
+def test_reproducible_pictures_have_the_reference_s_bits(queue: bl.Queue, filtering: str, dims: int) -> None:
+    pixels, matrix, shape = random_pixels("float32", (*SHAPES[dims], 1)), map_of(dims, projective=True), PICTURES[dims]
+    field = np.random.default_rng(5).normal(0, 3, (*shape, dims)).astype(np.float32)
+    options: dict[str, Any] = {"dimensions": dims, "filtering": filtering}
+    with bl.Queue("reference") as reference, bl.Image(pixels, queue=reference, **options) as image:
+        expected = image.warp(matrix, shape), image.warp(matrix, shape, displacement=field), image.sample(field)
+        moved = image.remap(field, relative=True)
+    with bl.Image(pixels, queue=queue, precision="reproducible", **options) as image:
+        np.testing.assert_array_equal(image.warp(matrix, shape), expected[0])
+        np.testing.assert_array_equal(image.warp(matrix, shape, displacement=field), expected[1])
+        np.testing.assert_array_equal(image.sample(field), expected[2])
+        np.testing.assert_array_equal(image.remap(field, relative=True), moved)

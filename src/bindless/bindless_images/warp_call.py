@@ -89,7 +89,7 @@ def sample_picture(
         "layer": layer,
         "map": picture,
     }
-    precision = image.precision(form)
+    precision = Precision.hardware if image.record is None else image.record.precision
     if precision is Precision.hardware:
         return enqueue(queue, form, image, {}, out, fields, depends_on)
     if queue._backend.traits.computes_precisions:

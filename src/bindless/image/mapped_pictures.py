@@ -9,12 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..bindless_images.result_arrays import empty_result
-from ..model.aspects import Aspect
-from ..model.enums import Precision
 from ..sycl.usm import UsmArray
 from .array_library import AnyArray, Library
 from .packing import After
-from .pictures import draw, given_picture
 from .resampled import NO_VECTORS, draw_resampled, source_of, vectors_of
 from .results import Result
 
@@ -60,8 +57,6 @@ def mapped_picture(
     """
     on_device = isinstance(vectors, UsmArray)
     wanted = result.on_device or (result.array is None and (on_device if leads else image._leads_on_device))
-    if not _computes_positions(image):
-        return _from_host(image, matrices, sizes, vectors, result, wanted, library)
     source, described, queue = source_of(image, edges=edges), image._described, image._queue
     values = result.in_usm() if wanted or on_device else result.on_host()
     given = NO_VECTORS
@@ -82,62 +77,3 @@ def mapped_picture(
             return result.given(host, (), library)
         after = events
     return result.given(values, after, library)
-
-
-def _computes_positions(image: Image) -> bool:
-    """Whether the image's device computes positions itself, or no sampler can do instead."""
-    wanted, queue = image._filter, image._queue
-    if queue._backend.traits.function_language is None or wanted.is_computed:
-        return True
-    return wanted.precision is Precision.hardware and queue.device.has(Aspect.fp64)
-
-
-def _from_host(
-    image: Image,
-    matrices: Matrices,
-    sizes: Sequence[int],
-    vectors: AnyArray | None,
-    result: Result,
-    wanted: bool,
-    library: Library | None,
-) -> Any:
-    """The picture by a texture unit at coordinates that the processor computes."""
-    dims = len(image.size)
-    moves = vectors.numpy() if isinstance(vectors, UsmArray) else vectors
-    moves = None if moves is None else moves.reshape(*reversed(sizes), dims)
-
-    def drawn(matrix: npt.NDArray[np.float64]) -> Array:
-        def coordinates(start: int, stop: int) -> tuple[Array, None]:
-            points = _positions(matrix, sizes, start, stop)
-            if moves is not None:
-                points = points + moves[start:stop].reshape(-1, dims)
-            return points.astype(np.float32), None
-
-        reader = image._store.reader(image._sampler)
-        return draw(image, reader, sizes, coordinates, image._described.channel, codes=False)
-
-    layers = [drawn(matrix) for matrix in matrices]
-    whole = layers[0] if len(layers) == 1 else np.stack([layer[number] for number, layer in enumerate(layers)])
-    return given_picture(image, result, whole, library, on_device=wanted)
-
-
-def _positions(matrix: npt.NDArray[np.float64], sizes: Sequence[int], start: int, stop: int) -> npt.NDArray[np.float64]:
-    """(N, dims) of a range of rows, slices or elements of a picture, rounded as devices round them."""
-    dims = len(matrix) - 1
-    shape = (stop - start, *reversed(sizes[:-1]))
-    centres = list(np.indices(shape, np.float64)[::-1] + 0.5)
-    centres[-1] += start
-    centres = [*centres[:dims], *[np.zeros(shape)] * (dims - len(centres))]  # elements of a list have no positions
-
-    def along(row: npt.NDArray[np.float64]) -> Any:
-        value: Any = row[dims]
-        for entry, centre in zip(row[dims - 1 :: -1], reversed(centres)):
-            value = entry * centre + value
-        return value
-
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        place = [along(row) for row in matrix[:dims]]
-        if matrix[dims].tolist() != [0.0] * dims + [1.0]:
-            depth = along(matrix[dims])
-            place = [value / depth for value in place]
-    return np.stack([np.broadcast_to(value, shape) for value in place], -1).reshape(-1, dims)

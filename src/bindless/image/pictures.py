@@ -77,8 +77,7 @@ def given_picture(image: Image, result: Result, picture: Array, library: Library
 
 def follows_maps(image: Image, *, gradients: bool) -> bool:
     """Whether the device follows maps of the image itself, with the levels of a mipmap chosen by them or not."""
-    precision, computes = image._filter.precision, image._queue._backend.traits.function_language is None
-    if precision is not Precision.hardware and not (computes and precision is Precision.reproducible):
+    if image._handle_precision is not Precision.hardware and not image._queue._backend.traits.computes_precisions:
         return False
     desc = image._store.descriptor
     operation = "warp_grad" if gradients and desc.type is ImageType.mipmap else "warp"
