@@ -268,3 +268,16 @@ def test_pictures_have_the_precision_of_their_image(queue: bl.Queue, reference: 
             assert out.tobytes() == wanted.tobytes()
         else:
             assert np.abs(out - wanted).max() < 1e-6
+
+
+def test_images_over_usm_are_read_in_place(queue: bl.Queue, reference: bl.Queue) -> None:
+    """Rows with a pitch, of which nothing is copied."""
+    pixels = np.random.default_rng(9).integers(0, 256, (7, 10, 4), np.uint8)
+    desc = bl.ImageDescriptor.from_array(pixels, channel_type="unorm_int8")
+    sampler = bl.BindlessImageSampler("mirrored_repeat", "normalized", "linear")
+    memory, pitch = bl.pitched_alloc_device(desc, queue)
+    queue.ext_oneapi_copy(pixels, memory, dst_desc=desc, dst_pitch=pitch).wait()
+    handle = bl.create_image(memory, desc, queue, sampler=sampler, pitch=pitch, precision="reproducible")
+    coords = (np.random.default_rng(10).random((300, 2)) * 4 - 2).astype(np.float32)
+    wanted = bl.sample_image(reference, _Made(pixels, desc, sampler).on(reference), coords, precision="reproducible")
+    assert bl.sample_image(queue, handle, coords).tobytes() == wanted.tobytes()
