@@ -33,7 +33,7 @@ from catalogue import MODULES, Module  # noqa: E402
 
 COMPILER = REPOSITORY / "src" / "bindless" / "compiler"
 OUTPUT = REPOSITORY / "src" / "bindless" / "kernels"
-SUFFIX = {"ptx": ".ptx.gz", "spirv": ".spv", "opencl_c": ".cl"}
+SUFFIX = {"ptx": ".ptx.gz", "spirv": ".spv.gz", "opencl_c": ".cl.gz"}
 STANDARD, OF_MIPMAPS = "CL1.2", "CL2.0"  # of OpenCL C: all devices with images support the first
 
 
@@ -60,14 +60,14 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def packed(name: str, data: bytes) -> bytes:
-    """Compress a file of the package: PTX is text, and shrinks to a fifth."""
-    return gzip.compress(data, 9, mtime=0) if name.endswith(".gz") else data
+def packed(data: bytes) -> bytes:
+    """Compress a file of the package, to about a quarter."""
+    return gzip.compress(data, 9, mtime=0)
 
 
 def unpacked(path: Path) -> bytes:
     """Return the contents of a packed file, for comparison: compressed bytes depend on the zlib version."""
-    return gzip.decompress(path.read_bytes()) if path.name.endswith(".gz") else path.read_bytes()
+    return gzip.decompress(path.read_bytes())
 
 
 def build(module: Module, target: str, toolchain: LLVMTools, prelude: Path | None, folder: Path, anew: bool) -> bytes:
@@ -182,7 +182,7 @@ def main() -> int:
             )
         return 1 if wrong else 0
     for name, data in artifacts.items():
-        (OUTPUT / name).write_bytes(packed(name, data))
+        (OUTPUT / name).write_bytes(packed(data))
     (OUTPUT / "manifest.json").write_text(text)
     print(f"{len(artifacts)} artifacts, {sum(map(len, artifacts.values()))} bytes")
     return 0

@@ -88,8 +88,8 @@ def source(name: str, target: Target) -> bytes:
         raise ValueError(
             f"the built-in module {name!r} does not exist for target {target!r}, only for {', '.join(artifacts)}"
         )
-    data = files(__name__).joinpath(artifacts[target]["file"]).read_bytes()
-    return zlib.decompress(data, _GZIP) + b"\0" if target == "ptx" else data
+    data = zlib.decompress(files(__name__).joinpath(artifacts[target]["file"]).read_bytes(), _GZIP)
+    return data + b"\0" if target == "ptx" else data
 
 
 def _argument(kernel_name: str, argument: str) -> int:
