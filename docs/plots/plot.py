@@ -100,11 +100,11 @@ def plot_sampling(documents: list[dict[str, Any]], target: Path) -> None:
 
 
 def main() -> None:
-    paths = sorted(_FOLDER.glob("*.json"))
-    documents = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
-    for path, document in zip(paths, documents):
-        plot_copies(document, _FOLDER / f"copies_{path.stem}.png")
-    plot_sampling(documents, _FOLDER / "sampling.png")
+    documents = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(_FOLDER.glob("*.json"))}
+    of_sizes = {name: document for name, document in documents.items() if any(row["size"] for row in document["rows"])}
+    for name, document in of_sizes.items():
+        plot_copies(document, _FOLDER / f"copies_{name}.png")
+    plot_sampling(list(of_sizes.values()), _FOLDER / "sampling.png")
 
 
 if __name__ == "__main__":
