@@ -26,18 +26,21 @@ from .resampling_kernels import (
     kernel_name,
     mode_word,
     numbers_of,
+    parameters_of,
     specialised_kernel,
 )
 from .scratch_memory import ALIGNMENT, give_back, take
 
 if TYPE_CHECKING:
     from ..model.image_handles import SampledImageHandle
+    from ..model.ranges import NdRange
     from ..model.resampling import Resampling
     from ..submission.event import Event
+    from ..sycl.kernel.kernel import Kernel
     from ..sycl.queue.queue import Queue
     from .scratch_memory import Block
 
-__all__ = ["resample"]
+__all__ = ["PreparedPicture", "resample"]
 
 _TYPES = (ImageType.standard, ImageType.array, ImageType.mipmap)
 _SAMPLES = {type_: Form("resample", "sample", type_, sampled=True, unsampled=False) for type_ in _TYPES}
@@ -78,70 +81,126 @@ def resample(
     FeatureNotSupportedError
         ``Precision.reproducible``, or no double precision: the host computes the picture, and the image lies over USM.
     """
-    desc = handle._descriptor
-    if desc is None or desc.type not in _TYPES:
-        raise InvalidError(f"resample: {handle!r} is no standard image, array or mipmap that create_image made")
-    forms = _SAMPLES if picture.precision is Precision.hardware else _FETCHES
-    image = find_image(queue, forms[desc.type], handle, out, None, None)
-    picture = replace(
-        picture,
-        handle=image.raw,
-        descriptor=image.desc,
-        value_dtype=out.dtype,
-        value_channels=out.shape[-1],
-        coords=0,
-        coords_dtype=picture.coords_dtype if coords is None else coords.dtype,
-    )
-    if math.prod(picture.shape) == 0:
-        return None if isinstance(out, np.ndarray) else queue._nothing(depends_on)
-    call = _Call(queue, image, picture)
-    if queue._backend.resampling is not None:
-        return call.by_back_end(out, coords, depends_on)
-    if picture.precision is Precision.reproducible or not queue.device.has(Aspect.fp64):
-        return resample_on_host(queue, image, picture, out, coords, depends_on, resample)
-    return call.by_kernel(out, coords, depends_on)
+    channels = out.shape[-1]
+    prepared = PreparedPicture(queue, handle, picture, out.dtype, channels, None if coords is None else coords.dtype)
+    return prepared.draw(picture.matrix, out, coords, depends_on)
 
 
-class _Call(NamedTuple):
-    """A picture that is to be computed.
+class _Launch(NamedTuple):
+    """A launch of a kernel, and the places of those arguments that differ from call to call."""
 
-    Attributes
+    kernel: Kernel
+    space: NdRange
+    arguments: list[Any]
+    image: int
+    values: int
+    coords: int
+    matrix: list[tuple[int, int]]
+    """Place of an argument, and index of the matrix's entry."""
+
+
+class PreparedPicture:
+    """Pictures of one image of which the matrix and the arrays are left open.
+
+    Parameters
     ----------
-    queue : Queue
-        Does the work.
-    image : Image
-        The source.
-    picture : Resampling
-        Without the addresses of arrays.
+    queue, handle, picture
+        As of ``resample``. The matrix of ``picture`` need not be right.
+    value_dtype, value_channels
+        Of the values.
+    coords_dtype : np.dtype | None
+        Of the vectors, or None where there are none.
+
+    Raises
+    ------
+    InvalidError
+        The handle is no such image.
     """
 
-    queue: Queue
-    image: Image
-    picture: Resampling
+    __slots__ = ("_form", "_handle", "_has_vectors", "_launches", "_picture", "_queue")
 
-    def by_back_end(
-        self, out: ArrayLike, coords: ArrayLike | None, depends_on: Event | Iterable[Event]
+    def __init__(
+        self,
+        queue: Queue,
+        handle: SampledImageHandle,
+        picture: Resampling,
+        value_dtype: np.dtype[Any],
+        value_channels: int,
+        coords_dtype: np.dtype[Any] | None,
+    ) -> None:
+        desc = handle._descriptor
+        if desc is None or desc.type not in _TYPES:
+            raise InvalidError(f"resample: {handle!r} is no standard image, array or mipmap that create_image made")
+        self._queue, self._handle, self._has_vectors = queue, handle, coords_dtype is not None
+        self._form = (_SAMPLES if picture.precision is Precision.hardware else _FETCHES)[desc.type]
+        self._picture = replace(
+            picture,
+            descriptor=desc,
+            value_dtype=value_dtype,
+            value_channels=value_channels,
+            coords=0,
+            coords_dtype=picture.coords_dtype if coords_dtype is None else coords_dtype,
+        )
+        self._launches: dict[tuple[str, int, int], _Launch] = {}
+
+    def draw(
+        self,
+        matrix: tuple[float, ...],
+        out: ArrayLike,
+        coords: ArrayLike | None = None,
+        depends_on: Event | Iterable[Event] = (),
+    ) -> Event | None:
+        """One picture, as ``resample`` makes it; ``out`` and ``coords`` have the dtypes that were prepared."""
+        queue = self._queue
+        image = find_image(queue, self._form, self._handle, out, None, None)
+        if math.prod(self._picture.shape) == 0:
+            return None if isinstance(out, np.ndarray) else queue._nothing(depends_on)
+        if queue._backend.resampling is not None:
+            return self._by_back_end(image, matrix, out, coords, depends_on)
+        if self._picture.precision is Precision.reproducible or not queue.device.has(Aspect.fp64):
+            picture = replace(self._picture, handle=image.raw, descriptor=image.desc, matrix=matrix)
+            return resample_on_host(queue, image, picture, out, coords, depends_on, resample)
+        return self._by_kernel(image, matrix, out, coords, depends_on)
+
+    def _by_back_end(
+        self,
+        image: Image,
+        matrix: tuple[float, ...],
+        out: ArrayLike,
+        coords: ArrayLike | None,
+        depends_on: Event | Iterable[Event],
     ) -> Event | None:
         """By the back end, which reads and writes the arrays where they are."""
-        group, native = self.queue._backend.resampling, self.queue._native
+        group, native = self._queue._backend.resampling, self._queue._native
         assert group is not None
-        picture = replace(self.picture, values=_address(out), coords=0 if coords is None else _address(coords))
-        keep = (*self.image.keep, out, coords)
-        event = self.queue._stream.submit(lambda waits: group.resample(native, picture, waits), depends_on, keep)
+        vectors = 0 if coords is None else _address(coords)
+        picture = replace(self._picture, handle=image.raw, matrix=matrix, values=_address(out), coords=vectors)
+        keep = (*image.keep, out, coords)
+        event = self._queue._stream.submit(lambda waits: group.resample(native, picture, waits), depends_on, keep)
         if isinstance(out, UsmArray):
             return event
         _finish(event)
         return None
 
-    def by_kernel(self, out: ArrayLike, coords: ArrayLike | None, depends_on: Event | Iterable[Event]) -> Event | None:
+    def _by_kernel(
+        self,
+        image: Image,
+        matrix: tuple[float, ...],
+        out: ArrayLike,
+        coords: ArrayLike | None,
+        depends_on: Event | Iterable[Event],
+    ) -> Event | None:
         """By a built-in kernel, with copies of arrays on the host."""
-        queue, picture = self.queue, self.picture
+        queue = self._queue
         if isinstance(out, UsmArray) and not isinstance(coords, np.ndarray):
-            return self._launch(out, coords, depends_on)
-        vectors = None
+            return self._launch(image, matrix, out, coords, depends_on)
+        prepared, vectors = self, None
         if isinstance(coords, np.ndarray):
-            vectors, first, strides = _packed(coords, picture)
-            picture = replace(picture, coords_strides=strides)
+            vectors, first, strides = _packed(coords, self._picture)
+            picture = replace(self._picture, coords_strides=strides)
+            prepared = PreparedPicture(
+                queue, self._handle, picture, picture.value_dtype, picture.value_channels, vectors.dtype
+            )
         room = 0 if vectors is None else -(-vectors.nbytes // ALIGNMENT) * ALIGNMENT
         block = take(queue, max(room + (out.nbytes if isinstance(out, np.ndarray) else 0), 1))
         there: ArrayLike | None = coords
@@ -149,31 +208,55 @@ class _Call(NamedTuple):
             copied = _array_in(queue, block, 0, vectors.shape, vectors.dtype)
             depends_on = queue.memcpy(copied, vectors, depends_on=depends_on)
             there = copied[first:]
-        call = self._replace(picture=picture)
         if isinstance(out, UsmArray):
-            event = call._launch(out, there, depends_on)
+            event = prepared._launch(image, matrix, out, there, depends_on)
             event.wait()  # for the block
             give_back(queue, block)
             return event
         values = _array_in(queue, block, room, out.shape, out.dtype)
-        done = call._launch(values, there, depends_on)
+        done = prepared._launch(image, matrix, values, there, depends_on)
         _finish(queue.memcpy(out, values, depends_on=done))
         give_back(queue, block)
         return None
 
-    def _launch(self, out: UsmArray, coords: ArrayLike | None, depends_on: Event | Iterable[Event]) -> Event:
-        queue, picture, image = self.queue, self.picture, self.image
-        name = kernel_name(queue, image.desc, picture.precision, in_usm=image.usm)
+    def _launch(
+        self,
+        image: Image,
+        matrix: tuple[float, ...],
+        out: UsmArray,
+        coords: ArrayLike | None,
+        depends_on: Event | Iterable[Event],
+    ) -> Event:
+        picture = self._picture
+        name = kernel_name(self._queue, image.desc, picture.precision, in_usm=image.usm)
         format_ = format_word(image.desc, out.dtype, picture.value_channels, _address(out))
-        mode = mode_word(picture, has_vectors=coords is not None)
-        kernel = specialised_kernel(queue, name, format_, mode)
+        mode = mode_word(picture, matrix, has_vectors=self._has_vectors)
+        launch = self._launches.get((name, format_, mode))
+        if launch is None:
+            launch = self._launches[name, format_, mode] = self._prepared_launch(name, format_, mode)
         held = HeldSampledHandle(image.raw)
         held._held = image.keep
-        values: dict[str, Any] = numbers_of(picture)
-        values |= {"image": held, "values": out, "format": format_, "mode": mode}
-        values["coords"] = None if coords is None else coords.pointer  # type: ignore[union-attr]
-        return queue.parallel_for(
-            index_space(picture.shape), kernel, *arguments_of(name, values), depends_on=depends_on
+        arguments = launch.arguments.copy()
+        arguments[launch.image], arguments[launch.values] = held, out
+        if coords is not None:
+            arguments[launch.coords] = coords.pointer  # type: ignore[union-attr]
+        for place, entry in launch.matrix:
+            arguments[place] = np.float64(matrix[entry])
+        return self._queue.parallel_for(launch.space, launch.kernel, *arguments, depends_on=depends_on)
+
+    def _prepared_launch(self, name: str, format_: int, mode: int) -> _Launch:
+        kernel, parameters = specialised_kernel(self._queue, name, format_, mode), parameters_of(name)
+        entries = {f"m{index // 4}{index % 4}": index for index in range(16)}
+        values: dict[str, Any] = dict.fromkeys(entries, 0.0) | numbers_of(self._picture)
+        values |= {"image": None, "values": None, "coords": None, "format": format_, "mode": mode}
+        return _Launch(
+            kernel,
+            index_space(self._picture.shape),
+            arguments_of(name, values),
+            parameters.index("image"),
+            parameters.index("values"),
+            parameters.index("coords"),
+            [(place, entries[parameter]) for place, parameter in enumerate(parameters) if parameter in entries],
         )
 
 

@@ -19,7 +19,16 @@ from ..sycl.kernel.kernel import Kernel
 if TYPE_CHECKING:
     from ..sycl.queue.queue import Queue
 
-__all__ = ["arguments_of", "format_word", "index_space", "kernel_name", "mode_word", "numbers_of", "specialised_kernel"]
+__all__ = [
+    "arguments_of",
+    "format_word",
+    "index_space",
+    "kernel_name",
+    "mode_word",
+    "numbers_of",
+    "parameters_of",
+    "specialised_kernel",
+]
 
 _GROUP = 128
 _MOST_GROUPS = 1 << 20  # the kernels stride over the rest
@@ -56,7 +65,7 @@ def _kind(shape: tuple[int, int, int]) -> int:
     return _PLANE if depth < _SMALLEST else _VOLUME
 
 
-def mode_word(picture: Resampling, *, has_vectors: bool) -> int:
+def mode_word(picture: Resampling, matrix: tuple[float, ...], *, has_vectors: bool) -> int:
     """The argument ``mode``."""
     word = _INTERPOLATIONS[picture.interpolation]
     for axis in range(picture.descriptor.dimensions):
@@ -66,7 +75,7 @@ def mode_word(picture: Resampling, *, has_vectors: bool) -> int:
         picture.rounding == "away",
         has_vectors,
         has_vectors and picture.coords_dtype.itemsize == 8,
-        picture.matrix[12:] != _AFFINE,
+        tuple(matrix[12:]) != _AFFINE,
         picture.scale != (1.0, 1.0, 1.0) or picture.bias != (0.0, 0.0, 0.0),
     )
     for bit, flag in enumerate(flags, 12):
@@ -121,10 +130,19 @@ def numbers_of(picture: Resampling) -> dict[str, float]:
 
 def arguments_of(name: str, values: dict[str, Any]) -> list[Any]:
     """The arguments of a kernel in its order; numbers in the types of its parameters."""
-    declared = kernels.manifest()["modules"][name]["kernels"][f"bindless_{name}"]
     found = []
-    for declaration in declared:
+    for declaration in _declarations(name):
         type_, _, argument = declaration.rpartition(" ")
         value = values[argument]
         found.append(_NUMBERS[type_](value) if type_ in _NUMBERS else value)
     return found
+
+
+def parameters_of(name: str) -> list[str]:
+    """The names of a kernel's parameters in its order."""
+    return [declaration.rpartition(" ")[2] for declaration in _declarations(name)]
+
+
+def _declarations(name: str) -> list[str]:
+    declared: list[str] = kernels.manifest()["modules"][name]["kernels"][f"bindless_{name}"]
+    return declared

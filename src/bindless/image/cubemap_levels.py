@@ -68,6 +68,7 @@ class CubemapLevels(Image):
         self._coefficients, self._is_computed, self._has_fast_warp = None, False, False
         self._handle_precision = first._handle_precision
         self._library, self._leads_on_device, self._views = first._library, first._leads_on_device, {}
+        self._sources = {}
         self._store = GroupStore(
             parts,
             replace(first.descriptor, num_levels=len(parts)),

@@ -42,6 +42,7 @@ from .files import open_file, save_file
 from .plan import Plan, plan_of_memory, planned, taken_dtype
 from .remapping import remap
 from .representation import as_html, as_png, as_text
+from .resampled import Source
 from .resizing import enlarge, means, resize
 from .row_blocks import require_room
 from .sampling import fetch, sample
@@ -190,6 +191,7 @@ class Image(HandleOwner):
         self._described, self._has_channel_axis, self._sampler = plan.described, plan.has_channel_axis, plan.sampler
         self._library, self._leads_on_device = None, False
         self._views: dict[tuple[int, int], View] = {}
+        self._sources: dict[bool, Source] = {}
         wanted, cubemap = plan.filter, plan.described.type is ImageType.cubemap
         self._filter = wanted
         self._coefficients = Coefficients() if wanted.interpolation is Interpolation.cubic else None
@@ -528,6 +530,7 @@ class Image(HandleOwner):
 
     def close(self) -> None:
         """Frees the memory on the device; any further use raises ``InvalidError``. May be called again."""
+        self._sources.clear()
         self._store.close()
         if self._coefficients is not None:
             self._coefficients.close()

@@ -66,11 +66,12 @@ def mapped_picture(
         shape = tuple(vectors.shape)
         given, after = vectors_of(queue, source, name, vectors, shape, on_device=there, after=())
     if values.size:
-        pictures = values.reshape(described.array_size, -1, described.num_channels)
         layers = range(described.array_size)
-        events = draw_resampled(
-            queue, source, matrices, sizes, given, layers, [pictures[layer] for layer in layers], after
-        )
+        pictures = [values.reshape(-1, described.num_channels)]
+        if len(layers) > 1:
+            each = values.reshape(len(layers), -1, described.num_channels)
+            pictures = [each[layer] for layer in layers]
+        events = draw_resampled(queue, source, matrices, sizes, given, layers, pictures, after)
         if isinstance(values, UsmArray) and not wanted and result.array is None:
             host = empty_result(result.shape, values.dtype)
             queue.memcpy(host, values, depends_on=events).wait()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..bindless_images.resample import resample
+from ..bindless_images.resample import PreparedPicture
 from ..model.enums import AddressingMode, Boundary, CoordinateNormalizationMode, Interpolation, Precision
 from ..model.errors import InvalidError
 from ..model.resampling import Resampling
@@ -33,6 +33,7 @@ Array = npt.NDArray[Any]
 
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _FLOAT32 = np.dtype(np.float32)
+_MOST_PREPARED = 64  # kept with a source
 
 
 class Source(NamedTuple):
@@ -60,6 +61,8 @@ class Source(NamedTuple):
         Texels for each unit of the user's coordinates, for (x, y, z), where that is not 1.
     largest : float | None
         Largest code of a normalized image whose texels are codes here.
+    prepared : dict[tuple[Any, ...], PreparedPicture] | None
+        Pictures that were drawn before.
     """
 
     store: ImageStore
@@ -72,6 +75,7 @@ class Source(NamedTuple):
     margin: tuple[int, ...] = (0, 0, 0)
     unit: tuple[float, ...] | None = None
     largest: float | None = None
+    prepared: dict[tuple[Any, ...], PreparedPicture] | None = None
 
 
 class Vectors(NamedTuple):
@@ -94,6 +98,14 @@ NO_VECTORS = Vectors(None)
 
 def source_of(image: Image, *, edges: bool = False) -> Source:
     """The source of an image with its own filter, or with ``edges``, except of B-splines, with clamped edges."""
+    kept: Source | None = image._sources.get(edges)
+    if kept is not None and (image._coefficients is None or image._coefficients.ready_store(image)[0] is kept.store):
+        return kept
+    source = image._sources[edges] = _new_source(image, edges)
+    return source
+
+
+def _new_source(image: Image, edges: bool) -> Source:
     wanted, channel = image._filter, image._described.channel
     largest = float(np.iinfo(channel.storage.name).max) if channel.normalized else None
     cubic, precision = wanted.interpolation is Interpolation.cubic, wanted.arithmetic
@@ -112,7 +124,7 @@ def source_of(image: Image, *, edges: bool = False) -> Source:
         fill, largest = fill / largest, None
     return Source(
         store, store.reader(sampler), wanted.interpolation, precision, boundaries(sampler.addressing), fill,
-        wanted.ignore_nan, margin, unit, largest if cubic else None,
+        wanted.ignore_nan, margin, unit, largest if cubic else None, {},
     )  # fmt: skip
 
 
@@ -142,6 +154,8 @@ def homogeneous(matrix: Any, dims: int, name: str = "matrix") -> npt.NDArray[np.
 def _texel_matrix(source: Source, matrix: npt.NDArray[np.float64]) -> tuple[float, ...]:
     """Sixteen numbers, to texels of the source, of a matrix (dims + 1, dims + 1) to the user's coordinates."""
     dims = len(matrix) - 1
+    if dims == 3 and source.unit is None and source.margin == (0, 0, 0):
+        return tuple(matrix.ravel().tolist())
     full = np.eye(4)
     full[:dims, :dims], full[:dims, 3] = matrix[:dims, :dims], matrix[:dims, dims]
     full[3, :dims], full[3, 3] = matrix[dims, :dims], matrix[dims, dims]
@@ -187,7 +201,7 @@ def vectors_of(
         packed = np.array(values if values.flags.c_contiguous else components, order="C")  # the caller's may change
         target = usm_empty(packed.shape, packed.dtype, queue)
         return Vectors(target, strides), (queue.memcpy(target, packed, depends_on=after),)
-    given = array.reshape(shape) if array.is_contiguous else array
+    given = array.reshape(shape) if array.is_contiguous and tuple(array.shape) != shape else array
     if source.unit is None and array.dtype in _FLOATS:
         if given.is_contiguous:
             return Vectors(given, _strides(shape)), after
@@ -237,37 +251,55 @@ def draw_resampled(
     After
         The events of pictures on the device.
     """
-    reader, (width, height, depth) = source.reader, (*sizes, 1, 1)[:3]
-    scale, bias = (_three(number, rest) for number, rest in zip(reader.units, (1.0, 0.0)))
     full = [_texel_matrix(source, matrix) for matrix in matrices]
     array = vectors.array
-    descriptor = reader.handle.descriptor
-    assert descriptor is not None
     events: After = ()
     for number, (layer, values) in enumerate(zip(layers, pictures)):
-        picture = Resampling(
-            handle=reader.handle.raw_handle,
-            descriptor=descriptor,
-            shape=(width, height, depth),
-            matrix=full[number if len(full) > 1 else 0],
-            values=0,
-            value_dtype=values.dtype,
-            value_channels=values.shape[-1],
-            layer=layer,
-            coords_dtype=_FLOAT32 if array is None else array.dtype,
-            coords_strides=vectors.strides,
-            scale=scale,
-            bias=bias,
-            interpolation=source.interpolation,
-            precision=source.precision,
-            boundary=source.boundary,
-            fill=source.fill,
-            ignore_nan=source.ignore_nan,
-        )
-        event = resample(queue, reader.handle, picture, values, coords=array, depends_on=(*source.store.ready, *after))
+        prepared = _prepared(queue, source, sizes, vectors, layer, values)
+        matrix = full[number if len(full) > 1 else 0]
+        event = prepared.draw(matrix, values, array, (*source.store.ready, *after))
         if event is not None:
             events += (event,)
     return events
+
+
+def _prepared(
+    queue: Queue, source: Source, sizes: Sequence[int], vectors: Vectors, layer: int, values: AnyArray
+) -> PreparedPicture:
+    """The picture of a layer, kept with the source."""
+    dtype = None if vectors.array is None else vectors.array.dtype
+    key = (tuple(sizes), layer, values.dtype, values.shape[-1], dtype, vectors.strides)
+    kept = source.prepared
+    if kept is not None and (found := kept.get(key)) is not None:
+        return found
+    handle = source.reader.handle
+    assert handle.descriptor is not None
+    width, height, depth = (*sizes, 1, 1)[:3]
+    scale, bias = (_three(number, rest) for number, rest in zip(source.reader.units, (1.0, 0.0)))
+    picture = Resampling(
+        handle=0,
+        descriptor=handle.descriptor,
+        shape=(width, height, depth),
+        matrix=(),
+        values=0,
+        value_dtype=values.dtype,
+        value_channels=values.shape[-1],
+        layer=layer,
+        coords_strides=vectors.strides,
+        scale=scale,
+        bias=bias,
+        interpolation=source.interpolation,
+        precision=source.precision,
+        boundary=source.boundary,
+        fill=source.fill,
+        ignore_nan=source.ignore_nan,
+    )
+    made = PreparedPicture(queue, handle, picture, values.dtype, values.shape[-1], dtype)
+    if kept is not None:
+        if len(kept) >= _MOST_PREPARED:
+            kept.clear()
+        kept[key] = made
+    return made
 
 
 def _three(numbers: Sequence[float], rest: float) -> tuple[float, float, float]:

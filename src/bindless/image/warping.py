@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -167,7 +168,7 @@ def _warp_computed(
     dims = len(image.size)
     matrices = matrices_of(image, matrix)
     sizes = sizes_of(shape, dims, "shape", shape_order(dims))[::-1]
-    require_room(int(np.prod(sizes, dtype=object)), "shape", bytes_of_pixel(image))
+    require_room(math.prod(sizes), "shape", bytes_of_pixel(image))
     vectors = None
     if displacement is not None:
         vectors = vectors_of_picture("displacement", seen("displacement", displacement, image._queue), sizes)

@@ -217,7 +217,10 @@ class UsmArray:
             sizes = tuple(self.size // known if size == -1 else size for size in sizes)
         if any(size < 0 for size in sizes) or math.prod(sizes) != self.size:
             raise InvalidError(f"an array of shape {self.shape} cannot be reshaped to {shown(sizes)}")
-        strides = reshaped_strides(self.shape, self.strides, sizes, self.dtype.itemsize)
+        itemsize = self.dtype.itemsize
+        if self._contiguous:
+            return UsmArray(self._owner, sizes, self.dtype, packed_strides(sizes, itemsize), self._offset)
+        strides = reshaped_strides(self.shape, self.strides, sizes, itemsize)
         if strides is None:
             raise InvalidError(
                 f"reshape: this view of shape {self.shape} with strides {self.strides} is not contiguous: no view "
