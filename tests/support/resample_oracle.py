@@ -134,13 +134,19 @@ def stored(
     if kind.kind == "f":
         with np.errstate(over="ignore"):
             return values.astype(kind)
+    values = codes(values, kind, largest=largest)
+    rounded = np.rint(values) if rounding == "even" else np.copysign(np.floor(np.abs(values) + 0.5), values)
+    return rounded.astype(kind)
+
+
+def codes(values: npt.ArrayLike, dtype: npt.DTypeLike, *, largest: float | None = None) -> Floats:
+    """Values as codes of an integer type, clamped to its range and not rounded."""
+    values, kind = np.asarray(values, np.float64), np.dtype(dtype)
     low, high = float(np.iinfo(kind).min), float(np.iinfo(kind).max)
     if largest is not None:
         values, high = values * largest, largest
         low = max(low, -largest)
-    values = np.clip(np.nan_to_num(values, nan=0.0, posinf=high, neginf=low), low, high)
-    rounded = np.rint(values) if rounding == "even" else np.copysign(np.floor(np.abs(values) + 0.5), values)
-    return rounded.astype(kind)
+    return np.clip(np.nan_to_num(values, nan=0.0, posinf=high, neginf=low), low, high)
 
 
 def _taps(interpolation: str, mode: str, size: int, place: Floats) -> list[tuple[npt.NDArray[np.int64], Floats]]:

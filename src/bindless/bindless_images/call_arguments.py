@@ -22,9 +22,10 @@ from ..submission.event import Event
 from ..sycl.device.native_stream import order_libraries_after
 from ..sycl.device.peer_access import memory_out_of_reach
 from ..sycl.usm import UsmArray
-from .computed_samples import computed_samples
+from .computed_samples import computed_samples, require_computed
 from .context_tables import HandleRecord
 from .device_limits import require
+from .host_copy import image_on_host
 from .prepared_call import Arguments, report_error, submit_prepared
 from .scratch_memory import ALIGNMENT, give_back, take
 from .value_formats import DTypeLike, ValueFormat
@@ -322,7 +323,8 @@ def enqueue(
     if "precision" in fields and not backend.traits.computes_precisions:
         if not on_host:
             _check_usm(queue, form, (*arrays.values(), values))
-        event = computed_samples(queue, form, image, inputs, values, fields, depends_on)
+        compute = _gradients_on_host if form.operation == "sample_grad" else computed_samples
+        event = compute(queue, form, image, inputs, values, fields, depends_on)
         if event is not None:
             order_libraries_after(queue, arguments, event)
         return event
@@ -354,6 +356,35 @@ def enqueue(
         return event
     _finish(event)
     return None
+
+
+def _gradients_on_host(
+    queue: Queue,
+    form: Form,
+    image: Image,
+    inputs: dict[str, ArrayLike | None],
+    values: ArrayLike,
+    fields: dict[str, Any],
+    depends_on: Event | Iterable[Event],
+) -> Event | None:
+    """``computed_samples`` with gradients, which the reference device alone follows, on a copy of the image."""
+    record, precision = require_computed(form, image, fields["precision"]), fields["precision"]
+    arrays: dict[str, ArrayLike | None] = {
+        name: _host_copy(queue, array, depends_on) for name, array in inputs.items() if array is not None
+    }
+    result = values if isinstance(values, np.ndarray) else np.empty(values.shape, values.dtype)
+    with image_on_host(queue, record, image.desc, depends_on=depends_on, precision=precision) as (host, handle):
+        there = find_image(host, form, handle, result, None, None)
+        enqueue(host, form, there, arrays, result, fields, ())
+    return queue.memcpy(values, result) if isinstance(values, UsmArray) else None
+
+
+def _host_copy(queue: Queue, array: ArrayLike, depends_on: Event | Iterable[Event]) -> npt.NDArray[Any]:
+    if isinstance(array, np.ndarray):
+        return array
+    copy: npt.NDArray[Any] = np.empty(array.shape, array.dtype)
+    queue.memcpy(copy, array, depends_on=depends_on).wait()
+    return copy
 
 
 def _finish(event: Event) -> None:

@@ -30,9 +30,10 @@ from .scratch_memory import ALIGNMENT, give_back, take
 if TYPE_CHECKING:
     from ..sycl.queue.queue import Queue
     from .call_arguments import ArrayLike, Form, Image
+    from .context_tables import HandleRecord
     from .scratch_memory import Block
 
-__all__ = ["computed_samples", "require_computable"]
+__all__ = ["computed_samples", "require_computable", "require_computed"]
 
 _UNIT = "texture_unit"
 _KERNELS = {Precision.reproducible: _UNIT, Precision.exact: "texture_exact"}
@@ -195,20 +196,28 @@ class _Source(NamedTuple):
         }
 
 
-def _source_of(form: Form, image: Image, precision: Precision) -> _Source:
-    """The image of a call, if a kernel can compute its samples."""
+def require_computed(form: Form, image: Image, precision: Precision) -> HandleRecord:
+    """The record of an image whose samples can be computed.
+
+    Raises
+    ------
+    FeatureNotSupportedError
+        ``create_image`` did not make the handle, or no kernel computes its samples.
+    """
     record = image.record
-    if form.operation == "sample_grad":
-        raise FeatureNotSupportedError(
-            f"{form.name}: precision={precision} with dx= and dy=: gradients are followed by texture units and the "
-            "reference device alone; give level=, or precision='hardware'"
-        )
     if record is None or record.source is None or record.sampler is None:
         raise FeatureNotSupportedError(
             f"{form.name}: precision={precision} of {image.raw:#x}, whose pixels are not known here: create_image did "
             "not make it; use precision='hardware'"
         )
     require_computable(image.desc, record.sampler, precision)
+    return record
+
+
+def _source_of(form: Form, image: Image, precision: Precision) -> _Source:
+    """The image of a call, if a kernel can compute its samples."""
+    record = require_computed(form, image, precision)
+    assert record.source is not None and record.sampler is not None
     memory = record.memory if record.usm else None
     return _Source(image.desc, record.sampler, record.fill, memory, record.source, image.keep)
 

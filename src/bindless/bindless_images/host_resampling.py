@@ -12,15 +12,11 @@ import numpy as np
 
 from ..model.enums import ImageType
 from ..model.errors import FeatureNotSupportedError
-from ..model.image_handles import ImageMemHandle
 from ..sycl.usm import UsmArray
 from .call_arguments import ArrayLike
-from .context_tables import BorrowedMemory
-from .handles import create_image, destroy_image_handle
-from .image_mem import ImageMem, get_mip_level_mem_handle
+from .host_copy import image_on_host
 
 if TYPE_CHECKING:
-    from ..model.image_handles import SampledImageHandle
     from ..model.resampling import Resampling
     from ..submission.event import Event
     from ..sycl.queue.queue import Queue
@@ -52,26 +48,11 @@ def resample_on_host(
             "copied to it: copy it to image memory",
             backend=queue.backend,
         )
-    memory_record = record.memory
-    number, images = memory_record.number, queue.context._images
-    if number not in images:  # an ImageMem that gave nobody its handle yet: the context has to know it from now on
-        memory_record.levels.append(number)
-        images[number] = BorrowedMemory(
-            memory_record.descriptor, memory_record.device, "ImageMem", number, memory_record
-        )
-    raw, desc = ImageMemHandle(number), image.desc
-    if desc.type is ImageType.mipmap:
-        raw, desc = get_mip_level_mem_handle(raw, 0, queue), desc.get_mip_level_desc(0)
-    pixels = np.empty(desc.shape, desc.dtype)
-    queue.ext_oneapi_copy(raw, pixels, src_desc=desc, depends_on=depends_on).wait()
+    desc = image.desc.get_mip_level_desc(0) if image.desc.type is ImageType.mipmap else image.desc
     vectors = None if coords is None else _on_host(queue, coords, picture)
     values = out if isinstance(out, np.ndarray) else np.empty(out.shape, out.dtype)
-    with type(queue)("reference") as host:
-        memory = ImageMem(desc, host)
-        host.ext_oneapi_copy(pixels, memory).wait()
-        handle: SampledImageHandle = create_image(memory, desc, host, sampler=record.sampler)
+    with image_on_host(queue, record, desc, depends_on=depends_on) as (host, handle):
         resample(host, handle, picture, values, coords=vectors)
-        destroy_image_handle(handle, host)
     return queue.memcpy(out, values) if isinstance(out, UsmArray) else None
 
 
