@@ -180,7 +180,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Deselect tests that do not apply to the device: comparisons of the reference with itself, and tests specific to
     another backend. On a GPU, Vulkan tests run first and fault tests last: a kernel fault loses the GPU, and drawing
-    fails afterwards (docs/vulkan.md). The package's own drivers survive faults."""
+    fails afterwards (docs/guide/vulkan.md). The package's own drivers survive faults."""
     if _SKIPPED in config.stash:
         for item in items:
             item.add_marker(pytest.mark.skip(reason=config.stash[_SKIPPED]))

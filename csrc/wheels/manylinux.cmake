@@ -4,7 +4,7 @@
 #   CMAKE_TOOLCHAIN_FILE=csrc/wheels/manylinux.cmake BINDLESS_WHEEL_ARCH=aarch64
 #
 # The environment variables BINDLESS_WHEEL_ARCH (x86_64 or aarch64) and BINDLESS_ZIG (the executable; default: the one on
-# PATH) are read. docs/wheels.md describes the whole build.
+# PATH) are read. docs/internals/wheels.md describes the whole build.
 
 set(architecture "$ENV{BINDLESS_WHEEL_ARCH}")
 if(NOT architecture MATCHES "^(x86_64|aarch64)$")

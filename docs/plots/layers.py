@@ -1,4 +1,4 @@
-"""Drawing of the layers, docs/architecture.svg, from the imports of the package.
+"""Drawing of the layers, docs/internals/architecture.svg, from the imports of the package.
 
 python docs/plots/layers.py
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 SOURCE = Path(__file__).parents[2] / "src" / "bindless"
-DRAWING = Path(__file__).parents[1] / "architecture.svg"
+DRAWING = Path(__file__).parents[1] / "internals" / "architecture.svg"
 
 WIDTH, ROW, HEIGHT, TOP = 960, 70, 42, 28
 MARGIN = 12  # pixels between a channel of arrows and a box

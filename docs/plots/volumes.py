@@ -1,6 +1,6 @@
 """A phantom like a computed tomography, turned by ``Image.warp`` with each filter, and the errors: volumes.png.
 
-python docs/plots/volumes.py    draws the picture of docs/volumes.md, and prints its table
+python docs/plots/volumes.py    draws the picture of docs/guide/volumes.md, and prints its table
 
 Needs Pillow and scipy. The phantom is a formula, so that the turned one is known exactly.
 """

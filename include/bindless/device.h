@@ -1,7 +1,7 @@
 /*
  * Device functions of sycl_ext_oneapi_bindless_images (BI) for kernels written in OpenCL C.
  *
- *     bindless build kernel.cl -o kernel.blk        finds this header by itself; see docs/kernels.md
+ *     bindless build kernel.cl -o kernel.blk        finds this header by itself; see docs/guide/kernels.md
  *
  * The same source compiles for every target: a small prelude for each target defines the primitives that this header
  * declares (texture and surface instructions for PTX, SPV_INTEL_bindless_images for SPIR-V), and BI's functions use them.

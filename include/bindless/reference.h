@@ -122,7 +122,7 @@ typedef enum blr_addressing {
     BLR_ADDRESSING_CLAMP_TO_EDGE = 1,
     BLR_ADDRESSING_MIRRORED_REPEAT = 2,
     BLR_ADDRESSING_CLAMP_TO_BORDER = 3,   /* the border is transparent zero */
-    BLR_ADDRESSING_NONE = 4               /* acts as REPEAT, see docs/numerics.md */
+    BLR_ADDRESSING_NONE = 4               /* acts as REPEAT, see docs/internals/numerics.md */
 } blr_addressing_t;
 
 typedef enum blr_precision {

@@ -162,7 +162,7 @@ def test_clang_alone_makes_the_same_results(queue: bl.Queue, tmp_path: Path) -> 
     source = tmp_path / "plain.cl"
     source.write_text("kernel void plain(global int *out) { out[get_global_id(0)] = (int)get_global_id(0) * 3; }")
     if queue.device.backend is bl.Backend.cuda:
-        pytest.skip("PTX by clang alone has no get_global_id: docs/kernels.md says so")
+        pytest.skip("PTX by clang alone has no get_global_id: docs/guide/kernels.md says so")
     found = LLVMTools.on_path()
     assert found is not None
     tools = found.tools

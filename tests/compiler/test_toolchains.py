@@ -23,7 +23,7 @@ from tests.compiler.ptxas import ptxas
 from tests.support.error_checks import raises
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-EXAMPLES = sorted((REPOSITORY / "docs" / "examples").glob("*.cl"))
+EXAMPLES = sorted((REPOSITORY / "docs" / "gallery" / "programs").glob("*.cl"))
 needs_pip = pytest.mark.skipif(
     bool(PipTools.what_is_missing()), reason="needs ziglang and llvmlite: pip install 'bindless[kernels]'"
 )

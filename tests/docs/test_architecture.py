@@ -1,4 +1,4 @@
-"""Checks of docs/architecture.md: the drawing matches the imports, and the stations of the example call exist."""
+"""Checks of internals/architecture.md: the drawing matches the imports, and the stations of the example call exist."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "internals" / "architecture.md").read_text(encoding="utf-8")
 STATIONS = re.findall(r"^\| \d \| `([^`]+)` \| `([^`]+)` \|", PAGE, re.MULTILINE)
 FOLDERS = re.findall(r"^\| `((?:csrc|include)/[\w/]+)` \|", PAGE, re.MULTILINE)
 
@@ -26,7 +26,7 @@ def layers() -> ModuleType:
 
 
 def test_the_drawing_shows_the_imports(layers: ModuleType) -> None:
-    drawn = (ROOT / "docs" / "architecture.svg").read_text(encoding="utf-8")
+    drawn = (ROOT / "docs" / "internals" / "architecture.svg").read_text(encoding="utf-8")
     assert drawn == layers.svg(), "run python docs/plots/layers.py"
 
 

@@ -20,12 +20,12 @@ def test_the_snippets_run_in_their_order() -> None:
 
 
 def test_the_snippets_about_the_runtime_run_in_their_order() -> None:
-    text = (ROOT / "docs" / "runtime.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "guide" / "runtime.md").read_text(encoding="utf-8")
     snippets = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert len(snippets) == 5
     names: dict[str, object] = {}
     for number, snippet in enumerate(snippets, 1):
-        exec(compile(snippet, f"docs/runtime.md, Python snippet {number}", "exec"), names)
+        exec(compile(snippet, f"docs/guide/runtime.md, Python snippet {number}", "exec"), names)
     assert [str(error) for error in names["taken"]] == ["a host task raised ValueError: in a host task"]
     assert (names["data"] == 3).all()
 
@@ -35,7 +35,9 @@ def test_two_commands_set_everything_up() -> None:
     assert commands == ['pip install ".[demo]" && bindless demo -o out', 'pip install ".[test]" && pytest']
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/README.md", "docs/architecture.md", "docs/runtime.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", *(f"docs/{page}.md" for page in ("index", "internals/architecture", "guide/runtime"))]
+)
 def test_links_and_file_names_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     folder = (ROOT / page).parent

@@ -1,4 +1,4 @@
-"""The picture and the table of docs/volumes.md: its program at a small size, and the numbers of the page."""
+"""The picture and the table of docs/guide/volumes.md: its program at a small size, and the numbers of the page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 import bindless as bl
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/volumes.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/guide/volumes.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -390,7 +390,7 @@ def test_a_queue_over_their_stream(device, request, library):
 
 @pytest.mark.cupy
 def test_the_page_about_native_objects_is_true(cupy):
-    page = (Path(__file__).parents[2] / "docs" / "interop.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "interop.md").read_text(encoding="utf-8")
     snippets = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     (snippet,) = [text for text in snippets if "cupy" in text]
     names = {}

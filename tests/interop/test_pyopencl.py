@@ -196,11 +196,11 @@ def test_their_images_and_events_that_come_late(cl: bl.Device, pyopencl: Any, th
 
 
 def test_the_page_about_native_objects_is_true(cl: bl.Device, pyopencl: Any, theirs: Any) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "interop.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "interop.md").read_text(encoding="utf-8")
     snippets = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     (snippet,) = [text for text in snippets if "pyopencl" in text]
     names: dict[str, Any] = {}
-    exec(compile(snippet, "docs/interop.md", "exec"), names)
+    exec(compile(snippet, "docs/guide/interop.md", "exec"), names)
     assert np.array_equal(names["result"], np.arange(1000, dtype=np.float32) * 2)
     names["queue"].close()
     names["context"].close()

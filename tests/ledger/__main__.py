@@ -11,7 +11,7 @@ from .document import DOCUMENT, render
 
 def main(arguments: list[str] | None = None) -> int:
     """Return 1 if the document differs from the tables."""
-    parser = argparse.ArgumentParser(prog="python -m tests.ledger", description="Checks docs/spec_coverage.md.")
+    parser = argparse.ArgumentParser(prog="python -m tests.ledger", description=f"Checks {DOCUMENT.name}.")
     parser.add_argument("--write", action="store_true", help="write the document instead of checking it")
     parser.add_argument("--output", type=Path, default=DOCUMENT, metavar="FILE", help=f"default: {DOCUMENT.name}")
     options = parser.parse_args(arguments)

@@ -1,4 +1,4 @@
-"""Text of ``docs/spec_coverage.md``, generated from the tables and the tests' sources."""
+"""Text of ``docs/internals/spec_coverage.md``, generated from the tables and the tests' sources."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .tables import DRIVER, Part, Row, read_part
 
 __all__ = ["DOCUMENT", "PARTS", "render"]
 
-DOCUMENT = TESTS.parent / "docs" / "spec_coverage.md"
+DOCUMENT = TESTS.parent / "docs" / "internals" / "spec_coverage.md"
 PARTS: tuple[Part, ...] = (
     read_part("bindless_images", "sycl_ext_oneapi_bindless_images", planned=frozenset()),
     read_part("bindless_images_newer", "sycl_ext_oneapi_bindless_images, newer than revision 6.7"),

@@ -1,4 +1,4 @@
-"""The Python examples of docs/level_zero_api.md run."""
+"""The Python examples of docs/reference/level_zero_api.md run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 import bindless.level_zero
 
-TEXT = (Path(__file__).resolve().parents[2] / "docs" / "level_zero_api.md").read_text(encoding="utf-8")
+TEXT = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "level_zero_api.md").read_text(encoding="utf-8")
 
 
 def _snippets(tag: str) -> list[str]:
@@ -25,7 +25,7 @@ def test_the_snippets_run_in_their_order() -> None:
     snippets = _snippets("python")
     assert len(snippets) == 4
     for number, snippet in enumerate(snippets, 1):
-        exec(compile(snippet, f"docs/level_zero_api.md, Python snippet {number}", "exec"), names)
+        exec(compile(snippet, f"docs/reference/level_zero_api.md, Python snippet {number}", "exec"), names)
 
 
 @pytest.mark.level_zero

@@ -1,5 +1,5 @@
 """From a coordinate to texels and weights on the reference, compared with a model in exact fractions
-(docs/numerics.md).
+(docs/internals/numerics.md).
 
 The image's channels are 1, the index, and two bits of the index. They identify the texels and their weights in 1/256:
 weighted sums of small integers are exact. Images of three channels are included because the reference samples them one

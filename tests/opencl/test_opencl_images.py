@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.skipif(not bl.kernels_available(), reason="needs a kernel compiler: pip install 'bindless[kernels]'"),
 ]
 
-EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+EXAMPLES = Path(__file__).parents[2] / "docs" / "gallery" / "programs"
 
 SOURCE = """
 #define COPY(name, type, at, letter) \\

@@ -1,6 +1,6 @@
 """Instructions that the reference device does not execute: each is a build error with its name and position.
 
-``docs/kernels.md`` has the same list, by groups; these tests check that it is complete.
+``docs/guide/kernels.md`` has the same list, by groups; these tests check that it is complete.
 """
 
 from __future__ import annotations
@@ -128,6 +128,6 @@ def test_one_that_is_not_known_at_all(queue: bl.Queue) -> None:
 
 
 def test_the_documentation_has_the_same_list() -> None:
-    text = (ROOT / "docs" / "kernels.md").read_text()
+    text = (ROOT / "docs" / "guide" / "kernels.md").read_text()
     for group in REFUSED:
         assert f"| {group} |" in text, group

@@ -1,6 +1,6 @@
 /* Coordinates of a texture unit, computed: the texels of a sample along an axis, and their weights.
  *
- * The arithmetic is that of docs/numerics.md, in steps that every device computes exactly: integers, and single
+ * The arithmetic is that of docs/internals/numerics.md, in steps that every device computes exactly: integers, and single
  * precision where the result has no more than 24 bits. It needs neither double precision nor denormal numbers.
  *
  * EXACT replaces the integer weights by unrounded ones in single precision.

@@ -10,7 +10,7 @@
  *                     sampler/filter_integer.c
  *
  * This path covers every texture. sampler/simd/dispatch.c computes the common ones many items at a time, with bit-identical
- * results. docs/numerics.md specifies the arithmetic.
+ * results. docs/internals/numerics.md specifies the arithmetic.
  */
 #ifndef BLR_SAMPLE_H
 #define BLR_SAMPLE_H

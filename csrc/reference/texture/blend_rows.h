@@ -23,7 +23,7 @@ struct blr_spread {
 void blr_spread_row(const struct blr_spread *spread, const uint8_t *row, uint8_t *first, uint8_t *second);
 
 /* Blends count channels. weights: of the second column, 0 to 255 of 256; below: the weight of the second row. Texels: of
- * the first and second column of the upper row, then of the lower row. Weights are split as docs/numerics.md says. */
+ * the first and second column of the upper row, then of the lower row. Weights are split as docs/internals/numerics.md says. */
 void blr_blend_row(const uint16_t *weights, uint32_t below, const uint8_t *const texels[4], uint8_t *means, uint32_t count);
 
 #endif

@@ -63,7 +63,7 @@ struct blr_texture {
     int32_t lod_low;                      /* clamp of sampler and levels, in 1/256 of a level */
     int32_t lod_high;
     int32_t anisotropy_cap;               /* 256 log2 of the largest ratio; 0 for isotropic sampling */
-    bool blends;                          /* filtering applies, even to a single texel: see docs/numerics.md */
+    bool blends;                          /* filtering applies, even to a single texel: see docs/internals/numerics.md */
     _Alignas(16) unsigned char border[BLR_MAX_PIXEL_SIZE];   /* the border pixel: transparent zero */
 };
 

@@ -118,7 +118,7 @@ def _record(queue: Queue, handle: object) -> HandleRecord:
 
 
 def _axis(coordinates: Array, size: tuple[int, int], axis: int, sampler: BindlessImageSampler) -> tuple[Array, Array]:
-    """Indices of the two pixels along an axis, -1 for the border, in the arithmetic of docs/numerics.md."""
+    """Indices of the two pixels along an axis, -1 for the border, in the arithmetic of docs/internals/numerics.md."""
     extent, bits = size[axis], _fraction_bits(max(size))
     large = np.abs(coordinates) >= np.float32(2.0**-126)  # false of what is no number
     cleaned = np.where(large, coordinates, np.float32(0))

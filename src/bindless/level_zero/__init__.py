@@ -1,8 +1,8 @@
 """Functions of Level Zero that SYCL lacks, also for other drivers that have an equivalent.
 
 They take the objects of ``bindless``: devices, contexts, queues, arrays, kernels. ``FeatureNotSupportedError`` names
-the function that a driver lacks. docs/level_zero_api.md lists the functions and the drivers that have them. Importing
-this package opens no driver.
+the function that a driver lacks. docs/reference/level_zero_api.md lists the functions and the drivers that have them.
+Importing this package opens no driver.
 """
 
 from __future__ import annotations

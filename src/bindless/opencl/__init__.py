@@ -1,7 +1,7 @@
 """Functions of SYCL's OpenCL backend (CL, "Programming interface"): extensions, reference counts, error codes, kernel
 bundles of native programs and kernels, and the scalar types of OpenCL C.
 
-``get_native`` and ``make_*`` of ``bindless`` exchange the objects; see docs/interop.md. Importing this opens no
+``get_native`` and ``make_*`` of ``bindless`` exchange the objects; see docs/guide/interop.md. Importing this opens no
 driver.
 """
 

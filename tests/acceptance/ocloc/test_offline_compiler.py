@@ -20,7 +20,7 @@ pytestmark = pytest.mark.ocloc
 
 DEVICES = ("dg2", "bmg", "ptl")
 WITHOUT_FP64 = ("dg2",)
-EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
+EXAMPLES = Path(__file__).parents[3] / "docs" / "gallery" / "programs"
 
 _ENTRY_POINT, _CAPABILITY, _FUNCTION, _CALL = 15, 17, 54, 57
 _FLOAT64 = 10

@@ -1,4 +1,4 @@
-"""Every example of docs/examples at a small size: comparison with numpy's picture, command line, other devices."""
+"""Each program of docs/gallery/programs at a small size: against numpy's picture, on other devices, as a command."""
 
 from __future__ import annotations
 

@@ -193,11 +193,11 @@ def test_a_context_outlives_those_who_made_it(raw: Raw) -> None:
 
 
 def test_the_page_about_native_objects_is_true(device: bl.Device) -> None:
-    page = (Path(__file__).parents[3] / "docs" / "interop.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "guide" / "interop.md").read_text(encoding="utf-8")
     snippets = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     (snippet,) = [text for text in snippets if "level_zero" in text]
     names: dict[str, object] = {}
-    exec(compile(snippet, "docs/interop.md", "exec"), names)
+    exec(compile(snippet, "docs/guide/interop.md", "exec"), names)
     assert np.array_equal(names["result"], np.full(1000, 1.5))
     for native in ("native_context", "native_queue"):
         assert not Raw(device).is_alive(names[native])

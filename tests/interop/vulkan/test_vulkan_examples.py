@@ -1,4 +1,4 @@
-"""The Vulkan examples of docs/examples: their pictures compared with numpy's, and their command lines."""
+"""The Vulkan examples of docs/gallery/programs: their pictures compared with numpy's, and their command lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.interop.vulkan.vulkan_rig import Rig, drivers
 
 pytestmark = pytest.mark.vulkan
 
-FOLDER = Path(__file__).resolve().parents[3] / "docs" / "examples"
+FOLDER = Path(__file__).resolve().parents[3] / "docs" / "gallery" / "programs"
 SIZE = 48
 LIGHTS = np.array([(6, 1.2, 0.4), (0.5, 3, 0.8), (0.3, 0.8, 7), (4, 3.4, 0.6), (2.4, 0.4, 3.2)])
 

@@ -1,7 +1,7 @@
 """A small Vulkan program without a window: one device, one queue, and commands that move pixels.
 
 It stands for the application that shares its images and does not use this package. Images stay in the layout GENERAL.
-docs/vulkan.md gives the cost of a call through the PyPI package ``vulkan``.
+docs/guide/vulkan.md gives the cost of a call through the PyPI package ``vulkan``.
 """
 
 from __future__ import annotations

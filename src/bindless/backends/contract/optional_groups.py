@@ -231,6 +231,7 @@ def require_group(group: _Group | None, what: str, backend: object) -> _Group:
     """
     if group is None:
         raise FeatureNotSupportedError(
-            f"the {backend} backend has no {what}: docs/level_zero_api.md tells which backends do", backend=str(backend)
+            f"the {backend} backend has no {what}: docs/reference/level_zero_api.md lists the backends that do",
+            backend=str(backend),
         )
     return group

@@ -5,7 +5,7 @@ Each group of methods is a module of this package: ``driver``, ``device`` and ``
 ``queue`` over ``stream``, ``command_list`` and ``event``, ``memory``, ``image_memory``, ``image_handle``, ``copy``,
 ``module``, ``link``, ``kernel``, ``launch``, ``image_functions``; for the optional parts of the contract ``graph``,
 ``low_level``, ``fence``, ``ipc_memory``, ``user_event_pool`` and ``virtual_memory``. The class here only combines them;
-docs/level_zero.md lists the driver calls behind each method.
+docs/internals/level_zero.md lists the driver calls behind each method.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ Each group of methods is a module of this package: ``device`` and ``device_info`
 with ``event`` and ``polling``, ``memory`` over ``memory_usm``, ``memory_svm`` and ``memory_buffers``, ``image_memory``,
 ``image_handle``, ``copy``, ``module`` with ``link``, ``kernel`` with ``kernel_signature`` and ``kernel_arguments``,
 ``launch``, ``image_functions``, ``external_memory`` with ``external_ownership``, ``native_handles`` with
-``adopted_program`` and ``reference_count``. The class here only combines them; docs/opencl.md lists the driver calls
-behind each method.
+``adopted_program`` and ``reference_count``. The class here only combines them; docs/internals/opencl.md lists the
+driver calls behind each method.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ it right the first time, and gives the descriptors that BI's imports take:
         ready = bindless.import_external_semaphore(drawn.export(), queue)
 
 The objects hold Vulkan's own handles (``frame.image``, ``drawn.semaphore``), which any code for Vulkan takes. They are
-closed before the VkDevice; what was imported is released before they are. docs/vulkan.md is the manual.
+closed before the VkDevice; what was imported is released before they are. docs/guide/vulkan.md is the manual.
 """
 
 from .buffer import ExportedBuffer
