@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..model.enums import Boundary, ImageChannelType
 from ..sycl.usm import UsmArray, usm_empty
@@ -22,6 +23,7 @@ from .plan import device_descriptor
 from .spline_filter import spline_coefficients
 
 if TYPE_CHECKING:
+    from ..sycl.queue.queue import Queue
     from .image import Image
 
 __all__ = ["MARGIN", "Coefficients"]
@@ -49,6 +51,7 @@ class Coefficients:
         self._lock = threading.RLock()
         self._store: ImageStore | None = None
         self._stale = True
+        self._kept: dict[Any, UsmArray] = {}
         self.shared = False
 
     def renew(self) -> None:
@@ -59,6 +62,7 @@ class Coefficients:
         """Frees the memory on the device."""
         with self._lock:
             store, self._store, self._stale = self._store, None, True
+            self._kept.clear()
         if store is not None:
             store.close()
 
@@ -83,11 +87,14 @@ class Coefficients:
             depth=sizes[2] if len(sizes) > 2 else 0,
             channel_type=ImageChannelType.fp32,
         )
-        pixels, after = _pixels(image)
+        pixels, after = self._pixels(image)
         dims = described.dimensions
         lines = [_CONTINUATIONS[mode] for mode in modes[:dims]]
         fill = image._filter.fill if Boundary.border in modes[:dims] else None
-        values, after = spline_coefficients(queue, pixels, dims, lines, margin=margin[:dims], fill=fill, after=after)
+        out = self._array(queue, "coefficients", (*pixels.shape[: -1 - dims], *sizes[::-1], pixels.shape[-1]))
+        values, after = spline_coefficients(
+            queue, pixels, dims, lines, margin=margin[:dims], fill=fill, out=out, after=after
+        )
         if not queue._stream.in_order:  # new memory is filled at once
             for event in after:
                 event.wait()
@@ -97,14 +104,22 @@ class Coefficients:
             self._store.fill(values, again=True)
         self._stale = False
 
+    def _array(self, queue: Queue, name: str, shape: tuple[int, ...], dtype: npt.DTypeLike = np.float32) -> UsmArray:
+        """Memory for what is computed on the way, kept once pixels change: who changes them does so again."""
+        kept = self._kept.get(name)
+        if kept is None:
+            kept = usm_empty(shape, dtype, queue)
+            if self._store is not None and queue._stream.in_order:  # else a command may still read it
+                self._kept[name] = kept
+        return kept
 
-def _pixels(image: Image) -> tuple[UsmArray, After]:
-    """The pixels as float32 on the device, in the numbers of the array, without what is only stored."""
-    queue, stored, described = image._queue, image._store.descriptor, image._described
-    whole = usm_empty(stored.shape, stored.dtype, queue)
-    copied = (image._store.copy_to_device(whole),)
-    layers = whole[: described.array_size] if described.is_layered else whole
-    if stored.dtype == np.float32 and stored.num_channels == described.num_channels:
-        return layers, copied
-    pixels = usm_empty(described.shape, np.dtype(np.float32), queue)
-    return pixels, pack(queue, layers, pixels, copied)
+    def _pixels(self, image: Image) -> tuple[UsmArray, After]:
+        """The pixels as float32 on the device, in the numbers of the array, without what is only stored."""
+        queue, stored, described = image._queue, image._store.descriptor, image._described
+        whole = self._array(queue, "stored", stored.shape, stored.dtype)
+        copied = (image._store.copy_to_device(whole),)
+        layers = whole[: described.array_size] if described.is_layered else whole
+        if stored.dtype == np.float32 and stored.num_channels == described.num_channels:
+            return layers, copied
+        pixels = self._array(queue, "pixels", described.shape)
+        return pixels, pack(queue, layers, pixels, copied)
