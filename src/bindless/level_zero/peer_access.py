@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ..backends.contract import require_group
-from ..backends.contract.low_level import PeerProtocol
-from ..backends.contract.low_level import PeerRecord as PeerProperties
+from ..backends.contract.low_level import PeerProperties, PeerProtocol
 from ..model.errors import InvalidError
 from ..model.message_values import shown
 from ..sycl.device.device import Device

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..backends.contract import AdoptedQueue, require_group
-from ..backends.contract.low_level import QueueGroupRecord as QueueGroup
+from ..backends.contract.low_level import QueueGroup
 from ..model.errors import InvalidError
 from ..model.message_values import shown
 from ..submission.command_stream import AsyncHandler

@@ -38,10 +38,10 @@ __all__ = [
     "IpcProtocol",
     "ModuleLinkProtocol",
     "OffsetProtocol",
+    "PeerProperties",
     "PeerProtocol",
-    "PeerRecord",
+    "QueueGroup",
     "QueueGroupProtocol",
-    "QueueGroupRecord",
     "RangesBarrierProtocol",
     "ReachProtocol",
     "ResidencyProtocol",
@@ -114,7 +114,7 @@ class SurfaceLimitsProtocol(Protocol):
 
 
 @dataclass(frozen=True)
-class QueueGroupRecord:
+class QueueGroup:
     """Engines of one kind.
 
     Attributes
@@ -139,7 +139,7 @@ class QueueGroupRecord:
 
 
 @dataclass(frozen=True)
-class PeerRecord:
+class PeerProperties:
     """Access of a device to the memory of another device.
 
     Attributes
@@ -190,7 +190,7 @@ class SharedMemory:
 class QueueGroupProtocol(Protocol):
     """Groups of engines."""
 
-    def queue_groups(self, device: NativeDevice) -> Sequence[QueueGroupRecord]: ...
+    def queue_groups(self, device: NativeDevice) -> Sequence[QueueGroup]: ...
 
     def create_queue_in_group(
         self, context: NativeContext, device: NativeDevice, ordinal: int, engine: int, *, immediate: bool
@@ -324,7 +324,7 @@ class PeerProtocol(Protocol):
 
     def can_access_peer(self, device: NativeDevice, peer: NativeDevice) -> bool: ...
 
-    def peer_properties(self, device: NativeDevice, peer: NativeDevice) -> PeerRecord: ...
+    def peer_properties(self, device: NativeDevice, peer: NativeDevice) -> PeerProperties: ...
 
 
 class ReachProtocol(Protocol):

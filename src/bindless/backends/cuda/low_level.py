@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...drivers import cuda as driver
 from ...model.errors import FeatureNotSupportedError, InvalidError, NdRangeError
-from ..contract.low_level import PeerRecord
+from ..contract.low_level import PeerProperties
 from .context import Context
 from .device import Device
 from .errors import SUCCESS, check
@@ -56,12 +56,12 @@ def _peer_attribute(device: Device, peer: Device, attribute: int) -> bool:
     return bool(slot[0])
 
 
-def peer_properties(device: Device, peer: Device) -> PeerRecord:
+def peer_properties(device: Device, peer: Device) -> PeerProperties:
     """The properties of the access between two devices."""
     refuse_in_fork()
     if device is peer:
-        return PeerRecord(True, True)
-    return PeerRecord(
+        return PeerProperties(True, True)
+    return PeerProperties(
         _peer_attribute(device, peer, lib.CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED),
         _peer_attribute(device, peer, lib.CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED),
     )

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...drivers import level_zero as driver
-from ..contract.low_level import QueueGroupRecord
+from ..contract.low_level import QueueGroup
 from .device import Device
 from .errors import NOT_READY, SUCCESS, check, release
 
@@ -69,7 +69,7 @@ def _nothing(own: Any, signal: Any, count: int, waits: Any) -> int:
     return int(lib.zeCommandListAppendBarrier(own, signal, count, waits))
 
 
-def _queue_desc(device: Device, group: QueueGroupRecord, engine: int) -> Any:
+def _queue_desc(device: Device, group: QueueGroup, engine: int) -> Any:
     flags = lib.ZE_COMMAND_QUEUE_FLAG_IN_ORDER if device.driver.keeps_order else 0
     return driver.make_struct(
         "ze_command_queue_desc_t",
@@ -142,7 +142,7 @@ class ImmediateList(Lists):
         self._synchronize = device.driver.function("zeCommandListHostSynchronize")
 
     @classmethod
-    def create(cls, context: Any, device: Device, group: QueueGroupRecord, engine: int) -> ImmediateList:
+    def create(cls, context: Any, device: Device, group: QueueGroup, engine: int) -> ImmediateList:
         """A new list."""
         return cls(device, cls._create(context, device, group, engine), device.driver.keeps_order, True)
 
@@ -152,7 +152,7 @@ class ImmediateList(Lists):
         return cls(device, handle, False, owned)
 
     @staticmethod
-    def _create(context: Any, device: Device, group: QueueGroupRecord, engine: int) -> Any:
+    def _create(context: Any, device: Device, group: QueueGroup, engine: int) -> Any:
         slot = ffi.new("ze_command_list_handle_t *")
         desc = _queue_desc(device, group, engine)
         check(
@@ -201,7 +201,7 @@ class RegularLists(Lists):
         self._left: list[tuple[Any, Any]] = []
 
     @classmethod
-    def create(cls, context: Any, device: Device, group: QueueGroupRecord, engine: int) -> RegularLists:
+    def create(cls, context: Any, device: Device, group: QueueGroup, engine: int) -> RegularLists:
         """A new command queue."""
         return cls(context, device, group.ordinal, cls._create(context, device, group, engine), True)
 
@@ -211,7 +211,7 @@ class RegularLists(Lists):
         return cls(context, device, ordinal, handle, owned)
 
     @staticmethod
-    def _create(context: Any, device: Device, group: QueueGroupRecord, engine: int) -> Any:
+    def _create(context: Any, device: Device, group: QueueGroup, engine: int) -> Any:
         slot = ffi.new("ze_command_queue_handle_t *")
         desc = _queue_desc(device, group, engine)
         check(

@@ -9,7 +9,7 @@ from typing import Any
 from ...drivers import level_zero as driver
 from ...model.enums import DeviceType
 from ..contract import DeviceRecord, PlatformRecord
-from ..contract.low_level import QueueGroupRecord
+from ..contract.low_level import QueueGroup
 from .driver import Driver, drivers
 from .errors import SUCCESS, check
 
@@ -107,7 +107,7 @@ class Device:
         return linear
 
     @functools.cached_property
-    def groups(self) -> tuple[QueueGroupRecord, ...]:
+    def groups(self) -> tuple[QueueGroup, ...]:
         """The command queue groups: kinds of engines."""
         compute, copy = (
             lib.ZE_COMMAND_QUEUE_GROUP_PROPERTY_FLAG_COMPUTE,
@@ -117,7 +117,7 @@ class Device:
             "ze_command_queue_group_properties_t", "zeDeviceGetCommandQueueGroupProperties", self.handle
         )
         return tuple(
-            QueueGroupRecord(
+            QueueGroup(
                 ordinal,
                 bool(group.flags & compute),
                 bool(group.flags & copy),
@@ -129,12 +129,12 @@ class Device:
         )
 
     @property
-    def compute_group(self) -> QueueGroupRecord | None:
+    def compute_group(self) -> QueueGroup | None:
         """The first group of engines that run kernels."""
         return next((group for group in self.groups if group.computes), None)
 
     @property
-    def copy_group(self) -> QueueGroupRecord | None:
+    def copy_group(self) -> QueueGroup | None:
         """The first group of engines that only copy, if the device has memory of its own."""
         if self.is_integrated:
             return None

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...drivers import level_zero as driver
 from ...model.errors import InvalidError, NdRangeError
-from ..contract.low_level import PeerRecord, QueueGroupRecord
+from ..contract.low_level import PeerProperties, QueueGroup
 from .command_list import ImmediateList, RegularLists
 from .context import Context
 from .device import Device
@@ -53,7 +53,7 @@ _LATENCY_UNITS = {
 # ---------------------------------------------------------------------- queue groups
 
 
-def queue_groups(device: Device) -> Sequence[QueueGroupRecord]:
+def queue_groups(device: Device) -> Sequence[QueueGroup]:
     """The kinds of engines of a device (L0, "Command Queue Groups")."""
     refuse_in_fork()
     return device.groups
@@ -86,11 +86,11 @@ def reaches_memory(context: Context, device: Device, other: Device) -> bool:
     return can_access_peer(device, other)
 
 
-def peer_properties(device: Device, peer: Device) -> PeerRecord:
+def peer_properties(device: Device, peer: Device) -> PeerProperties:
     """The properties of the access between two devices."""
     refuse_in_fork()
     if device.driver is not peer.driver:
-        return PeerRecord(False, False)
+        return PeerProperties(False, False)
     link = None
     if _LINK_EXTENSION in device.driver.extensions:
         link = driver.make_struct("ze_device_p2p_bandwidth_exp_properties_t")
@@ -102,8 +102,8 @@ def peer_properties(device: Device, peer: Device) -> PeerRecord:
         bool(found.flags & lib.ZE_DEVICE_P2P_PROPERTY_FLAG_ATOMICS),
     )
     if link is None:
-        return PeerRecord(*can)
-    return PeerRecord(
+        return PeerProperties(*can)
+    return PeerProperties(
         *can,
         int(link.logicalBandwidth),
         int(link.physicalBandwidth),

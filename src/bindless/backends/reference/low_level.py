@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...model.errors import InvalidError, NdRangeError
-from ..contract.low_level import PeerRecord, QueueGroupRecord
+from ..contract.low_level import PeerProperties, QueueGroup
 from .module import Kernel
 from .objects import Context, Device, Event, Queue
 
@@ -32,9 +32,9 @@ __all__ = [
 _LONGEST_PATTERN = 16
 
 
-def queue_groups(backend: ReferenceBackend, device: Device) -> Sequence[QueueGroupRecord]:
+def queue_groups(backend: ReferenceBackend, device: Device) -> Sequence[QueueGroup]:
     """The single queue group, which supports all commands."""
-    return (QueueGroupRecord(0, computes=True, copies=True, engines=1, longest_pattern=_LONGEST_PATTERN),)
+    return (QueueGroup(0, computes=True, copies=True, engines=1, longest_pattern=_LONGEST_PATTERN),)
 
 
 def create_queue_in_group(
@@ -49,9 +49,9 @@ def can_access_peer(backend: ReferenceBackend, device: Device, peer: Device) -> 
     return True
 
 
-def peer_properties(backend: ReferenceBackend, device: Device, peer: Device) -> PeerRecord:
+def peer_properties(backend: ReferenceBackend, device: Device, peer: Device) -> PeerProperties:
     """The properties of the access of the device to its own memory."""
-    return PeerRecord(access=True, atomics=True)
+    return PeerProperties(access=True, atomics=True)
 
 
 def barrier_of_ranges(
