@@ -12,9 +12,10 @@ PAGES = [
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
-    *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md")),
+    *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md") if "built" not in page.parts),
 ]
 WRITTEN = [page for page in PAGES if page != "docs/internals/spec_coverage.md"]  # hand-written pages
+PARTS = ("start", "guide", "gallery", "reference", "internals", "measurements")  # folders of the site
 AVOIDED = re.compile(  # phrases that the language rules forbid
     r"\b(?:beside|(?:is|are|was) told|whose turn|at rest|in the midst|which rest|what \w+ tells? of)\b"
 )
@@ -71,8 +72,26 @@ def test_the_language_is_plain(page: str) -> None:
     assert AVOIDED.findall(_text(page)) == []
 
 
-def test_every_page_is_listed() -> None:
-    listed = {
-        (ROOT / "docs" / target).resolve() for target in re.findall(r"\]\(([\w/.]+\.md)\)", _text("docs/index.md"))
-    }
-    assert {ROOT / page for page in PAGES if page.startswith("docs/")} - {ROOT / "docs" / "index.md"} <= listed
+INDEXES = ["docs/index.md", *(f"docs/{part}/index.md" for part in PARTS)]
+
+
+def _toctree(page: str) -> set[Path]:
+    """The pages in a page's table of contents."""
+    entries = re.findall(r"^```\{toctree\}\n(.*?)^```", _text(page), re.MULTILINE | re.DOTALL)
+    names = [line for entry in entries for line in entry.splitlines() if line and not line.startswith(":")]
+    return {ROOT / Path(page).parent / f"{name}.md" for name in names}
+
+
+def test_every_page_is_in_a_table_of_contents() -> None:
+    """Pages that the gallery's builder makes do not exist before the site is built."""
+    listed = {path for page in INDEXES for path in _toctree(page) if "built" not in path.parts}
+    pages = {ROOT / page for page in PAGES if page.startswith("docs/")}
+    headers = {page for page in pages if page.name == "GALLERY_HEADER.md"}
+    assert listed == pages - headers - {ROOT / "docs/index.md"}
+
+
+@pytest.mark.parametrize("page", INDEXES)
+def test_every_page_is_linked_from_its_index(page: str) -> None:
+    folder = (ROOT / page).parent
+    linked = {(folder / target).resolve() for target in re.findall(r"\]\(([\w/.]+\.md)\)", _text(page))}
+    assert {path for path in _toctree(page) if "built" not in path.parts} <= linked

@@ -1,0 +1,117 @@
+"""Sphinx configuration of the site: ``pip install '.[docs]' && sphinx-build -n -W docs out``."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import re
+from pathlib import Path
+from types import FunctionType
+from typing import Any
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+
+project = "bindless"
+author = "the authors of bindless"
+copyright = "the authors of bindless, Apache-2.0"  # Sphinx's name
+version = release = importlib.metadata.version("bindless")
+
+extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx_gallery.gen_gallery"]
+root_doc = "index"
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["plots", "templates", "gallery/examples"]
+templates_path = ["templates"]
+
+# References. There is no inventory of other packages: building needs no network, so only names of this package resolve.
+nitpicky = True
+nitpick_ignore_regex = [(r"py:.*", r"(?!bindless\b).*")]
+myst_heading_anchors = 4
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+
+# Reference pages, one for each public name, from the docstrings.
+autosummary_generate = True
+autosummary_imported_members = True
+autodoc_typehints = "none"  # the docstrings name the types
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = f"bindless {release}"
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "navbar_align": "left",
+    "show_toc_level": 2,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+    "search_bar_text": "Search",
+}
+
+# The gallery runs on the reference device: the same pictures on every machine, with or without a GPU.
+os.environ.setdefault("ONEAPI_DEVICE_SELECTOR", "reference:*")
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery/examples",
+    "gallery_dirs": "gallery/built",
+    "filename_pattern": r"\.py$",
+    "download_all_examples": True,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,
+    "abort_on_example_error": True,
+    "within_subsection_order": "FileNameSortKey",
+}
+
+# Files outside of this folder that are pages of the site.
+_PAGES = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "internals/contributing.md",
+    "CHANGELOG.md": "internals/changelog.md",
+}
+_LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?!\w+:|#)([^)\s]+)\)")
+
+
+def _links(text: str, written_in: Path, page: Path) -> str:
+    """Adapt the links of a page written for the repository: to pages of the site, else their text alone."""
+
+    def link(match: re.Match[str]) -> str:
+        words, (path, mark, anchor) = match[1], match[2].partition("#")
+        target = (written_in.parent / path).resolve()
+        if target.is_relative_to(ROOT) and str(target.relative_to(ROOT)) in _PAGES:
+            target, anchor = DOCS / _PAGES[str(target.relative_to(ROOT))], anchor if target.name != "README.md" else ""
+        if not target.is_relative_to(DOCS) or target.is_dir():
+            return words
+        relative = os.path.relpath(target, page.parent)
+        return f"[{words}]({relative}{mark if anchor else ''}{anchor})" if target.exists() else match[0]
+
+    return _LINK.sub(link, text)
+
+
+def _read_source(app: Any, docname: str, source: list[str]) -> None:
+    """Change the text of a page: the pages of ``_PAGES`` come from the repository's top folder."""
+    page = Path(app.env.doc2path(docname))
+    if page.suffix != ".md":
+        return
+    outside = {made: ROOT / name for name, made in _PAGES.items() if name != "README.md"}
+    written_in = outside.get(f"{docname}.md", page)
+    text = written_in.read_text(encoding="utf-8") if written_in != page else source[0]
+    source[0] = _links(text, written_in, page)
+
+
+def _skip_foreign(app: Any, what: str, name: str, value: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out what a class inherits from another package, such as the methods of str in an enum of strings."""
+    function = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
+    owner = getattr(value, "__objclass__", None) or (function if isinstance(function, FunctionType) else None)
+    if owner is not None and not owner.__module__.startswith("bindless"):
+        return True
+    if owner is None and (what == "class" and callable(value) and not isinstance(value, type)):
+        return True  # built-in methods
+    return None
+
+
+def setup(app: Any) -> None:
+    app.connect("source-read", _read_source)
+    app.connect("autodoc-skip-member", _skip_foreign)
