@@ -69,12 +69,19 @@ static PyObject *submitter_parallel_for(Submitter *self, PyObject *const *argume
         if (row != NULL) {
             PyObject *event = NULL;
             ForeignArguments foreign;
+            Py_INCREF(row); /* arrays and images run Python code, and other threads */
             Submission submission = {.command = row, .values = arguments + 2, .depends_on = depends_on};
             if (read_foreign_arguments(commands, row, arguments + 2, &foreign) == DONE) {
                 submission.foreign = foreign.addresses;
                 submission.stream = foreign.stream;
             }
-            if (submit(commands, &submission, &event) != OTHERWISE)
+            LentImages lent;
+            if (lend_images(row, submission.values, &lent))
+                submission.values = lent.values;
+            const int result = submit(commands, &submission, &event);
+            end_images(&lent);
+            Py_DECREF(row);
+            if (result != OTHERWISE)
                 return event;
         }
     }

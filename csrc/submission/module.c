@@ -34,7 +34,7 @@ static int fill_module(PyObject *module)
         {&owner_type, &owner_spec, "Owner"}, {&image_call_type, &image_call_spec, "ImageCall"},
         {&image_calls_type, &image_calls_spec, "ImageCalls"},
     };
-    if (!name_attributes() || PyModule_AddIntConstant(module, "REAP_EVERY", REAP_EVERY) < 0)
+    if (!name_attributes() || !name_image_arguments() || PyModule_AddIntConstant(module, "REAP_EVERY", REAP_EVERY) < 0)
         return -1;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (*names[i].at == NULL && (*names[i].at = PyUnicode_InternFromString(names[i].text)) == NULL)

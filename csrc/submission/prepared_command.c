@@ -109,6 +109,7 @@ static bool read_slot(PyObject *row, Slot *slot)
         return true;
     case 'i':
         slot->kind = HELD;
+        slot->sampled = is_true(value, str_sampled);
         slot->type = (PyObject *)Py_TYPE(value);
         return true;
     case 'l': /* local memory of this accessor's size */
@@ -177,6 +178,7 @@ static PyObject *prepared_new(PyTypeObject *type, PyObject *arguments, PyObject 
             return NULL;
         }
         self->has_memory = self->has_memory || is_held(&self->slots[i]);
+        self->has_images = self->has_images || self->slots[i].kind == HELD;
     }
     self->lane_count = (int)lane_count;
     self->batch = -1;

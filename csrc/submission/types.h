@@ -113,6 +113,7 @@ typedef struct {
     Kind kind;
     bool integers_as_floats;
     bool takes_integers, takes_floats;
+    bool sampled;     /* HELD: of a sampled image */
     PyObject *type;   /* of memory, handles and local memory; borrowed, since the types are immortal */
     PyObject *value;  /* FIXED: the value, owned. NUMBER: the scalar of numpy in place, owned, or NULL. Memory: the last value seen, owned by the batch below */
     PyObject *owner;  /* owner of that memory */
@@ -133,7 +134,7 @@ typedef struct {
     submit_function submit;
     const void *descriptions[MOST_LANES];
     int lane_count, count;
-    bool has_memory;
+    bool has_memory, has_images;
     Slot *slots;
     PyObject *kept[MOST_KEPT]; /* the objects of the last submission, owned by the batch below, for comparison */
     int kept_count;
@@ -209,6 +210,16 @@ static inline bool is_held(const Slot *slot)
 {
     return slot->kind == POINTER || slot->kind == ARRAY || slot->kind == HELD;
 }
+
+/* image_arguments.c: the arguments of a launch, with handles in place of the images among them. lend_images: false, and
+ * nothing to end, without images and where Python must say what is wrong with one. */
+typedef struct {
+    PyObject *values[MOST_ARGUMENTS], *owned[MOST_ARGUMENTS];
+    int count;
+} LentImages;
+bool lend_images(const Prepared *launch, PyObject *const *values, LentImages *lent);
+void end_images(LentImages *lent);
+bool name_image_arguments(void);
 
 /* lane_and_event.c: creates an object of a heap type; frees one after its contents; tests whether an attribute is True. */
 PyObject *make(PyObject *type);

@@ -12,6 +12,7 @@ import pytest
 
 import bindless as bl
 from tests.support.error_checks import raises
+from tests.support.python_calls import python_calls
 
 Array = npt.NDArray[Any]
 
@@ -74,6 +75,31 @@ def test_a_kernel_takes_images(
         for _ in range(2):
             graph().wait()
     np.testing.assert_array_equal(target.numpy(), 4 * pixels)
+
+
+def test_repeated_launches_take_one_image_after_another(queue: bl.Queue, file: bl.KernelFile, pixels: Array) -> None:
+    """An image gives its handle without a way through Python, and what it refuses is refused again."""
+    with bl.Queue(queue.device, queue.context, in_order=True) as own:
+        kernel = bl.load_kernel_bundle(file, own).get_kernel("twice")
+        width, target = np.uint32(SHAPE[1]), bl.Image(np.zeros_like(pixels), queue=own)
+        sources = [bl.Image(number * pixels, queue=own) for number in range(1, 5)]
+        for _ in range(3):
+            for number, source in enumerate(sources, 1):
+                own.parallel_for(COUNT, kernel, source, target, width).wait()
+                np.testing.assert_array_equal(target.numpy(), np.float32(2) * (number * pixels))
+        if queue.device.backend is not bl.Backend.opencl:  # handles are numbers
+            called = python_calls(lambda: own.parallel_for(COUNT, kernel, sources[0], target, width))
+            assert not [name for name in called if "submit" in name or "arguments" in name]
+        for wrong in (target.memory, "image", target):
+            with raises(bl.InvalidError):
+                own.parallel_for(COUNT, kernel, sources[0], target, wrong)
+        with raises(bl.InvalidError):
+            own.parallel_for(COUNT, kernel, sources[0], target.memory, width)
+        own.parallel_for(COUNT, kernel, sources[2], target, width)
+        sources[2].close()
+        with raises(bl.InvalidError):
+            own.parallel_for(COUNT, kernel, sources[2], target, width)
+        np.testing.assert_array_equal(target.numpy(), np.float32(2) * (3 * pixels))
 
 
 @pytest.mark.parametrize("in_order", [True, False])
