@@ -1,0 +1,54 @@
+"""The programs of docs/start run: each page's snippets, in their order, in a process of their own."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bindless as bl
+from tests.support.needs import lacks
+
+START = Path(__file__).parents[2] / "docs" / "start"
+PIP = {"torch": "torch", "cv2": "opencv-python-headless", "scipy": "scipy"}  # modules, and their names in pip
+WITHOUT_PROGRAMS = {"index"}
+
+
+def program(text: str) -> str:
+    """The Python snippets of a page, each on the lines that it has in the page."""
+    code, outside = "", 0
+    for snippet in re.finditer(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        code += "\n" * text.count("\n", outside, snippet.start(1)) + snippet[1]
+        outside = snippet.end(1)
+    return code
+
+
+def test_snippets_keep_their_lines() -> None:
+    assert program("a\n```python\nb\n```\nc\n```sh\nd\n```\n```python\ne\n```\n") == "\n\nb\n\n\n\n\n\n\ne\n"
+
+
+@pytest.mark.parametrize("page", sorted(START.glob("*.md")), ids=lambda page: page.stem)
+def test_programs_run(page: Path, tmp_path: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    code = program(text)
+    assert (code == "") is (page.stem in WITHOUT_PROGRAMS)
+    for module in re.findall(r"^(?:import|from) (\w+)", code, re.MULTILINE):
+        if module in PIP and importlib.util.find_spec(module) is None:
+            lacks(module, f"pip install {PIP[module]}")
+    if "bl.build(" in code and not bl.kernels_available():
+        lacks("kernels", "pip install 'bindless[kernels]'")
+    file = tmp_path / f"{page.stem}.py"
+    file.write_text(code, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(file)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
