@@ -20,7 +20,7 @@ version = release = importlib.metadata.version("bindless")
 extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx_gallery.gen_gallery"]
 root_doc = "index"
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["plots", "templates", "gallery/examples"]
+exclude_patterns = ["plots", "templates", "gallery/examples", "changelog.d"]
 templates_path = ["templates"]
 
 # References. There is no inventory of other packages: building needs no network, so only names of this package resolve.

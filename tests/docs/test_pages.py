@@ -12,7 +12,11 @@ PAGES = [
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
-    *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md") if "built" not in page.parts),
+    *sorted(
+        str(page.relative_to(ROOT))
+        for page in (ROOT / "docs").rglob("*.md")
+        if not {"built", "changelog.d"} & {*page.parts}
+    ),
 ]
 WRITTEN = [page for page in PAGES if page != "docs/internals/spec_coverage.md"]  # hand-written pages
 PARTS = ("start", "guide", "gallery", "reference", "internals", "measurements")  # folders of the site

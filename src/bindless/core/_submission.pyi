@@ -1,15 +1,16 @@
 """Submission of prepared commands in C; csrc/submission."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, final
 
-Result = TypeVar("Result")
+_Result = TypeVar("_Result")
 
 REAP_EVERY: int
 
 def know_types(array: type, number: type, boolean: type, /) -> None:
     """Store numpy's types: of arrays, numbers and truth values."""
 
+@final
 class Lock:
     """Reentrant lock of a queue; Ctrl-C interrupts a wait for it."""
 
@@ -171,7 +172,7 @@ def stream_of_foreign(value: object, /) -> int | None:
     """The current stream of the value's library, on its device; None where C code does not know it."""
 
 def device_function(
-    otherwise: Callable[..., Result],
+    otherwise: Callable[..., _Result],
     function: object,
     queue: object,
     handle: object,
@@ -186,7 +187,7 @@ def device_function(
     hint: object,
     depends_on: object,
     /,
-) -> Result:
+) -> _Result:
     """The result of a prepared call; others call ``otherwise`` with the other arguments and whether to prepare."""
 
 class Commands:
@@ -230,7 +231,7 @@ class Commands:
 
     ended: bool
 
-    def ask(self, function: Callable[..., Result], /, *arguments: Any) -> Result: ...
+    def ask(self, function: Callable[..., _Result], /, *arguments: Any) -> _Result: ...
     def submit_prepared(
         self,
         command: Prepared,

@@ -1,7 +1,8 @@
 """DLPack's capsules; csrc/dlpack/dlpack_module.c."""
 
-from typing import TypedDict
+from typing import TypedDict, type_check_only
 
+@type_check_only
 class Tensor(TypedDict):
     address: int
     device: tuple[int, int]

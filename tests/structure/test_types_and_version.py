@@ -1,0 +1,106 @@
+"""What a program outside of the package sees: its types, its stubs of C modules, and one version."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import bindless
+from tests.support.needs import lacks
+
+PROGRAM = """
+import numpy as np
+
+import bindless as bl
+from bindless import ndimage
+
+queue: bl.Queue = bl.Queue("reference")
+pixels = np.zeros((4, 6), np.float32)
+with bl.Image(pixels, filtering="cubic", precision=bl.Precision.exact, queue=queue) as image:
+    sampled: bl.SampledImageHandle = image.handle
+    shape: tuple[int, ...] = image.shape
+    image.sample([[0.5, 0.5]], level=0)
+    image.resize((2, 3))
+desc = bl.ImageDescriptor(6, 4, num_channels=1, channel_type="fp32")
+memory = bl.ImageMem(desc, queue)
+event: bl.Event = queue.ext_oneapi_copy(pixels, memory)
+handle: bl.UnsampledImageHandle = bl.create_image(memory, desc, queue)
+array: bl.UsmArray = bl.usm_empty((3,), np.float32, queue)
+ndimage.shift(pixels, (0, 1))
+image.warp("no shape")
+bl.ImageDescriptor(width="six")
+wrong: bl.SampledImageHandle = bl.create_image(memory, desc, queue)
+"""
+# What the stubs declare and the C types do not show: methods that subclasses define, and a slot's signature.
+ALLOWED = "bindless.core._submission.Owner._finalize\nbindless.core._submission.Bound.__call__\n"
+
+
+def mypy(*arguments: str, folder: Path, module: str = "mypy") -> subprocess.CompletedProcess[str]:
+    if importlib.util.find_spec("mypy") is None:
+        lacks("mypy", "pip install mypy")
+    command = [sys.executable, "-m", module, *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=240)
+
+
+def test_types_outside_of_the_package(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+    done = mypy("--strict", "program.py", folder=tmp_path)
+    found = re.findall(r"^program\.py:(\d+): error: .*\[([\w-]+)\]$", done.stdout, re.MULTILINE)
+    lines = PROGRAM.splitlines()
+    assert [(lines[int(line) - 1].split("(")[0].split(":")[0], code) for line, code in found] == [
+        ("image.warp", "call-arg"),
+        ("bl.ImageDescriptor", "arg-type"),
+        ("wrong", "assignment"),
+    ], done.stdout
+
+
+def test_stubs_are_those_of_the_modules(tmp_path: Path) -> None:
+    allowed = tmp_path / "allowed"
+    allowed.write_text(ALLOWED, encoding="utf-8")
+    modules = ("bindless.core._submission", "bindless.sycl.usm._dlpack")
+    options = ("--concise", "--ignore-disjoint-bases", "--allowlist", str(allowed))
+    done = mypy(*modules, *options, folder=tmp_path, module="mypy.stubtest")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_version_has_one_place() -> None:
+    assert importlib.metadata.version("bindless") == bindless.__version__
+    root = Path(__file__).parents[2]
+    for file in ("pyproject.toml", "CMakeLists.txt"):
+        assert bindless.__version__ not in (root / file).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("file", ["docs/CITATION.cff"])
+def test_files_about_the_package_have_its_version(file: str) -> None:
+    text = (Path(__file__).parents[2] / file).read_text(encoding="utf-8")
+    assert re.search(rf"^version: {re.escape(bindless.__version__)}$", text, re.MULTILINE)
+
+
+def test_bill_of_materials(tmp_path: Path) -> None:
+    wheel = tmp_path / "bindless-9.8.7-py3-none-any.whl"
+    metadata = (
+        "Name: bindless\nVersion: 9.8.7\nRequires-Dist: cffi>=1.16\nRequires-Dist: scipy>=1.11; extra == 'test'\n"
+    )
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("bindless-9.8.7.dist-info/METADATA", metadata)
+        archive.writestr("bindless/a.so", b"library")
+        archive.writestr("bindless/a.py", b"pass")
+    program = Path(__file__).parents[2] / ".ci" / "sbom"
+    subprocess.run([sys.executable, str(program), str(wheel)], check=True, capture_output=True, timeout=60)
+    bill = json.loads(wheel.with_name(f"{wheel.name}.cdx.json").read_text(encoding="utf-8"))
+    assert bill["metadata"]["component"]["version"] == "9.8.7"
+    parts = {part["name"]: part for part in bill["components"]}
+    assert parts["cffi"]["scope"] == "required"
+    assert parts["scipy"]["scope"] == "optional"
+    assert parts["bindless/a.so"]["hashes"][0]["content"] == hashlib.sha256(b"library").hexdigest()
+    assert "bindless/a.py" not in parts
+    assert {"cuda headers", "level_zero headers", "opencl headers"} <= set(parts)
