@@ -62,7 +62,11 @@ sphinx_gallery_conf = {
     "show_signature": False,
     "write_computation_times": False,
     "abort_on_example_error": True,
+    "capture_repr": (),
     "within_subsection_order": "FileNameSortKey",
+    "subsection_order": [
+        f"gallery/examples/{part}" for part in ("pictures", "volumes", "motion", "rendering", "kernels")
+    ],
 }
 
 # Files outside of this folder that are pages of the site.

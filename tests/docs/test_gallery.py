@@ -14,7 +14,7 @@ import pytest
 import bindless as bl
 from tests.support.needs import lacks
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "gallery" / "examples").glob("*.py"))
+EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "gallery" / "examples").rglob("*.py"))
 DRAWS = """
 import runpy, sys
 import matplotlib.pyplot as plt
