@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ GREY = np.zeros((4, 5), np.float32)
         (np.zeros((4, 5), np.int64), {}, "int64"),
         (np.zeros((4, 5), np.complex64), {}, "complex64"),
         (np.array([["a"]]), {}, "<U1"),
+        ("photo.jpg", {}, "Image.open"),
         (np.float32(1), {}, r"shape \(\)"),
         (np.zeros((2, 3, 4, 5, 4), np.float32), {}, r"shape \(2, 3, 4, 5, 4\)"),
         (np.zeros((2, 3, 4, 5), np.float32), {"dimensions": 3}, None),
@@ -147,3 +149,14 @@ def test_memory_beyond_the_device(queue: bl.Queue) -> None:
     endless = np.broadcast_to(np.float32(0), (1 << 14, 1 << 14, 1 << 14))
     with pytest.raises((bl.MemoryAllocationError, bl.InvalidError)):
         bl.Image(endless, dimensions=3, queue=queue)
+
+
+def test_a_refusal_has_no_other_error_as_its_context(queue: bl.Queue) -> None:
+    """Lists cannot be keys of the cache of plans; the traceback does not show that."""
+    with raises(bl.InvalidError) as refused:
+        bl.Image(GREY, addressing=["repeat", "repeat"], queue=queue)
+    assert refused.value.__context__ is None
+
+
+def test_the_signature_names_the_options() -> None:
+    assert inspect.signature(bl.Image) == inspect.signature(bl.Image.__init__.__get__(bl.Image.__new__(bl.Image)))

@@ -117,3 +117,8 @@ def test_a_manifest_that_is_no_json() -> None:
     )
     with raises(BuildError):
         KernelFile.from_bytes(data)
+
+
+def test_modules_are_not_shown() -> None:
+    section = Section("ptx", "sm_75", ("a",), b"\0" * 10_000)
+    assert len(repr(section)) < 100

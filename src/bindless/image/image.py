@@ -183,6 +183,8 @@ class Image(HandleOwner):
         if self._leads_on_device:
             hand_over(array, pixels)
 
+    __new__.__wrapped__ = __init__  # type: ignore[attr-defined]  # help() and editors show these parameters
+
     _library: Library | None
 
     def _take(self, plan: Plan, queue: Queue, mipmaps: bool) -> None:

@@ -59,9 +59,10 @@ class Plan(NamedTuple):
 def planned(*arguments: Any) -> Plan:
     """``_planned``, worked out once for equal arguments."""
     try:
-        return _remembered(*arguments)
+        plan = _remembered(*arguments)
     except TypeError:  # one cannot be hashed: it is a list, or refused
-        return _planned(*arguments)
+        plan = None
+    return _planned(*arguments) if plan is None else plan  # not in the handler: errors have no other as their context
 
 
 def _planned(

@@ -59,7 +59,7 @@ class Section:
     language: str
     architecture: str
     kernels: tuple[str, ...]
-    data: bytes
+    data: bytes = field(repr=False)
 
     def __str__(self) -> str:
         return f"{self.language}{f' for {self.architecture}' if self.architecture else ''}"
