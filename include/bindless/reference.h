@@ -682,6 +682,85 @@ typedef struct blr_resampling {
 BLR_API blr_result_t blrEnqueueResample(blr_queue_t queue, const blr_resampling_t *resampling, uint32_t num_waits,
                                         const blr_event_t *waits, blr_event_t *event);
 
+/* ---------------------------------------------------------------- gradients */
+
+/* Types of numbers in arrays. */
+typedef enum blr_number_type {
+    BLR_NUMBER_F16 = 0,
+    BLR_NUMBER_F32 = 1,
+    BLR_NUMBER_F64 = 2
+} blr_number_type_t;
+
+typedef enum blr_gradient_operation {
+    BLR_GRADIENT_FORWARD = 0,             /* values */
+    BLR_GRADIENT_BACKWARD = 1,            /* gradients of texels, coordinates and levels from a gradient of values */
+    BLR_GRADIENT_BACKWARD_BACKWARD = 2    /* the vector-Jacobian product of BACKWARD */
+} blr_gradient_operation_t;
+
+/* Interpolation between the levels of a mipmap. */
+typedef enum blr_between {
+    BLR_BETWEEN_NONE = 0,                 /* level 0 */
+    BLR_BETWEEN_NEAREST = 1,
+    BLR_BETWEEN_LINEAR = 2
+} blr_between_t;
+
+/* An array of numbers at any address that their size divides. Strides are in numbers, in an order that each member of
+ * blr_gradients_t and blr_gradient_level_t names; a stride may be 0 or negative. */
+typedef struct blr_strided {
+    void *first;                          /* or NULL */
+    int64_t strides[5];
+} blr_strided_t;
+
+/* One level of a texture: arrays over channels, x, y, z, and textures. The faces of a cubemap take the place of z. */
+typedef struct blr_gradient_level {
+    uint32_t size[3];                     /* texels along x, y, z; 1 for axes that the texture lacks; a cubemap: of a face */
+    blr_strided_t texels;
+    blr_strided_t cotangents;             /* of BACKWARD's gradients, or NULL for zeros */
+    blr_strided_t gradients;              /* added to; NULL if not wanted */
+} blr_gradient_level_t;
+
+/*
+ * Samples of textures in the memory of the process, and their derivatives. A sample's value is a sum of weighted texels
+ * in single precision, or in double precision for texels of type F64; that type is "real" below. The derivative with
+ * respect to a coordinate is that of the weights, and 0 where a boundary clips the position. Texels of weight 0 do not
+ * count. Every sum of a gradient goes in the order of the samples: results do not depend on the number of threads.
+ *
+ * The position of a sample along an axis is its coordinate * scale + offset, in texels of level 0, whose centres are
+ * at integers. In the level l it is (position + 1/2) * size of l / size of 0 - 1/2.
+ */
+typedef struct blr_gradients {
+    blr_gradient_operation_t operation;
+    uint32_t dimensions;                  /* 1 to 3; 2 for a cubemap */
+    uint32_t cubemap;                     /* 1: coordinates are directions; faces +x -x +y -y +z -z meet without a seam;
+                                           * NEAREST or LINEAR */
+    blr_interpolation_t interpolation;
+    uint32_t ties_to_even;                /* 1: NEAREST rounds positions halfway between two texels to the even one, not up */
+    blr_between_t between;
+    blr_boundary_t boundary[3];           /* BORDER, EDGE, REPEAT, MIRRORED_REPEAT or MIRROR */
+    double fill;                          /* of texels outside, with BORDER */
+    double scale[3], offset[3];
+    blr_number_type_t texel_type;         /* also of the cotangents of texels */
+    blr_number_type_t value_type;
+    uint32_t channels;
+    uint32_t num_levels;                  /* 1 to BLR_MAX_MIP_LEVELS; 1 without between */
+    uint64_t textures;
+    uint64_t samples;                     /* of each texture */
+    blr_strided_t coordinates;            /* real: over components, samples, textures */
+    blr_strided_t level;                  /* real: over samples, textures; NULL for level 0 */
+    blr_strided_t values;                 /* over channels, samples, textures; FORWARD writes them */
+    blr_strided_t grad_values;            /* like values; read by BACKWARD and BACKWARD_BACKWARD */
+    blr_strided_t cot_coordinates;        /* cotangents of BACKWARD's results, or NULL for zeros */
+    blr_strided_t cot_level;
+    blr_strided_t grad_grad_values;       /* BACKWARD_BACKWARD's results, like values; NULL if not wanted */
+    blr_strided_t grad_coordinates;       /* results, or NULL if not wanted */
+    blr_strided_t grad_level;
+    blr_gradient_level_t levels[BLR_MAX_MIP_LEVELS]; /* the first num_levels */
+} blr_gradients_t;
+
+/* Computes samples or gradients at once: returns when the results are complete. Textures of which the gradients have
+ * the same address (a stride of 0) are added up. */
+BLR_API blr_result_t blrSampleGradients(const blr_gradients_t *gradients);
+
 /* ---------------------------------------------------------------- modules and kernels */
 
 /* The value of a specialization constant; its size is the constant's. */

@@ -142,6 +142,21 @@ enum {
   BLR_COORDINATE_F64 = 1
 };
 enum {
+  BLR_NUMBER_F16 = 0,
+  BLR_NUMBER_F32 = 1,
+  BLR_NUMBER_F64 = 2
+};
+enum {
+  BLR_GRADIENT_FORWARD = 0,
+  BLR_GRADIENT_BACKWARD = 1,
+  BLR_GRADIENT_BACKWARD_BACKWARD = 2
+};
+enum {
+  BLR_BETWEEN_NONE = 0,
+  BLR_BETWEEN_NEAREST = 1,
+  BLR_BETWEEN_LINEAR = 2
+};
+enum {
   BLR_ARGUMENT_KIND_VALUE = 0,
   BLR_ARGUMENT_KIND_POINTER = 1,
   BLR_ARGUMENT_KIND_LOCAL = 2,
@@ -341,6 +356,50 @@ typedef struct blr_resampling
   uint32_t value_channels;
   blr_rounding_t rounding;
 } blr_resampling_t;
+typedef int blr_number_type_t;
+typedef int blr_gradient_operation_t;
+typedef int blr_between_t;
+typedef struct blr_strided
+{
+  void *first;
+  int64_t strides[5];
+} blr_strided_t;
+typedef struct blr_gradient_level
+{
+  uint32_t size[3];
+  blr_strided_t texels;
+  blr_strided_t cotangents;
+  blr_strided_t gradients;
+} blr_gradient_level_t;
+typedef struct blr_gradients
+{
+  blr_gradient_operation_t operation;
+  uint32_t dimensions;
+  uint32_t cubemap;
+  blr_interpolation_t interpolation;
+  uint32_t ties_to_even;
+  blr_between_t between;
+  blr_boundary_t boundary[3];
+  double fill;
+  double scale[3];
+  double offset[3];
+  blr_number_type_t texel_type;
+  blr_number_type_t value_type;
+  uint32_t channels;
+  uint32_t num_levels;
+  uint64_t textures;
+  uint64_t samples;
+  blr_strided_t coordinates;
+  blr_strided_t level;
+  blr_strided_t values;
+  blr_strided_t grad_values;
+  blr_strided_t cot_coordinates;
+  blr_strided_t cot_level;
+  blr_strided_t grad_grad_values;
+  blr_strided_t grad_coordinates;
+  blr_strided_t grad_level;
+  blr_gradient_level_t levels[18];
+} blr_gradients_t;
 typedef struct blr_specialization
 {
   uint32_t id;

@@ -62,6 +62,7 @@
 #define blr_blend_row BLR_IN_SET(blr_blend_row)
 #define blr_spread_row BLR_IN_SET(blr_spread_row)
 #define blr_resample_set BLR_IN_SET(blr_resample_set)
+#define blr_gradient_set BLR_IN_SET(blr_gradient_set)
 
 #endif
 

@@ -115,6 +115,7 @@ class Library:
     def blrEnqueueResample(
         self, queue: CData, resampling: CData, num_waits: int, waits: CData, event: CData, /
     ) -> int: ...
+    def blrSampleGradients(self, gradients: CData, /) -> int: ...
     def blrModuleCreate(
         self, context: CData, code: CData, size: int, num_specializations: int, specializations: CData, module: CData, /
     ) -> int: ...
@@ -240,6 +241,15 @@ class Library:
     BLR_ROUNDING_AWAY: int
     BLR_COORDINATE_F32: int
     BLR_COORDINATE_F64: int
+    BLR_NUMBER_F16: int
+    BLR_NUMBER_F32: int
+    BLR_NUMBER_F64: int
+    BLR_GRADIENT_FORWARD: int
+    BLR_GRADIENT_BACKWARD: int
+    BLR_GRADIENT_BACKWARD_BACKWARD: int
+    BLR_BETWEEN_NONE: int
+    BLR_BETWEEN_NEAREST: int
+    BLR_BETWEEN_LINEAR: int
     BLR_ARGUMENT_KIND_VALUE: int
     BLR_ARGUMENT_KIND_POINTER: int
     BLR_ARGUMENT_KIND_LOCAL: int

@@ -174,6 +174,24 @@ class blr_coordinate_type_t(IntEnum):
     BLR_COORDINATE_F64 = 1
 
 
+class blr_number_type_t(IntEnum):
+    BLR_NUMBER_F16 = 0
+    BLR_NUMBER_F32 = 1
+    BLR_NUMBER_F64 = 2
+
+
+class blr_gradient_operation_t(IntEnum):
+    BLR_GRADIENT_FORWARD = 0
+    BLR_GRADIENT_BACKWARD = 1
+    BLR_GRADIENT_BACKWARD_BACKWARD = 2
+
+
+class blr_between_t(IntEnum):
+    BLR_BETWEEN_NONE = 0
+    BLR_BETWEEN_NEAREST = 1
+    BLR_BETWEEN_LINEAR = 2
+
+
 class blr_argument_kind_t(IntEnum):
     BLR_ARGUMENT_KIND_VALUE = 0
     BLR_ARGUMENT_KIND_POINTER = 1

@@ -1,0 +1,337 @@
+/* A block of samples of one texture, for one REAL and one type of TEXEL. Included by gradients_part.c for each. */
+
+/* One of the arrays over texels, and offsets of the taps in it. */
+struct NAME(taps) {
+    _Alignas(64) int64_t offset[64][BLOCK];
+};
+
+struct NAME(block) {
+    const blr_gradients_t *call;
+    const struct blr_gradient_part *part;
+    uint64_t first;                       /* sample */
+    uint32_t count, used;                 /* samples, and levels of which any sample has a part, as a mask */
+    uint32_t taps[3], all;                /* along each axis, and their product */
+    bool texels, cotangents, gradients;   /* which arrays of texels this operation and part need */
+    bool dots;                            /* whether derivatives of weights are needed */
+    bool is_backward_backward;
+
+    _Alignas(64) REAL position[3][BLOCK]; /* in texels of level 0 */
+    _Alignas(64) REAL low[BLOCK], rest[BLOCK], moves[BLOCK]; /* level below, fraction above, derivative: 0 if clamped */
+    _Alignas(64) REAL cot_position[3][BLOCK], cot_level[BLOCK];
+    _Alignas(64) REAL grad_position[3][BLOCK], grad_level[BLOCK];
+    struct NAME(cube) cube;
+
+    /* of one level */
+    struct NAME(axis) axis[3];
+    _Alignas(64) REAL part_of[BLOCK], gain[BLOCK]; /* weight of the level, and its derivative */
+    _Alignas(64) REAL cot[3][BLOCK];      /* cotangents of positions in this level */
+    _Alignas(64) REAL weight[64][BLOCK], push[64][BLOCK]; /* the weights, and their derivative along the cotangents */
+    _Alignas(64) REAL dot[64][BLOCK], cot_dot[64][BLOCK]; /* sums over channels: gradient * texel, gradient * cotangent */
+    _Alignas(64) int32_t outside[64][BLOCK];
+    struct NAME(taps) texel, cotangent, gradient; /* the last one is SKIPPED where this part adds nothing */
+
+    /* of CHUNK channels */
+    _Alignas(64) REAL grad_value[CHUNK][BLOCK], value[CHUNK][BLOCK];
+    _Alignas(64) REAL grad_row[BLOCK][CHUNK], row[BLOCK][CHUNK]; /* the same for textures with channels next to each other */
+};
+
+/* ---------------------------------------------------------------- arrays of samples */
+
+static const void *NAME(number_at)(const blr_strided_t *array, int64_t offset)
+{
+    return (const REAL *)array->first + offset;
+}
+
+/* One real number for each sample; zeros after the last sample. */
+static void NAME(load_reals)(const struct NAME(block) *block, const blr_strided_t *array, int64_t offset, int64_t stride,
+                             REAL *restrict to)
+{
+    const REAL *from = NAME(number_at)(array, offset);
+    for (uint32_t i = 0; i < BLOCK; i++)
+        to[i] = i < block->count ? from[(int64_t)i * stride] : 0;
+}
+
+static void NAME(store_reals)(const struct NAME(block) *block, const blr_strided_t *array, int64_t offset, int64_t stride,
+                              const REAL *restrict from)
+{
+    REAL *to = (REAL *)array->first + offset;
+    for (uint32_t i = 0; i < block->count; i++)
+        to[(int64_t)i * stride] = from[i];
+}
+
+static int64_t NAME(offset_of)(const struct NAME(block) *block, const blr_strided_t *array, uint32_t channel)
+{
+    return (int64_t)channel * array->strides[0] + (int64_t)block->first * array->strides[1] +
+           (int64_t)block->part->texture * array->strides[2];
+}
+
+INLINE void NAME(load_run)(blr_number_type_t type, const void *first, int64_t offset, int64_t stride, uint32_t count,
+                           REAL *restrict to)
+{
+    if (type == BLR_NUMBER_F32) {
+        const float *from = (const float *)first + offset;
+        if (stride == 1)
+            for (uint32_t i = 0; i < count; i++)
+                to[i] = (REAL)from[i];
+        else
+            for (uint32_t i = 0; i < count; i++)
+                to[i] = (REAL)from[(int64_t)i * stride];
+    } else if (type == BLR_NUMBER_F16) {
+        const uint16_t *from = (const uint16_t *)first + offset;
+        for (uint32_t i = 0; i < count; i++)
+            to[i] = (REAL)blr_lane_from_half(from[(int64_t)i * stride]);
+    } else {
+        const double *from = (const double *)first + offset;
+        for (uint32_t i = 0; i < count; i++)
+            to[i] = (REAL)from[(int64_t)i * stride];
+    }
+}
+
+INLINE void NAME(store_run)(blr_number_type_t type, void *first, int64_t offset, int64_t stride, uint32_t count,
+                            const REAL *restrict from)
+{
+    if (type == BLR_NUMBER_F32) {
+        float *to = (float *)first + offset;
+        if (stride == 1)
+            for (uint32_t i = 0; i < count; i++)
+                to[i] = (float)from[i];
+        else
+            for (uint32_t i = 0; i < count; i++)
+                to[(int64_t)i * stride] = (float)from[i];
+    } else if (type == BLR_NUMBER_F16) {
+        uint16_t *to = (uint16_t *)first + offset;
+        for (uint32_t i = 0; i < count; i++)
+            to[(int64_t)i * stride] = HALF_OF(from[i]);
+    } else {
+        double *to = (double *)first + offset;
+        for (uint32_t i = 0; i < count; i++)
+            to[(int64_t)i * stride] = (double)from[i];
+    }
+}
+
+/* Values of channels from channel on, as rows or as planes. */
+static void NAME(load_values)(struct NAME(block) *block, const blr_strided_t *array, uint32_t channel, uint32_t channels,
+                              bool rows)
+{
+    const int64_t offset = NAME(offset_of)(block, array, channel), step = array->strides[1], stride = array->strides[0];
+    const blr_number_type_t type = block->call->value_type;
+    if (rows)
+        for (uint32_t i = 0; i < block->count; i++)
+            NAME(load_run)(type, array->first, offset + i * step, stride, channels, block->grad_row[i]);
+    else
+        for (uint32_t c = 0; c < channels; c++)
+            NAME(load_run)(type, array->first, offset + c * stride, step, block->count, block->grad_value[c]);
+}
+
+static void NAME(store_values)(const struct NAME(block) *block, const blr_strided_t *array, uint32_t channel,
+                               uint32_t channels, bool rows)
+{
+    const int64_t offset = NAME(offset_of)(block, array, channel), step = array->strides[1], stride = array->strides[0];
+    const blr_number_type_t type = block->call->value_type;
+    if (rows)
+        for (uint32_t i = 0; i < block->count; i++)
+            NAME(store_run)(type, array->first, offset + i * step, stride, channels, block->row[i]);
+    else
+        for (uint32_t c = 0; c < channels; c++)
+            NAME(store_run)(type, array->first, offset + c * stride, step, block->count, block->value[c]);
+}
+
+/* ---------------------------------------------------------------- positions and levels */
+
+static void NAME(find_levels)(struct NAME(block) *block)
+{
+    const blr_gradients_t *call = block->call;
+    const REAL most = (REAL)(call->num_levels - 1);
+    block->used = 1;
+    if (call->between == BLR_BETWEEN_NONE || call->num_levels == 1 || call->level.first == NULL) {
+        for (uint32_t i = 0; i < BLOCK; i++)
+            block->low[i] = block->rest[i] = block->moves[i] = 0;
+        return;
+    }
+    REAL level[BLOCK];
+    const int64_t *strides = call->level.strides;
+    NAME(load_reals)(block, &call->level, (int64_t)block->first * strides[0] + (int64_t)block->part->texture * strides[1],
+                     strides[0], level);
+    const bool is_linear = call->between == BLR_BETWEEN_LINEAR;
+    block->used = 0;
+    for (uint32_t i = 0; i < BLOCK; i++) {
+        const REAL above = level[i] > 0 ? level[i] : 0, within = above < most ? above : most;
+        const REAL low = FLOOR(is_linear ? within : within + (REAL)0.5);
+        block->low[i] = low;
+        block->rest[i] = is_linear ? within - low : 0;
+        block->moves[i] = is_linear && within > 0 && within < most ? 1 : 0;
+        if (i < block->count)
+            block->used |= (block->moves[i] != 0 ? 3u : 1u) << (uint32_t)low;
+    }
+}
+
+static void NAME(load_positions)(struct NAME(block) *block)
+{
+    const blr_gradients_t *call = block->call;
+    const blr_strided_t *from = &call->coordinates, *cot = &call->cot_coordinates;
+    const uint32_t components = call->cubemap ? 3 : call->dimensions;
+    const bool has_cot = block->is_backward_backward && cot->first != NULL;
+    for (uint32_t d = 0; d < components; d++) {
+        const REAL scale = (REAL)call->scale[d], offset = (REAL)call->offset[d];
+        REAL *restrict at = block->position[d], *restrict toward = block->cot_position[d];
+        NAME(load_reals)(block, from, NAME(offset_of)(block, from, d), from->strides[1], at);
+        if (has_cot)
+            NAME(load_reals)(block, cot, NAME(offset_of)(block, cot, d), cot->strides[1], toward);
+        for (uint32_t i = 0; i < BLOCK; i++) {
+            if (!call->cubemap)
+                at[i] = at[i] * scale + offset;
+            toward[i] = !has_cot ? 0 : call->cubemap ? toward[i] : toward[i] * scale;
+            block->grad_position[d][i] = 0;
+        }
+    }
+    const blr_strided_t *cot_level = &call->cot_level;
+    const bool has_cot_level = block->is_backward_backward && cot_level->first != NULL;
+    memset(block->cot_level, 0, sizeof block->cot_level);
+    if (has_cot_level)
+        NAME(load_reals)(block, cot_level, (int64_t)block->first * cot_level->strides[0] +
+                         (int64_t)block->part->texture * cot_level->strides[1], cot_level->strides[0], block->cot_level);
+    for (uint32_t i = 0; i < BLOCK; i++)
+        block->grad_level[i] = 0;
+    if (call->cubemap)
+        NAME(begin_cube)(block->position, block->cot_position, (REAL)call->levels[0].size[0], &block->cube);
+}
+
+/* ---------------------------------------------------------------- taps of a level */
+
+/* Taps along an axis in a level. */
+static void NAME(begin_axis)(struct NAME(block) *block, uint32_t level, uint32_t d)
+{
+    const blr_gradients_t *call = block->call;
+    const int32_t n = (int32_t)call->levels[level].size[d];
+    const REAL ratio = (REAL)n / (REAL)call->levels[0].size[d];
+    struct NAME(axis) *axis = &block->axis[d];
+    REAL at[BLOCK];
+    for (uint32_t i = 0; i < BLOCK; i++) {
+        at[i] = level == 0 ? block->position[d][i] : (block->position[d][i] + (REAL)0.5) * ratio - (REAL)0.5;
+        axis->chain[i] = ratio;
+    }
+    if (call->cubemap)
+        NAME(find_cube_taps)(blr_gradient_taps(call), n, at, axis);
+    else
+        NAME(find_taps)(call, d, n, at, axis);
+}
+
+/* Offsets along one axis; those outside become 0. */
+INLINE void NAME(find_offsets)(const struct NAME(axis) *axis, uint32_t taps, int64_t stride, int64_t offset[4][BLOCK])
+{
+    for (uint32_t k = 0; k < taps; k++)
+        for (uint32_t i = 0; i < BLOCK; i++)
+            offset[k][i] = (axis->index[k][i] < 0 ? 0 : (int64_t)axis->index[k][i]) * stride;
+}
+
+/* Offsets of all taps in one array over texels. */
+static void NAME(combine_offsets)(const struct NAME(block) *block, const blr_strided_t *array, struct NAME(taps) *taps)
+{
+    int64_t offset[3][4][BLOCK];
+    for (uint32_t d = 0; d < 3; d++)
+        NAME(find_offsets)(&block->axis[d], block->taps[d], array->strides[1 + d], offset[d]);
+    for (uint32_t z = 0, k = 0; z < block->taps[2]; z++)
+        for (uint32_t y = 0; y < block->taps[1]; y++)
+            for (uint32_t x = 0; x < block->taps[0]; x++, k++)
+                for (uint32_t i = 0; i < BLOCK; i++)
+                    taps->offset[k][i] = offset[0][x][i] + offset[1][y][i] + offset[2][z][i];
+}
+
+static void NAME(find_outside)(struct NAME(block) *block)
+{
+    const struct NAME(axis) *axis = block->axis;
+    for (uint32_t z = 0, k = 0; z < block->taps[2]; z++)
+        for (uint32_t y = 0; y < block->taps[1]; y++)
+            for (uint32_t x = 0; x < block->taps[0]; x++, k++)
+                for (uint32_t i = 0; i < BLOCK; i++)
+                    block->outside[k][i] = (axis[0].index[x][i] | axis[1].index[y][i] | axis[2].index[z][i]) < 0;
+}
+
+/* Taps that add nothing: outside, of another part, of weight 0, after the last sample. */
+static void NAME(skip_gradients)(struct NAME(block) *block, uint32_t level)
+{
+    const blr_gradients_t *call = block->call;
+    const struct blr_gradient_part *part = block->part;
+    const uint32_t last = call->cubemap ? 1 : call->dimensions - 1;
+    const uint64_t rows = call->levels[level].size[last];
+    const int32_t low = (int32_t)(rows * part->slab / part->slabs), high = (int32_t)(rows * (part->slab + 1) / part->slabs);
+    REAL(*const weight)[BLOCK] = block->is_backward_backward ? block->push : block->weight;
+    for (uint32_t z = 0, k = 0; z < block->taps[2]; z++)
+        for (uint32_t y = 0; y < block->taps[1]; y++)
+            for (uint32_t x = 0; x < block->taps[0]; x++, k++) {
+                const int32_t *row = call->cubemap ? block->cube.row[k] : block->axis[last].index[last == 0 ? x : last == 1 ? y : z];
+                for (uint32_t i = 0; i < BLOCK; i++) {
+                    const bool skips = block->outside[k][i] || weight[k][i] == 0 || row[i] < low || row[i] >= high;
+                    block->gradient.offset[k][i] = skips || i >= block->count ? SKIPPED : block->gradient.offset[k][i];
+                }
+            }
+}
+
+static void NAME(weigh)(struct NAME(block) *block)
+{
+    const struct NAME(axis) *axis = block->axis;
+    for (uint32_t z = 0, k = 0; z < block->taps[2]; z++)
+        for (uint32_t y = 0; y < block->taps[1]; y++)
+            for (uint32_t x = 0; x < block->taps[0]; x++, k++)
+                for (uint32_t i = 0; i < BLOCK; i++)
+                    block->weight[k][i] = axis[2].weight[z][i] * axis[1].weight[y][i] * axis[0].weight[x][i] * block->part_of[i];
+}
+
+/* The derivative of the weights along the cotangents of coordinates and level. */
+static void NAME(weigh_push)(struct NAME(block) *block)
+{
+    const struct NAME(axis) *axis = block->axis;
+    for (uint32_t z = 0, k = 0; z < block->taps[2]; z++)
+        for (uint32_t y = 0; y < block->taps[1]; y++)
+            for (uint32_t x = 0; x < block->taps[0]; x++, k++)
+                for (uint32_t i = 0; i < BLOCK; i++) {
+                    const REAL u = axis[0].weight[x][i], v = axis[1].weight[y][i], w = axis[2].weight[z][i];
+                    const REAL along = block->cot[0][i] * axis[0].slope[x][i] * v * w +
+                                       block->cot[1][i] * u * axis[1].slope[y][i] * w +
+                                       block->cot[2][i] * u * v * axis[2].slope[z][i];
+                    block->push[k][i] = along * block->part_of[i] + block->cot_level[i] * block->gain[i] * (u * v * w);
+                }
+}
+
+/* All that channels need of a level. */
+static void NAME(begin_level)(struct NAME(block) *block, uint32_t level)
+{
+    const blr_gradients_t *call = block->call;
+    const blr_gradient_level_t *arrays = &call->levels[level];
+    for (uint32_t d = 0; d < 3; d++)
+        if (d < call->dimensions)
+            NAME(begin_axis)(block, level, d);
+        else
+            NAME(lack_axis)(&block->axis[d]);
+    for (uint32_t i = 0; i < BLOCK; i++) {
+        const REAL from = (REAL)level - block->low[i];
+        block->part_of[i] = from == 0 ? 1 - block->rest[i] : from == 1 ? block->rest[i] : 0;
+        block->gain[i] = from == 0 ? -block->moves[i] : from == 1 ? block->moves[i] : 0;
+    }
+    NAME(weigh)(block);
+    if (call->cubemap)
+        NAME(find_cube_texels)(block->taps[0], (int32_t)arrays->size[0], block->axis, &block->cube, block->outside);
+    else
+        NAME(find_outside)(block);
+    if (block->is_backward_backward) {
+        for (uint32_t d = 0; d < 3; d++)
+            for (uint32_t i = 0; i < BLOCK; i++)
+                block->cot[d][i] = d < call->dimensions ? block->cot_position[d][i] * block->axis[d].chain[i] : 0;
+        NAME(weigh_push)(block);
+    }
+    if (call->cubemap) {
+        NAME(spread_corners)(&block->cube, block->weight);
+        if (block->is_backward_backward)
+            NAME(spread_corners)(&block->cube, block->push);
+    }
+    const blr_strided_t *of[3] = {&arrays->texels, &arrays->cotangents, &arrays->gradients};
+    struct NAME(taps) *taps[3] = {&block->texel, &block->cotangent, &block->gradient};
+    const bool needed[3] = {block->texels, block->cotangents, block->gradients};
+    for (int k = 0; k < 3; k++)
+        if (needed[k] && call->cubemap)
+            NAME(combine_cube_offsets)(block->all, &block->cube, of[k]->strides, taps[k]->offset);
+        else if (needed[k])
+            NAME(combine_offsets)(block, of[k], taps[k]);
+    if (block->gradients)
+        NAME(skip_gradients)(block, level);
+}

@@ -1,0 +1,135 @@
+/* Division of samples among threads. Each texel's gradient is added up by one thread, in the order of the samples: textures
+ * are distributed, and the rows of a texture, if there are fewer textures than threads. */
+#include "gradients/gradients.h"
+
+#include "platform/cpu_features.h"
+#include "platform/fp_environment.h"
+#include "platform/heap.h"
+#include "platform/thread_pool.h"
+
+#if BLR_HAS_VECTOR_SETS
+extern const struct blr_gradient_set blr_gradient_set_avx2, blr_gradient_set_avx512;
+#endif
+
+static const struct blr_gradient_set *best_set(void)
+{
+#if BLR_HAS_VECTOR_SETS
+    if (blr_processor_has_avx2())
+        return blr_processor_has_avx512() ? &blr_gradient_set_avx512 : &blr_gradient_set_avx2;
+#endif
+    return &blr_gradient_set;
+}
+
+/* Parts that one thread computes sooner than several. */
+#define BRIEF_PARTS 8u
+
+struct work {
+    const blr_gradients_t *call;
+    const struct blr_gradient_set *set;
+    uint64_t parts;                       /* of the samples of a texture */
+    uint64_t groups, together;            /* groups of textures that share gradients of texels, and their number of textures */
+    uint32_t slabs;
+    uint64_t *masks;                      /* slabs of each part, or NULL for one slab */
+};
+
+static struct blr_gradient_part part_of(const struct work *work, uint64_t number)
+{
+    const uint64_t first = number % work->parts * BLR_GRADIENT_PART, rest = work->call->samples - first;
+    return (struct blr_gradient_part){.texture = number / work->parts,
+                                      .first = first,
+                                      .count = (uint32_t)(rest < BLR_GRADIENT_PART ? rest : BLR_GRADIENT_PART),
+                                      .slabs = work->slabs,
+                                      .gathers = true};
+}
+
+static bool gather_parts(void *argument, uint64_t begin, uint64_t end)
+{
+    const struct work *work = argument;
+    for (uint64_t number = begin; number < end; number++) {
+        const struct blr_gradient_part part = part_of(work, number);
+        work->set->run(work->call, &part);
+    }
+    return true;
+}
+
+static bool find_slabs(void *argument, uint64_t begin, uint64_t end)
+{
+    const struct work *work = argument;
+    for (uint64_t number = begin; number < end; number++) {
+        const struct blr_gradient_part part = part_of(work, number);
+        work->masks[number] = work->set->find_slabs(work->call, &part);
+    }
+    return true;
+}
+
+/* A job is a slab of a group of textures. The slab that is the first one of a part also gathers for it. */
+static bool run_jobs(void *argument, uint64_t begin, uint64_t end)
+{
+    const struct work *work = argument;
+    for (uint64_t job = begin; job < end; job++) {
+        const uint64_t first = job / work->slabs * work->together * work->parts, slab = job % work->slabs;
+        for (uint64_t number = first; number < first + work->together * work->parts; number++) {
+            const uint64_t mask = work->masks == NULL ? 1 : work->masks[number];
+            if (!(mask >> slab & 1))
+                continue;
+            struct blr_gradient_part part = part_of(work, number);
+            part.slab = (uint32_t)slab;
+            part.scatters = true;
+            part.gathers = (mask & (((uint64_t)1 << slab) - 1)) == 0;
+            work->set->run(work->call, &part);
+        }
+    }
+    return true;
+}
+
+/* Slabs of a texture: enough for all threads, of at least one row of texels in level 0. */
+static uint32_t slabs_for(const struct work *work, uint32_t threads)
+{
+    const blr_gradients_t *call = work->call;
+    const uint64_t rows = call->levels[0].size[call->dimensions - 1];
+    if (threads == 1 || work->groups >= threads || work->parts * work->together < BRIEF_PARTS)
+        return 1;
+    uint64_t slabs = 2 * ((threads + work->groups - 1) / work->groups);
+    slabs = slabs < rows ? slabs : rows;
+    return (uint32_t)(slabs < BLR_MAX_SLABS ? slabs : BLR_MAX_SLABS);
+}
+
+static blr_result_t run(const blr_gradients_t *call)
+{
+    struct work work = {.call = call, .set = best_set(), .slabs = 1, .together = 1};
+    work.parts = (call->samples + BLR_GRADIENT_PART - 1) / BLR_GRADIENT_PART;
+    const uint64_t all = work.parts * call->textures;
+    if (call->operation == BLR_GRADIENT_FORWARD || call->levels[0].gradients.first == NULL) {
+        blr_parallel_for(all, blr_parallel_grain(all, 4), gather_parts, &work);
+        return BLR_RESULT_SUCCESS;
+    }
+    if (call->levels[0].gradients.strides[4] == 0)
+        work.together = call->textures;
+    work.groups = call->textures / work.together;
+    uint32_t threads;
+    const blr_result_t result = blr_thread_pool_size(&threads);
+    if (result != BLR_RESULT_SUCCESS)
+        return result;
+    work.slabs = slabs_for(&work, threads);
+    if (work.slabs > 1) {
+        if ((work.masks = blr_new(all * sizeof *work.masks)) == NULL)
+            return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for the order of the samples");
+        if (call->cubemap)
+            for (uint64_t i = 0; i < all; i++)
+                work.masks[i] = UINT64_MAX; /* edges lead to any row */
+        else
+            blr_parallel_for(all, blr_parallel_grain(all, 16), find_slabs, &work);
+    }
+    blr_parallel_for(work.groups * work.slabs, 1, run_jobs, &work);
+    blr_delete(work.masks);
+    return BLR_RESULT_SUCCESS;
+}
+
+blr_result_t blr_gradients_run(const blr_gradients_t *call)
+{
+    struct blr_environment environment;
+    blr_environment_enter(&environment);
+    const blr_result_t result = run(call);
+    blr_environment_leave(&environment);
+    return result;
+}

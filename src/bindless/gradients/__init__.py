@@ -1,0 +1,16 @@
+"""Samples of textures in memory and their derivatives: the operation under the functions for PyTorch and JAX.
+
+Arrays are given by address, shape and strides; nothing is copied. On the processor the C code of the reference driver
+computes at once, with all threads; on CUDA built-in kernels are enqueued on a stream. Functions write into arrays of the
+caller.
+"""
+
+from .arrays import View, view
+from .calls import backward, backward_backward, forward
+from .texture import Texture
+
+__all__ = ["Texture", "View", "backward", "backward_backward", "forward", "view"]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,75 @@
+"""Arrays given by address, type of numbers, shape and strides."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from ..model.errors import InvalidError
+from ..model.message_values import shown
+
+__all__ = ["ITEM_SIZES", "View", "view"]
+
+ITEM_SIZES = {"e": 2, "f": 4, "d": 8}
+
+_TORCH = {"torch.float16": "e", "torch.float32": "f", "torch.float64": "d"}
+_known: dict[Any, str] = {}  # dtypes of PyTorch, which is not imported here
+
+
+class View(NamedTuple):
+    """An array in memory.
+
+    Attributes
+    ----------
+    pointer : int
+        Address of its first number.
+    dtype : str
+        "e", "f" or "d": float16, float32 or float64.
+    shape : tuple[int, ...]
+    strides : tuple[int, ...]
+        In numbers, not bytes; 0 repeats.
+    """
+
+    pointer: int
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+
+
+def view(array: Any) -> View:
+    """The view of a numpy array or a PyTorch tensor; a view itself.
+
+    Raises
+    ------
+    InvalidError
+        The array is none of these, its numbers are no floats of 16, 32 or 64 bits, or not at multiples of their size.
+    """
+    if type(array) is View:
+        return array
+    pointer = getattr(array, "data_ptr", None)
+    if pointer is not None:
+        dtype = _known.get(array.dtype) or _torch_dtype(array.dtype)
+        return View(pointer(), dtype, array.shape, array.stride())
+    if isinstance(array, np.ndarray):
+        return _numpy_view(array)
+    raise InvalidError(f"{shown(array)} is no array of numpy or PyTorch and no View")
+
+
+def _torch_dtype(dtype: Any) -> str:
+    name = _TORCH.get(str(dtype))
+    if name is None:
+        raise InvalidError(f"dtype {dtype}: float16, float32 or float64 is needed; convert the tensor")
+    _known[dtype] = name
+    return name
+
+
+def _numpy_view(array: np.ndarray[Any, Any]) -> View:
+    size = array.dtype.itemsize
+    if array.dtype.char not in ITEM_SIZES or not array.dtype.isnative:
+        raise InvalidError(f"dtype {array.dtype}: native float16, float32 or float64 is needed; convert the array")
+    if not array.flags.aligned or any(stride % size for stride in array.strides):
+        raise InvalidError(f"strides {array.strides} of {array.dtype}: numbers lie between multiples of their size")
+    return View(
+        cast(int, array.ctypes.data), array.dtype.char, array.shape, tuple(stride // size for stride in array.strides)
+    )

@@ -1,0 +1,159 @@
+"""``forward``, ``backward`` and ``backward_backward``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from . import processor
+from .arrays import View, view
+from .plan import Operation, Plan, check
+from .texture import Texture
+
+__all__ = ["backward", "backward_backward", "forward"]
+
+_MOST_PLANS = 512
+
+_plans: dict[Any, Plan] = {}
+
+
+def forward(
+    texture: Texture, levels: Sequence[Any], coords: Any, level: Any, out: Any, *, stream: int | None = None
+) -> None:
+    """Sample a texture.
+
+    Parameters
+    ----------
+    texture : Texture
+        How to sample.
+    levels : sequence of arrays
+        The levels, level 0 first; one if ``texture.between`` is "none". Each has the shape (N, W, C), (N, H, W, C),
+        (N, D, H, W, C), or (N, 6, H, W, C) for a cubemap. N is the number of textures, or 1 for all.
+    coords : array
+        (N, S, components) coordinates of S samples, x first; N or 1 textures.
+    level : array or None
+        (N, S) levels of samples, clamped to those that exist; None is level 0.
+    out : array
+        (N, S, C) values; written.
+    stream : int or None, default None
+        A CUDA stream: arrays are in memory of its device, and the call returns at once. None: memory of the process.
+
+    Raises
+    ------
+    InvalidError
+        Shapes or types do not fit.
+    """
+    _run(Operation.forward, texture, levels, None, None, (coords, level, out, None, None, None, None, None, None), stream)
+
+
+def backward(
+    texture: Texture,
+    levels: Sequence[Any],
+    coords: Any,
+    level: Any,
+    grad_out: Any,
+    grad_levels: Sequence[Any] | None,
+    grad_coords: Any,
+    grad_level: Any,
+    *,
+    deterministic: bool = False,
+    stream: int | None = None,
+) -> None:
+    """The vector-Jacobian product of ``forward``.
+
+    Parameters
+    ----------
+    texture, levels, coords, level, stream
+        As in ``forward``.
+    grad_out : array
+        (N, S, C) gradient of the values.
+    grad_levels : sequence of arrays or None
+        Gradients of the levels are added to these arrays, of float64 if the levels are, else float32. With N of 1, or a
+        stride of 0, those of all textures are.
+    grad_coords, grad_level : array or None
+        (N, S, components) and (N, S) gradients; written. N is never 1 for all.
+    deterministic : bool, default False
+        Whether results on CUDA are the same bits every time. On the processor they always are.
+
+    Raises
+    ------
+    InvalidError
+        Shapes or types do not fit.
+    """
+    arrays = (coords, level, None, grad_out, None, None, None, grad_coords, grad_level)
+    _run(Operation.backward, texture, levels, None, grad_levels, arrays, stream, deterministic)
+
+
+def backward_backward(
+    texture: Texture,
+    levels: Sequence[Any],
+    coords: Any,
+    level: Any,
+    grad_out: Any,
+    cot_levels: Sequence[Any] | None,
+    cot_coords: Any,
+    cot_level: Any,
+    grad_grad_out: Any,
+    grad_levels: Sequence[Any] | None,
+    grad_coords: Any,
+    grad_level: Any,
+    *,
+    deterministic: bool = False,
+    stream: int | None = None,
+) -> None:
+    """The vector-Jacobian product of ``backward``.
+
+    Parameters
+    ----------
+    texture, levels, coords, level, grad_out, deterministic, stream
+        As in ``backward``.
+    cot_levels : sequence of arrays or None
+        Cotangents of the gradients of levels, of the levels' type; None is zeros.
+    cot_coords, cot_level : array or None
+        Cotangents of the gradients of coordinates and level; None is zeros.
+    grad_grad_out : array or None
+        (N, S, C) gradient of ``grad_out``; written.
+    grad_levels : sequence of arrays or None
+        Gradients of the levels are added to these arrays.
+    grad_coords, grad_level : array or None
+        Gradients of coordinates and level; written.
+
+    Raises
+    ------
+    InvalidError
+        Shapes or types do not fit.
+    """
+    arrays = (coords, level, None, grad_out, cot_coords, cot_level, grad_grad_out, grad_coords, grad_level)
+    _run(Operation.backward_backward, texture, levels, cot_levels, grad_levels, arrays, stream, deterministic)
+
+
+def _run(
+    operation: Operation,
+    texture: Texture,
+    levels: Sequence[Any],
+    cot_levels: Sequence[Any] | None,
+    grad_levels: Sequence[Any] | None,
+    arrays: tuple[Any, ...],
+    stream: int | None,
+    deterministic: bool = False,
+) -> None:
+    views: list[View | None] = [None if array is None else view(array) for array in arrays]
+    groups = (levels, cot_levels, grad_levels)
+    for group in groups:
+        views += () if group is None else map(view, group)
+    counts = tuple(0 if group is None else len(group) for group in groups)
+    key = (operation, texture, counts, tuple(None if one is None else one[1:] for one in views))
+    plan = _plans.get(key)
+    if plan is None:
+        if len(_plans) >= _MOST_PLANS:
+            _plans.clear()
+        plan = _plans[key] = check(operation, texture, counts, views)
+    if plan.textures == 0 or plan.samples == 0:
+        return
+    pointers = [0 if one is None else one.pointer for one in views]
+    if stream is None:
+        processor.run(plan, pointers)
+    else:
+        from . import cuda
+
+        cuda.run(plan, pointers, stream, deterministic=deterministic)
