@@ -1,0 +1,120 @@
+"""``grid_sample``: torch's function of this name, from its arguments to one call of ``bindless::sample``."""
+
+from __future__ import annotations
+
+import warnings
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch.overrides import handle_torch_function, has_torch_function_variadic
+
+from .errors import ArgumentError
+from .functions import sample
+from .options import Options
+
+__all__ = ["grid_sample"]
+
+Tensor = Any
+
+_FILTERING = {"bilinear": "linear", "nearest": "nearest", "bicubic": "bicubic"}
+_BOUNDARY = {"zeros": "border", "border": "edge", "reflection": "mirrored_repeat"}
+
+
+def grid_sample(
+    input: Tensor,
+    grid: Tensor,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+    *,
+    precision: str = "exact",
+) -> Tensor:
+    """Values of images at the places of a grid: ``torch.nn.functional.grid_sample``, argument for argument.
+
+    Parameters
+    ----------
+    input : Tensor
+        (N, C, H, W), or (N, C, D, H, W) of volumes: float64, float32, float16 or bfloat16.
+    grid : Tensor
+        Places (N, ..., 2), or (N, ..., 3) of volumes, in the order x, y, z, -1 to 1 across the image; the dtype of
+        ``input``. The axes between are as many as those of an image.
+    mode : str
+        "bilinear", "nearest" or, for images alone, "bicubic".
+    padding_mode : str
+        What is outside: "zeros", "border" (the outer pixels) or "reflection".
+    align_corners : bool, optional
+        Whether -1 and 1 are the centres of the outer pixels, else (default) their outer edges.
+    precision : str
+        "exact", the default: weights in the precision of the input, as torch computes. "hardware": the texture unit's
+        weights of 8 bits, from an image that is kept until ``input`` changes; gradients are those of "exact".
+
+    Returns
+    -------
+    Tensor
+        (N, C, ...), differentiable twice in ``input`` and ``grid``.
+
+    Raises
+    ------
+    ArgumentError
+        Shapes, dtypes, devices or options that do not fit; also a ``ValueError`` and a ``RuntimeError``.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from bindless.torch import grid_sample
+    >>> image = torch.arange(4.0).reshape(1, 1, 2, 2)
+    >>> grid_sample(image, torch.zeros(1, 1, 1, 2), align_corners=False).item()
+    1.5
+    """
+    if has_torch_function_variadic(input, grid):
+        return handle_torch_function(
+            grid_sample, (input, grid), input, grid, mode, padding_mode, align_corners, precision=precision
+        )
+    if align_corners is None:
+        warnings.warn(
+            "align_corners is not given: it is False, as in torch since version 1.3", UserWarning, stacklevel=2
+        )
+    options = _options(mode, padding_mode, bool(align_corners), precision)
+    if input.dtype != grid.dtype and torch.is_autocast_enabled(input.device.type):
+        widest = torch.promote_types(input.dtype, grid.dtype)
+        input, grid = input.to(widest), grid.to(widest)
+    _check(input, grid, mode)
+    if input.dtype is torch.bfloat16:
+        return sample([input.float()], grid.float(), None, options).to(input.dtype)
+    return sample([input], grid, None, options)
+
+
+@lru_cache(maxsize=64)
+def _options(mode: str, padding_mode: str, align_corners: bool, precision: str) -> Options:
+    if mode not in _FILTERING:
+        raise ArgumentError(f"mode {mode!r} is none of {', '.join(_FILTERING)}")
+    if padding_mode not in _BOUNDARY:
+        raise ArgumentError(f"padding_mode {padding_mode!r} is none of {', '.join(_BOUNDARY)}")
+    if precision not in ("exact", "hardware"):
+        raise ArgumentError(f"precision {precision!r} is neither exact nor hardware")
+    boundary = "mirror" if padding_mode == "reflection" and align_corners else _BOUNDARY[padding_mode]
+    coordinate = "aligned_grid" if align_corners else "grid"
+    return Options(_FILTERING[mode], "none", (boundary,), coordinate, 0.0, False, precision, False)
+
+
+def _check(input: Tensor, grid: Tensor, mode: str) -> None:
+    shapes = f"input {tuple(input.shape)} and grid {tuple(grid.shape)}"
+    if input.dim() not in (4, 5) or grid.dim() != input.dim():
+        raise ArgumentError(f"{shapes}: both have four axes for images, or five for volumes")
+    if grid.shape[-1] != input.dim() - 2:
+        raise ArgumentError(f"{shapes}: the last axis of the grid has the {input.dim() - 2} coordinates of a place")
+    if input.shape[0] != grid.shape[0]:
+        raise ArgumentError(f"{shapes}: there is one grid for each image; use grid.expand for one grid for all")
+    if 0 in input.shape[2:]:
+        raise ArgumentError(f"{shapes}: an image has at least one pixel along each axis")
+    if mode == "bicubic" and input.dim() == 5:
+        raise ArgumentError(
+            f"{shapes}: mode bicubic is for images of four axes; bindless.torch.sample has cubic volumes"
+        )
+    if input.dtype != grid.dtype:
+        raise ArgumentError(f"input has dtype {input.dtype} and grid {grid.dtype}: convert one of them")
+    if input.device != grid.device:
+        raise ArgumentError(f"input is on {input.device} and grid on {grid.device}: move one of them")
+    if not input.is_floating_point():
+        raise ArgumentError(f"input has dtype {input.dtype}: convert it to a type of real numbers")

@@ -1,0 +1,97 @@
+"""``Options``: the arguments of the operators that are no tensors, and the texture that they describe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from ..gradients import Texture
+
+__all__ = ["COORDINATES", "SCHEMA", "Options", "texture_of"]
+
+COORDINATES = ("unnormalized", "normalized", "grid", "aligned_grid", "direction")
+"""Meanings of coordinates: pixels with centres at +0.5; 0 to 1; -1 to 1 between the edges of the image, and between the
+centres of its outer pixels (``align_corners`` of torch); directions into a cubemap."""
+
+SCHEMA = (
+    "str filtering, str between, str[] boundary, str coordinate, float fill, bool channels_last, str precision, "
+    "bool deterministic"
+)
+"""The fields of ``Options`` in the schemas of the operators."""
+
+
+class Options(NamedTuple):
+    """Arguments of an operator that are no tensors.
+
+    Attributes
+    ----------
+    filtering : str
+        Interpolation within a level: a member of ``Interpolation``.
+    between : str
+        Interpolation between levels: ``none``, which reads the first, ``nearest`` or ``linear``.
+    boundary : tuple[str, ...]
+        Members of ``Boundary``: one, or one for each axis, x first.
+    coordinate : str
+        One of ``COORDINATES``.
+    fill : float
+        Value outside of an image whose boundary is ``border``.
+    channels_last : bool
+        Whether channels are the last axis of images and values, else the second.
+    precision : str
+        A member of ``Precision``.
+    deterministic : bool
+        Whether gradients of texels have the same bits each time.
+    """
+
+    filtering: str
+    between: str
+    boundary: tuple[str, ...]
+    coordinate: str
+    fill: float
+    channels_last: bool
+    precision: str
+    deterministic: bool
+
+    @classmethod
+    def of(cls, values: Sequence[object]) -> Options:
+        """The options among the arguments of an operator, where ``boundary`` is a list."""
+        filtering, between, boundary, *rest = values
+        return cls(filtering, between, tuple(boundary), *rest)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=4096)
+def texture_of(options: Options, sizes: tuple[int, ...]) -> Texture:
+    """The texture of an image.
+
+    Parameters
+    ----------
+    options : Options
+        Of the operator.
+    sizes : tuple[int, ...]
+        Texels along the axes, x first.
+    """
+    cube = options.coordinate == "direction"
+    scale, offset = zip(*(_map(options.coordinate, size) for size in sizes))
+    return Texture(
+        dims=len(sizes),
+        filtering=options.filtering,
+        between=options.between,
+        boundary=options.boundary[0] if len(options.boundary) == 1 else options.boundary,
+        fill=options.fill,
+        scale=() if cube else scale,
+        offset=() if cube else offset,
+        ties_to_even=options.coordinate in ("grid", "aligned_grid"),
+        cube=cube,
+    )
+
+
+def _map(coordinate: str, size: int) -> tuple[float, float]:
+    """Scale and offset from a coordinate to a position, with the centre of the first texel at 0."""
+    if coordinate == "normalized":
+        return float(size), -0.5
+    if coordinate == "grid":
+        return size / 2, (size - 1) / 2
+    if coordinate == "aligned_grid":
+        return (size - 1) / 2, (size - 1) / 2
+    return 1.0, -0.5
