@@ -29,7 +29,8 @@ def sample(
     """(N, S, C) of levels (N, [D, [H,]] W, C) at coords (N, S, d), x first; position = coord * scale + offset."""
     dims = coords.shape[-1]
     boundary = (boundary,) * dims if isinstance(boundary, str) else boundary
-    options: dict[str, Any] = dict(filtering=filtering, boundary=boundary, fill=fill, ties_to_even=ties_to_even)
+    options: dict[str, Any] = {"filtering": filtering, "boundary": boundary, "fill": fill}
+    options["ties_to_even"] = ties_to_even
     places = coords * torch.tensor(scale or (1.0,) * dims, dtype=coords.dtype)
     places = places + torch.tensor(offset or (0.0,) * dims, dtype=coords.dtype)
     if between == "none" or level is None:

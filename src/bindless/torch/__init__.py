@@ -3,7 +3,7 @@
 from ..model.errors import FeatureNotSupportedError
 
 try:
-    import torch as _torch
+    import torch as _torch  # noqa: F401  bindless.torch._torch
 except ImportError as error:
     raise FeatureNotSupportedError(
         "bindless.torch needs PyTorch: pip install 'bindless[torch]', or torch from https://pytorch.org"
@@ -11,8 +11,11 @@ except ImportError as error:
 
 from .errors import ArgumentError
 from .grids import grid_sample
+from .sampling import sample
+from .textures import texture, texture_construct_mip
+from .warping import warp
 
-__all__ = ["ArgumentError", "grid_sample"]
+__all__ = ["ArgumentError", "grid_sample", "sample", "texture", "texture_construct_mip", "warp"]
 
 
 def __dir__() -> list[str]:

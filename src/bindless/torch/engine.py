@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 
 from .. import gradients
+from . import hardware
 from .options import Options, texture_of
 
 __all__ = ["sample", "sample_backward", "sample_backward_backward"]
@@ -22,6 +24,8 @@ class _Call:
     ----------
     count : int
         Images, or coordinate sets, whichever are more: the other may be one for all.
+    samples : int
+        Coordinates of a set.
     """
 
     def __init__(self, levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Options) -> None:
@@ -31,12 +35,13 @@ class _Call:
         axes = image.shape[2:] if not options.channels_last else image.shape[1:-1]
         sizes = tuple(reversed(axes[1:] if options.coordinate == "direction" else axes))
         self.texture = texture_of(options, sizes)
-        self.count = max(len(image), len(coords))
+        self.count = len(coords) if len(image) == 1 else len(image)
         self.channels = image.shape[-1 if options.channels_last else 1]
         self.leading = coords.shape[1:-1]
         self.texels = [self.last(part) for part in levels]
-        self.places = coords.to(self.real).reshape(len(coords), -1, coords.shape[-1])
-        self.depths = None if level is None else level.to(self.real).reshape(len(level), -1)
+        self.samples = math.prod(self.leading)
+        self.places = coords.to(self.real).reshape(len(coords), self.samples, coords.shape[-1])
+        self.depths = None if level is None else level.to(self.real).reshape(len(level), self.samples)
         self.stream = None if image.device.type == "cpu" else torch.cuda.current_stream(image.device).cuda_stream
 
     def last(self, tensor: Tensor) -> Tensor:
@@ -45,16 +50,15 @@ class _Call:
 
     def values(self, tensor: Tensor) -> Tensor:
         """(N, S, C) of values or their gradients: a view where the strides allow."""
-        return self.last(tensor).reshape(self.count, -1, self.channels)
+        return self.last(tensor).reshape(self.count, self.samples, self.channels)
 
     def new_values(self) -> tuple[Tensor, Tensor]:
         """Memory for values: the result of the operator, and the same as (N, S, C)."""
-        samples = self.places.shape[1]
         if self.options.channels_last:
             out = self.levels[0].new_empty((self.count, *self.leading, self.channels))
-            return out, out.view(self.count, samples, self.channels)
+            return out, out.view(self.count, self.samples, self.channels)
         out = self.levels[0].new_empty((self.count, self.channels, *self.leading))
-        return out, out.view(self.count, self.channels, samples).transpose(1, 2)
+        return out, out.view(self.count, self.channels, self.samples).transpose(1, 2)
 
     def new_levels(self) -> list[Tensor]:
         """Gradients of the levels, zero."""
@@ -64,7 +68,7 @@ class _Call:
         return self.places.new_empty((self.count, *self.places.shape[1:]))
 
     def new_level(self) -> Tensor:
-        return self.places.new_empty((self.count, self.places.shape[1]))
+        return self.places.new_empty((self.count, self.samples))
 
     def level_gradients(self, found: Sequence[Tensor]) -> list[Tensor]:
         return [part.to(level.dtype) for part, level in zip(found, self.levels)]
@@ -84,7 +88,11 @@ def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, *stat
     """``bindless::sample``: the values at coordinates."""
     call = _Call(levels, coords, level, Options.of(static))
     out, values = call.new_values()
-    if out.numel():
+    if not out.numel():
+        return out
+    if hardware.serves(levels, coords, call.options):
+        hardware.sample(call.texels[0], call.places, call.options, values)
+    else:
         gradients.forward(call.texture, call.texels, call.places, call.depths, values, stream=call.stream)
     return out
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
-from functools import lru_cache
 from typing import Any
 
 import torch
@@ -19,6 +19,17 @@ Tensor = Any
 
 _FILTERING = {"bilinear": "linear", "nearest": "nearest", "bicubic": "bicubic"}
 _BOUNDARY = {"zeros": "border", "border": "edge", "reflection": "mirrored_repeat"}
+_WITH_AUTOCAST = ("cuda", "cpu")
+_PRECISIONS = ("exact", "hardware")
+
+
+def _options_of(mode: str, padding_mode: str, align_corners: bool, precision: str) -> Options:
+    boundary = "mirror" if padding_mode == "reflection" and align_corners else _BOUNDARY[padding_mode]
+    coordinate = "aligned_grid" if align_corners else "grid"
+    return Options(_FILTERING[mode], "none", (boundary,), coordinate, 0.0, False, precision, False)
+
+
+_OPTIONS = {key: _options_of(*key) for key in itertools.product(_FILTERING, _BOUNDARY, (False, True), _PRECISIONS)}
 
 
 def grid_sample(
@@ -75,9 +86,14 @@ def grid_sample(
         warnings.warn(
             "align_corners is not given: it is False, as in torch since version 1.3", UserWarning, stacklevel=2
         )
-    options = _options(mode, padding_mode, bool(align_corners), precision)
-    if input.dtype != grid.dtype and torch.is_autocast_enabled(input.device.type):
+    options = _OPTIONS.get((mode, padding_mode, bool(align_corners), precision))
+    if options is None:
+        raise _unknown(mode, padding_mode, precision)
+    kind = input.device.type
+    if kind in _WITH_AUTOCAST and torch.is_autocast_enabled(kind):
         widest = torch.promote_types(input.dtype, grid.dtype)
+        if kind == "cpu":
+            widest = torch.promote_types(widest, torch.float32)
         input, grid = input.to(widest), grid.to(widest)
     _check(input, grid, mode)
     if input.dtype is torch.bfloat16:
@@ -85,17 +101,12 @@ def grid_sample(
     return sample([input], grid, None, options)
 
 
-@lru_cache(maxsize=64)
-def _options(mode: str, padding_mode: str, align_corners: bool, precision: str) -> Options:
+def _unknown(mode: str, padding_mode: str, precision: str) -> ArgumentError:
     if mode not in _FILTERING:
-        raise ArgumentError(f"mode {mode!r} is none of {', '.join(_FILTERING)}")
+        return ArgumentError(f"mode {mode!r} is none of {', '.join(_FILTERING)}")
     if padding_mode not in _BOUNDARY:
-        raise ArgumentError(f"padding_mode {padding_mode!r} is none of {', '.join(_BOUNDARY)}")
-    if precision not in ("exact", "hardware"):
-        raise ArgumentError(f"precision {precision!r} is neither exact nor hardware")
-    boundary = "mirror" if padding_mode == "reflection" and align_corners else _BOUNDARY[padding_mode]
-    coordinate = "aligned_grid" if align_corners else "grid"
-    return Options(_FILTERING[mode], "none", (boundary,), coordinate, 0.0, False, precision, False)
+        return ArgumentError(f"padding_mode {padding_mode!r} is none of {', '.join(_BOUNDARY)}")
+    return ArgumentError(f"precision {precision!r} is none of {', '.join(_PRECISIONS)}")
 
 
 def _check(input: Tensor, grid: Tensor, mode: str) -> None:

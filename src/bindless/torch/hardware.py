@@ -1,0 +1,162 @@
+"""``precision="hardware"``: values of the texture unit, from images that are kept until their tensors change."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+
+from ..core import ownership
+from ..image import Image
+from ..sycl.queue.queue import Queue
+from .options import Options, texture_of
+
+__all__ = ["sample", "serves"]
+
+Tensor = Any
+
+MOST_CHANNELS = 4
+MOST_IMAGES = 64
+"""Images that are kept at the same time; the one that was not used for longest goes first."""
+
+_ADDRESSING = {
+    "edge": "clamp_to_edge",
+    "border": "clamp_to_border",
+    "repeat": "repeat",
+    "mirrored_repeat": "mirrored_repeat",
+}
+
+
+class _Key(NamedTuple):
+    """What makes two tensors the same image: their memory, and how it is read."""
+
+    pointer: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    dtype: torch.dtype
+    device: torch.device
+    filtering: str
+    boundary: tuple[str, ...]
+
+
+class _Kept(NamedTuple):
+    """An image, with the version of its tensor, and the tensor's storage while that exists."""
+
+    image: Image
+    version: int
+    storage: weakref.ref[Any]
+
+
+_kept: OrderedDict[_Key, _Kept] = OrderedDict()
+_queues: dict[tuple[int, int], Queue] = {}
+_lock = threading.RLock()
+
+
+def serves(levels: Sequence[Tensor], coords: Tensor, options: Options) -> bool:
+    """Whether a texture unit computes the values: else they are those of ``exact``.
+
+    Notes
+    -----
+    A CUDA graph reads the memory of its tensors anew at each replay. A kept image would not, so a capture has none.
+    """
+    image = levels[0]
+    return (
+        options.precision == "hardware"
+        and options.between == "none"
+        and options.filtering in ("nearest", "linear", "cubic")
+        and options.coordinate != "direction"
+        and options.fill == 0.0
+        and all(mode in _ADDRESSING for mode in options.boundary)
+        and image.dtype in (torch.float32, torch.float16)
+        and image.shape[-1 if options.channels_last else 1] <= MOST_CHANNELS
+        and image.numel() > 0
+        and not (image.device.type == "cuda" and torch.cuda.is_current_stream_capturing())
+    )
+
+
+def sample(images: Tensor, coords: Tensor, options: Options, values: Tensor) -> None:
+    """Writes the values (N, S, C) of images (N, *axes, C) at coordinates (N, S, d)."""
+    sizes = tuple(images.shape[-2:0:-1])
+    texture = texture_of(options, sizes)
+    if options.coordinate != "unnormalized":
+        scale, offset = (coords.new_tensor(part) for part in (texture.scale, texture.offset))
+        coords = torch.addcmul(offset + 0.5, coords, scale)
+    for number, part in enumerate(values):
+        image = _image(images[min(number, len(images) - 1)], len(sizes), options)
+        places = coords[min(number, len(coords) - 1)].contiguous()
+        if part.is_contiguous():
+            image.sample(places, out=part)
+        else:
+            part.copy_(image.sample(places))
+
+
+def _image(pixels: Tensor, dims: int, options: Options) -> Image:
+    """The image of a tensor (*axes, C): a kept one, with new pixels if the tensor has changed since."""
+    storage = pixels.untyped_storage()
+    filtering, boundary = options.filtering, options.boundary
+    key = _Key(
+        pixels.data_ptr(), tuple(pixels.shape), pixels.stride(), pixels.dtype, pixels.device, filtering, boundary
+    )
+    version = -1 if pixels.is_inference() else pixels._version  # those of inference mode have no version
+    with _lock:
+        found = _kept.pop(key, None)
+        if found is not None and found.storage() is not storage:
+            found.image.close()
+            found = None
+        if found is None:
+            made = Image(
+                pixels.detach(),
+                addressing=[
+                    _ADDRESSING[mode] for mode in (boundary * 3 if len(boundary) == 1 else (*boundary, *boundary))[:3]
+                ],
+                filtering=filtering,
+                dimensions=dims,
+                queue=_queue(pixels.device),
+            )
+            weakref.finalize(storage, _forget, key).atexit = False
+            found = _Kept(made, version, weakref.ref(storage))
+        elif version < 0 or found.version != version:
+            found.image.update(pixels.detach())
+            found = found._replace(version=version)
+        _kept[key] = found
+        while len(_kept) > MOST_IMAGES:
+            _kept.popitem(last=False)[1].image.close()
+        return found.image
+
+
+def _forget(key: _Key) -> None:
+    """Closes the image of a storage that ended."""
+    with _lock:
+        found = _kept.get(key)
+        if found is not None and found.storage() is None:
+            del _kept[key]
+            found.image.close()
+
+
+def _queue(device: torch.device) -> Queue:
+    """A queue on torch's current stream, or of the reference device for tensors of the host."""
+    stream = 0 if device.type == "cpu" else torch.cuda.current_stream(device).cuda_stream
+    place = (-1 if device.type == "cpu" else device.index), stream
+    found = _queues.get(place)
+    if found is None or found.closed:
+        if device.type == "cpu":
+            found = Queue("reference", in_order=True)
+        else:
+            found = Queue.from_stream(stream or 1, f"cuda:gpu:{device.index}")
+        _queues[place] = found
+    return found
+
+
+def _after_fork() -> None:
+    """Images and queues do not survive a fork, and another thread may have held the lock."""
+    global _lock
+    _lock = threading.RLock()
+    _kept.clear()
+    _queues.clear()
+
+
+ownership.after_fork(_after_fork)

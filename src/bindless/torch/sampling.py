@@ -1,0 +1,258 @@
+"""``sample``: values of images at coordinates, with the options of ``Image.sample``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import torch
+from torch.overrides import handle_torch_function, has_torch_function
+
+from ..model.enums import AddressingMode, Boundary, Interpolation, Precision, coerce
+from ..model.errors import InvalidError
+from . import functions
+from .errors import ArgumentError
+from .mipmaps import pyramid
+from .options import Options
+from .splines import coefficients
+
+__all__ = ["Settings", "sample", "settings"]
+
+Tensor = Any
+
+
+class Settings(NamedTuple):
+    """Options of ``sample``, checked: members of enumerations by their names."""
+
+    boundary: tuple[str, ...]
+    filtering: str
+    coordinate: str
+    fill: float
+    precision: str
+    deterministic: bool
+
+
+def sample(
+    image: Tensor | Sequence[Tensor],
+    coords: Tensor,
+    *,
+    addressing: str | AddressingMode | Sequence[str | AddressingMode] = "clamp_to_edge",
+    filtering: str | Interpolation = "linear",
+    coordinate: str = "unnormalized",
+    level: Tensor | float | None = None,
+    fill: float = 0.0,
+    precision: str | Precision = "hardware",
+    deterministic: bool | None = None,
+    cubemap: bool = False,
+) -> Tensor:
+    """Values of an image, or of a batch of images, at coordinates.
+
+    Parameters
+    ----------
+    image : Tensor | Sequence[Tensor]
+        Shape ([N,] [[D,] H,] W, C), a cubemap ([N,] 6, H, W, C) with the faces +x, -x, +y, -y, +z, -z: float64,
+        float32, float16 or bfloat16. A sequence has the levels of a mipmap, the largest first.
+    coords : Tensor
+        Shape (..., d) in (x, y, z) order, (N, ..., d) of a batch: pixels, with the centre of the first at +0.5. A first
+        axis of 1 serves all images. A cubemap takes directions (..., 3) of any length.
+    addressing : str | AddressingMode | Sequence[str | AddressingMode]
+        What lies outside: ``clamp_to_edge``, ``clamp`` (``fill``), ``repeat``, ``mirrored_repeat``, or ``mirror`` at
+        the centres of the outer pixels; one for all axes, or one for each, x first.
+    filtering : str | Interpolation
+        ``linear``, ``nearest``, ``cubic`` (the interpolating B-spline), ``catmull_rom`` or ``bicubic``.
+    coordinate : str
+        ``unnormalized``, pixels, or ``normalized``, 0 to 1 over each axis.
+    level : Tensor | float, optional
+        Level of a mipmap, a number or (...), broadcast to the coordinates: 1 is half the size. One tensor as ``image``
+        gets levels of area means. Filtering between levels is that within them: nearest, or else linear.
+    fill : float
+        Value outside with ``clamp``.
+    precision : str | Precision
+        ``hardware``, the default: values of the texture unit, with weights of 8 bits, from an image on the device that
+        is kept until the tensor changes. What the unit does not have is computed as ``exact``: float64, more than four
+        channels, levels, cubemaps, ``mirror``, ``catmull_rom``, ``bicubic``, a ``fill`` other than 0, and all captures
+        of CUDA graphs. ``exact``: weights in the image's precision. Gradients are those of ``exact`` in both cases.
+    deterministic : bool, optional
+        Whether gradients of pixels have the same bits each time; default: where
+        ``torch.use_deterministic_algorithms`` says so.
+    cubemap : bool
+        Whether the image is a cubemap.
+
+    Returns
+    -------
+    Tensor
+        (..., C) in the dtype of the image: differentiable twice in the image, the coordinates and the level.
+
+    Raises
+    ------
+    ArgumentError
+        Shapes, dtypes or options that do not fit; also a ``ValueError`` and a ``RuntimeError``.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from bindless.torch import sample
+    >>> ramp = torch.arange(3.0, requires_grad=True)
+    >>> values = sample(ramp[:, None], torch.tensor([[1.25]]), precision="exact")
+    >>> values.item(), torch.autograd.grad(values.sum(), ramp)[0].tolist()
+    (0.75, [0.25, 0.75, 0.0])
+    """
+    several = isinstance(image, (list, tuple))
+    levels = list(image) if several else [image]
+    if has_torch_function((*levels, coords)):
+        options = {
+            "addressing": addressing,
+            "filtering": filtering,
+            "coordinate": coordinate,
+            "level": level,
+            "fill": fill,
+            "precision": precision,
+            "deterministic": deterministic,
+            "cubemap": cubemap,
+        }
+        return handle_torch_function(sample, (*levels, coords), image, coords, **options)
+    modes = (addressing,) if isinstance(addressing, (str, AddressingMode)) else tuple(addressing)
+    chosen = settings(modes, filtering, coordinate, float(fill), precision, bool(deterministic))
+    _check(levels, coords, chosen, cubemap)
+    dims = coords.shape[-1]
+    batched = levels[0].dim() == dims + 2
+    if not batched:
+        levels, coords = [part[None] for part in levels], coords[None]
+    elif coords.dim() < 2 or len(coords) not in (1, len(levels[0])):
+        raise ArgumentError(
+            f"coords {tuple(coords.shape)} for images {tuple(levels[0].shape)}: their first axis has an entry for each "
+            f"image, {len(levels[0])}, or one for all"
+        )
+    depths = None
+    if level is not None:
+        depths = torch.as_tensor(level, device=coords.device)
+        depths = depths.to(coords.dtype).expand(coords.shape[:-1] if batched else coords.shape[1:-1])
+        depths = depths if batched else depths[None]
+        if not several:
+            axes = range(2, 4) if cubemap else range(1, dims + 1)
+            levels = pyramid(levels[0], axes)
+    elif several:
+        raise ArgumentError(f"image has {len(levels)} levels: level says which to read")
+    values = filtered(levels, coords, depths, chosen, cubemap)
+    return values if batched else values[0]
+
+
+def filtered(
+    levels: list[Tensor], coords: Tensor, level: Tensor | None, chosen: Settings, cubemap: bool = False
+) -> Tensor:
+    """``sample`` of (N, *axes, C) at (N, ..., d)."""
+    dtype, boundary, coordinate = levels[0].dtype, chosen.boundary, chosen.coordinate
+    fill, precision = chosen.fill, chosen.precision
+    if dtype is torch.bfloat16:
+        levels = [part.float() for part in levels]
+    if chosen.filtering == "cubic" and precision == "exact":
+        dims = coords.shape[-1]
+        boundary = boundary * dims if len(boundary) == 1 else boundary
+        if coordinate == "normalized":
+            coords, coordinate = coords * coords.new_tensor(levels[0].shape[-2:0:-1]), "unnormalized"
+        found = [coefficients(part.to(_real(part)) - fill, boundary) for part in levels]
+        levels = [part for part, _ in found]
+        coords = coords + coords.new_tensor(found[0][1])
+        fill = 0.0
+    between = "none" if level is None else "nearest" if chosen.filtering == "nearest" else "linear"
+    meaning = "direction" if cubemap else coordinate
+    options = Options(chosen.filtering, between, boundary, meaning, fill, True, precision, chosen.deterministic)
+    values = functions.sample(levels, coords, level, options)
+    if chosen.filtering == "cubic" and precision == "exact" and chosen.fill:
+        values = values + chosen.fill
+    return values.to(dtype)
+
+
+def _real(tensor: Tensor) -> torch.dtype:
+    return torch.float64 if tensor.dtype is torch.float64 else torch.float32
+
+
+def _settings(
+    addressing: tuple[str | AddressingMode, ...],
+    filtering: str | Interpolation,
+    coordinate: str,
+    fill: float,
+    precision: str | Precision,
+    deterministic: bool,
+) -> Settings:
+    """The options of ``sample``.
+
+    Raises
+    ------
+    ArgumentError
+        One of them has no meaning.
+    """
+    try:
+        return Settings(
+            tuple(_boundary(mode) for mode in addressing),
+            str(coerce(Interpolation, filtering, "filtering")),
+            _coordinate(coordinate),
+            fill,
+            _precision(str(coerce(Precision, precision, "precision"))),
+            deterministic,
+        )
+    except InvalidError as error:
+        raise ArgumentError(str(error)) from None
+
+
+_remembered = lru_cache(maxsize=256)(_settings)
+
+
+def _settings_of(*options: Any) -> Settings:
+    return _remembered(*options)
+
+
+settings = torch.compiler.assume_constant_result(_settings_of)
+_BOUNDARIES = {
+    AddressingMode.clamp_to_edge: "edge",
+    AddressingMode.ext_oneapi_clamp_to_border: "border",
+    AddressingMode.repeat: "repeat",
+    AddressingMode.mirrored_repeat: "mirrored_repeat",
+}
+
+
+def _boundary(mode: str | AddressingMode) -> str:
+    if mode == "mirror":
+        return str(Boundary.mirror)
+    member = coerce(AddressingMode, mode, "addressing")
+    if member not in _BOUNDARIES:
+        raise ArgumentError(f"addressing {mode!r} leaves the outside undefined: choose clamp_to_edge, or another mode")
+    return _BOUNDARIES[member]
+
+
+def _coordinate(coordinate: str) -> str:
+    if str(coordinate) not in ("unnormalized", "normalized"):
+        raise ArgumentError(f"coordinate {coordinate!r} is neither unnormalized nor normalized")
+    return str(coordinate)
+
+
+def _precision(precision: str) -> str:
+    if precision == "reproducible":
+        raise ArgumentError("precision 'reproducible' is not one of bindless.torch: Image.sample has it")
+    return precision
+
+
+def _check(levels: list[Tensor], coords: Tensor, chosen: Settings, cubemap: bool) -> None:
+    image, dims = levels[0], coords.shape[-1] if coords.dim() else 0
+    shapes = f"image {tuple(image.shape)} and coords {tuple(coords.shape)}"
+    if dims not in (1, 2, 3) or image.dim() not in (dims + 1, dims + 2):
+        raise ArgumentError(
+            f"{shapes}: for coords (..., d), d from 1 to 3, an image has d axes and one of channels, and may have "
+            "one of images first"
+        )
+    if cubemap and (dims != 3 or image.shape[-4] != 6):
+        raise ArgumentError(f"{shapes}: a cubemap is ([N,] 6, height, width, channels), with directions (..., 3)")
+    if 0 in image.shape[-1 - dims :]:
+        raise ArgumentError(f"{shapes}: an image has at least one pixel along each axis, and a channel")
+    if len(chosen.boundary) not in (1, dims):
+        raise ArgumentError(
+            f"{len(chosen.boundary)} modes of addressing for {dims} axes: give one, or one for each axis"
+        )
+    for part in levels:
+        if part.dtype != image.dtype or part.device != image.device or part.dim() != image.dim():
+            raise ArgumentError("the levels of an image have one dtype, one device and the same number of axes")
+    if not image.is_floating_point() or not coords.is_floating_point():
+        raise ArgumentError(f"image has dtype {image.dtype} and coords {coords.dtype}: convert them to real numbers")
+    if image.device != coords.device:
+        raise ArgumentError(f"image is on {image.device} and coords on {coords.device}: move one of them")

@@ -1,0 +1,190 @@
+"""``texture`` and ``texture_construct_mip``: nvdiffrast's functions of these names, also of volumes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch.overrides import handle_torch_function, has_torch_function
+
+from . import functions
+from .errors import ArgumentError
+from .footprints import level_of_detail
+from .mipmaps import pyramid
+from .options import Options
+
+__all__ = ["texture", "texture_construct_mip"]
+
+Tensor = Any
+
+_BOUNDARY = {"wrap": "repeat", "clamp": "edge", "zero": "border", "cube": "edge"}
+_FILTER = {  # within a level, and between levels
+    "nearest": ("nearest", "none"),
+    "linear": ("linear", "none"),
+    "linear-mipmap-nearest": ("linear", "nearest"),
+    "linear-mipmap-linear": ("linear", "linear"),
+}
+
+
+def texture(
+    tex: Tensor,
+    uv: Tensor,
+    uv_da: Tensor | None = None,
+    mip_level_bias: Tensor | None = None,
+    mip: Sequence[Tensor] | None = None,
+    filter_mode: str = "auto",
+    boundary_mode: str = "wrap",
+    max_mip_level: int | None = None,
+    *,
+    deterministic: bool = False,
+) -> Tensor:
+    """Values of a texture at coordinates from 0 to 1, of the levels that the size of a pixel in it asks for.
+
+    Parameters
+    ----------
+    tex : Tensor
+        Shape (N, height, width, C), a volume (N, depth, height, width, C), or a cubemap (N, 6, height, width, C) with
+        the faces +x, -x, +y, -y, +z, -z: float64, float32 or float16. N is 1, or that of ``uv``.
+    uv : Tensor
+        (N, ..., 2), of volumes (N, ..., 3), in the order x, y, z: the centre of the first texel is at 0.5 / width.
+        Directions (N, ..., 3) into a cubemap.
+    uv_da : Tensor, optional
+        (N, ..., 4): du/dX, du/dY, dv/dX, dv/dY, the change of ``uv`` from one pixel of the picture to the next. Of
+        volumes and cubemaps (N, ..., 6), with dw/dX, dw/dY.
+    mip_level_bias : Tensor, optional
+        (N, ...): added to the level that follows from ``uv_da``; the level itself without ``uv_da``.
+    mip : Sequence[Tensor], optional
+        Levels 1, 2, ... of the mipmap, with gradients of their own: from ``texture_construct_mip``, or any others that
+        have half the size of the one before. Default: means of ``tex``, made in each call.
+    filter_mode : str
+        "nearest", "linear", "linear-mipmap-nearest", "linear-mipmap-linear", or "auto": the last with ``uv_da`` or
+        ``mip_level_bias``, else "linear".
+    boundary_mode : str
+        "wrap", "clamp", "zero", or "cube": a cubemap, without seams between its faces.
+    max_mip_level : int, optional
+        Largest level that is made and read.
+    deterministic : bool
+        Whether gradients of texels have the same bits each time, also without ``torch.use_deterministic_algorithms``.
+
+    Returns
+    -------
+    Tensor
+        (N, ..., C), differentiable twice in ``tex``, ``uv``, ``uv_da``, ``mip_level_bias`` and ``mip``.
+
+    Raises
+    ------
+    ArgumentError
+        Shapes, dtypes or options that do not fit; also a ``ValueError`` and a ``RuntimeError``.
+
+    Notes
+    -----
+    The level is log2 of the longest axis of the ellipse that a pixel covers, in texels, as nvdiffrast computes it.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from bindless.torch import texture
+    >>> checks = torch.tensor([[0.0, 1.0], [1.0, 0.0]])[None, :, :, None]
+    >>> texture(checks, torch.tensor([[[0.25, 0.25]]]), mip_level_bias=torch.tensor([[0.5]])).item()
+    0.25
+    """
+    tensors = (tex, uv, uv_da, mip_level_bias, *(mip or ()))
+    if has_torch_function(tensors):
+        return handle_torch_function(
+            texture,
+            tensors,
+            tex,
+            uv,
+            uv_da,
+            mip_level_bias,
+            mip,
+            filter_mode,
+            boundary_mode,
+            max_mip_level,
+            deterministic=deterministic,
+        )
+    if boundary_mode not in _BOUNDARY:
+        raise ArgumentError(f"boundary_mode {boundary_mode!r} is none of {', '.join(_BOUNDARY)}")
+    cube = boundary_mode == "cube"
+    if filter_mode == "auto":
+        filter_mode = "linear" if uv_da is None and mip_level_bias is None else "linear-mipmap-linear"
+    if filter_mode not in _FILTER:
+        raise ArgumentError(f"filter_mode {filter_mode!r} is none of auto, {', '.join(_FILTER)}")
+    filtering, between = _FILTER[filter_mode]
+    _check(tex, uv, uv_da, mip_level_bias, cube)
+    coordinate = "direction" if cube else "normalized"
+    options = Options(filtering, between, (_BOUNDARY[boundary_mode],), coordinate, 0.0, True, "exact", deterministic)
+    if between == "none":
+        return functions.sample([tex], uv, None, options)
+    if uv_da is None and mip_level_bias is None:
+        raise ArgumentError(f"filter_mode {filter_mode!r} needs uv_da or mip_level_bias, from which the level follows")
+    if mip is None:
+        mip = texture_construct_mip(tex, max_mip_level, cube)
+    levels = [tex, *mip][: None if max_mip_level is None else max_mip_level + 1]
+    sizes = tuple(reversed(tex.shape[2 if cube else 1 : -1]))
+    level = mip_level_bias
+    if uv_da is not None:
+        level = level_of_detail(uv, uv_da, sizes, cube)
+        level = level if mip_level_bias is None else level + mip_level_bias
+    return functions.sample(levels, uv, level, options)
+
+
+def texture_construct_mip(tex: Tensor, max_mip_level: int | None = None, cube_mode: bool = False) -> list[Tensor]:
+    """Levels 1, 2, ... of the mipmap of a texture: each texel is the mean of the area that it covers.
+
+    Parameters
+    ----------
+    tex : Tensor
+        (N, height, width, C), (N, depth, height, width, C), or with ``cube_mode`` (N, 6, height, width, C).
+    max_mip_level : int, optional
+        Largest level; default: that of one texel.
+    cube_mode : bool
+        Whether the second axis counts the faces of a cubemap.
+
+    Returns
+    -------
+    list[Tensor]
+        The levels, for the argument ``mip`` of ``texture``. Their gradients go on to ``tex``.
+
+    Raises
+    ------
+    ArgumentError
+        The shape is not that of a texture, or the level is negative.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from bindless.torch import texture_construct_mip
+    >>> [tuple(level.shape) for level in texture_construct_mip(torch.zeros(1, 8, 4, 3))]
+    [(1, 4, 2, 3), (1, 2, 1, 3), (1, 1, 1, 3)]
+    """
+    if tex.dim() not in ((5,) if cube_mode else (4, 5)) or (cube_mode and tex.shape[1] != 6) or 0 in tex.shape:
+        raise ArgumentError(f"tex {tuple(tex.shape)}: a texture is (N, [depth,] height, width, C), or (N, 6, ...)")
+    if max_mip_level is not None and max_mip_level < 0:
+        raise ArgumentError(f"max_mip_level={max_mip_level}: the first level is 0")
+    return pyramid(tex, range(2 if cube_mode else 1, tex.dim() - 1), max_mip_level)[1:]
+
+
+def _check(tex: Tensor, uv: Tensor, uv_da: Tensor | None, bias: Tensor | None, cube: bool) -> None:
+    shapes = f"tex {tuple(tex.shape)} and uv {tuple(uv.shape)}"
+    if tex.dim() not in (4, 5) or (cube and (tex.dim() != 5 or tex.shape[1] != 6)):
+        raise ArgumentError(
+            f"{shapes}: tex is (N, height, width, C), (N, depth, height, width, C), or with boundary_mode='cube' "
+            "(N, 6, height, width, C)"
+        )
+    dims = 3 if cube else tex.dim() - 2
+    if uv.dim() < 2 or uv.shape[-1] != dims:
+        raise ArgumentError(f"{shapes}: uv is (N, ..., {dims})")
+    if tex.shape[0] != uv.shape[0] and 1 not in (tex.shape[0], uv.shape[0]):
+        raise ArgumentError(f"{shapes}: their first axes are equal, or one of them is 1")
+    if 0 in tex.shape[1:]:
+        raise ArgumentError(f"{shapes}: a texture has at least one texel along each axis, and a channel")
+    if uv_da is not None and tuple(uv_da.shape) != (*uv.shape[:-1], 2 * dims):
+        raise ArgumentError(f"uv_da {tuple(uv_da.shape)} for uv {tuple(uv.shape)}: it is (N, ..., {2 * dims})")
+    if bias is not None and tuple(bias.shape) != tuple(uv.shape[:-1]):
+        raise ArgumentError(f"mip_level_bias {tuple(bias.shape)} for uv {tuple(uv.shape)}: it is (N, ...)")
+    if not tex.is_floating_point() or not uv.is_floating_point() or tex.dtype is torch.bfloat16:
+        raise ArgumentError(f"tex has dtype {tex.dtype} and uv {uv.dtype}: convert them to float32")
+    if tex.device != uv.device:
+        raise ArgumentError(f"tex is on {tex.device} and uv on {uv.device}: move one of them")

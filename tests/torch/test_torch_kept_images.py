@@ -1,0 +1,132 @@
+"""Images behind ``precision="hardware"``: made once for a tensor, renewed when it changes, closed when it ends."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", minversion="2.5", reason="pip install torch")
+from torch.nn import functional  # noqa: E402
+
+from bindless.torch import grid_sample, hardware, sample  # noqa: E402
+
+pytestmark = pytest.mark.torch
+
+
+@pytest.fixture(autouse=True)
+def none_kept() -> Iterator[None]:
+    gc.collect()
+    hardware._kept.clear()
+    yield
+    hardware._kept.clear()
+
+
+def images() -> list[Any]:
+    return [kept.image for kept in hardware._kept.values()]
+
+
+def test_an_unchanged_tensor_is_uploaded_once() -> None:
+    pixels, coords = torch.rand(5, 6, 1), torch.rand(9, 2) * 5
+    first = sample(pixels, coords)
+    (image,) = images()
+    assert torch.equal(sample(pixels.detach(), coords), first)
+    assert torch.equal(sample(pixels.view(5, 6, 1), coords), first)
+    assert images() == [image] and not image.closed
+
+
+def test_a_changed_tensor_renews_its_image_in_place() -> None:
+    pixels, coords = torch.rand(5, 6, 1), torch.rand(9, 2) * 5
+    first = sample(pixels, coords)
+    (image,) = images()
+    pixels.mul_(2)
+    torch.testing.assert_close(sample(pixels, coords), 2 * first)
+    pixels[...] = 0
+    assert not sample(pixels, coords).any()
+    assert images() == [image]
+
+
+def test_an_image_ends_with_its_tensor() -> None:
+    pixels, coords = torch.rand(5, 6, 1), torch.rand(9, 2) * 5
+    sample(pixels, coords)
+    (image,) = images()
+    view = pixels[:3]
+    del pixels
+    gc.collect()
+    assert images() == [image]  # the view has the memory
+    del view
+    gc.collect()
+    assert images() == [] and image.closed
+
+
+def test_memory_that_is_used_again_is_another_tensor() -> None:
+    coords = torch.rand(9, 2) * 5
+    for value in range(8):
+        pixels = torch.full((64, 64, 1), float(value))
+        assert bool((sample(pixels, coords) == value).all())
+        del pixels
+    gc.collect()
+    assert images() == []
+
+
+def test_inference_tensors_are_uploaded_each_time() -> None:
+    coords = torch.rand(9, 2) * 5
+    with torch.inference_mode():
+        pixels = torch.rand(5, 6, 1)
+        first = sample(pixels, coords)
+        pixels.mul_(2)
+        torch.testing.assert_close(sample(pixels, coords), 2 * first)
+
+
+def test_no_more_images_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hardware, "MOST_IMAGES", 2)
+    tensors, coords = [torch.rand(5, 6, 1) for _ in range(4)], torch.rand(9, 2) * 5
+    for tensor in tensors:
+        sample(tensor, coords)
+    first, second = images()
+    assert not first.closed and not second.closed
+    torch.testing.assert_close(
+        sample(tensors[0], coords), sample(tensors[0], coords, precision="exact"), rtol=0, atol=1e-2
+    )
+    assert images()[0] is second and first.closed
+
+
+def test_gradients_are_those_of_exact() -> None:
+    pixels, coords = torch.rand(5, 6, 3), torch.rand(9, 2) * 5
+    results = []
+    for precision in ("hardware", "exact"):
+        leaves = [pixels.clone().requires_grad_(), coords.clone().requires_grad_()]
+        values = sample(*leaves, precision=precision)
+        results.append(torch.autograd.grad((values * torch.arange(3.0)).sum(), leaves))
+    for found, expected in zip(*results):
+        assert torch.equal(found, expected)
+
+
+@pytest.mark.parametrize("align", [False, True])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+def test_grid_sample_in_hardware(padding: str, align: bool) -> None:
+    image, grid = torch.rand(2, 3, 6, 7), torch.rand(2, 4, 5, 2) * 3 - 1.5
+    found = grid_sample(image, grid, padding_mode=padding, align_corners=align, precision="hardware")
+    expected = functional.grid_sample(image, grid, padding_mode=padding, align_corners=align)
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-2)
+    assert len(images()) == (0 if padding == "reflection" and align else 2)  # the unit mirrors at edges alone
+
+
+@pytest.mark.parametrize(
+    ("pixels", "options"),
+    [
+        (torch.rand(5, 6, 5), {}),
+        (torch.rand(5, 6, 1).double(), {}),
+        (torch.rand(5, 6, 1), {"fill": 1.0, "addressing": "clamp"}),
+        (torch.rand(5, 6, 1), {"filtering": "bicubic"}),
+        (torch.rand(5, 6, 1), {"addressing": "mirror"}),
+        (torch.rand(5, 6, 1), {"level": 0.5}),
+        (torch.rand(6, 4, 4, 1), {"cubemap": True}),
+    ],
+)
+def test_what_the_unit_does_not_have_is_exact(pixels: Any, options: dict[str, Any]) -> None:
+    coords = torch.rand(9, 3 if options.get("cubemap") else 2, dtype=pixels.dtype) * 5
+    assert torch.equal(sample(pixels, coords, **options), sample(pixels, coords, precision="exact", **options))
+    assert images() == []

@@ -1,0 +1,184 @@
+"""``bindless.torch.texture``: levels, footprints and gradients against compositions of torch."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+import bindless as bl
+
+torch = pytest.importorskip("torch", minversion="2.5", reason="pip install torch")
+
+from bindless.torch import texture, texture_construct_mip  # noqa: E402
+from tests.torch import composition  # noqa: E402
+
+pytestmark = pytest.mark.torch
+
+BOUNDARIES = {"wrap": "repeat", "clamp": "edge", "zero": "border"}
+FILTERS = {
+    "nearest": ("nearest", "none"),
+    "linear": ("linear", "none"),
+    "linear-mipmap-nearest": ("linear", "nearest"),
+    "linear-mipmap-linear": ("linear", "linear"),
+}
+
+
+def operands(dims: int, count: int = 2) -> tuple[Any, ...]:
+    generator = torch.Generator().manual_seed(dims)
+
+    def random(*shape: int) -> Any:
+        return torch.rand(*shape, generator=generator, dtype=torch.float64)
+
+    tex = random(count, *(8, 4, 16)[:dims], 3)
+    uv, uv_da = random(2, 5, 4, dims) * 2 - 0.5, (random(2, 5, 4, 2 * dims) - 0.5) * 0.4
+    return tex, uv, uv_da, random(2, 5, 4) - 0.5
+
+
+def means(tex: Any) -> list[Any]:
+    """The levels of a texture whose sizes are powers of two, by torch's pooling."""
+    levels, first = [tex], tex.movedim(-1, 1)
+    pool = {2: torch.nn.functional.avg_pool2d, 3: torch.nn.functional.avg_pool3d}[tex.dim() - 2]
+    while max(first.shape[2:]) > 1:
+        first = pool(first, tuple(2 if size > 1 else 1 for size in first.shape[2:]))
+        levels.append(first.movedim(1, -1))
+    return levels
+
+
+def footprint(uv_da: Any, tex: Any) -> Any:
+    """log2 of the largest singular value of the map from pixels to texels."""
+    sizes = torch.tensor(tuple(tex.shape[-2:0:-1]), dtype=torch.float64)
+    return torch.log2(torch.linalg.svdvals(uv_da.unflatten(-1, (-1, 2)) * sizes[:, None])[..., 0])
+
+
+@pytest.mark.parametrize(("mode", "boundary"), list(itertools.product(FILTERS, BOUNDARIES)))
+@pytest.mark.parametrize("dims", [2, 3])
+def test_values_and_gradients(dims: int, mode: str, boundary: str) -> None:
+    results = []
+    for ours in (True, False):
+        tensors = [part.requires_grad_() for part in operands(dims)]
+        tex, uv, uv_da, bias = tensors
+        if ours:
+            values = texture(tex, uv, uv_da, bias, filter_mode=mode, boundary_mode=boundary)
+        else:
+            filtering, between = FILTERS[mode]
+            level = (footprint(uv_da, tex) + bias).flatten(1)
+            sizes = tuple(float(size) for size in tex.shape[-2:0:-1])
+            options: dict[str, Any] = {"filtering": filtering, "between": between, "boundary": BOUNDARIES[boundary]}
+            options |= {"scale": sizes, "offset": (-0.5,) * dims}
+            flat = composition.sample(means(tex), uv.flatten(1, 2), level, **options)
+            values = flat.unflatten(1, (5, 4))
+        first = torch.autograd.grad(values.sin().sum(), tensors, allow_unused=True, create_graph=True)
+        results.append([values, *first])
+    for found, expected in zip(*results):
+        expected = torch.zeros_like(found) if found is not None and expected is None else expected
+        if found is None:
+            assert expected is None or not expected.any()
+        else:
+            torch.testing.assert_close(found, expected, rtol=0, atol=1e-9 * max(1.0, float(expected.abs().max())))
+
+
+@pytest.mark.parametrize("dims", [2, 3])
+def test_gradients_of_both_orders(dims: int) -> None:
+    tex, uv, uv_da, bias = operands(dims)
+    tensors = [part.requires_grad_() for part in (tex[:1, :4, :4].contiguous(), uv[:, :1], uv_da[:, :1], bias[:, :1])]
+    assert torch.autograd.gradcheck(lambda *a: texture(*a), tensors, eps=1e-7, atol=1e-4)
+    assert torch.autograd.gradgradcheck(lambda *a: texture(*a), tensors, eps=1e-7, atol=1e-3, fast_mode=True)
+
+
+def test_auto_chooses_the_filter() -> None:
+    tex, uv, uv_da, bias = operands(2)
+    plain, levels = texture(tex, uv), texture(tex, uv, uv_da)
+    assert torch.equal(plain, texture(tex, uv, filter_mode="linear"))
+    assert torch.equal(levels, texture(tex, uv, uv_da, filter_mode="linear-mipmap-linear"))
+    assert not torch.equal(plain, levels)
+    absolute = texture(tex, uv, None, torch.full_like(bias, 2.0))
+    assert torch.equal(absolute, texture(texture_construct_mip(tex)[1], uv))
+
+
+def test_custom_levels_have_gradients_of_their_own() -> None:
+    tex, uv, uv_da, _ = operands(2)
+    mip = [torch.randn_like(level).requires_grad_() for level in texture_construct_mip(tex)]
+    tex.requires_grad_()
+    found = texture(tex, uv, uv_da, mip=mip)
+    level = footprint(uv_da, tex).flatten(1)
+    options: dict[str, Any] = {"between": "linear", "boundary": "repeat", "scale": (4.0, 8.0), "offset": (-0.5, -0.5)}
+    expected = composition.sample([tex, *mip], uv.flatten(1, 2), level, **options).unflatten(1, (5, 4))
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+    pairs = (torch.autograd.grad(part.sin().sum(), (tex, *mip), allow_unused=True) for part in (found, expected))
+    for ours, theirs in zip(*pairs):
+        torch.testing.assert_close(ours, torch.zeros_like(ours) if theirs is None else theirs, rtol=0, atol=1e-12)
+
+
+def test_constructed_levels_pass_gradients_on() -> None:
+    tex, uv, uv_da, _ = operands(2)
+    results = []
+    for given in (True, False):
+        leaf = tex.clone().requires_grad_()
+        values = texture(leaf, uv, uv_da, mip=texture_construct_mip(leaf) if given else None)
+        results.append((values.detach(), torch.autograd.grad(values.sin().sum(), leaf)[0]))
+    for ours, theirs in zip(*results):
+        torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)
+
+
+def test_sizes_that_are_not_powers_of_two() -> None:
+    """Levels are means of areas, as those of ``Image``."""
+    tex = torch.randn(1, 13, 6, 3)
+    with bl.Image(tex[0].numpy(), mipmaps=True, queue=bl.Queue("reference")) as picture:
+        for number, level in enumerate(texture_construct_mip(tex), 1):
+            expected = torch.from_numpy(picture.numpy(level=number))
+            torch.testing.assert_close(level[0], expected, rtol=0, atol=1e-5)
+    ramp = texture_construct_mip(torch.arange(7.0).reshape(1, 7, 1, 1))[0].flatten()
+    torch.testing.assert_close(ramp, torch.tensor([5 / 7, 3.0, 37 / 7]))
+
+
+def test_the_largest_level() -> None:
+    tex, uv, _, bias = operands(2)
+    assert len(texture_construct_mip(tex, 2)) == 2 and texture_construct_mip(tex, 0) == []
+    deep = torch.full_like(bias, 9.0)
+    assert torch.equal(texture(tex, uv, None, deep, max_mip_level=1), texture(texture_construct_mip(tex)[0], uv))
+    assert torch.equal(texture(tex, uv, None, deep, max_mip_level=0), texture(tex, uv))
+
+
+def test_one_texture_for_all_and_all_for_one() -> None:
+    tex, uv, uv_da, _ = operands(2)
+    for textures, places, steps in ((tex[:1], uv, uv_da), (tex, uv[:1], uv_da[:1])):
+        tensors = [part.clone().requires_grad_() for part in (textures, places, steps)]
+        copies = [part.clone().requires_grad_() for part in (textures, places, steps)]
+        found = texture(*tensors)
+        expected = texture(*(part.expand(2, *part.shape[1:]) for part in copies))
+        torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+        pairs = (torch.autograd.grad(part.sin().sum(), own) for part, own in ((found, tensors), (expected, copies)))
+        for ours, theirs in zip(*pairs):
+            torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-11)
+
+
+def test_a_footprint_without_size() -> None:
+    tex, uv, uv_da, _ = operands(2)
+    steps = torch.zeros_like(uv_da).requires_grad_()
+    values = texture(tex, uv, steps)
+    assert torch.equal(values, texture(tex, uv))
+    assert not torch.autograd.grad(values.sum(), steps)[0].any()
+
+
+@pytest.mark.parametrize(
+    ("tex", "uv", "options"),
+    [
+        ((1, 4, 4, 1), (1, 2, 3), {}),
+        ((4, 4, 1), (1, 2, 2), {}),
+        ((2, 4, 4, 1), (3, 2, 2), {}),
+        ((1, 4, 0, 1), (1, 2, 2), {}),
+        ((1, 4, 4, 1), (1, 2, 2), {"boundary_mode": "mirror"}),
+        ((1, 4, 4, 1), (1, 2, 2), {"boundary_mode": "cube"}),
+        ((1, 4, 4, 1), (1, 2, 2), {"filter_mode": "cubic"}),
+        ((1, 4, 4, 1), (1, 2, 2), {"filter_mode": "linear-mipmap-linear"}),
+        ((1, 4, 4, 1), (1, 2, 2), {"uv_da": torch.zeros(1, 2, 6)}),
+        ((1, 4, 4, 1), (1, 2, 2), {"mip_level_bias": torch.zeros(1, 3)}),
+        ((1, 4, 4, 1), (1, 2, 2), {"mip_level_bias": torch.zeros(1, 2), "max_mip_level": -1}),
+    ],
+)
+def test_errors(tex: tuple[int, ...], uv: tuple[int, ...], options: dict[str, Any]) -> None:
+    with pytest.raises(bl.InvalidError) as raised:
+        texture(torch.zeros(tex), torch.zeros(uv), **options)
+    assert raised.value.code is bl.Errc.invalid
