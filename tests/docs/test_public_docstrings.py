@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import enum
 import importlib
+import importlib.util
 import inspect
 import re
 import subprocess
@@ -19,6 +20,7 @@ import pytest
 import bindless
 
 PACKAGES = ("bindless", "bindless.interop", "bindless.level_zero", "bindless.ndimage", "bindless.opencl")
+PACKAGES += ("bindless.torch",) if importlib.util.find_spec("torch") else ()
 DRIVERS = tuple(f"bindless.drivers.{name}" for name in ("cuda", "level_zero", "nvrtc", "opencl", "reference"))
 SECTION = re.compile(r"^(\w[\w ]*)\n-+$", re.MULTILINE)
 SECTIONS = (

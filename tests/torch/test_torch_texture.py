@@ -11,7 +11,7 @@ import bindless as bl
 
 torch = pytest.importorskip("torch", minversion="2.5", reason="pip install torch")
 
-from bindless.torch import texture, texture_construct_mip  # noqa: E402
+from bindless.torch import sample, texture, texture_construct_mip  # noqa: E402
 from tests.torch import composition  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -70,7 +70,7 @@ def test_values_and_gradients(dims: int, mode: str, boundary: str) -> None:
             flat = composition.sample(means(tex), uv.flatten(1, 2), level, **options)
             values = flat.unflatten(1, (5, 4))
         first = torch.autograd.grad(values.sin().sum(), tensors, allow_unused=True, create_graph=True)
-        results.append([values, *first])
+        results.append([part if part is None else part.detach() for part in (values, *first)])
     for found, expected in zip(*results):
         expected = torch.zeros_like(found) if found is not None and expected is None else expected
         if found is None:
@@ -182,3 +182,45 @@ def test_errors(tex: tuple[int, ...], uv: tuple[int, ...], options: dict[str, An
     with pytest.raises(bl.InvalidError) as raised:
         texture(torch.zeros(tex), torch.zeros(uv), **options)
     assert raised.value.code is bl.Errc.invalid
+
+
+def directions(count: int = 60) -> Any:
+    """Some inside faces, some at edges and corners of the cube."""
+    generator = torch.Generator().manual_seed(5)
+    inside = torch.randn(count, 3, generator=generator, dtype=torch.float64)
+    edges = inside.sign() * torch.tensor([1.0, 0.97, 0.3], dtype=torch.float64)
+    corners = inside.sign() * torch.tensor([0.99, 1.0, 0.98], dtype=torch.float64)
+    return torch.cat((inside, edges, corners))
+
+
+def test_cubemaps_are_those_of_image() -> None:
+    faces = torch.rand(6, 8, 8, 3, dtype=torch.float64)
+    queue = bl.Queue("reference")
+    with bl.Image(faces.float().numpy(), cubemap=True, precision="exact", queue=queue) as picture:
+        expected = torch.from_numpy(picture.sample(directions().float().numpy()))
+    found = texture(faces[None], directions()[None], boundary_mode="cube", filter_mode="linear")[0]
+    torch.testing.assert_close(found.float(), expected, rtol=0, atol=1e-4)
+    torch.testing.assert_close(sample(faces, directions(), cubemap=True, precision="exact"), found)
+
+
+def test_gradients_of_cubemaps() -> None:
+    faces = torch.rand(1, 6, 4, 4, 1, dtype=torch.float64, requires_grad=True)
+    places = directions(4)[None].requires_grad_()
+    steps = (0.2 * torch.randn(1, 12, 6, dtype=torch.float64)).requires_grad_()
+
+    def function(*tensors: Any) -> Any:
+        return texture(*tensors, boundary_mode="cube")
+
+    assert torch.autograd.gradcheck(function, (faces, places, steps), eps=1e-7, atol=1e-4)
+    assert torch.autograd.gradgradcheck(function, (faces, places, steps), eps=1e-7, atol=1e-3, fast_mode=True)
+
+
+def test_the_level_of_a_cubemap_is_that_of_its_face() -> None:
+    """A step along a face of 16 texels, in texels: log2 of its length is the level."""
+    levels = [torch.full((1, 6, 16 >> n, 16 >> n, 1), float(n), dtype=torch.float64) for n in range(5)]
+    for texels in (1.0, 2.0, 3.5, 8.0):
+        step = texels * 2 / 16  # faces span -1 to 1
+        uv = torch.tensor([[[2.0, 0.3, -0.4]]], dtype=torch.float64)
+        uv_da = torch.tensor([[[0.0, 0.0, 2 * step, 0.0, 0.0, step]]], dtype=torch.float64)
+        found = texture(levels[0], uv, uv_da, mip=levels[1:], boundary_mode="cube")
+        torch.testing.assert_close(found.item(), torch.log2(torch.tensor(texels)).item(), rtol=0, atol=1e-6)

@@ -71,8 +71,9 @@ def twice(
     needs : Sequence[bool]
         Which gradients are wanted: of ``grad``, levels, coordinates and level of detail.
     """
-    parts, *others = (part if there else None for part, there in zip(cotangents, given))
-    parts = parts if any(part is not None for part in parts or ()) else []
+    parts: Sequence[Any] = cotangents[0] if given[0] else ()
+    parts = parts if any(part is not None for part in parts) else ()
+    others = [part if there else None for part, there in zip(cotangents[1:], given[1:])]
     found = torch.ops.bindless.sample_backward_backward(
         [torch.zeros_like(like) if part is None else part for part, like in zip(parts, levels)],
         *others,

@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 
+from .axes import scaled
+
 __all__ = ["level_of_detail"]
 
 Tensor = Any
@@ -28,7 +30,7 @@ def level_of_detail(coords: Tensor, steps: Tensor, sizes: tuple[int, ...], cube:
         Whether the coordinates are directions into a cubemap.
     """
     steps = steps.unflatten(-1, (-1, 2))
-    steps = _on_face(coords, steps) * (sizes[0] / 2) if cube else steps * steps.new_tensor(sizes)[:, None]
+    steps = _on_face(coords, steps) * (sizes[0] / 2) if cube else scaled(steps, sizes, -2)
     lengths = steps.square().sum(-2)
     along, across = lengths.unbind(-1)
     mixed = (steps[..., 0] * steps[..., 1]).sum(-1)

@@ -13,6 +13,7 @@ import torch
 from ..core import ownership
 from ..image import Image
 from ..sycl.queue.queue import Queue
+from .axes import scaled, shifted
 from .options import Options, texture_of
 
 __all__ = ["sample", "serves"]
@@ -67,7 +68,7 @@ def serves(levels: Sequence[Tensor], coords: Tensor, options: Options) -> bool:
     return (
         options.precision == "hardware"
         and options.between == "none"
-        and options.filtering in ("nearest", "linear", "cubic")
+        and options.filtering in ("nearest", "linear")
         and options.coordinate != "direction"
         and options.fill == 0.0
         and all(mode in _ADDRESSING for mode in options.boundary)
@@ -83,11 +84,10 @@ def sample(images: Tensor, coords: Tensor, options: Options, values: Tensor) -> 
     sizes = tuple(images.shape[-2:0:-1])
     texture = texture_of(options, sizes)
     if options.coordinate != "unnormalized":
-        scale, offset = (coords.new_tensor(part) for part in (texture.scale, texture.offset))
-        coords = torch.addcmul(offset + 0.5, coords, scale)
+        coords = shifted(scaled(coords, texture.scale), [offset + 0.5 for offset in texture.offset])
     for number, part in enumerate(values):
         image = _image(images[min(number, len(images) - 1)], len(sizes), options)
-        places = coords[min(number, len(coords) - 1)].contiguous()
+        places = coords[min(number, len(coords) - 1)].detach().contiguous()
         if part.is_contiguous():
             image.sample(places, out=part)
         else:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ..gradients import Texture
+
+Between = Literal["none", "nearest", "linear"]
 
 __all__ = ["COORDINATES", "SCHEMA", "Options", "texture_of"]
 
@@ -45,7 +47,7 @@ class Options(NamedTuple):
     """
 
     filtering: str
-    between: str
+    between: Between
     boundary: tuple[str, ...]
     coordinate: str
     fill: float

@@ -12,9 +12,10 @@ from torch.overrides import handle_torch_function, has_torch_function
 from ..model.enums import AddressingMode, Boundary, Interpolation, Precision, coerce
 from ..model.errors import InvalidError
 from . import functions
+from .axes import scaled, shifted
 from .errors import ArgumentError
 from .mipmaps import pyramid
-from .options import Options
+from .options import Between, Options
 from .splines import coefficients
 
 __all__ = ["Settings", "sample", "settings"]
@@ -70,9 +71,9 @@ def sample(
         Value outside with ``clamp``.
     precision : str | Precision
         ``hardware``, the default: values of the texture unit, with weights of 8 bits, from an image on the device that
-        is kept until the tensor changes. What the unit does not have is computed as ``exact``: float64, more than four
-        channels, levels, cubemaps, ``mirror``, ``catmull_rom``, ``bicubic``, a ``fill`` other than 0, and all captures
-        of CUDA graphs. ``exact``: weights in the image's precision. Gradients are those of ``exact`` in both cases.
+        is kept until the tensor changes. What the unit does not have is computed as ``exact``: cubic filters, float64,
+        more than four channels, levels, cubemaps, ``mirror``, a ``fill`` other than 0, and all captures of CUDA graphs.
+        ``exact``: weights in the image's precision. Gradients are those of ``exact`` in both cases.
     deterministic : bool, optional
         Whether gradients of pixels have the same bits each time; default: where
         ``torch.use_deterministic_algorithms`` says so.
@@ -99,7 +100,7 @@ def sample(
     (0.75, [0.25, 0.75, 0.0])
     """
     several = isinstance(image, (list, tuple))
-    levels = list(image) if several else [image]
+    levels: list[Tensor] = list(image) if several else [image]
     if has_torch_function((*levels, coords)):
         options = {
             "addressing": addressing,
@@ -134,6 +135,12 @@ def sample(
             levels = pyramid(levels[0], axes)
     elif several:
         raise ArgumentError(f"image has {len(levels)} levels: level says which to read")
+    if chosen.filtering not in ("nearest", "linear") and (
+        cubemap or (chosen.filtering == "cubic" and level is not None)
+    ):
+        raise ArgumentError(
+            f"filtering {chosen.filtering!r} is not one of cubemaps, and 'cubic' not one of levels: use linear"
+        )
     values = filtered(levels, coords, depths, chosen, cubemap)
     return values if batched else values[0]
 
@@ -146,26 +153,23 @@ def filtered(
     fill, precision = chosen.fill, chosen.precision
     if dtype is torch.bfloat16:
         levels = [part.float() for part in levels]
-    if chosen.filtering == "cubic" and precision == "exact":
-        dims = coords.shape[-1]
-        boundary = boundary * dims if len(boundary) == 1 else boundary
+    cubic = chosen.filtering == "cubic"
+    if cubic:
+        (image,) = levels
+        image = image if dtype is torch.float64 else image.float()
+        coords = coords.to(image.dtype)
         if coordinate == "normalized":
-            coords, coordinate = coords * coords.new_tensor(levels[0].shape[-2:0:-1]), "unnormalized"
-        found = [coefficients(part.to(_real(part)) - fill, boundary) for part in levels]
-        levels = [part for part, _ in found]
-        coords = coords + coords.new_tensor(found[0][1])
-        fill = 0.0
-    between = "none" if level is None else "nearest" if chosen.filtering == "nearest" else "linear"
+            coords, coordinate = scaled(coords, image.shape[-2:0:-1]), "unnormalized"
+        boundary = boundary * coords.shape[-1] if len(boundary) == 1 else boundary
+        image, margins = coefficients(image - fill if fill else image, boundary)
+        levels, coords, fill, precision = [image], shifted(coords, margins), 0.0, "exact"
+    between: Between = "none" if level is None else "nearest" if chosen.filtering == "nearest" else "linear"
     meaning = "direction" if cubemap else coordinate
     options = Options(chosen.filtering, between, boundary, meaning, fill, True, precision, chosen.deterministic)
     values = functions.sample(levels, coords, level, options)
-    if chosen.filtering == "cubic" and precision == "exact" and chosen.fill:
+    if cubic and chosen.fill:
         values = values + chosen.fill
     return values.to(dtype)
-
-
-def _real(tensor: Tensor) -> torch.dtype:
-    return torch.float64 if tensor.dtype is torch.float64 else torch.float32
 
 
 def _settings(

@@ -12,14 +12,14 @@ from . import functions
 from .errors import ArgumentError
 from .footprints import level_of_detail
 from .mipmaps import pyramid
-from .options import Options
+from .options import Between, Options
 
 __all__ = ["texture", "texture_construct_mip"]
 
 Tensor = Any
 
 _BOUNDARY = {"wrap": "repeat", "clamp": "edge", "zero": "border", "cube": "edge"}
-_FILTER = {  # within a level, and between levels
+_FILTER: dict[str, tuple[str, Between]] = {  # within a level, and between levels
     "nearest": ("nearest", "none"),
     "linear": ("linear", "none"),
     "linear-mipmap-nearest": ("linear", "nearest"),
