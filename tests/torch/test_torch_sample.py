@@ -58,11 +58,11 @@ def test_hardware_values_are_those_of_image(dims: int, addressing: str, filterin
 
 
 @pytest.mark.parametrize("coordinate", ["unnormalized", "normalized"])
-@pytest.mark.parametrize("addressing", [*BOUNDARIES, ("repeat", "clamp", "mirrored_repeat")])
+@pytest.mark.parametrize("addressing", [*BOUNDARIES, ("repeat", "clamp")])
 def test_gradients_of_splines(addressing: Any, coordinate: str) -> None:
     """Of default precision, and with margins along some axes."""
-    image, coords = operands(3, coordinate, count=3)
-    image = image[:3, :4, :3].contiguous().requires_grad_()
+    image, coords = operands(2, coordinate, count=3)
+    image = image[:3, :4].contiguous().requires_grad_()
     coords = (coords * (0.3 if coordinate == "unnormalized" else 1.0)).detach().requires_grad_()
 
     def function(pixels: Any, places: Any) -> Any:

@@ -10,7 +10,7 @@ from .arrays import View, view
 from .plan import Operation, Plan, check
 from .texture import Texture
 
-__all__ = ["backward", "backward_backward", "forward"]
+__all__ = ["backward", "backward_backward", "execute", "forward", "plan_of"]
 
 _MOST_PLANS = 512
 
@@ -43,7 +43,9 @@ def forward(
     InvalidError
         Shapes or types do not fit.
     """
-    _run(Operation.forward, texture, levels, None, None, (coords, level, out, None, None, None, None, None, None), stream)
+    _run(
+        Operation.forward, texture, levels, None, None, (coords, level, out, None, None, None, None, None, None), stream
+    )
 
 
 def backward(
@@ -142,15 +144,33 @@ def _run(
     for group in groups:
         views += () if group is None else map(view, group)
     counts = tuple(0 if group is None else len(group) for group in groups)
+    pointers = [0 if one is None else one.pointer for one in views]
+    execute(plan_of(operation, texture, counts, views), pointers, stream, deterministic=deterministic)
+
+
+def plan_of(operation: Operation, texture: Texture, counts: tuple[int, ...], views: Sequence[View | None]) -> Plan:
+    """The plan of a call, made once for arrays of the same layouts; arguments and errors of ``check``."""
     key = (operation, texture, counts, tuple(None if one is None else one[1:] for one in views))
     plan = _plans.get(key)
     if plan is None:
         if len(_plans) >= _MOST_PLANS:
             _plans.clear()
         plan = _plans[key] = check(operation, texture, counts, views)
+    return plan
+
+
+def execute(plan: Plan, pointers: list[int], stream: int | None, *, deterministic: bool = False) -> None:
+    """Compute a planned call.
+
+    Parameters
+    ----------
+    pointers : list[int]
+        Addresses of the arrays in the order of the plan's views, 0 of those that are None.
+    stream, deterministic
+        As in ``backward``.
+    """
     if plan.textures == 0 or plan.samples == 0:
         return
-    pointers = [0 if one is None else one.pointer for one in views]
     if stream is None:
         processor.run(plan, pointers)
     else:

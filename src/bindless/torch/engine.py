@@ -9,12 +9,19 @@ from typing import Any
 import torch
 
 from .. import gradients
+from ..gradients import view
+from ..gradients.calls import execute, plan_of
+from ..gradients.plan import Operation, Plan
 from . import hardware
 from .options import Options, texture_of
 
 __all__ = ["sample", "sample_backward", "sample_backward_backward"]
 
 Tensor = Any
+
+_UNUSED = [0] * 6  # addresses of arrays that ``forward`` does not have
+_MOST_PREPARED = 1024
+_prepared: dict[Any, tuple[Plan, tuple[int, ...]]] = {}
 
 
 class _Call:
@@ -42,7 +49,7 @@ class _Call:
         self.samples = math.prod(self.leading)
         self.places = coords.to(self.real).reshape(len(coords), self.samples, coords.shape[-1])
         self.depths = None if level is None else level.to(self.real).reshape(len(level), self.samples)
-        self.stream = None if image.device.type == "cpu" else torch.cuda.current_stream(image.device).cuda_stream
+        self.stream = stream_of(image)
 
     def last(self, tensor: Tensor) -> Tensor:
         """A view of an image, or of values, whose channels are the last axis."""
@@ -84,28 +91,71 @@ class _Call:
         return self.options.deterministic or torch.are_deterministic_algorithms_enabled()
 
 
-def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, *static: Any) -> Tensor:
-    """``bindless::sample``: the values at coordinates."""
-    call = _Call(levels, coords, level, Options.of(static))
-    out, values = call.new_values()
-    if not out.numel():
-        return out
-    if hardware.serves(levels, coords, call.options):
-        hardware.sample(call.texels[0], call.places, call.options, values)
-    else:
-        gradients.forward(call.texture, call.texels, call.places, call.depths, values, stream=call.stream)
+def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Options) -> Tensor:
+    """``bindless::sample``: the values at coordinates.
+
+    What follows from shapes, strides and dtypes is found once for a layout: a later call gives addresses alone.
+    """
+    image = levels[0]
+    if options.precision == "hardware" and hardware.serves(levels, options):
+        return _by_hardware(levels, coords, options)
+    operands = (*levels, coords) if level is None else (*levels, coords, level)
+    key = options, len(levels), *[(part.shape, part.stride(), part.dtype) for part in operands]
+    prepared = _prepared.get(key)
+    if prepared is None:
+        return _sample_first(key, levels, coords, level, options)
+    plan, shape = prepared
+    out = torch.empty(shape, dtype=image.dtype, device=image.device)
+    pointers = [coords.data_ptr(), 0 if level is None else level.data_ptr(), out.data_ptr(), *_UNUSED]
+    pointers += [part.data_ptr() for part in levels]
+    execute(plan, pointers, stream_of(image))
     return out
 
 
+def _sample_first(key: Any, levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Options) -> Tensor:
+    """Samples tensors of a layout that has no plan; keeps the plan if no operand had to be copied."""
+    call = _Call(levels, coords, level, options)
+    out, values = call.new_values()
+    if not out.numel():
+        return out
+    operands = [call.places, call.depths, values, *[None] * len(_UNUSED), *call.texels]
+    views = [None if part is None else view(part) for part in operands]
+    plan = plan_of(Operation.forward, call.texture, (len(levels), 0, 0), views)
+    execute(plan, [0 if part is None else part.pointer for part in views], call.stream)
+    given, used = [coords, level], [call.places, call.depths]
+    if all(a is None or a.data_ptr() == b.data_ptr() for a, b in zip(given, used)):
+        if len(_prepared) >= _MOST_PREPARED:
+            _prepared.clear()
+        _prepared[key] = plan, out.shape
+    return out
+
+
+def _by_hardware(levels: Sequence[Tensor], coords: Tensor, options: Options) -> Tensor:
+    call = _Call(levels, coords, None, options)
+    out, values = call.new_values()
+    if out.numel():
+        hardware.sample(call.texels[0], call.places, options, values)
+    return out
+
+
+def stream_of(tensor: Tensor) -> int | None:
+    """The current stream of the device of a tensor; None on the processor."""
+    return torch._C._cuda_getCurrentRawStream(tensor.device.index) if tensor.is_cuda else None
+
+
 def sample_backward(
-    grad: Tensor, levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, *static: Any
+    grad: Tensor,
+    levels: Sequence[Tensor],
+    coords: Tensor,
+    level: Tensor | None,
+    options: Options,
+    needs: Sequence[bool],
 ) -> tuple[list[Tensor], Tensor, Tensor]:
     """``bindless::sample_backward``: gradients of the levels, the coordinates and the level of detail.
 
-    The last argument has three flags: which of them are wanted. The others are without elements.
+    ``needs`` has three flags: which of them are wanted. The others are without elements.
     """
-    *options, needs = static
-    call = _Call(levels, coords, level, Options.of(options))
+    call = _Call(levels, coords, level, options)
     texels = call.new_levels() if needs[0] else None
     places = call.new_coords() if needs[1] else None
     depths = call.new_level() if needs[2] else None
@@ -137,15 +187,15 @@ def sample_backward_backward(
     levels: Sequence[Tensor],
     coords: Tensor,
     level: Tensor | None,
-    *static: Any,
+    options: Options,
+    needs: Sequence[bool],
 ) -> tuple[Tensor, list[Tensor], Tensor, Tensor]:
     """``bindless::sample_backward_backward``: the vector-Jacobian product of ``sample_backward``.
 
-    The last argument has four flags: whether the gradients of the values' gradient, the levels, the coordinates and the
-    level of detail are wanted. The others are without elements.
+    ``needs`` has four flags: whether the gradients of the values' gradient, the levels, the coordinates and the level
+    of detail are wanted. The others are without elements.
     """
-    *options, needs = static
-    call = _Call(levels, coords, level, Options.of(options))
+    call = _Call(levels, coords, level, options)
     out, values = call.new_values() if needs[0] else (None, None)
     texels = call.new_levels() if needs[1] else None
     places = call.new_coords() if needs[2] else None

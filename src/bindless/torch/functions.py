@@ -1,6 +1,9 @@
-"""``sample``: the operator, or within the transforms of ``torch.func`` the same as ``autograd.Function``.
+"""``sample``: by the operator, by ``autograd.Function``, or at once.
 
-The transforms do not accept the autograd formulas of ``torch.library``; ``torch.compile`` needs these.
+- ``torch.compile``, modes, subclasses and other backends of torch take the operator.
+- The transforms of ``torch.func`` take ``autograd.Function``: they refuse the autograd formulas of ``torch.library``.
+- All other calls go from Python to C, without torch's dispatcher, which costs more than a small call. Those with
+  gradients take ``autograd.Function``, whose formulas are those of the operators.
 """
 
 from __future__ import annotations
@@ -9,23 +12,49 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch.autograd import forward_ad
 
-from . import batching, differentiation
+from . import batching, differentiation, engine
 from .operators import LIBRARY as LIBRARY
 from .options import Options
 
 __all__ = ["sample"]
 
 Tensor = Any
-_sample = torch.ops.bindless.sample.default
-_STATIC = len(Options._fields)
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
 def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Options) -> Tensor:
     """Values at coordinates: shapes as in ``operators``."""
     if torch._C._are_functorch_transforms_active():
         return _Sample.apply(coords, level, options, *levels)
-    return _sample(levels, coords, level, *options)
+    operands = (*levels, coords) if level is None else (*levels, coords, level)
+    if not _is_plain(operands):
+        return torch.ops.bindless.sample.default(levels, coords, level, *options)
+    if torch.is_grad_enabled() and any(part.requires_grad for part in operands):
+        return _Sample.apply(coords, level, options, *levels)
+    return engine.sample(levels, coords, level, options)
+
+
+def _is_plain(tensors: Sequence[Tensor | None]) -> bool:
+    """Whether no mode, subclass or other backend of torch has a part in an operator on tensors."""
+    if (
+        torch.compiler.is_compiling()
+        or torch._C._len_torch_dispatch_stack()
+        or torch._C._get_tracing_state() is not None
+        or torch._C._are_functorch_transforms_active()
+        or forward_ad._current_level >= 0
+    ):
+        return False
+    for part in tensors:
+        if part is not None and not (
+            type(part) in _PLAIN
+            and (part.is_cpu or part.is_cuda)
+            and part.layout is torch.strided
+            and not part.is_neg()
+        ):
+            return False
+    return True
 
 
 def _sample_again(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, *static: Any) -> Tensor:
@@ -43,7 +72,9 @@ def _sample_backward(
 class _Sample(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(coords: Tensor, level: Tensor | None, options: Options, *levels: Tensor) -> Tensor:
-        return _sample(levels, coords, level, *options)
+        if _is_plain((coords, level, *levels)):
+            return engine.sample(levels, coords, level, options)
+        return torch.ops.bindless.sample.default(levels, coords, level, *options)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Sequence[Any], output: Tensor) -> None:
@@ -55,7 +86,10 @@ class _Sample(torch.autograd.Function):  # type: ignore[misc]
         coords, level, *levels = ctx.saved_tensors
         asked = ctx.needs_input_grad
         needs = any(asked[3:]), asked[0], asked[1]
-        texels, places, depths = _sample_backward(grad, levels, coords, level, *ctx.options, needs)
+        if torch.is_grad_enabled() or not _is_plain((grad, *ctx.saved_tensors)):
+            texels, places, depths = _sample_backward(grad, levels, coords, level, *ctx.options, needs)
+        else:
+            texels, places, depths = engine.sample_backward(grad, levels, coords, level, ctx.options, needs)
         return places if needs[1] else None, depths if needs[2] else None, None, *(texels or [None] * len(levels))
 
     @staticmethod
@@ -68,7 +102,10 @@ class _SampleBackward(torch.autograd.Function):  # type: ignore[misc]
     def forward(
         grad: Tensor, coords: Tensor, level: Tensor | None, options: Options, needs: Sequence[bool], *levels: Tensor
     ) -> tuple[Tensor, ...]:
-        found = torch.ops.bindless.sample_backward(grad, levels, coords, level, *options, needs)
+        if _is_plain((grad, coords, level, *levels)):
+            found = engine.sample_backward(grad, levels, coords, level, options, needs)
+        else:
+            found = torch.ops.bindless.sample_backward.default(grad, levels, coords, level, *options, needs)
         return found[1], found[2], *found[0]
 
     @staticmethod

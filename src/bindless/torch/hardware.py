@@ -57,7 +57,7 @@ _queues: dict[tuple[int, int], Queue] = {}
 _lock = threading.RLock()
 
 
-def serves(levels: Sequence[Tensor], coords: Tensor, options: Options) -> bool:
+def serves(levels: Sequence[Tensor], options: Options) -> bool:
     """Whether a texture unit computes the values: else they are those of ``exact``.
 
     Notes

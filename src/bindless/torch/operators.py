@@ -7,7 +7,7 @@ one for all N.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,21 @@ _OPERANDS = "Tensor[] levels, Tensor coords, Tensor? level"
 
 LIBRARY = torch.library.Library("bindless", "DEF")
 """The registrations, which last as long as this object."""
+
+
+def _sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, *static: Any) -> Tensor:
+    return engine.sample(levels, coords, level, Options.of(static))
+
+
+def _with_needs(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of operands, options and flags as one of the operator's arguments."""
+
+    def operator(*arguments: Any) -> Any:
+        *operands, needs = arguments
+        count = len(operands) - len(Options._fields)
+        return function(*operands[:count], Options.of(operands[count:]), needs)
+
+    return operator
 
 
 def _fake_sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, *static: Any) -> Tensor:
@@ -80,11 +95,11 @@ def _register() -> None:
         f"{_OPERANDS}, {SCHEMA}, bool[] needs) -> (Tensor, Tensor[], Tensor, Tensor)"
     )
     for name, real, fake, rule in (
-        ("sample", engine.sample, _fake_sample, batching.sample),
-        ("sample_backward", engine.sample_backward, _fake_backward, batching.sample_backward),
+        ("sample", _sample, _fake_sample, batching.sample),
+        ("sample_backward", _with_needs(engine.sample_backward), _fake_backward, batching.sample_backward),
         (
             "sample_backward_backward",
-            engine.sample_backward_backward,
+            _with_needs(engine.sample_backward_backward),
             _fake_backward_backward,
             batching.sample_backward_backward,
         ),
