@@ -132,6 +132,7 @@ if TYPE_CHECKING:
     from .model.module.kernel_file import KernelFile
     from .model.ranges import NdRange, Range
     from .model.sampler import BindlessImageSampler
+    from .python_kernels import DeviceFunction, PythonKernel, device_function, kernel
     from .submission.event import Event
     from .sycl.buffer.accessor import Accessor, LocalAccessor
     from .sycl.buffer.buffer import Buffer
@@ -314,6 +315,7 @@ _MODULES = {
     "sycl.device.platform": ("Platform",),
     "sycl.device.selector": ("get_devices",),
     "sycl.queue.queue": ("Queue",),
+    "python_kernels": ("DeviceFunction", "PythonKernel", "device_function", "kernel"),
     "sycl.usm": (
         "UsmArray",
         "UsmPointer",
@@ -350,6 +352,7 @@ __all__ = [
     "CopyError",
     "CubemapFilteringMode",
     "Device",
+    "DeviceFunction",
     "DeviceLostError",
     "DeviceType",
     "Errc",
@@ -396,6 +399,7 @@ __all__ = [
     "PlatformError",
     "Precision",
     "ProfilingError",
+    "PythonKernel",
     "Queue",
     "Range",
     "ResourceFd",
@@ -421,6 +425,7 @@ __all__ = [
     "compile_cuda",
     "create_image",
     "destroy_image_handle",
+    "device_function",
     "fetch_cubemap",
     "fetch_image",
     "fetch_image_array",
@@ -442,6 +447,7 @@ __all__ = [
     "import_external_semaphore",
     "info",
     "is_image_handle_supported",
+    "kernel",
     "kernels_available",
     "load_kernel_bundle",
     "make_buffer",
@@ -479,7 +485,7 @@ __all__ = [
 
 
 # Public packages, imported at their first use.
-_PACKAGES = ("drivers", "interop", "level_zero", "ndimage", "opencl")
+_PACKAGES = ("device", "drivers", "interop", "level_zero", "ndimage", "opencl")
 
 
 def __getattr__(name: str) -> Any:

@@ -39,8 +39,8 @@ def link(modules: list[str], output: str, library: str | None) -> None:
             if value.name in own and not value.is_declaration:
                 value.linkage = "internal"
         first.link_in(other)
-        _internalize(first, own)
-        _tidy(first, _builder(first, 0))
+        internalize(first, own)
+        tidy(first, pass_builder(first, 0))
     write(first, output)
 
 
@@ -48,7 +48,7 @@ def promote(module: str, output: str) -> None:
     parsed = parse(module)
     passes = llvm.create_new_function_pass_manager()
     passes.add_sroa_pass()
-    builder = _builder(parsed, 2)
+    builder = pass_builder(parsed, 2)
     for function in parsed.functions:
         if not function.is_declaration:
             passes.run(function, builder)
@@ -57,10 +57,10 @@ def promote(module: str, output: str) -> None:
 
 def optimise(module: str, output: str, kernels: list[str], level: int) -> None:
     parsed = parse(module)
-    _internalize(parsed, set(kernels))
-    builder = _builder(parsed, level)
+    internalize(parsed, set(kernels))
+    builder = pass_builder(parsed, level)
     builder.getModulePassManager().run(parsed, builder)
-    _tidy(parsed, builder)
+    tidy(parsed, builder)
     write(parsed, output)
 
 
@@ -81,14 +81,14 @@ def translate(
         file.write(data)
 
 
-def _internalize(module: Any, public: set[str]) -> None:
+def internalize(module: Any, public: set[str]) -> None:
     for value in (*module.functions, *module.global_variables):
         if not value.is_declaration and value.name not in public and not value.name.startswith("llvm."):
             value.linkage = "internal"
             value.visibility = "default"
 
 
-def _tidy(module: Any, builder: Any) -> None:
+def tidy(module: Any, builder: Any) -> None:
     """Remove unreferenced definitions."""
     passes = llvm.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
@@ -96,7 +96,7 @@ def _tidy(module: Any, builder: Any) -> None:
     passes.run(module, builder)
 
 
-def _builder(module: Any, level: int) -> Any:
+def pass_builder(module: Any, level: int) -> Any:
     """Create a pass builder that optimises like `opt` for the module's triple."""
     machine = llvm.Target.from_triple(module.triple).create_target_machine(opt=2, codemodel="default")
     tuning = llvm.create_pipeline_tuning_options(speed_level=level)
@@ -121,8 +121,8 @@ def main() -> None:
     llvm.initialize_all_asmprinters()
     for line in sys.stdin:
         request = json.loads(line)
-        if request["step"] == "translate" and hasattr(os, "fork"):
-            _apart(request, answers)
+        if request["step"] == "translate":
+            apart(lambda request=request: _answer(request, answers))  # type: ignore[misc]
         else:
             _answer(request, answers)
 
@@ -137,13 +137,16 @@ def _answer(request: dict[str, Any], answers: TextIO) -> None:
     answers.flush()
 
 
-def _apart(request: dict[str, Any], answers: TextIO) -> None:
-    """Run a request in a child process: LLVM's SPIR-V backend caches labels by block addresses across modules. If the
-    child ends without an answer, this process ends with the same status.
+def apart(step: Callable[[], None]) -> None:
+    """Run a step in a child process: LLVM's SPIR-V backend caches labels by block addresses across modules, and options
+    stay set. If the child ends by a fault, this process ends with the same status.
     """
+    if not hasattr(os, "fork"):
+        step()
+        return
     child = os.fork()
     if child == 0:
-        _answer(request, answers)
+        step()
         os._exit(0)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if status < 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -180,19 +181,30 @@ class LocalAccessor:
 
     Parameters
     ----------
-    nbytes : int
-        Bytes for each work-group, at least 1.
+    nbytes : int | tuple[int, ...]
+        Bytes for each work-group, at least 1; with ``dtype`` the number of elements, or the shape of an array.
+    dtype : np.dtype, optional
+        Of the elements, for kernels in Python.
 
     Raises
     ------
     InvalidError
-        ``nbytes`` is no positive integer.
+        ``nbytes`` is no positive integer, or a shape without ``dtype``.
     """
 
-    __slots__ = ("nbytes",)
+    __slots__ = ("dtype", "nbytes", "shape")
 
-    def __init__(self, nbytes: int) -> None:
-        self.nbytes = integer("nbytes", size_of(nbytes), 2**63 - 1)
+    def __init__(self, nbytes: int | tuple[int, ...], dtype: npt.DTypeLike = None) -> None:
+        self.dtype: np.dtype[Any] | None = None
+        self.shape: tuple[int, ...]
+        if dtype is None:
+            self.nbytes = integer("nbytes", size_of(nbytes), 2**63 - 1)
+            self.shape = (self.nbytes,)
+        else:
+            self.dtype = np.dtype(dtype)
+            sizes = nbytes if isinstance(nbytes, tuple) else (nbytes,)
+            self.shape = tuple(integer("shape", size, 2**31 - 1) for size in sizes)
+            self.nbytes = math.prod(self.shape) * self.dtype.itemsize
 
     def __repr__(self) -> str:
-        return f"LocalAccessor({self.nbytes})"
+        return f"LocalAccessor({self.nbytes})" if self.dtype is None else f"LocalAccessor({self.shape}, {self.dtype})"

@@ -15,6 +15,7 @@ from ..device.native_stream import order_libraries_after
 from ..usm.array_import import foreign_arguments
 from .arguments import PACKERS, memory_of, no_groups, pack_arguments, with_images
 from .kernel import Kernel
+from .kernel_template import KernelTemplate
 from .offset_launch import has_offset, launch_operation
 from .prepared_launch import submit_prepared
 
@@ -31,7 +32,7 @@ _Sizes = tuple[tuple[int, ...], "tuple[int, ...] | None"]
 def submit_launch(
     queue: Queue,
     index_space: Any,
-    kernel: Kernel,
+    kernel: Kernel | KernelTemplate,
     arguments: tuple[Any, ...],
     depends_on: Iterable[Event] | Event,
 ) -> Event:
@@ -42,13 +43,17 @@ def submit_launch(
     KernelArgumentError, NdRangeError, InvalidError
         As of ``Queue.parallel_for``.
     """
+    if isinstance(kernel, KernelTemplate):
+        made, values = kernel._specialised(queue, index_space, arguments)
+        event = queue.parallel_for(index_space, made, *values, depends_on=depends_on)
+        return _ordered(queue, arguments, event) if not PACKERS.keys() >= set(map(type, arguments)) else event
     here, sizes = _plan_range(queue, index_space, kernel)
     others = not PACKERS.keys() >= set(map(type, arguments))  # other libraries' arrays, perhaps
     stream, offset = queue._stream, type(index_space) is NdRange and has_offset(index_space)
     if stream.prepares and not offset and 0 not in sizes[0]:
-        event = submit_prepared(queue, index_space, kernel, here, sizes, arguments, depends_on)
-        if event is not None:
-            return _ordered(queue, arguments, event) if others else event
+        prepared = submit_prepared(queue, index_space, kernel, here, sizes, arguments, depends_on)
+        if prepared is not None:
+            return _ordered(queue, arguments, prepared) if others else prepared
     packed, taken = _pack(queue, index_space, here, arguments)
     if 0 in sizes[0]:
         return queue._nothing(depends_on)
@@ -68,13 +73,15 @@ def _ordered(queue: Queue, arguments: tuple[object, ...], event: Event) -> Event
 
 
 def plan_launch(
-    queue: Queue, index_space: RangeLike | NdRange, kernel: Kernel, arguments: tuple[object, ...]
+    queue: Queue, index_space: RangeLike | NdRange, kernel: Kernel | KernelTemplate, arguments: tuple[object, ...]
 ) -> tuple[Kernel, _Sizes, Sequence[bytes | int], tuple[object, ...]]:
     """The kernel on this device, global and local size in its order, its arguments packed, and as they were taken.
 
     The last are the arguments themselves, unless images among them became their handles, or other libraries' arrays
     our own.
     """
+    if isinstance(kernel, KernelTemplate):
+        kernel, arguments = kernel._specialised(queue, index_space, arguments)
     here, sizes = _plan_range(queue, index_space, kernel)
     return here, sizes, *_pack(queue, index_space, here, arguments)
 

@@ -96,7 +96,7 @@ class CommandGraph(SingleOwner):
             self._add(launch_operation(run, index_space, here, sizes, packed), (here._bundle, *taken))
             return
         backend, native, fixed = self._backend, run._native, tuple(packed)
-        step = kernel.bind(run, index_space, *taken) if self._graphs is None else None
+        step = here.bind(run, index_space, *taken) if self._graphs is None else None
         self._add(
             lambda waits: backend.launch(native, here._native, *sizes, fixed, waits), (here._bundle, *taken), step
         )

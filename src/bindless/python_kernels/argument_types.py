@@ -1,0 +1,170 @@
+"""Types of a launch's arguments, by which kernels are specialised; known without the compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..model.errors import InvalidError
+from ..model.image_handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
+from ..model.message_values import shown
+from ..sycl.buffer.accessor import Accessor, LocalAccessor
+from ..sycl.device.handle_owner import HandleOwner
+from ..sycl.kernel.arguments import PACKERS, pack_image_accessor
+from ..sycl.usm.array import UsmArray
+from ..sycl.usm.array_import import foreign_array
+from ..sycl.usm.pointer import UsmPointer
+
+if TYPE_CHECKING:
+    from ..sycl.queue.queue import Queue
+
+__all__ = ["ArgumentType", "argument_key", "is_foreign", "own_arguments", "type_of"]
+
+_MOST_DIMENSIONS = 3
+_NUMBERS = "biufc?"
+
+
+@dataclass(frozen=True)
+class ArgumentType:
+    """Type of one argument.
+
+    Attributes
+    ----------
+    kind
+        ``number``, ``image``, ``handle``, ``array``, ``local`` (an array in local memory), ``record``, ``tuple`` or
+        ``none``.
+    name
+        numpy's name of a number; ``sampled`` or ``unsampled`` for a handle; ``accessor`` for an array that is one.
+    dtype
+        Of the elements of an array, or of a record.
+    dimensions
+        Of an array.
+    layout
+        ``C`` for contiguous arrays, ``A`` for arrays with strides.
+    elements
+        Of a tuple.
+    """
+
+    kind: str
+    name: str = ""
+    dtype: Any = None
+    dimensions: int = 0
+    layout: str = "C"
+    elements: tuple[ArgumentType, ...] = ()
+
+
+def argument_key(value: Any) -> Hashable:
+    """Return a key that is equal for values of one type. It is computed at each launch."""
+    kind = type(value)
+    if kind is UsmArray:
+        return value.dtype, len(value.shape), value._contiguous
+    if kind is int:
+        return kind if -0x8000000000000000 <= value <= 0x7FFFFFFFFFFFFFFF else "ulong"
+    if kind is tuple:
+        return tuple(map(argument_key, value))
+    if kind is np.void:
+        return value.dtype
+    if isinstance(value, Accessor):
+        return kind, value.buffer.dtype, len(value.buffer.shape)
+    if kind is LocalAccessor:
+        return kind, value.dtype, len(value.shape)
+    return kind
+
+
+def type_of(value: Any, name: str) -> ArgumentType:
+    """Return the type of an argument.
+
+    Parameters
+    ----------
+    name
+        Of the parameter, for messages.
+
+    Raises
+    ------
+    InvalidError
+        Kernels take no such value.
+    """
+    kind = type(value)
+    known = _PLAIN.get(kind)
+    if known is not None:
+        return known(value)
+    if isinstance(value, UsmArray):
+        return _array(value.dtype, value.shape, "C" if value._contiguous else "A", name)
+    if isinstance(value, tuple):
+        return ArgumentType("tuple", elements=tuple(type_of(part, f"{name}[{k}]") for k, part in enumerate(value)))
+    if isinstance(value, np.void) and value.dtype.names:
+        return ArgumentType("record", dtype=value.dtype)
+    if isinstance(value, np.generic) and value.dtype.kind in "biuf?":
+        return ArgumentType("number", value.dtype.name)
+    if isinstance(value, HandleOwner):
+        return ArgumentType("image")
+    if isinstance(value, (SampledImageHandle, UnsampledImageHandle)):
+        return ArgumentType("handle", "sampled" if isinstance(value, SampledImageHandle) else "unsampled")
+    if isinstance(value, Accessor):
+        if PACKERS.get(kind) is pack_image_accessor:
+            return ArgumentType("handle", "sampled" if hasattr(value.buffer, "sampler") else "unsampled")
+        return replace(_array(value.buffer.dtype, value.buffer.shape, "C", name), name="accessor")
+    if isinstance(value, LocalAccessor):
+        dtype = np.dtype(np.uint8) if value.dtype is None else value.dtype
+        return ArgumentType("local", dtype=dtype, dimensions=len(value.shape))
+    raise InvalidError(f"argument {name!r}: {shown(value)} is {_reason(value)}")
+
+
+def _reason(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return (
+            "an array of the host, which kernels do not reach: copy it with usm_empty(...).copy_from(array), or pass "
+            "as_usm_array(array, queue) where the device has usm_system_allocations"
+        )
+    if isinstance(value, UsmPointer):
+        return "a pointer without element type: pass a UsmArray"
+    if isinstance(value, ImageMemHandle):
+        return "image memory: pass the handle that create_image makes of it"
+    return (
+        "no argument of a kernel in Python: it takes numbers, numpy scalars, structured ones too, tuples, UsmArray, "
+        "arrays of other libraries on the device, Image, image handles, accessors and LocalAccessor"
+    )
+
+
+def _array(dtype: np.dtype[Any], shape: tuple[int, ...], layout: str, name: str) -> ArgumentType:
+    if len(shape) > _MOST_DIMENSIONS:
+        raise InvalidError(
+            f"argument {name!r}: an array of shape {shape} has {len(shape)} dimensions, kernels take 1 to "
+            f"{_MOST_DIMENSIONS}: reshape it"
+        )
+    if not dtype.isnative or (dtype.names is None and dtype.kind not in _NUMBERS):
+        raise InvalidError(f"argument {name!r}: elements of {dtype} are no numbers in the processor's byte order")
+    if not shape:
+        return ArgumentType("array", dtype=dtype, dimensions=0)
+    return ArgumentType("array", dtype=dtype, dimensions=len(shape), layout=layout)
+
+
+def _integer(value: int) -> ArgumentType:
+    return ArgumentType("number", "int64" if -(2**63) <= value < 2**63 else "uint64")
+
+
+_PLAIN: dict[type, Callable[[Any], ArgumentType]] = {
+    int: _integer,
+    float: lambda _: ArgumentType("float"),
+    bool: lambda _: ArgumentType("number", "bool"),
+    type(None): lambda _: ArgumentType("none"),
+}
+
+
+def is_foreign(value: object) -> bool:
+    """Whether a value may be another library's array."""
+    return type(value) not in PACKERS and not isinstance(value, (np.generic, Accessor, HandleOwner))
+
+
+def own_arguments(values: tuple[Any, ...], queue: Queue) -> tuple[Any, ...]:
+    """Return the arguments with other libraries' arrays as ``UsmArray``, in place.
+
+    Raises
+    ------
+    InvalidError
+        The queue's device does not reach an array.
+    """
+    return tuple(foreign_array(value, queue) if is_foreign(value) else value for value in values)

@@ -1,0 +1,124 @@
+"""Compiled kernels: from the disk cache, or from the compiler's process."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import json
+import re
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..device.declaration import Launch
+from ..model.errors import BuildError
+from ..model.module.disk_cache import cache
+from ..model.module.kernel_file import KernelFile
+from .argument_types import ArgumentType
+from .function_source import FunctionSource
+
+__all__ = ["Compiled", "compiled_kernel"]
+
+_ARCHITECTURE = "sm_75"  # the oldest that the package supports; drivers translate PTX for newer ones
+_LENGTH = struct.Struct("<I")
+_COMPILERS = ("numba", "llvmlite")
+_VERSION = re.compile(r"""version(?:_version)?["']?\s*[:=]\s*["']([^"']+)""")
+_SOURCES = ("python_kernels", "device", "compiler")
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A kernel for types.
+
+    Attributes
+    ----------
+    file
+        Its module and signature.
+    paths
+        Where the value of each parameter comes from.
+    """
+
+    file: KernelFile
+    paths: list[list[Any]]
+
+
+def compiled_kernel(
+    source: FunctionSource, digest: bytes, launch: Launch, arguments: tuple[ArgumentType, ...]
+) -> Compiled:
+    """Return a kernel for types: from the cache on disk, else compiled.
+
+    Raises
+    ------
+    BuildError
+        The function cannot be compiled for the types.
+    FeatureNotSupportedError
+        The packages that compile are missing.
+    """
+    words = json.dumps([repr(launch), repr(arguments), _ARCHITECTURE])
+    key = b"python kernel", digest, words.encode(), _own_digest()
+    kept = cache()
+    data = kept.get(*key) if kept is not None else None
+    found = _read(data) if data is not None else None
+    if found is not None:
+        return found
+    from .compiler_process import compile_in_process
+
+    answer = compile_in_process(
+        launch.language,
+        {"source": source, "arguments": arguments, "launch": launch, "architecture": _ARCHITECTURE},
+    )
+    if "error" in answer:
+        raise BuildError(answer["error"], log=answer.get("log", ""))
+    head = json.dumps({"paths": answer["paths"], "versions": answer["versions"]}).encode()
+    data = b"".join((_LENGTH.pack(len(head)), head, answer["file"]))
+    if kept is not None:
+        kept.put(data, *key)
+    made = _read(data)
+    assert made is not None
+    return made
+
+
+def _read(data: bytes) -> Compiled | None:
+    """Return an entry of the cache; None for a damaged one, and for one of another compiler than the installed one."""
+    try:
+        (length,) = _LENGTH.unpack_from(data)
+        head = json.loads(data[_LENGTH.size : _LENGTH.size + length])
+        installed = _installed()
+        if any(installed.get(name, version) != version for name, version in head["versions"].items()):
+            return None
+        return Compiled(KernelFile.from_bytes(data[_LENGTH.size + length :]), head["paths"])
+    except (BuildError, ValueError, KeyError, struct.error):
+        return None
+
+
+@functools.cache
+def _installed() -> dict[str, str]:
+    """Return the versions of the installed compilers, without importing them."""
+    found: dict[str, str] = {}
+    for name in _COMPILERS:
+        spec = importlib.util.find_spec(name)
+        if spec is None or not spec.submodule_search_locations:
+            continue
+        try:
+            text = Path(next(iter(spec.submodule_search_locations)), "_version.py").read_text()
+        except OSError:
+            continue
+        match = _VERSION.search(text)
+        if match is not None:
+            found[name] = match[1]
+    return found
+
+
+@functools.cache
+def _own_digest() -> bytes:
+    """Return a hash of the files that compile kernels."""
+    package = Path(__file__).parent.parent
+    digest = hashlib.sha256()
+    for folder in _SOURCES:
+        for path in sorted((package / folder).rglob("*")):
+            if path.suffix in (".py", ".h"):
+                digest.update(path.name.encode())
+                digest.update(path.read_bytes())
+    return digest.digest()

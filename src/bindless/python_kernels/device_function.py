@@ -1,0 +1,78 @@
+"""``device_function``: functions that kernels call."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+from ..model.errors import InvalidError
+from ..model.message_values import shown
+
+__all__ = ["DeviceFunction", "device_function", "plain_function"]
+
+
+class DeviceFunction:
+    """A function for kernels; called from Python, it is the function itself."""
+
+    __slots__ = ("__dict__", "_kernel_function")
+
+    def __init__(self, _function: types.FunctionType) -> None:
+        self._kernel_function = _function
+        self.__name__ = _function.__name__
+        self.__doc__ = _function.__doc__
+        self.__wrapped__ = _function
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self._kernel_function(*arguments, **named)
+
+    def __repr__(self) -> str:
+        return f"<DeviceFunction {self.__name__!r}>"
+
+
+def device_function(function: Callable[..., Any]) -> DeviceFunction:
+    """Make a function callable from kernels in Python.
+
+    The compiler compiles it with the kernel, for the types of each call, and inlines it. It may call other device
+    functions, and not itself.
+
+    Parameters
+    ----------
+    function
+        A Python function.
+
+    Returns
+    -------
+    DeviceFunction
+        Callable from kernels, and from Python.
+
+    Raises
+    ------
+    InvalidError
+        It is no Python function.
+
+    Examples
+    --------
+    >>> @bindless.device_function
+    ... def square(x):
+    ...     return x * x
+    """
+    return DeviceFunction(plain_function(function, "device_function"))
+
+
+def plain_function(function: object, word: str) -> types.FunctionType:
+    """Return a function that the compiler can take.
+
+    Raises
+    ------
+    InvalidError
+        It is a builtin, a class, a generator or a coroutine, or takes keyword-only or variable arguments.
+    """
+    if not isinstance(function, types.FunctionType):
+        raise InvalidError(f"{word}: {shown(function)} is no Python function: write @bindless.{word} above a def")
+    code = function.__code__
+    if code.co_flags & 0x2A0:  # generators, coroutines, asynchronous generators
+        raise InvalidError(f"{word}: {function.__name__} is a generator or a coroutine, which no device runs")
+    if word == "kernel" and (code.co_kwonlyargcount or code.co_flags & 0xC):
+        raise InvalidError(f"kernel: {function.__name__} has *arguments, **arguments or keyword-only parameters")
+    return function

@@ -1,0 +1,243 @@
+"""``kernel``: Python functions that run on devices."""
+
+from __future__ import annotations
+
+import threading
+import types
+import weakref
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from ..device.declaration import Launch
+
+from ..model.errors import FeatureNotSupportedError, InvalidError
+from ..model.ranges import NdRange, RangeLike, as_range
+from ..sycl.kernel.bound_launch import BoundLaunch
+from ..sycl.kernel.bundle import load_kernel_bundle
+from ..sycl.kernel.kernel import Kernel
+from ..sycl.kernel.kernel_template import KernelTemplate
+from .argument_types import ArgumentType, argument_key, is_foreign, own_arguments, type_of
+from .compilation import Compiled, compiled_kernel
+from .device_function import plain_function
+from .expansion import expansion
+from .function_source import FunctionSource, digest_of, source_of
+
+if TYPE_CHECKING:
+    from ..sycl.device.context import Context
+    from ..sycl.queue.queue import Queue
+
+__all__ = ["PythonKernel", "kernel"]
+
+_FLOATS = ("float32", "float64")
+_Made = tuple[Kernel, Callable[[tuple[Any, ...]], tuple[Any, ...]]]
+
+
+class PythonKernel(KernelTemplate):
+    """A kernel written in Python; ``bindless.kernel`` makes one.
+
+    ``Queue.parallel_for``, ``Queue.single_task``, handlers and graphs take it like a ``Kernel``. It is compiled at the
+    first launch with arguments of new types, and cached in memory and on disk.
+
+    Attributes
+    ----------
+    name : str
+        Of the function.
+    """
+
+    __slots__ = (
+        "__dict__", "__weakref__", "_default_float", "_digest", "_kernel_function", "_lock", "_made", "_source", "name",
+    )  # fmt: skip
+
+    def __init__(self, _function: types.FunctionType, _default_float: str) -> None:
+        self._kernel_function = _function
+        self._default_float = _default_float
+        self._lock = threading.Lock()
+        self._made: weakref.WeakKeyDictionary[Context, dict[Hashable, _Made]] = weakref.WeakKeyDictionary()
+        self._source: FunctionSource | None = None
+        self._digest = b""
+        self.name = _function.__name__
+        self.__name__ = _function.__name__
+        self.__doc__ = _function.__doc__
+        self.__wrapped__ = _function
+
+    def __call__(self, *arguments: Any) -> Any:
+        raise InvalidError(
+            f"kernel {self.name!r} runs over a range of work-items: queue.parallel_for(range, {self.name}, ...) launches "
+            f"it, {self.name}.run_in_python(range, ...) interprets it"
+        )
+
+    def run_in_python(self, index_space: RangeLike | NdRange, *arguments: Any) -> None:
+        """Interpret the kernel in this process, work-item by work-item; breakpoints and ``print`` work.
+
+        Parameters
+        ----------
+        index_space
+            As for ``Queue.parallel_for``.
+        arguments
+            As for a launch; arrays are numpy arrays or memory that the host reaches.
+
+        Raises
+        ------
+        InvalidError
+            An argument that the host does not reach.
+        """
+        from ..device.interpreter import run
+
+        run(self._kernel_function, index_space, arguments)
+
+    def bind(self, queue: Queue, index_space: RangeLike | NdRange, *arguments: object) -> BoundLaunch:
+        """A launch to be submitted many times, as ``Kernel.bind`` makes it."""
+        made, values = self._specialised(queue, index_space, arguments)
+        return BoundLaunch(queue, made, index_space, values)
+
+    def specialise(self, queue: Queue, index_space: RangeLike | NdRange, *arguments: object) -> Kernel:
+        """Compile the kernel for a launch without launching it.
+
+        Returns
+        -------
+        Kernel
+            For the queue's context. Its parameters are those of the compiled function: arrays have sizes of their own.
+        """
+        return self._specialised(queue, index_space, arguments)[0]
+
+    def _specialised(
+        self, queue: Queue, index_space: Any, arguments: tuple[Any, ...]
+    ) -> tuple[Kernel, tuple[Any, ...]]:
+        kind = type(index_space)
+        dimensions = len(index_space) if kind is tuple else 1 if kind is int else _dimensions(index_space)
+        key = (dimensions, *map(argument_key, arguments))
+        try:
+            made, expand = self._made[queue.context][key]
+        except (KeyError, TypeError):
+            for value in arguments:
+                if is_foreign(value):
+                    own = own_arguments(arguments, queue)
+                    if any(one is not other for one, other in zip(own, arguments)):
+                        return self._specialised(queue, index_space, own)
+                    break
+            made, expand = self._specialise(queue, dimensions, key, arguments)
+        return made, expand(arguments)
+
+    def _specialise(self, queue: Queue, dimensions: int, key: Hashable, arguments: tuple[Any, ...]) -> _Made:
+        """Compile and load the kernel for types."""
+        listed = self._types(arguments)
+        launch = Launch(dimensions, _language(queue), self._default_float, _language(queue) == "spirv")
+        with self._lock:
+            known = self._made.setdefault(queue.context, {})
+            if key not in known:
+                compiled = self._compiled(launch, listed)
+                bundle = load_kernel_bundle(compiled.file, queue.context)
+                known[key] = bundle.get_kernel(compiled.file.kernels[0].name), expansion(compiled.paths)
+            return known[key]
+
+    def _types(self, arguments: tuple[Any, ...]) -> tuple[ArgumentType, ...]:
+        code = self._kernel_function.__code__
+        names, defaults = code.co_varnames[: code.co_argcount], self._kernel_function.__defaults__ or ()
+        if len(arguments) != len(names):
+            raise InvalidError(
+                f"kernel {self.name!r} takes {len(names)} arguments ({', '.join(names)}), {len(arguments)} were given"
+                + (": a launch gives all of them, also those with default values" if defaults else "")
+            )
+        listed = [type_of(value, name) for value, name in zip(arguments, names)]
+        return tuple(
+            ArgumentType("number", self._default_float) if one.kind == "float" else one for one in map(self._plain, listed)
+        )
+
+    def _plain(self, type_: ArgumentType) -> ArgumentType:
+        """Python's floats, those in tuples too, as numbers of the kernel's precision."""
+        if type_.kind == "float":
+            return ArgumentType("number", self._default_float)
+        if type_.kind == "tuple":
+            return ArgumentType("tuple", elements=tuple(map(self._plain, type_.elements)))
+        return type_
+
+    def _compiled(self, launch: Launch, listed: tuple[ArgumentType, ...]) -> Compiled:
+        if self._source is None:
+            self._source = source_of(self._kernel_function)
+            self._digest = digest_of(self._source)
+        return compiled_kernel(self._source, self._digest, launch, listed)
+
+    def __repr__(self) -> str:
+        return f"<PythonKernel {self.name!r}>"
+
+
+@overload
+def kernel(function: Callable[..., Any], /) -> PythonKernel: ...
+
+
+@overload
+def kernel(*, default_float: npt.DTypeLike = ...) -> Callable[[Callable[..., Any]], PythonKernel]: ...
+
+
+def kernel(
+    function: Callable[..., Any] | None = None, /, *, default_float: npt.DTypeLike = np.float32
+) -> PythonKernel | Callable[[Callable[..., Any]], PythonKernel]:
+    """Make a kernel of a Python function, which runs on every device.
+
+    The function is executed once by each work-item of a launch. ``bindless.device`` has what it may call: work-items,
+    images, atomic operations, local memory. Numbers, tuples, loops, conditions, ``math``, numpy's scalar functions and
+    casts, and functions with ``bindless.device_function`` work as in Python; objects, exceptions, lists and recursion
+    do not exist on devices. Compilation needs ``pip install 'bindless[kernels]'``.
+
+    Parameters
+    ----------
+    function
+        A Python function. Its global names and the variables around it are constants, read at the first launch.
+    default_float
+        Type of Python's floats, of constants and arguments, and of quotients of integers: float32 or float64. Together
+        with float64 values all are float64.
+
+    Returns
+    -------
+    PythonKernel
+        For ``Queue.parallel_for``.
+
+    Raises
+    ------
+    InvalidError
+        It is no function that devices can run.
+
+    Examples
+    --------
+    >>> @bindless.kernel
+    ... def scale(values, factor):
+    ...     i = device.item_id(0)
+    ...     values[i] *= factor
+    >>> queue.parallel_for(values.size, scale, values, 2.0)
+    """
+    name = str(np.dtype(default_float))
+    if name not in _FLOATS:
+        raise InvalidError(f"default_float={name}: Python's floats are float32 or float64")
+    if function is None:
+        return lambda decorated: PythonKernel(plain_function(decorated, "kernel"), name)
+    return PythonKernel(plain_function(function, "kernel"), name)
+
+
+def _dimensions(index_space: Any) -> int:
+    if isinstance(index_space, NdRange):
+        return len(tuple(index_space.global_range))
+    return len(tuple(as_range(index_space)))
+
+
+def _language(queue: Queue) -> str:
+    """Return the language of a queue's device.
+
+    Raises
+    ------
+    FeatureNotSupportedError
+        It takes no module that the compiler can write.
+    """
+    languages = queue._backend.traits.module_languages
+    for language in ("ptx", "spirv"):
+        if language in languages:
+            return language
+    raise FeatureNotSupportedError(
+        f"{queue.device.name} of the {queue.backend} backend takes {' and '.join(languages)}: kernels in Python become "
+        "PTX or SPIR-V",
+        backend=str(queue.backend),
+    )
+
+

@@ -1,0 +1,185 @@
+"""Numba's target ``bindless``: typing and lowering contexts of kernels."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from llvmlite import binding as llvm
+from numba.core import base, itanium_mangler, typing
+from numba.core.callconv import MinimalCallConv
+from numba.core.descriptors import TargetDescriptor
+from numba.core.options import TargetOptions
+from numba.core.target_extension import GPU, dispatcher_registry, jit_registry, target_registry
+
+from ...device.declaration import Launch
+from .codegen import IrCodegen
+
+__all__ = ["TARGET", "KernelTarget", "TargetContext", "TypingContext", "kernel_target"]
+
+TARGET = "bindless"
+
+
+class Bindless(GPU):
+    """Numba's name of the target."""
+
+
+class TypingContext(typing.BaseContext):
+    """Types of values and calls. ``number_rules`` changes those of numbers.
+
+    Attributes
+    ----------
+    launch
+        Facts of the launch that is compiled.
+    """
+
+    launch: Launch
+
+    def load_additional_registries(self) -> None:
+        from numba.core.typing import cmathdecl, enumdecl
+
+        from . import device_calls, vectors
+
+        for registry in (enumdecl.registry, cmathdecl.registry, device_calls.TYPING, vectors.TYPING):
+            self.install_registry(registry)
+
+    def resolve_value_type(self, val: Any) -> Any:
+        from .device_calls import type_of_value
+        from .number_rules import type_of_constant
+
+        found = type_of_value(val) or type_of_constant(val, self.launch)
+        return found if found is not None else super().resolve_value_type(val)
+
+    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+        from .number_rules import signature_of
+
+        found = signature_of(self, func, args, kws, super().resolve_function_type)
+        return found if found is not None else super().resolve_function_type(func, args, kws)
+
+
+class TargetContext(base.BaseContext):
+    """Lowering to LLVM IR in which pointers without address space are generic ones."""
+
+    implement_powi_as_math_call = True
+    strict_alignment = True
+    allow_dynamic_globals = True
+    calling_convention = ""
+    enable_boundscheck = False
+    enable_nrt = False
+
+    def __init__(self, typing_context: TypingContext, triple: str, data_layout: str) -> None:
+        self._triple, self._data_layout = triple, data_layout
+        super().__init__(typing_context, TARGET)
+
+    def init(self) -> None:
+        self._codegen = IrCodegen(self._triple, self._data_layout)
+
+    def load_additional_registries(self) -> None:
+        # Imported for their effect: they register with Numba's builtin registry.
+        from numba.cpython import (  # noqa: F401
+            charseq,
+            enumimpl,
+            iterators,
+            numbers,
+            rangeobj,
+            slicing,
+            tupleobj,
+            unicode,
+        )
+        from numba.cpython import cmathimpl
+        from numba.np import arrayobj  # noqa: F401
+        from numba.np.unsafe import ndarray  # noqa: F401
+
+        from . import device_calls, math_functions, numpy_scalars, vectors
+
+        for registry in (
+            cmathimpl.registry,
+            math_functions.LOWERING,
+            numpy_scalars.LOWERING,
+            device_calls.LOWERING,
+            vectors.LOWERING,
+        ):
+            self.install_registry(registry)
+
+    def codegen(self) -> IrCodegen:
+        return self._codegen
+
+    def create_module(self, name: str) -> Any:
+        return self._codegen._create_empty_module(name)
+
+    @cached_property
+    def target_data(self) -> Any:
+        return llvm.create_target_data(self._data_layout)
+
+    @cached_property
+    def call_conv(self) -> Any:
+        return MinimalCallConv(self)
+
+    def mangler(self, name: str, argtypes: Any, *, abi_tags: Any = (), uid: Any = None) -> str:
+        return str(itanium_mangler.mangle(name, argtypes, abi_tags=abi_tags, uid=uid))
+
+    def get_ufunc_info(self, ufunc_key: Any) -> Any:
+        from numba.np import ufunc_db
+
+        return ufunc_db.get_ufunc_info(ufunc_key)
+
+    def make_constant_array(self, builder: Any, aryty: Any, arr: Any) -> Any:
+        """Constant arrays of the module, such as lookup tables among the globals of a kernel."""
+        from .constant_arrays import make_constant_array
+
+        return make_constant_array(self, builder, aryty, arr)
+
+    def insert_const_string(self, mod: Any, string: str) -> Any:
+        from .constant_arrays import insert_text
+
+        return insert_text(mod, string)
+
+
+class KernelTarget(TargetDescriptor):
+    """The two contexts of one kind of module.
+
+    Parameters
+    ----------
+    triple, data_layout
+        Of LLVM, as the preludes of the target have them.
+    """
+
+    options = TargetOptions
+
+    def __init__(self, triple: str, data_layout: str) -> None:
+        super().__init__(TARGET)
+        self._typing = TypingContext()
+        self._typing.launch = Launch()
+        self._lowering = TargetContext(self._typing, triple, data_layout)
+
+    @property
+    def typing_context(self) -> TypingContext:
+        return self._typing
+
+    @property
+    def target_context(self) -> TargetContext:
+        return self._lowering
+
+
+_made: list[KernelTarget] = []
+
+
+def kernel_target(triple: str, data_layout: str) -> KernelTarget:
+    """Return the target, and register it with Numba when it is made. A process has one: Numba's library functions
+    remember the target that they were first compiled for.
+    """
+    from .dispatcher import DeviceDispatcher
+
+    if not _made:
+        target_registry[TARGET] = Bindless
+        made = KernelTarget(triple, data_layout)
+        _made.append(made)
+        DeviceDispatcher.targetdescr = made
+        dispatcher_registry[Bindless] = DeviceDispatcher
+
+        def jit(*_: Any, **__: Any) -> Any:
+            """As Numba's implementations of library functions use it."""
+            return lambda function: DeviceDispatcher(function, made)
+
+        jit_registry[Bindless] = jit
+    return _made[0]

@@ -1,0 +1,177 @@
+"""Calls of device functions: typed by their rules, lowered to calls in LLVM IR."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from dataclasses import replace
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.datamodel import models
+from numba.core.errors import TypingError
+from numba.core.extending import register_model
+from numba.core.imputils import Registry as LoweringRegistry
+from numba.core.typing.templates import Registry as TypingRegistry
+from numba.core.typing.templates import signature
+
+from ...device.declaration import Call, KernelTypeError, Lower, Type, rule_of
+from ..function_source import Unknown
+from .c_types import described, llvm_type, numba_type
+from .image_types import HandleType, ImageType, handle_of
+from .vectors import VectorType, from_llvm_vector, to_llvm_vector
+
+__all__ = ["LOWERING", "TYPING", "DeviceFunctionType", "call_function", "convert", "type_of_value"]
+
+TYPING, LOWERING = TypingRegistry(), LoweringRegistry("bindless.device")
+
+_HANDLES = {"sampled_image_handle": True, "unsampled_image_handle": False}
+
+
+class DeviceFunctionType(types.Callable, types.Opaque):  # type: ignore[misc]
+    """Type of a device function, which is its own value.
+
+    Parameters
+    ----------
+    function
+        The function of ``bindless.device``.
+    """
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        super().__init__(f"bindless.device.{function.__name__}")
+
+    @property
+    def key(self) -> Any:
+        return self.function
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        made, order = _resolve(context, self.function, args, kws)
+        result = numba_type(made.result) if isinstance(made.result, str) else made.result
+        given = signature(result, *order)
+        _define(context, self, given, made, args, kws, order)
+        pysig = inspect.signature(self.function)
+        return given.replace(pysig=pysig) if kws else given
+
+    def get_call_signatures(self) -> tuple[list[Any], bool]:
+        return [], True
+
+    def get_impl_key(self, sig: Any) -> Any:
+        return (self.function, sig.args)
+
+
+@register_model(DeviceFunctionType)
+class _FunctionModel(models.OpaqueModel):
+    pass
+
+
+def type_of_value(value: Any) -> Any:
+    """Return the type of a device function or a helper of a kernel among the globals; None for other values."""
+    if rule_of(value) is not None:
+        return DeviceFunctionType(value)
+    if isinstance(value, Unknown):
+        raise TypingError(f"it is {value.description}: kernels use constants, device functions, math and numpy")
+    return getattr(value, "_numba_type_", None)
+
+
+def _resolve(context: Any, function: Any, args: Any, kws: Any) -> tuple[Call | Lower, tuple[Any, ...]]:
+    """Return the rule's answer, and the arguments' types in the order of the parameters."""
+    rule = rule_of(function)
+    assert rule is not None
+    try:
+        bound = inspect.signature(function).bind(*args, **dict(kws))
+    except TypeError as error:
+        raise TypingError(f"{function.__name__}: {error}") from None
+    order: list[Any] = []
+    for _, value in _in_order(function, bound.arguments):
+        order += value if type(value) is tuple else [value]
+    places = iter(range(len(order)))
+
+    def describe(value: Any) -> Any:
+        if type(value) is tuple:
+            return tuple(map(describe, value))
+        return replace(described(value), place=next(places))
+
+    words = {name: describe(value) for name, value in _in_order(function, bound.arguments)}
+    words = {name: value for name, value in words.items() if not isinstance(value, Type) or value.kind != "none"}
+    try:
+        call = inspect.signature(function).bind_partial()
+        call.arguments.update(words)
+        made: Call | Lower = rule(context.launch, *call.args, **call.kwargs)
+    except KernelTypeError as error:
+        raise TypingError(str(error)) from None
+    return made, tuple(order)
+
+
+def _in_order(function: Any, arguments: Any) -> list[tuple[str, Any]]:
+    """Return the arguments in the order of the parameters; those of ``*rest`` as a tuple."""
+    return [(name, arguments[name]) for name in inspect.signature(function).parameters if name in arguments]
+
+
+def _define(context: Any, function: Any, sig: Any, made: Call | Lower, args: Any, kws: Any, order: Any) -> None:
+    """Give the lowering context an implementation for the signature."""
+    from . import active
+
+    def implementation(lowering: Any, builder: Any, given: Any, values: Any) -> Any:
+        listed = [_operand(lowering, builder, argument, order, values) for argument in made.arguments]
+        if isinstance(made, Call):
+            return call_function(lowering, builder, made, listed)
+        module, _, name = made.function.partition(":")
+        lower = getattr(importlib.import_module(f"bindless.python_kernels.worker.{module}"), name)
+        operands = [value for _, value in listed]
+        return lower(lowering, builder, given.return_type, [type_ for type_, _ in listed], operands, made.options)
+
+    active.target().target_context.insert_func_defn([(implementation, function.get_impl_key(sig), sig.args)])
+
+
+def _operand(lowering: Any, builder: Any, argument: Any, order: Any, values: Any) -> tuple[Any, Any]:
+    """Return Numba's type and LLVM's value of an argument of a call."""
+    if isinstance(argument, Type):
+        if argument.place >= 0:
+            type_ = order[argument.place]
+            if isinstance(type_, types.Omitted):
+                return _constant(lowering, builder, type_.value)
+            return type_, values[argument.place]
+        return _constant(lowering, builder, argument.value)
+    return _constant(lowering, builder, argument)
+
+
+def _constant(lowering: Any, builder: Any, value: Any) -> tuple[Any, Any]:
+    type_ = types.boolean if isinstance(value, bool) else types.int64 if isinstance(value, int) else types.float64
+    return type_, lowering.get_constant(type_, value)
+
+
+def call_function(lowering: Any, builder: Any, made: Call, operands: Any) -> Any:
+    """Call a function of OpenCL C or of the prelude; return the result as Numba represents it."""
+    parameters = [llvm_type(name) for name in made.parameters]
+    function_type = ir.FunctionType(llvm_type(made.result), parameters)
+    function = cgutils.get_or_insert_function(builder.module, function_type, made.symbol)
+    convention = lowering.calling_convention
+    function.calling_convention = convention
+    if made.convergent:
+        function.attributes.add("convergent")
+    given = [convert(lowering, builder, type_, value, name) for (type_, value), name in zip(operands, made.parameters)]
+    result = builder.call(function, given, cconv=convention)
+    if made.source:
+        lowering.sources[made.symbol] = made.source
+    type_ = numba_type(made.result)
+    if made.result == "void":
+        return lowering.get_dummy_value()
+    if isinstance(type_, VectorType):
+        return from_llvm_vector(lowering, builder, type_, result)
+    return result
+
+
+def convert(lowering: Any, builder: Any, type_: Any, value: Any, name: str) -> Any:
+    """Convert an argument to a parameter's type."""
+    if name in _HANDLES and isinstance(type_, ImageType):
+        return handle_of(builder, value, sampled=_HANDLES[name])
+    if isinstance(type_, HandleType):
+        return value
+    if name.endswith("*"):
+        return value
+    wanted = numba_type(name)
+    if isinstance(wanted, VectorType):
+        return to_llvm_vector(lowering, builder, wanted, type_, value)
+    return lowering.cast(builder, value, type_, wanted)

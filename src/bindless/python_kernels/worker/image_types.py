@@ -1,0 +1,54 @@
+"""The type of an ``Image`` among the arguments: a sampled and an unsampled handle, of which kernels use what they need.
+
+A handle itself is an unsigned integer of 64 bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import types
+from numba.core.datamodel import models
+from numba.core.extending import register_model
+from numba.core.typeconv import Conversion
+
+__all__ = ["IMAGE", "HandleType", "ImageType", "handle_of"]
+
+
+class ImageType(types.Type):
+    """An image with two handles."""
+
+    def __init__(self) -> None:
+        super().__init__("Image")
+
+
+class HandleType(types.Type):
+    """A handle, ``sampled`` or ``unsampled``; a number where one is needed."""
+
+    def __init__(self, form: str) -> None:
+        self.form = form
+        super().__init__(f"{form} image handle")
+
+    def can_convert_to(self, typingctx: Any, other: Any) -> Any:
+        return Conversion.safe if other == types.uint64 else None
+
+
+IMAGE = ImageType()
+
+
+@register_model(HandleType)
+class _HandleModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, fe_type: Any) -> None:
+        super().__init__(manager, fe_type, ir.IntType(64))
+
+
+@register_model(ImageType)
+class _ImageModel(models.StructModel):
+    def __init__(self, manager: Any, fe_type: Any) -> None:
+        super().__init__(manager, fe_type, [("sampled", types.uint64), ("unsampled", types.uint64)])
+
+
+def handle_of(builder: Any, value: Any, *, sampled: bool) -> ir.Value:
+    """Return one of the two handles."""
+    return builder.extract_value(value, 0 if sampled else 1)

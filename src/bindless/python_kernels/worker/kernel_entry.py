@@ -1,0 +1,208 @@
+"""The kernel's entry: an LLVM function with plain parameters that builds the arguments of the Python function.
+
+A parameter is a number or a pointer. Arrays have a pointer, sizes and, unless they are contiguous, strides; images have
+two handles; tuples their elements; records their bytes as integers. Parameters that the kernel does not use are
+removed after optimisation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.np import numpy_support
+
+from ..argument_types import ArgumentType
+from .image_types import IMAGE, HandleType
+
+__all__ = ["EntryParameter", "numba_type", "write_entry"]
+
+_GLOBAL, _LOCAL = 1, 3
+_C_NAMES = {
+    "bool": "uchar", "int8": "char", "uint8": "uchar", "int16": "short", "uint16": "ushort", "int32": "int",
+    "uint32": "uint", "int64": "long", "uint64": "ulong", "float16": "half", "float32": "float", "float64": "double",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class EntryParameter:
+    """A parameter of the entry.
+
+    Attributes
+    ----------
+    path
+        Where its value comes from: the number of the argument, then steps such as ``shape`` and a number.
+    name, c_type, kind, size
+        As in the signature of a kernel.
+    type
+        LLVM's type.
+    """
+
+    path: tuple[Any, ...]
+    name: str
+    c_type: str
+    kind: str
+    size: int
+    type: Any
+
+
+def numba_type(argument: ArgumentType) -> Any:
+    """Return Numba's type of an argument."""
+    if argument.kind == "image":
+        return IMAGE
+    if argument.kind == "handle":
+        return HandleType(argument.name)
+    if argument.kind == "none":
+        return types.none
+    if argument.kind == "number":
+        return types.boolean if argument.name == "bool" else numpy_support.from_dtype(np.dtype(argument.name))
+    if argument.kind == "record":
+        return numpy_support.from_dtype(argument.dtype)
+    if argument.kind == "tuple":
+        return types.BaseTuple.from_types(tuple(map(numba_type, argument.elements)))
+    element = numpy_support.from_dtype(argument.dtype)
+    return types.Array(element, argument.dimensions, argument.layout)
+
+
+class _Entry:
+    """Collects parameters; a second pass builds values from them."""
+
+    def __init__(self, context: Any) -> None:
+        self.context = context
+        self.parameters: list[EntryParameter] = []
+
+    def add(self, path: tuple[Any, ...], name: str, c_type: str, kind: str, type_: Any, size: int) -> None:
+        self.parameters.append(EntryParameter(path, name, c_type, kind, size, type_))
+
+    def declare(self, argument: ArgumentType, path: tuple[Any, ...], name: str) -> None:
+        if argument.kind == "image":
+            for part in ("sampled", "unsampled"):
+                self.add((*path, part), name, f"{part}_image_handle", "value", ir.IntType(64), 8)
+        elif argument.kind == "handle":
+            self.add((*path, "handle"), name, f"{argument.name}_image_handle", "value", ir.IntType(64), 8)
+        elif argument.kind == "none":
+            pass
+        elif argument.kind == "number":
+            type_ = np.dtype(argument.name)
+            self.add(path, name, _C_NAMES[argument.name], "value", _llvm_number(argument.name), type_.itemsize)
+        elif argument.kind == "tuple":
+            for number, element in enumerate(argument.elements):
+                self.declare(element, (*path, number), f"{name}[{number}]")
+        elif argument.kind == "record":
+            first = 0
+            for size in word_sizes(argument.dtype.itemsize):
+                word = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong"}[size]
+                self.add((*path, "word", first, size), f"{name}.{first}", word, "value", ir.IntType(8 * size), size)
+                first += size
+        else:
+            local = argument.kind == "local"
+            pointer = ir.PointerType(ir.IntType(8), _LOCAL if local else _GLOBAL)
+            space = "local" if local else "global"
+            self.add((*path, "array"), name, f"{space} void*", "local" if local else "pointer", pointer, 8)
+            for axis in range(argument.dimensions):
+                step = "extent" if argument.name == "accessor" else "shape"
+                self.add((*path, step, axis), f"{name}.shape[{axis}]", "long", "value", ir.IntType(64), 8)
+            for axis in range(argument.dimensions if argument.layout == "A" else 0):
+                self.add((*path, "strides", axis), f"{name}.strides[{axis}]", "long", "value", ir.IntType(64), 8)
+
+    def build(self, builder: Any, argument: ArgumentType, given: Any) -> Any:
+        """Return Numba's value of an argument; `given` yields LLVM's parameters."""
+        context = self.context
+        if argument.kind == "image":
+            return cgutils.pack_struct(builder, [next(given), next(given)])
+        if argument.kind == "number":
+            value = next(given)
+            return builder.icmp_unsigned("!=", value, value.type(0)) if argument.name == "bool" else value
+        if argument.kind == "handle":
+            return next(given)
+        if argument.kind == "none":
+            return self.context.get_dummy_value()
+        if argument.kind == "tuple":
+            elements = [self.build(builder, element, given) for element in argument.elements]
+            return context.make_tuple(builder, numba_type(argument), elements)
+        if argument.kind == "record":
+            return self._record(builder, argument, given)
+        return self._array(builder, argument, given)
+
+    def _record(self, builder: Any, argument: ArgumentType, given: Any) -> Any:
+        place = cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(8), argument.dtype.itemsize))
+        place.align = 8
+        first = builder.bitcast(place, ir.PointerType(ir.IntType(8)))
+        offset = 0
+        for size in word_sizes(argument.dtype.itemsize):
+            word = next(given)
+            target = cgutils.pointer_add(builder, first, offset)
+            builder.store(word, builder.bitcast(target, ir.PointerType(word.type)), align=size)
+            offset += size
+        return builder.bitcast(place, self.context.get_value_type(numba_type(argument)))
+
+    def _array(self, builder: Any, argument: ArgumentType, given: Any) -> Any:
+        context, type_ = self.context, numba_type(argument)
+        made = context.make_array(type_)(context, builder)
+        pointer = builder.addrspacecast(next(given), ir.PointerType(ir.IntType(8)))
+        shape = [next(given) for _ in range(argument.dimensions)]
+        itemsize = context.get_constant(types.intp, argument.dtype.itemsize)
+        if argument.layout == "A":
+            strides = [next(given) for _ in range(argument.dimensions)]
+        else:
+            strides = [itemsize]
+            for size in reversed(shape[1:]):
+                strides.insert(0, builder.mul(strides[0], size, flags=["nsw"]))
+            strides = strides[-argument.dimensions :] if argument.dimensions else []
+        data = builder.bitcast(pointer, made.data.type)
+        context.populate_array(made, data=data, shape=shape, strides=strides, itemsize=itemsize, meminfo=None)
+        return made._getvalue()
+
+
+def write_entry(
+    context: Any, made: Any, name: str, arguments: tuple[ArgumentType, ...], names: tuple[str, ...], convention: str
+) -> tuple[Any, list[EntryParameter]]:
+    """Write the entry's module; return it and the parameters.
+
+    Parameters
+    ----------
+    made
+        Numba's result for the Python function.
+    names
+        Of its parameters.
+    convention
+        Calling convention of kernels.
+    """
+    entry = _Entry(context)
+    for number, (argument, word) in enumerate(zip(arguments, names)):
+        entry.declare(argument, (number,), word)
+    module = context.create_module("entry")
+    function_type = ir.FunctionType(ir.VoidType(), [parameter.type for parameter in entry.parameters])
+    function = ir.Function(module, function_type, name)
+    function.calling_convention = convention
+    for number, value in enumerate(function.args):
+        value.name = f"p{number}"
+    builder = ir.IRBuilder(function.append_basic_block("entry"))
+    given = iter(function.args)
+    values = [entry.build(builder, argument, given) for argument in arguments]
+    inner = context.declare_function(module, made.fndesc)
+    context.call_conv.call_function(builder, inner, types.none, made.signature.args, values)
+    builder.ret_void()
+    return module, entry.parameters
+
+
+def word_sizes(count: int) -> list[int]:
+    """Return the sizes of integers that hold this many bytes."""
+    sizes = [8] * (count // 8)
+    rest = count % 8
+    for size in (4, 2, 1):
+        if rest & size:
+            sizes.append(size)
+    return sizes
+
+
+def _llvm_number(name: str) -> Any:
+    if name == "bool":
+        return ir.IntType(8)
+    dtype = np.dtype(name)
+    if dtype.kind == "f":
+        return {2: ir.HalfType(), 4: ir.FloatType(), 8: ir.DoubleType()}[dtype.itemsize]
+    return ir.IntType(8 * dtype.itemsize)

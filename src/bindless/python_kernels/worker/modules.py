@@ -1,0 +1,143 @@
+"""Linking, optimisation and translation of a kernel's LLVM IR, as the compiler of OpenCL C does it, in this process."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from ...compiler.llvm import llvmlite_worker as tools
+from ...compiler.llvm.find_toolchain import find_toolchain
+from ...compiler.llvm.texture_assembly import with_assembly
+from ...compiler.llvm.toolchain import TARGETS, Target, include_folder
+from ...compiler.prelude import ptx_images, ptx_work_items, spirv_images, spirv_work_items
+from ...compiler.ptx.dynamic_shared_memory import with_local_arguments
+from ...compiler.ptx.missing_functions import definitions, features
+from ...compiler.spirv.atomics import in_their_memory, with_atomics
+from ...compiler.spirv.constant_offsets import with_instructions
+from ...compiler.spirv.conversions import with_conversions
+from ...compiler.spirv.image_instructions import with_image_instructions
+from ...compiler.spirv.null_events import with_plain_nulls
+from ...compiler.spirv.printf import with_plain_printf
+from ...compiler.spirv.relational import with_relations
+from ...device.declaration import Launch
+from ...model.errors import BuildError
+from .memory_spaces import with_memory_spaces
+
+__all__ = ["Modules"]
+
+_OLDEST = "sm_75"
+_TURNS = 3
+
+
+class Modules:
+    """The steps for one kernel.
+
+    Parameters
+    ----------
+    launch
+        What it is compiled for.
+    architecture
+        The GPU, for PTX.
+    name
+        Of the kernel.
+    """
+
+    def __init__(self, launch: Launch, architecture: str, name: str) -> None:
+        self._ptx = launch.language == "ptx"
+        self._name = name
+        settings = TARGETS[launch.language]
+        if self._ptx and architecture != _OLDEST:
+            settings = replace(settings, cpu=architecture, features="")
+        self._settings: Target = settings
+
+    def optimised(self, texts: Sequence[str], sources: Mapping[str, str]) -> str:
+        """Link the modules with what they call, and optimise; return LLVM IR."""
+        module = llvm.parse_assembly(texts[0])
+        for text in texts[1:]:
+            module.link_in(llvm.parse_assembly(text))
+        text = str(module)
+        text = with_local_arguments(text) if self._ptx else _with_functions(text)
+        module = llvm.parse_assembly(text)
+        for prelude in self._preludes(text):
+            module.link_in(llvm.parse_assembly(prelude))
+        if sources or self._ptx:
+            self._define(module, sources)
+        tools.internalize(module, {self._name})
+        builder = tools.pass_builder(module, 2)
+        builder.getModulePassManager().run(module, builder)
+        tools.tidy(module, builder)
+        return str(module)
+
+    def translated(self, text: str) -> bytes:
+        """Translate optimised LLVM IR to the module that drivers load."""
+        if self._ptx:
+            return self._translate(with_assembly(text))
+        data = self._translate(in_their_memory(with_instructions(with_memory_spaces(text))))
+        return with_image_instructions(with_plain_nulls(data))
+
+    def _preludes(self, text: str) -> list[str]:
+        if self._ptx:
+            return [ptx_images.module(), ptx_work_items.module()]
+        found = [spirv_images.module(images=False)]
+        return [*found, spirv_work_items.module()] if spirv_work_items.is_needed(text) else found
+
+    def _translate(self, text: str) -> bytes:
+        with tempfile.TemporaryDirectory(prefix="bindless-kernel-") as place:
+            source, output = Path(place, "module.ll"), Path(place, "artifact")
+            source.write_text(text)
+            settings = self._settings
+            tools.apart(
+                lambda: tools.translate(
+                    str(source), str(output), settings.machine, settings.cpu, settings.features,
+                    list(settings.options), settings.binary,
+                )
+            )  # fmt: skip
+            return output.read_bytes()
+
+    def _define(self, module: Any, sources: Mapping[str, str]) -> None:
+        """Link functions that are written in OpenCL C: those of the calls, and the library for NVIDIA GPUs."""
+        missing = [name for name in _missing(module) if self._ptx or name in sources]
+        if not missing:
+            return
+        with find_toolchain() as toolchain, tempfile.TemporaryDirectory(prefix="bindless-kernel-") as place:
+            folder = Path(place)
+            needed = [sources[name] for name in missing if name in sources]
+            if needed:
+                source = folder / "calls.cl"
+                source.write_text("\n".join(["#include <bindless/device.h>", *dict.fromkeys(needed), ""]))
+                known = features(folder) if self._ptx else ()
+                made = toolchain.compile(
+                    source, folder / "calls.ll", self._settings, [include_folder()], {}, (*known, "-w")
+                )
+                module.link_in(llvm.parse_assembly(made.read_text()))
+            for turn in range(_TURNS if self._ptx else 0):
+                part = folder / f"definitions{turn}"
+                part.mkdir()
+                parts = definitions(str(module), self._name, self._settings, toolchain, part, libclc=False)
+                if not parts:
+                    break
+                for path in parts:
+                    module.link_in(llvm.parse_assembly(path.read_text()))
+        missing = _missing(module) if self._ptx else []
+        if missing:
+            raise BuildError(f"{self._name} calls {', '.join(missing)}, which NVIDIA GPUs do not have here")
+
+
+def _missing(module: Any) -> list[str]:
+    return sorted(
+        function.name
+        for function in module.functions
+        if function.is_declaration and not function.name.startswith("llvm.")
+    )
+
+
+def _with_functions(text: str) -> str:
+    """For SPIR-V: define the functions of OpenCL C that LLVM's translator lacks."""
+    return with_plain_printf(with_relations(with_atomics(with_conversions(text))))
+

@@ -1,0 +1,115 @@
+"""Rules of numbers that differ from Numba's: single precision unless double precision is asked for.
+
+Python's floats, its constants and its quotients of integers are float32 (``Launch.default_float``). An operation of an
+integer and a float16 or float32 has the float's type, as in OpenCL C; Numba and numpy return float64.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+from numba.core import types
+from numba.core.typing.templates import signature
+
+from .vectors import OPERATORS, VectorType, elementwise
+
+__all__ = ["signature_of", "type_of_constant"]
+
+_ARITHMETIC = {
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
+    operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ifloordiv, operator.imod, operator.ipow,
+    operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge, min, max, math.fmod, math.atan2,
+    math.hypot, math.copysign, math.pow,
+}  # fmt: skip
+_QUOTIENTS = {operator.truediv, operator.itruediv}
+_SINGLE = types.float32
+
+
+def type_of_constant(value: Any, launch: Any) -> Any:
+    """Return the type of a Python float in a kernel; None for other values and in double precision."""
+    return _SINGLE if type(value) is float and launch.default_float == "float32" else None
+
+
+def signature_of(context: Any, function: Any, args: Any, kws: Any, resolve: Any) -> Any:
+    """Return the signature of a call by these rules, or None where Numba's own rules hold.
+
+    Parameters
+    ----------
+    resolve
+        Numba's resolution.
+    """
+    key = _key(function)
+    if key is None or kws:
+        return None
+    if len(args) == 2 and key in OPERATORS:
+        found = elementwise(key, *args, lambda *parts: context.resolve_function_type(function, parts, {}))
+        if found is not None and found[1] is not None:
+            return _vector_signature(function, args, *found)
+    if context.launch.default_float != "float32":
+        return None
+    plain = [types.unliteral(argument) for argument in args]
+    if not plain or not all(isinstance(argument, (types.Integer, types.Float, types.Boolean)) for argument in plain):
+        return None
+    floats = [argument for argument in plain if isinstance(argument, types.Float)]
+    if key in _ARITHMETIC and len(plain) >= 2:
+        if not floats:
+            return resolve(function, (_SINGLE,) * len(plain), kws) if key in _QUOTIENTS or _is_math(key) else None
+        if len(floats) < len(plain):
+            widest = max(floats, key=lambda type_: type_.bitwidth)
+            if any(isinstance(argument, types.Integer) and argument.bitwidth > 32 for argument in plain) or True:
+                return resolve(function, (widest,) * len(plain), kws)
+    if _is_math(key) and len(plain) == 1 and not floats and key not in (math.floor, math.ceil, math.trunc):
+        return resolve(function, (_SINGLE,), kws)
+    return None
+
+
+def _key(function: Any) -> Any:
+    """Return the Python function of a function's type."""
+    if isinstance(function, types.Function):
+        key = function.typing_key
+        return key if callable(key) else None
+    return function if callable(function) and not isinstance(function, types.Type) else None
+
+
+def _is_math(key: Any) -> bool:
+    return getattr(key, "__module__", "") == "math"
+
+
+def _vector_signature(function: Any, args: Any, count: int, scalar: Any) -> Any:
+    """Define the operator for the vectors, and return its signature."""
+    from . import active
+
+    lowering = active.target().target_context
+    wanted = [
+        VectorType(part, count) if isinstance(type_, VectorType) else part for type_, part in zip(args, scalar.args)
+    ]
+    sig = signature(VectorType(scalar.return_type, count), *wanted)
+
+    def implementation(context: Any, builder: Any, given: Any, values: Any) -> Any:
+        one = context.get_function(_key(function), scalar)
+        results = []
+        for place in range(count):
+            parts = [
+                builder.extract_value(value, place) if isinstance(type_, VectorType) else value
+                for type_, value in zip(given.args, values)
+            ]
+            results.append(one(builder, parts))
+        from numba.core import cgutils
+
+        return cgutils.pack_array(builder, results)
+
+    lowering.insert_func_defn([(implementation, _key(function), tuple(wanted))])
+    return sig
+
+
+def vector_cast(context: Any, builder: Any, fromty: Any, toty: Any, value: Any) -> Any:
+    """Convert each component."""
+    from numba.core import cgutils
+
+    parts = [
+        context.cast(builder, builder.extract_value(value, place), fromty.types[place], toty.dtype)
+        for place in range(toty.count)
+    ]
+    return cgutils.pack_array(builder, parts)

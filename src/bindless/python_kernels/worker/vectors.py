@@ -1,0 +1,122 @@
+"""Vectors of 2, 3, 4, 8 or 16 numbers, such as colours: tuples with arithmetic and names of components."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.datamodel import models
+from numba.core.extending import register_model
+from numba.core.imputils import Registry as LoweringRegistry
+from numba.core.typing.templates import AttributeTemplate
+from numba.core.typing.templates import Registry as TypingRegistry
+
+__all__ = ["LOWERING", "TYPING", "VectorType", "from_llvm_vector", "to_llvm_vector"]
+
+TYPING, LOWERING = TypingRegistry(), LoweringRegistry("bindless.vectors")
+
+_SETS = ("xyzw", "rgba")
+
+
+class VectorType(types.UniTuple):  # type: ignore[misc]
+    """A tuple of numbers of one type.
+
+    Parameters
+    ----------
+    dtype
+        Numba's type of a component.
+    count
+        How many.
+    """
+
+    def __init__(self, dtype: Any, count: int) -> None:
+        super().__init__(dtype, count)
+        self.name = f"{dtype}x{count}"
+
+    @property
+    def key(self) -> Any:
+        return ("vector", self.dtype, self.count)
+
+    def unify(self, typingctx: Any, other: Any) -> Any:
+        """A number of the same type, as in ``total = 0.0`` before a loop of sums, becomes no vector."""
+        return self if self == other else None
+
+
+@register_model(VectorType)
+class _VectorModel(models.UniTupleModel):
+    pass
+
+
+def places(name: str, count: int) -> list[int] | None:
+    """Return the components of a name such as ``xy`` or ``bgr``; None if it is none."""
+    for letters in _SETS:
+        if 0 < len(name) <= 4 and all(letter in letters[:count] for letter in name):
+            return [letters.index(letter) for letter in name]
+    return None
+
+
+@TYPING.register_attr
+class _Components(AttributeTemplate):
+    key = VectorType
+
+    def generic_resolve(self, vector: Any, name: str) -> Any:
+        found = places(name, vector.count)
+        if found is None:
+            return None
+        return vector.dtype if len(found) == 1 else VectorType(vector.dtype, len(found))
+
+
+@LOWERING.lower_getattr_generic(VectorType)
+def _component(context: Any, builder: Any, type_: Any, value: Any, name: str) -> Any:
+    found = places(name, type_.count)
+    assert found is not None
+    values = [builder.extract_value(value, place) for place in found]
+    return values[0] if len(values) == 1 else cgutils.pack_array(builder, values)
+
+
+def from_llvm_vector(context: Any, builder: Any, type_: VectorType, value: Any) -> Any:
+    """Return Numba's representation, an array, of a vector of LLVM."""
+    elements = [builder.extract_element(value, ir.Constant(ir.IntType(32), place)) for place in range(type_.count)]
+    return cgutils.pack_array(builder, elements)
+
+
+def to_llvm_vector(context: Any, builder: Any, wanted: VectorType, type_: Any, value: Any) -> Any:
+    """Return a vector of LLVM, from a vector, a tuple of numbers or one number for all components."""
+    element = context.get_value_type(wanted.dtype)
+    made = ir.Constant(ir.VectorType(element, wanted.count), ir.Undefined)
+    for place in range(wanted.count):
+        if isinstance(type_, types.BaseTuple):
+            part = type_.types[place]
+            one = context.cast(builder, builder.extract_value(value, place), part, wanted.dtype)
+        else:
+            one = context.cast(builder, value, type_, wanted.dtype)
+        made = builder.insert_element(made, one, ir.Constant(ir.IntType(32), place))
+    return made
+
+
+OPERATORS = {
+    operator.add, operator.sub, operator.mul, operator.truediv, operator.iadd, operator.isub, operator.imul,
+    operator.itruediv,
+}  # fmt: skip
+"""Operators of two vectors, or of a vector and a number."""
+
+
+def elementwise(function: Any, left: Any, right: Any, scalar: Any) -> Any:
+    """Return the signature of an operator, which ``number_rules`` asks for; None where none is a vector.
+
+    Parameters
+    ----------
+    scalar
+        Returns the signature of the operator for two numbers.
+    """
+    if function not in OPERATORS or not (isinstance(left, VectorType) or isinstance(right, VectorType)):
+        return None
+    count = left.count if isinstance(left, VectorType) else right.count
+    if isinstance(left, VectorType) and isinstance(right, VectorType) and left.count != right.count:
+        return None
+    parts = [type_.dtype if isinstance(type_, VectorType) else types.unliteral(type_) for type_ in (left, right)]
+    if not all(isinstance(part, (types.Number, types.Boolean)) for part in parts):
+        return None
+    return count, scalar(*parts)
