@@ -17,7 +17,10 @@ def item_id(dimension):
 def _sample(launch, image, x, y=None, z=None):
     given = [value for value in (x, y, z) if value is not None]
     return Call(
-        "float4", f"__bindless_sample_{len(given)}d_f", ("sampled_image_handle", *["float"] * len(given)), (image, *given)
+        "float4",
+        f"__bindless_sample_{len(given)}d_f",
+        ("sampled_image_handle", *["float"] * len(given)),
+        (image, *given),
     )
 
 

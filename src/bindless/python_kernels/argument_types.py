@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +56,7 @@ class ArgumentType:
     elements: tuple[ArgumentType, ...] = ()
 
 
-def argument_key(value: Any) -> Hashable:
+def argument_key(value: Any) -> Any:
     """Return a key that is equal for values of one type. It is computed at each launch."""
     kind = type(value)
     if kind is UsmArray:

@@ -31,6 +31,8 @@ def _expression(path: Sequence[Any]) -> str:
         text += f"[{int(rest.pop(0))}]"
     if not rest or rest[0] in ("array", "sampled", "unsampled", "handle"):
         return text
+    if rest[0] == "pointer":  # of an array with strides
+        return f"{text}.pointer"
     if rest[0] == "word":
         return f"word({text}, {int(rest[1])}, {int(rest[2])})"
     if rest[0] == "extent":  # of an accessor, which may have a range of its own

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..device.declaration import Launch
-
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.ranges import NdRange, RangeLike, as_range
 from ..sycl.kernel.bound_launch import BoundLaunch
@@ -65,8 +64,8 @@ class PythonKernel(KernelTemplate):
 
     def __call__(self, *arguments: Any) -> Any:
         raise InvalidError(
-            f"kernel {self.name!r} runs over a range of work-items: queue.parallel_for(range, {self.name}, ...) launches "
-            f"it, {self.name}.run_in_python(range, ...) interprets it"
+            f"kernel {self.name!r} runs over a range of work-items: queue.parallel_for(range, {self.name}, ...) "
+            f"launches it, {self.name}.run_in_python(range, ...) interprets it"
         )
 
     def run_in_python(self, index_space: RangeLike | NdRange, *arguments: Any) -> None:
@@ -143,7 +142,8 @@ class PythonKernel(KernelTemplate):
             )
         listed = [type_of(value, name) for value, name in zip(arguments, names)]
         return tuple(
-            ArgumentType("number", self._default_float) if one.kind == "float" else one for one in map(self._plain, listed)
+            ArgumentType("number", self._default_float) if one.kind == "float" else one
+            for one in map(self._plain, listed)
         )
 
     def _plain(self, type_: ArgumentType) -> ArgumentType:
@@ -239,5 +239,3 @@ def _language(queue: Queue) -> str:
         "PTX or SPIR-V",
         backend=str(queue.backend),
     )
-
-

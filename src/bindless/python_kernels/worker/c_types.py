@@ -75,7 +75,9 @@ def described(type_: Any) -> Type:
     if isinstance(plain, types.BaseTuple):
         elements = tuple(map(described, plain.types))
         values = tuple(element.value for element in elements)
-        return Type("tuple", count=len(elements), elements=elements, value=None if None in values else values, native=type_)
+        return Type(
+            "tuple", count=len(elements), elements=elements, value=None if None in values else values, native=type_
+        )
     if isinstance(plain, types.Array):
         return Type("array", str(plain.dtype), dimensions=plain.ndim, native=type_)
     if isinstance(plain, types.NoneType):

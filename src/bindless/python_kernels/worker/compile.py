@@ -74,17 +74,13 @@ def compile_kernel(
     name = _plain(function.__name__)
     made = compile_function(function, tuple(map(numba_type, arguments)), target, kernel=True)
     words = function.__code__.co_varnames[: function.__code__.co_argcount]
-    entry, parameters = write_entry(
-        target.target_context, made, name, arguments, words, kernel_convention
-    )
+    entry, parameters = write_entry(target.target_context, made, name, arguments, words, kernel_convention)
     texts = [_text(module, launch) for module in [entry, *made.library.modules()]]
     modules = Modules(launch, architecture, name)
     optimised = modules.optimised(texts, target.target_context.sources)
     optimised, used = _without_unused(optimised, name, parameters)
     data = modules.translated(optimised)
-    signature = KernelSignature(
-        name, tuple(Parameter(p.name, p.c_type, p.kind, p.size) for p in used), None, None
-    )
+    signature = KernelSignature(name, tuple(Parameter(p.name, p.c_type, p.kind, p.size) for p in used), None, None)
     section = Section(launch.language, architecture if launch.language == "ptx" else "", (name,), data)
     file = KernelFile((signature,), (section,), function.__code__.co_filename, "", versions)
     return Made(file.to_bytes(), tuple(parameter.path for parameter in used))
@@ -105,9 +101,7 @@ def _text(module: Any, launch: Launch) -> str:
     return with_generic_pointers(text) if launch.language == "spirv" else text
 
 
-def _without_unused(
-    text: str, name: str, parameters: Sequence[EntryParameter]
-) -> tuple[str, list[EntryParameter]]:
+def _without_unused(text: str, name: str, parameters: Sequence[EntryParameter]) -> tuple[str, list[EntryParameter]]:
     """Remove the parameters that an optimised kernel does not use."""
     found = re.search(rf'^define [^@\n]*@"?{re.escape(name)}"?\(', text, re.MULTILINE)
     assert found is not None
@@ -136,4 +130,3 @@ def _listed(text: str, first: int) -> tuple[list[str], int]:
 def _plain(name: str) -> str:
     """Return a name that every target's assembler accepts."""
     return "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in name)
-

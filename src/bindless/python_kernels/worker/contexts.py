@@ -6,13 +6,14 @@ from functools import cached_property
 from typing import Any
 
 from llvmlite import binding as llvm
-from numba.core import base, itanium_mangler, typing
+from numba.core import base, datamodel, itanium_mangler, typing
 from numba.core.callconv import MinimalCallConv
 from numba.core.descriptors import TargetDescriptor
 from numba.core.options import TargetOptions
 from numba.core.target_extension import GPU, dispatcher_registry, jit_registry, target_registry
 
 from ...device.declaration import Launch
+from . import float16
 from .codegen import IrCodegen
 
 __all__ = ["TARGET", "KernelTarget", "TargetContext", "TypingContext", "kernel_target"]
@@ -36,17 +37,26 @@ class TypingContext(typing.BaseContext):
     launch: Launch
 
     def load_additional_registries(self) -> None:
-        from numba.core.typing import cmathdecl, enumdecl
+        from numba.core.typing import cmathdecl, enumdecl, mathdecl, npydecl
 
         from . import device_calls, vectors
 
-        for registry in (enumdecl.registry, cmathdecl.registry, device_calls.TYPING, vectors.TYPING):
+        for registry in (
+            enumdecl.registry,
+            mathdecl.registry,
+            cmathdecl.registry,
+            npydecl.registry,
+            device_calls.TYPING,
+            vectors.TYPING,
+        ):
             self.install_registry(registry)
 
     def resolve_value_type(self, val: Any) -> Any:
         from .device_calls import type_of_value
         from .number_rules import type_of_constant
+        from .numpy_scalars import same_function
 
+        val = same_function(val) or val
         found = type_of_value(val) or type_of_constant(val, self.launch)
         return found if found is not None else super().resolve_value_type(val)
 
@@ -70,6 +80,7 @@ class TargetContext(base.BaseContext):
     def __init__(self, typing_context: TypingContext, triple: str, data_layout: str) -> None:
         self._triple, self._data_layout = triple, data_layout
         super().__init__(typing_context, TARGET)
+        self.data_model_manager = float16.MODELS.chain(datamodel.default_manager)
 
     def init(self) -> None:
         self._codegen = IrCodegen(self._triple, self._data_layout)
@@ -78,6 +89,7 @@ class TargetContext(base.BaseContext):
         # Imported for their effect: they register with Numba's builtin registry.
         from numba.cpython import (  # noqa: F401
             charseq,
+            cmathimpl,
             enumimpl,
             iterators,
             numbers,
@@ -86,16 +98,14 @@ class TargetContext(base.BaseContext):
             tupleobj,
             unicode,
         )
-        from numba.cpython import cmathimpl
         from numba.np import arrayobj  # noqa: F401
         from numba.np.unsafe import ndarray  # noqa: F401
 
-        from . import device_calls, math_functions, numpy_scalars, vectors
+        from . import device_calls, math_functions, vectors
 
         for registry in (
             cmathimpl.registry,
             math_functions.LOWERING,
-            numpy_scalars.LOWERING,
             device_calls.LOWERING,
             vectors.LOWERING,
         ):

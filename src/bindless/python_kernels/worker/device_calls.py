@@ -18,6 +18,7 @@ from numba.core.typing.templates import signature
 
 from ...device.declaration import Call, KernelTypeError, Lower, Type, rule_of
 from ..function_source import Unknown
+from . import numpy_scalars
 from .c_types import described, llvm_type, numba_type
 from .image_types import HandleType, ImageType, handle_of
 from .vectors import VectorType, from_llvm_vector, to_llvm_vector
@@ -29,7 +30,7 @@ TYPING, LOWERING = TypingRegistry(), LoweringRegistry("bindless.device")
 _HANDLES = {"sampled_image_handle": True, "unsampled_image_handle": False}
 
 
-class DeviceFunctionType(types.Callable, types.Opaque):  # type: ignore[misc]
+class DeviceFunctionType(types.Callable, types.Opaque):
     """Type of a device function, which is its own value.
 
     Parameters
@@ -70,6 +71,9 @@ def type_of_value(value: Any) -> Any:
     """Return the type of a device function or a helper of a kernel among the globals; None for other values."""
     if rule_of(value) is not None:
         return DeviceFunctionType(value)
+    found = numpy_scalars.function_of(value)
+    if found is not None:
+        return DeviceFunctionType(found)
     if isinstance(value, Unknown):
         raise TypingError(f"it is {value.description}: kernels use constants, device functions, math and numpy")
     return getattr(value, "_numba_type_", None)
@@ -147,7 +151,7 @@ def call_function(lowering: Any, builder: Any, made: Call, operands: Any) -> Any
     parameters = [llvm_type(name) for name in made.parameters]
     function_type = ir.FunctionType(llvm_type(made.result), parameters)
     function = cgutils.get_or_insert_function(builder.module, function_type, made.symbol)
-    convention = lowering.calling_convention
+    convention = "" if made.symbol.startswith("llvm.") else lowering.calling_convention
     function.calling_convention = convention
     if made.convergent:
         function.attributes.add("convergent")

@@ -86,6 +86,10 @@ class DeviceDispatcher:
         self._compiling: set[tuple[Any, ...]] = set()
 
     @property
+    def is_compiling(self) -> bool:
+        return bool(self._compiling)
+
+    @property
     def nopython_signatures(self) -> list[Any]:
         return [made.signature for made in self._made.values()]
 

@@ -16,7 +16,7 @@ from ..function_source import FunctionSource
 __all__ = ["Unsupported", "explain", "versions"]
 
 
-class Unsupported(errors.TypingError):  # type: ignore[misc]
+class Unsupported(errors.TypingError):
     """Something that no device can do."""
 
 
@@ -54,13 +54,17 @@ def _location(error: Any, text: str) -> tuple[str, int] | None:
     if found:
         return found[-1]
     place = getattr(error, "loc", None)
-    return (place.filename, place.line) if place is not None else None
+    return (str(place.filename), int(place.line)) if place is not None else None
 
 
 def _reason(text: str) -> str:
     """Return the sentence that says what is wrong."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    for pattern in (r"^(?:\w+Error|Unsupported): (.*)", r"^(No implementation of function .*)", r"^(Unknown attribute .*)"):
+    for pattern in (
+        r"^(?:\w+Error|Unsupported): (.*)",
+        r"^(No implementation of function .*)",
+        r"^(Unknown attribute .*)",
+    ):
         for line in reversed(lines):
             match = re.match(pattern, line)
             if match is not None and "Failed in" not in match[1]:

@@ -13,7 +13,8 @@ __all__ = ["with_generic_pointers"]
 _POINTER = re.compile(r'(?<![\w%@."$-])ptr(?! addrspace|[\w."$])')
 _ALLOCA = re.compile(r'^(?P<indent>\s*)(?P<name>%(?:"[^"\n]*"|[\w.$-]+)) = alloca (?P<rest>[^\n]*)$', re.MULTILINE)
 _GLOBAL = re.compile(
-    r'^(?P<name>@(?:"[^"\n]*"|[\w.$-]+)) = (?P<words>(?:(?!global|constant)\w+ )*)(?P<kind>global|constant) ', re.MULTILINE
+    r'^(?P<name>@(?:"[^"\n]*"|[\w.$-]+)) = (?P<words>(?:(?!global|constant)\w+ )*)(?P<kind>global|constant) ',
+    re.MULTILINE,
 )
 _INTRINSIC = re.compile(r'(?<=@)("?)llvm\.[\w.]*?\.p0[\w.]*("?)')
 

@@ -101,7 +101,8 @@ class _Entry:
             local = argument.kind == "local"
             pointer = ir.PointerType(ir.IntType(8), _LOCAL if local else _GLOBAL)
             space = "local" if local else "global"
-            self.add((*path, "array"), name, f"{space} void*", "local" if local else "pointer", pointer, 8)
+            step = "pointer" if argument.layout == "A" else "array"
+            self.add((*path, step), name, f"{space} void*", "local" if local else "pointer", pointer, 8)
             for axis in range(argument.dimensions):
                 step = "extent" if argument.name == "accessor" else "shape"
                 self.add((*path, step, axis), f"{name}.shape[{axis}]", "long", "value", ir.IntType(64), 8)

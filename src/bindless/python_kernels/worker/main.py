@@ -55,9 +55,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
     launch = request["launch"]
     try:
         function = rebuild(source, launch.language)
-        made = compilation.compile_kernel(
-            function, request["arguments"], launch, request["architecture"], versions()
-        )
+        made = compilation.compile_kernel(function, request["arguments"], launch, request["architecture"], versions())
     except BuildError as error:
         return {"error": str(error), "log": error.log}
     except Exception as error:

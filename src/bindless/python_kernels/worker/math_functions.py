@@ -31,7 +31,8 @@ def call_math(context: Any, builder: Any, name: str, values: Any, bits: int) -> 
     """Call a function of OpenCL C for floats of one size."""
     type_ = values[0].type
     if name in _INTRINSICS:
-        intrinsic = builder.module.declare_intrinsic(_INTRINSICS[name], [type_])
+        function_type = ir.FunctionType(type_, [type_] * len(values))
+        intrinsic = builder.module.declare_intrinsic(_INTRINSICS[name], [type_], function_type)
         return builder.call(intrinsic, values)
     function_type = ir.FunctionType(type_, [type_] * len(values))
     symbol = mangled(name, *[_NAMES[bits]] * len(values))

@@ -150,8 +150,10 @@ class _Function:
             name = match[1]
             if name in self.casts or name not in self.spaces:
                 return match[0]
-            cast = f"{name[:-1]}.g{len(before)}.{len(self.casts)}.{id(line) % 99991}\"" if name.endswith('"') else (
-                f"{name}.g{len(before)}.{id(line) % 9999991}"
+            cast = (
+                f'{name[:-1]}.g{len(before)}.{len(self.casts)}.{id(line) % 99991}"'
+                if name.endswith('"')
+                else (f"{name}.g{len(before)}.{id(line) % 9999991}")
             )
             before.append(f"  {cast} = addrspacecast {self._type(self.spaces[name])} {name} to {_GENERIC}")
             return f"{_GENERIC} {cast}"

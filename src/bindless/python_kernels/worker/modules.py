@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -140,4 +139,3 @@ def _missing(module: Any) -> list[str]:
 def _with_functions(text: str) -> str:
     """For SPIR-V: define the functions of OpenCL C that LLVM's translator lacks."""
     return with_plain_printf(with_relations(with_atomics(with_conversions(text))))
-

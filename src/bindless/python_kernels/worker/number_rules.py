@@ -13,6 +13,7 @@ from typing import Any
 from numba.core import types
 from numba.core.typing.templates import signature
 
+from . import float16
 from .vectors import OPERATORS, VectorType, elementwise
 
 __all__ = ["signature_of", "type_of_constant"]
@@ -20,7 +21,7 @@ __all__ = ["signature_of", "type_of_constant"]
 _ARITHMETIC = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
     operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ifloordiv, operator.imod, operator.ipow,
-    operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge, min, max, math.fmod, math.atan2,
+    operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge, operator.neg, operator.pos, min, max, abs, math.fmod, math.atan2,
     math.hypot, math.copysign, math.pow,
 }  # fmt: skip
 _QUOTIENTS = {operator.truediv, operator.itruediv}
@@ -44,22 +45,23 @@ def signature_of(context: Any, function: Any, args: Any, kws: Any, resolve: Any)
     if key is None or kws:
         return None
     if len(args) == 2 and key in OPERATORS:
-        found = elementwise(key, *args, lambda *parts: context.resolve_function_type(function, parts, {}))
+        found = elementwise(key, args, lambda *parts: context.resolve_function_type(function, parts, {}))
         if found is not None and found[1] is not None:
             return _vector_signature(function, args, *found)
-    if context.launch.default_float != "float32":
-        return None
     plain = [types.unliteral(argument) for argument in args]
     if not plain or not all(isinstance(argument, (types.Integer, types.Float, types.Boolean)) for argument in plain):
         return None
     floats = [argument for argument in plain if isinstance(argument, types.Float)]
+    if floats and all(argument == types.float16 for argument in floats) and (key in _ARITHMETIC or _is_math(key)):
+        return float16.signature_of(function, key, len(plain), resolve)
+    if context.launch.default_float != "float32":
+        return None
     if key in _ARITHMETIC and len(plain) >= 2:
         if not floats:
             return resolve(function, (_SINGLE,) * len(plain), kws) if key in _QUOTIENTS or _is_math(key) else None
         if len(floats) < len(plain):
             widest = max(floats, key=lambda type_: type_.bitwidth)
-            if any(isinstance(argument, types.Integer) and argument.bitwidth > 32 for argument in plain) or True:
-                return resolve(function, (widest,) * len(plain), kws)
+            return resolve(function, (widest,) * len(plain), kws)
     if _is_math(key) and len(plain) == 1 and not floats and key not in (math.floor, math.ceil, math.trunc):
         return resolve(function, (_SINGLE,), kws)
     return None

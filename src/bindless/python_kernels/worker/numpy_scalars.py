@@ -1,9 +1,169 @@
-"""Lowerings of numpy's scalar functions and of float16."""
+"""numpy's functions of numbers in kernels, as functions of OpenCL C and of LLVM."""
 
 from __future__ import annotations
 
-from numba.core.imputils import Registry
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
 
-__all__ = ["LOWERING"]
+import numpy as np
+from llvmlite import ir
+from numba.core import types
 
-LOWERING = Registry("bindless.numpy")
+from ...device.declaration import Call, KernelTypeError, Launch, Lower, Type, device_intrinsic, mangled
+
+__all__ = ["function_of", "same_function"]
+
+_C_FLOATS = {"float16": "half", "float32": "float", "float64": "double"}
+_INTRINSICS = {
+    "sqrt": "sqrt", "fabs": "fabs", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint",
+    "copysign": "copysign",
+}  # fmt: skip
+_SUFFIX = {"half": "f16", "float": "f32", "double": "f64"}
+_FLOATS = {
+    np.sin: "sin", np.cos: "cos", np.tan: "tan", np.arcsin: "asin", np.arccos: "acos", np.arctan: "atan",
+    np.sinh: "sinh", np.cosh: "cosh", np.tanh: "tanh", np.arcsinh: "asinh", np.arccosh: "acosh", np.arctanh: "atanh",
+    np.exp: "exp", np.exp2: "exp2", np.expm1: "expm1", np.log: "log", np.log2: "log2", np.log10: "log10",
+    np.log1p: "log1p", np.sqrt: "sqrt", np.cbrt: "cbrt", np.fabs: "fabs", np.rint: "rint", np.floor: "floor",
+    np.ceil: "ceil", np.trunc: "trunc",
+}  # fmt: skip
+_PAIRS = {
+    np.arctan2: "atan2", np.hypot: "hypot", np.fmod: "fmod", np.copysign: "copysign", np.nextafter: "nextafter",
+    np.float_power: "pow",
+}  # fmt: skip
+_CHOICES = {np.minimum: "minimum", np.maximum: "maximum", np.fmin: "fmin", np.fmax: "fmax"}
+
+
+def common_name(launch: Launch, *given: Type) -> str:
+    """Return numpy's name of the type of an operation on numbers: the widest float, or the widest integer."""
+    for one in given:
+        if not one.is_number:
+            raise KernelTypeError(f"a function of numbers was given {one}")
+    floats = [one.name for one in given if one.kind == "float"]
+    if floats:
+        return max(floats, key=lambda name: int(name[5:]))
+    return str(np.result_type(*(np.dtype(one.name) for one in given)))
+
+
+def _float_name(launch: Launch, *given: Type) -> str:
+    name = common_name(launch, *given)
+    return _C_FLOATS[name if name in _C_FLOATS else launch.default_float]
+
+
+def _call(name: str, type_: str, given: tuple[Type, ...]) -> Call:
+    wide = "float" if type_ == "half" else type_
+    symbol = f"llvm.{_INTRINSICS[name]}.{_SUFFIX[wide]}" if name in _INTRINSICS else mangled(name, *[wide] * len(given))
+    return Call(wide, symbol, (wide,) * len(given), given)
+
+
+def _one(name: str) -> Callable[..., Any]:
+    def rule(launch: Launch, x: Type) -> Call:
+        return _call(name, _float_name(launch, x), (x,))
+
+    def function(x: Any) -> Any:
+        raise NotImplementedError
+
+    function.__name__ = name
+    return device_intrinsic(rule)(function)
+
+
+def _two(name: str) -> Callable[..., Any]:
+    def rule(launch: Launch, x: Type, y: Type) -> Call:
+        return _call(name, _float_name(launch, x, y), (x, y))
+
+    def function(x: Any, y: Any) -> Any:
+        raise NotImplementedError
+
+    function.__name__ = name
+    return device_intrinsic(rule)(function)
+
+
+def _choice(name: str) -> Callable[..., Any]:
+    def rule(launch: Launch, x: Type, y: Type) -> Lower:
+        result = getattr(types, common_name(launch, x, y).replace("bool", "boolean"))
+        return Lower(result, "numpy_scalars:lower_choice", (x, y), name)
+
+    def function(x: Any, y: Any) -> Any:
+        raise NotImplementedError
+
+    function.__name__ = name
+    return device_intrinsic(rule)(function)
+
+
+def lower_choice(context: Any, builder: Any, result: Any, types_: Any, values: Any, name: str) -> Any:
+    """numpy's smaller or larger of two numbers: ``minimum`` prefers not-a-number, ``fmin`` the number."""
+    left, right = (context.cast(builder, value, type_, result) for type_, value in zip(types_, values))
+    less = "<" if "min" in name else ">"
+    if not isinstance(result, types.Float):
+        compare = builder.icmp_signed if getattr(result, "signed", False) else builder.icmp_unsigned
+        return builder.select(compare(less, left, right), left, right)
+    first = builder.fcmp_ordered(less, left, right)
+    other = left if name.startswith(("minimum", "maximum")) else right
+    first = builder.or_(first, builder.fcmp_unordered("uno", other, other))
+    return builder.select(first, left, right)
+
+
+@device_intrinsic(lambda launch, x: Lower(_native(x), "numpy_scalars:lower_square", (x,)))
+def _square(x: Any) -> Any:
+    return x * x
+
+
+def lower_square(context: Any, builder: Any, result: Any, types_: Any, values: Any, _: Any) -> Any:
+    value = context.cast(builder, values[0], types_[0], result)
+    return builder.fmul(value, value) if isinstance(result, types.Float) else builder.mul(value, value)
+
+
+@device_intrinsic(lambda launch, x: Lower(_native(x), "numpy_scalars:lower_sign", (x,)))
+def _sign(x: Any) -> Any:
+    return (x > 0) - (x < 0)
+
+
+def lower_sign(context: Any, builder: Any, result: Any, types_: Any, values: Any, _: Any) -> Any:
+    """-1, 0 or 1; not-a-number stays."""
+    value, zero = values[0], ir.Constant(values[0].type, 0)
+    one, minus = ir.Constant(value.type, 1), ir.Constant(value.type, -1)
+    if isinstance(result, types.Float):
+        positive, negative = builder.fcmp_ordered(">", value, zero), builder.fcmp_ordered("<", value, zero)
+    else:
+        positive = builder.icmp_unsigned("!=", value, zero)
+        negative = ir.Constant(ir.IntType(1), 0)
+        if result.signed:
+            positive, negative = builder.icmp_signed(">", value, zero), builder.icmp_signed("<", value, zero)
+    return builder.select(positive, one, builder.select(negative, minus, value))
+
+
+def _native(x: Type) -> Any:
+    if x.kind not in ("int", "float"):
+        raise KernelTypeError(f"a function of numbers was given {x}")
+    return types.unliteral(x.native)
+
+
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    **{function: _one(name) for function, name in _FLOATS.items()},
+    **{function: _two(name) for function, name in _PAIRS.items()},
+    **{function: _choice(name) for function, name in _CHOICES.items()},
+    np.square: _square,
+    np.sign: _sign,
+}
+
+
+_SAME = {
+    np.absolute: abs, np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul,
+    np.divide: operator.truediv, np.floor_divide: operator.floordiv, np.remainder: operator.mod, np.power: operator.pow,
+    np.negative: operator.neg, np.isnan: math.isnan, np.isinf: math.isinf, np.isfinite: math.isfinite,
+    np.deg2rad: math.radians, np.rad2deg: math.degrees, np.logical_not: operator.not_, np.invert: operator.invert,
+    np.bitwise_and: operator.and_, np.bitwise_or: operator.or_, np.bitwise_xor: operator.xor,
+    np.left_shift: operator.lshift, np.right_shift: operator.rshift, np.equal: operator.eq, np.less: operator.lt,
+    np.greater: operator.gt, np.less_equal: operator.le, np.greater_equal: operator.ge, np.not_equal: operator.ne,
+}  # fmt: skip
+
+
+def same_function(value: Any) -> Any:
+    """Return the function of Python that a function of numpy is for numbers; None for other values."""
+    return _SAME.get(value) if isinstance(value, np.ufunc) else None
+
+
+def function_of(value: Any) -> Callable[..., Any] | None:
+    """Return the device function for a function of numpy; None for other values."""
+    return _FUNCTIONS.get(value) if isinstance(value, np.ufunc) else None

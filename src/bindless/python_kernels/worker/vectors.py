@@ -20,7 +20,7 @@ TYPING, LOWERING = TypingRegistry(), LoweringRegistry("bindless.vectors")
 _SETS = ("xyzw", "rgba")
 
 
-class VectorType(types.UniTuple):  # type: ignore[misc]
+class VectorType(types.UniTuple):
     """A tuple of numbers of one type.
 
     Parameters
@@ -103,14 +103,15 @@ OPERATORS = {
 """Operators of two vectors, or of a vector and a number."""
 
 
-def elementwise(function: Any, left: Any, right: Any, scalar: Any) -> Any:
-    """Return the signature of an operator, which ``number_rules`` asks for; None where none is a vector.
+def elementwise(function: Any, operands: Any, scalar: Any) -> Any:
+    """Return the components and the signature for one of an operator of vectors; None where none is a vector.
 
     Parameters
     ----------
     scalar
         Returns the signature of the operator for two numbers.
     """
+    left, right = operands
     if function not in OPERATORS or not (isinstance(left, VectorType) or isinstance(right, VectorType)):
         return None
     count = left.count if isinstance(left, VectorType) else right.count

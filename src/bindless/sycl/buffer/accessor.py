@@ -194,8 +194,9 @@ class LocalAccessor:
 
     __slots__ = ("dtype", "nbytes", "shape")
 
-    def __init__(self, nbytes: int | tuple[int, ...], dtype: npt.DTypeLike = None) -> None:
+    def __init__(self, nbytes: int | tuple[int, ...], dtype: npt.DTypeLike | None = None) -> None:
         self.dtype: np.dtype[Any] | None = None
+        self.nbytes: int
         self.shape: tuple[int, ...]
         if dtype is None:
             self.nbytes = integer("nbytes", size_of(nbytes), 2**63 - 1)
