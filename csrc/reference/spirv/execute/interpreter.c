@@ -510,13 +510,15 @@ void blr_spirv_fault(struct blr_spirv_batch *batch, const struct blr_spirv_op *o
     struct blr_spirv_launch *launch = worker->launch;
     if (worker->fault.happened)
         return;
-    char sentence[320], place[48] = "";
+    char sentence[320], place[240] = "";
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     struct position at = position_of(launch, batch->first_item + lane);
-    if (op != NULL)
+    const struct blr_spirv_program *program = launch->program;
+    if (op != NULL &&
+        (program->module_count != 1 || !blr_spirv_source_line(program->modules, op->word, place, sizeof place)))
         snprintf(place, sizeof place, " (SPIR-V word %u)", op->word);
     worker->fault.happened = true;
     worker->result = result;

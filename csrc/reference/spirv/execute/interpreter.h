@@ -118,6 +118,9 @@ static inline void blr_spirv_arrive(struct blr_spirv_batch *batch, uint32_t bloc
 /* Whether an access is permitted; checks the worker's cached ranges, then the driver's allocations. */
 bool blr_spirv_reachable(struct blr_spirv_batch *batch, uint64_t address, uint64_t size, bool write);
 
+/* Writes the file and line that OpLine gives for the instruction at a word; false without one. */
+bool blr_spirv_source_line(const struct blr_spirv_module *module, uint32_t word, char *text, size_t size);
+
 /* Ends the launch with an error message about one lane's fault; only the first fault is reported. */
 void blr_spirv_fault(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint32_t lane, blr_result_t result,
                      const char *format, ...) BLR_PRINTF(5, 6);

@@ -26,6 +26,7 @@ from ...compiler.spirv.printf import with_plain_printf
 from ...compiler.spirv.relational import with_relations
 from ...device.declaration import Launch
 from ...model.errors import BuildError
+from .line_table import with_decorations, with_lines
 from .memory_spaces import with_memory_spaces
 
 __all__ = ["Modules"]
@@ -77,8 +78,9 @@ class Modules:
         """Translate optimised LLVM IR to the module that drivers load."""
         if self._ptx:
             return self._translate(with_assembly(text))
-        data = self._translate(in_their_memory(with_instructions(with_memory_spaces(text))))
-        return with_image_instructions(with_plain_nulls(data))
+        text = with_memory_spaces(with_decorations(text))
+        data = self._translate(in_their_memory(with_instructions(text)))
+        return with_lines(with_image_instructions(with_plain_nulls(data)))
 
     def _preludes(self, text: str) -> list[str]:
         if self._ptx:
