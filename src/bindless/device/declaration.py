@@ -90,7 +90,9 @@ class Type:
         if self.kind == "vector":
             return f"{self.name} vector of {self.count}"
         if self.kind == "array":
-            return f"array of {self.name} with {self.dimensions} dimensions"
+            return f"an array of {self.name} with {self.dimensions} dimensions"
+        if self.kind == "image":
+            return f"{self.name} image handle" if self.name else "Image"
         return self.name or self.kind
 
 

@@ -119,7 +119,11 @@ def _portable(value: Any, seen: dict[int, Any], mentioned: Sequence[str] = ()) -
             seen[id(function)] = None  # while its own names are looked at
             seen[id(function)] = source_of(function, seen)
         made = seen[id(function)]
-        return made if made is not None else Unknown(f"{function.__name__}, which calls itself")
+        return (
+            made
+            if made is not None
+            else Unknown("a function that calls itself: devices have no stack for recursion; use a loop")
+        )
     if isinstance(value, np.ndarray):
         if value.dtype.hasobject:
             return Unknown("a numpy array of Python objects")

@@ -47,14 +47,15 @@ class PythonKernel(KernelTemplate):
     """
 
     __slots__ = (
-        "__dict__", "__weakref__", "_default_float", "_digest", "_kernel_function", "_lock", "_made", "_source", "name",
+        "__dict__", "__weakref__", "_default_float", "_digest", "_kernel_function", "_lock", "_source",
+        "_token", "name",
     )  # fmt: skip
 
     def __init__(self, _function: types.FunctionType, _default_float: str) -> None:
         self._kernel_function = _function
         self._default_float = _default_float
         self._lock = threading.Lock()
-        self._made: weakref.WeakKeyDictionary[Context, dict[Hashable, _Made]] = weakref.WeakKeyDictionary()
+        self._token = object()  # the kernel in the registries of contexts, which do not keep it alive
         self._source: FunctionSource | None = None
         self._digest = b""
         self.name = _function.__name__
@@ -108,16 +109,15 @@ class PythonKernel(KernelTemplate):
         kind = type(index_space)
         dimensions = len(index_space) if kind is tuple else 1 if kind is int else _dimensions(index_space)
         key = (dimensions, *map(argument_key, arguments))
-        try:
-            made, expand = self._made[queue.context][key]
-        except (KeyError, TypeError):
-            for value in arguments:
-                if is_foreign(value):
-                    own = own_arguments(arguments, queue)
-                    if any(one is not other for one, other in zip(own, arguments)):
-                        return self._specialised(queue, index_space, own)
-                    break
-            made, expand = self._specialise(queue, dimensions, key, arguments)
+        known = queue.context._kernels.get(self._token)
+        found = known.get(key) if known is not None else None
+        if found is None:
+            if any(map(is_foreign, arguments)):
+                own = own_arguments(arguments, queue)
+                if any(one is not other for one, other in zip(own, arguments)):
+                    return self._specialised(queue, index_space, own)
+            found = self._specialise(queue, dimensions, key, arguments)
+        made, expand = found
         return made, expand(arguments)
 
     def _specialise(self, queue: Queue, dimensions: int, key: Hashable, arguments: tuple[Any, ...]) -> _Made:
@@ -125,7 +125,10 @@ class PythonKernel(KernelTemplate):
         listed = self._types(arguments)
         launch = Launch(dimensions, _language(queue), self._default_float, _language(queue) == "spirv")
         with self._lock:
-            known = self._made.setdefault(queue.context, {})
+            known: dict[Hashable, _Made] | None = queue.context._kernels.get(self._token)
+            if known is None:
+                known = queue.context._kernels[self._token] = {}
+                weakref.finalize(self, _forget, weakref.ref(queue.context), self._token)
             if key not in known:
                 compiled = self._compiled(launch, listed)
                 bundle = load_kernel_bundle(compiled.file, queue.context)
@@ -140,11 +143,7 @@ class PythonKernel(KernelTemplate):
                 f"kernel {self.name!r} takes {len(names)} arguments ({', '.join(names)}), {len(arguments)} were given"
                 + (": a launch gives all of them, also those with default values" if defaults else "")
             )
-        listed = [type_of(value, name) for value, name in zip(arguments, names)]
-        return tuple(
-            ArgumentType("number", self._default_float) if one.kind == "float" else one
-            for one in map(self._plain, listed)
-        )
+        return tuple(self._plain(type_of(value, name)) for value, name in zip(arguments, names))
 
     def _plain(self, type_: ArgumentType) -> ArgumentType:
         """Python's floats, those in tuples too, as numbers of the kernel's precision."""
@@ -214,6 +213,13 @@ def kernel(
     if function is None:
         return lambda decorated: PythonKernel(plain_function(decorated, "kernel"), name)
     return PythonKernel(plain_function(function, "kernel"), name)
+
+
+def _forget(context: weakref.ref[Context], token: object) -> None:
+    """Drop what was compiled in a context for a kernel that has gone."""
+    alive = context()
+    if alive is not None:
+        alive._kernels.pop(token, None)
 
 
 def _dimensions(index_space: Any) -> int:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from pathlib import Path
 
-from ...model.errors import FeatureNotSupportedError
+from ...model.errors import FeatureNotSupportedError, InvalidError
 from .llvm_tools import MAJORS, LLVMTools
 from .pip_tools import PipTools
 from .toolchain import INSTALL, TESTED, VARIABLE, Toolchain
@@ -43,13 +44,25 @@ def find_toolchain() -> Toolchain:
     )
 
 
-def kernels_available() -> bool:
-    """Return whether kernels can be built: LLVM 20 or newer, or the packages of ``bindless[kernels]``, are installed.
+def kernels_available(language: str = "opencl_c") -> bool:
+    """Return whether kernels can be compiled: in OpenCL C with LLVM 20 or newer, or with the packages of
+    ``bindless[kernels]``; in Python with the latter.
+
+    Parameters
+    ----------
+    language
+        ``opencl_c`` for `bindless.build`, ``python`` for `bindless.kernel`.
 
     Returns
     -------
     bool
-        Whether ``find_toolchain`` succeeds; `bindless doctor` shows the toolchain, or what is missing.
+        Whether the compiler is installed; `bindless doctor` shows the toolchain, or what is missing. Compiled kernels
+        in the cache need none.
+
+    Raises
+    ------
+    InvalidError
+        Another language.
 
     Examples
     --------
@@ -57,6 +70,10 @@ def kernels_available() -> bool:
     >>> if bl.kernels_available():
     ...     file = bl.build("kernel void one(global int *out) { out[get_global_id(0)] = 1; }")
     """
+    if language == "python":
+        return all(importlib.util.find_spec(name) is not None for name in ("numba", "llvmlite"))
+    if language != "opencl_c":
+        raise InvalidError(f"language={language!r}: kernels are written in opencl_c or python")
     try:
         find_toolchain()
     except FeatureNotSupportedError:

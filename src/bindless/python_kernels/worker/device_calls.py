@@ -105,7 +105,27 @@ def _resolve(context: Any, function: Any, args: Any, kws: Any) -> tuple[Call | L
         made: Call | Lower = rule(context.launch, *call.args, **call.kwargs)
     except KernelTypeError as error:
         raise TypingError(str(error)) from None
+    if isinstance(made, Call):
+        _require_fit(function.__name__, made)
     return made, tuple(order)
+
+
+def _require_fit(name: str, made: Call) -> None:
+    """Raise the error of an argument that a parameter does not take."""
+    for argument, parameter in zip(made.arguments, made.parameters):
+        if not isinstance(argument, Type) or parameter.endswith("*"):
+            continue
+        if parameter in _HANDLES:
+            other = argument.name and argument.name != parameter.partition("_")[0]
+            if argument.kind not in ("image", "int") or (argument.kind == "image" and other):
+                raise TypingError(
+                    f"{name} takes {'a sampled' if _HANDLES[parameter] else 'an unsampled'} image, not {argument}"
+                )
+        elif isinstance(numba_type(parameter), VectorType):
+            if not argument.is_number and argument.kind not in ("vector", "tuple"):
+                raise TypingError(f"{name} takes a vector or a tuple of numbers, not {argument}")
+        elif not argument.is_number and not (argument.kind == "image" and parameter == "ulong"):
+            raise TypingError(f"{name} takes a number, not {argument}")
 
 
 def _in_order(function: Any, arguments: Any) -> list[tuple[str, Any]]:

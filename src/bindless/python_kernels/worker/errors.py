@@ -1,23 +1,77 @@
-"""Errors of Numba as a few lines: the place in the user's file, the expression, and the reason."""
+"""Errors of Numba as a few lines: the place in the user's file, the expression, the reason, and the way out."""
 
 from __future__ import annotations
 
+import dis
 import linecache
+import marshal
 import re
 import traceback
+import types
+from collections.abc import Iterator
 from typing import Any
 
 import llvmlite
 import numba
 from numba.core import errors
 
-from ..function_source import FunctionSource
+from ..function_source import FunctionSource, ModuleNames
 
-__all__ = ["Unsupported", "explain", "versions"]
+__all__ = ["Unsupported", "explain", "require_supported", "versions"]
+
+_MOST_LINES, _MOST_LETTERS = 10, 300
+_PLACE = re.compile(r"\bat (\S[^\n]*?) \((\d+)\)\s*$|^\s*File \"([^\"\n]+)\", line (\d+)", re.MULTILINE)
+_SIGNATURE = re.compile(r"No implementation of function (.*?) found for signature:\s*>>> ([^\n]*)", re.DOTALL)
+_REASONS = (
+    (re.compile(r"Untyped global name '([^']*)':\s*it (.*)"), r"the name '\1' \2"),
+    (re.compile(r"(Unknown attribute '[^']*' of type .*)"), r"\1"),
+    (re.compile(r"(Cannot unify .*)"), r"\1: a variable has one type in a kernel"),
+    (
+        re.compile(r"No conversion from (.*?) to none for"),
+        r"a kernel returns nothing, and here \1: write results into an array",
+    ),
+    (re.compile(r"^(?:\w*Error|Unsupported): (.*)", re.MULTILINE), r"\1"),
+    (re.compile(r"No definition for lowering <built-in function (\w+)>"), r"devices do not have \1()"),
+)
+_HINTS = (
+    (re.compile(r"<built-in function empty>|function (?:ol_np_)?(?:zeros|empty|ones|full)|np_?(?:zeros|empty)"),
+     "kernels create no arrays: device.local_array(shape, dtype) is memory of a work-group, tuples hold a few values"),
+    (re.compile(r"devices do not have print"), "device.printf prints, and in run_in_python print works"),
+    (re.compile(r"\b(?:reflected )?list\("), "kernels have no lists: use a tuple, or an array among the arguments"),
+    (re.compile(r"unicode_type|Literal\[str\]"), "texts exist in kernels as constants alone"),
+)  # fmt: skip
+_OPCODES = {
+    "RAISE_VARARGS": "raise and assert: exceptions do not exist on devices; write a code into an array, or use "
+    "run_in_python",
+    "PUSH_EXC_INFO": "try and with: exceptions do not exist on devices",
+    "SETUP_FINALLY": "try and with: exceptions do not exist on devices",
+    "SETUP_WITH": "try and with: exceptions do not exist on devices",
+    "BUILD_LIST": "a list: kernels have no memory of their own to grow; use a tuple, or device.local_array",
+    "LIST_APPEND": "a list: kernels have no memory of their own to grow; use a tuple, or device.local_array",
+    "BUILD_SET": "a set: kernels have tuples, numbers and arrays alone",
+    "BUILD_MAP": "a dictionary: kernels have tuples, numbers and arrays alone",
+    "BUILD_CONST_KEY_MAP": "a dictionary: kernels have tuples, numbers and arrays alone",
+    "FORMAT_VALUE": "a formatted text: device.printf formats on the device",
+    "FORMAT_SIMPLE": "a formatted text: device.printf formats on the device",
+    "FORMAT_WITH_SPEC": "a formatted text: device.printf formats on the device",
+    "IMPORT_NAME": "import: write it above the kernel",
+    "STORE_GLOBAL": "global names are constants in kernels: pass an array to write to",
+    "YIELD_VALUE": "yield: devices run no generators",
+    "MAKE_FUNCTION": "a function within a kernel: decorate one outside with @bindless.device_function",
+}  # fmt: skip
 
 
-class Unsupported(errors.TypingError):
+class Unsupported(errors.TypingError):  # type: ignore[misc, unused-ignore]
     """Something that no device can do."""
+
+
+class _Refused(Exception):
+    """Code that no device can execute, and its place."""
+
+    def __init__(self, file: str, line: int, reason: str) -> None:
+        super().__init__(reason)
+        self.place = file, line
+        self.reason = reason
 
 
 def versions() -> dict[str, str]:
@@ -25,49 +79,118 @@ def versions() -> dict[str, str]:
     return {"numba": numba.__version__, "llvmlite": llvmlite.__version__}
 
 
+def require_supported(source: FunctionSource) -> None:
+    """Raise the error of code that no device can execute, in the kernel or in a function that it calls."""
+    for code in _codes(source, set()):
+        line = code.co_firstlineno
+        for instruction in dis.get_instructions(code):
+            starts = instruction.starts_line
+            positions = getattr(instruction, "positions", None)
+            line = (positions.lineno if positions is not None else None) or (
+                starts if isinstance(starts, int) and not isinstance(starts, bool) else line
+            )
+            name = instruction.opname
+            if name == "MAKE_FUNCTION" and any("comp>" in getattr(value, "co_name", "") for value in code.co_consts):
+                name = "BUILD_LIST"
+            reason = _OPCODES.get(name)
+            if reason is not None:
+                raise _Refused(code.co_filename, line, reason)
+
+
+def _codes(source: Any, seen: set[int]) -> Iterator[types.CodeType]:
+    """Yield the code of a function and of the functions that it calls."""
+    if isinstance(source, ModuleNames):
+        for value in source.names.values():
+            yield from _codes(value, seen)
+    if isinstance(source, FunctionSource) and id(source) not in seen:
+        seen.add(id(source))
+        yield marshal.loads(source.code)
+        for value in source.names.values():
+            yield from _codes(value, seen)
+
+
 def explain(error: Exception, source: FunctionSource) -> dict[str, Any]:
     """Return the answer for an error of the compilation."""
-    if not isinstance(error, errors.NumbaError):
-        log = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    log = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    if isinstance(error, _Refused):
+        return {"error": _told(error.place, error.reason), "log": log}
+    if not isinstance(error, (errors.NumbaError, NotImplementedError)):
         return {"error": f"kernel {source.name!r}: the compiler failed: {type(error).__name__}: {error}", "log": log}
-    text = _plain(str(error))
-    location = _location(error, text)
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    codes = list(_codes(source, set()))
     reason = _reason(text)
-    lines = [reason]
-    if location is not None:
-        file, line = location
-        lines = [f"{file}:{line}: {reason}"]
-        expression = linecache.getline(file, line).strip()
-        if expression:
-            lines.append(f"    {expression}")
-    return {"error": "\n".join(lines)[:2000], "log": text}
+    place = _place(text, codes) or _place_of_name(text, codes) or _place_of_error(error)
+    hint = next((hint for pattern, hint in _HINTS if pattern.search(f"{reason}\n{text}")), None)
+    if hint is not None and hint not in reason:
+        reason = f"{reason}: {hint}"
+    return {"error": _told(place or (codes[0].co_filename, codes[0].co_firstlineno), reason), "log": text}
 
 
-def _plain(text: str) -> str:
-    return re.sub(r"\x1b\[[0-9;]*m", "", text)
-
-
-def _location(error: Any, text: str) -> tuple[str, int] | None:
-    """Return the innermost place that Numba names: it lists the calls from the outside."""
-    found = re.findall(r'File "([^"\n]+)", line (\d+)', text)
-    found = [(file, int(line)) for file, line in found if "/numba/" not in file and "/bindless/" not in file]
-    if found:
-        return found[-1]
-    place = getattr(error, "loc", None)
-    return (str(place.filename), int(place.line)) if place is not None else None
+def _told(place: tuple[str, int], reason: str) -> str:
+    """Return the message: place, reason, and the line of the source."""
+    file, line = place
+    text = linecache.getline(file, line).strip()
+    first = f"{file}:{line}: {reason}"
+    return "\n".join([first, f"    {text}"] if text else [first])
 
 
 def _reason(text: str) -> str:
     """Return the sentence that says what is wrong."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    for pattern in (
-        r"^(?:\w+Error|Unsupported): (.*)",
-        r"^(No implementation of function .*)",
-        r"^(Unknown attribute .*)",
-    ):
-        for line in reversed(lines):
-            match = re.match(pattern, line)
-            if match is not None and "Failed in" not in match[1]:
-                return match[1]
-    kept = [line for line in lines if not line.startswith(("Failed in", "During:", "File ", "<source"))]
-    return " ".join(kept[:3]) if kept else text
+    match = _SIGNATURE.search(text)
+    if match is not None:
+        inner = re.findall(r"Rejected as the implementation raised a specific error:\s*(?:\w+: )?([^\n]*)", text)
+        name = re.search(r"<(?:built-in function|function|ufunc|class|intrinsic) '?([\w.]+)", match[1])
+        call = match[2].strip()
+        call = f"{name[1]}{call[call.find('(') :]}" if name is not None and "(" in call else call
+        told = [line for line in inner if "Failed in" not in line]
+        return _short(f"there is no {call}" + (f": {told[-1]}" if told else ""))
+    for pattern, words in _REASONS:
+        match = pattern.search(text)
+        if match is not None:
+            return _short(match.expand(words))
+    kept = [
+        line.strip()
+        for line in text.splitlines()
+        if line.strip() and not re.match(r"\s*(Failed in|During:|File |<source|\^|-)", line)
+    ]
+    return _short(kept[0]) if kept else _short(text)
+
+
+def _short(text: str) -> str:
+    """Return one line with the names of types that users know."""
+    text = re.sub(r"Literal\[(\w+)\]\(([^()]*)\)", r"\1 \2", text)
+    text = re.sub(r"array\((\w+), (\d)d, [A-Z]\)", r"array of \1 with \2 dimensions", text)
+    text = re.sub(r"\bwith 1 dimensions", "with 1 dimension", text)
+    return " ".join(text.split())[:_MOST_LETTERS]
+
+
+def _place(text: str, codes: list[types.CodeType]) -> tuple[str, int] | None:
+    """Return the first place in the user's files: Numba lists calls from the inside."""
+    files = {code.co_filename: code.co_filename for code in codes}
+    names = {file.replace("\\", "/").rpartition("/")[2]: file for file in files}
+    for match in _PLACE.finditer(text):
+        file, line = match[1] or match[3], int(match[2] or match[4])
+        known = files.get(file) or (
+            names.get(file.replace("\\", "/").rpartition("/")[2]) if "/numba/" not in file else None
+        )
+        if known is not None:
+            return known, line
+    return None
+
+
+def _place_of_name(text: str, codes: list[types.CodeType]) -> tuple[str, int] | None:
+    """Return the place of a global name that Numba refuses."""
+    match = re.search(r"Untyped global name '([^']*)'", text)
+    for code in codes if match is not None else ():
+        line = code.co_firstlineno
+        for instruction in dis.get_instructions(code):
+            positions = getattr(instruction, "positions", None)
+            line = (positions.lineno if positions is not None else instruction.starts_line) or line
+            if match is not None and instruction.argval == match[1] and instruction.opname.startswith("LOAD"):
+                return code.co_filename, int(line)
+    return None
+
+
+def _place_of_error(error: Any) -> tuple[str, int] | None:
+    place = getattr(error, "loc", None)
+    return (str(place.filename), int(place.line)) if place is not None else None

@@ -119,7 +119,7 @@ def _instructions(words: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 
 def _ids(opcode: int, instruction: tuple[int, ...]) -> tuple[int, ...]:
     """Return the result and the address of an access; nothing for other instructions."""
-    if opcode == _STORE or opcode == _ATOMIC_STORE:
+    if opcode in (_STORE, _ATOMIC_STORE):
         return (instruction[1],)
     if opcode == _LOAD or opcode in _ATOMICS:
         return (instruction[2], instruction[3])

@@ -48,12 +48,13 @@ def _write(answers: BinaryIO, answer: dict[str, Any]) -> None:
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
     from . import compile as compilation
-    from .errors import explain, versions
+    from .errors import explain, require_supported, versions
     from .functions import rebuild
 
     source: FunctionSource = request["source"]
     launch = request["launch"]
     try:
+        require_supported(source)
         function = rebuild(source, launch.language)
         made = compilation.compile_kernel(function, request["arguments"], launch, request["architecture"], versions())
     except BuildError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -33,6 +34,8 @@ __all__ = ["Modules"]
 
 _OLDEST = "sm_75"
 _TURNS = 3
+# Ids and sizes of work-items: numbers from 0 on, so that indices with them are not tested for Python's negative ones.
+_NOT_NEGATIVE = re.compile(r"declare spir_func i64 (@_Z\d+get_\w+j\(i32\))$", re.MULTILINE)
 
 
 class Modules:
@@ -85,7 +88,12 @@ class Modules:
     def _preludes(self, text: str) -> list[str]:
         if self._ptx:
             return [ptx_images.module(), ptx_work_items.module()]
-        found = [spirv_images.module(images=False)]
+        found = [
+            _NOT_NEGATIVE.sub(
+                r"declare spir_func range(i64 0, -9223372036854775808) i64 \1 nounwind willreturn memory(none)",
+                spirv_images.module(images=False),
+            )
+        ]
         return [*found, spirv_work_items.module()] if spirv_work_items.is_needed(text) else found
 
     def _translate(self, text: str) -> bytes:

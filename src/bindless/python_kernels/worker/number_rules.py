@@ -21,8 +21,8 @@ __all__ = ["signature_of", "type_of_constant"]
 _ARITHMETIC = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
     operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ifloordiv, operator.imod, operator.ipow,
-    operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge, operator.neg, operator.pos, min, max, abs, math.fmod, math.atan2,
-    math.hypot, math.copysign, math.pow,
+    operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge, operator.neg, operator.pos, min, max,
+    abs, math.fmod, math.atan2, math.hypot, math.copysign, math.pow,
 }  # fmt: skip
 _QUOTIENTS = {operator.truediv, operator.itruediv}
 _SINGLE = types.float32

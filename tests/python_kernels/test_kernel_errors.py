@@ -1,0 +1,150 @@
+"""Errors of the compilation of kernels in Python: few lines with file, line and expression."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindless as bl
+from bindless import device
+
+A_LIST = [1, 2]
+
+
+def plain(x):
+    return x
+
+
+@bl.device_function
+def recursive(x):
+    return recursive(x - 1) if x > 0 else 0
+
+
+@bl.device_function
+def inner(x):
+    return x.foo  # MARK bad_attribute
+
+
+def undefined_name(out):
+    out[0] = nothing + 1  # noqa: F821 MARK undefined_name
+
+
+def uses_a_list(out):
+    out[0] = A_LIST[0]  # MARK uses_a_list
+
+
+def uses_a_plain_function(out):
+    out[0] = plain(2)  # MARK uses_a_plain_function
+
+
+def bad_attribute(out):
+    i = device.item_id(0)
+    out[i] = inner(out)
+
+
+def calls_itself(out):
+    out[0] = recursive(3)
+
+
+def adds_a_text(out):
+    i = device.item_id(0)
+    s = "a" + i  # MARK adds_a_text
+    out[i] = len(s)
+
+
+def catches(out):
+    try:
+        out[0] = 1
+    except ValueError:
+        out[0] = 2
+
+
+def makes_an_array(out):
+    a = np.zeros(3)  # MARK makes_an_array
+    out[0] = a[1]
+
+
+def too_many_indices(out):
+    out[0, 1] = 1  # MARK too_many_indices
+
+
+def prints(out):
+    print(out[0])
+
+
+def raises(out):
+    if out[0] > 1:
+        raise ValueError("no")  # MARK raises
+
+
+def makes_a_list(out):
+    a = [i * i for i in range(3)]  # MARK makes_a_list
+    out[0] = a[1]
+
+
+def samples_an_array(out):
+    out[0] = device.sample_image(out, 1.0, 2.0)[0]  # MARK samples_an_array
+
+
+def returns(out):
+    out[0] = 1
+    return 5
+
+
+KERNELS = (
+    undefined_name, uses_a_list, uses_a_plain_function, bad_attribute, calls_itself, adds_a_text, catches,
+    makes_an_array, too_many_indices, prints, raises, makes_a_list, samples_an_array, returns,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("function", KERNELS, ids=lambda function: function.__name__)
+def test_errors_name_file_line_and_expression(queue: bl.Queue, function: Any) -> None:
+    out = bl.usm_empty(4, np.float32, queue)
+    with pytest.raises(bl.BuildError) as caught:
+        queue.parallel_for(4, bl.kernel(function), out)
+    message = str(caught.value)
+    assert message.count("\n") < 10
+    name = os.path.basename(__file__)
+    lines = inspect.getsource(inspect.getmodule(function)).splitlines()
+    marked = [number for number, line in enumerate(lines, 1) if line.endswith(f"MARK {function.__name__}")]
+    if marked:
+        assert f"{name}:{marked[0]}:" in message
+        assert lines[marked[0] - 1].strip() in message
+    else:
+        assert name in message
+
+
+def test_functions_that_no_device_runs_are_refused() -> None:
+    def generator(out):
+        yield out
+
+    def variable(*arguments):
+        pass
+
+    for function in (3, len, generator, variable):
+        with pytest.raises(bl.InvalidError):
+            bl.kernel(function)
+    with pytest.raises(bl.InvalidError):
+        bl.kernel(default_float=np.int32)
+    with pytest.raises(bl.InvalidError):
+        bl.device_function(print)
+
+
+def test_a_wrong_access_names_the_line(queue: bl.Queue) -> None:
+    if queue.device.backend is not bl.Backend.reference:
+        pytest.skip("other devices do not check addresses")
+
+    @bl.kernel
+    def run(out, count):
+        i = device.item_id(0)
+        if i < count:
+            out[i] = 1
+
+    out = bl.usm_empty(10, np.float32, queue)
+    first = run._kernel_function.__code__.co_firstlineno
+    with pytest.raises(bl.KernelError, match=rf"test_kernel_errors\.py, line {first + 4}\b"):
+        queue.parallel_for(100000, run, out, 100000).wait()

@@ -1,0 +1,83 @@
+"""Kernels in Python for NVIDIA GPUs, without one: the PTX passes NVIDIA's assembler."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindless as bl
+from bindless import device
+from bindless.device.declaration import Launch
+from bindless.python_kernels.argument_types import ArgumentType
+from bindless.python_kernels.compilation import compiled_kernel
+from bindless.python_kernels.function_source import digest_of, source_of
+from tests.compiler.ptxas import ptxas
+
+FLOATS = ArgumentType("array", dtype=np.dtype(np.float32), dimensions=2)
+NUMBER = ArgumentType("number", "int64")
+
+
+def compiled(function: Any, *arguments: ArgumentType, dimensions: int = 2) -> str:
+    """Return the PTX of a kernel."""
+    source = source_of(function)
+    made = compiled_kernel(source, digest_of(source), Launch(dimensions, "ptx"), arguments)
+    (section,) = made.file.sections
+    assert section.language == "ptx"
+    return section.data.decode()
+
+
+def assemble(text: str, folder: Path) -> None:
+    """Check PTX with the assembler, where it is installed."""
+    assembler = ptxas()
+    if assembler is None:
+        pytest.skip("ptxas is not installed: pip install nvidia-cuda-nvcc")
+    path = folder / "kernel.ptx"
+    path.write_text(text)
+    for architecture in ("sm_75", "sm_90"):
+        command = [assembler, f"-arch={architecture}", str(path), "-o", str(folder / "cubin")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+
+
+def test_textures_and_stores_are_direct(tmp_path: Path) -> None:
+    def blur(image, out, radius):
+        y, x = device.item_id(0), device.item_id(1)
+        total = 0.0
+        for i in range(-radius, radius + 1):
+            total += device.sample_image(image, x + 0.5 + i, y + 0.5)[0]
+        out[y, x] = total
+
+    text = compiled(blur, ArgumentType("image"), FLOATS, NUMBER)
+    assert "tex.2d.v4.f32.f32" in text
+    assert "st.global" in text
+    assert "f64" not in text
+    assert "call" not in text.replace("callprototype", "")
+    assemble(text, tmp_path)
+
+
+def test_handles_from_memory_differ_between_lanes(tmp_path: Path) -> None:
+    def run(handles, out):
+        y, x = device.item_id(0), device.item_id(1)
+        out[y, x] = device.sample_image(handles[x], x + 0.5, y + 0.5)[0]
+
+    handles = ArgumentType("array", dtype=np.dtype(np.uint64), dimensions=1)
+    text = compiled(run, handles, FLOATS)
+    assert "tex.2d.v4.f32.f32" in text
+    assemble(text, tmp_path)
+
+
+def test_math_is_in_the_module(tmp_path: Path) -> None:
+    def run(a, out):
+        i = device.item_id(0)
+        out[i, 0] = math.sin(a[i, 0]) + a[i, 0] ** 1.5 + math.sqrt(a[i, 1])
+
+    if not bl.kernels_available():
+        pytest.skip("functions of OpenCL C need clang")
+    text = compiled(run, FLOATS, FLOATS, dimensions=1)
+    assert "sqrt.rn.f32" in text
+    assemble(text, tmp_path)
