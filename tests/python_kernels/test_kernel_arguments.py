@@ -135,8 +135,16 @@ def test_local_memory_as_an_argument(queue: bl.Queue, upload: Upload) -> None:
 
 def test_graphs_and_bound_launches(queue: bl.Queue, upload: Upload) -> None:
     a, out = upload(np.arange(COUNT, dtype=np.float32)), upload(np.zeros(COUNT, np.float32))
-    double.bind(queue, COUNT, a, out)().wait()
+    launch = double.bind(queue, COUNT, a, out)
+    launch().wait()
     assert out.numpy(queue)[3] == 6
+    launch[0] = upload(np.full(COUNT, 5, np.float32))
+    launch().wait()
+    assert out.numpy(queue)[3] == 10 and len(launch) == 2 and launch[1] is out
+    with pytest.raises(bl.InvalidError):
+        launch[0] = upload(np.zeros(COUNT, np.int32))
+    launch[0] = a
+    launch().wait()
     other = upload(np.zeros(COUNT, np.float32))
     graph = bl.CommandGraph(queue)
     graph.parallel_for(COUNT, double, out, other)

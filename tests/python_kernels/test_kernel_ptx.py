@@ -40,7 +40,7 @@ def assemble(text: str, folder: Path) -> None:
     path.write_text(text)
     for architecture in ("sm_75", "sm_90"):
         command = [assembler, f"-arch={architecture}", str(path), "-o", str(folder / "cubin")]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
         assert done.returncode == 0, done.stderr
 
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ..device.declaration import Launch
 from ..model.errors import FeatureNotSupportedError, InvalidError
+from ..model.message_values import shown
 from ..model.ranges import NdRange, RangeLike, as_range
 from ..sycl.kernel.bound_launch import BoundLaunch
 from ..sycl.kernel.bundle import load_kernel_bundle
@@ -89,9 +90,11 @@ class PythonKernel(KernelTemplate):
         run(self._kernel_function, index_space, arguments)
 
     def bind(self, queue: Queue, index_space: RangeLike | NdRange, *arguments: object) -> BoundLaunch:
-        """A launch to be submitted many times, as ``Kernel.bind`` makes it."""
+        """A launch to be submitted many times, as ``Kernel.bind`` makes it; ``launch[i] = value`` takes values of the
+        types that the kernel was compiled for.
+        """
         made, values = self._specialised(queue, index_space, arguments)
-        return BoundLaunch(queue, made, index_space, values)
+        return BoundPythonLaunch(queue, made, index_space, values, _python=self, _launch_arguments=arguments)
 
     def specialise(self, queue: Queue, index_space: RangeLike | NdRange, *arguments: object) -> Kernel:
         """Compile the kernel for a launch without launching it.
@@ -163,6 +166,55 @@ class PythonKernel(KernelTemplate):
         return f"<PythonKernel {self.name!r}>"
 
 
+class BoundPythonLaunch(BoundLaunch):
+    """A launch of a kernel in Python with its arguments, which become those of the compiled kernel."""
+
+    __slots__ = ("_launch_arguments", "_python")
+
+    def __init__(
+        self,
+        _queue: Queue,
+        _kernel: Kernel,
+        _index_space: RangeLike | NdRange,
+        _arguments: tuple[Any, ...],
+        _python: PythonKernel,
+        _launch_arguments: tuple[Any, ...],
+    ) -> None:
+        super().__init__(_queue, _kernel, _index_space, _arguments)
+        self._python = _python
+        self._launch_arguments = list(_launch_arguments)
+
+    def __len__(self) -> int:
+        return len(self._launch_arguments)
+
+    def __getitem__(self, index: int) -> Any:
+        return self._launch_arguments[index]
+
+    def __setitem__(self, index: int, value: Any) -> None:
+        """Another value for an argument, from the next launch on.
+
+        Raises
+        ------
+        InvalidError
+            A value of another type than the kernel was compiled for; the argument stays what it was.
+        IndexError
+            There is no such argument.
+        """
+        index = range(len(self._launch_arguments))[index]
+        arguments = [*self._launch_arguments]
+        arguments[index] = value
+        made, values = self._python._specialised(self._queue, self._space, tuple(arguments))
+        if made is not self._kernel:
+            raise InvalidError(
+                f"argument {index}: {shown(value)} is not of the type that the launch was bound with; bind the kernel "
+                "again"
+            )
+        for place, one in enumerate(values):
+            if one is not self._given[place]:
+                super().__setitem__(place, one)
+        self._launch_arguments = arguments
+
+
 @overload
 def kernel(function: Callable[..., Any], /) -> PythonKernel: ...
 
@@ -201,11 +253,15 @@ def kernel(
 
     Examples
     --------
+    >>> from bindless import device
     >>> @bindless.kernel
     ... def scale(values, factor):
     ...     i = device.item_id(0)
     ...     values[i] *= factor
-    >>> queue.parallel_for(values.size, scale, values, 2.0)
+    >>> if bindless.kernels_available("python"):
+    ...     queue = bindless.Queue("reference")
+    ...     values = bindless.usm_empty(4, np.float32, queue).copy_from([1, 2, 3, 4])
+    ...     queue.parallel_for(4, scale, values, 2.5).wait()
     """
     name = str(np.dtype(default_float))
     if name not in _FLOATS:

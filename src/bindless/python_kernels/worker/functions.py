@@ -13,6 +13,8 @@ from ..function_source import Constant, FunctionSource, ModuleNames, Named
 
 __all__ = ["rebuild"]
 
+_MODULE = "bindless.python_kernels.worker"  # in place of the user's, which Numba would import
+
 
 def rebuild(source: FunctionSource, language: str) -> Callable[..., Any]:
     """Return the function of a kernel, whose globals are the names that it mentions."""
@@ -34,11 +36,11 @@ class _Functions:
 
     def function(self, source: FunctionSource) -> Callable[..., Any]:
         code = marshal.loads(source.code)
-        names: dict[str, Any] = {"__builtins__": builtins, "__name__": source.module}
+        names: dict[str, Any] = {"__builtins__": builtins, "__name__": _MODULE}
         cells = tuple(types.CellType() for _ in source.cells)
         defaults = tuple(map(self._value, source.defaults)) or None
         made = types.FunctionType(code, names, source.name, defaults, cells)
-        made.__qualname__, made.__module__ = source.qualified_name, source.module
+        made.__qualname__, made.__module__ = source.qualified_name, _MODULE
         for name, value in source.names.items():
             found = self._value(value)
             if name in source.cells:
