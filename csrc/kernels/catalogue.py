@@ -89,6 +89,24 @@ TEXTURE_UNIT = (
     *(Argument("uint", name) for name in ("mode", "width", "height", "depth", "num_layers", "num_levels")),
     *(Argument("uint", name) for name in ("low", "high", "border_x", "border_y", "border_z", "border_w")),
 )  # fmt: skip
+LANES = (Argument("global const ulong*", "images"), Argument("global const uint*", "which"))
+COUNT, RESULTS = Argument("uint", "count"), Argument("global float4*", "out")
+LANES_KERNELS = {
+    **dict.fromkeys(("memory", "volume", "layers", "mipmap", "shuffle", "local"), (*LANES, RESULTS)),
+    "steps": (*LANES, Argument("float", "at"), Argument("float", "step"), Argument("global float*", "out")),
+    "differences": (
+        *LANES,
+        Argument("global const float*", "places"),
+        Argument("float4", "origin"),
+        Argument("global float*", "out"),
+    ),
+    "divergent": (*LANES, Argument("global const ulong*", "volumes"), RESULTS),
+    **dict.fromkeys(("loop", "chain"), (*LANES, COUNT, RESULTS)),
+    "arguments": (*(Argument("ulong", name) for name in "abcd"), LANES[1], RESULTS),
+    "widths": (*LANES, Argument("global const uint*", "channels"), RESULTS),
+    "structures": (Argument("global const void*", "entries"), LANES[1], RESULTS),
+    "write": (*LANES, Argument("global const ulong*", "targets"), COUNT),
+}
 REST = (Argument("global void*", "values"), Argument("ulong", "count"), *FORMAT, Argument("uint", "row"))
 
 PTX_ONLY = ("ptx",)
@@ -188,6 +206,12 @@ def _texture_unit_modules() -> Iterator[Module]:
         yield Module(name, "texture_unit.cl", defines, (Kernel(f"bindless_{name}", TEXTURE_UNIT),), targets, large=True)
 
 
+def _lanes_module() -> Module:
+    """Return the kernels whose work-items use different images; OpenCL C has no handles in memory."""
+    kernels = tuple(Kernel(f"bindless_lanes_{name}", arguments) for name, arguments in LANES_KERNELS.items())
+    return Module("lanes", "lanes.cl", {}, kernels, ("ptx", "spirv"), large=True)
+
+
 def _modules() -> Iterator[Module]:
     plain = (*STANDARD, *LAYERED)
     yield _launch_module()
@@ -204,6 +228,7 @@ def _modules() -> Iterator[Module]:
     yield from _area_modules()
     yield from _spline_modules()
     yield from _texture_unit_modules()
+    yield _lanes_module()
     for geometry in STANDARD:  # mipmaps exist where kernels are PTX; pixels are moved as bits, whatever their class
         modules = _class_modules("downsample", geometry, (*LEVELS, *EXTENT, *FORMAT), PTX_ONLY)
         yield from (module for module in modules if module.defines["CLASS"] == "u")

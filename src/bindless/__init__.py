@@ -44,7 +44,9 @@ if TYPE_CHECKING:
         UnsampledImageAccessor,
     )
     from .compiler.build import build
+    from .compiler.get_include import get_include
     from .compiler.llvm.find_toolchain import kernels_available
+    from .compiler.ptx.inline_assembly import InlinePtx, inline_ptx
     from .image.image import Image
     from .interop import (
         ExternalMem,
@@ -177,6 +179,8 @@ SYCL_EXT_ONEAPI_BACKEND_LEVEL_ZERO = 3
 _MODULES = {
     "compiler.build": ("build",),
     "compiler.llvm.find_toolchain": ("kernels_available",),
+    "compiler.get_include": ("get_include",),
+    "compiler.ptx.inline_assembly": ("InlinePtx", "inline_ptx"),
     "image.image": ("Image",),
     "bindless_images": (
         "ImageMem",
@@ -380,6 +384,7 @@ __all__ = [
     "ImageMemHandle",
     "ImageMemoryHandleType",
     "ImageType",
+    "InlinePtx",
     "InteropHandle",
     "Interpolation",
     "InvalidError",
@@ -438,6 +443,7 @@ __all__ = [
     "get_image_memory_support",
     "get_image_num_channels",
     "get_image_range",
+    "get_include",
     "get_mip_level_mem_handle",
     "get_native",
     "get_platforms",
@@ -446,6 +452,7 @@ __all__ = [
     "import_external_memory",
     "import_external_semaphore",
     "info",
+    "inline_ptx",
     "is_image_handle_supported",
     "kernel",
     "kernels_available",

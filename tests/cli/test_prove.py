@@ -12,6 +12,7 @@ import bindless as bl
 from bindless.cli import main, prove
 from bindless.cli.prove import distance
 from bindless.prove import sampling_checks
+from bindless.prove.lane_checks import lane_checks
 from tests.support.error_checks import raises
 
 PLAIN = ("memory device", "events of two queues", "refusals")
@@ -51,6 +52,8 @@ def test_a_report_of_the_device(
     assert report["device"]["info"]["max_compute_units"] == str(device.get_info("max_compute_units"))
     checks = {check["name"]: check for check in report["checks"]}
     assert set(PLAIN) <= set(checks) and set(map(str, few)) <= set(checks)
+    with bl.Queue(device) as queue:
+        assert set(map(str, lane_checks(queue))) <= set(checks)
     if device.backend in ("reference", "level_zero"):
         assert {check["result"] for check in report["checks"]} == {"same"}
         assert all(check["values"] == check["exact"] > 0 for check in report["checks"] if check["family"] != "runtime")

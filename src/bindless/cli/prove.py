@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..model import info
 from ..model.aspects import Aspect
 from ..model.errors import Error, FeatureNotSupportedError, InvalidError, KernelNotSupportedError
+from ..prove.lane_checks import LaneCheck, lane_checks
 from ..prove.runtime_checks import runtime_checks
 from ..prove.sampling_checks import Sampling, samplings
 from ..sycl.device.device import Device
@@ -111,10 +112,22 @@ def _sample(sampling: Sampling, queue: Queue, reference: Queue) -> Outcome:
     return Outcome(name, family, "same" if figures["exact"] == figures["values"] else "differs", **figures)
 
 
+def _lanes(check: LaneCheck, queue: Queue) -> Outcome:
+    """The outcome of a check of lane-varying handles, which fails unless every bit is right."""
+    name, family = str(check), "handles per lane"
+    try:
+        figures = distance(*check.run(queue))
+    except _REFUSALS as error:
+        return Outcome(name, family, "refused", words=str(error))
+    except Error as error:
+        return Outcome(name, family, "failed", words=f"{type(error).__name__}: {error}")
+    return Outcome(name, family, "same" if figures["exact"] == figures["values"] else "failed", **figures)
+
+
 def _count(queue: Queue) -> int:
     """Number of checks."""
     has_images = queue.device.has(Aspect.ext_oneapi_bindless_images)
-    return len(list(runtime_checks(queue))) + (len(list(samplings())) if has_images else 0)
+    return len(list(runtime_checks(queue))) + len(list(lane_checks(queue))) + has_images * len(list(samplings()))
 
 
 def _outcomes(queue: Queue, reference: Queue, journal: Any, progress: Progress) -> Iterable[Outcome]:
@@ -128,6 +141,10 @@ def _outcomes(queue: Queue, reference: Queue, journal: Any, progress: Progress) 
             yield Outcome(name, "runtime", "refused", words=str(error))
         except (Error, AssertionError) as error:
             yield Outcome(name, "runtime", "failed", words=f"{type(error).__name__}: {error}")
+    for lane_check in lane_checks(queue):
+        progress.step(str(lane_check))
+        print(lane_check, file=journal, flush=True)
+        yield _lanes(lane_check, queue)
     if not queue.device.has(Aspect.ext_oneapi_bindless_images):
         return
     for sampling in samplings():

@@ -159,3 +159,41 @@ def test_a_released_module_is_not_launched(rig: Rig, fake: Fake) -> None:
     assert len(fake.lines("cuModuleUnload")) == 1
     with raises(InvalidError):
         rig.backend.launch(rig.queue, kernel, (8,), None, [bytes(8)])
+
+
+# ---------------------------------------------------------------------- the compiler of drivers of CUDA 12
+
+_IMAGES = b""".version 6.3
+.target sm_75
+.visible .entry images(.param .u64 images_param_0, .param .u64 images_param_1)
+{
+ld.param.b64 %rd1, [images_param_0];
+ld.param.b64 %rd2, [images_param_1];
+ld.global.b64 %rd3, [%rd2];
+tex.1d.v4.f32.f32 {%r1, %r2, %r3, %r4}, [%rd1, {%r5}];
+tex.1d.v4.f32.f32 {%r6, %r7, %r8, %r9}, [%rd3, {%r5}];
+ret;
+}
+"""
+
+
+@pytest.mark.parametrize(("version", "capability", "rounds"), [
+    ((12, 9), (9, 0), 1), ((12, 0), (12, 0), 1), ((13, 0), (9, 0), 0), ((12, 9), (8, 9), 0),
+])  # fmt: skip
+def test_handles_from_memory_are_used_one_at_a_time(
+    version: tuple[int, int],
+    capability: tuple[int, int],
+    rounds: int,
+    rig: Rig,
+    kept: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The compiler of CUDA 12 loses results of images that differ between lanes, on GPUs from sm_90 on."""
+    monkeypatch.setattr(driver, "version", lambda: version)
+    monkeypatch.setattr(type(rig.device), "capability", capability)
+    module = rig.backend.load_module(rig.context, rig.device, _IMAGES)
+    assert rig.backend.kernel_names(module) == ("images",)
+    rig.backend.release_module(module)
+    (binary,) = kept.iterdir()  # this driver's binaries are the PTX
+    compiled = binary.read_bytes()
+    assert compiled.count(b"shfl.sync.idx") == 2 * rounds and compiled.count(b"tex.1d") == 2

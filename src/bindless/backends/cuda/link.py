@@ -9,7 +9,7 @@ from ...model.module.ptx import entries
 from .context import Context
 from .device import Device
 from .errors import SUCCESS, check
-from .module import Build, Module, add_input, linker, require_source
+from .module import Build, Module, add_input, for_driver, linker, require_source
 
 __all__ = ["Object", "compile_module", "link_modules"]
 
@@ -54,7 +54,7 @@ def compile_module(
     build = Build(options)
     made = Object(source, options)
     with context.primary(device), linker(build) as state:
-        add_input(state, build, made.source, made.kind, device)
+        add_input(state, build, for_driver(made.source, device), made.kind, device)
     return made, build.log
 
 
@@ -74,7 +74,7 @@ def link_modules(context: Context, device: Device, objects: Sequence[Object], op
     module, cubin, size = ffi.new("CUmodule *"), ffi.new("void **"), ffi.new("size_t *")
     with primary, linker(build) as state:
         for item in objects:
-            add_input(state, build, item.source, item.kind, device)
+            add_input(state, build, for_driver(item.source, device), item.kind, device)
         result = lib.cuLinkComplete(state, cubin, size)
         if result != SUCCESS:
             raise build.error(result, "cuLinkComplete", device)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from ...compiler.ptx.handle_rounds import with_rounds
 from ...drivers import cuda as driver
 from ...model.errors import BuildError, FeatureNotSupportedError, InvalidError
 from ...model.module.description import KernelSignature, ModuleDescription
@@ -21,7 +22,7 @@ from .device import Device, PrimaryContext, driver_release
 from .errors import SUCCESS, check, error, release
 from .fork_guard import in_fork
 
-__all__ = ["Build", "Module", "add_input", "describe_module", "linker", "load_module", "require_source"]
+__all__ = ["Build", "Module", "add_input", "describe_module", "for_driver", "linker", "load_module", "require_source"]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -255,6 +256,7 @@ def load_module(
     """
     require_source(source, specialization)
     build = Build(options)
+    source = for_driver(source, device)
     primary = context.primary(device)
     kept = cache() if is_ptx(source) else None
     if kept is not None:
@@ -296,6 +298,16 @@ def _load_kept(kept: ModuleCache, primary: PrimaryContext, source: bytes, option
     if result != SUCCESS:
         raise build.error(result, "cuModuleLoadData", device)
     return Module(primary, slot[0], entries(source), log)
+
+
+def for_driver(source: bytes, device: Device) -> bytes:
+    """Return a module, or PTX in whose stead the driver's compiler makes right code of it.
+
+    The compiler of drivers of CUDA 12 loses samples of images that differ between the lanes of a GPU from sm_90 on.
+    """
+    if not is_ptx(source) or driver.version() >= (13, 0) or device.capability < (9, 0):
+        return source
+    return with_rounds(source.decode("latin-1")).encode("latin-1")
 
 
 @contextmanager

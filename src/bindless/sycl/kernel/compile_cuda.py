@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 
+from ...compiler.get_include import get_include
 from ...model.enums import Backend
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.module import ptx
@@ -20,7 +21,8 @@ def compile_cuda(source: str | os.PathLike[str], *where: object, options: Sequen
     """Compiles kernels in CUDA C++ with NVRTC, and loads them on a CUDA device.
 
     Kernels are ``extern "C" __global__`` functions, so that their names are those of the source. Image handles are
-    ``cudaTextureObject_t`` (sampled) and ``cudaSurfaceObject_t`` (unsampled). The last dimension of a range is ``x``.
+    ``cudaTextureObject_t`` (sampled) and ``cudaSurfaceObject_t`` (unsampled), or numbers for the functions of
+    ``<bindless/cuda.h>``, which is found by itself. The last dimension of a range is ``x``.
 
     Parameters
     ----------
@@ -62,7 +64,7 @@ def compile_cuda(source: str | os.PathLike[str], *where: object, options: Sequen
         if not isinstance(word, str) or not word.startswith("-"):
             raise InvalidError(f"options: {word!r} is no option of NVRTC; they begin with a minus")
     architecture = _architecture(device._record.version, nvrtc.architectures())
-    made = nvrtc.compile_program(text, name, architecture, words)
+    made = nvrtc.compile_program(text, name, architecture, [*words, f"-I{get_include()}"])
     signatures = ptx.entries(made.ptx.rstrip(b"\0"))
     section = Section("cubin", architecture, tuple(signatures), made.cubin)
     if not made.cubin:
