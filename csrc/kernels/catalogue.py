@@ -97,7 +97,7 @@ LANES_KERNELS = {
     "differences": (
         *LANES,
         Argument("global const float*", "places"),
-        Argument("float4", "origin"),
+        *(Argument("float", name) for name in ("origin", "unit")),
         Argument("global float*", "out"),
     ),
     "divergent": (*LANES, Argument("global const ulong*", "volumes"), RESULTS),

@@ -24,7 +24,7 @@ def nvdisasm() -> str | None:
 
 def ptxas_version() -> tuple[int, int]:
     """Return the CUDA version of the assembler."""
-    done = subprocess.run([str(ptxas()), "--version"], capture_output=True, text=True, check=True)
+    done = subprocess.run([str(ptxas()), "--version"], capture_output=True, text=True, check=True, timeout=60)
     found = re.search(r"release (\d+)\.(\d+)", done.stdout)
     assert found is not None, done.stdout
     return int(found[1]), int(found[2])

@@ -75,9 +75,11 @@ def disassemble(ptx: bytes, architecture: str, ptxas: str, nvdisasm: str, folder
     source, binary = folder / "module.ptx", folder / f"{architecture}.cubin"
     source.write_bytes(ptx.rstrip(b"\0"))
     for command in ([ptxas, *options, f"-arch={architecture}", str(source), "-o", str(binary)],):
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
         assert done.returncode == 0, done.stdout + done.stderr
-    done = subprocess.run([nvdisasm, "-c", "-ndf", str(binary)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [nvdisasm, "-c", "-ndf", str(binary)], capture_output=True, text=True, check=False, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 

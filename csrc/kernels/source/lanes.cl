@@ -59,15 +59,16 @@ kernel void bindless_lanes_steps(IMAGES, float at, float step, global float *out
 }
 
 /* The same at places from memory, in units of the step, as differences. */
-kernel void bindless_lanes_differences(IMAGES, global const float *places, float4 origin, global float *out)
+kernel void bindless_lanes_differences(IMAGES, global const float *places, float origin, float unit,
+                                       global float *out)
 {
     ITEM;
     const sampled_image_handle image = images[which[i]];
-    const float3 at = ((float3)(places[3u * i], places[3u * i + 1u], places[3u * i + 2u]) - origin.xyz) * origin.w;
+    const float3 at = ((float3)(places[3u * i], places[3u * i + 1u], places[3u * i + 2u]) - origin) * unit;
     const float value = sample_image_float(image, at);
-    const float x = sample_image_float(image, at + (float3)(origin.w, 0, 0));
-    const float y = sample_image_float(image, at + (float3)(0, origin.w, 0));
-    const float z = sample_image_float(image, at + (float3)(0, 0, origin.w));
+    const float x = sample_image_float(image, at + (float3)(unit, 0, 0));
+    const float y = sample_image_float(image, at + (float3)(0, unit, 0));
+    const float z = sample_image_float(image, at + (float3)(0, 0, unit));
     out[4u * i] = value;
     out[4u * i + 1u] = x - value;
     out[4u * i + 2u] = y - value;

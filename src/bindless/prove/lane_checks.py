@@ -98,12 +98,13 @@ class _Images(ExitStack):
         desc = _descriptor(kind)
         if kind == "levels":
             memory: ImageMem = self.enter_context(ImageMem(desc, self.queue))
-            values = []
+            levels: list[Array] = []
             for level in range(_LEVELS):
                 part = desc.get_mip_level_desc(level)
-                values.append(_pixels(part.shape, number * _LEVELS + level))
+                levels.append(_pixels(part.shape, number * _LEVELS + level))
                 to = memory.get_mip_level_mem_handle(level)
-                self.queue.ext_oneapi_copy(values[-1], to, dst_desc=part).wait()
+                self.queue.ext_oneapi_copy(levels[-1], to, dst_desc=part).wait()
+            values: Any = levels
         else:
             values = _pixels(desc.shape, number)
             memory = self._memory(desc, values)
@@ -183,7 +184,8 @@ def _at(item: Array) -> tuple[Array, Array, Array]:
 
 def _flat(pixels: list[Array], which: Array, item: Array = _ITEM) -> Array:
     x, y, _ = _at(item)
-    return np.stack(pixels)[which, y, x]
+    found: Array = np.stack(pixels)[which, y, x]
+    return found
 
 
 def _plain(images: _Images, count: int) -> tuple[Array, Array]:
@@ -235,8 +237,8 @@ def _differences(images: _Images, count: int) -> tuple[Array, Array]:
     which, all_ = _which(count), np.stack(pixels)[..., 0]
     x, y, z = _ITEM * 5 % (_WIDTH - 1), _ITEM // 3 % (_HEIGHT - 1), _ITEM // 7 % (_DEPTH - 1)
     places = np.stack([x, y, z], 1).astype(np.float32) + np.float32(2.5)
-    origin = np.array([2, 2, 2, 1], np.float32)
-    found = images.launch("differences", images.array(handles), images.array(which), images.array(places), origin)
+    given = images.array(handles), images.array(which), images.array(places), np.float32(2), np.float32(1)
+    found = images.launch("differences", *given)
     value = all_[which, z, y, x]
     steps = all_[which, z, y, x + 1], all_[which, z, y + 1, x], all_[which, z + 1, y, x]
     return found, np.stack([value, *(step - value for step in steps)], 1)
