@@ -163,7 +163,8 @@ def _descriptor(kind: str) -> ImageDescriptor:
 def _pixels(shape: tuple[int, ...], number: int) -> Array:
     """Whole numbers below 2**24 that differ between all pixels of all images."""
     size = int(np.prod(shape))
-    return (np.arange(size, dtype=np.float32) + np.float32(number * size)).reshape(shape)
+    values: Array = np.arange(size, dtype=np.float32) + np.float32(number * size)
+    return values.reshape(shape)
 
 
 def _which(images: int) -> npt.NDArray[np.uint32]:
