@@ -125,5 +125,5 @@ def test_handles_of_the_header_differ_between_lanes(architecture: str, tmp_path:
     ptx = nvrtc.compile_program(source(), "all.cu", "compute_75", [f"-I{bl.get_include()}"]).ptx
     ptx = re.sub(rb"(?m)^\.version .*", b".version 7.8", ptx)  # this ptxas may be older than this NVRTC
     found = image_instructions(disassemble(ptx, architecture, str(ptxas()), str(nvdisasm()), tmp_path))
-    assert len(found) >= 27 * len(TYPES) + 2 * len(BLOBS)  # gradients are several instructions on some
+    assert len(found) > 25 * len(TYPES)  # one PTX instruction may become several, and two that are equal one
     assert [item for item in found if item.uniform and not item.selected] == []
