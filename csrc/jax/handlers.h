@@ -1,0 +1,10 @@
+/* The handlers of the custom calls. */
+#ifndef BINDLESS_JAX_HANDLERS_H
+#define BINDLESS_JAX_HANDLERS_H
+
+#include "xla_ffi.h"
+
+FfiError *host_handler(FfiFrame *frame); /* stage: execute */
+FfiError *cuda_handler(FfiFrame *frame); /* stages: initialize, which loads the kernels, and execute */
+
+#endif

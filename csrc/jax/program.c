@@ -1,0 +1,58 @@
+/* Execution of programs. */
+
+#include "program.h"
+
+#include <string.h>
+
+static const char MALFORMED[] = "the program of the custom call is malformed: trace the function again with this version "
+                                "of bindless";
+
+static const char *run_call(Target *target, const int64_t **words, const int64_t *end, const Name *names,
+                            size_t name_count, void *const *buffers, size_t buffer_count)
+{
+    const int64_t *word = *words;
+    if (end - word < 9 || word[0] < 0 || (uint64_t)word[0] >= name_count || word[7] < 0 || word[7] % 8 != 0 ||
+        word[7] > 8 * MOST_ARGUMENT_WORDS || word[8] < 0 || word[8] > MOST_BUFFERS)
+        return MALFORMED;
+    size_t size = (size_t)word[7] / 8, patches = (size_t)word[8];
+    const int64_t *patch = word + 9, *source = patch + 2 * patches;
+    if ((size_t)(end - patch) < 2 * patches + size)
+        return MALFORMED;
+    int64_t arguments[MOST_ARGUMENT_WORDS];
+    memcpy(arguments, source, 8 * size);
+    for (size_t i = 0; i < patches; i++) {
+        int64_t offset = patch[2 * i], index = patch[2 * i + 1];
+        if (offset < 0 || (uint64_t)offset + sizeof(void *) > 8 * size || index < 0 || (uint64_t)index >= buffer_count)
+            return MALFORMED;
+        memcpy((char *)arguments + offset, &buffers[index], sizeof(void *));
+    }
+    Call call = {.bytes = 8 * size, .arguments = arguments};
+    for (int axis = 0; axis < 3; axis++) {
+        call.grid[axis] = (uint32_t)word[1 + axis];
+        call.block[axis] = (uint32_t)word[4 + axis];
+    }
+    *words = source + size;
+    return target->call(target, names[word[0]], &call);
+}
+
+const char *run_program(Target *target, const int64_t *words, size_t count, const Name *names, size_t name_count,
+                        void *const *buffers, size_t buffer_count)
+{
+    const int64_t *end = words + count;
+    while (words < end) {
+        const char *failure = MALFORMED;
+        switch (*words++) {
+        case COMMAND_CLEAR:
+            if (end - words >= 2 && words[0] >= 0 && (uint64_t)words[0] < buffer_count && words[1] >= 0)
+                failure = target->clear(target, buffers[words[0]], (size_t)words[1]);
+            words += 2;
+            break;
+        case COMMAND_CALL:
+            failure = run_call(target, &words, end, names, name_count, buffers, buffer_count);
+            break;
+        }
+        if (failure != NULL)
+            return failure;
+    }
+    return NULL;
+}

@@ -1,0 +1,147 @@
+/* Commands of programs on processors and on CUDA. */
+
+#include "targets.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "functions.h"
+
+/* ------------------------------------------------------------------ processors */
+
+static const char *unknown(Target *target, Name name)
+{
+    snprintf(target->message, sizeof target->message,
+             "bindless has no function %.*s: import bindless.jax before the executable runs, in the version that "
+             "compiled it",
+             (int)name.length, name.text);
+    return target->message;
+}
+
+static const char *host_clear(Target *target, void *buffer, size_t bytes)
+{
+    (void)target;
+    memset(buffer, 0, bytes);
+    return NULL;
+}
+
+static const char *host_call(Target *target, Name name, const Call *call)
+{
+    Entry *entry = find_entry(name, 0);
+    if (entry == NULL)
+        return unknown(target, name);
+    int32_t code = entry->function(call->arguments);
+    if (code == 0)
+        return NULL;
+    snprintf(target->message, sizeof target->message, "%s failed with result %d", entry->name, (int)code);
+    return target->message;
+}
+
+Target host_target(void)
+{
+    return (Target){.clear = host_clear, .call = host_call};
+}
+
+/* ------------------------------------------------------------------ CUDA */
+
+enum { GET_CONTEXT, PUSH, POP, CLEAR, LOAD, GET_KERNEL, LAUNCH, ERROR_NAME };
+
+const char *const CUDA_FUNCTIONS[CUDA_FUNCTION_COUNT] = {
+    "cuStreamGetCtx",    "cuCtxPushCurrent",   "cuCtxPopCurrent", "cuMemsetD8Async",
+    "cuLibraryLoadData", "cuLibraryGetKernel", "cuLaunchKernel",  "cuGetErrorName",
+};
+
+/* The driver's functions; handles are pointers, CUdeviceptr is an integer of 64 bits. */
+static struct {
+    int (*get_context)(void *stream, void **context);
+    int (*push)(void *context);
+    int (*pop)(void **context);
+    int (*clear)(uint64_t address, unsigned char value, size_t bytes, void *stream);
+    int (*load)(void **library, const void *image, const void *, const void *, unsigned, const void *, const void *,
+                unsigned);
+    int (*get_kernel)(void **kernel, void *library, const char *name);
+    int (*launch)(void *kernel, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned shared, void *stream,
+                  void **parameters, void **extra);
+    int (*error_name)(int code, const char **name);
+} cuda;
+
+void set_cuda_function(int index, void *address)
+{
+    void *slots[CUDA_FUNCTION_COUNT] = {&cuda.get_context, &cuda.push,       &cuda.pop,    &cuda.clear,
+                                        &cuda.load,        &cuda.get_kernel, &cuda.launch, &cuda.error_name};
+    memcpy(slots[index], &address, sizeof address);
+}
+
+static const char *cuda_failure(Target *target, const char *function, int code)
+{
+    const char *name = NULL;
+    if (cuda.error_name(code, &name) != 0 || name == NULL)
+        name = "an unknown error";
+    snprintf(target->message, sizeof target->message, "%s failed: %s (%d)", function, name, code);
+    return target->message;
+}
+
+static const char *cuda_clear(Target *target, void *buffer, size_t bytes)
+{
+    if (bytes == 0)
+        return NULL;
+    int code = cuda.clear((uint64_t)(uintptr_t)buffer, 0, bytes, ((CudaTarget *)target)->stream);
+    return code == 0 ? NULL : cuda_failure(target, CUDA_FUNCTIONS[CLEAR], code);
+}
+
+const char *load_kernel(Target *target, Name name)
+{
+    Entry *entry = find_entry(name, 1);
+    if (entry == NULL)
+        return unknown(target, name);
+    if (atomic_load(&entry->kernel) != NULL)
+        return NULL;
+    /* Two threads may both load: the first result stays, and the library of the other is unused. */
+    void *library = NULL, *kernel = NULL, *none = NULL;
+    int code = cuda.load(&library, entry->image, NULL, NULL, 0, NULL, NULL, 0);
+    if (code != 0)
+        return cuda_failure(target, CUDA_FUNCTIONS[LOAD], code);
+    code = cuda.get_kernel(&kernel, library, entry->name);
+    if (code != 0)
+        return cuda_failure(target, CUDA_FUNCTIONS[GET_KERNEL], code);
+    atomic_compare_exchange_strong(&entry->kernel, &none, kernel);
+    return NULL;
+}
+
+static const char *cuda_call(Target *target, Name name, const Call *call)
+{
+    Entry *entry = find_entry(name, 1);
+    const char *failure = load_kernel(target, name);
+    if (failure != NULL)
+        return failure;
+    /* The markers of cuLaunchKernel's `extra`: 0 ends, 1 precedes the block of parameters, 2 a pointer to its size. */
+    size_t bytes = call->bytes;
+    void *extra[] = {(void *)1, call->arguments, (void *)2, &bytes, NULL};
+    int code = cuda.launch(atomic_load(&entry->kernel), call->grid[0], call->grid[1], call->grid[2], call->block[0],
+                           call->block[1], call->block[2], 0, ((CudaTarget *)target)->stream, NULL, extra);
+    return code == 0 ? NULL : cuda_failure(target, CUDA_FUNCTIONS[LAUNCH], code);
+}
+
+CudaTarget cuda_target(void *stream)
+{
+    return (CudaTarget){.base = {.clear = cuda_clear, .call = cuda_call}, .stream = stream};
+}
+
+const char *enter_context(CudaTarget *target)
+{
+    void *context = NULL;
+    if (cuda.get_context == NULL)
+        return "bindless.jax has not loaded the CUDA driver: import it after CUDA's plugin of JAX is installed";
+    int code = cuda.get_context(target->stream, &context);
+    if (code != 0)
+        return cuda_failure(&target->base, CUDA_FUNCTIONS[GET_CONTEXT], code);
+    code = cuda.push(context);
+    return code == 0 ? NULL : cuda_failure(&target->base, CUDA_FUNCTIONS[PUSH], code);
+}
+
+void leave_context(void)
+{
+    void *context;
+    cuda.pop(&context);
+}

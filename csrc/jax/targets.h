@@ -1,0 +1,28 @@
+/* The two targets of programs: processors and CUDA. */
+#ifndef BINDLESS_JAX_TARGETS_H
+#define BINDLESS_JAX_TARGETS_H
+
+#include "program.h"
+
+Target host_target(void);
+
+typedef struct {
+    Target base;
+    void *stream; /* CUstream */
+} CudaTarget;
+
+CudaTarget cuda_target(void *stream);
+
+/* Loads a kernel, which a stream that is being captured must not do. Returns NULL or the reason of a failure. */
+const char *load_kernel(Target *target, Name name);
+
+/* Makes the context of a stream current for the calls of a program, and the former one again. */
+const char *enter_context(CudaTarget *target);
+void leave_context(void);
+
+/* The functions of the CUDA driver, addresses from the bindings. */
+enum { CUDA_FUNCTION_COUNT = 8 };
+extern const char *const CUDA_FUNCTIONS[CUDA_FUNCTION_COUNT];
+void set_cuda_function(int index, void *address);
+
+#endif

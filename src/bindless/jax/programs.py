@@ -1,0 +1,107 @@
+"""Programs: the commands of a custom call, as integers; ``csrc/jax/program.h`` describes them.
+
+They depend on shapes and options alone. Pointers are written in when the call runs: a program names a buffer by its
+index among the operands and results.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from ..gradients import View, plan, processor
+from .operation import Operands, Operation
+
+__all__ = ["HOST_FUNCTION", "host_program"]
+
+HOST_FUNCTION = "blrSampleGradients"
+"""The function of the reference driver that computes samples and their derivatives."""
+
+_CLEAR, _CALL = 0, 1
+_OPERATIONS = {
+    "sample": plan.Operation.forward,
+    "push": plan.Operation.backward_backward,
+    "pull": plan.Operation.backward,
+    "bend": plan.Operation.backward_backward,
+}
+
+
+class _Buffers:
+    """Operands and results of a custom call by meaning, as indices.
+
+    Attributes
+    ----------
+    operands : Operands[int]
+        The operands.
+    texels, coords, level
+        The results of ``pull`` and ``bend``.
+    values : int | None
+        The result of ``sample`` and ``push``.
+    slots : list[int | None]
+        The buffers in the order of a plan of ``gradients``.
+    """
+
+    def __init__(self, operation: Operation, operands: int, results: int) -> None:
+        self.operands: Operands[int] = operation.sort(range(operands))
+        rest = iter(range(operands, operands + results))
+        self.values = next(rest) if operation.kind in ("sample", "push") else None
+        self.texels = [next(rest) for _ in range(operation.num_levels)] if operation.wanted.texels else []
+        self.coords = next(rest) if operation.wanted.coords else None
+        self.level = next(rest) if operation.wanted.level else None
+        given = self.operands
+        samples = {
+            "coords": given.coords,
+            "level": given.level,
+            "out": self.values if operation.kind == "sample" else None,
+            "grad_out": given.grad if operation.kind != "push" else given.coords,
+            "cot_coords": given.coord_tangent,
+            "cot_level": given.level_tangent,
+            "grad_grad_out": self.values if operation.kind == "push" else None,
+            "grad_coords": self.coords,
+            "grad_level": self.level,
+        }
+        self.slots = [*map(samples.get, plan.NAMES), *given.levels, *given.texel_tangents, *self.texels]
+
+
+def _view(buffer: Any) -> View:
+    shape = tuple(buffer.shape)
+    return View(0, buffer.dtype.char, shape, tuple(prod(shape[axis + 1 :]) for axis in range(len(shape))))
+
+
+def host_program(operation: Operation, operands: Sequence[Any], results: Sequence[Any]) -> tuple[list[int], str]:
+    """The program of an operation on processors, and the names in it.
+
+    Parameters
+    ----------
+    operation : Operation
+        What is computed.
+    operands, results
+        Objects with a shape and a dtype.
+    """
+    buffers = _Buffers(operation, len(operands), len(results))
+    described = _described(operation, buffers, operands, results)
+    contents, patches = processor.describe(described)
+    words: list[int] = []
+    for texels in buffers.texels:
+        result = results[texels - len(operands)]
+        words += [_CLEAR, texels, prod(result.shape) * result.dtype.itemsize]
+    words += [_CALL, 0, *[0] * 6, len(contents), len(patches)]
+    for offset, slot in patches:
+        index = buffers.slots[slot]
+        assert index is not None
+        words += [offset, index]
+    return [*words, *struct.unpack(f"{len(contents) // 8}q", contents)], HOST_FUNCTION
+
+
+def _described(operation: Operation, buffers: _Buffers, operands: Sequence[Any], results: Sequence[Any]) -> plan.Plan:
+    arrays = [*operands, *results]
+    views = [None if index is None else _view(arrays[index]) for index in buffers.slots]
+    if operation.kind == "push":
+        # The gradients of values do not matter: one number in place of all.
+        assert buffers.values is not None
+        values = _view(arrays[buffers.values])
+        views[plan.NAMES.index("grad_out")] = values._replace(strides=(0, 0, 0))
+    counts = operation.num_levels, len(buffers.operands.texel_tangents), len(buffers.texels)
+    return plan.check(_OPERATIONS[operation.kind], operation.texture, counts, views)

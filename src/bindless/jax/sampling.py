@@ -1,0 +1,186 @@
+"""``sample``: the function of the package."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from math import prod
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..gradients import Texture
+from ..model.enums import AddressingMode, Boundary, CoordinateNormalizationMode, Interpolation, Precision, coerce
+from ..model.errors import FeatureNotSupportedError, InvalidError
+from .differentiation import bind
+from .mipmap import reductions
+from .operation import Operation
+
+__all__ = ["sample"]
+
+_BOUNDARIES = {
+    AddressingMode.clamp_to_edge: Boundary.edge,
+    AddressingMode.ext_oneapi_clamp_to_border: Boundary.border,
+    AddressingMode.repeat: Boundary.repeat,
+    AddressingMode.mirrored_repeat: Boundary.mirrored_repeat,
+}
+
+
+def sample(
+    image: Any,
+    coords: Any,
+    *,
+    addressing: str | AddressingMode | Sequence[str | AddressingMode] = "clamp_to_edge",
+    filtering: str | Interpolation = "linear",
+    coordinate: str | CoordinateNormalizationMode = "unnormalized",
+    level: Any = None,
+    fill: float = 0.0,
+    precision: str | Precision = "exact",
+    deterministic: bool | None = None,
+) -> jax.Array:
+    """Values of an image at coordinates, differentiable twice in the image, the coordinates and the level.
+
+    Parameters
+    ----------
+    image : jax.Array
+        Pixels, ([depth,] height, width, channels) of one image or (N, [depth,] height, width, channels) of a batch:
+        float16, bfloat16, float32, or float64, which GPUs compute in float32. Other types are converted to float32. One
+        dimension is (width, channels). The last axis of ``coords`` tells the dimensions.
+    coords : jax.Array
+        Coordinates in the order x, y, z: (..., dimensions), for a batch (N, ..., dimensions).
+    addressing : str | AddressingMode | Sequence[str | AddressingMode]
+        Values outside of the image: "clamp_to_edge", "repeat", "mirrored_repeat", or "clamp", which reads ``fill``; one
+        mode, or one for each axis, x first.
+    filtering : str | Interpolation
+        "linear", "nearest", "catmull_rom" or "bicubic", a cubic convolution with a = -0.5 or a = -0.75.
+    coordinate : str | CoordinateNormalizationMode
+        "unnormalized": in pixels, the centre of the first one at 0.5; "normalized": 0 to 1 across the image.
+    level : jax.Array, optional
+        Level of detail of each sample, of the shape of ``coords`` without its last axis, or one number: samples blend
+        two levels of a mipmap, each of half the size of the one before, which the function makes. Default the image
+        alone.
+    fill : float
+        Value outside of the image with the addressing "clamp".
+    precision : str | Precision
+        "exact", weights of float32. JAX has no image that stays in a texture unit between calls, as "hardware" needs.
+    deterministic : bool, optional
+        Whether gradients of images on a GPU have the same bits each time, at the cost of time and of 8 bytes for each
+        value. Default False. Processors always do.
+
+    Returns
+    -------
+    jax.Array
+        The values, of the shape of ``coords`` with channels as its last axis, and of the image's type.
+
+    Raises
+    ------
+    InvalidError
+        The arrays have shapes that do not fit, or an option is none of those above.
+    FeatureNotSupportedError
+        ``precision`` is not "exact", ``filtering`` is "cubic", or the installed jaxlib has another version of XLA's
+        interface.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp
+    >>> import bindless.jax
+    >>> image = jnp.array([[[0.0], [10.0]], [[20.0], [30.0]]])
+    >>> float(bindless.jax.sample(image, jnp.array([1.0, 1.0]))[0])
+    15.0
+    >>> place = jnp.array([1.0, 1.25])
+    >>> jax.grad(lambda place: bindless.jax.sample(image, place)[0])(place).tolist()
+    [10.0, 20.0]
+    """
+    method = coerce(Interpolation, filtering, "filtering")
+    if method is Interpolation.cubic:
+        raise FeatureNotSupportedError(
+            "filtering='cubic' needs the filter of B-splines, which JAX's functions do not have: filter the image with "
+            "bindless.Image, or sample with 'catmull_rom' or 'bicubic'"
+        )
+    if coerce(Precision, precision, "precision") is not Precision.exact:
+        raise FeatureNotSupportedError(
+            f"precision={precision!r} needs an image that stays in memory, which functions of JAX do not have: use "
+            "'exact'"
+        )
+    units = coerce(CoordinateNormalizationMode, coordinate, "coordinate")
+    modes = (addressing,) if isinstance(addressing, str) else tuple(addressing)
+    boundary = tuple(_boundary(mode) for mode in modes)
+    image, coords = jnp.asarray(image), jnp.asarray(coords)
+    _check(image, coords, boundary)
+    return _sample(
+        image,
+        coords,
+        None if level is None else jnp.asarray(level),
+        boundary=boundary,
+        filtering=method.value,
+        normalized=units is CoordinateNormalizationMode.normalized,
+        fill=float(fill),
+        deterministic=bool(deterministic),
+    )
+
+
+def _boundary(mode: str | AddressingMode) -> str:
+    found = coerce(AddressingMode, mode, "addressing")
+    if found not in _BOUNDARIES:
+        raise InvalidError(f"addressing={found.value!r} gives no values outside: use 'clamp_to_edge' or 'clamp'")
+    return _BOUNDARIES[found].value
+
+
+def _check(image: Any, coords: Any, boundary: Sequence[str]) -> None:
+    dims = coords.shape[-1] if coords.ndim else 0
+    if dims not in (1, 2, 3):
+        raise InvalidError(f"coords of shape {coords.shape}: the last axis counts 1, 2 or 3 coordinates")
+    if image.ndim not in (dims + 1, dims + 2):
+        raise InvalidError(
+            f"an image of shape {image.shape} and coords of shape {coords.shape}: {dims} coordinates need an image of "
+            f"{dims + 1} axes, channels last, or a batch of {dims + 2}"
+        )
+    if image.ndim == dims + 2 and coords.shape[:-1][:1] != image.shape[:1]:
+        raise InvalidError(
+            f"a batch of images of shape {image.shape} and coords of shape {coords.shape}: the first axes differ"
+        )
+    if len(boundary) not in (1, dims):
+        raise InvalidError(f"addressing has {len(boundary)} modes: one, or one for each of {dims} axes")
+    for name, array in (("an image", image), ("coords", coords)):
+        if not jnp.issubdtype(array.dtype, jnp.number) or jnp.issubdtype(array.dtype, jnp.complexfloating):
+            raise InvalidError(f"{name} of {array.dtype}: an array of real numbers is needed")
+
+
+@partial(jax.jit, static_argnames=("boundary", "filtering", "normalized", "fill", "deterministic"))
+def _sample(
+    image: Any,
+    coords: Any,
+    level: Any,
+    *,
+    boundary: tuple[str, ...],
+    filtering: str,
+    normalized: bool,
+    fill: float,
+    deterministic: bool,
+) -> Any:
+    dims = coords.shape[-1]
+    given = image.dtype
+    if given not in (jnp.float16, jnp.float32, jnp.float64):
+        image = image.astype(jnp.float32)
+    real = jnp.float64 if image.dtype == jnp.float64 else jnp.float32
+    textures = image if image.ndim == dims + 2 else image[None]
+    count, sizes = textures.shape[0], textures.shape[-2:0:-1]
+    values = (count, prod(coords.shape[:-1]) // max(count, 1))
+    levels = [textures] if level is None else reductions(textures)
+    texture = Texture(
+        dims=dims,
+        filtering=filtering,
+        between="none" if level is None else "linear",
+        boundary=boundary * dims if len(boundary) == 1 else boundary,
+        fill=fill,
+        scale=tuple(map(float, sizes)) if normalized else (1.0,) * dims,
+        offset=(-0.5,) * dims,
+    )
+    operands = [*levels, coords.astype(real).reshape(*values, dims)]
+    if level is not None:
+        operands.append(jnp.broadcast_to(level.astype(real), coords.shape[:-1]).reshape(values))
+    operation = Operation("sample", texture, len(levels), level is not None, deterministic=deterministic)
+    (found,) = bind(operation, operands)
+    found = found.reshape(*coords.shape[:-1], textures.shape[-1])
+    return found.astype(given) if jnp.issubdtype(given, jnp.floating) else found
