@@ -17,7 +17,7 @@ jax = pytest.importorskip("jax", reason="pip install jax")
 jnp = jax.numpy
 
 import bindless.jax as bj  # noqa: E402
-from tests.jax import oracle  # noqa: E402
+from tests.jax import samples_in_jax as oracle  # noqa: E402
 
 Sampler = Callable[[Any, Any], Any]
 
@@ -297,7 +297,7 @@ def test_sharding() -> None:
     """Devices sample what they hold: nothing is gathered, and gradients of shared images are added up."""
     environment = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4", "JAX_PLATFORMS": "cpu"}
     run = subprocess.run(
-        [sys.executable, "-c", SHARDED], env={**os.environ, **environment}, capture_output=True, text=True
+        [sys.executable, "-c", SHARDED], env={**os.environ, **environment}, capture_output=True, text=True, timeout=240
     )
     assert run.returncode == 0, run.stderr[-4000:]
     assert run.stdout.strip() == "sharded"

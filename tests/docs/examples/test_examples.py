@@ -99,10 +99,11 @@ def test_command(queue: bl.Queue, example: Any, pytestconfig: pytest.Config, tmp
 
 def test_all_examples_are_tested() -> None:
     elsewhere = {"vulkan_share", "import_memory_and_semaphores"}  # tests/interop/vulkan
-    files = {file.stem for file in FOLDER.glob("*.py")} - {"common", "vulkan_headless"}
-    assert (
-        files == {example.__name__ for example in EXAMPLES} | elsewhere == {file.stem for file in FOLDER.glob("*.cl")}
-    )
+    learning = {"fit_texture", "register_volume", "optical_flow", "learn_environment"}  # test_training_examples.py
+    files = {file.stem for file in FOLDER.glob("*.py")} - {"common", "training", "vulkan_headless"}
+    kernels = {example.__name__ for example in EXAMPLES} | elsewhere
+    assert kernels == {file.stem for file in FOLDER.glob("*.cl")}
+    assert files == kernels | learning
     page = (FOLDER / "README.md").read_text()
     for name in files:
         assert f"({name}.py)" in page

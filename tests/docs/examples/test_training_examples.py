@@ -1,0 +1,95 @@
+"""The examples that learn, at a small size: what they find is close to what they were given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from PIL import Image as Picture
+
+torch = pytest.importorskip("torch", minversion="2.5", reason="pip install torch")
+
+import fit_texture  # noqa: E402
+import learn_environment  # noqa: E402
+import optical_flow  # noqa: E402
+import register_volume  # noqa: E402
+import training  # noqa: E402
+from scipy.ndimage import map_coordinates  # noqa: E402
+from scipy.spatial.transform import Rotation  # noqa: E402
+
+pytestmark = pytest.mark.torch
+
+CPU = torch.device("cpu")
+EXAMPLES = (fit_texture, register_volume, optical_flow, learn_environment)
+
+
+def test_texture_is_found() -> None:
+    """In the middle, which most views show: much closer than the grey start, and than views, which are coarser."""
+    size = 48
+    views, found, wanted = fit_texture.fit(CPU, size, 60)
+    coarse = torch.nn.functional.avg_pool2d(wanted.permute(2, 0, 1)[None], 4)
+    best_view = torch.nn.functional.interpolate(coarse, (size, size), mode="bilinear")[0].permute(1, 2, 0)
+    found, best_view, grey = (
+        (picture - wanted)[8:-8, 8:-8].abs().mean() for picture in (found, best_view, torch.full_like(wanted, 0.5))
+    )
+    assert views.shape == (fit_texture.VIEWS, 3, size // 4, size // 4)
+    assert found < 0.5 * best_view
+    assert found < grey / 4
+
+
+def test_projection() -> None:
+    """The projection of the moved volume, computed by scipy in double precision."""
+    size, pose = 20, np.array(register_volume.TRUE_POSE)
+    volume = register_volume.phantom(size)
+    found = register_volume.project(torch.from_numpy(volume), torch.tensor(pose, dtype=torch.float32), size)
+    places = ((np.arange(size) + 0.5) / size - 0.5) * 1.6
+    target = np.stack([*np.meshgrid(places, places), np.full((size, size), register_volume.DETECTOR)], -1)
+    source = np.array([0, 0, register_volume.SOURCE])
+    span = register_volume.DETECTOR - register_volume.SOURCE
+    first, last = (-1 - register_volume.SOURCE) / span, (1 - register_volume.SOURCE) / span
+    along = np.linspace(first, last, 3 * size // 2)
+    rays = source + (target - source)[..., None, :] * along[:, None]
+    inside = Rotation.from_rotvec(pose[:3]).inv().apply((rays - pose[3:]).reshape(-1, 3)).reshape(rays.shape)
+    values = map_coordinates(
+        volume.astype(float), np.moveaxis((inside[..., ::-1] + 0.5) * size - 0.5, -1, 0), order=1, mode="grid-constant"
+    )
+    wanted = values.mean(-1) * np.linalg.norm(target - source, axis=-1) * (last - first)
+    np.testing.assert_allclose(found, wanted, atol=2e-6)
+    assert wanted.max() > 0.1
+
+
+def test_pose_is_found() -> None:
+    wanted, (before, after), pose = register_volume.register(CPU, 24, 60)
+    error = np.abs(pose.numpy() - register_volume.TRUE_POSE)
+    assert np.degrees(error[:3]).max() < 0.5
+    assert error[3:].max() * 24 < 0.25
+    assert (after - wanted).abs().max() < 0.1 * (before - wanted).abs().max()
+
+
+def test_flow_is_found() -> None:
+    first, second = optical_flow.frames(CPU, 64)
+    flow, true = optical_flow.estimate(first, second, 60), optical_flow.motion(64)
+    assert (flow - true).norm(dim=-1).mean() < 0.03 * true.norm(dim=-1).max()
+
+
+def test_environment_is_found() -> None:
+    wanted, found, cubemap = learn_environment.fit(CPU, 48, 60)
+    assert (found - wanted).abs().mean() < 0.02
+    around = torch.nn.functional.normalize(torch.randn(500, 3, generator=torch.Generator().manual_seed(2)), dim=-1)
+    error = learn_environment.read(cubemap, around) - learn_environment.landscape(around, 48)
+    assert error.abs().mean() < 0.04
+    assert wanted.std() > 0.1
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.__name__)
+def test_command_line(example: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "picture.png"
+    training.main(
+        example.learn, example.__doc__, 16, 2, ["--device", "cpu", "--size", "24", "--steps", "3", "-o", str(path)]
+    )
+    assert f"wrote {path}" in capsys.readouterr().out
+    picture = np.asarray(Picture.open(path))
+    assert picture.shape[0] == 24
+    assert picture.std() > 10
