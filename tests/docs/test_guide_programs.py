@@ -1,0 +1,119 @@
+"""The programs of docs/guide: each page's snippets run in their order, after what the page takes as given.
+
+Snippets that need another library or a GPU are compiled only; their pages' tests are in tests/interop.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bindless as bl
+from tests.support.needs import lacks
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide"
+ELSEWHERE = {
+    "interop": "tests/interop",
+    "runtime": "tests/docs/test_readme.py",
+    "testing": "tests/docs/test_start_programs.py",
+}
+NEED_MORE = re.compile(r"torch|vulkan|vertices|read_texture|compile_cuda|\btensor\b|jax|dask|zarr|bl\.kernel\b")
+
+ALWAYS = """
+import numpy as np
+import bindless as bl
+generator = np.random.default_rng(0)
+queue = bl.Queue("reference")
+"""
+GIVEN = {
+    "images": """
+from pathlib import Path
+picture = generator.integers(0, 256, (90, 160, 3)).astype(np.uint8)
+bl.Image(picture).save("photo.png")
+Path("photo.png").rename("photo.jpg")   # Pillow looks at the contents
+matrix, shape, coords = np.eye(2, 3), (90, 160), generator.random((7, 2)) * 80
+frames, first_frame = [generator.integers(0, 256, (90, 160, 3)).astype(np.uint8) for _ in range(3)], picture
+source = '''
+#include <bindless/device.h>
+kernel void copy(sampled_image_handle image, global uchar *out)
+{
+    const size_t row = bindless_item_id(0, 2), column = bindless_item_id(1, 2), width = bindless_item_range(1, 2);
+    const float4 colour = sample_image_float4(image, (float2)(column + 0.5f, row + 0.5f));
+    out[3 * (row * width + column)] = (uchar)(colour.x * 255 + 0.5f);
+}
+'''
+kernel = bl.load_kernel_bundle(bl.build(source), queue).get_kernel("copy")
+array, picture = picture, bl.usm_empty((90, 160, 3), np.uint8, queue)
+""",
+    "volumes": """
+ct = generator.integers(-1000, 1000, (12, 14, 16)).astype(np.int16)
+matrix, field = np.eye(4), generator.random((12, 14, 16, 3), np.float32)
+coords = field * 10
+height, width = 20, 30
+elevation = generator.random((20, 30), np.float32)
+""",
+    "ndimage": """
+volume = generator.random((12, 14, 16), np.float32)
+coordinates = generator.random((3, 50)) * 12
+""",
+    "arrays": """
+array, other = bl.usm_empty((6, 8, 5), np.float32, queue), bl.usm_empty((6, 8), np.float32, queue)
+source = "kernel void twice(global int *values) { values[get_global_id(0)] *= 2; }"
+kernel = bl.load_kernel_bundle(bl.build(source), queue).get_kernel("twice")
+""",
+    "kernels": """
+bl.build(SOURCE, "brighten.blk")
+height, width = 4, 6
+pictures = [bl.Image(np.full((4, 6, 4), n, np.float32), queue=queue) for n in (1, 2)]
+handles = bl.usm_empty(2, np.uint64, queue)
+handles.copy_from(np.array([int(image.handle) for image in pictures], np.uint64))
+out = bl.usm_empty((4, 6, 4), np.float32, queue)
+""",
+    "mipmaps": "",
+    "handles": "",
+}
+EXPECTED = {  # what the given names hold at the end of a page
+    "kernels": "assert (out.numpy(queue) == 4).all()",
+    "arrays": "assert values[999] == 1998 and (array.numpy(queue)[2:5, ::2, 1:] == 0).all()",
+    "volumes": "assert turned.dtype == np.int16 and np.abs(turned - ct).max() <= 8 and half.shape == (10, 15)",
+    "ndimage": "assert turned.shape == volume.shape and moved.shape == (50,)",
+    "images": "assert small.shape == (360, 640, 3) and values.shape == (7, 3)",
+}
+
+
+def snippets(page: str) -> list[str]:
+    text = (GUIDE / f"{page}.md").read_text(encoding="utf-8")
+    return re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def test_every_page_with_a_program_is_tested() -> None:
+    pages = {path.stem for path in GUIDE.glob("*.md") if snippets(path.stem)}
+    alone = {page for page in pages if all(NEED_MORE.search(snippet) for snippet in snippets(page))}
+    assert pages - alone <= {*GIVEN, *ELSEWHERE}
+
+
+@pytest.mark.parametrize("page", sorted(path.stem for path in GUIDE.glob("*.md")))
+def test_snippets_compile(page: str) -> None:
+    for snippet in snippets(page):
+        compile(snippet, f"{page}.md", "exec")
+
+
+@pytest.mark.parametrize("page", sorted(GIVEN))
+def test_programs_run(page: str, tmp_path: Path) -> None:
+    if not bl.kernels_available():
+        lacks("kernels", "pip install 'bindless[kernels]'")
+    text = (GUIDE / f"{page}.md").read_text(encoding="utf-8")
+    source = re.search(r"^```c\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    run = [snippet for snippet in snippets(page) if not NEED_MORE.search(snippet)]
+    assert run
+    first = f"SOURCE = {source[1] if source else ''!r}\n"
+    program = "\n".join([first, ALWAYS, GIVEN[page], *run, EXPECTED.get(page, "")])
+    (tmp_path / "page.py").write_text(program, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "page.py"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
