@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import product
 from types import MappingProxyType
 
 from bindless.compiler.prelude.geometry import CLASSES, CUBE, LAYERED, LINEAR, STANDARD, Geometry
@@ -210,6 +211,19 @@ def _lanes_module() -> Module:
     """Return the kernels whose work-items use different images; OpenCL C has no handles in memory."""
     kernels = tuple(Kernel(f"bindless_lanes_{name}", arguments) for name, arguments in LANES_KERNELS.items())
     return Module("lanes", "lanes.cl", {}, kernels, ("ptx", "spirv"), large=True)
+def _gradient_modules() -> Iterator[Module]:
+    """Yield samples of textures in memory and their derivatives, for each number of axes and of texels along each."""
+    arguments = (Argument("struct call", "call"), Argument("uint", "mode"))
+    for number, operation in enumerate(("forward", "backward", "backward_backward")):
+        for dimensions, taps in product((1, 2, 3), (1, 2, 4)):
+            name = f"gradients_{operation}_{dimensions}d_{taps}"
+            defines = {"OPERATION": str(number), "DIMENSIONS": str(dimensions), "TAPS": str(taps)}
+            kernels = (Kernel(f"bindless_{name}", arguments),)
+            yield Module(name, "gradients.cl", {"NAME": f"bindless_{name}", **defines}, kernels, PTX_ONLY, large=True)
+    settle = tuple(Argument("ulong", name) for name in ("sums", "gradients", "largest", "count"))
+    yield Module(
+        "gradients_settle", "gradients_settle.cl", {}, (Kernel("bindless_gradients_settle", settle),), PTX_ONLY
+    )
 
 
 def _modules() -> Iterator[Module]:
@@ -229,6 +243,7 @@ def _modules() -> Iterator[Module]:
     yield from _spline_modules()
     yield from _texture_unit_modules()
     yield _lanes_module()
+    yield from _gradient_modules()
     for geometry in STANDARD:  # mipmaps exist where kernels are PTX; pixels are moved as bits, whatever their class
         modules = _class_modules("downsample", geometry, (*LEVELS, *EXTENT, *FORMAT), PTX_ONLY)
         yield from (module for module in modules if module.defines["CLASS"] == "u")

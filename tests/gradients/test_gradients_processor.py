@@ -49,7 +49,9 @@ class Case:
             coords = rng.uniform(-1.2 * span, 2.2 * span, (textures, samples, texture.dims))
             coords = (coords - texture.offset) / texture.scale
         self.coords = coords.astype(self.real)
-        self.level = rng.uniform(-0.5, num_levels - 0.5, (textures, samples)).astype(self.real) if num_levels > 1 else None
+        self.level = (
+            rng.uniform(-0.5, num_levels - 0.5, (textures, samples)).astype(self.real) if num_levels > 1 else None
+        )
         self.grad_out = rng.standard_normal((textures, samples, channels)).astype(self.real)
         self.rng = rng
 
@@ -90,7 +92,9 @@ def assert_slopes(function: Any, array: Array, gradient: Array, rng: Any, count:
 
 
 def texture_of(dims: int, filtering: str, boundary: str, **options: Any) -> Texture:
-    return Texture(dims, filtering, boundary=boundary, scale=(0.5, 2.0, 1.5)[:dims], offset=(0.25, -0.5, 1.0)[:dims], **options)
+    return Texture(
+        dims, filtering, boundary=boundary, scale=(0.5, 2.0, 1.5)[:dims], offset=(0.25, -0.5, 1.0)[:dims], **options
+    )
 
 
 @pytest.mark.parametrize("boundary", BOUNDARIES)
@@ -161,7 +165,9 @@ def test_second_derivatives_equal_differences(options: dict[str, Any], num_level
 
     def loss() -> float:
         levels, coords, level = case.gradients()
-        total = sum(float((a * b).sum()) for a, b in zip(levels, cot_levels, strict=True)) + float((coords * cot_coords).sum())
+        total = sum(float((a * b).sum()) for a, b in zip(levels, cot_levels, strict=True)) + float(
+            (coords * cot_coords).sum()
+        )
         return total + (0.0 if level is None else float((level * cot_level).sum()))
 
     grad_grad = np.full_like(case.grad_out, np.nan)
@@ -198,7 +204,7 @@ def test_cube_texels_are_at_their_directions() -> None:
 def test_cube_has_no_seam() -> None:
     case = Case(Texture(2, cube=True), sizes=(4, 4), textures=1)
     rng = np.random.default_rng(2)
-    edges = [p for p in rng.uniform(-1, 1, (200, 3))]
+    edges = list(rng.uniform(-1, 1, (200, 3)))
     for p in edges:
         p[rng.permutation(3)[:2]] = rng.choice([-1.0, 1.0], 2)
     near = np.array([edges])

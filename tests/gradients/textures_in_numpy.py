@@ -21,7 +21,11 @@ def texel_index(index: int, n: int, boundary: str) -> int | None:
         return min(max(index, 0), n - 1)
     if boundary == "repeat":
         return index % n
-    line = list(range(n)) + list(range(n))[::-1] if boundary == "mirrored_repeat" else list(range(n)) + list(range(n))[-2:0:-1]
+    line = (
+        list(range(n)) + list(range(n))[::-1]
+        if boundary == "mirrored_repeat"
+        else list(range(n)) + list(range(n))[-2:0:-1]
+    )
     return line[index % len(line)]
 
 

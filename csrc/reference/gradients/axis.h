@@ -149,29 +149,21 @@ static void NAME(find_four)(blr_interpolation_t interpolation, blr_boundary_t bo
 }
 
 /* Taps at positions, which are folded; chain has the derivatives of the positions. */
-static void NAME(find_taps)(const blr_gradients_t *call, uint32_t d, int32_t n, REAL *at, struct NAME(axis) *axis)
+INLINE void NAME(find_taps)(const blr_gradients_t *call, uint32_t d, int32_t n, REAL *at, struct NAME(axis) *axis,
+                            const uint32_t taps)
 {
     const blr_boundary_t boundary = call->boundary[d];
-    switch (blr_gradient_taps(call)) {
-    case 1:
-        NAME(fold)(boundary, n, at, axis->chain);
-        NAME(find_one)(call->ties_to_even != 0, n, at, axis);
-        if (boundary == BLR_BOUNDARY_REPEAT) /* rounded up to the size */
-            for (uint32_t i = 0; i < BLOCK; i++)
-                axis->index[0][i] = axis->index[0][i] < 0 ? 0 : axis->index[0][i];
-        break;
-    case 2:
-        NAME(fold)(boundary, n, at, axis->chain);
-        NAME(find_two)(boundary, n, at, axis);
-        break;
-    default: NAME(find_four)(call->interpolation, boundary, n, at, axis);
+    if (taps == 4) {
+        NAME(find_four)(call->interpolation, boundary, n, at, axis);
+        return;
     }
-}
-
-/* An axis that the texture lacks. */
-static void NAME(lack_axis)(struct NAME(axis) *axis)
-{
-    memset(axis, 0, sizeof *axis);
-    for (uint32_t i = 0; i < BLOCK; i++)
-        axis->weight[0][i] = 1;
+    NAME(fold)(boundary, n, at, axis->chain);
+    if (taps == 2) {
+        NAME(find_two)(boundary, n, at, axis);
+        return;
+    }
+    NAME(find_one)(call->ties_to_even != 0, n, at, axis);
+    if (boundary == BLR_BOUNDARY_REPEAT) /* rounded up to the size */
+        for (uint32_t i = 0; i < BLOCK; i++)
+            axis->index[0][i] = axis->index[0][i] < 0 ? 0 : axis->index[0][i];
 }

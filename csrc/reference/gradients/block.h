@@ -1,8 +1,9 @@
-/* A block of samples of one texture, for one REAL and one type of TEXEL. Included by gradients_part.c for each. */
+/* A block of samples of one texture, for one REAL, one type of TEXEL and one type of OFFSET. Included by gradients_part.c
+ * for each. Functions with dims and taps are inlined where these are constants. */
 
 /* One of the arrays over texels, and offsets of the taps in it. */
 struct NAME(taps) {
-    _Alignas(64) int64_t offset[64][BLOCK];
+    _Alignas(64) OFFSET offset[64][BLOCK];
 };
 
 struct NAME(block) {
@@ -10,10 +11,10 @@ struct NAME(block) {
     const struct blr_gradient_part *part;
     uint64_t first;                       /* sample */
     uint32_t count, used;                 /* samples, and levels of which any sample has a part, as a mask */
-    uint32_t taps[3], all;                /* along each axis, and their product */
     bool texels, cotangents, gradients;   /* which arrays of texels this operation and part need */
     bool dots;                            /* whether derivatives of weights are needed */
     bool is_backward_backward;
+    bool outsides, skips;                 /* whether any tap is outside; whether any adds nothing */
 
     _Alignas(64) REAL position[3][BLOCK]; /* in texels of level 0 */
     _Alignas(64) REAL low[BLOCK], rest[BLOCK], moves[BLOCK]; /* level below, fraction above, derivative: 0 if clamped */
@@ -47,6 +48,11 @@ static void NAME(load_reals)(const struct NAME(block) *block, const blr_strided_
                              REAL *restrict to)
 {
     const REAL *from = NAME(number_at)(array, offset);
+    if (block->count == BLOCK) {
+        for (uint32_t i = 0; i < BLOCK; i++)
+            to[i] = from[(int64_t)i * stride];
+        return;
+    }
     for (uint32_t i = 0; i < BLOCK; i++)
         to[i] = i < block->count ? from[(int64_t)i * stride] : 0;
 }
@@ -198,8 +204,20 @@ static void NAME(load_positions)(struct NAME(block) *block)
 
 /* ---------------------------------------------------------------- taps of a level */
 
+/* A loop over the taps (x, y, z), whose number is k. */
+#undef FOR_TAPS
+#define FOR_TAPS(DIMS, TAPS)                                                                                              \
+    for (uint32_t z = 0, k = 0; z < ((DIMS) > 2 ? (TAPS) : 1); z++)                                                       \
+        for (uint32_t y = 0; y < ((DIMS) > 1 ? (TAPS) : 1); y++)                                                          \
+            for (uint32_t x = 0; x < (TAPS); x++, k++)
+
+INLINE uint32_t NAME(all_taps)(const uint32_t dims, const uint32_t taps)
+{
+    return dims == 1 ? taps : dims == 2 ? taps * taps : taps * taps * taps;
+}
+
 /* Taps along an axis in a level. */
-static void NAME(begin_axis)(struct NAME(block) *block, uint32_t level, uint32_t d)
+INLINE void NAME(begin_axis)(struct NAME(block) *block, uint32_t level, uint32_t d, const uint32_t taps)
 {
     const blr_gradients_t *call = block->call;
     const int32_t n = (int32_t)call->levels[level].size[d];
@@ -211,113 +229,116 @@ static void NAME(begin_axis)(struct NAME(block) *block, uint32_t level, uint32_t
         axis->chain[i] = ratio;
     }
     if (call->cubemap)
-        NAME(find_cube_taps)(blr_gradient_taps(call), n, at, axis);
+        NAME(find_cube_taps)(taps, n, at, axis);
     else
-        NAME(find_taps)(call, d, n, at, axis);
+        NAME(find_taps)(call, d, n, at, axis, taps);
 }
 
-/* Offsets along one axis; those outside become 0. */
-INLINE void NAME(find_offsets)(const struct NAME(axis) *axis, uint32_t taps, int64_t stride, int64_t offset[4][BLOCK])
+/* Offsets of all taps in one array over texels; those outside become that of the first texel along their axis. */
+INLINE void NAME(combine_offsets)(const struct NAME(block) *block, const blr_strided_t *array, OFFSET offsets[64][BLOCK],
+                                  const uint32_t dims, const uint32_t taps)
 {
-    for (uint32_t k = 0; k < taps; k++)
+    OFFSET offset[3][4][BLOCK];
+    for (uint32_t d = 0; d < dims; d++) {
+        const OFFSET stride = (OFFSET)array->strides[1 + d];
+        for (uint32_t k = 0; k < taps; k++)
+            for (uint32_t i = 0; i < BLOCK; i++) {
+                const int32_t index = block->axis[d].index[k][i];
+                offset[d][k][i] = (OFFSET)(index < 0 ? 0 : index) * stride;
+            }
+    }
+    FOR_TAPS (dims, taps)
         for (uint32_t i = 0; i < BLOCK; i++)
-            offset[k][i] = (axis->index[k][i] < 0 ? 0 : (int64_t)axis->index[k][i]) * stride;
+            offsets[k][i] = offset[0][x][i] + (dims > 1 ? offset[1][y][i] : 0) + (dims > 2 ? offset[2][z][i] : 0);
 }
 
-/* Offsets of all taps in one array over texels. */
-static void NAME(combine_offsets)(const struct NAME(block) *block, const blr_strided_t *array, struct NAME(taps) *taps)
-{
-    int64_t offset[3][4][BLOCK];
-    for (uint32_t d = 0; d < 3; d++)
-        NAME(find_offsets)(&block->axis[d], block->taps[d], array->strides[1 + d], offset[d]);
-    for (uint32_t z = 0, k = 0; z < block->taps[2]; z++)
-        for (uint32_t y = 0; y < block->taps[1]; y++)
-            for (uint32_t x = 0; x < block->taps[0]; x++, k++)
-                for (uint32_t i = 0; i < BLOCK; i++)
-                    taps->offset[k][i] = offset[0][x][i] + offset[1][y][i] + offset[2][z][i];
-}
-
-static void NAME(find_outside)(struct NAME(block) *block)
+INLINE void NAME(find_outside)(struct NAME(block) *block, const uint32_t dims, const uint32_t taps)
 {
     const struct NAME(axis) *axis = block->axis;
-    for (uint32_t z = 0, k = 0; z < block->taps[2]; z++)
-        for (uint32_t y = 0; y < block->taps[1]; y++)
-            for (uint32_t x = 0; x < block->taps[0]; x++, k++)
-                for (uint32_t i = 0; i < BLOCK; i++)
-                    block->outside[k][i] = (axis[0].index[x][i] | axis[1].index[y][i] | axis[2].index[z][i]) < 0;
+    int32_t any = 0;
+    for (uint32_t d = 0; d < dims; d++)
+        for (uint32_t k = 0; k < taps; k++)
+            for (uint32_t i = 0; i < BLOCK; i++)
+                any |= axis[d].index[k][i];
+    block->outsides = any < 0;
+    if (!block->outsides)
+        return;
+    FOR_TAPS (dims, taps)
+        for (uint32_t i = 0; i < BLOCK; i++)
+            block->outside[k][i] = (axis[0].index[x][i] | (dims > 1 ? axis[1].index[y][i] : 0) |
+                                    (dims > 2 ? axis[2].index[z][i] : 0)) < 0;
 }
 
 /* Taps that add nothing: outside, of another part, of weight 0, after the last sample. */
-static void NAME(skip_gradients)(struct NAME(block) *block, uint32_t level)
+INLINE void NAME(skip_gradients)(struct NAME(block) *block, uint32_t level, const uint32_t dims, const uint32_t taps)
 {
     const blr_gradients_t *call = block->call;
     const struct blr_gradient_part *part = block->part;
-    const uint32_t last = call->cubemap ? 1 : call->dimensions - 1;
+    const uint32_t last = dims - 1;
     const uint64_t rows = call->levels[level].size[last];
     const int32_t low = (int32_t)(rows * part->slab / part->slabs), high = (int32_t)(rows * (part->slab + 1) / part->slabs);
     REAL(*const weight)[BLOCK] = block->is_backward_backward ? block->push : block->weight;
-    for (uint32_t z = 0, k = 0; z < block->taps[2]; z++)
-        for (uint32_t y = 0; y < block->taps[1]; y++)
-            for (uint32_t x = 0; x < block->taps[0]; x++, k++) {
-                const int32_t *row = call->cubemap ? block->cube.row[k] : block->axis[last].index[last == 0 ? x : last == 1 ? y : z];
-                for (uint32_t i = 0; i < BLOCK; i++) {
-                    const bool skips = block->outside[k][i] || weight[k][i] == 0 || row[i] < low || row[i] >= high;
-                    block->gradient.offset[k][i] = skips || i >= block->count ? SKIPPED : block->gradient.offset[k][i];
-                }
-            }
+    int32_t any = block->count < BLOCK;
+    FOR_TAPS (dims, taps) {
+        const int32_t *row = call->cubemap ? block->cube.row[k] : block->axis[last].index[dims == 1 ? x : dims == 2 ? y : z];
+        for (uint32_t i = 0; i < BLOCK; i++) {
+            const int32_t skips = (block->outsides ? block->outside[k][i] : 0) | (weight[k][i] == 0) | (row[i] < low) |
+                                  (row[i] >= high);
+            block->gradient.offset[k][i] = skips ? SKIPPED : block->gradient.offset[k][i];
+            any |= skips;
+        }
+    }
+    block->skips = any != 0;
 }
 
-static void NAME(weigh)(struct NAME(block) *block)
+INLINE void NAME(weigh)(struct NAME(block) *block, const uint32_t dims, const uint32_t taps, const bool mixed)
 {
     const struct NAME(axis) *axis = block->axis;
-    for (uint32_t z = 0, k = 0; z < block->taps[2]; z++)
-        for (uint32_t y = 0; y < block->taps[1]; y++)
-            for (uint32_t x = 0; x < block->taps[0]; x++, k++)
-                for (uint32_t i = 0; i < BLOCK; i++)
-                    block->weight[k][i] = axis[2].weight[z][i] * axis[1].weight[y][i] * axis[0].weight[x][i] * block->part_of[i];
+    FOR_TAPS (dims, taps)
+        for (uint32_t i = 0; i < BLOCK; i++) {
+            const REAL u = axis[0].weight[x][i], v = dims > 1 ? axis[1].weight[y][i] : 1, w = dims > 2 ? axis[2].weight[z][i] : 1;
+            block->weight[k][i] = mixed ? w * v * u * block->part_of[i] : w * v * u;
+        }
 }
 
 /* The derivative of the weights along the cotangents of coordinates and level. */
-static void NAME(weigh_push)(struct NAME(block) *block)
+INLINE void NAME(weigh_push)(struct NAME(block) *block, const uint32_t dims, const uint32_t taps)
 {
     const struct NAME(axis) *axis = block->axis;
-    for (uint32_t z = 0, k = 0; z < block->taps[2]; z++)
-        for (uint32_t y = 0; y < block->taps[1]; y++)
-            for (uint32_t x = 0; x < block->taps[0]; x++, k++)
-                for (uint32_t i = 0; i < BLOCK; i++) {
-                    const REAL u = axis[0].weight[x][i], v = axis[1].weight[y][i], w = axis[2].weight[z][i];
-                    const REAL along = block->cot[0][i] * axis[0].slope[x][i] * v * w +
-                                       block->cot[1][i] * u * axis[1].slope[y][i] * w +
-                                       block->cot[2][i] * u * v * axis[2].slope[z][i];
-                    block->push[k][i] = along * block->part_of[i] + block->cot_level[i] * block->gain[i] * (u * v * w);
-                }
+    FOR_TAPS (dims, taps)
+        for (uint32_t i = 0; i < BLOCK; i++) {
+            const REAL u = axis[0].weight[x][i], v = dims > 1 ? axis[1].weight[y][i] : 1, w = dims > 2 ? axis[2].weight[z][i] : 1;
+            REAL along = block->cot[0][i] * axis[0].slope[x][i] * v * w;
+            along += dims > 1 ? block->cot[1][i] * u * axis[1].slope[y][i] * w : 0;
+            along += dims > 2 ? block->cot[2][i] * u * v * axis[2].slope[z][i] : 0;
+            block->push[k][i] = along * block->part_of[i] + block->cot_level[i] * block->gain[i] * (u * v * w);
+        }
 }
 
-/* All that channels need of a level. */
-static void NAME(begin_level)(struct NAME(block) *block, uint32_t level)
+/* All that channels need of a level. Mixed: samples have parts of several levels. */
+INLINE void NAME(begin_level)(struct NAME(block) *block, uint32_t level, const uint32_t dims, const uint32_t taps,
+                              const bool mixed)
 {
     const blr_gradients_t *call = block->call;
     const blr_gradient_level_t *arrays = &call->levels[level];
-    for (uint32_t d = 0; d < 3; d++)
-        if (d < call->dimensions)
-            NAME(begin_axis)(block, level, d);
-        else
-            NAME(lack_axis)(&block->axis[d]);
+    for (uint32_t d = 0; d < dims; d++)
+        NAME(begin_axis)(block, level, d, taps);
     for (uint32_t i = 0; i < BLOCK; i++) {
         const REAL from = (REAL)level - block->low[i];
         block->part_of[i] = from == 0 ? 1 - block->rest[i] : from == 1 ? block->rest[i] : 0;
         block->gain[i] = from == 0 ? -block->moves[i] : from == 1 ? block->moves[i] : 0;
     }
-    NAME(weigh)(block);
+    NAME(weigh)(block, dims, taps, mixed);
+    block->outsides = false;
     if (call->cubemap)
-        NAME(find_cube_texels)(block->taps[0], (int32_t)arrays->size[0], block->axis, &block->cube, block->outside);
+        NAME(find_cube_texels)(taps, (int32_t)arrays->size[0], block->axis, &block->cube);
     else
-        NAME(find_outside)(block);
+        NAME(find_outside)(block, dims, taps);
     if (block->is_backward_backward) {
-        for (uint32_t d = 0; d < 3; d++)
+        for (uint32_t d = 0; d < dims; d++)
             for (uint32_t i = 0; i < BLOCK; i++)
-                block->cot[d][i] = d < call->dimensions ? block->cot_position[d][i] * block->axis[d].chain[i] : 0;
-        NAME(weigh_push)(block);
+                block->cot[d][i] = block->cot_position[d][i] * block->axis[d].chain[i];
+        NAME(weigh_push)(block, dims, taps);
     }
     if (call->cubemap) {
         NAME(spread_corners)(&block->cube, block->weight);
@@ -325,13 +346,13 @@ static void NAME(begin_level)(struct NAME(block) *block, uint32_t level)
             NAME(spread_corners)(&block->cube, block->push);
     }
     const blr_strided_t *of[3] = {&arrays->texels, &arrays->cotangents, &arrays->gradients};
-    struct NAME(taps) *taps[3] = {&block->texel, &block->cotangent, &block->gradient};
+    struct NAME(taps) *found[3] = {&block->texel, &block->cotangent, &block->gradient};
     const bool needed[3] = {block->texels, block->cotangents, block->gradients};
     for (int k = 0; k < 3; k++)
         if (needed[k] && call->cubemap)
-            NAME(combine_cube_offsets)(block->all, &block->cube, of[k]->strides, taps[k]->offset);
+            NAME(combine_cube_offsets)(taps * taps, &block->cube, of[k]->strides, found[k]->offset);
         else if (needed[k])
-            NAME(combine_offsets)(block, of[k], taps[k]);
+            NAME(combine_offsets)(block, of[k], found[k]->offset, dims, taps);
     if (block->gradients)
-        NAME(skip_gradients)(block, level);
+        NAME(skip_gradients)(block, level, dims, taps);
 }

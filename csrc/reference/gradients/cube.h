@@ -110,8 +110,7 @@ static void NAME(find_neighbour)(int32_t n, int32_t *x, int32_t *y, int32_t *fac
 }
 
 /* Texels of all taps, of taps along each axis. */
-static void NAME(find_cube_texels)(uint32_t taps, int32_t n, const struct NAME(axis) *axis, struct NAME(cube) *cube,
-                                   int32_t outside[64][BLOCK])
+static void NAME(find_cube_texels)(uint32_t taps, int32_t n, const struct NAME(axis) *axis, struct NAME(cube) *cube)
 {
     for (uint32_t i = 0; i < BLOCK; i++) {
         cube->corner[i] = -1;
@@ -125,17 +124,16 @@ static void NAME(find_cube_texels)(uint32_t taps, int32_t n, const struct NAME(a
                 NAME(find_neighbour)(n, &x, &y, &face);
             }
             cube->column[k][i] = x, cube->row[k][i] = y, cube->side[k][i] = face;
-            outside[k][i] = 0;
         }
     }
 }
 
 static void NAME(combine_cube_offsets)(uint32_t all, const struct NAME(cube) *cube, const int64_t strides[5],
-                                       int64_t offset[64][BLOCK])
+                                       OFFSET offset[64][BLOCK])
 {
     for (uint32_t k = 0; k < all; k++)
         for (uint32_t i = 0; i < BLOCK; i++)
-            offset[k][i] = cube->column[k][i] * strides[1] + cube->row[k][i] * strides[2] + cube->side[k][i] * strides[3];
+            offset[k][i] = (OFFSET)(cube->column[k][i] * strides[1] + cube->row[k][i] * strides[2] + cube->side[k][i] * strides[3]);
 }
 
 /* Divides the weight of the tap without a texel among the three others. */

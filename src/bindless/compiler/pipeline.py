@@ -28,6 +28,8 @@ PRELUDES = {"ptx": ptx_images.module, "spirv": spirv_images.module}
 _UNDEFINED = re.compile(r'^declare [^@\n]*@"?([\w.$]+)"?\(', re.MULTILINE)
 _DEFINED = re.compile(r'^define [^@\n]*@"?([\w.$]+)"?\(', re.MULTILINE)
 _BODY = re.compile(r"^(define [^\n]*@__clang_ocl_kern_imp_[^\n]*\)[^\n#]*?) #", re.MULTILINE)  # of a kernel
+_HANDED = re.compile(r"@__clang_ocl_kern_imp_[^\n]*")  # where the kernel hands its arguments to its body
+_BY_VALUE = re.compile(r" byval\(%[\w.]+\)")  # a copy for the body; LLVM would keep it where the body calls functions
 _TURNS = 3  # half functions call float functions, which call nothing
 _MANGLED = re.compile(r"_Z(\d+)(.*)")
 
@@ -62,7 +64,8 @@ def make_module(
     """
     compiled = toolchain.compile(source, folder / "compiled.ll", TARGETS[target], includes, defines, STRICT)
     if large:
-        compiled.write_text(_BODY.sub(r"\1 alwaysinline #", compiled.read_text()))
+        text = _BODY.sub(r"\1 alwaysinline #", compiled.read_text())
+        compiled.write_text(_HANDED.sub(lambda found: _BY_VALUE.sub("", found[0]), text))
     linked = toolchain.link([compiled, prelude], folder / "linked.ll")
     data = _translate(linked, TARGETS[target], list(kernels), toolchain, folder, "O2")
     return with_image_instructions(with_plain_nulls(data)) if large and target == "spirv" else data

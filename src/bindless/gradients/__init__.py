@@ -1,8 +1,8 @@
 """Samples of textures in memory and their derivatives: the operation under the functions for PyTorch and JAX.
 
 Arrays are given by address, shape and strides; nothing is copied. On the processor the C code of the reference driver
-computes at once, with all threads; on CUDA built-in kernels are enqueued on a stream. Functions write into arrays of the
-caller.
+computes at once, with all threads; on CUDA built-in kernels are enqueued on a stream. Functions write into the
+caller's arrays.
 """
 
 from .arrays import View, view

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -70,6 +70,4 @@ def _numpy_view(array: np.ndarray[Any, Any]) -> View:
         raise InvalidError(f"dtype {array.dtype}: native float16, float32 or float64 is needed; convert the array")
     if not array.flags.aligned or any(stride % size for stride in array.strides):
         raise InvalidError(f"strides {array.strides} of {array.dtype}: numbers lie between multiples of their size")
-    return View(
-        cast(int, array.ctypes.data), array.dtype.char, array.shape, tuple(stride // size for stride in array.strides)
-    )
+    return View(array.ctypes.data, array.dtype.char, array.shape, tuple(stride // size for stride in array.strides))

@@ -174,6 +174,6 @@ def execute(plan: Plan, pointers: list[int], stream: int | None, *, deterministi
     if stream is None:
         processor.run(plan, pointers)
     else:
-        from . import cuda
+        from .cuda import run
 
-        cuda.run(plan, pointers, stream, deterministic=deterministic)
+        run(plan, pointers, stream, deterministic=deterministic)

@@ -79,7 +79,7 @@ class Plan:
     channels: int
     levels: tuple[Level, ...]
     arrays: tuple[Strided | None, ...]
-    made: dict[str, Any] = field(default_factory=dict)
+    made: dict[Any, Any] = field(default_factory=dict)
 
     @property
     def real(self) -> str:
@@ -87,9 +87,7 @@ class Plan:
         return "d" if self.texel_type == "d" else "f"
 
 
-def check(
-    operation: Operation, texture: Texture, counts: tuple[int, ...], views: Sequence[View | None]
-) -> Plan:
+def check(operation: Operation, texture: Texture, counts: tuple[int, ...], views: Sequence[View | None]) -> Plan:
     """The plan of a call.
 
     Parameters
@@ -142,7 +140,9 @@ def _levels_of(texture: Texture, counts: tuple[int, ...], views: Sequence[View |
     found = [one for one in views[len(NAMES) : len(NAMES) + counts[0]] if one is not None]
     for one in found:
         if len(one.shape) != texture.axes:
-            raise InvalidError(f"level of shape {tuple(one.shape)}: {texture.axes} axes are needed, textures first, channels last")
+            raise InvalidError(
+                f"level of shape {tuple(one.shape)}: {texture.axes} axes are needed, textures first, channels last"
+            )
     return found
 
 
@@ -158,7 +158,9 @@ def _samples(
     repeats = not name.startswith("grad") and kind != "out"
     fits = one.shape == shape or (repeats and tuple(one.shape) == (1, *shape[1:]))
     if not fits or one.dtype != dtype:
-        raise InvalidError(f"{name} of shape {tuple(one.shape)} and type {one.dtype!r}: {shape} and {dtype!r} are needed")
+        raise InvalidError(
+            f"{name} of shape {tuple(one.shape)} and type {one.dtype!r}: {shape} and {dtype!r} are needed"
+        )
     strides = (*((0,) if one.shape[0] == 1 else one.strides[:1]), *one.strides[1:])
     return Strided(number, tuple(reversed(strides)))
 
@@ -175,25 +177,27 @@ def _all_levels(
         shape = one.shape
         if shape[0] not in (1, textures) or shape[-1] != channels or 0 in shape:
             raise InvalidError(
-                f"level of shape {tuple(shape)}: {textures} textures or 1, and {channels} channels, are needed, and texels"
+                f"level of shape {tuple(shape)}: 1 or {textures} textures of {channels} channels are needed"
             )
         if one.dtype != texel_type:
             raise InvalidError(f"levels of types {texel_type!r} and {one.dtype!r}: they have one type")
         if texture.cube and (shape[1] != 6 or shape[2] != shape[3]):
             raise InvalidError(f"level of shape {tuple(shape)}: a cubemap has 6 faces, as many texels high as wide")
-        sizes = shape[-2 : -2 - texture.dims : -1]
-        size = (*sizes, *(1,) * (3 - texture.dims))
+        sizes = (*shape[-2 : -2 - texture.dims : -1], 1, 1)
+        size = (sizes[0], sizes[1], sizes[2])
         real = "d" if texel_type == "d" else "f"
         arrays: list[Strided | None] = [_texels(one, first + number)]
-        for start, count, dtype, name in ((cotangents, counts[1], texel_type, "cot_levels"), (gradients, counts[2], real, "grad_levels")):
+        for start, count, dtype, name in (
+            (cotangents, counts[1], texel_type, "cot_levels"),
+            (gradients, counts[2], real, "grad_levels"),
+        ):
             other = views[start + number] if count else None
             if other is None:
                 arrays.append(None)
                 continue
             if other.shape[1:] != shape[1:] or other.shape[0] not in (1, textures) or other.dtype != dtype:
-                raise InvalidError(
-                    f"{name} of shape {tuple(other.shape)} and type {other.dtype!r}: {tuple(shape)} and {dtype!r} are needed"
-                )
+                found = f"{name} of shape {tuple(other.shape)} and type {other.dtype!r}"
+                raise InvalidError(f"{found}: {tuple(shape)} and {dtype!r} are needed")
             arrays.append(_texels(other, start + number))
         texels = arrays[0]
         assert texels is not None

@@ -77,7 +77,9 @@ class Texture:
         boundary = tuple(Boundary(value) for value in given)
         if len(boundary) != self.dims or any(value not in BOUNDARIES for value in boundary):
             names = ", ".join(value.value for value in BOUNDARIES)
-            raise InvalidError(f"boundary={self.boundary!r}: one of {names} is needed, or one for each of {self.dims} axes")
+            raise InvalidError(
+                f"boundary={self.boundary!r}: one of {names} is needed, or one for each of {self.dims} axes"
+            )
         for name, value, neutral in (("scale", self.scale, 1.0), ("offset", self.offset, 0.0)):
             numbers = tuple(float(number) for number in value) or (neutral,) * self.dims
             if len(numbers) != self.dims:

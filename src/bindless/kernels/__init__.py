@@ -105,7 +105,7 @@ def _argument(kernel_name: str, argument: str) -> int:
 
 
 def specialised(
-    kernel_name: str, format_word: int, target: Literal["ptx", "spirv"] = "ptx", mode_word: int | None = None
+    kernel_name: str, format_word: int | None, target: Literal["ptx", "spirv"] = "ptx", mode_word: int | None = None
 ) -> bytes:
     """Return a kernel's module with a constant ``format`` argument; PTX has a terminating zero byte.
 
@@ -117,7 +117,7 @@ def specialised(
     kernel_name
         Name of the kernel.
     format_word
-        Its argument ``format``.
+        Its argument ``format``; None for kernels without.
     target
         Language of the module.
     mode_word

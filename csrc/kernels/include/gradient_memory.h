@@ -1,0 +1,59 @@
+/* Numbers in arrays of floats or halves, sums of the work-items of a sample, and additions to gradients of texels. */
+#ifndef BINDLESS_KERNELS_GRADIENT_MEMORY_H
+#define BINDLESS_KERNELS_GRADIENT_MEMORY_H
+
+#include "gradient_call.h"
+#include "half.h"
+
+INLINED float number_at(ulong first, long offset, bool is_half)
+{
+    if (is_half) return half_bits_to_float(((global const ushort *)first)[offset]);
+    return ((global const float *)first)[offset];
+}
+
+INLINED void put_number(ulong first, long offset, float value, bool is_half)
+{
+    if (is_half)
+        ((global ushort *)first)[offset] = (ushort)float_to_half_bits(value);
+    else
+        ((global float *)first)[offset] = value;
+}
+
+/* The sum of a value over the work-items of a sample, which are neighbours in a sub-group of 32. */
+#ifdef __PTX__ /* not where the kernels are compiled for a processor, which runs one work-item at a time */
+INLINED float sum_of_sample(float value, uint mode)
+{
+    const uint lanes = 1u << spread(mode), lane = (uint)bindless_local_id(0) & 31u;
+    const uint members = (lanes == 32u ? ~0u : ((1u << lanes) - 1u) << (lane & ~(lanes - 1u)));
+    for (uint distance = lanes >> 1; distance != 0; distance >>= 1) {
+        float other;
+        __asm__ volatile("shfl.sync.bfly.b32 %0, %1, %2, 31, %3;" : "=f"(other) : "f"(value), "r"(distance), "r"(members));
+        value += other;
+    }
+    return value;
+}
+INLINED void add_float(global float *to, float value)
+{
+    __asm__ volatile("red.global.add.f32 [%0], %1;" : : "l"(to), "f"(value) : "memory");
+}
+INLINED void add_integer(global ulong *to, long value)
+{
+    __asm__ volatile("red.global.add.u64 [%0], %1;" : : "l"(to), "l"(value) : "memory");
+}
+INLINED void raise_to(global uint *to, uint value)
+{
+    __asm__ volatile("red.global.max.u32 [%0], %1;" : : "l"(to), "r"(value) : "memory");
+}
+#else
+INLINED float sum_of_sample(float value, uint mode) { return value; }
+INLINED void add_float(global float *to, float value) { *to += value; }
+INLINED void add_integer(global ulong *to, long value) { *to += (ulong)value; }
+INLINED void raise_to(global uint *to, uint value) { *to = value > *to ? value : *to; }
+#endif
+
+/* Addends become integers in units of the largest one's power of two times 2^-38; 2^24 of them fit. */
+INLINED int exponent_of(uint largest) { return (int)(largest >> 23) - 127 - 38; }
+
+INLINED double power_of_two(int exponent) { return as_double((ulong)(exponent + 1023) << 52); }
+
+#endif

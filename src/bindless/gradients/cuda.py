@@ -1,0 +1,258 @@
+"""Execution by built-in kernels, on memory of a CUDA device, ordered by a stream."""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+from .. import kernels
+from ..drivers import cuda
+from ..model.enums import Boundary, Interpolation
+from ..model.errors import FeatureNotSupportedError, InvalidError
+from .plan import NAMES, Level, Operation, Plan, Strided
+from .processor import describe as describe_for_processor
+from .texture import BETWEEN
+
+__all__ = ["Launch", "Program", "describe", "run"]
+
+BLOCK = 128
+_MOST_ROWS = 65535  # of a grid
+_MOST_LEVELS = 18
+_ALIGNMENT = 256
+_POINTER = struct.Struct("@P")
+
+
+# The kernels' numbers of the model's names (csrc/kernels/include/mode.h).
+_INTERPOLATIONS = {name: number for number, name in enumerate(Interpolation)}
+_BOUNDARIES = {name: number for number, name in enumerate(Boundary)}
+
+_NONE, _ADD, _MEASURE, _INTEGERS = range(4)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A launch of a kernel with the program's struct and a mode, or with four numbers.
+
+    Attributes
+    ----------
+    kernel : str
+        Name of a built-in kernel.
+    mode : int or None
+        Its second argument, which may be a constant of the compiled code; None for the kernel that adds integer sums.
+    grid : tuple[int, int]
+        Groups of ``BLOCK`` work-items.
+    sums : tuple[int, int, int]
+        Of the kernel that adds integer sums: their offset in the scratch memory, the number of the address of the
+        gradients, and how many there are.
+    """
+
+    kernel: str
+    mode: int | None
+    grid: tuple[int, int]
+    sums: tuple[int, int, int] = (0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Program:
+    """What a call does on a device: patch addresses into a struct, clear the scratch memory, launch kernels.
+
+    Attributes
+    ----------
+    template : bytes
+        The kernels' first argument, with null addresses.
+    places : tuple[tuple[int, int], ...]
+        Where addresses belong: (offset in the struct, number of the address).
+    scratch : int
+        Bytes of memory that are zero before the first launch, at a multiple of 256.
+    scratch_places : tuple[tuple[int, int], ...]
+        Where addresses in it belong: (offset in the struct, offset in the memory).
+    launches : tuple[Launch, ...]
+        In their order.
+    """
+
+    template: bytes
+    places: tuple[tuple[int, int], ...]
+    scratch: int
+    scratch_places: tuple[tuple[int, int], ...]
+    launches: tuple[Launch, ...]
+
+
+def describe(plan: Plan, *, deterministic: bool = False) -> Program:
+    """The program of a call.
+
+    Raises
+    ------
+    FeatureNotSupportedError
+        Numbers of 64 bits, or cubemaps.
+    InvalidError
+        Sums are to be deterministic, and strides of gradients are negative.
+    """
+    texture = plan.texture
+    if plan.texel_type == "d" or plan.value_type == "d":
+        raise FeatureNotSupportedError(
+            "float64: gradients on CUDA are of float32 or float16 textures; convert the arrays"
+        )
+    if texture.cube:
+        raise FeatureNotSupportedError("cubemaps: gradients on CUDA are of textures of 1 to 3 dimensions")
+    struct_, places = describe_for_processor(plan)
+    sums_at = len(struct_)
+    template = struct_ + bytes(8 * (_MOST_LEVELS + 1))
+    scatters = plan.operation is not Operation.forward and plan.levels[0].gradients is not None
+    mode, grid = _mode(plan), _grid(plan)
+    wants = _wants(plan)
+    taps = {Interpolation.nearest: 1, Interpolation.linear: 2}.get(Interpolation(texture.filtering), 4)
+    name = f"bindless_gradients_{plan.operation.name}_{texture.dims}d_{taps}"
+    if not (scatters and deterministic):
+        launch = Launch(name, mode | wants | (_ADD if scatters else _NONE) << 18, grid)
+        return Program(template, tuple(places), 0, (), (launch,))
+    launches = [Launch(name, mode | _MEASURE << 18, grid), Launch(name, mode | wants | _INTEGERS << 18, grid)]
+    scratch, scratch_places = _ALIGNMENT, [(sums_at + 8 * _MOST_LEVELS, 0)]
+    for number, level in enumerate(plan.levels):
+        assert level.gradients is not None
+        count = _span(plan, level, level.gradients)
+        scratch_places.append((sums_at + 8 * number, scratch))
+        groups = min(-(-count // BLOCK), _MOST_ROWS)
+        sums = (scratch, level.gradients.slot, count)
+        launches.append(Launch("bindless_gradients_settle", None, (groups, 1), sums))
+        scratch += -(-8 * count // _ALIGNMENT) * _ALIGNMENT
+    return Program(template, tuple(places), scratch, tuple(scratch_places), tuple(launches))
+
+
+def _sizes(plan: Plan, level: Level) -> tuple[int, ...]:
+    return (plan.channels, *level.size, plan.textures)
+
+
+def _span(plan: Plan, level: Level, array: Strided) -> int:
+    """Numbers from the first to the last one of an array of texels."""
+    if any(stride < 0 for stride in array.strides):
+        raise InvalidError(f"strides {array.strides} of gradients: deterministic sums need positive ones")
+    return 1 + sum((size - 1) * stride for size, stride in zip(_sizes(plan, level), array.strides, strict=True))
+
+
+def _is_near(plan: Plan) -> bool:
+    """Whether offsets within a texture have 32 bits."""
+    for level in plan.levels:
+        for array in (level.texels, level.cotangents, level.gradients):
+            if array is None:
+                continue
+            reach = sum((size - 1) * abs(stride) for size, stride in zip(level.size, array.strides[1:4], strict=True))
+            if reach >= 1 << 31:
+                return False
+    return True
+
+
+def _spread(plan: Plan) -> int:
+    """Neighbouring work-items of a sample, as a power of two: some where channels are next to each other."""
+    strides = plan.levels[0].texels.strides
+    if plan.channels < 4 or strides[0] != 1:
+        return 0
+    return min(int(math.log2(plan.channels)), 5)
+
+
+def _mode(plan: Plan) -> int:
+    """The word in csrc/kernels/include/gradient_call.h, without results."""
+    texture = plan.texture
+    word = int(texture.ties_to_even)
+    for axis, boundary in enumerate(texture.boundary):
+        word |= _BOUNDARIES[Boundary(boundary)] << (1 + 3 * axis)
+    levels = BETWEEN.index(texture.between) if len(plan.levels) > 1 and plan.arrays[1] is not None else 0
+    word |= levels << 10 | _INTERPOLATIONS[Interpolation(texture.filtering)] << 12
+    word |= (plan.texel_type == "e") << 15 | (plan.value_type == "e") << 16 | _is_near(plan) << 17
+    return word | _spread(plan) << 23
+
+
+def _wants(plan: Plan) -> int:
+    """The bits of the mode for results other than gradients of texels."""
+    if plan.operation is Operation.forward:
+        return 0
+    names = ("grad_coords", "grad_level", "grad_grad_out")
+    return sum((plan.arrays[NAMES.index(name)] is not None) << (20 + bit) for bit, name in enumerate(names))
+
+
+def _grid(plan: Plan) -> tuple[int, int]:
+    return -(-(plan.samples << _spread(plan)) // BLOCK), min(plan.textures, _MOST_ROWS)
+
+
+# ---------------------------------------------------------------- execution
+
+_functions: dict[tuple[int, str, int | None], Any] = {}
+_modules: list[Any] = []  # never unloaded: contexts of other libraries live as long as the process
+
+
+def run(plan: Plan, pointers: list[int], stream: int, *, deterministic: bool) -> None:
+    """Enqueue a call on a stream of the calling thread's context, or else of the arrays' device."""
+    program = plan.made.get(("cuda", deterministic))
+    if program is None:
+        cuda.load()
+        program = plan.made["cuda", deterministic] = describe(plan, deterministic=deterministic)
+    context, previous = _context(pointers)
+    try:
+        _enqueue(program, pointers, cuda.ffi.cast("CUstream", stream), context)
+    finally:
+        if previous is not None:
+            cuda.check(cuda.lib.cuCtxSetCurrent(previous), "cuCtxSetCurrent")
+
+
+def _context(pointers: list[int]) -> tuple[int, Any]:
+    """The current context; that of the arrays, made current, and the one to restore, if there is none."""
+    ffi, lib = cuda.ffi, cuda.lib
+    current = ffi.new("CUcontext *")
+    cuda.check(lib.cuCtxGetCurrent(current), "cuCtxGetCurrent")
+    if current[0] != ffi.NULL:
+        return int(ffi.cast("uintptr_t", current[0])), None
+    found = ffi.new("CUcontext *")
+    address = next(pointer for pointer in pointers if pointer)
+    attribute = int(lib.CU_POINTER_ATTRIBUTE_CONTEXT)
+    cuda.check(lib.cuPointerGetAttribute(found, attribute, address), "cuPointerGetAttribute")
+    cuda.check(lib.cuCtxSetCurrent(found[0]), "cuCtxSetCurrent")
+    return int(ffi.cast("uintptr_t", found[0])), current[0]
+
+
+def _enqueue(program: Program, pointers: list[int], stream: Any, context: int) -> None:
+    ffi, lib = cuda.ffi, cuda.lib
+    data = bytearray(program.template)
+    for place, slot in program.places:
+        _POINTER.pack_into(data, place, pointers[slot])
+    scratch = 0
+    if program.scratch:
+        memory = ffi.new("CUdeviceptr *")
+        cuda.check(lib.cuMemAllocAsync(memory, program.scratch, stream), f"cuMemAllocAsync({program.scratch} bytes)")
+        scratch = int(memory[0])
+        cuda.check(lib.cuMemsetD8Async(scratch, 0, program.scratch, stream), "cuMemsetD8Async")
+        for place, offset in program.scratch_places:
+            _POINTER.pack_into(data, place, scratch + offset)
+    parameters = ffi.new("void *[4]")
+    mode = ffi.new("uint32_t *")
+    for launch in program.launches:
+        function = _functions.get((context, launch.kernel, launch.mode)) or _load(context, launch)
+        if launch.mode is None:
+            offset, slot, count = launch.sums
+            numbers = ffi.new("uint64_t[4]", [scratch + offset, pointers[slot], scratch, count])
+            for number in range(4):
+                parameters[number] = numbers + number
+        else:
+            mode[0] = launch.mode
+            parameters[0], parameters[1] = ffi.from_buffer(data), mode
+        result = lib.cuLaunchKernel(function, *launch.grid, 1, BLOCK, 1, 1, 0, stream, parameters, ffi.NULL)
+        cuda.check(result, f"cuLaunchKernel({launch.kernel})")
+    if scratch:
+        cuda.check(lib.cuMemFreeAsync(scratch, stream), "cuMemFreeAsync")
+
+
+def _load(context: int, launch: Launch) -> Any:
+    """The function of a kernel whose mode is a constant, loaded into the current context."""
+    ffi, lib = cuda.ffi, cuda.lib
+    name = launch.kernel
+    if launch.mode is None:
+        text = kernels.source(kernels.module_of(name), "ptx")
+    else:
+        text = kernels.specialised(name, None, mode_word=launch.mode)
+    module = ffi.new("CUmodule *")
+    cuda.check(lib.cuModuleLoadData(module, ffi.from_buffer(text)), f"cuModuleLoadData({name})")
+    _modules.append(module[0])
+    function = ffi.new("CUfunction *")
+    cuda.check(lib.cuModuleGetFunction(function, module[0], name.encode()), f"cuModuleGetFunction({name})")
+    _functions[context, launch.kernel, launch.mode] = function[0]
+    return function[0]
