@@ -120,7 +120,8 @@ def test_empty(shapes: tuple[tuple[int, ...], tuple[int, ...]]) -> None:
     values = grid_sample(image, grid, align_corners=False)
     assert values.shape == functional.grid_sample(image, grid, align_corners=False).shape
     values.sum().backward()
-    assert image.grad is not None and not image.grad.any() and grid.grad is not None and grid.grad.shape == grid.shape
+    assert image.grad.shape == image.shape and not image.grad.any()
+    assert grid.grad.shape == grid.shape and not grid.grad.any()
 
 
 @pytest.mark.parametrize("padding", PADDINGS)

@@ -127,6 +127,26 @@ def test_vmap(dims: tuple[int | None, int | None]) -> None:
         same(found, expected)
 
 
+def test_batched_gradients() -> None:
+    """Those of one call for several gradients of the values, also of second order."""
+    results = []
+    for function in (ours, theirs):
+        image, grid = (part.requires_grad_() for part in operands())
+        values = function(image, grid)
+        several = torch.randn(3, *values.shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+        options = {"is_grads_batched": True, "create_graph": True}
+        first = torch.autograd.grad(values, (image, grid), several, **options)
+        second = torch.autograd.grad(
+            first[1], (image, grid), torch.stack([torch.ones_like(first[1])] * 2), is_grads_batched=True
+        )
+        jacobian = torch.autograd.functional.jacobian(
+            lambda g, f=function, i=image: f(i, g).sum((0, 1)), grid, vectorize=True
+        )
+        results.append((*first, *second, jacobian))
+    for found, expected in zip(*results):
+        same(found, expected)
+
+
 def test_vmap_shares_one_image() -> None:
     image, grid = operands(4)
     tensors = image[0, :1], grid[:, :1]

@@ -72,10 +72,14 @@ class _Call:
         return [torch.zeros_like(part, dtype=self.real) for part in self.levels]
 
     def new_coords(self) -> Tensor:
-        return self.places.new_empty((self.count, *self.places.shape[1:]))
+        """Memory for gradients of coordinates; zero where there are no values."""
+        shape = (self.count, *self.places.shape[1:])
+        return self.places.new_empty(shape) if self.channels else self.places.new_zeros(shape)
 
     def new_level(self) -> Tensor:
-        return self.places.new_empty((self.count, self.samples))
+        """As ``new_coords``, for gradients of levels of detail."""
+        shape = (self.count, self.samples)
+        return self.places.new_empty(shape) if self.channels else self.places.new_zeros(shape)
 
     def level_gradients(self, found: Sequence[Tensor]) -> list[Tensor]:
         return [part.to(level.dtype) for part, level in zip(found, self.levels)]

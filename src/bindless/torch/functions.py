@@ -50,7 +50,7 @@ def _is_plain(tensors: Sequence[Tensor | None]) -> bool:
         if part is not None and not (
             type(part) in _PLAIN
             and (part.is_cpu or part.is_cuda)
-            and part.layout is torch.strided
+            and torch._C._has_storage(part)  # not those of ``is_grads_batched``
             and not part.is_neg()
         ):
             return False
@@ -86,10 +86,12 @@ class _Sample(torch.autograd.Function):  # type: ignore[misc]
         coords, level, *levels = ctx.saved_tensors
         asked = ctx.needs_input_grad
         needs = any(asked[3:]), asked[0], asked[1]
-        if torch.is_grad_enabled() or not _is_plain((grad, *ctx.saved_tensors)):
-            texels, places, depths = _sample_backward(grad, levels, coords, level, *ctx.options, needs)
-        else:
+        if not torch.is_grad_enabled() and _is_plain((grad, *ctx.saved_tensors)):
             texels, places, depths = engine.sample_backward(grad, levels, coords, level, ctx.options, needs)
+        else:
+            batched = not torch._C._has_storage(grad) and not torch._C._are_functorch_transforms_active()
+            operator = torch.ops.bindless.sample_backward.default if batched else _sample_backward
+            texels, places, depths = operator(grad, levels, coords, level, *ctx.options, needs)
         return places if needs[1] else None, depths if needs[2] else None, None, *(texels or [None] * len(levels))
 
     @staticmethod

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from . import batching, differentiation, engine
+from .batched_gradients import rule_of
 from .options import SCHEMA, Options
 
 __all__ = ["LIBRARY"]
@@ -110,6 +111,7 @@ def _register() -> None:
         torch.library.register_fake(qualified, fake, lib=LIBRARY)
         operator = getattr(torch.ops.bindless, name).default
         torch.library.register_vmap(qualified, partial(rule, operator), lib=LIBRARY)
+        LIBRARY.impl(name, rule_of(operator, rule), "Batched")
     torch.library.register_autograd(
         "bindless::sample", differentiation.backward, setup_context=differentiation.keep, lib=LIBRARY
     )
