@@ -11,6 +11,7 @@ import pytest
 
 import bindless as bl
 from bindless import device
+from tests.python_kernels.conftest import takes_none
 
 A_LIST = [1, 2]
 
@@ -132,6 +133,19 @@ def test_functions_that_no_device_runs_are_refused() -> None:
         bl.kernel(default_float=np.int32)
     with pytest.raises(bl.InvalidError):
         bl.device_function(print)
+
+
+def test_devices_without_spirv_refuse(queue: bl.Queue) -> None:
+    out = bl.usm_empty(4, np.float32, queue)
+
+    @bl.kernel
+    def run(out):
+        out[device.item_id(0)] = 1
+
+    if not takes_none(queue.device):
+        pytest.skip("the device takes SPIR-V")
+    with pytest.raises(bl.FeatureNotSupportedError):
+        queue.parallel_for(4, run, out)
 
 
 def test_a_wrong_access_names_the_line(queue: bl.Queue) -> None:

@@ -134,7 +134,13 @@ class PythonKernel(KernelTemplate):
                 weakref.finalize(self, _forget, weakref.ref(queue.context), self._token)
             if key not in known:
                 compiled = self._compiled(launch, listed)
-                bundle = load_kernel_bundle(compiled.file, queue.context)
+                try:
+                    bundle = load_kernel_bundle(compiled.file, queue.context)
+                except FeatureNotSupportedError as error:
+                    raise FeatureNotSupportedError(
+                        f"kernel {self.name!r} becomes {launch.language.upper()}, which this device does not take: {error}",
+                        backend=error.backend,
+                    ) from None
                 known[key] = bundle.get_kernel(compiled.file.kernels[0].name), expansion(compiled.paths)
             return known[key]
 
