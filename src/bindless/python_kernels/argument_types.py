@@ -57,7 +57,9 @@ class ArgumentType:
 
 
 def argument_key(value: Any) -> Any:
-    """Return a key that is equal for values of one type. It is computed at each launch."""
+    """Return a key that is equal for values of one type; None for another library's array that must be imported first.
+    It is computed at each launch.
+    """
     kind = type(value)
     if kind is UsmArray:
         return value.dtype, len(value.shape), value._contiguous
@@ -71,7 +73,17 @@ def argument_key(value: Any) -> Any:
         return kind, value.buffer.dtype, len(value.buffer.shape)
     if kind is LocalAccessor:
         return kind, value.dtype, len(value.shape)
-    return kind
+    return _foreign_key(value) if is_foreign(value) else kind
+
+
+def _foreign_key(value: Any) -> Any:
+    """Return the key of another library's contiguous array, as PyTorch and CuPy describe theirs; else None."""
+    shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
+    if shape is None or dtype is None:
+        return None
+    contiguous = getattr(value, "is_contiguous", None)
+    found = contiguous() if callable(contiguous) else getattr(getattr(value, "flags", None), "c_contiguous", False)
+    return (type(value), dtype, len(shape)) if found else None
 
 
 def type_of(value: Any, name: str) -> ArgumentType:

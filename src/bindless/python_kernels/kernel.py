@@ -19,7 +19,7 @@ from ..sycl.kernel.bound_launch import BoundLaunch
 from ..sycl.kernel.bundle import load_kernel_bundle
 from ..sycl.kernel.kernel import Kernel
 from ..sycl.kernel.kernel_template import KernelTemplate
-from .argument_types import ArgumentType, argument_key, is_foreign, own_arguments, type_of
+from .argument_types import ArgumentType, argument_key, own_arguments, type_of
 from .compilation import Compiled, compiled_kernel
 from .device_function import plain_function
 from .expansion import expansion
@@ -112,14 +112,14 @@ class PythonKernel(KernelTemplate):
         kind = type(index_space)
         dimensions = len(index_space) if kind is tuple else 1 if kind is int else _dimensions(index_space)
         key = (dimensions, *map(argument_key, arguments))
+        if None in key:
+            own = own_arguments(arguments, queue)
+            if any(one is not other for one, other in zip(own, arguments)):
+                return self._specialised(queue, index_space, own)
         known = queue.context._kernels.get(self._token)
         found = known.get(key) if known is not None else None
         if found is None:
-            if any(map(is_foreign, arguments)):
-                own = own_arguments(arguments, queue)
-                if any(one is not other for one, other in zip(own, arguments)):
-                    return self._specialised(queue, index_space, own)
-            found = self._specialise(queue, dimensions, key, arguments)
+            found = self._specialise(queue, dimensions, key, own_arguments(arguments, queue))
         made, expand = found
         return made, expand(arguments)
 
@@ -138,7 +138,7 @@ class PythonKernel(KernelTemplate):
                     bundle = load_kernel_bundle(compiled.file, queue.context)
                 except FeatureNotSupportedError as error:
                     raise FeatureNotSupportedError(
-                        f"kernel {self.name!r} becomes {launch.language.upper()}, which this device does not take: {error}",
+                        f"kernel {self.name!r} becomes {launch.language.upper()}, which the device does not take: {error}",
                         backend=error.backend,
                     ) from None
                 known[key] = bundle.get_kernel(compiled.file.kernels[0].name), expansion(compiled.paths)

@@ -46,7 +46,8 @@ def submit_launch(
     if isinstance(kernel, KernelTemplate):
         made, values = kernel._specialised(queue, index_space, arguments)
         event = queue.parallel_for(index_space, made, *values, depends_on=depends_on)
-        return _ordered(queue, arguments, event) if not PACKERS.keys() >= set(map(type, arguments)) else event
+        own = PACKERS.keys() >= set(map(type, values))  # else the launch itself orders the libraries
+        return _ordered(queue, arguments, event) if own and not PACKERS.keys() >= set(map(type, arguments)) else event
     here, sizes = _plan_range(queue, index_space, kernel)
     others = not PACKERS.keys() >= set(map(type, arguments))  # other libraries' arrays, perhaps
     stream, offset = queue._stream, type(index_space) is NdRange and has_offset(index_space)
