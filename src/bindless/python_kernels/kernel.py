@@ -138,7 +138,7 @@ class PythonKernel(KernelTemplate):
                     bundle = load_kernel_bundle(compiled.file, queue.context)
                 except FeatureNotSupportedError as error:
                     raise FeatureNotSupportedError(
-                        f"kernel {self.name!r} becomes {launch.language.upper()}, which the device does not take: {error}",
+                        f"kernel {self.name!r} is {launch.language.upper()}, which the device does not take: {error}",
                         backend=error.backend,
                     ) from None
                 known[key] = bundle.get_kernel(compiled.file.kernels[0].name), expansion(compiled.paths)
@@ -286,7 +286,7 @@ def _forget(context: weakref.ref[Context], token: object) -> None:
 
 def _dimensions(index_space: Any) -> int:
     if isinstance(index_space, NdRange):
-        return len(tuple(index_space.global_range))
+        return len(index_space.global_range)
     return len(tuple(as_range(index_space)))
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 
 from ...model.errors import BuildError, FeatureNotSupportedError
+from .diagnostics import shortened
 
 __all__ = ["COMPILE", "TARGETS", "TESTED", "Target", "Toolchain", "include_folder", "run"]
 
@@ -195,7 +196,8 @@ class Toolchain(ABC):
         done = subprocess.run([*command, str(source), "-o", str(output)], capture_output=True, check=False)
         said = done.stderr.decode(errors="replace").strip()
         if done.returncode != 0:
-            raise BuildError(f"{source.name} does not compile for {target.triple}:\n{said}", log=said)
+            short = shortened(said, include_folder())
+            raise BuildError(f"{source.name} does not compile for {target.triple}:\n{short}", log=said)
         if said:
             self.warnings.append(said)
         # clang keeps an OpenCL kernel's body in a separate function with the attribute noinline.
