@@ -76,6 +76,13 @@ SPLINE_COLUMNS = (
     *SPLINE, Argument("ulong", "inner"), *(Argument("uint", name) for name in ("length", "segment", "boundary")),
     Argument("ulong", "count"),
 )  # fmt: skip
+LINE_INTEGRALS = (
+    Argument("global const float*", "texels"), *(Argument("uint", f"size_{axis}") for axis in "xyz"),
+    Argument("global const float*", "starts"), Argument("uint", "start_step"),
+    Argument("global const float*", "ends"), Argument("uint", "end_step"),
+    Argument("global float*", "means"), Argument("global float*", "derivatives"), Argument("uint", "samples"),
+    Argument("ulong", "count"),
+)  # fmt: skip
 FORMAT = (Argument("uint", "format"),)
 POSITIONS = (
     *(Argument("double", f"m{row}{column}") for row in range(4) for column in range(4)), Argument("double", "centre"),
@@ -195,6 +202,12 @@ def _spline_modules() -> Iterator[Module]:
         yield Module(name, f"{name}.cl", {}, (Kernel(f"bindless_{name}", arguments),))
 
 
+def _line_modules() -> Iterator[Module]:
+    """Yield the means of volumes along lines: CUDA's, and SPIR-V that the reference device runs in tests."""
+    name = "line_integrals"
+    yield Module(name, f"{name}.cl", {}, (Kernel(f"bindless_{name}", LINE_INTEGRALS),), ("ptx", "spirv"))
+
+
 def _texture_unit_modules() -> Iterator[Module]:
     """Yield the modules that compute samples of images of every kind, by the arithmetic of texture units or exactly."""
     common = {"DIMENSIONS": "1", "LAYERED": "0", "CUBE": "0", "CLASS_U": "1", "COLOR": "uint4"}
@@ -244,6 +257,7 @@ def _modules() -> Iterator[Module]:
     yield from _texture_unit_modules()
     yield _lanes_module()
     yield from _gradient_modules()
+    yield from _line_modules()
     for geometry in STANDARD:  # mipmaps exist where kernels are PTX; pixels are moved as bits, whatever their class
         modules = _class_modules("downsample", geometry, (*LEVELS, *EXTENT, *FORMAT), PTX_ONLY)
         yield from (module for module in modules if module.defines["CLASS"] == "u")

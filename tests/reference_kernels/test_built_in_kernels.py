@@ -262,9 +262,39 @@ def test_coefficients_of_splines(queue: bl.Queue) -> None:
     np.testing.assert_allclose(columns.numpy(), solved(along_x, (0,), ("repeat",)), atol=4e-6)
 
 
+def test_means_along_lines(queue: bl.Queue) -> None:
+    """Means and their derivatives with respect to both ends; lines that miss the volume, and lines of one point."""
+    rng = np.random.default_rng(1)
+    volume = rng.normal(size=(6, 7, 9)).astype(np.float32)
+    starts, ends = rng.uniform(-4, 12, (2, 70, 3)).astype(np.float32)
+    ends[3], ends[4, 0], starts[5], ends[5] = starts[3], starts[4, 0], 100, 120
+    means, derivatives = bl.usm_empty(70, np.float32, queue), bl.usm_empty((70, 6), np.float32, queue)
+    bundle = bl.load_kernel_bundle(kernels.source("line_integrals", "spirv"), queue)
+    queue.parallel_for(
+        bl.NdRange(3 * 256, 256), bundle.get_kernel("bindless_line_integrals"),
+        _usm(queue, volume), *map(np.uint32, (9, 7, 6)), _usm(queue, starts), np.uint32(3), _usm(queue, ends),
+        np.uint32(3), means, derivatives, np.uint32(25), np.uint64(70),
+    ).wait_and_throw()  # fmt: skip
+
+    def mean(start: Array, end: Array) -> Array:
+        along = ((np.arange(25) + 0.5) / 25)[:, None]
+        places = start[:, None] + (end - start)[:, None] * along - 0.5
+        indices = np.moveaxis(places[..., ::-1], -1, 0)
+        found: Array = map_coordinates(volume.astype(float), indices, order=1, mode="grid-constant").mean(-1)
+        return found
+
+    exact = starts.astype(float), ends.astype(float)
+    np.testing.assert_allclose(means.numpy(), mean(*exact), atol=5e-7)
+    for number in range(6):
+        step = np.zeros((2, 3))
+        step[number // 3, number % 3] = 1e-6
+        quotient = (mean(exact[0] + step[0], exact[1] + step[1]) - mean(exact[0] - step[0], exact[1] - step[1])) / 2e-6
+        np.testing.assert_allclose(derivatives.numpy()[:, number], quotient, atol=5e-7)
+
+
 def test_every_module_is_run() -> None:
     """The tests above, test_resampling_kernels.py and tests/bindless_images/precision cover all modules."""
-    known = ("fetch", "sample", "write", "launch", "pack", "area", "spline", "resample", "texture")
+    known = ("fetch", "sample", "write", "launch", "pack", "area", "spline", "resample", "texture", "line")
     assert [name for name in MODULES if not name.startswith(known)] == []
     for name in MODULES:
         assert struct.unpack_from("<I", kernels.source(name, "spirv")) == (0x07230203,)

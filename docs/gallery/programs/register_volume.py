@@ -1,8 +1,8 @@
 """Registration of a volume to one projection of it: the pose of a CT scan, found by descent.
 
 The volume is a made head: a skull with orbits, a jaw and teeth. Rays go from a source through the volume to the pixels
-of a detector, and ``bindless.torch.sample`` reads the volume along them. The descent starts from a wrong pose, and
-follows the gradient of the correlation of the two projections with respect to three angles and three shifts.
+of a detector, and ``bindless.torch.line_integrals`` adds the volume up along them. The descent starts from a wrong
+pose, and follows the gradient of the correlation of the two projections with respect to three angles and three shifts.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy.typing as npt
 import torch
 from training import Tensor, beside, descend, main, rotation
 
-from bindless.torch import sample
+from bindless.torch import line_integrals
 
 TRUE_POSE = (0.10, -0.18, 0.07, 0.05, -0.04, 0.06)
 """Rotation vector in radians, and shift in widths of the volume."""
@@ -55,11 +55,8 @@ def project(volume: Tensor, pose: Tensor, size: int) -> Tensor:
     turned = rotation(pose[:3])
     source, target = (source - pose[3:]) @ turned, (target - pose[3:]) @ turned
     first, last = (-1.0 - SOURCE) / (DETECTOR - SOURCE), (1.0 - SOURCE) / (DETECTOR - SOURCE)
-    steps = torch.linspace(first, last, 3 * width // 2, device=device)
-    rays = source + (target - source)[..., None, :] * steps[:, None]
-    values = sample(volume[..., None], (rays + 0.5) * width, addressing="clamp", precision="exact")
-    length = (target - source).norm(dim=-1) * (last - first) / len(steps)
-    return values[..., 0].sum(-1) * length
+    starts, ends = torch.lerp(source, target, first), torch.lerp(source, target, last)
+    return line_integrals(volume, (starts + 0.5) * width, (ends + 0.5) * width, 3 * width // 2) / width
 
 
 def difference(first: Tensor, second: Tensor) -> Tensor:

@@ -11,11 +11,12 @@ except ImportError as error:
 
 from .errors import ArgumentError
 from .grids import grid_sample
+from .lines import line_integrals
 from .sampling import sample
 from .textures import texture, texture_construct_mip
 from .warping import warp
 
-__all__ = ["ArgumentError", "grid_sample", "sample", "texture", "texture_construct_mip", "warp"]
+__all__ = ["ArgumentError", "grid_sample", "line_integrals", "sample", "texture", "texture_construct_mip", "warp"]
 
 
 def __dir__() -> list[str]:

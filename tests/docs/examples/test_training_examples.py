@@ -49,7 +49,7 @@ def test_projection() -> None:
     source = np.array([0, 0, register_volume.SOURCE])
     span = register_volume.DETECTOR - register_volume.SOURCE
     first, last = (-1 - register_volume.SOURCE) / span, (1 - register_volume.SOURCE) / span
-    along = np.linspace(first, last, 3 * size // 2)
+    along = first + (last - first) * (np.arange(3 * size // 2) + 0.5) / (3 * size // 2)
     rays = source + (target - source)[..., None, :] * along[:, None]
     inside = Rotation.from_rotvec(pose[:3]).inv().apply((rays - pose[3:]).reshape(-1, 3)).reshape(rays.shape)
     values = map_coordinates(
