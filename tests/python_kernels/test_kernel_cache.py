@@ -87,7 +87,7 @@ def test_entries_of_another_compiler_are_not_used(
     monkeypatch.setattr(compiler_process, "compile_in_process", counted)
     queue.parallel_for(1, bl.kernel(one._kernel_function), out).wait()
     assert not calls
-    monkeypatch.setattr(compilation, "_installed", lambda: {"numba": "another version"})
+    monkeypatch.setattr(compilation, "installed_compilers", lambda: {"numba": "another version"})
     queue.parallel_for(1, bl.kernel(one._kernel_function), out).wait()
     assert len(calls) == 1
 
@@ -145,3 +145,9 @@ def test_the_compiler_survives_a_fault_of_its_process(queue: bl.Queue) -> None:
         queue.parallel_for(1, two, out)
     queue.parallel_for(1, two, out).wait()
     assert out.numpy(queue).tolist() == [2]
+
+
+def test_the_compiler_of_a_language_is_asked_for() -> None:
+    assert bl.kernels_available("python")
+    with pytest.raises(bl.InvalidError):
+        bl.kernels_available("fortran")

@@ -163,6 +163,8 @@ def _examine_tools() -> None:
     from ..compiler.llvm.find_toolchain import find_toolchain
     from ..drivers import nvrtc
     from ..model.module.disk_cache import cache
+    from ..python_kernels.compilation import installed_compilers
+    from ..python_kernels.compiler_process import INSTALL, missing_packages
 
     print("kernels of your own")
     try:
@@ -171,6 +173,9 @@ def _examine_tools() -> None:
         print(f"  OpenCL C's functions for PTX: {tools.library() or 'of this package'}")
     except Error as error:
         print(f"  bindless build: not available\n  to use it: {error}")
+    missing = missing_packages()
+    versions = " and ".join(f"{name} {version}" for name, version in installed_compilers().items())
+    print(f"  kernels in Python: {f'not available: {missing}: `{INSTALL}`' if missing else versions}")
     try:
         print("  CUDA C++: NVRTC {}.{}".format(*nvrtc.version()))
     except Error as error:

@@ -19,7 +19,7 @@ from ..model.module.kernel_file import KernelFile
 from .argument_types import ArgumentType
 from .function_source import FunctionSource
 
-__all__ = ["Compiled", "compiled_kernel"]
+__all__ = ["Compiled", "compiled_kernel", "installed_compilers"]
 
 _ARCHITECTURE = "sm_75"  # the oldest that the package supports; drivers translate PTX for newer ones
 _LENGTH = struct.Struct("<I")
@@ -83,7 +83,7 @@ def _read(data: bytes) -> Compiled | None:
     try:
         (length,) = _LENGTH.unpack_from(data)
         head = json.loads(data[_LENGTH.size : _LENGTH.size + length])
-        installed = _installed()
+        installed = installed_compilers()
         if any(installed.get(name, version) != version for name, version in head["versions"].items()):
             return None
         return Compiled(KernelFile.from_bytes(data[_LENGTH.size + length :]), head["paths"])
@@ -92,7 +92,7 @@ def _read(data: bytes) -> Compiled | None:
 
 
 @functools.cache
-def _installed() -> dict[str, str]:
+def installed_compilers() -> dict[str, str]:
     """Return the versions of the installed compilers, without importing them."""
     found: dict[str, str] = {}
     for name in _COMPILERS:
