@@ -87,9 +87,14 @@ FORMAT = (Argument("uint", "format"),)
 POSITIONS = (
     *(Argument("double", f"m{row}{column}") for row in range(4) for column in range(4)), Argument("double", "centre"),
     Argument("global const void*", "coords"), Argument("long", "step"), Argument("long", "component"),
+    *(Argument("uint", f"first_{axis}") for axis in "xyz"),
 )  # fmt: skip
-UNITS_3D = tuple(Argument("float", f"{name}_{axis}") for name in ("scale", "bias") for axis in "xyz")
-SOURCE = (*(Argument("int", f"size_{axis}") for axis in "xyz"), Argument("double", "fill"))
+WINDOW = (
+    *(Argument("int", f"{name}_{axis}") for name in ("origin", "whole") for axis in "xyz"),
+    Argument("double", "fill"),
+)
+UNITS_3D = (*(Argument("float", f"{name}_{axis}") for name in ("scale", "bias") for axis in "xyz"), *WINDOW)
+SOURCE = (*(Argument("int", f"size_{axis}") for axis in "xyz"), *WINDOW)
 RESAMPLED = (Argument("global void*", "values"), *EXTENT, *FORMAT, Argument("uint", "mode"))
 TEXTURE_UNIT = (
     Argument("global const void*", "texels"), Argument("uint", "pitch"), Argument("global const void*", "coords"),

@@ -655,6 +655,15 @@ typedef enum blr_coordinate_type {
  * Values of integer types are the codes of a normalized image, or else values rounded to the nearest integer, clamped to
  * the range of the type, and of the codes if that is smaller; not-a-number gives 0. Pointers may be any process memory
  * aligned to the elements.
+ *
+ * Parts. The picture may be a part of a larger one: its first element has the index `first` there, which is added to
+ * (i, j, k). The image may be a window of a larger one of `whole` texels: its texel (i, j, k) is texel
+ * (origin + (i, j, k)) modulo whole of the larger image. Positions, boundary and fill are then those of the larger image.
+ * A value that needs only texels of the window has the bits that the larger image gives; any other is a mean of texels
+ * of the window. Texture units, too, obey boundary, which is applied in double precision: the coordinate is rounded to
+ * single precision, then as the unit rounds it (to 1/256, or to the centre of the nearest texel), and the origin is
+ * subtracted before it is scaled. Their samplers clamp to the edge; texels beyond the larger image that linear filters
+ * need are in the window.
  */
 typedef struct blr_resampling {
     blr_image_handle_t handle;            /* sampled: standard, array, or mipmap (level 0) */
@@ -677,6 +686,9 @@ typedef struct blr_resampling {
     blr_element_type_t value_type;
     uint32_t value_channels;              /* at most those of the image */
     blr_rounding_t rounding;              /* of integers */
+    uint64_t first[3];                    /* index of the first element in a larger picture */
+    int64_t origin[3];                    /* of the window, less than whole */
+    uint64_t whole[3];                    /* texels of the larger image; all 0: the image is no window */
 } blr_resampling_t;
 
 BLR_API blr_result_t blrEnqueueResample(blr_queue_t queue, const blr_resampling_t *resampling, uint32_t num_waits,

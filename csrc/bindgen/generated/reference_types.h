@@ -355,6 +355,9 @@ typedef struct blr_resampling
   blr_element_type_t value_type;
   uint32_t value_channels;
   blr_rounding_t rounding;
+  uint64_t first[3];
+  int64_t origin[3];
+  uint64_t whole[3];
 } blr_resampling_t;
 typedef int blr_number_type_t;
 typedef int blr_gradient_operation_t;

@@ -75,6 +75,19 @@ INLINED bool is_beyond(double p, int n, uint boundary)
     return boundary == CONSTANT && !(p >= 0.0 && p <= (double)(n - 1));
 }
 
+/* A window of a larger image along an axis: texel i of the window is texel (origin + i) modulo `whole` of the larger one. */
+struct window {
+    int origin, whole;
+};
+
+/* The place in a window of `held` texels of a texel of the larger image. */
+INLINED int held_index(int i, struct window window, int held)
+{
+    const int from_origin = i - window.origin;
+    const int place = from_origin < 0 ? from_origin + window.whole : from_origin;
+    return place < held ? place : held - 1;
+}
+
 static inline int modulo(int i, int n)
 {
     const int rest = i % n;

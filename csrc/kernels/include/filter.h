@@ -77,7 +77,7 @@ INLINED REAL4 REAL_NAME(filtered)(ulong image, uint layer, struct position p, st
             const bool inside = y.inside[j] && z.inside[k];
             UNROLLED for (int i = 0; i < count; ++i)
             {
-                const color texel = fetched(image, layer, x.at[i], y.at[j], z.at[k]);
+                const color texel = fetched(image, layer, x.at[i], y.at[j], z.at[k], source);
                 REAL4 value = AS_REAL4(texel), counts = 1;
                 if (!(inside && x.inside[i])) value = (REAL4)source.fill;
                 if (ignore) {

@@ -9,6 +9,7 @@
  *     bit 17      there are scale and bias
  *     bits 18-19  kind of picture: line, plane or volume (picture.h)
  *     bit 20      centres of elements and texels are at 0.5
+ *     bit 21      the image is a window of a larger one
  * A loader may replace the argument by a constant, like the format. */
 #ifndef BINDLESS_KERNELS_MODE_H
 #define BINDLESS_KERNELS_MODE_H
@@ -47,5 +48,6 @@ static inline bool is_projective(uint mode) { return (KNOWN_MODE(mode) >> 16 & 1
 static inline bool is_scaled(uint mode) { return (KNOWN_MODE(mode) >> 17 & 1) != 0; }
 static inline uint tile(uint mode) { return KNOWN_MODE(mode) >> 18 & 3; }
 static inline bool is_centred(uint mode) { return (KNOWN_MODE(mode) >> 20 & 1) != 0; }
+static inline bool is_window(uint mode) { return (KNOWN_MODE(mode) >> 21 & 1) != 0; }
 
 #endif

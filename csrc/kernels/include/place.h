@@ -1,6 +1,7 @@
 /* Positions of a picture's elements in an image: of element (i, j, k), with (x, y, z) = (i, j, k) + centre, each row of
  * the matrix gives a x + (b y + (c z + d)), every step rounded to double precision; where the last row is not
- * (0, 0, 0, 1), the others are divided by it; the element's vector is added. */
+ * (0, 0, 0, 1), the others are divided by it; the element's vector is added. Indices count from an element `first` of a
+ * larger picture. */
 #ifndef BINDLESS_KERNELS_PLACE_H
 #define BINDLESS_KERNELS_PLACE_H
 
@@ -12,15 +13,17 @@ struct map {
     double centre;
     global const void *coords; /* the first element's x */
     long step, component;      /* between elements and between their components, in elements of the array */
+    uint first_x, first_y, first_z;
 };
 
 #define MAP_PARAMETERS                                                                                                 \
     double m00, double m01, double m02, double m03, double m10, double m11, double m12, double m13, double m20,        \
         double m21, double m22, double m23, double m30, double m31, double m32, double m33, double centre,             \
-        global const void *coords, long step, long component
+        global const void *coords, long step, long component, uint first_x, uint first_y, uint first_z
 
 #define MAP_OF_PARAMETERS                                                                                              \
-    {{m00, m01, m02, m03}, {m10, m11, m12, m13}, {m20, m21, m22, m23}, {m30, m31, m32, m33}, centre, coords, step, component}
+    {{m00, m01, m02, m03}, {m10, m11, m12, m13}, {m20, m21, m22, m23}, {m30, m31, m32, m33}, centre, coords, step, component, \
+     first_x, first_y, first_z}
 
 struct position {
     double x, y, z;
@@ -52,7 +55,8 @@ static inline double vector_component(struct map map, ulong number, int axis, ui
 INLINED struct position position_of(struct map map, struct element element, uint mode)
 {
     const double centre = is_centred(mode) ? 0.5 : map.centre;
-    const double x = centre_of(element.x, centre), y = centre_of(element.y, centre), z = centre_of(element.z, centre);
+    const double x = centre_of(map.first_x + element.x, centre), y = centre_of(map.first_y + element.y, centre),
+                 z = centre_of(map.first_z + element.z, centre);
     struct position p = {0.0, 0.0, 0.0};
     p.x = row_of(map.x[0], map.x[1], map.x[2], map.x[3], x, y, z);
 #if DIMENSIONS > 1

@@ -1,5 +1,6 @@
 /* A picture of values that are filtered here, from fetched texels: element (i, j, k) of `values`, of shape (depth, height,
- * width), is the value at its position (place.h). Weights and sums have single precision, of 32-bit integers double.
+ * width), is the value at its position (place.h). The image may be a window of a larger one, to which positions and
+ * boundaries refer. Weights and sums have single precision, of 32-bit integers double.
  *
  * Texels that are not a number can have no weight: then the sum is divided by the sum of the other weights. */
 #include "boundary.h"
@@ -9,14 +10,21 @@
 #include "stored.h"
 
 struct source {
-    int size_x, size_y, size_z;
+    int size_x, size_y, size_z; /* of the larger image */
+    int held_x, held_y, held_z; /* of the image */
+    struct window x, y, z;
     double centre;
     double fill;
     uint format, mode;
 };
 
-INLINED color fetched(ulong image, uint layer, int x, int y, int z)
+INLINED color fetched(ulong image, uint layer, int x, int y, int z, struct source source)
 {
+    if (is_window(source.mode)) {
+        x = held_index(x, source.x, source.held_x);
+        y = DIMENSIONS > 1 ? held_index(y, source.y, source.held_y) : y;
+        z = DIMENSIONS > 2 ? held_index(z, source.z, source.held_z) : z;
+    }
 #if DIMENSIONS == 1
     return PRIMITIVE(fetch_sampled)(image, AT(layer, x));
 #elif DIMENSIONS == 2
@@ -78,7 +86,7 @@ INLINED uint4 nearest(ulong image, uint layer, struct position p, struct source 
     const int y = DIMENSIONS > 1 ? nearest_of(p.y, source.size_y, boundary(mode, 1)) : 0;
     const int z = DIMENSIONS > 2 ? nearest_of(p.z, source.size_z, boundary(mode, 2)) : 0;
     if (x < 0 || y < 0 || z < 0) return filled(source);
-    return STORED_COLOR(fetched(image, layer, x, y, z), source.format, mode);
+    return STORED_COLOR(fetched(image, layer, x, y, z, source), source.format, mode);
 }
 
 INLINED uint4 resampled(ulong image, uint layer, struct position at, struct source source)
@@ -108,11 +116,16 @@ INLINED uint4 resampled(ulong image, uint layer, struct position at, struct sour
 #define layer 0u
 #endif
 
-kernel void KERNEL(resample_fetch)(ulong image, LAYER MAP_PARAMETERS, int size_x, int size_y, int size_z, double fill,
+kernel void KERNEL(resample_fetch)(ulong image, LAYER MAP_PARAMETERS, int size_x, int size_y, int size_z, int origin_x,
+                                   int origin_y, int origin_z, int whole_x, int whole_y, int whole_z, double fill,
                                    global void *values, uint width, uint height, uint depth, uint format, uint mode)
 {
     const struct map map = MAP_OF_PARAMETERS;
-    const struct source source = {size_x, size_y, size_z, centre, fill, format, mode};
+    const bool part = is_window(mode);
+    const struct source source = {part ? whole_x : size_x, part ? whole_y : size_y, part ? whole_z : size_z,
+                                  size_x, size_y, size_z,
+                                  {origin_x, whole_x}, {origin_y, whole_y}, {origin_z, whole_z},
+                                  centre, fill, format, mode};
     const struct values out = values_of(values, element_size(format), value_channels(format), aligned(format));
     const struct extent size = {width, height, depth};
 #define LOAD(ELEMENT) position_of(map, ELEMENT, mode)

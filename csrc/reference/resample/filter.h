@@ -48,7 +48,7 @@ static void NAME(find_texels)(const struct blr_resample *resample, uint32_t d, c
         for (uint32_t k = 0; k < taps; k++) {
             const int64_t texel = blr_texel_at(first + k, n, boundary);
             axis->outside[k][i] = texel < 0;
-            axis->offset[k][i] = texel < 0 ? 0 : texel * resample->step[d];
+            axis->offset[k][i] = texel < 0 ? 0 : held_texel(resample, d, texel) * resample->step[d];
         }
     }
 }

@@ -64,7 +64,7 @@ INLINE void NAME(filter_pairs)(const struct blr_resample *resample, double at[3]
     const unsigned char *first[4] = {NULL};
     const REAL *texels[4] = {NULL};
     for (uint32_t k = 0; k < rows; k++)
-        first[k] = resample->texels + (k & 1) * resample->step[1] + (k >> 1) * resample->step[2];
+        first[k] = resample->numbered + (k & 1) * resample->step[1] + (k >> 1) * resample->step[2];
     for (uint32_t done = 0, now; done < count; done += now) {
         now = count - done < LANES / 2 ? count - done : LANES / 2;
         NAME(place_pairs)(resample, at, item + done, now, dimensions, &pairs);

@@ -54,9 +54,11 @@ static void limit(struct blr_resample *resample, int axis)
 {
     const uint32_t taps = blr_resample_taps(resample->picture.interpolation);
     const double n = (double)resample->extent[axis], last = n - 1.0;
+    const double begin = fmax((double)resample->origin[axis], 0.0);
+    const double end = fmin((double)(resample->origin[axis] + resample->held[axis]), n) - 1.0;
     double *inside = resample->inside[axis], *valued = resample->valued[axis];
-    inside[0] = taps == 4 ? 1.0 : 0.0;
-    inside[1] = taps == 1 ? last : nextafter(taps == 4 ? last - 1.0 : last, -1.0);
+    inside[0] = taps == 4 ? begin + 1.0 : begin;
+    inside[1] = taps == 1 ? end : nextafter(taps == 4 ? end - 1.0 : end, -1.0);
     valued[0] = -DBL_MAX;
     valued[1] = DBL_MAX;
     if (resample->picture.boundary[axis] == BLR_BOUNDARY_CONSTANT) {
@@ -93,11 +95,22 @@ static void derive(struct blr_resample *resample)
     const int64_t step[3] = {texture->pixel_size, (int64_t)level->row_pitch, (int64_t)level->slice_pitch};
     memcpy(resample->extent, extent, sizeof extent);
     memcpy(resample->step, step, sizeof step);
-    for (int i = 0; i < 3; i++)
+    resample->is_window = resample->picture.whole[0] != 0;
+    for (int i = 0; i < 3; i++) {
+        const bool lacking = (uint32_t)i >= resample->dimensions;
+        resample->held[i] = extent[i];
+        resample->origin[i] = resample->is_window && !lacking ? resample->picture.origin[i] : 0;
+        if (resample->is_window && !lacking)
+            resample->extent[i] = (int64_t)resample->picture.whole[i];
         limit(resample, i);
+    }
     resample->ahead = resample->straight ? bytes_ahead(resample) : 0;
     resample->has_short_steps = step[1] <= INT32_MAX && step[2] <= INT32_MAX;
     resample->texels = (const unsigned char *)level->data + resample->picture.layer * level->slice_pitch;
+    int64_t before = 0;
+    for (int i = 0; i < 3; i++)
+        before += resample->origin[i] * step[i];
+    resample->numbered = (const unsigned char *)((uintptr_t)resample->texels - (uintptr_t)before);
 }
 
 /* ---------------------------------------------------------------- tiles */

@@ -103,6 +103,28 @@ static blr_result_t check_image(const blr_resampling_t *picture, const struct bl
     return BLR_RESULT_SUCCESS;
 }
 
+static blr_result_t check_window(const blr_resampling_t *picture, const struct blr_texture *texture)
+{
+    for (int i = 0; i < 3; i++)
+        if (picture->first[i] > (uint64_t)INT32_MAX)
+            return blr_fail(BLR_RESULT_INVALID_SIZE, "first element %" PRIu64 " along axis %d: less than 2^31 is needed",
+                            picture->first[i], i);
+    if (picture->whole[0] == 0 && picture->whole[1] == 0 && picture->whole[2] == 0)
+        return BLR_RESULT_SUCCESS;
+    for (int i = 0; i < 3; i++) {
+        const int64_t whole = (int64_t)picture->whole[i];
+        if (picture->whole[i] == 0 || picture->whole[i] > (uint64_t)INT32_MAX)
+            return blr_fail(BLR_RESULT_INVALID_SIZE, "window of %" PRIu64 " texels along axis %d: 1 to 2^31 - 1 are needed",
+                            picture->whole[i], i);
+        if (picture->origin[i] < -(int64_t)INT32_MAX || picture->origin[i] >= whole)
+            return blr_fail(BLR_RESULT_OUT_OF_RANGE, "window at %" PRId64 " of %" PRId64 " texels along axis %d: more than "
+                            "-2^31, and less than their number, is needed", picture->origin[i], whole, i);
+    }
+    if (picture->precision != BLR_PRECISION_EXACT && texture->desc.type == BLR_IMAGE_MIPMAP)
+        return blr_fail(BLR_RESULT_UNSUPPORTED, "a window of a mipmap through a texture unit: make an image of one level");
+    return BLR_RESULT_SUCCESS;
+}
+
 static blr_result_t check_values(const blr_resampling_t *picture, const struct blr_texture *texture, uint64_t *items)
 {
     if (blr_element_size(picture->value_type) == 0)
@@ -183,6 +205,8 @@ static blr_result_t prepare(struct resample_command *own, struct blr_queue *queu
     blr_result_t result = check_choices(picture);
     if (result == BLR_RESULT_SUCCESS)
         result = check_image(picture, own->resample.texture);
+    if (result == BLR_RESULT_SUCCESS)
+        result = check_window(picture, own->resample.texture);
     if (result == BLR_RESULT_SUCCESS)
         result = check_values(picture, own->resample.texture, &items);
     if (result == BLR_RESULT_SUCCESS && items > 0)

@@ -60,8 +60,9 @@ static void place(const struct blr_resample *resample, const struct blr_resample
                   double *const at[3])
 {
     const blr_resampling_t *picture = &resample->picture;
-    const double x = (double)part->column + picture->centre, y = (double)part->row + picture->centre,
-                 z = (double)part->slice + picture->centre;
+    const double x = (double)(picture->first[0] + part->column) + picture->centre,
+                 y = (double)(picture->first[1] + part->row) + picture->centre,
+                 z = (double)(picture->first[2] + part->slice) + picture->centre;
     double depth[BLOCK];
     if (resample->projective) {
         const double *m = picture->matrix + 12;
@@ -154,6 +155,14 @@ static bool are_beyond(const struct blr_resample *resample, double at[3][BLOCK],
 }
 
 /* ---------------------------------------------------------------- texels */
+
+/* The place of a texel of the larger image along an axis of a window; in an image that is no window, its index. */
+INLINE int64_t held_texel(const struct blr_resample *resample, uint32_t d, int64_t texel)
+{
+    const int64_t from_origin = texel - resample->origin[d];
+    const int64_t place = from_origin < 0 ? from_origin + resample->extent[d] : from_origin;
+    return place < resample->held[d] ? place : resample->held[d] - 1;
+}
 
 typedef void (*gather_t_float)(const struct blr_resample *resample, const unsigned char *first, const int64_t offset[GROUP],
                                uint32_t channel, float texels[GROUP]);

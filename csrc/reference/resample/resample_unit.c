@@ -1,7 +1,9 @@
 /* Pictures by the texture unit: samples at single-precision coordinates. A cubic B-spline is a sum of linear samples: a
  * sample between two texels, at b / (a + b) from the first, times a + b, has the weights a and b. */
+#include "resample/boundary.h"
 #include "resample/resample.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Coordinates of the handle, in the order of an array of items. */
@@ -14,10 +16,51 @@ union unit_values {
     struct blr_resample_doubles doubles;
 };
 
+/* A coordinate of the larger image, in a window: rounded as the unit rounds it, so that the difference is exact. */
+static float in_window(const struct blr_resample *resample, uint32_t axis, float coordinate)
+{
+    const double c = (double)coordinate, rounded = resample->texture->linear ? floor(256.0 * c + 0.5) / 256.0 : floor(c) + 0.5;
+    const double from_origin = rounded - (double)resample->origin[axis];
+    const bool again = resample->picture.boundary[axis] == BLR_BOUNDARY_REPEAT && from_origin < 0.5;
+    return (float)(again ? from_origin + (double)resample->extent[axis] : from_origin);
+}
+
 /* The handle's coordinate of a position in texels along an axis. */
 static float in_units(const struct blr_resample *resample, uint32_t axis, float position)
 {
-    return position / resample->picture.scale[axis] + resample->picture.bias[axis];
+    const float at = resample->is_window ? in_window(resample, axis, position) : position;
+    return at / resample->picture.scale[axis] + resample->picture.bias[axis];
+}
+
+/* Positions of a row from the centre of the first texel; inside of the larger image of a window, where the values continue
+ * periodically. Returns whether some have the fill value: those are not-a-number. */
+static bool place_row(const struct blr_resample *resample, const struct blr_resample_set *set,
+                      const struct blr_resample_part *part, double at[3][BLR_RESAMPLE_BLOCK])
+{
+    bool some = false;
+    set->place(resample, part, resample->picture.centre, (double *const[3]){at[0], at[1], at[2]});
+    for (uint32_t d = 0; resample->is_window && d < resample->dimensions; d++)
+        for (uint32_t i = 0; i < part->count; i++) {
+            const blr_boundary_t boundary = resample->picture.boundary[d];
+            const double position = at[d][i], *valued = resample->valued[d];
+            const bool beyond = boundary == BLR_BOUNDARY_CONSTANT && !(position >= valued[0] && position <= valued[1]);
+            const bool filled = beyond || !isfinite(position);
+            if (filled)
+                at[d][i] = (double)NAN;
+            else if (boundary >= BLR_BOUNDARY_REPEAT)
+                at[d][i] = blr_fold(position, resample->extent[d], boundary);
+            some |= filled;
+        }
+    return some;
+}
+
+/* Whether an item has the fill value. */
+static bool is_filled(const struct blr_resample *resample, double at[3][BLR_RESAMPLE_BLOCK], uint32_t item)
+{
+    bool filled = false;
+    for (uint32_t d = 0; d < resample->dimensions; d++)
+        filled |= isnan(at[d][item]);
+    return filled;
 }
 
 static void sample_at(const struct blr_resample *resample, const struct unit_coordinates *coordinates, uint32_t count,
@@ -58,32 +101,75 @@ static double integer_of(const void *elements, uint64_t i, blr_element_type_t ty
     }
 }
 
+static bool has_integers(const struct blr_resample *resample)
+{
+    const struct blr_format *format = resample->texture->format;
+    return format->class == BLR_CLASS_SIGNED || format->class == BLR_CLASS_UNSIGNED;
+}
+
+/* Values of a row: doubles of an image of integers, else floats. */
+static void sample_values(const struct blr_resample *resample, const struct blr_resample_part *part,
+                          const struct unit_coordinates *coordinates, union unit_values *values)
+{
+    const blr_element_type_t storage = resample->texture->format->storage;
+    _Alignas(64) float samples[BLR_MAX_CHANNELS * BLR_RESAMPLE_BLOCK];
+    const bool integers = has_integers(resample);
+    const uint32_t channels = resample->picture.value_channels;
+    sample_at(resample, coordinates, part->count, integers ? storage : BLR_ELEMENT_F32, samples);
+    for (uint32_t c = 0; c < channels; c++)
+        for (uint32_t i = 0; i < part->count; i++) {
+            if (integers)
+                values->doubles.channel[c][i] = integer_of(samples, (uint64_t)i * channels + c, storage);
+            else
+                values->floats.channel[c][i] = samples[i * channels + c];
+        }
+}
+
+static void store_values(const struct blr_resample *resample, const struct blr_resample_set *set,
+                         const struct blr_resample_part *part, const union unit_values *values)
+{
+    if (has_integers(resample))
+        set->store_doubles(resample, part, &values->doubles, 0, false);
+    else
+        set->store_floats(resample, part, &values->floats, 0, false);
+}
+
 static void sample_once(const struct blr_resample *resample, const struct blr_resample_set *set,
                         const struct blr_resample_part *part, const struct unit_coordinates *coordinates)
 {
     const blr_resampling_t *picture = &resample->picture;
     const struct blr_format *format = resample->texture->format;
-    const bool integers = format->class == BLR_CLASS_SIGNED || format->class == BLR_CLASS_UNSIGNED;
+    const bool integers = has_integers(resample);
     if (picture->value_type == (integers ? format->storage : BLR_ELEMENT_F32) ||
         (!integers && picture->value_type == BLR_ELEMENT_F16)) {
         sample_at(resample, coordinates, part->count, picture->value_type, blr_resample_values(resample, part));
         return;
     }
-    _Alignas(64) float samples[BLR_MAX_CHANNELS * BLR_RESAMPLE_BLOCK];
     union unit_values values;
-    const uint32_t channels = picture->value_channels;
-    sample_at(resample, coordinates, part->count, integers ? format->storage : BLR_ELEMENT_F32, samples);
-    for (uint32_t c = 0; c < channels; c++)
-        for (uint32_t i = 0; i < part->count; i++) {
-            if (integers)
-                values.doubles.channel[c][i] = integer_of(samples, (uint64_t)i * channels + c, format->storage);
+    sample_values(resample, part, coordinates, &values);
+    store_values(resample, set, part, &values);
+}
+
+static void sample_window(const struct blr_resample *resample, const struct blr_resample_set *set,
+                          const struct blr_resample_part *part)
+{
+    const uint32_t dimensions = resample->dimensions;
+    double at[3][BLR_RESAMPLE_BLOCK];
+    struct unit_coordinates coordinates;
+    union unit_values values;
+    const bool some_filled = place_row(resample, set, part, at);
+    for (uint32_t d = 0; d < dimensions; d++)
+        for (uint32_t i = 0; i < part->count; i++)
+            coordinates.at[i * dimensions + d] = in_units(resample, d, (float)(at[d][i] + 0.5));
+    sample_values(resample, part, &coordinates, &values);
+    for (uint32_t i = 0; some_filled && i < part->count; i++)
+        for (uint32_t c = 0; c < resample->picture.value_channels && is_filled(resample, at, i); c++) {
+            if (has_integers(resample))
+                values.doubles.channel[c][i] = resample->picture.fill;
             else
-                values.floats.channel[c][i] = samples[i * channels + c];
+                values.floats.channel[c][i] = (float)resample->picture.fill;
         }
-    if (integers)
-        set->store_doubles(resample, part, &values.doubles, 0, false);
-    else
-        set->store_floats(resample, part, &values.floats, 0, false);
+    store_values(resample, set, part, &values);
 }
 
 /* ---------------------------------------------------------------- B-splines */
@@ -141,13 +227,16 @@ static void sample_spline(const struct blr_resample *resample, const struct blr_
     struct unit_pairs pairs[3];
     struct blr_resample_floats sums;
     memset(&sums, 0, sizeof sums);
-    set->place(resample, part, resample->picture.centre, (double *const[3]){at[0], at[1], at[2]});
+    const bool some_filled = place_row(resample, set, part, at);
     for (uint32_t d = 0; d < resample->dimensions; d++)
         pair_up(at[d], part->count, &pairs[d]);
     for (uint32_t corner = 0; corner < 1u << resample->dimensions; corner++) {
         const uint32_t of_axis[3] = {corner & 1, corner >> 1 & 1, corner >> 2};
         add_corner(resample, pairs, of_axis, part->count, &sums);
     }
+    for (uint32_t i = 0; some_filled && i < part->count; i++)
+        for (uint32_t c = 0; c < resample->picture.value_channels && is_filled(resample, at, i); c++)
+            sums.channel[c][i] = (float)resample->picture.fill;
     set->store_floats(resample, part, &sums, 0, false);
 }
 
@@ -159,6 +248,10 @@ void blr_resample_sample(const struct blr_resample *resample, const struct blr_r
         return;
     }
     struct unit_coordinates coordinates;
+    if (resample->is_window) {
+        sample_window(resample, set, part);
+        return;
+    }
     set->coordinates(resample, part, coordinates.at);
     sample_once(resample, set, part, &coordinates);
 }

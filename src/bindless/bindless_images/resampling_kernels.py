@@ -12,7 +12,7 @@ from ..model.channels import ELEMENTS
 from ..model.enums import Boundary, ImageType, Interpolation, Precision
 from ..model.image_descriptor import ImageDescriptor
 from ..model.ranges import NdRange
-from ..model.resampling import Resampling
+from ..model.resampling import Resampling, Window
 from ..sycl.kernel.bundle import load_kernel_bundle
 from ..sycl.kernel.kernel import Kernel
 
@@ -35,6 +35,7 @@ _MOST_GROUPS = 1 << 20  # the kernels stride over the rest
 _INTERPOLATIONS = {member: number for number, member in enumerate(Interpolation)}
 _BOUNDARIES = {member: number for number, member in enumerate(Boundary)}
 _AFFINE = (0.0, 0.0, 0.0, 1.0)
+_NO_WINDOW = Window((0, 0, 0), (0, 0, 0))
 # Kinds of pictures, and the elements that a work-group processes together: see csrc/kernels/include/picture.h.
 _LINE, _PLANE, _VOLUME = range(3)
 _BLOCKS = {_LINE: (512, 1, 1), _PLANE: (32, 16, 1), _VOLUME: (8, 8, 8)}
@@ -80,7 +81,7 @@ def mode_word(picture: Resampling, matrix: tuple[float, ...], *, has_vectors: bo
     )
     for bit, flag in enumerate(flags, 12):
         word |= flag << bit
-    return word | _kind(picture.shape) << 18 | (picture.centre == 0.5) << 20
+    return word | _kind(picture.shape) << 18 | (picture.centre == 0.5) << 20 | (picture.window is not None) << 21
 
 
 def index_space(shape: tuple[int, int, int]) -> NdRange:
@@ -119,10 +120,14 @@ def numbers_of(picture: Resampling) -> dict[str, float]:
     numbers: dict[str, float] = {f"m{index // 4}{index % 4}": entry for index, entry in enumerate(picture.matrix)}
     numbers |= {"centre": picture.centre, "fill": picture.fill, "layer": picture.layer}
     numbers |= dict(zip(("step", "component"), picture.coords_strides))
+    window = picture.window or _NO_WINDOW
     for name, values in (
+        ("first", picture.first),
         ("scale", picture.scale),
         ("bias", picture.bias),
         ("size", (desc.width, desc.height, desc.depth)),
+        ("origin", window.origin),
+        ("whole", window.whole),
     ):
         numbers |= {f"{name}_{axis}": value for axis, value in zip("xyz", values)}
     return numbers | dict(zip(("width", "height", "depth"), picture.shape))

@@ -10,9 +10,25 @@ import numpy as np
 from .enums import Boundary, Interpolation, Precision
 from .image_descriptor import ImageDescriptor
 
-__all__ = ["Resampling"]
+__all__ = ["Resampling", "Window"]
 
 _FLOAT32: np.dtype[np.generic] = np.dtype(np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A part of an image, whose texel (i, j, k) is texel (``origin`` + (i, j, k)) modulo ``whole`` of the image.
+
+    Attributes
+    ----------
+    origin
+        (x, y, z), less than ``whole``; may be negative.
+    whole
+        (x, y, z): texels of the image; 1 for axes that it lacks.
+    """
+
+    origin: tuple[int, int, int]
+    whole: tuple[int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +44,12 @@ class Resampling:
     (``Precision.reproducible``), positions plus 0.5 - ``centre`` are rounded to single precision, divided by ``scale``
     and moved by ``bias``, and the handle's sampler applies: its addressing, and linear or nearest filtering; B-splines
     are sums of linear samples. Otherwise texels are fetched, and ``boundary`` and ``fill`` apply.
+
+    With a ``window`` the image is a part of a larger one, to which positions, ``boundary`` and ``fill`` refer, also
+    where a texture unit filters: coordinates are rounded to single precision, then to 1/256 (or to the centre of the
+    nearest texel), and then moved by the origin. The sampler clamps to the edge, and the window has the texels beyond
+    the larger image that linear filters need. A value that needs only texels of the window has the same bits in every
+    window. Positions that are not finite have the value ``fill``.
 
     Attributes
     ----------
@@ -72,6 +94,10 @@ class Resampling:
         1 to 4, at most those of the image.
     rounding
         Of integers halfway between two: to ``even``, or ``away`` from zero.
+    first
+        (i, j, k) of the picture's first element in a larger picture: added to the indices of the elements.
+    window
+        The image as a part of a larger one, or None.
     """
 
     handle: int
@@ -94,3 +120,5 @@ class Resampling:
     fill: float = 0.0
     ignore_nan: bool = False
     rounding: Literal["even", "away"] = "even"
+    first: tuple[int, int, int] = (0, 0, 0)
+    window: Window | None = None

@@ -11,13 +11,18 @@ from ..bindless_images.resample import resample
 from ..image.array_library import AnyArray
 from ..image.device_image import ImageStore
 from ..image.plan import planned
-from ..model.enums import FilteringMode, Interpolation, Precision
+from ..model.enums import AddressingMode, FilteringMode, Interpolation, Precision
 from ..model.resampling import Resampling
 from ..sycl.queue.queue import Queue
 from .filters import Filter
 from .places import Places
 
 __all__ = ["draw"]
+
+
+def _unit(stored: np.dtype[Any]) -> float:
+    """The value of the largest code of a normalized image of these elements, as which it is filtered."""
+    return 1.0 if stored.kind == "f" else float(np.iinfo(stored).max)
 
 
 def draw(
@@ -53,8 +58,9 @@ def draw(
     if stored.kind in "iu" and not filters:
         channel_type = f"{'un' if stored.kind == 'u' else ''}signed_int{8 * stored.itemsize}"
     filtering = FilteringMode.linear if filters else FilteringMode.nearest
+    addressing = filter_.addressing if places.window is None else AddressingMode.clamp_to_edge
     plan = planned(
-        queue.device, tuple(pixels.shape), stored, dims, channel_type, False, layered, False, filter_.addressing,
+        queue.device, tuple(pixels.shape), stored, dims, channel_type, False, layered, False, addressing,
         filtering, "unnormalized", 0.0,
     )  # fmt: skip
     store = ImageStore.filled(pixels, plan.described, plan.stored, queue)
@@ -77,8 +83,10 @@ def draw(
             interpolation=filter_.interpolation,
             precision=filter_.precision,
             boundary=(filter_.boundary,) * 3,
-            fill=filter_.cval,
+            fill=filter_.cval / _unit(stored) if filters and places.window is not None else filter_.cval,
             rounding="away",
+            first=places.first,
+            window=places.window,
         )
         coords: AnyArray | None = None
         if places.coords is not None:

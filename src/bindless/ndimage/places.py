@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..image.array_library import AnyArray
+from ..model.resampling import Window
 
 __all__ = ["Places"]
 
@@ -28,12 +29,18 @@ class Places(NamedTuple):
         (axes, N), contiguous, float32 or float64, in the order of the input's axes: added.
     centre : float
         Of elements, relative to their indices; 0 but for zooms whose grids share their outermost edges.
+    first : tuple[int, int, int]
+        Index of the first value in a larger result, in (x, y, z) order: added to the indices.
+    window : Window | None
+        The array as a part of the input, to which the places refer, as ``Resampling`` has it.
     """
 
     shape: tuple[int, ...]
     matrix: npt.NDArray[np.float64]
     coords: AnyArray | None = None
     centre: float = 0.0
+    first: tuple[int, int, int] = (0, 0, 0)
+    window: Window | None = None
 
     @classmethod
     def affine(

@@ -41,7 +41,8 @@ def resampled(source: Source, target: Target, places: Places, filter_: Filter, u
     unchanged : Sequence[int]
         Axes along which nothing is interpolated: the result has each element of them in its place.
     """
-    _ = filter_.addressing  # refused before anything is copied
+    if places.window is None:
+        _ = filter_.addressing  # refused before anything is copied
     queue, pixels = source.queue, elements_of(source, filter_.cval)
     stored = _FLOAT32 if filter_.is_cubic else _stored(pixels.dtype, target.dtype, filter_)
     computed = target.computed(stored, filter_.cval)

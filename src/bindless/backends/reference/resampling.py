@@ -41,6 +41,9 @@ def _struct(backend: ReferenceBackend, picture: Resampling) -> Any:
     native.values = backend._pointer(picture.values)
     native.value_type, native.value_channels = ELEMENTS[picture.value_dtype], picture.value_channels
     native.rounding = _ROUNDINGS[picture.rounding]
+    native.first = picture.first
+    if picture.window is not None:
+        native.origin, native.whole = picture.window.origin, picture.window.whole
     return native
 
 

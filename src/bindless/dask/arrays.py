@@ -1,0 +1,368 @@
+"""``affine_transform``, ``resize`` and ``pyramid`` of arrays larger than memory."""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+import dask.array as da
+import numpy as np
+import numpy.typing as npt
+from dask.array.core import normalize_chunks
+from dask.array.utils import meta_from_array
+from dask.highlevelgraph import HighLevelGraph
+
+from ..model.enums import Precision, coerce
+from ..model.errors import FeatureNotSupportedError, InvalidError
+from ..model.message_values import shown
+from ..ndimage.arguments import affine_of, shape_of
+from .blocks import Blocks, compute_block, needed_chunks
+from .chunks import Starts, starts_of
+from .layer import BlockLayer
+from .nested import NestedArray
+from .sources import source_of
+from .transform import Transform
+
+__all__ = ["affine_transform", "pyramid", "resize", "transform_of"]
+
+_MOST_AXES = 3
+_MOST_TEXELS = 1 << 22  # along an axis, whose positions texture units compute in single precision
+
+
+def affine_transform(
+    image: Any,
+    matrix: npt.ArrayLike,
+    offset: float | Sequence[float] = 0.0,
+    output_shape: Sequence[int] | None = None,
+    output_chunks: Any = None,
+    order: int = 1,
+    mode: str = "constant",
+    cval: float = 0.0,
+    *,
+    displacement: Any = None,
+    precision: Precision | str = Precision.hardware,
+) -> da.Array:
+    """An array under an affine map, and displacements, as a dask array.
+
+    The element at index ``i`` of the result is the input's value at ``matrix @ i + offset + displacement[:, i]``. Each
+    block of the result is one task, which reads the part of the input that it needs. The result has the same bits
+    whatever its chunks are.
+
+    Parameters
+    ----------
+    image : Any
+        dask array, zarr array, data set of HDF5, memory map, or anything with shape, dtype and slicing. The map
+        concerns its last axes, up to three; the ones before, such as time and channels, stay as they are.
+    matrix : ArrayLike
+        For n mapped axes (n, n); (n,), its diagonal; or homogeneous, with the offset in the last column, (n, n + 1) or
+        (n + 1, n + 1). n is 3, or the largest number of axes for which the matrix has one of these shapes.
+    offset : float | Sequence[float], default 0.0
+        One for all mapped axes or one for each, in elements; unused with homogeneous matrices.
+    output_shape : Sequence[int], optional
+        Shape of the result, of all axes or of the mapped ones; default the input's.
+    output_chunks : Any, optional
+        Of the result, as dask takes them, for all axes or for the mapped ones; default the input's.
+    order : int, default 1
+        0, the nearest element; 1, linear; 3, cubic B-splines.
+    mode : str, default "constant"
+        What lies outside, as of ``ndimage.map_coordinates``.
+    cval : float, default 0.0
+        The value outside with ``constant`` and ``grid-constant``; ``hardware`` has the latter with ``cval=0``.
+    displacement : Any, optional
+        (n, *mapped axes of the result), of float32 or float64, in elements: array of the same kinds as ``image``.
+    precision : Precision | str, default Precision.hardware
+        ``hardware``: the device's texture unit, weights of 8 bits. ``exact``: weights and sums in single precision.
+        ``reproducible``: the bits of the reference device everywhere.
+
+    Returns
+    -------
+    dask.array.Array
+        Of the input's dtype, with blocks of the input's library.
+
+    Raises
+    ------
+    ArgumentError, InvalidError
+        An argument does not fit.
+    FeatureNotSupportedError
+        Complex numbers, other orders, or an axis that is too long for texture units.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from bindless.dask import affine_transform
+    >>> ramp = da.arange(6, chunks=3).astype("float32")
+    >>> affine_transform(ramp, [0.5], 0.5, precision="exact").compute(scheduler="synchronous")
+    array([0.5, 1. , 1.5, 2. , 2.5, 3. ], dtype=float32)
+    """
+    transform = transform_of(image, matrix, offset, output_shape, order, mode, cval, precision)
+    chunks = _chunks_of(image, transform, output_chunks)
+    return _lazy("affine", image, transform, chunks, displacement)
+
+
+def transform_of(
+    image: Any,
+    matrix: npt.ArrayLike,
+    offset: float | Sequence[float],
+    output_shape: Sequence[int] | None,
+    order: int,
+    mode: str,
+    cval: float,
+    precision: Precision | str,
+) -> Transform:
+    """The description of a call, checked; arguments as of ``affine_transform``."""
+    shape, dtype = _described(image)
+    given = np.asarray(matrix)
+    dims = _mapped_axes(given, len(shape))
+    whole, moved = affine_of(given, offset, dims, dims)
+    if not (np.isfinite(whole).all() and np.isfinite(moved).all()):
+        raise InvalidError("matrix or offset has numbers that are not finite")
+    kept = shape[: len(shape) - dims]
+    made = shape if output_shape is None else shape_of(output_shape)
+    if len(made) == dims:
+        made = (*kept, *made)
+    if len(made) != len(shape) or made[: len(kept)] != kept:
+        raise InvalidError(
+            f"output_shape={made}: the map concerns the last {dims} axes of {shape}, the sizes before stay {kept}"
+        )
+    found = Transform(
+        tuple(tuple(row) for row in whole.tolist()),
+        tuple(moved.tolist()),
+        shape,
+        made,
+        dtype.str,
+        order,
+        mode,
+        float(cval),
+        str(coerce(Precision, precision, "precision")),
+    )
+    _ = found.filter  # checks the other arguments
+    if found.uses_unit and max(found.whole) >= _MOST_TEXELS:
+        raise FeatureNotSupportedError(
+            f"an axis of {max(found.whole)} elements with precision={precision}: texture units have single precision; "
+            "give precision='exact'"
+        )
+    return found
+
+
+def _described(image: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """The shape and the dtype of an input."""
+    source = image if isinstance(image, da.Array) else source_of("image", image)
+    shape, dtype = tuple(source.shape), np.dtype(source.dtype)
+    if any(size != size for size in shape):
+        raise InvalidError(f"image has shape {shape}: sizes of chunks are unknown; call compute_chunk_sizes() first")
+    if dtype.kind == "c":
+        raise FeatureNotSupportedError(f"image of {dtype}: transform its real and its imaginary part")
+    if dtype.kind not in "biuf" or dtype.itemsize > 8:
+        raise InvalidError(f"image has dtype {dtype}; it is made of real numbers of at most 64 bits")
+    if not shape or 0 in shape:
+        raise InvalidError(f"image has shape {shape}: it has at least one axis, and elements")
+    return tuple(int(size) for size in shape), dtype
+
+
+def _mapped_axes(matrix: npt.NDArray[Any], ndim: int) -> int:
+    for dims in range(min(ndim, _MOST_AXES), 0, -1):
+        if matrix.shape in ((dims,), (dims, dims), (dims, dims + 1), (dims + 1, dims + 1)):
+            return dims
+    raise InvalidError(
+        f"matrix has shape {matrix.shape}; for n mapped axes of {ndim}, 1 to {_MOST_AXES}, it is (n, n), (n,), "
+        "(n, n + 1) or (n + 1, n + 1)"
+    )
+
+
+def _chunks_of(image: Any, transform: Transform, asked: Any) -> tuple[tuple[int, ...], ...]:
+    """Of the result, as dask has them."""
+    shape, kept = transform.output_shape, transform.kept
+    own = getattr(image, "chunks", None)
+    if isinstance(image, da.Array):
+        along = image.chunks
+    elif isinstance(own, tuple) and len(own) == len(transform.input_shape):
+        along = normalize_chunks(own, transform.input_shape)
+    else:
+        along = normalize_chunks("auto", transform.input_shape, dtype=np.dtype(transform.dtype))
+    if asked is None:
+        same = [sizes if made == size else max(sizes) for sizes, size, made in zip(along, transform.input_shape, shape)]
+        return tuple(normalize_chunks(tuple(same), shape))
+    if isinstance(asked, (tuple, list)) and len(asked) == transform.dims != len(shape):
+        asked = (*along[:kept], *asked)
+    return tuple(normalize_chunks(asked, shape, dtype=np.dtype(transform.dtype)))
+
+
+def _lazy(
+    name: str, image: Any, transform: Transform, chunks: tuple[tuple[int, ...], ...], displacement: Any
+) -> da.Array:
+    """The result of a transform in chunks."""
+    parents: list[da.Array] = []
+    field: Any = None
+    field_name = ""
+    if displacement is not None:
+        field = _field_of(displacement, transform, chunks)
+        if isinstance(field, da.Array):
+            parents.append(field)
+            field_name, field = str(field.name), None
+    dtype = np.dtype(transform.dtype)
+    source, meta = image, np.empty((0,) * len(transform.output_shape), dtype)
+    image_starts: tuple[Starts, ...] = ()
+    image_name = ""
+    if isinstance(image, da.Array):
+        meta = meta_from_array(image._meta, ndim=len(transform.output_shape), dtype=dtype)
+        if displacement is None:
+            parents.append(image)
+            source, image_starts, image_name = None, starts_of(image.chunks), image.name
+        else:
+            source = NestedArray(image)
+    else:
+        source = source_of("image", image)
+    like = None if isinstance(meta, np.ndarray) else meta
+    starts = starts_of(chunks)
+    blocks = Blocks(transform, starts, source, image_starts, field, bool(field_name), like)
+    kept = transform.kept
+
+    def dependencies(number: tuple[int, ...]) -> list[Any]:
+        found: list[Any] = [(field_name, 0, *number[kept:])] if field_name else []
+        if image_name:
+            block = blocks.block(number)
+            found.extend((image_name, *chunk) for chunk in needed_chunks(transform, image_starts, block))
+        return found
+
+    unique = f"bindless-{name}-{uuid.uuid4().hex}"
+    layer = BlockLayer(unique, blocks.counts, compute_block, blocks, dependencies if parents else None)
+    graph = HighLevelGraph.from_collections(unique, layer, dependencies=parents)
+    return da.Array(graph, unique, chunks, meta=meta)
+
+
+def _field_of(displacement: Any, transform: Transform, chunks: tuple[tuple[int, ...], ...]) -> Any:
+    """The displacements, as a dask array in the result's chunks or as an array that blocks read."""
+    dims, kept = transform.dims, transform.kept
+    field = displacement if isinstance(displacement, da.Array) else source_of("displacement", displacement)
+    shape = (dims, *transform.output_shape[kept:])
+    if tuple(field.shape) != shape:
+        raise InvalidError(
+            f"displacement has shape {tuple(field.shape)}; for {dims} mapped axes of the result it is {shape}"
+        )
+    if np.dtype(field.dtype).kind not in "biuf" or np.dtype(field.dtype).itemsize > 8:
+        raise InvalidError(f"displacement has dtype {shown(field.dtype)}; it is made of real numbers")
+    if isinstance(field, da.Array):
+        return field.rechunk(((dims,), *chunks[kept:]))
+    return field
+
+
+def resize(
+    image: Any,
+    shape: Sequence[int],
+    output_chunks: Any = None,
+    order: int = 1,
+    *,
+    precision: Precision | str = Precision.hardware,
+) -> da.Array:
+    """An array in another size, as a dask array.
+
+    The outer edges of the outermost elements stay where they are. Values are interpolated: before an array shrinks to
+    less than half its size, take a level of its ``pyramid``.
+
+    Parameters
+    ----------
+    image : Any
+        As of ``affine_transform``.
+    shape : Sequence[int]
+        Sizes of all axes, or of the last ones, up to three; axes before the last three stay as they are.
+    output_chunks, order, precision : Any
+        As of ``affine_transform``.
+
+    Returns
+    -------
+    dask.array.Array
+        As of ``affine_transform``.
+
+    Raises
+    ------
+    ArgumentError, InvalidError, FeatureNotSupportedError
+        As of ``affine_transform``.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from bindless.dask import resize
+    >>> resize(da.arange(3, chunks=3).astype("float32"), (6,), precision="exact").compute(scheduler="synchronous")
+    array([0.  , 0.25, 0.75, 1.25, 1.75, 2.  ], dtype=float32)
+    """
+    given, _ = _described(image)
+    made = shape_of(shape)
+    if len(made) > len(given) or 0 in made:
+        raise InvalidError(f"shape={made}: sizes of at least 1 for at most the {len(given)} axes of the image")
+    dims = min(len(made), _MOST_AXES)
+    steps = np.array([old / new for old, new in zip(given[len(given) - dims :], made[len(made) - dims :])])
+    made = (*given[: len(given) - len(made)], *made)
+    transform = transform_of(
+        image, np.diag(steps), (0.5 * steps - 0.5).tolist(), made, order, "nearest", 0.0, precision
+    )
+    return _lazy("resize", image, transform, _chunks_of(image, transform, output_chunks), None)
+
+
+def pyramid(image: Any, levels: int | None = None) -> list[da.Array]:
+    """An array and its reductions to a half, a quarter and so on, as dask arrays.
+
+    An element of a level is the mean of two elements along each of the last axes, up to three, of the level before; of
+    an odd number the last one counts twice. Axes of one element stay as they are.
+
+    Parameters
+    ----------
+    image : Any
+        As of ``affine_transform``.
+    levels : int, optional
+        Number of arrays; default until one chunk holds the mapped axes.
+
+    Returns
+    -------
+    list[dask.array.Array]
+        The image, then its reductions, with chunks of the same size.
+
+    Raises
+    ------
+    InvalidError
+        ``levels`` is not positive, or as of ``affine_transform``.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from bindless.dask import pyramid
+    >>> levels = pyramid(da.arange(8, chunks=2).astype("float32"))
+    >>> [level.compute(scheduler="synchronous").tolist() for level in levels[1:]]
+    [[0.5, 2.5, 4.5, 6.5], [1.5, 5.5]]
+    """
+    given, _ = _described(image)
+    if levels is not None and levels < 1:
+        raise InvalidError(f"levels={levels}: at least 1, the image itself")
+    first = image if isinstance(image, da.Array) else _as_dask(image)
+    found, now = [first], image
+    sizes = [max(along) for along in first.chunks]
+    dims = min(len(given), _MOST_AXES)
+    while len(found) < (math.inf if levels is None else levels):
+        shape = found[-1].shape[-dims:]
+        if levels is None and all(size <= chunk for size, chunk in zip(shape, sizes[-dims:])):
+            break
+        now = _halved(now, dims, tuple(sizes))
+        found.append(now)
+    return found
+
+
+def _as_dask(image: Any) -> da.Array:
+    source = source_of("image", image)
+    return da.from_array(source, chunks=getattr(image, "chunks", None) or "auto", asarray=True)
+
+
+def _halved(image: Any, dims: int, sizes: tuple[int, ...]) -> da.Array:
+    transform = halving(image, dims)
+    chunks = normalize_chunks(
+        tuple(min(size, most) for size, most in zip(transform.output_shape, sizes)), transform.output_shape
+    )
+    return _lazy("level", image, transform, tuple(chunks), None)
+
+
+def halving(image: Any, dims: int) -> Transform:
+    """The transform from a level of a pyramid to the next one."""
+    given, _ = _described(image)
+    steps = np.array([2.0 if size > 1 else 1.0 for size in given[-dims:]])
+    made = (*given[:-dims], *((size + 1) // 2 for size in given[-dims:]))
+    return transform_of(image, np.diag(steps), ((steps - 1) / 2).tolist(), made, 1, "nearest", 0.0, Precision.exact)

@@ -1,0 +1,118 @@
+"""``Blocks``: what all tasks of a result share, and ``compute_block``, which each task calls."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .block import compute, image_ranges
+from .chunks import ChunkReader, Number, Starts, chunks_between
+from .errors import BlockError, naming_failures, part_text
+from .queues import queue_of_thread
+from .transform import Block, Transform
+
+__all__ = ["Blocks", "compute_block", "needed_chunks"]
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """A result in blocks.
+
+    Attributes
+    ----------
+    transform : Transform
+        Of the whole.
+    starts : tuple[Starts, ...]
+        Of the blocks, along each axis.
+    image : Any
+        The input where blocks read it themselves; None where they depend on its chunks.
+    image_starts : tuple[Starts, ...]
+        Of the input's chunks that blocks depend on; empty where they read.
+    field : Any
+        Displacements that blocks read themselves, or None.
+    field_is_chunk : bool
+        Whether the first dependency of a block is its part of the displacements.
+    like : Any
+        An array of the library of the result, where that is not numpy; else None.
+    """
+
+    transform: Transform
+    starts: tuple[Starts, ...]
+    image: Any = None
+    image_starts: tuple[Starts, ...] = ()
+    field: Any = None
+    field_is_chunk: bool = False
+    like: Any = None
+
+    @property
+    def counts(self) -> Number:
+        return tuple(len(along) - 1 for along in self.starts)
+
+    def block(self, number: Number) -> Block:
+        return tuple(slice(along[n], along[n + 1]) for along, n in zip(self.starts, number))
+
+
+def needed_chunks(transform: Transform, image_starts: Sequence[Starts], block: Block) -> list[Number]:
+    """The numbers of the input's chunks that a block needs, without displacements."""
+    spans = transform.spans(block)
+    if spans is None:
+        return []
+    kept = [[(part.start, part.stop)] for part in block[: transform.kept]]
+    ranges = []
+    for starts, parts in zip(image_starts, [*kept, *image_ranges(transform, spans)]):
+        if len(parts) == 1:
+            ranges.append(chunks_between(starts, *parts[0]))
+        else:
+            ranges.append(sorted({number for part in parts for number in chunks_between(starts, *part)}))
+    return list(itertools.product(*ranges))
+
+
+def compute_block(blocks: Blocks, number: Number, *chunks: Any) -> Any:
+    """The values of a block.
+
+    Parameters
+    ----------
+    blocks : Blocks
+        What all blocks share.
+    number : tuple[int, ...]
+        Of the block, along each axis.
+    *chunks : Any
+        What the block depends on: its displacements, and the chunks of the input.
+
+    Raises
+    ------
+    BlockError
+        A part of the input cannot be read.
+    """
+    block = blocks.block(number)
+    field = None
+    if blocks.field_is_chunk:
+        moved, *rest = chunks
+        chunks = tuple(rest)
+
+        def field(part: tuple[slice, ...]) -> Any:
+            return moved
+
+    elif blocks.field is not None:
+        field = naming_failures(blocks.field.__getitem__, "displacement", blocks.field)
+    if blocks.image is None:
+        needed = needed_chunks(blocks.transform, blocks.image_starts, block)
+        reader = ChunkReader(blocks.image_starts, dict(zip(needed, chunks))).read
+    else:
+        reader = naming_failures(lambda part: _array(blocks.image[part]), "image", blocks.image)
+    try:
+        result = compute(blocks.transform, block, reader, field, queue_of_thread())
+    except BlockError as error:
+        raise BlockError(f"block {number} [{part_text(block)}]: {error}") from error
+    if blocks.like is not None and isinstance(result, np.ndarray):
+        result = np.asarray(result, like=blocks.like)
+    return result
+
+
+def _array(part: Any) -> Any:
+    """A part as an array, also of sources that give scalars or nested lists."""
+    return part if hasattr(part, "shape") and hasattr(part, "dtype") else np.asarray(part)

@@ -1,0 +1,52 @@
+"""Chunks of an array: where they begin, and parts that are read across them."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["ChunkReader", "Number", "Starts", "chunks_between", "starts_of"]
+
+# Where the chunks along an axis begin, and where the last one ends.
+Starts = tuple[int, ...]
+Number = tuple[int, ...]
+
+
+def starts_of(chunks: Sequence[Sequence[int]]) -> tuple[Starts, ...]:
+    """Of dask's sizes of chunks."""
+    return tuple((0, *itertools.accumulate(along)) for along in chunks)
+
+
+def chunks_between(starts: Starts, first: int, stop: int) -> list[int]:
+    """The numbers of the chunks along an axis that hold the indices from the first one to the last one before stop."""
+    return list(range(bisect.bisect_right(starts, first) - 1, bisect.bisect_left(starts, stop)))
+
+
+class ChunkReader:
+    """Chunks of an array as an array from which parts are read."""
+
+    def __init__(self, starts: Sequence[Starts], chunks: Mapping[Number, Any]) -> None:
+        self._starts, self._chunks = starts, chunks
+
+    def read(self, part: tuple[slice, ...]) -> Any:
+        ranges = [chunks_between(starts, along.start, along.stop) for starts, along in zip(self._starts, part)]
+        found = None
+        for number in itertools.product(*ranges):
+            chunk = self._chunks[number]
+            begins = [starts[n] for starts, n in zip(self._starts, number)]
+            ends = [starts[n + 1] for starts, n in zip(self._starts, number)]
+            shared = [(max(begin, along.start), min(end, along.stop)) for begin, end, along in zip(begins, ends, part)]
+            piece = chunk[tuple(slice(low - begin, high - begin) for (low, high), begin in zip(shared, begins))]
+            if math.prod(len(along) for along in ranges) == 1:
+                return piece
+            if found is None:
+                found = np.empty_like(piece, shape=tuple(along.stop - along.start for along in part))
+            found[tuple(slice(low - along.start, high - along.start) for (low, high), along in zip(shared, part))] = (
+                piece
+            )
+        return found

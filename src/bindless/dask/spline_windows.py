@@ -1,0 +1,127 @@
+"""``coefficients_of``: those of B-splines for a part of an array, the same bits whatever the part.
+
+The recursion that fits B-splines (docs/numerics.md) has no end, so that its bits depend on where it begins. Here
+lines are divided into segments of 32 samples from the first one of the array on, and each is fitted from 64 samples,
+16 before it and 16 after it: a coefficient depends on these 64 samples alone. Samples further away would change it by
+less than 1e-9 of their range.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..image.spline_filter import spline_coefficients
+from ..model.enums import Boundary
+from ..sycl.queue.queue import Queue
+from .reading import Indices, Reader, covers, read
+from .spans import Span, texels_of
+
+__all__ = ["coefficients_of", "samples_of"]
+
+SEGMENT, AROUND = 32, 16
+_MOST_SAMPLES = 1 << 24  # of the windows that are filtered at a time
+
+Floats = npt.NDArray[np.float32]
+
+
+def coefficients_of(
+    queue: Queue,
+    reader: Reader,
+    kept: Sequence[slice],
+    spans: Sequence[Span],
+    sizes: Sequence[int],
+    margin: int,
+    boundary: Boundary,
+    dtype: np.dtype[Any],
+    fill: float,
+) -> Floats:
+    """Coefficients of spans along the last axes.
+
+    Parameters
+    ----------
+    queue : Queue
+        Does the work.
+    reader, kept, dtype, fill : Any
+        As of ``read``.
+    spans : Sequence[Span]
+        In the array, extended by the margin.
+    sizes : Sequence[int]
+        Texels of the array, not extended, along these axes.
+    margin : int
+        Texels by which it is extended at each end.
+    boundary : Boundary
+        What lies outside.
+    """
+    wanted = [texels_of(span, size + 2 * margin, boundary) for span, size in zip(spans, sizes)]
+    ranges = [covers(axis) for axis in wanted]
+    if not all(ranges):
+        shape = [part.stop - part.start for part in kept]
+        return np.full([*shape, *(span.size for span in spans)], fill, np.float32)
+
+    def computed(part: tuple[slice, ...]) -> Floats:
+        inside = part[len(kept) :]
+        return _of_part(queue, reader, kept, inside, sizes, margin, boundary, dtype, fill)
+
+    found: Floats = read(computed, kept, wanted, np.dtype(np.float32), fill)
+    return found
+
+
+def _of_part(
+    queue: Queue,
+    reader: Reader,
+    kept: Sequence[slice],
+    part: Sequence[slice],
+    sizes: Sequence[int],
+    margin: int,
+    boundary: Boundary,
+    dtype: np.dtype[Any],
+    fill: float,
+) -> Floats:
+    """Coefficients at indices of the extended array."""
+    indices = [samples_of(inside, size, margin, boundary) for inside, size in zip(part, sizes)]
+    samples = _host(read(reader, kept, indices, dtype, fill))
+    for axis, inside in enumerate(part, len(kept)):
+        samples = _along(queue, samples, axis, inside)
+    return samples
+
+
+def samples_of(inside: slice, size: int, margin: int, boundary: Boundary) -> Indices:
+    """The samples of whole segments and their surroundings, for coefficients at indices of the extended array.
+
+    Indices in the array, not extended; -1 for the fill value.
+    """
+    first, last = inside.start // SEGMENT, (inside.stop - 1) // SEGMENT
+    start, stop = first * SEGMENT - AROUND - margin, (last + 1) * SEGMENT + AROUND - margin
+    return texels_of(Span(start, stop - start), size, boundary)
+
+
+def _host(array: Any) -> Floats:
+    if isinstance(array, np.ndarray):
+        return array.astype(np.float32, copy=False)
+    get = getattr(array, "get", None)  # CuPy
+    return np.asarray(array if get is None else get(), np.float32)
+
+
+def _along(queue: Queue, samples: Floats, axis: int, inside: slice) -> Floats:
+    """Coefficients along one axis, of samples from the first segment's surroundings to the last one's."""
+    moved = np.moveaxis(samples, axis, -1)
+    rows = math.prod(moved.shape[:-1])
+    segments = (moved.shape[-1] - 2 * AROUND) // SEGMENT
+    result = np.empty((*moved.shape[:-1], segments * SEGMENT), np.float32)
+    lines, into = moved.reshape(rows, -1), result.reshape(rows, segments, SEGMENT)
+    length = SEGMENT + 2 * AROUND
+    most = max(_MOST_SAMPLES // (segments * length), 1)
+    for first in range(0, rows, most):
+        some = lines[first : first + most]
+        windows = np.lib.stride_tricks.sliding_window_view(some, length, axis=1)[:, ::SEGMENT]
+        packed = np.ascontiguousarray(windows).reshape(-1, length, 1)
+        found, _ = spline_coefficients(queue, packed, 1, Boundary.mirror)
+        into[first : first + most] = np.asarray(found).reshape(-1, segments, length)[:, :, AROUND:-AROUND]
+    from_first = inside.start - inside.start // SEGMENT * SEGMENT
+    cut = result[..., from_first : from_first + inside.stop - inside.start]
+    return np.moveaxis(cut, -1, axis)
