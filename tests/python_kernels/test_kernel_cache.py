@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import bindless as bl
+from bindless import device
 from bindless.python_kernels import compilation, compiler_process
 from bindless.python_kernels.function_source import digest_of, source_of
 
@@ -151,3 +153,45 @@ def test_the_compiler_of_a_language_is_asked_for() -> None:
     assert bl.kernels_available("python")
     with pytest.raises(bl.InvalidError):
         bl.kernels_available("fortran")
+
+
+def test_the_compiler_does_not_import_the_users_modules(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "user_helpers.py").write_text(
+        "import bindless as bl\n"
+        "open('imported.txt', 'a').write('x')\n"
+        "OFFSET = 3\n"
+        "@bl.device_function\n"
+        "def moved(x):\n"
+        "    return x + OFFSET\n"
+    )
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import numpy as np\n"
+        "import bindless as bl\n"
+        "import user_helpers\n"
+        "from bindless import device\n"
+        "open('started.txt', 'a').write('x')\n"
+        "@bl.kernel\n"
+        "def fill(out):\n"
+        "    out[device.item_id(0)] = user_helpers.moved(4)\n"
+        "queue = bl.Queue('reference')\n"
+        "out = bl.usm_empty(4, np.int32, queue)\n"
+        "queue.parallel_for(4, fill, out).wait()\n"
+        "assert out.numpy(queue).tolist() == [7] * 4\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(program)], capture_output=True, text=True, check=False, timeout=120, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "imported.txt").read_text() == (tmp_path / "started.txt").read_text() == "x"
+
+
+def test_threads_share_a_compilation(queue: bl.Queue) -> None:
+    @bl.kernel
+    def fill(out, value):
+        out[device.item_id(0)] = value
+
+    arrays = [bl.usm_empty(16, np.int32, queue) for _ in range(4)]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda k: queue.parallel_for(16, fill, arrays[k], k).wait(), range(4)))
+    assert [array.numpy(queue).tolist() for array in arrays] == [[k] * 16 for k in range(4)]
