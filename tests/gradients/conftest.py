@@ -39,7 +39,12 @@ def in_subprocess() -> Callable[[int], str]:
         if threads not in known:
             environment = {**os.environ, "BINDLESS_REFERENCE_THREADS": str(threads)}
             known[threads] = subprocess.run(
-                [sys.executable, "-c", _PROGRAM], env=environment, check=True, capture_output=True, text=True, timeout=120
+                [sys.executable, "-c", _PROGRAM],
+                env=environment,
+                check=True,
+                capture_output=True,
+                text=True,
+                timeout=120,
             ).stdout
         return known[threads]
 

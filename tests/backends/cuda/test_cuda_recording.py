@@ -32,6 +32,7 @@ RUNS = {
     "python-calls": ("bindless_images/test_function_python_calls.py",),
     "native-objects": ("backends/cuda/recorded_native.py",),
     "kernels-of-users": ("backends/cuda/recorded_user_kernels.py",),
+    "kernels-in-python": ("backends/cuda/recorded_python_kernels.py",),
     "calls-of-users": ("submission/test_python_calls.py",),
     "a-lost-device": ("sycl/queue/test_faults.py",),
     "stress": ("sycl/queue/test_stress.py",),
