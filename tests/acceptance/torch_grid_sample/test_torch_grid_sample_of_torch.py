@@ -1,4 +1,4 @@
-"""torch's own tests of ``grid_sample`` pass with ``bindless.torch.grid_sample`` (``plugin.py``).
+"""torch's own tests of ``grid_sample`` pass with ``bindless.torch.grid_sample`` (``torch_plugin.py``).
 
 Those of ``torch.testing`` come with torch: the samples of its table of operators. Those of ``test/test_nn.py`` are in
 torch's repository alone: ``BINDLESS_TORCH_TEST_NN`` names the file.
@@ -75,7 +75,7 @@ def test_torch_s_tests_pass(tmp_path: Path) -> None:
     (tmp_path / "test_selected.py").write_text(selected(Path(source).read_text()))
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     command = [sys.executable, "-m", "pytest", "-c", str(tmp_path / "pytest.ini"), "-q", "--tb=short", "-W", "ignore"]
-    command += ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "tests.acceptance.torch_grid_sample.plugin"]
+    command += ["-p", "no:cacheprovider", "-p", "no:xdist", "-p", "tests.acceptance.torch_grid_sample.torch_plugin"]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=280)

@@ -1,6 +1,6 @@
 """Plugin of pytest: tests of torch in which ``torch.nn.functional.grid_sample`` is that of bindless.
 
-pytest -p tests.acceptance.torch_grid_sample.plugin FILE
+pytest -p tests.acceptance.torch_grid_sample.torch_plugin FILE
 
 Tests that ``not_applicable.txt`` names are deselected. Of errors, classes are compared, not messages.
 """
