@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import os
 import re
+from enum import EnumMeta
 from pathlib import Path
 from types import FunctionType
 from typing import Any
+
+import bindless
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -15,7 +17,7 @@ ROOT = DOCS.parent
 project = "bindless"
 author = "the authors of bindless"
 copyright = "the authors of bindless, Apache-2.0"  # Sphinx's name
-version = release = importlib.metadata.version("bindless")
+version = release = bindless.__version__
 
 extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx_gallery.gen_gallery"]
 root_doc = "index"
@@ -32,6 +34,7 @@ myst_enable_extensions = ["colon_fence", "dollarmath"]
 # Reference pages, one for each public name, from the docstrings.
 autosummary_generate = True
 autosummary_imported_members = True
+autosummary_context = {"enums": [name for name in bindless.__all__ if isinstance(getattr(bindless, name), EnumMeta)]}
 autodoc_typehints = "none"  # the docstrings name the types
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False

@@ -165,6 +165,7 @@ if TYPE_CHECKING:
     )
 
 __version__ = "0.1.0"
+"""Version of the package: the only place that has it."""
 
 SYCL_EXT_ONEAPI_BINDLESS_IMAGES = 6
 """Implemented revision of the extension for bindless images."""
