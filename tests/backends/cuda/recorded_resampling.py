@@ -15,12 +15,13 @@ from tests.backends.cuda.fake_cuda import Fake
 
 MATRIX = (*(float(number) for number in range(1, 13)), 0.0, 0.0, 0.0, 1.0)
 DOUBLES = [8] * 17  # the matrix and the centre
-UNITS, SOURCE = [4] * 6, [4, 4, 4, 8]
+WINDOW = [*[4] * 6, 8]  # origin, larger image, fill value
+UNITS, SOURCE = [*[4] * 6, *WINDOW], [4, 4, 4, *WINDOW]
 
 
 def parameters(own: list[int]) -> list[int]:
     """Sizes of a kernel's parameters."""
-    return [8, *DOUBLES, 8, 8, 8, *own, 8, *[4] * 5]
+    return [8, *DOUBLES, 8, 8, 8, 4, 4, 4, *own, 8, *[4] * 5]
 
 
 def picture_of(desc: bl.ImageDescriptor, shape: tuple[int, int, int]) -> Resampling:
@@ -59,10 +60,12 @@ def test_a_volume_in_usm_is_one_launch(queue: bl.Queue, fake: Fake) -> None:
     assert arguments[0] == struct.pack("<Q", handle.raw_handle)
     assert b"".join(arguments[1:18]) == struct.pack("<17d", *MATRIX, 0.5)
     assert arguments[18:21] == [struct.pack("<Q", vectors.address), struct.pack("<q", 3), struct.pack("<q", 1)]
-    assert b"".join(arguments[21:27]) == struct.pack("<6f", 1, 1, 1, 0, 0, 0)
-    assert arguments[27] == struct.pack("<Q", out.address)
-    assert b"".join(arguments[28:31]) == struct.pack("<3I", 10, 17, 9)
-    format_, mode = struct.unpack("<2I", b"".join(arguments[31:]))
+    assert b"".join(arguments[21:24]) == bytes(12)
+    assert b"".join(arguments[24:30]) == struct.pack("<6f", 1, 1, 1, 0, 0, 0)
+    assert b"".join(arguments[30:37]) == bytes(32)
+    assert arguments[37] == struct.pack("<Q", out.address)
+    assert b"".join(arguments[38:41]) == struct.pack("<3I", 10, 17, 9)
+    format_, mode = struct.unpack("<2I", b"".join(arguments[41:]))
     assert format_ == 7 | 1 << 8 | 11 << 16 | 1 << 24 | 1 << 28
     assert mode == 1 | 0o222 << 3 | 1 << 14 | 2 << 18 | 1 << 20
     bl.destroy_image_handle(handle, queue)
@@ -86,7 +89,7 @@ def test_each_mode_is_loaded_once(queue: bl.Queue, fake: Fake) -> None:
     assert [loads for _, loads in names] == [1, 1, 0]
     arguments = launched(fake)[1]
     assert arguments[18] == bytes(8)
-    assert b"".join(arguments[21:25]) == struct.pack("<3id", 7, 5, 3, 2.5)
+    assert b"".join(arguments[24:34]) == struct.pack("<9id", 7, 5, 3, *(0,) * 6, 2.5)
     bl.destroy_image_handle(handle, queue)
 
 
@@ -102,7 +105,7 @@ def test_arrays_on_the_host_are_copied(queue: bl.Queue, fake: Fake) -> None:
     assert head == "bindless_resample_3d_f 8 1 1 128 1 1 shared 0"  # a plane: 4 x 1 x 2 blocks
     address, step, component = struct.unpack("<Qqq", b"".join(arguments[18:21]))
     assert (step, component) == (1, -1000)
-    values = struct.unpack("<Q", arguments[27])[0]
+    values = struct.unpack("<Q", arguments[37])[0]
     assert address % 512 == 2 * 1000 * 8 % 512 and values % 512 == 0
     bl.destroy_image_handle(handle, queue)
 
