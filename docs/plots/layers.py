@@ -40,6 +40,7 @@ LAYERS = (
     Box("demo", 1, 140, 160, "pictures"),
     Box("bench", 1, 400, 160, "measurements"),
     Box("prove", 1, 650, 180, "comparison of devices"),
+    Box("dask", 1, 890, 170, "larger than memory"),
     Box("ndimage", 2, 290, 150, "scipy's functions"),
     Box("torch", 2, 480, 170, "differentiable operators"),
     Box("image", 3, 140, 200, "Image: numpy in and out"),
