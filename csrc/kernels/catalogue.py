@@ -233,9 +233,11 @@ def _gradient_modules() -> Iterator[Module]:
     """Yield samples of textures in memory and their derivatives, for each number of axes and of texels along each."""
     arguments = (Argument("struct call", "call"), Argument("uint", "mode"))
     for number, operation in enumerate(("forward", "backward", "backward_backward")):
-        for dimensions, taps in product((1, 2, 3), (1, 2, 4)):
-            name = f"gradients_{operation}_{dimensions}d_{taps}"
-            defines = {"OPERATION": str(number), "DIMENSIONS": str(dimensions), "TAPS": str(taps)}
+        for geometry, taps in (*product((*STANDARD,), (1, 2, 4)), (CUBE, 1), (CUBE, 2)):
+            name = f"gradients_{operation}_{geometry.name}_{taps}"
+            axes = 2 if geometry is CUBE else geometry.dimensions
+            defines = {"OPERATION": str(number), "DIMENSIONS": str(axes), "TAPS": str(taps)}
+            defines["CUBE"] = str(int(geometry is CUBE))
             kernels = (Kernel(f"bindless_{name}", arguments),)
             yield Module(name, "gradients.cl", {"NAME": f"bindless_{name}", **defines}, kernels, PTX_ONLY, large=True)
     settle = tuple(Argument("ulong", name) for name in ("sums", "gradients", "largest", "count"))

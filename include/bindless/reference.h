@@ -737,8 +737,8 @@ typedef struct blr_gradient_level {
  * respect to a coordinate is that of the weights, and 0 where a boundary clips the position. Texels of weight 0 do not
  * count. Every sum of a gradient goes in the order of the samples: results do not depend on the number of threads.
  *
- * The position of a sample along an axis is its coordinate * scale + offset, in texels of level 0, whose centres are
- * at integers. In the level l it is (position + 1/2) * size of l / size of 0 - 1/2.
+ * The position of a sample along an axis is (its coordinate + shift) * scale + offset, every step rounded, in texels of
+ * level 0, whose centres are at integers. In the level l it is (position + 1/2) * size of l / size of 0 - 1/2.
  */
 typedef struct blr_gradients {
     blr_gradient_operation_t operation;
@@ -750,7 +750,7 @@ typedef struct blr_gradients {
     blr_between_t between;
     blr_boundary_t boundary[3];           /* BORDER, EDGE, REPEAT, MIRRORED_REPEAT or MIRROR */
     double fill;                          /* of texels outside, with BORDER */
-    double scale[3], offset[3];
+    double shift, scale[3], offset[3];
     blr_number_type_t texel_type;         /* also of the cotangents of texels */
     blr_number_type_t value_type;
     uint32_t channels;

@@ -50,8 +50,9 @@ class Case:
         self, texture: Texture, *, dtype: str = "f", channels: int = 3, num_levels: int = 1, last: bool = False
     ) -> None:
         rng = np.random.default_rng(3)
-        size, samples, textures = SIZES[texture.dims], 50, 2
-        shapes = [(textures, *(max(n >> level, 1) for n in size), channels) for level in range(num_levels)]
+        size, samples, textures = ((4, 4) if texture.cube else SIZES[texture.dims]), 50, 2
+        faces = (6,) if texture.cube else ()
+        shapes = [(textures, *faces, *(max(n >> level, 1) for n in size), channels) for level in range(num_levels)]
 
         def made(shape: tuple[int, ...], kind: str) -> Array:
             values = rng.standard_normal(shape).astype(kind)
@@ -63,16 +64,16 @@ class Case:
         self.grad_levels = [np.moveaxis(np.zeros((shape[0], shape[-1], *shape[1:-1]), "f"), 1, -1) for shape in shapes]
         if last:
             self.grad_levels = [np.zeros(shape, "f") for shape in shapes]
-        span = np.array(size[::-1])
+        span = np.ones(3) if texture.cube else np.array(size[::-1])
         self.samples = {
-            "coords": rng.uniform(-1.5 * span, 2.5 * span, (textures, samples, texture.dims)).astype("f"),
+            "coords": rng.uniform(-2 * span, 2.5 * span, (textures, samples, texture.components)).astype("f"),
             "level": rng.uniform(-0.5, num_levels, (textures, samples)).astype("f") if num_levels > 1 else None,
             "out": np.zeros((textures, samples, channels), dtype),
             "grad_out": made((textures, samples, channels), dtype),
-            "cot_coords": rng.standard_normal((textures, samples, texture.dims)).astype("f"),
+            "cot_coords": rng.standard_normal((textures, samples, texture.components)).astype("f"),
             "cot_level": rng.standard_normal((textures, samples)).astype("f") if num_levels > 1 else None,
             "grad_grad_out": np.zeros((textures, samples, channels), dtype),
-            "grad_coords": np.zeros((textures, samples, texture.dims), "f"),
+            "grad_coords": np.zeros((textures, samples, texture.components), "f"),
             "grad_level": np.zeros((textures, samples), "f") if num_levels > 1 else None,
         }
 
@@ -116,7 +117,7 @@ def compare(host_kernels: HostKernels, case: Case, *, deterministic: bool = Fals
 @pytest.mark.parametrize("dims", [1, 2, 3])
 def test_kernels_equal_processor(host_kernels: HostKernels, dims: int, filtering: str, boundary: str) -> None:
     texture = Texture(
-        dims, filtering, boundary=boundary, fill=0.5, scale=(0.75, 1.5, 1.25)[:dims], offset=(0.5,) * dims
+        dims, filtering, boundary=boundary, fill=0.5, scale=(0.75, 1.5, 1.25)[:dims], offset=(0.5,) * dims, shift=0.25
     )
     compare(host_kernels, Case(texture))
 
@@ -125,6 +126,13 @@ def test_kernels_equal_processor(host_kernels: HostKernels, dims: int, filtering
 @pytest.mark.parametrize("dims", [1, 2, 3])
 def test_levels(host_kernels: HostKernels, dims: int, between: Any) -> None:
     compare(host_kernels, Case(Texture(dims, boundary="repeat", between=between), num_levels=3, channels=6))
+
+
+@pytest.mark.parametrize("num_levels", [1, 3])
+@pytest.mark.parametrize("filtering", ["nearest", "linear"])
+def test_cubemaps(host_kernels: HostKernels, filtering: str, num_levels: int) -> None:
+    texture = Texture(2, filtering, cube=True, between="linear" if num_levels > 1 else "none")
+    compare(host_kernels, Case(texture, num_levels=num_levels), tolerance=1e-4)
 
 
 @pytest.mark.parametrize(("channels", "last"), [(1, False), (2, True), (7, False), (3, True)])
@@ -167,6 +175,6 @@ def test_struct_has_the_kernels_layout() -> None:
     """gradient_call.h repeats blr_gradients_t."""
     ffi = processor.reference.ffi
     assert ffi.sizeof("blr_strided_t") == 48 and ffi.sizeof("blr_gradient_level_t") == 160
-    assert ffi.offsetof("blr_gradients_t", "fill") == 40 and ffi.offsetof("blr_gradients_t", "texel_type") == 96
-    assert ffi.offsetof("blr_gradients_t", "coordinates") == 128 and ffi.offsetof("blr_gradients_t", "levels") == 560
-    assert ffi.sizeof("blr_gradients_t") == 560 + 18 * 160
+    assert ffi.offsetof("blr_gradients_t", "fill") == 40 and ffi.offsetof("blr_gradients_t", "texel_type") == 104
+    assert ffi.offsetof("blr_gradients_t", "coordinates") == 136 and ffi.offsetof("blr_gradients_t", "levels") == 568
+    assert ffi.sizeof("blr_gradients_t") == 568 + 18 * 160

@@ -85,7 +85,7 @@ def forward(texture: Texture, levels: list[Array], coords: Array, level: Array |
             texels = levels[number][n % levels[number].shape[0]].astype(np.float64)
             position = []
             for d in range(texture.dims):
-                at = coords[n, s, d] * texture.scale[d] + texture.offset[d]
+                at = (coords[n, s, d] + texture.shift) * texture.scale[d] + texture.offset[d]
                 ratio = texels.shape[texture.dims - 1 - d] / levels[0].shape[texture.dims - d]
                 position.append((at + 0.5) * ratio - 0.5)
             return sample_level(texture, texels, position)

@@ -384,6 +384,7 @@ typedef struct blr_gradients
   blr_between_t between;
   blr_boundary_t boundary[3];
   double fill;
+  double shift;
   double scale[3];
   double offset[3];
   blr_number_type_t texel_type;

@@ -32,7 +32,7 @@ struct level {
 
 struct call {
     uint operation, dimensions, cubemap, interpolation, ties_to_even, between, boundary[3], unused;
-    double fill, scale[3], offset[3];
+    double fill, shift, scale[3], offset[3];
     uint texel_type, value_type, channels, num_levels;
     ulong textures, samples;
     struct strided coordinates, level, values, grad_values, cot_coordinates, cot_level, grad_grad_values, grad_coordinates,

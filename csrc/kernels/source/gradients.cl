@@ -1,9 +1,15 @@
 /* Samples of textures in memory and their derivatives: OPERATION of gradient_call.h, for filters of TAPS texels along each of
- * DIMENSIONS axes. One or several neighbouring work-items compute a sample, each some of its channels; the second dimension
+ * DIMENSIONS axes, or of a CUBE's faces. One or several neighbouring work-items compute a sample, each some of its channels; the second dimension
  * of the launch counts textures. */
 #include "gradient_call.h"
 #include "gradient_memory.h"
 #include "gradient_taps.h"
+#if CUBE
+#include "gradient_cube.h"
+#define COMPONENTS 3
+#else
+#define COMPONENTS DIMENSIONS
+#endif
 
 #define FORWARD 0
 #define BACKWARD 1
@@ -35,6 +41,9 @@
 struct sample {
     float at[3], cot[3];                  /* position in level 0, cotangent of the position */
     float cot_level, level, rest, moves;  /* levels below, fraction above, derivative of the fraction */
+#if CUBE
+    struct cube cube;
+#endif
 };
 
 /* The taps of a sample in one level. */
@@ -47,14 +56,22 @@ struct taps {
 #if OPERATION == BACKWARD_BACKWARD
     float push[ALL];                      /* derivative of the weight along the cotangents */
 #endif
+#if CUBE
+    struct cube_taps cube;
+#endif
 };
 
 struct result {
     float coordinate[3], level;
+    float first[2];                       /* BACKWARD's gradients of positions, for the second derivative of a CUBE's map */
 };
 
 INLINED long offset_at(const struct taps *taps, int x, int y, int z, const long *strides, uint mode)
 {
+#if CUBE
+    const int k = y * TAPS + x;
+    return taps->cube.column[k] * strides[1] + taps->cube.row[k] * strides[2] + taps->cube.side[k] * strides[3];
+#else
     const int i = taps->axis[0].index[x];
 #if DIMENSIONS > 1
     const int j = taps->axis[1].index[y];
@@ -80,10 +97,14 @@ INLINED long offset_at(const struct taps *taps, int x, int y, int z, const long 
     far += l * strides[3];
 #endif
     return far;
+#endif
 }
 
 INLINED bool is_outside(const struct taps *taps, int x, int y, int z)
 {
+#if CUBE
+    return false;
+#else
     int all = taps->axis[0].index[x];
 #if DIMENSIONS > 1
     all |= taps->axis[1].index[y];
@@ -92,6 +113,7 @@ INLINED bool is_outside(const struct taps *taps, int x, int y, int z)
     all |= taps->axis[2].index[z];
 #endif
     return all < 0;
+#endif
 }
 
 #define U taps->axis[0].weight[x]
@@ -137,7 +159,11 @@ INLINED void find_level(struct taps *taps, const struct call *call, const struct
             if (taps->level != 0) at = (at + 0.5f) * ratio - 0.5f;
         }
         taps->axis[a].chain = ratio;
+#if CUBE
+        find_cube_axis(&taps->axis[a], at, n);
+#else
         find_taps(&taps->axis[a], at, n, a, mode);
+#endif
         taps->cot[a] = sample->cot[a] * taps->axis[a].chain;
     }
     FOR_TAPS {
@@ -147,6 +173,13 @@ INLINED void find_level(struct taps *taps, const struct call *call, const struct
         taps->push[k] = along * taps->part + sample->cot_level * taps->gain * (U * V * W);
 #endif
     }
+#if CUBE
+    find_cube_texels(&taps->cube, taps->axis, (int)level->size[0], sample->cube.face);
+    spread_corner(taps->cube.corner, taps->weight);
+#if OPERATION == BACKWARD_BACKWARD
+    spread_corner(taps->cube.corner, taps->push);
+#endif
+#endif
 }
 
 /* Adds one addend to the gradient of a texel. */
@@ -168,9 +201,12 @@ INLINED void scatter(const struct call *call, uint level, long offset, float val
 }
 
 /* The gradients of position and level of one level, from sums over channels. */
-INLINED void contract(const struct taps *taps, const struct sample *sample, const float *dot, const float *cot_dot,
-                      struct result *result)
+INLINED void contract(const struct taps *taps, const struct sample *sample, float *dot, float *cot_dot, struct result *result)
 {
+#if CUBE
+    complete_corner(taps->cube.corner, dot);
+    complete_corner(taps->cube.corner, cot_dot);
+#endif
     float grad[3] = {0.0f, 0.0f, 0.0f};
     FOR_TAPS {
         const float q = dot[k], p = taps->part;
@@ -190,6 +226,8 @@ INLINED void contract(const struct taps *taps, const struct sample *sample, cons
         grad[1] += (of_v != 0.0f ? of_v * q : 0.0f) + (p * dv != 0.0f ? p * dv * r : 0.0f);
         grad[2] += (of_w != 0.0f ? of_w * q : 0.0f) + (p * dw != 0.0f ? p * dw * r : 0.0f);
         result->level += (along != 0.0f ? along * q : 0.0f) + (gain != 0.0f ? gain * r : 0.0f);
+        if (CUBE) result->first[0] += p * du != 0.0f ? p * du * q * taps->axis[0].chain : 0.0f;
+        if (CUBE) result->first[1] += p * dv != 0.0f ? p * dv * q * taps->axis[1].chain : 0.0f;
 #endif
     }
     UNROLLED for (uint a = 0; a < DIMENSIONS; ++a) result->coordinate[a] += grad[a] * taps->axis[a].chain;
@@ -242,18 +280,23 @@ INLINED long place_of(const struct strided *array, ulong item, ulong texture, in
 
 INLINED struct sample sample_of(const struct call *call, ulong item, ulong texture, uint mode)
 {
-    struct sample sample = {{0.0f, 0.0f, 0.0f}, {0.0f, 0.0f, 0.0f}, 0.0f, 0.0f, 0.0f, 0.0f};
+    struct sample sample;
+    sample.cot_level = sample.level = sample.rest = sample.moves = 0.0f;
     const struct strided *from = &call->coordinates, *cot = &call->cot_coordinates;
-    UNROLLED for (uint a = 0; a < DIMENSIONS; ++a)
+    UNROLLED for (uint a = 0; a < COMPONENTS; ++a)
     {
-        const float scale = (float)call->scale[a];
-        sample.at[a] = number_at(from->first, place_of(from, item, texture, 1) + a * from->strides[0], false) * scale +
-                       (float)call->offset[a];
+        const float scale = CUBE ? 1.0f : (float)call->scale[a];
+        const float at = number_at(from->first, place_of(from, item, texture, 1) + a * from->strides[0], false);
+        sample.at[a] = CUBE ? at : (at + (float)call->shift) * scale + (float)call->offset[a];
+        sample.cot[a] = 0.0f;
         if (OPERATION == BACKWARD_BACKWARD && cot->first != 0)
             sample.cot[a] = number_at(cot->first, place_of(cot, item, texture, 1) + a * cot->strides[0], false) * scale;
     }
     if (OPERATION == BACKWARD_BACKWARD && call->cot_level.first != 0)
         sample.cot_level = number_at(call->cot_level.first, place_of(&call->cot_level, item, texture, 0), false);
+#if CUBE
+    sample.cube = begin_cube(sample.at, sample.cot, call->levels[0].size[0]);
+#endif
     if (between(mode) != BETWEEN_NONE && call->level.first != 0) {
         const float most = (float)(call->num_levels - 1);
         const float level = number_at(call->level.first, place_of(&call->level, item, texture, 0), false);
@@ -275,7 +318,7 @@ INLINED void run_sample(const struct call *call, ulong item, ulong texture, uint
     const bool mixed = between(mode) == BETWEEN_LINEAR;
     const int parts = mixed && sample.moves != 0.0f ? 2 : 1;
     const uint step = 1u << spread(mode);
-    struct result result = {{0.0f, 0.0f, 0.0f}, 0.0f};
+    struct result result = {{0.0f, 0.0f, 0.0f}, 0.0f, {0.0f, 0.0f}};
     struct taps taps;
     float dot[ALL], cot_dot[ALL], largest = 0.0f;
     EVERY_TAP for (int k = 0; k < ALL; ++k) dot[k] = cot_dot[k] = 0.0f;
@@ -291,10 +334,10 @@ INLINED void run_sample(const struct call *call, ulong item, ulong texture, uint
         }
         if (mixed) {
             for (int above = 0; above < parts; ++above) {
+                EVERY_TAP for (int k = 0; k < ALL; ++k) dot[k] = cot_dot[k] = 0.0f;
                 find_level(&taps, call, &sample, above, mode);
                 run_channels(call, &taps, texture, channel, step, gradient, value, dot, cot_dot, &largest, mode);
                 if (dots) contract(&taps, &sample, dot, cot_dot, &result);
-                EVERY_TAP for (int k = 0; k < ALL; ++k) dot[k] = cot_dot[k] = 0.0f;
             }
         } else {
             run_channels(call, &taps, texture, channel, step, gradient, value, dot, cot_dot, &largest, mode);
@@ -311,9 +354,14 @@ INLINED void run_sample(const struct call *call, ulong item, ulong texture, uint
     if (scatter_kind(mode) == SCATTER_MEASURE && !(largest <= 0.0f))
         raise_to((global uint *)call->largest, as_uint(largest));
     const struct strided *to = &call->grad_coordinates;
-    if (wants_coordinates(mode)) UNROLLED for (uint a = 0; a < DIMENSIONS; ++a)
+#if CUBE
+    struct cube cube = sample.cube;
+    cube.first[0] = result.first[0], cube.first[1] = result.first[1];
+    if (wants_coordinates(mode)) finish_cube(&cube, result.coordinate);
+#endif
+    if (wants_coordinates(mode)) UNROLLED for (uint a = 0; a < COMPONENTS; ++a)
         {
-            const float sum = sum_of_sample(result.coordinate[a], mode) * (float)call->scale[a];
+            const float sum = sum_of_sample(result.coordinate[a], mode) * (CUBE ? 1.0f : (float)call->scale[a]);
             if (lane == 0) put_number(to->first, place_of(to, item, texture, 1) + a * to->strides[0], sum, false);
         }
     if (wants_level(mode)) {

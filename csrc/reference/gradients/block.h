@@ -178,14 +178,14 @@ static void NAME(load_positions)(struct NAME(block) *block)
     const uint32_t components = call->cubemap ? 3 : call->dimensions;
     const bool has_cot = block->is_backward_backward && cot->first != NULL;
     for (uint32_t d = 0; d < components; d++) {
-        const REAL scale = (REAL)call->scale[d], offset = (REAL)call->offset[d];
+        const REAL shift = (REAL)call->shift, scale = (REAL)call->scale[d], offset = (REAL)call->offset[d];
         REAL *restrict at = block->position[d], *restrict toward = block->cot_position[d];
         NAME(load_reals)(block, from, NAME(offset_of)(block, from, d), from->strides[1], at);
         if (has_cot)
             NAME(load_reals)(block, cot, NAME(offset_of)(block, cot, d), cot->strides[1], toward);
         for (uint32_t i = 0; i < BLOCK; i++) {
             if (!call->cubemap)
-                at[i] = at[i] * scale + offset;
+                at[i] = (at[i] + shift) * scale + offset;
             toward[i] = !has_cot ? 0 : call->cubemap ? toward[i] : toward[i] * scale;
             block->grad_position[d][i] = 0;
         }

@@ -85,7 +85,7 @@ def describe(plan: Plan, *, deterministic: bool = False) -> Program:
     Raises
     ------
     FeatureNotSupportedError
-        Numbers of 64 bits, or cubemaps.
+        Numbers of 64 bits.
     InvalidError
         Sums are to be deterministic, and strides of gradients are negative.
     """
@@ -94,8 +94,6 @@ def describe(plan: Plan, *, deterministic: bool = False) -> Program:
         raise FeatureNotSupportedError(
             "float64: gradients on CUDA are of float32 or float16 textures; convert the arrays"
         )
-    if texture.cube:
-        raise FeatureNotSupportedError("cubemaps: gradients on CUDA are of textures of 1 to 3 dimensions")
     struct_, places = describe_for_processor(plan)
     sums_at = len(struct_)
     template = struct_ + bytes(8 * (_MOST_LEVELS + 1))
@@ -103,7 +101,7 @@ def describe(plan: Plan, *, deterministic: bool = False) -> Program:
     mode, grid = _mode(plan), _grid(plan)
     wants = _wants(plan)
     taps = {Interpolation.nearest: 1, Interpolation.linear: 2}.get(Interpolation(texture.filtering), 4)
-    name = f"bindless_gradients_{plan.operation.name}_{texture.dims}d_{taps}"
+    name = f"bindless_gradients_{plan.operation.name}_{'cube' if texture.cube else f'{texture.dims}d'}_{taps}"
     if not (scatters and deterministic):
         launch = Launch(name, mode | wants | (_ADD if scatters else _NONE) << 18, grid)
         return Program(template, tuple(places), 0, (), (launch,))
@@ -121,7 +119,7 @@ def describe(plan: Plan, *, deterministic: bool = False) -> Program:
 
 
 def _sizes(plan: Plan, level: Level) -> tuple[int, ...]:
-    return (plan.channels, *level.size, plan.textures)
+    return (plan.channels, *level.size[:2], 6 if plan.texture.cube else level.size[2], plan.textures)
 
 
 def _span(plan: Plan, level: Level, array: Strided) -> int:
@@ -137,7 +135,8 @@ def _is_near(plan: Plan) -> bool:
         for array in (level.texels, level.cotangents, level.gradients):
             if array is None:
                 continue
-            reach = sum((size - 1) * abs(stride) for size, stride in zip(level.size, array.strides[1:4], strict=True))
+            sizes = _sizes(plan, level)[1:4]
+            reach = sum((size - 1) * abs(stride) for size, stride in zip(sizes, array.strides[1:4], strict=True))
             if reach >= 1 << 31:
                 return False
     return True

@@ -12,7 +12,7 @@ from .texture import BETWEEN
 
 __all__ = ["describe", "run"]
 
-_CALL = struct.Struct("@9I7d4IQQ")
+_CALL = struct.Struct("@9I8d4IQQ")
 _ARRAY = struct.Struct("@P5q")
 _POINTER = struct.Struct("@P")
 _LEVEL = struct.Struct("@3I0P")
@@ -52,7 +52,7 @@ def describe(plan: Plan) -> tuple[bytes, list[tuple[int, int]]]:
         _CALL.pack(
             plan.operation, texture.dims, texture.cube, _INTERPOLATIONS[Interpolation(texture.filtering)],
             texture.ties_to_even, BETWEEN.index(texture.between), *boundary,
-            texture.fill, *texture.scale, *(1.0,) * axes, *texture.offset, *(0.0,) * axes,
+            texture.fill, texture.shift, *texture.scale, *(1.0,) * axes, *texture.offset, *(0.0,) * axes,
             _NUMBERS[plan.texel_type], _NUMBERS[plan.value_type], plan.channels, len(plan.levels),
             plan.textures, plan.samples,
         )

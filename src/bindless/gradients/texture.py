@@ -26,8 +26,8 @@ BOUNDARIES = (
 class Texture:
     """Sampling of a texture: dimensions, filters, boundaries, and the unit of coordinates.
 
-    The position of a sample along an axis is ``coordinate * scale + offset``, in texels of level 0 whose centres are
-    at integers. In level l it is ``(position + 0.5) * size_l / size_0 - 0.5``.
+    The position of a sample along an axis is ``(coordinate + shift) * scale + offset``, every step rounded, in texels
+    of level 0 whose centres are at integers. In level l it is ``(position + 0.5) * size_l / size_0 - 0.5``.
 
     Parameters
     ----------
@@ -43,6 +43,8 @@ class Texture:
         Value of texels outside with the boundary border.
     scale, offset : tuple of float, default ()
         One for each axis x, y, z; () is 1 and 0.
+    shift : float, default 0.0
+        Added to coordinates of all axes.
     ties_to_even : bool, default False
         Whether nearest rounds positions halfway between two texels to the even one, instead of up.
     cube : bool, default False
@@ -61,6 +63,7 @@ class Texture:
     fill: float = 0.0
     scale: tuple[float, ...] = ()
     offset: tuple[float, ...] = ()
+    shift: float = 0.0
     ties_to_even: bool = False
     cube: bool = False
     _hash: int = field(default=0, init=False, repr=False, compare=False)
@@ -88,7 +91,8 @@ class Texture:
         object.__setattr__(self, "filtering", filtering)
         object.__setattr__(self, "boundary", boundary)
         object.__setattr__(self, "fill", float(self.fill))
-        words = (self.dims, filtering, self.between, boundary, self.fill, self.scale, self.offset)
+        object.__setattr__(self, "shift", float(self.shift))
+        words = (self.dims, filtering, self.between, boundary, self.fill, self.scale, self.offset, self.shift)
         object.__setattr__(self, "_hash", hash((words, self.ties_to_even, self.cube)))
 
     def __hash__(self) -> int:
