@@ -133,7 +133,7 @@ class Lower:
     Attributes
     ----------
     result
-        Type of the result in OpenCL C, or Numba's type.
+        Type of the result in OpenCL C, or the ``Type`` of an array, in C order.
     function
         ``module:function`` in ``bindless.python_kernels.worker``; called with Numba's lowering context, the builder,
         the result type, the Numba types and LLVM values of the arguments, and ``options``.

@@ -17,6 +17,7 @@ from numba.core.typing.templates import Registry as TypingRegistry
 from numba.core.typing.templates import signature
 
 from ...device.declaration import Call, KernelTypeError, Lower, Type, rule_of
+from ...device.number_types import OPENCL_TYPES
 from ..function_source import Unknown
 from . import numpy_scalars
 from .c_types import described, llvm_type, numba_type
@@ -49,7 +50,7 @@ class DeviceFunctionType(types.Callable, types.Opaque):
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
         made, order = _resolve(context, self.function, args, kws)
-        result = numba_type(made.result) if isinstance(made.result, str) else made.result
+        result = _result_type(made.result)
         given = signature(result, *order)
         _define(context, self, given, made, args, kws, order)
         pysig = inspect.signature(self.function)
@@ -77,6 +78,13 @@ def type_of_value(value: Any) -> Any:
     if isinstance(value, Unknown):
         raise TypingError(f"it is {value.description}: kernels use constants, device functions, math and numpy")
     return getattr(value, "_numba_type_", None)
+
+
+def _result_type(result: str | Type) -> Any:
+    """Return Numba's type of the result of a call."""
+    if isinstance(result, str):
+        return numba_type(result)
+    return types.Array(numba_type(OPENCL_TYPES[result.name]), result.dimensions, "C")
 
 
 def _resolve(context: Any, function: Any, args: Any, kws: Any) -> tuple[Call | Lower, tuple[Any, ...]]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..queue.queue import Queue
     from .platform import Platform
 
-__all__ = ["Context", "default_context"]
+__all__ = ["Context", "contexts", "default_context"]
 
 
 class Context(SingleOwner):
@@ -238,6 +238,11 @@ def default_context(device: Device) -> Context:
             if found is None or found.closed:
                 found = _defaults[device] = Context(device)
     return found
+
+
+def contexts() -> list[Context]:
+    """The contexts that exist."""
+    return ownership.snapshot(_contexts)
 
 
 def _finish() -> None:

@@ -1,0 +1,151 @@
+"""Image functions of an interpreted kernel: each is a call of the package's own function on the image's device."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+
+from .. import bindless_images as images
+from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
+from ..sycl.device.context import contexts
+from ..sycl.device.handle_owner import HandleOwner
+from ..sycl.device.queue_base import transfer_queue
+from ..sycl.queue.queue import Queue
+from .vector import Vector
+
+__all__ = ["fetched", "gathered", "sampled", "written"]
+
+
+def sampled(
+    function: str,
+    image: Any,
+    place: tuple[Any, ...],
+    dtype: Any,
+    *,
+    layer: Any = None,
+    level: Any = None,
+    dx: Any = None,
+    dy: Any = None,
+) -> Vector:
+    """Return one sample."""
+    queue, handle = _handle(image, sampled=True)
+    at = _coordinates(place, np.float32)
+    if function.startswith("sample_image_cubic"):
+        return _cubic(queue, handle, at, layer)
+    given: dict[str, Any] = {"dtype": np.dtype(dtype)}
+    if function == "sample_image_array":
+        found = images.sample_image_array(queue, handle, at, _layers(layer), **given)
+    elif function == "sample_cubemap":
+        found = images.sample_cubemap(queue, handle, at, **given)
+    elif function == "sample_mipmap" and level is not None:
+        found = images.sample_mipmap(queue, handle, at, level=np.array([level], np.float32), **given)
+    elif function == "sample_mipmap":
+        slopes = [np.array([np.atleast_1d(slope)], np.float32) for slope in (dx, dy)]
+        found = images.sample_mipmap(queue, handle, at, dx=slopes[0], dy=slopes[1], **given)
+    else:
+        found = images.sample_image(queue, handle, at, **given)
+    return _four(found, dtype)
+
+
+def gathered(image: Any, x: Any, y: Any, component: int) -> Vector:
+    """Return one channel of four pixels."""
+    queue, handle = _handle(image, sampled=True)
+    found = images.gather_image(queue, handle, _coordinates((x, y, None), np.float32), component=component)
+    return _four(found, np.float32)
+
+
+def fetched(function: str, image: Any, place: tuple[Any, ...], dtype: Any, channels: int, *, layer: Any = None) -> Any:
+    """Return one pixel."""
+    whole = not function.startswith("fetch_sampled") and not isinstance(image, (HandleOwner, SampledImageHandle))
+    queue, handle = _handle(image, sampled=not whole)
+    at = _coordinates(place, np.int32)
+    given: dict[str, Any] = {"dtype": np.dtype(dtype)}
+    if layer is None:
+        found = images.fetch_image(queue, handle, at, **given)
+    else:
+        found = images.fetch_image_array(queue, handle, at, _layers(layer), **given)
+    values = _four(found, dtype)
+    if whole and channels < 4:
+        return values[0] if channels == 1 else Vector(values[:channels], dtype)
+    return values
+
+
+def written(function: str, image: Any, place: tuple[Any, ...], value: Any, *, layer: Any = None) -> None:
+    """Write one pixel."""
+    queue, handle = _handle(image, sampled=False)
+    at = _coordinates((*place, None, None, None)[:3], np.int32)
+    colour = np.array([np.atleast_1d(value)])
+    if colour.dtype == np.float64:
+        colour = colour.astype(np.float32)
+    if layer is None:
+        event = images.write_image(queue, handle, at, colour)
+    else:
+        event = images.write_image_array(queue, handle, at, _layers(layer), colour)
+    if event is not None:
+        event.wait()
+
+
+def _cubic(queue: Queue, handle: Any, at: Any, layer: Any) -> Vector:
+    """The B-spline: the 4, 16 or 64 pixels around a place, with their weights in float64."""
+    dims = at.shape[1]
+    size = tuple(images.get_image_range(handle, queue))
+    base = np.floor(at[0] - 0.5).astype(int)
+    weights = [_weights(float(at[0, axis]) - 0.5 - base[axis]) for axis in range(dims)]
+    total = np.zeros(4)
+    for offset in np.ndindex(*[4] * dims):
+        texel = np.clip(base + np.array(offset) - 1, 0, np.array(size[:dims]) - 1)
+        centre = np.array([texel + 0.5], np.float32)
+        if layer is None:
+            found = images.sample_image(queue, handle, centre, dtype=np.float32)
+        else:
+            found = images.sample_image_array(queue, handle, centre, _layers(layer), dtype=np.float32)
+        weight = float(np.prod([weights[axis][offset[axis]] for axis in range(dims)]))
+        total += weight * np.array(_four(found, np.float32), np.float64)
+    return Vector(total)
+
+
+def _weights(t: float) -> tuple[float, float, float, float]:
+    return (1 - t) ** 3 / 6, (3 * t**3 - 6 * t**2 + 4) / 6, (-3 * t**3 + 3 * t**2 + 3 * t + 1) / 6, t**3 / 6
+
+
+def _coordinates(place: tuple[Any, ...], dtype: Any) -> Any:
+    """One row."""
+    return np.array([[part for part in place if part is not None]], dtype)
+
+
+def _layers(layer: Any) -> Any:
+    return np.array([layer], np.uint32)
+
+
+def _four(found: Any, dtype: Any) -> Vector:
+    """Four channels; those that the image lacks are 0."""
+    values = np.asarray(found).reshape(-1)
+    return Vector([*values, *[0] * (4 - len(values))], dtype)
+
+
+def _handle(image: Any, *, sampled: bool) -> tuple[Queue, Any]:
+    """A queue of the image's device, and its handle.
+
+    Raises
+    ------
+    TypeError
+        It is neither an image nor a number of one.
+    """
+    kind = SampledImageHandle if sampled else UnsampledImageHandle
+    if isinstance(image, HandleOwner):
+        handle: Any = image._image_handle(sampled)
+    elif isinstance(image, (SampledImageHandle, UnsampledImageHandle)):
+        handle = image
+    else:
+        try:
+            handle = kind(operator.index(image))
+        except TypeError:
+            raise TypeError(f"{image!r} is no image: kernels take an Image, a handle, or its number") from None
+    key = int(handle) << 1 | sampled
+    for context in contexts():
+        record = context._handles.get(key)
+        if record is not None:
+            return transfer_queue(context, record.device), handle
+    raise TypeError(f"{image!r} is no {'sampled' if sampled else 'unsampled'} image of this process")

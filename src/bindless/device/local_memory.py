@@ -1,0 +1,53 @@
+"""Arrays in the local memory of a work-group."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from .declaration import KernelTypeError, Launch, Lower, Type, device_intrinsic
+from .number_types import OPENCL_TYPES, numpy_name
+from .work_item import current
+
+__all__ = ["local_array"]
+
+
+def _local_array(launch: Launch, shape: Type, dtype: Type | None = None) -> Lower:
+    sizes = shape.value if shape.kind == "tuple" else (shape.value,)
+    if sizes is None or not all(isinstance(size, int) and not isinstance(size, bool) for size in sizes):
+        raise KernelTypeError("local_array: the shape is a constant, a number or a tuple of 1 to 3 numbers")
+    if not 1 <= len(sizes) <= 3 or min(sizes) < 1:
+        raise KernelTypeError(f"local_array: the shape {sizes} is no 1 to 3 positive numbers")
+    kind = numpy_name("local_array", dtype, "float32", tuple(OPENCL_TYPES))
+    result = Type("array", kind, dimensions=len(sizes))
+    return Lower(result, "local_arrays:make", (), {"shape": tuple(sizes), "dtype": kind})
+
+
+@device_intrinsic(_local_array)
+def local_array(shape: Any, dtype: Any = "float32") -> Any:
+    """Return an array in local memory (CUDA's shared memory), which the work-items of a work-group share.
+
+    Access costs about as much as the first-level cache. It is not initialised. Each call in the source is one array: in
+    a loop or in a helper that is called twice it is the same one. A ``LocalAccessor`` is an argument of a size known at
+    the launch.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        1 to 3 sizes, constants.
+    dtype : dtype
+        Of the elements, a number type; a constant.
+
+    Returns
+    -------
+    array
+        In C order. ``barrier`` makes what one work-item wrote visible to the others.
+    """
+    frame = sys._getframe(1)
+    place = frame.f_code, frame.f_lasti
+    memory = current().group.memory
+    if place not in memory:
+        memory[place] = np.zeros(shape, np.dtype(dtype))
+    return memory[place]

@@ -1,0 +1,302 @@
+"""Samples of images in kernels: by coordinates, layers, levels and gradients, of cubemaps and cubic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .declaration import Call, KernelTypeError, Launch, Type, device_intrinsic
+from .image_interpretation import gathered, sampled
+from .number_types import numpy_name
+from .vector import Vector
+
+__all__ = [
+    "gather_image", "sample_cubemap", "sample_image", "sample_image_array", "sample_image_cubic",
+    "sample_image_cubic_array", "sample_mipmap",
+]  # fmt: skip
+
+CLASSES = {"float32": ("f", "float4"), "int32": ("i", "int4"), "uint32": ("u", "uint4")}
+"""Letter in the names of primitives, and type of the result, by the type of a channel."""
+
+_HANDLE = "sampled_image_handle"
+
+
+def values_of(name: str, dtype: Type | None) -> tuple[str, str]:
+    """Letter and type of the result."""
+    return CLASSES[numpy_name(name, dtype, "float32", tuple(CLASSES))]
+
+
+def coordinates(name: str, given: Sequence[Type | None], most: int) -> list[Type]:
+    """Coordinates of a position, of which the last ones may be absent.
+
+    Raises
+    ------
+    KernelTypeError
+        One in between is absent, is no number, or there are too many.
+    """
+    there = [value for value in given if value is not None]
+    if not there or len(there) > most or any(value is None for value in given[: len(there)]):
+        raise KernelTypeError(f"{name} takes {' or '.join('123'[:most])} coordinates: x, y, z in this order")
+    for letter, value in zip("xyz", there):
+        if not value.is_number:
+            raise KernelTypeError(f"{name}: the coordinate {letter} is a number, not {value}")
+    return there
+
+
+def _needs_ptx(launch: Launch, name: str, what: str) -> None:
+    if launch.language != "ptx":
+        raise KernelTypeError(f"{name}: SPIR-V has no {what}; it runs on CUDA devices only")
+
+
+def _sample_image(
+    launch: Launch, image: Type, x: Type, y: Type | None = None, z: Type | None = None, dtype: Type | None = None
+) -> Call:
+    at = coordinates("sample_image", (x, y, z), 3)
+    letter, result = values_of("sample_image", dtype)
+    return Call(result, f"__bindless_sample_{len(at)}d_{letter}", (_HANDLE, *["float"] * len(at)), (image, *at))
+
+
+def _sample_image_array(
+    launch: Launch, image: Type, layer: Type, x: Type, y: Type | None = None, dtype: Type | None = None
+) -> Call:
+    at = coordinates("sample_image_array", (x, y), 2)
+    letter, result = values_of("sample_image_array", dtype)
+    symbol = f"__bindless_sample_{len(at)}d_array_{letter}"
+    return Call(result, symbol, (_HANDLE, "uint", *["float"] * len(at)), (image, layer, *at))
+
+
+def _sample_mipmap(
+    launch: Launch,
+    image: Type,
+    x: Type,
+    y: Type | None = None,
+    z: Type | None = None,
+    level: Type | None = None,
+    dx: Type | None = None,
+    dy: Type | None = None,
+    dtype: Type | None = None,
+) -> Call:
+    at = coordinates("sample_mipmap", (x, y, z), 3)
+    letter, result = values_of("sample_mipmap", dtype)
+    numbers = ["float"] * len(at)
+    if level is not None and dx is None and dy is None:
+        symbol = f"__bindless_sample_lod_{len(at)}d_{letter}"
+        return Call(result, symbol, (_HANDLE, *numbers, "float"), (image, *at, level))
+    if level is not None or dx is None or dy is None:
+        raise KernelTypeError("sample_mipmap takes level=, or both dx= and dy=")
+    _needs_ptx(launch, "sample_mipmap", "gradients in kernels")
+    vector = f"float{len(at)}" if len(at) > 1 else "float"
+    for name, slope in (("dx", dx), ("dy", dy)):
+        if (slope.count if slope.kind in ("vector", "tuple") else 1) != len(at):
+            raise KernelTypeError(f"sample_mipmap: {name} has a number for each of the {len(at)} coordinates")
+    symbol = f"bindless_python_sample_grad_{len(at)}d_{letter}"
+    place = f"({vector})({', '.join('xyz'[: len(at)])})" if len(at) > 1 else "x"
+    source = (
+        f"{result} {symbol}(ulong image, {', '.join(f'float {axis}' for axis in 'xyz'[: len(at)])}, {vector} dx, "
+        f"{vector} dy) {{ return sample_mipmap_{result}(image, {place}, dx, dy); }}"
+    )
+    return Call(result, symbol, (_HANDLE, *numbers, vector, vector), (image, *at, dx, dy), source)
+
+
+def _sample_cubemap(launch: Launch, image: Type, x: Type, y: Type, z: Type, dtype: Type | None = None) -> Call:
+    at = coordinates("sample_cubemap", (x, y, z), 3)
+    letter, result = values_of("sample_cubemap", dtype)
+    _needs_ptx(launch, "sample_cubemap", "cubemaps")
+    return Call(result, f"__bindless_sample_cube_{letter}", (_HANDLE, *["float"] * 3), (image, *at))
+
+
+def _gather_image(launch: Launch, image: Type, x: Type, y: Type, component: Type | None = None) -> Call:
+    at = coordinates("gather_image", (x, y), 2)
+    _needs_ptx(launch, "gather_image", "gathering instruction")
+    number = 0 if component is None else component
+    return Call("float4", "__bindless_gather_2d_f", (_HANDLE, "float", "float", "uint"), (image, *at, number))
+
+
+def _sample_image_cubic(launch: Launch, image: Type, x: Type, y: Type | None = None, z: Type | None = None) -> Call:
+    at = coordinates("sample_image_cubic", (x, y, z), 3)
+    return _cubic(image, None, at)
+
+
+def _sample_image_cubic_array(launch: Launch, image: Type, layer: Type, x: Type, y: Type | None = None) -> Call:
+    return _cubic(image, layer, coordinates("sample_image_cubic_array", (x, y), 2))
+
+
+def _cubic(image: Type, layer: Type | None, at: list[Type]) -> Call:
+    count, form = len(at), "_array" if layer is not None else ""
+    symbol = f"bindless_python_sample_cubic_{count}d{form}"
+    axes = ", ".join("xyz"[:count])
+    place = f"(float{count})({axes})" if count > 1 else "x"
+    parameters = ", ".join(f"float {axis}" for axis in "xyz"[:count])
+    first, last, given = ("uint layer, ", ", layer", [layer]) if layer is not None else ("", "", [])
+    source = (
+        f"float4 {symbol}(ulong image, {first}{parameters}) "
+        f"{{ return sample_image_cubic{form}_float4(image, {place}{last}); }}"
+    )
+    types = (_HANDLE, *(("uint",) if form else ()), *["float"] * count)
+    return Call("float4", symbol, types, (image, *given, *at), source)
+
+
+@device_intrinsic(_sample_image)
+def sample_image(
+    image: Any, x: float, y: float | None = None, z: float | None = None, dtype: Any = "float32"
+) -> Vector:
+    """Sample an image at a coordinate with its sampler: one texture instruction.
+
+    Parameters
+    ----------
+    image : Image or sampled image handle
+        Also an element of an array of handles (uint64), which may differ between work-items. A mipmap is sampled at
+        level 0.
+    x, y, z : float
+        As many as the image has dimensions. Pixel i has its centre at i + 0.5, or 0 to 1 spans the image if the
+        sampler's coordinates are normalized.
+    dtype : dtype
+        float32, also of normalized and fp16 images; int32 or uint32 of integer images. A constant.
+
+    Returns
+    -------
+    vector of 4
+        (r, g, b, a); channels that the image lacks are 0.
+    """
+    return sampled("sample_image", image, (x, y, z), dtype)
+
+
+@device_intrinsic(_sample_image_array)
+def sample_image_array(image: Any, layer: int, x: float, y: float | None = None, dtype: Any = "float32") -> Vector:
+    """Sample one layer of an array of images: one texture instruction.
+
+    Parameters
+    ----------
+    image : Image or sampled image handle
+        An array of images of one or two dimensions.
+    layer : int
+        From 0; larger numbers are the last layer.
+    x, y : float
+        As for ``sample_image``.
+    dtype : dtype
+        float32, int32 or uint32, a constant.
+
+    Returns
+    -------
+    vector of 4
+        (r, g, b, a).
+    """
+    return sampled("sample_image_array", image, (x, y), dtype, layer=layer)
+
+
+@device_intrinsic(_sample_mipmap)
+def sample_mipmap(
+    image: Any,
+    x: float,
+    y: float | None = None,
+    z: float | None = None,
+    level: float | None = None,
+    dx: Any = None,
+    dy: Any = None,
+    dtype: Any = "float32",
+) -> Vector:
+    """Sample a mipmap at a level, or with gradients: one texture instruction, four for gradients of volumes.
+
+    Parameters
+    ----------
+    image : Image or sampled image handle
+        A mipmap.
+    x, y, z : float
+        As for ``sample_image``.
+    level : float
+        0 is the largest; 1.5 interpolates between the next two.
+    dx, dy : tuple or vector
+        The coordinate's differences to the next pixel on the right and below, which determine the level and the
+        anisotropic footprint. CUDA devices only.
+    dtype : dtype
+        float32, int32 or uint32, a constant.
+
+    Returns
+    -------
+    vector of 4
+        (r, g, b, a).
+    """
+    return sampled("sample_mipmap", image, (x, y, z), dtype, level=level, dx=dx, dy=dy)
+
+
+@device_intrinsic(_sample_cubemap)
+def sample_cubemap(image: Any, x: float, y: float, z: float, dtype: Any = "float32") -> Vector:
+    """Sample a cubemap where a ray from its centre meets it: one texture instruction. CUDA devices only.
+
+    Parameters
+    ----------
+    image : Image or sampled image handle
+        A cubemap.
+    x, y, z : float
+        Direction, of any length.
+    dtype : dtype
+        float32, int32 or uint32, a constant.
+
+    Returns
+    -------
+    vector of 4
+        (r, g, b, a).
+    """
+    return sampled("sample_cubemap", image, (x, y, z), dtype)
+
+
+@device_intrinsic(_gather_image)
+def gather_image(image: Any, x: float, y: float, component: int = 0) -> Vector:
+    """Return one channel of the four pixels that linear filtering blends: one instruction. CUDA devices only.
+
+    Parameters
+    ----------
+    image : Image or sampled image handle
+        Of two dimensions.
+    x, y : float
+        As for ``sample_image``.
+    component : int
+        0 to 3; four instructions if it is no constant.
+
+    Returns
+    -------
+    vector of 4
+        Counter-clockwise from the lower left: (x, y + 1), (x + 1, y + 1), (x + 1, y), (x, y).
+    """
+    return gathered(image, x, y, component)
+
+
+@device_intrinsic(_sample_image_cubic)
+def sample_image_cubic(image: Any, x: float, y: float | None = None, z: float | None = None) -> Vector:
+    """Sample the cubic B-spline whose coefficients are the pixels: 2, 4 or 8 samples and about 30 operations an axis.
+
+    Parameters
+    ----------
+    image : Image or sampled image handle
+        With linear filtering and coordinates that count pixels. The spline passes through the pixels of a picture if
+        the image has their coefficients (``bindless.ndimage.spline_filter``).
+    x, y, z : float
+        As for ``sample_image``.
+
+    Returns
+    -------
+    vector of 4
+        (r, g, b, a).
+    """
+    return sampled("sample_image_cubic", image, (x, y, z), "float32")
+
+
+@device_intrinsic(_sample_image_cubic_array)
+def sample_image_cubic_array(image: Any, layer: int, x: float, y: float | None = None) -> Vector:
+    """Sample the cubic B-spline of one layer of an array of images, as ``sample_image_cubic``.
+
+    Parameters
+    ----------
+    image : Image or sampled image handle
+        An array of images.
+    layer : int
+        From 0.
+    x, y : float
+        As for ``sample_image``.
+
+    Returns
+    -------
+    vector of 4
+        (r, g, b, a).
+    """
+    return sampled("sample_image_cubic_array", image, (x, y), "float32", layer=layer)

@@ -1,0 +1,106 @@
+"""The work-item that interprets a kernel in plain Python, and the group that it belongs to."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Group", "WorkItem", "current", "interpreting"]
+
+_LOCAL = threading.local()
+
+
+class Group:
+    """Work-items of a group, one of which runs at a time.
+
+    Parameters
+    ----------
+    size
+        How many.
+
+    Attributes
+    ----------
+    memory
+        Arrays in local memory, by the place of their creation.
+    values
+        What the work-items contribute to a function of the group.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.memory: dict[Any, Any] = {}
+        self.values: list[Any] = [None] * size
+        self.meeting: Callable[[], None] = _alone if size == 1 else _unmet
+
+
+def _alone() -> None:
+    """A group of one work-item waits for nobody."""
+
+
+def _unmet() -> None:
+    raise RuntimeError("the interpreter did not see that the kernel waits for its group")
+
+
+@dataclass
+class WorkItem:
+    """One work-item.
+
+    Attributes
+    ----------
+    item, item_range
+        Place in the launch, and its range.
+    local, local_range
+        Place in the group, and its range.
+    group
+        The group.
+    """
+
+    item: tuple[int, ...]
+    item_range: tuple[int, ...]
+    local: tuple[int, ...]
+    local_range: tuple[int, ...]
+    group: Group = field(repr=False)
+
+    @property
+    def number(self) -> int:
+        """Place in the group, counted along the last dimension first."""
+        found = 0
+        for place, size in zip(self.local, self.local_range):
+            found = found * size + place
+        return found
+
+    def barrier(self) -> None:
+        """Wait for the other work-items of the group."""
+        self.group.meeting()
+
+    def gather(self, value: Any) -> list[Any]:
+        """Return the values of all work-items of the group, in their order."""
+        self.group.values[self.number] = value
+        self.group.meeting()
+        found = list(self.group.values)
+        self.group.meeting()
+        return found
+
+
+def current() -> WorkItem:
+    """Return the work-item of this thread.
+
+    Raises
+    ------
+    RuntimeError
+        No kernel runs: functions of ``bindless.device`` are called by kernels.
+    """
+    found: WorkItem | None = getattr(_LOCAL, "item", None)
+    if found is None:
+        raise RuntimeError(
+            "functions of bindless.device are called by kernels: launch one with queue.parallel_for(range, kernel, "
+            "...), or kernel.run_in_python(range, ...)"
+        )
+    return found
+
+
+def interpreting(item: WorkItem | None) -> None:
+    """Make a work-item the one of this thread."""
+    _LOCAL.item = item

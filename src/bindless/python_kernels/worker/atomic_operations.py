@@ -1,0 +1,108 @@
+"""Atomic operations on array elements, as instructions of LLVM."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import types
+from numba.np import arrayobj
+
+__all__ = ["compare_exchange", "modify"]
+
+_SCOPES = {
+    "spirv": {"device": "device", "work_group": "workgroup", "sub_group": "subgroup", "system": "all_svm_devices"},
+    "ptx": {"device": "device", "work_group": "block", "sub_group": "block", "system": ""},
+}
+_UNSIGNED = {"min": "umin", "max": "umax"}
+_FLOATS = {"add": "fadd", "sub": "fsub", "min": "fmin", "max": "fmax"}
+
+
+class _Scoped(ir.Instruction):
+    """An atomic instruction with a scope; llvmlite's own have none.
+
+    Parameters
+    ----------
+    head
+        The instruction's name, and the operation.
+    orders
+        Its orders.
+    """
+
+    def __init__(self, parent: Any, type_: Any, head: str, operands: Any, scope: str, orders: str) -> None:
+        super().__init__(parent, type_, head, operands)
+        self._scope, self._orders = scope, orders
+
+    def descr(self, buf: list[str]) -> None:
+        given = ", ".join(f"{operand.type} {operand.get_reference()}" for operand in self.operands)
+        scope = f' syncscope("{self._scope}")' if self._scope else ""
+        buf.append(f"{self.opname} {given}{scope} {self._orders}\n")
+
+
+def modify(
+    context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: dict[str, str]
+) -> Any:
+    """An operation that returns the element before."""
+    array, index, kind = given
+    pointer, type_ = _element(context, builder, array, index, values[0], values[1])
+    value = context.cast(builder, values[2], kind, array.dtype)
+    operation = options["operation"]
+    if isinstance(array.dtype, types.Float):
+        if operation == "sub":  # no target has it
+            operation, value = "add", builder.fneg(value)
+        operation = _FLOATS.get(operation, operation)
+    elif not array.dtype.signed:
+        operation = _UNSIGNED.get(operation, operation)
+    whole = _bits(type_) if operation == "xchg" else type_
+    found = _insert(builder, whole, f"atomicrmw {operation}", [pointer, _as(builder, value, whole)], options)
+    return _as(builder, found, type_)
+
+
+def compare_exchange(
+    context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: dict[str, str]
+) -> Any:
+    """An exchange where the element has a value."""
+    array, index = given[:2]
+    pointer, type_ = _element(context, builder, array, index, values[0], values[1])
+    whole = _bits(type_)
+    operands = [
+        _as(builder, context.cast(builder, value, kind, array.dtype), whole)
+        for kind, value in zip(given[2:], values[2:])
+    ]
+    order = options["order"]
+    failure = {"release": "monotonic", "acq_rel": "acquire"}.get(order, order)
+    pair = ir.LiteralStructType([whole, ir.IntType(1)])
+    scope = _SCOPES[options["language"]][options["scope"]]
+    found = _Scoped(builder.block, pair, "cmpxchg", [pointer, *operands], scope, f"{order} {failure}")
+    builder._insert(found)
+    return _as(builder, builder.extract_value(found, 0), type_)
+
+
+def _insert(builder: Any, type_: Any, head: str, operands: list[Any], options: dict[str, str]) -> Any:
+    scope = _SCOPES[options["language"]][options["scope"]]
+    found = _Scoped(builder.block, type_, head, operands, scope, options["order"])
+    builder._insert(found)
+    return found
+
+
+def _element(context: Any, builder: Any, array: Any, index: Any, value: Any, place: Any) -> tuple[Any, Any]:
+    """Pointer to an element, and its type."""
+    if isinstance(index, types.BaseTuple):
+        kinds = list(index.types)
+        places = [builder.extract_value(place, number) for number in range(len(kinds))]
+    else:
+        kinds, places = [index], [place]
+    whole = [context.cast(builder, one, kind, types.intp) for one, kind in zip(places, kinds)]
+    view = arrayobj.make_array(array)(context, builder, value)
+    pointer, _, _ = arrayobj.basic_indexing(context, builder, array, view, [types.intp] * len(whole), whole)
+    return pointer, context.get_value_type(array.dtype)
+
+
+def _bits(type_: Any) -> Any:
+    if isinstance(type_, ir.IntType):
+        return type_
+    return ir.IntType(64 if isinstance(type_, ir.DoubleType) else 32)
+
+
+def _as(builder: Any, value: Any, type_: Any) -> Any:
+    return value if value.type == type_ else builder.bitcast(value, type_)

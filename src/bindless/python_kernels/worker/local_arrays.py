@@ -1,0 +1,36 @@
+"""Arrays in local memory: variables of the module, in the address space of work-groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+
+__all__ = ["make"]
+
+_LOCAL = 3
+
+
+def make(context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: dict[str, Any]) -> Any:
+    """An array over a variable of this call."""
+    shape, dtype = options["shape"], np.dtype(options["dtype"])
+    size = int(np.prod(shape)) * dtype.itemsize
+    module = builder.module
+    kind = ir.ArrayType(ir.IntType(8), size)
+    variable = ir.GlobalVariable(module, kind, module.get_unique_name("bindless_local"), addrspace=_LOCAL)
+    variable.linkage, variable.align = "internal", 16
+    variable.initializer = ir.Constant(kind, ir.Undefined)
+    pointer = builder.addrspacecast(variable, ir.PointerType(ir.IntType(8)))
+    made = context.make_array(result)(context, builder)
+    strides = [int(np.prod(shape[axis + 1 :])) * dtype.itemsize for axis in range(len(shape))]
+    context.populate_array(
+        made,
+        data=builder.bitcast(pointer, made.data.type),
+        shape=[context.get_constant(types.intp, one) for one in shape],
+        strides=[context.get_constant(types.intp, one) for one in strides],
+        itemsize=context.get_constant(types.intp, dtype.itemsize),
+        meminfo=None,
+    )
+    return made._getvalue()

@@ -1,0 +1,65 @@
+"""Vectors: constructors, products, lengths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils, types
+
+__all__ = ["cross", "dot", "length", "make", "normalize"]
+
+
+def make(context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: Any) -> Any:
+    """A vector of the components of the arguments."""
+    parts: list[Any] = []
+    for type_, value in zip(given, values):
+        if isinstance(type_, types.BaseTuple):
+            for number, part in enumerate(type_.types):
+                parts.append(context.cast(builder, builder.extract_value(value, number), part, result.dtype))
+        else:
+            parts.append(context.cast(builder, value, type_, result.dtype))
+    return cgutils.pack_array(builder, parts * result.count if len(parts) == 1 else parts)
+
+
+def dot(context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: Any) -> Any:
+    """The sum of products, from the first component on."""
+    a, b = values
+    return _dot(builder, _parts(builder, given[0], a), _parts(builder, given[1], b))
+
+
+def length(context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: Any) -> Any:
+    """The root of the sum of squares."""
+    parts = _parts(builder, given[0], values[0])
+    return _root(builder, _dot(builder, parts, parts))
+
+
+def normalize(context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: Any) -> Any:
+    """The components divided by the length."""
+    parts = _parts(builder, given[0], values[0])
+    size = _root(builder, _dot(builder, parts, parts))
+    return cgutils.pack_array(builder, [builder.fdiv(part, size) for part in parts])
+
+
+def cross(context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: Any) -> Any:
+    """The cross product."""
+    a, b = (_parts(builder, type_, value) for type_, value in zip(given, values))
+    pairs = ((1, 2), (2, 0), (0, 1))
+    parts = [builder.fsub(builder.fmul(a[i], b[j]), builder.fmul(a[j], b[i])) for i, j in pairs]
+    return cgutils.pack_array(builder, parts)
+
+
+def _parts(builder: Any, type_: Any, value: Any) -> list[Any]:
+    return [builder.extract_value(value, number) for number in range(type_.count)]
+
+
+def _dot(builder: Any, a: list[Any], b: list[Any]) -> Any:
+    found = builder.fmul(a[0], b[0])
+    for one, other in zip(a[1:], b[1:]):
+        found = builder.fadd(found, builder.fmul(one, other))
+    return found
+
+
+def _root(builder: Any, value: Any) -> Any:
+    function_type = ir.FunctionType(value.type, [value.type])
+    return builder.call(builder.module.declare_intrinsic("llvm.sqrt", [value.type], function_type), [value])
