@@ -41,7 +41,7 @@ numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
 # bindless.torch is described without PyTorch.
-autodoc_mock_imports = ["torch"]
+autodoc_mock_imports = ["torch", "jax"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"bindless {release}"

@@ -13,7 +13,7 @@ typedef int32_t (*HostFunction)(const void *arguments);
 
 typedef struct Entry {
     struct Entry *next;
-    const char *name;
+    const char *name;        /* of a kernel: its symbol, or symbol@constants */
     HostFunction function;   /* of processors, or NULL */
     const char *image;       /* of CUDA: PTX, or NULL */
     _Atomic(void *) kernel;  /* CUkernel, once loaded */

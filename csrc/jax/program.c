@@ -15,16 +15,17 @@ static const char *run_call(Target *target, const int64_t **words, const int64_t
         word[7] > 8 * MOST_ARGUMENT_WORDS || word[8] < 0 || word[8] > MOST_BUFFERS)
         return MALFORMED;
     size_t size = (size_t)word[7] / 8, patches = (size_t)word[8];
-    const int64_t *patch = word + 9, *source = patch + 2 * patches;
-    if ((size_t)(end - patch) < 2 * patches + size)
+    const int64_t *patch = word + 9, *source = patch + 3 * patches;
+    if ((size_t)(end - patch) < 3 * patches + size)
         return MALFORMED;
     int64_t arguments[MOST_ARGUMENT_WORDS];
     memcpy(arguments, source, 8 * size);
     for (size_t i = 0; i < patches; i++) {
-        int64_t offset = patch[2 * i], index = patch[2 * i + 1];
+        int64_t offset = patch[3 * i], index = patch[3 * i + 1];
         if (offset < 0 || (uint64_t)offset + sizeof(void *) > 8 * size || index < 0 || (uint64_t)index >= buffer_count)
             return MALFORMED;
-        memcpy((char *)arguments + offset, &buffers[index], sizeof(void *));
+        void *address = (char *)buffers[index] + patch[3 * i + 2];
+        memcpy((char *)arguments + offset, &address, sizeof address);
     }
     Call call = {.bytes = 8 * size, .arguments = arguments};
     for (int axis = 0; axis < 3; axis++) {

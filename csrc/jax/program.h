@@ -11,9 +11,10 @@
 /* The words of a command. */
 enum {
     COMMAND_CLEAR = 0,  /* buffer, bytes: fills with zeros */
-    COMMAND_CALL = 1,   /* name, grid (3), block (3), bytes, patches, (offset, buffer) for each patch, block of arguments:
-                         * calls a function with a pointer to the block, or launches a kernel with the block as its
-                         * packed parameters. A patch writes the address of a buffer at an offset in bytes */
+    COMMAND_CALL = 1,   /* name, grid (3), block (3), bytes, patches, (offset, buffer, start) for each patch, block of
+                         * arguments: calls a function with a pointer to the block, or launches a kernel with the block
+                         * as its packed parameters. A patch writes at an offset the address of the byte `start` of a
+                         * buffer */
 };
 
 enum { MOST_ARGUMENT_WORDS = 1024, MOST_NAMES = 8, MOST_BUFFERS = 128 };

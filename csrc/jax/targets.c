@@ -102,7 +102,10 @@ const char *load_kernel(Target *target, Name name)
     int code = cuda.load(&library, entry->image, NULL, NULL, 0, NULL, NULL, 0);
     if (code != 0)
         return cuda_failure(target, CUDA_FUNCTIONS[LOAD], code);
-    code = cuda.get_kernel(&kernel, library, entry->name);
+    /* A name may end with @ and the constants for which its image was made. */
+    char symbol[128];
+    snprintf(symbol, sizeof symbol, "%.*s", (int)strcspn(entry->name, "@"), entry->name);
+    code = cuda.get_kernel(&kernel, library, symbol);
     if (code != 0)
         return cuda_failure(target, CUDA_FUNCTIONS[GET_KERNEL], code);
     atomic_compare_exchange_strong(&entry->kernel, &none, kernel);

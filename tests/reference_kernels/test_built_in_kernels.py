@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from scipy.ndimage import map_coordinates
 
 import bindless as bl
 from bindless import kernels

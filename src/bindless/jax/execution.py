@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from .operation import Operation
-from .programs import host_program
-from .targets import TARGET, prepare
+from .programs import cuda_program, host_program
+from .targets import TARGET, add_kernels, prepare
 
 __all__ = ["execute"]
 
@@ -36,6 +36,11 @@ def execute(*operands: Any, operation: Operation, platform: str) -> list[Any]:
             operand.astype(jnp.float32) if operand.dtype == jnp.float64 else operand for operand in operands
         )
     buffers = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in operation.buffers(operands)]
-    program, names = host_program(operation, operands, buffers)
-    found = jax.ffi.ffi_call(TARGET, buffers)(*operands, program=np.array(program, np.int64), names=names)
+    program = (cuda_program if platform == "cuda" else host_program)(operation, operands, buffers)
+    if platform == "cuda":
+        add_kernels(program.names)
+    if program.scratch:
+        buffers.append(jax.ShapeDtypeStruct((program.scratch,), jnp.uint8))
+    words, names = np.array(program.words, np.int64), " ".join(program.names)
+    found = jax.ffi.ffi_call(TARGET, buffers)(*operands, program=words, names=names)
     return [value.astype(dtype) for value, (_, dtype) in zip(found, results)]

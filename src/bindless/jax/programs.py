@@ -9,12 +9,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..gradients import View, plan, processor
+from ..gradients import View, cuda, plan, processor
 from .operation import Operands, Operation
 
-__all__ = ["HOST_FUNCTION", "host_program"]
+__all__ = ["HOST_FUNCTION", "Program", "cuda_program", "host_program"]
 
 HOST_FUNCTION = "blrSampleGradients"
 """The function of the reference driver that computes samples and their derivatives."""
@@ -64,14 +64,38 @@ class _Buffers:
         }
         self.slots = [*map(samples.get, plan.NAMES), *given.levels, *given.texel_tangents, *self.texels]
 
+    def at(self, slot: int) -> int:
+        """The buffer of a slot that has one."""
+        found = self.slots[slot]
+        assert found is not None
+        return found
+
 
 def _view(buffer: Any) -> View:
     shape = tuple(buffer.shape)
     return View(0, buffer.dtype.char, shape, tuple(prod(shape[axis + 1 :]) for axis in range(len(shape))))
 
 
-def host_program(operation: Operation, operands: Sequence[Any], results: Sequence[Any]) -> tuple[list[int], str]:
-    """The program of an operation on processors, and the names in it.
+class Program(NamedTuple):
+    """Commands of a custom call.
+
+    Attributes
+    ----------
+    words : list[int]
+        The commands.
+    names : tuple[str, ...]
+        Functions or kernels that they call; a kernel whose code is made for a mode is ``name@mode``.
+    scratch : int
+        Bytes of a further result, in which nothing is left for the caller; 0 if there is none.
+    """
+
+    words: list[int]
+    names: tuple[str, ...]
+    scratch: int
+
+
+def host_program(operation: Operation, operands: Sequence[Any], results: Sequence[Any]) -> Program:
+    """The program of an operation on processors.
 
     Parameters
     ----------
@@ -81,18 +105,51 @@ def host_program(operation: Operation, operands: Sequence[Any], results: Sequenc
         Objects with a shape and a dtype.
     """
     buffers = _Buffers(operation, len(operands), len(results))
-    described = _described(operation, buffers, operands, results)
-    contents, patches = processor.describe(described)
-    words: list[int] = []
+    contents, places = processor.describe(_described(operation, buffers, operands, results))
+    patches = [(offset, buffers.at(slot), 0) for offset, slot in places]
+    words = [*_cleared(buffers, operands, results), *_call(0, (0,) * 6, contents, patches)]
+    return Program(words, (HOST_FUNCTION,), 0)
+
+
+def cuda_program(operation: Operation, operands: Sequence[Any], results: Sequence[Any]) -> Program:
+    """The program of an operation on CUDA, where the scratch memory is the buffer after the results."""
+    buffers = _Buffers(operation, len(operands), len(results))
+    made = cuda.describe(_described(operation, buffers, operands, results), deterministic=operation.deterministic)
+    scratch = len(operands) + len(results)
+    words = _cleared(buffers, operands, results)
+    if made.scratch:
+        words += [_CLEAR, scratch, made.scratch]
+    places = [(offset, buffers.at(slot), 0) for offset, slot in made.places]
+    places += [(offset, scratch, start) for offset, start in made.scratch_places]
+    names: list[str] = []
+    for launch in made.launches:
+        if launch.mode is None:
+            name, (start, slot, count) = launch.kernel, launch.sums
+            contents = struct.pack("4q", 0, 0, 0, count)
+            patches = [(0, scratch, start), (8, buffers.at(slot), 0), (16, scratch, 0)]
+        else:
+            name = f"{launch.kernel}@{launch.mode}"
+            contents, patches = made.template + struct.pack("I4x", launch.mode), places
+        if name not in names:
+            names.append(name)
+        words += _call(names.index(name), (*launch.grid, 1, cuda.BLOCK, 1, 1), contents, patches)
+    return Program(words, tuple(names), made.scratch)
+
+
+def _cleared(buffers: _Buffers, operands: Sequence[Any], results: Sequence[Any]) -> list[int]:
+    """Commands that fill gradients of texels with zeros: the call adds to them."""
+    words = []
     for texels in buffers.texels:
         result = results[texels - len(operands)]
         words += [_CLEAR, texels, prod(result.shape) * result.dtype.itemsize]
-    words += [_CALL, 0, *[0] * 6, len(contents), len(patches)]
-    for offset, slot in patches:
-        index = buffers.slots[slot]
-        assert index is not None
-        words += [offset, index]
-    return [*words, *struct.unpack(f"{len(contents) // 8}q", contents)], HOST_FUNCTION
+    return words
+
+
+def _call(name: int, grid: Sequence[int], contents: bytes, patches: Sequence[tuple[int, int, int]]) -> list[int]:
+    words = [_CALL, name, *grid, len(contents), len(patches)]
+    for patch in patches:
+        words += patch
+    return [*words, *struct.unpack(f"{len(contents) // 8}q", contents)]
 
 
 def _described(operation: Operation, buffers: _Buffers, operands: Sequence[Any], results: Sequence[Any]) -> plan.Plan:

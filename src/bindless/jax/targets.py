@@ -6,12 +6,13 @@ from functools import cache
 
 import jax
 
+from .. import kernels
 from ..drivers import cuda, reference
 from ..model.errors import FeatureNotSupportedError
 from . import _ffi
 from .programs import HOST_FUNCTION
 
-__all__ = ["TARGET", "prepare"]
+__all__ = ["TARGET", "add_kernels", "prepare"]
 
 TARGET = "bindless_gradients"
 """Name of the custom call."""
@@ -32,11 +33,23 @@ def prepare(platform: str) -> None:
         _ffi.register_function(HOST_FUNCTION, int(reference.ffi.cast("uintptr_t", function)))
         _register(_ffi.host_handler(), "cpu")
     else:
-        cuda.load()
-        functions = [cuda.ffi.addressof(cuda.lib, name) for name in _ffi.cuda_functions()]
-        _ffi.use_cuda(tuple(int(cuda.ffi.cast("uintptr_t", function)) for function in functions))
+        if cuda.available():  # else executables are made for another machine
+            functions = [cuda.ffi.addressof(cuda.lib, name) for name in _ffi.cuda_functions()]
+            _ffi.use_cuda(tuple(int(cuda.ffi.cast("uintptr_t", function)) for function in functions))
         handler = _ffi.cuda_handler()
         _register({"initialize": handler, "execute": handler}, "CUDA")
+
+
+@cache
+def add_kernels(names: tuple[str, ...]) -> None:
+    """Add the code of CUDA kernels, which the handler loads before an executable runs."""
+    for name in names if cuda.available() else ():
+        kernel, _, mode = name.partition("@")
+        if mode:
+            code = kernels.specialised(kernel, None, mode_word=int(mode))
+        else:
+            code = kernels.source(kernels.module_of(kernel), "ptx")
+        _ffi.register_kernel(name, code)
 
 
 def _register(handler: object, platform: str) -> None:
