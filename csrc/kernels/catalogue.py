@@ -229,6 +229,8 @@ def _lanes_module() -> Module:
     """Return the kernels whose work-items use different images; OpenCL C has no handles in memory."""
     kernels = tuple(Kernel(f"bindless_lanes_{name}", arguments) for name, arguments in LANES_KERNELS.items())
     return Module("lanes", "lanes.cl", {}, kernels, ("ptx", "spirv"), large=True)
+
+
 def _gradient_modules() -> Iterator[Module]:
     """Yield samples of textures in memory and their derivatives, for each number of axes and of texels along each."""
     arguments = (Argument("struct call", "call"), Argument("uint", "mode"))

@@ -93,7 +93,13 @@ def assert_slopes(function: Any, array: Array, gradient: Array, rng: Any, count:
 
 def texture_of(dims: int, filtering: str, boundary: str, **options: Any) -> Texture:
     return Texture(
-        dims, filtering, boundary=boundary, scale=(0.5, 2.0, 1.5)[:dims], offset=(0.25, -0.5, 1.0)[:dims], shift=0.75, **options
+        dims,
+        filtering,
+        boundary=boundary,
+        scale=(0.5, 2.0, 1.5)[:dims],
+        offset=(0.25, -0.5, 1.0)[:dims],
+        shift=0.75,
+        **options,
     )
 
 

@@ -252,9 +252,7 @@ def fetch_image_array(
 
 
 @device_intrinsic(_fetch_sampled_image)
-def fetch_sampled_image(
-    image: Any, x: int, y: int | None = None, z: int | None = None, dtype: Any = "float32"
-) -> Any:
+def fetch_sampled_image(image: Any, x: int, y: int | None = None, z: int | None = None, dtype: Any = "float32") -> Any:
     """Read one pixel of a sampled image, without the sampler: one texture instruction.
 
     Parameters
