@@ -12,6 +12,7 @@ from llvmlite import ir
 from numba.core import types
 
 from ...device.declaration import Call, KernelTypeError, Launch, Lower, Type, device_intrinsic, mangled
+from ...device.number_types import OPENCL_TYPES
 
 __all__ = ["function_of", "same_function"]
 
@@ -81,8 +82,7 @@ def _two(name: str) -> Callable[..., Any]:
 
 def _choice(name: str) -> Callable[..., Any]:
     def rule(launch: Launch, x: Type, y: Type) -> Lower:
-        result = getattr(types, common_name(launch, x, y).replace("bool", "boolean"))
-        return Lower(result, "numpy_scalars:lower_choice", (x, y), name)
+        return Lower(OPENCL_TYPES[common_name(launch, x, y)], "numpy_scalars:lower_choice", (x, y), name)
 
     def function(x: Any, y: Any) -> Any:
         raise NotImplementedError
@@ -104,7 +104,7 @@ def lower_choice(context: Any, builder: Any, result: Any, types_: Any, values: A
     return builder.select(first, left, right)
 
 
-@device_intrinsic(lambda launch, x: Lower(_native(x), "numpy_scalars:lower_square", (x,)))
+@device_intrinsic(lambda launch, x: Lower(_c_name(x), "numpy_scalars:lower_square", (x,)))
 def _square(x: Any) -> Any:
     return x * x
 
@@ -114,7 +114,7 @@ def lower_square(context: Any, builder: Any, result: Any, types_: Any, values: A
     return builder.fmul(value, value) if isinstance(result, types.Float) else builder.mul(value, value)
 
 
-@device_intrinsic(lambda launch, x: Lower(_native(x), "numpy_scalars:lower_sign", (x,)))
+@device_intrinsic(lambda launch, x: Lower(_c_name(x), "numpy_scalars:lower_sign", (x,)))
 def _sign(x: Any) -> Any:
     return (x > 0) - (x < 0)
 
@@ -133,10 +133,10 @@ def lower_sign(context: Any, builder: Any, result: Any, types_: Any, values: Any
     return builder.select(positive, one, builder.select(negative, minus, value))
 
 
-def _native(x: Type) -> Any:
+def _c_name(x: Type) -> str:
     if x.kind not in ("int", "float"):
         raise KernelTypeError(f"a function of numbers was given {x}")
-    return types.unliteral(x.native)
+    return OPENCL_TYPES[x.name]
 
 
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
