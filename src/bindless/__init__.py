@@ -134,7 +134,8 @@ if TYPE_CHECKING:
     from .model.module.kernel_file import KernelFile
     from .model.ranges import NdRange, Range
     from .model.sampler import BindlessImageSampler
-    from .python_kernels import DeviceFunction, PythonKernel, device_function, kernel
+    from .python_kernels.device_function import DeviceFunction, device_function
+    from .python_kernels.kernel import PythonKernel, kernel
     from .submission.event import Event
     from .sycl.buffer.accessor import Accessor, LocalAccessor
     from .sycl.buffer.buffer import Buffer
