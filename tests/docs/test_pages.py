@@ -98,3 +98,11 @@ def test_every_page_is_linked_from_its_index(page: str) -> None:
     folder = (ROOT / page).parent
     linked = {(folder / target).resolve() for target in re.findall(r"\]\(([\w/.]+\.md)\)", _text(page))}
     assert {path for path in _toctree(page) if "built" not in path.parts} <= linked
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.startswith("docs/")])
+def test_headings_are_plain(page: str) -> None:
+    """One title a page, and no links in headings: the site's table of contents takes neither."""
+    headings = [line for _, line in _prose(page) if line.startswith("#")]
+    assert [line for line in headings if "](" in line] == []
+    assert len([line for line in headings if line.startswith("# ")]) == 1

@@ -71,7 +71,7 @@ def affine_transform(
     cval : float, default 0.0
         The value outside with ``constant`` and ``grid-constant``; ``hardware`` has the latter with ``cval=0``.
     displacement : Any, optional
-        (n, *mapped axes of the result), of float32 or float64, in elements: array of the same kinds as ``image``.
+        ``(n, *mapped axes of the result)``, of float32 or float64, in elements: array of the same kinds as ``image``.
     precision : Precision | str, default Precision.hardware
         ``hardware``: the device's texture unit, weights of 8 bits. ``exact``: weights and sums in single precision.
         ``reproducible``: the bits of the reference device everywhere.

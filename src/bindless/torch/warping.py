@@ -44,14 +44,14 @@ def warp(
     shape : int | Sequence[int]
         Of the output: (width,), (height, width) or (depth, height, width).
     displacement : Tensor, optional
-        ([N,] *shape, d) in (x, y[, z]) order, in the coordinates of the image.
+        ``([N,] *shape, d)`` in (x, y[, z]) order, in the coordinates of the image.
     addressing, filtering, coordinate, fill, precision, deterministic
         As those of ``sample``.
 
     Returns
     -------
     Tensor
-        ([N,] *shape, C): differentiable twice in the image, the matrix and the displacement.
+        ``([N,] *shape, C)``: differentiable twice in the image, the matrix and the displacement.
 
     Raises
     ------
