@@ -11,7 +11,8 @@
  *     bit 20      gradients of coordinates are wanted
  *     bit 21      gradients of levels are wanted
  *     bit 22      gradients of gradients of values are wanted
- *     bits 23-25  work-items of a sample, as a power of two */
+ *     bits 23-25  work-items of a sample, as a power of two
+ *     bit 26      textures have one channel */
 #ifndef BINDLESS_KERNELS_GRADIENT_CALL_H
 #define BINDLESS_KERNELS_GRADIENT_CALL_H
 
@@ -58,5 +59,6 @@ static inline bool wants_coordinates(uint mode) { return (mode >> 20 & 1) != 0; 
 static inline bool wants_level(uint mode) { return (mode >> 21 & 1) != 0; }
 static inline bool wants_values(uint mode) { return (mode >> 22 & 1) != 0; }
 static inline uint spread(uint mode) { return mode >> 23 & 7; }
+static inline bool is_single(uint mode) { return (mode >> 26 & 1) != 0; }
 
 #endif

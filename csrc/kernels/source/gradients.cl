@@ -233,6 +233,12 @@ INLINED void contract(const struct taps *taps, const struct sample *sample, floa
     UNROLLED for (uint a = 0; a < DIMENSIONS; ++a) result->coordinate[a] += grad[a] * taps->axis[a].chain;
 }
 
+/* Whether the j-th channel of a chunk is none of the texture. */
+INLINED bool is_beyond(const struct call *call, uint channel, uint j, uint mode)
+{
+    return is_single(mode) ? j != 0 : channel >= call->channels;
+}
+
 /* Up to CHUNK channels in one level: values, sums over channels, gradients of texels. */
 INLINED void run_channels(const struct call *call, const struct taps *taps, ulong texture, uint channel, uint step,
                           const float *gradient, float *value, float *dot, float *cot_dot, float *largest, uint mode)
@@ -255,7 +261,7 @@ INLINED void run_channels(const struct call *call, const struct taps *taps, ulon
         UNROLLED for (uint j = 0; j < CHUNK; ++j)
         {
             const uint c = channel + j * step;
-            if (c >= call->channels) continue;
+            if (is_beyond(call, c, j, mode)) continue;
             if (reads) {
                 float t = fill;
                 if (!outside) t = number_at(level->texels.first, texel + c * level->texels.strides[0], has_half_texels(mode));
@@ -329,7 +335,7 @@ INLINED void run_sample(const struct call *call, ulong item, ulong texture, uint
         {
             const uint c = channel + j * step;
             value[j] = gradient[j] = 0.0f;
-            if (OPERATION != FORWARD && c < call->channels)
+            if (OPERATION != FORWARD && !is_beyond(call, c, j, mode))
                 gradient[j] = number_at(in->first, place_of(in, item, texture, 1) + c * in->strides[0], has_half_values(mode));
         }
         if (mixed) {
@@ -346,7 +352,7 @@ INLINED void run_sample(const struct call *call, ulong item, ulong texture, uint
             UNROLLED for (uint j = 0; j < CHUNK; ++j)
             {
                 const uint c = channel + j * step;
-                if (c < call->channels)
+                if (!is_beyond(call, c, j, mode))
                     put_number(out->first, place_of(out, item, texture, 1) + c * out->strides[0], value[j], has_half_values(mode));
             }
     }

@@ -183,23 +183,28 @@ static void NAME(load_positions)(struct NAME(block) *block)
         NAME(load_reals)(block, from, NAME(offset_of)(block, from, d), from->strides[1], at);
         if (has_cot)
             NAME(load_reals)(block, cot, NAME(offset_of)(block, cot, d), cot->strides[1], toward);
-        for (uint32_t i = 0; i < BLOCK; i++) {
-            if (!call->cubemap)
+        if (!call->cubemap)
+            for (uint32_t i = 0; i < BLOCK; i++)
                 at[i] = (at[i] + shift) * scale + offset;
+        for (uint32_t i = 0; block->is_backward_backward && i < BLOCK; i++)
             toward[i] = !has_cot ? 0 : call->cubemap ? toward[i] : toward[i] * scale;
-            block->grad_position[d][i] = 0;
-        }
     }
+    if (block->dots) {
+        memset(block->grad_position, 0, sizeof block->grad_position);
+        memset(block->grad_level, 0, sizeof block->grad_level);
+    }
+    if (call->cubemap && !block->is_backward_backward)
+        memset(block->cot_position, 0, sizeof block->cot_position);
+    if (call->cubemap)
+        NAME(begin_cube)(block->position, block->cot_position, (REAL)call->levels[0].size[0], &block->cube);
+    if (!block->is_backward_backward)
+        return;
     const blr_strided_t *cot_level = &call->cot_level;
-    const bool has_cot_level = block->is_backward_backward && cot_level->first != NULL;
+    const bool has_cot_level = cot_level->first != NULL;
     memset(block->cot_level, 0, sizeof block->cot_level);
     if (has_cot_level)
         NAME(load_reals)(block, cot_level, (int64_t)block->first * cot_level->strides[0] +
                          (int64_t)block->part->texture * cot_level->strides[1], cot_level->strides[0], block->cot_level);
-    for (uint32_t i = 0; i < BLOCK; i++)
-        block->grad_level[i] = 0;
-    if (call->cubemap)
-        NAME(begin_cube)(block->position, block->cot_position, (REAL)call->levels[0].size[0], &block->cube);
 }
 
 /* ---------------------------------------------------------------- taps of a level */
@@ -323,10 +328,11 @@ INLINE void NAME(begin_level)(struct NAME(block) *block, uint32_t level, const u
     const blr_gradient_level_t *arrays = &call->levels[level];
     for (uint32_t d = 0; d < dims; d++)
         NAME(begin_axis)(block, level, d, taps);
-    for (uint32_t i = 0; i < BLOCK; i++) {
-        const REAL from = (REAL)level - block->low[i];
-        block->part_of[i] = from == 0 ? 1 - block->rest[i] : from == 1 ? block->rest[i] : 0;
-        block->gain[i] = from == 0 ? -block->moves[i] : from == 1 ? block->moves[i] : 0;
+    for (uint32_t i = 0; (mixed || block->is_backward_backward) && i < BLOCK; i++) {
+        const REAL from = mixed ? (REAL)level - block->low[i] : 0, rest = mixed ? block->rest[i] : 0;
+        const REAL moves = mixed ? block->moves[i] : 0;
+        block->part_of[i] = from == 0 ? 1 - rest : from == 1 ? rest : 0;
+        block->gain[i] = from == 0 ? -moves : from == 1 ? moves : 0;
     }
     NAME(weigh)(block, dims, taps, mixed);
     block->outsides = false;

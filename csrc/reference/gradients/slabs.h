@@ -13,7 +13,7 @@ static uint64_t NAME(find_slabs)(const blr_gradients_t *call, const struct blr_g
     uint64_t found = 0;
     block.call = call;
     block.part = part;
-    block.is_backward_backward = false;
+    block.is_backward_backward = block.dots = false;
     const uint32_t last = call->dimensions - 1, taps = blr_gradient_taps(call);
     for (uint32_t done = 0; done < part->count; done += block.count) {
         block.first = part->first + done;

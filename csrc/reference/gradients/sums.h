@@ -252,10 +252,10 @@ INLINE void NAME(run_level)(struct NAME(block) *block, uint32_t level, uint32_t 
         NAME(run_planes)(block, texels, cotangents, gradients, arrays, channel, channels, all, false);
     if (!block->dots)
         return;
-    if (call->cubemap) {
+    if (call->cubemap)
         NAME(complete_corners)(&block->cube, block->dot);
+    if (call->cubemap && block->is_backward_backward)
         NAME(complete_corners)(&block->cube, block->cot_dot);
-    }
     if (block->is_backward_backward)
         NAME(contract_twice)(block, dims, taps);
     else
@@ -271,7 +271,10 @@ INLINE void NAME(run_block)(struct NAME(block) *block, const uint32_t dims, cons
     const bool rows = call->channels >= 4 && call->levels[0].texels.strides[0] == 1 &&
                       (!block->gradients || call->levels[0].gradients.strides[0] == 1) &&
                       (!block->cotangents || call->levels[0].cotangents.strides[0] == 1);
-    NAME(find_levels)(block);
+    if (mixed)
+        NAME(find_levels)(block);
+    else
+        block->used = 1;
     NAME(load_positions)(block);
     for (uint32_t channel = 0, channels; channel < call->channels; channel += channels) {
         channels = call->channels - channel < CHUNK ? call->channels - channel : CHUNK;

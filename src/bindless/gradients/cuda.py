@@ -143,11 +143,11 @@ def _is_near(plan: Plan) -> bool:
 
 
 def _spread(plan: Plan) -> int:
-    """Neighbouring work-items of a sample, as a power of two: some where channels are next to each other."""
+    """Neighbouring work-items of a sample, as a power of two: with four channels each, where these are neighbours too."""
     strides = plan.levels[0].texels.strides
     if plan.channels < 4 or strides[0] != 1:
         return 0
-    return min(int(math.log2(plan.channels)), 5)
+    return min(int(math.log2(plan.channels)) - 2, 5)
 
 
 def _mode(plan: Plan) -> int:
@@ -159,7 +159,7 @@ def _mode(plan: Plan) -> int:
     levels = BETWEEN.index(texture.between) if len(plan.levels) > 1 and plan.arrays[1] is not None else 0
     word |= levels << 10 | _INTERPOLATIONS[Interpolation(texture.filtering)] << 12
     word |= (plan.texel_type == "e") << 15 | (plan.value_type == "e") << 16 | _is_near(plan) << 17
-    return word | _spread(plan) << 23
+    return word | _spread(plan) << 23 | (plan.channels == 1) << 26
 
 
 def _wants(plan: Plan) -> int:
