@@ -143,7 +143,7 @@ def _is_near(plan: Plan) -> bool:
 
 
 def _spread(plan: Plan) -> int:
-    """Neighbouring work-items of a sample, as a power of two: with four channels each, where these are neighbours too."""
+    """Neighbouring work-items of a sample, as a power of two: four neighbouring channels for each."""
     strides = plan.levels[0].texels.strides
     if plan.channels < 4 or strides[0] != 1:
         return 0
