@@ -84,7 +84,8 @@ def sample(images: Tensor, coords: Tensor, options: Options, values: Tensor) -> 
     sizes = tuple(images.shape[-2:0:-1])
     texture = texture_of(options, sizes)
     if options.coordinate != "unnormalized":
-        coords = shifted(scaled(coords, texture.scale), [offset + 0.5 for offset in texture.offset])
+        offsets = [texture.shift * scale + offset + 0.5 for scale, offset in zip(texture.scale, texture.offset)]
+        coords = shifted(scaled(coords, texture.scale), offsets)
     for number, part in enumerate(values):
         image = _image(images[min(number, len(images) - 1)], len(sizes), options)
         places = coords[min(number, len(coords) - 1)].detach().contiguous()

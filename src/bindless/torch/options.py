@@ -75,6 +75,7 @@ def texture_of(options: Options, sizes: tuple[int, ...]) -> Texture:
     """
     cube = options.coordinate == "direction"
     scale, offset = zip(*(_map(options.coordinate, size) for size in sizes))
+    is_grid = options.coordinate in ("grid", "aligned_grid")
     return Texture(
         dims=len(sizes),
         filtering=options.filtering,
@@ -83,17 +84,18 @@ def texture_of(options: Options, sizes: tuple[int, ...]) -> Texture:
         fill=options.fill,
         scale=() if cube else scale,
         offset=() if cube else offset,
-        ties_to_even=options.coordinate in ("grid", "aligned_grid"),
+        shift=1.0 if is_grid else 0.0,  # torch rounds in this order, which decides the side of a pixel's centre
+        ties_to_even=is_grid,
         cube=cube,
     )
 
 
 def _map(coordinate: str, size: int) -> tuple[float, float]:
-    """Scale and offset from a coordinate to a position, with the centre of the first texel at 0."""
+    """Scale and offset from a coordinate, shifted by 1 in a grid, to a position; the first texel's centre is at 0."""
     if coordinate == "normalized":
         return float(size), -0.5
     if coordinate == "grid":
-        return size / 2, (size - 1) / 2
+        return size / 2, -0.5
     if coordinate == "aligned_grid":
-        return (size - 1) / 2, (size - 1) / 2
+        return (size - 1) / 2, 0.0
     return 1.0, -0.5
