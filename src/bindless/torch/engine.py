@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import torch
@@ -112,7 +113,7 @@ def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, optio
     out = torch.empty(shape, dtype=image.dtype, device=image.device)
     pointers = [coords.data_ptr(), 0 if level is None else level.data_ptr(), out.data_ptr(), *_UNUSED]
     pointers += [part.data_ptr() for part in levels]
-    execute(plan, pointers, stream_of(image))
+    _execute(plan, pointers, image)
     return out
 
 
@@ -125,7 +126,7 @@ def _sample_first(key: Any, levels: Sequence[Tensor], coords: Tensor, level: Ten
     operands = [call.places, call.depths, values, *[None] * len(_UNUSED), *call.texels]
     views = [None if part is None else view(part) for part in operands]
     plan = plan_of(Operation.forward, call.texture, (len(levels), 0, 0), views)
-    execute(plan, [0 if part is None else part.pointer for part in views], call.stream)
+    _execute(plan, [0 if part is None else part.pointer for part in views], levels[0])
     given, used = [coords, level], [call.places, call.depths]
     if all(a is None or a.data_ptr() == b.data_ptr() for a, b in zip(given, used)):
         if len(_prepared) >= _MOST_PREPARED:
@@ -140,6 +141,23 @@ def _by_hardware(levels: Sequence[Tensor], coords: Tensor, options: Options) -> 
     if out.numel():
         hardware.sample(call.texels[0], call.places, options, values)
     return out
+
+
+def _execute(plan: Plan, pointers: list[int], image: Tensor) -> None:
+    if not image.is_cuda:
+        execute(plan, pointers, None)
+        return
+    index = image.device.index
+    if torch._C._cuda_getDevice() == index:
+        execute(plan, pointers, torch._C._cuda_getCurrentRawStream(index))
+        return
+    with torch.cuda.device(index):
+        execute(plan, pointers, torch._C._cuda_getCurrentRawStream(index))
+
+
+def _device_of(tensor: Tensor) -> Any:
+    """A context in which the device of a tensor is the current one."""
+    return torch.cuda.device(tensor.device) if tensor.is_cuda else nullcontext()
 
 
 def stream_of(tensor: Tensor) -> int | None:
@@ -164,18 +182,19 @@ def sample_backward(
     places = call.new_coords() if needs[1] else None
     depths = call.new_level() if needs[2] else None
     if grad.numel():
-        gradients.backward(
-            call.texture,
-            call.texels,
-            call.places,
-            call.depths,
-            call.values(grad),
-            None if texels is None else [call.last(part) for part in texels],
-            places,
-            depths,
-            deterministic=call.deterministic,
-            stream=call.stream,
-        )
+        with _device_of(grad):
+            gradients.backward(
+                call.texture,
+                call.texels,
+                call.places,
+                call.depths,
+                call.values(grad),
+                None if texels is None else [call.last(part) for part in texels],
+                places,
+                depths,
+                deterministic=call.deterministic,
+                stream=call.stream,
+            )
     return (
         [] if texels is None else call.level_gradients(texels),
         coords.new_empty(0) if places is None else call.like(places, coords),
@@ -205,22 +224,23 @@ def sample_backward_backward(
     places = call.new_coords() if needs[2] else None
     depths = call.new_level() if needs[3] else None
     if grad.numel():
-        gradients.backward_backward(
-            call.texture,
-            call.texels,
-            call.places,
-            call.depths,
-            call.values(grad),
-            [call.last(part.to(levels[0].dtype)) for part in cot_levels] or None,
-            None if cot_coords is None else _every(call, cot_coords.to(call.real), call.places.shape[1:]),
-            None if cot_level is None else _every(call, cot_level.to(call.real), call.places.shape[1:2]),
-            values,
-            None if texels is None else [call.last(part) for part in texels],
-            places,
-            depths,
-            deterministic=call.deterministic,
-            stream=call.stream,
-        )
+        with _device_of(grad):
+            gradients.backward_backward(
+                call.texture,
+                call.texels,
+                call.places,
+                call.depths,
+                call.values(grad),
+                [call.last(part.to(levels[0].dtype)) for part in cot_levels] or None,
+                None if cot_coords is None else _every(call, cot_coords.to(call.real), call.places.shape[1:]),
+                None if cot_level is None else _every(call, cot_level.to(call.real), call.places.shape[1:2]),
+                values,
+                None if texels is None else [call.last(part) for part in texels],
+                places,
+                depths,
+                deterministic=call.deterministic,
+                stream=call.stream,
+            )
     return (
         coords.new_empty(0) if out is None else out,
         [] if texels is None else call.level_gradients(texels),

@@ -110,22 +110,36 @@ def _unknown(mode: str, padding_mode: str, precision: str) -> ArgumentError:
 
 
 def _check(input: Tensor, grid: Tensor, mode: str) -> None:
+    shape, places = input.shape, grid.shape
+    dims = len(shape) - 2
+    if not (
+        dims in (2, 3)
+        and len(places) == dims + 2
+        and places[-1] == dims
+        and shape[0] == places[0]
+        and 0 not in shape[2:]
+        and (dims == 2 or mode != "bicubic")
+        and input.dtype is grid.dtype
+        and input.dtype.is_floating_point
+        and input.device == grid.device
+    ):
+        raise _misfit(input, grid, dims)
+
+
+def _misfit(input: Tensor, grid: Tensor, dims: int) -> ArgumentError:
     shapes = f"input {tuple(input.shape)} and grid {tuple(grid.shape)}"
-    if input.dim() not in (4, 5) or grid.dim() != input.dim():
-        raise ArgumentError(f"{shapes}: both have four axes for images, or five for volumes")
-    if grid.shape[-1] != input.dim() - 2:
-        raise ArgumentError(f"{shapes}: the last axis of the grid has the {input.dim() - 2} coordinates of a place")
+    if dims not in (2, 3) or grid.dim() != dims + 2:
+        return ArgumentError(f"{shapes}: both have four axes for images, or five for volumes")
+    if grid.shape[-1] != dims:
+        return ArgumentError(f"{shapes}: the last axis of the grid has the {dims} coordinates of a place")
     if input.shape[0] != grid.shape[0]:
-        raise ArgumentError(f"{shapes}: there is one grid for each image; use grid.expand for one grid for all")
+        return ArgumentError(f"{shapes}: there is one grid for each image; use grid.expand for one grid for all")
     if 0 in input.shape[2:]:
-        raise ArgumentError(f"{shapes}: an image has at least one pixel along each axis")
-    if mode == "bicubic" and input.dim() == 5:
-        raise ArgumentError(
-            f"{shapes}: mode bicubic is for images of four axes; bindless.torch.sample has cubic volumes"
-        )
+        return ArgumentError(f"{shapes}: an image has at least one pixel along each axis")
     if input.dtype != grid.dtype:
-        raise ArgumentError(f"input has dtype {input.dtype} and grid {grid.dtype}: convert one of them")
+        return ArgumentError(f"input has dtype {input.dtype} and grid {grid.dtype}: convert one of them")
     if input.device != grid.device:
-        raise ArgumentError(f"input is on {input.device} and grid on {grid.device}: move one of them")
+        return ArgumentError(f"input is on {input.device} and grid on {grid.device}: move one of them")
     if not input.is_floating_point():
-        raise ArgumentError(f"input has dtype {input.dtype}: convert it to a type of real numbers")
+        return ArgumentError(f"input has dtype {input.dtype}: convert it to a type of real numbers")
+    return ArgumentError(f"{shapes}: mode bicubic is for images of four axes; bindless.torch.sample has cubic volumes")
