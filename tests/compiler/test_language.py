@@ -161,3 +161,13 @@ kernel void say(global const int *in)
     assert said == ["0 has 7 of these, 0.0 and 0,2,3,4", "1 has 8 of these, 1.5 and 1,2,3,4"]
     with raises(bl.BuildError, match=r"uses printf.*leave the target ptx out"):
         bl.build(text, targets="ptx")
+
+
+def test_sums_of_loop_counters(queue: bl.Queue) -> None:
+    """LLVM would compute them in 65 bits, which SPIR-V does not have."""
+    file = bl.build(
+        "kernel void sum(global long *out, long n) { long s = 0; for (long i = 0; i < n; i++) s += i * i; out[0] = s; }"
+    )
+    out = bl.usm_empty(1, np.int64, queue)
+    queue.parallel_for(1, bl.load_kernel_bundle(file, queue).get_kernel("sum"), out, 1000).wait()
+    assert out.numpy(queue)[0] == sum(i * i for i in range(1000))

@@ -245,3 +245,29 @@ def test_samples_an_image(queue: bl.Queue, upload: Upload) -> None:
     padded = np.pad(picture, ((0, 0), (2, 2)), "edge")
     expected = sum(padded[:, i : i + 40] for i in range(5)) / 5
     np.testing.assert_allclose(out.numpy(queue), expected, rtol=1e-5)
+
+
+def test_ranges_of_every_direction(queue: bl.Queue, upload: Upload) -> None:
+    @bl.kernel
+    def run(bounds, out):
+        i = device.item_id(0)
+        total = 0
+        for value in range(bounds[i, 0], bounds[i, 1], bounds[i, 2]):
+            total = total * 3 + value
+        for value in range(bounds[i, 1]):
+            total += value
+        out[i] = total
+
+    bounds = np.array(
+        [(0, 5, 1), (5, 0, -1), (5, 0, 1), (0, 7, 3), (7, -4, -3), (2, 2, 1), (-3, 3, 2), (0, 5, 0)], np.int64
+    )
+    for dtype in (np.int32, np.int64):
+        out = upload(np.zeros(len(bounds), np.int64))
+        queue.parallel_for(len(bounds), run, upload(bounds.astype(dtype)), out).wait()
+        expected = []
+        for start, stop, step in bounds.tolist():
+            total = 0
+            for value in range(start, stop, step) if step else ():  # a step of 0 runs nothing
+                total = total * 3 + value
+            expected.append(total + sum(range(stop)))
+        assert out.numpy(queue).tolist() == expected

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..model.errors import BuildError
 from .llvm.kernel_metadata import KernelWords, read_kernels
-from .llvm.toolchain import STRICT, TARGETS, Target, Toolchain
+from .llvm.toolchain import KEEP_LOOPS, STRICT, TARGETS, Target, Toolchain
 from .prelude import ptx_images, ptx_work_items, spirv_images, spirv_work_items
 from .ptx.dynamic_shared_memory import with_local_arguments
 from .ptx.missing_functions import definitions, features
@@ -116,14 +116,20 @@ def make_user_module(
         linked = _with_definitions(linked, settings, toolchain, folder, source.name)
         linked = _with_library(linked, toolchain, folder, source.name)
     names = [kernel.name for kernel in kernels]
-    data = _translate(linked, settings, names, toolchain, folder, level)
+    data = _translate(linked, settings, names, toolchain, folder, level, (KEEP_LOOPS,) if target == "spirv" else ())
     return Compiled(with_image_instructions(with_plain_nulls(data)) if target == "spirv" else data, kernels)
 
 
 def _translate(
-    linked: Path, target: Target, kernels: Sequence[str], toolchain: Toolchain, folder: Path, level: str
+    linked: Path,
+    target: Target,
+    kernels: Sequence[str],
+    toolchain: Toolchain,
+    folder: Path,
+    level: str,
+    options: Sequence[str] = (),
 ) -> bytes:
-    optimised = toolchain.optimise(linked, folder / "optimised.ll", kernels, level)
+    optimised = toolchain.optimise(linked, folder / "optimised.ll", kernels, level, options)
     if target.triple == TARGETS["spirv"].triple:
         optimised.write_text(in_their_memory(with_instructions(optimised.read_text())))
     return toolchain.translate(optimised, folder / "artifact", target)

@@ -129,10 +129,12 @@ class LLVMTools(Toolchain):
         run([self.tools["opt"], "-passes=function(sroa)", "-S", str(module), "-o", str(output)])
         return output
 
-    def optimise(self, module: Path, output: Path, kernels: Sequence[str], level: str = "O2") -> Path:
+    def optimise(
+        self, module: Path, output: Path, kernels: Sequence[str], level: str = "O2", options: Sequence[str] = ()
+    ) -> Path:
         public = f"--internalize-public-api-list={','.join(kernels)}"
         passes = f"-passes={PASSES.format(level=level)}"
-        run([self.tools["opt"], passes, public, "-S", str(module), "-o", str(output)])
+        run([self.tools["opt"], passes, public, *options, "-S", str(module), "-o", str(output)])
         return output
 
     def translate(self, module: Path, output: Path, target: Target) -> bytes:

@@ -55,7 +55,8 @@ def promote(module: str, output: str) -> None:
     write(parsed, output)
 
 
-def optimise(module: str, output: str, kernels: list[str], level: int) -> None:
+def optimise(module: str, output: str, kernels: list[str], level: int, passes: list[str]) -> None:
+    _set(passes)
     parsed = parse(module)
     internalize(parsed, set(kernels))
     builder = pass_builder(parsed, level)
@@ -67,10 +68,7 @@ def optimise(module: str, output: str, kernels: list[str], level: int) -> None:
 def translate(
     module: str, output: str, machine: str, cpu: str, features: str, options: list[str], binary: bool
 ) -> None:
-    for option in options:
-        if option not in _taken:
-            llvm.set_option("bindless", option)
-            _taken.append(option)
+    _set(options)
     target = llvm.Target.from_triple(machine).create_target_machine(
         cpu=cpu, features=features, opt=3, codemodel="default"
     )
@@ -79,6 +77,14 @@ def translate(
     data = target.emit_object(parsed) if binary else target.emit_assembly(parsed).encode()
     with open(output, "wb") as file:
         file.write(data)
+
+
+def _set(options: list[str]) -> None:
+    """Set options of LLVM, which stay set in this process."""
+    for option in options:
+        if option not in _taken:
+            llvm.set_option("bindless", option)
+            _taken.append(option)
 
 
 def internalize(module: Any, public: set[str]) -> None:

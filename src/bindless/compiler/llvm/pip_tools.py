@@ -86,8 +86,11 @@ class PipTools(Toolchain):
     def promote(self, module: Path, output: Path) -> Path:
         return self._do("promote", output, module=str(module))
 
-    def optimise(self, module: Path, output: Path, kernels: Sequence[str], level: str = "O2") -> Path:
-        return self._do("optimise", output, module=str(module), kernels=list(kernels), level=int(level[1:]))
+    def optimise(
+        self, module: Path, output: Path, kernels: Sequence[str], level: str = "O2", options: Sequence[str] = ()
+    ) -> Path:
+        request = {"module": str(module), "kernels": list(kernels), "level": int(level[1:])}
+        return self._do("optimise", output, **request, passes=list(options))
 
     def translate(self, module: Path, output: Path, target: Target) -> bytes:
         if target.machine.startswith("nvptx"):  # llvmlite's LLVM is built with assertions

@@ -18,7 +18,7 @@ from types import TracebackType
 from ...model.errors import BuildError, FeatureNotSupportedError
 from .diagnostics import shortened
 
-__all__ = ["COMPILE", "TARGETS", "TESTED", "Target", "Toolchain", "include_folder", "run"]
+__all__ = ["COMPILE", "KEEP_LOOPS", "TARGETS", "TESTED", "Target", "Toolchain", "include_folder", "run"]
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,8 @@ COMPILE = (
 )  # fmt: skip
 # The package's own kernels are compiled without a warning.
 STRICT = ("-Werror",)
+# Closed forms of sums over loops need integers of 65 bits, which SPIR-V does not have.
+KEEP_LOOPS = "-replexitval=never"
 OUTPUT = ("-emit-llvm", "-S")
 TESTED = 22
 """Tested version of LLVM; the package's own kernels are built with it."""
@@ -153,8 +155,16 @@ class Toolchain(ABC):
         """Move variables of LLVM IR into registers where possible, without other changes."""
 
     @abstractmethod
-    def optimise(self, module: Path, output: Path, kernels: Sequence[str], level: str = "O2") -> Path:
-        """Optimise a module in which only the kernels stay visible: everything else is inlined or dropped."""
+    def optimise(
+        self, module: Path, output: Path, kernels: Sequence[str], level: str = "O2", options: Sequence[str] = ()
+    ) -> Path:
+        """Optimise a module in which only the kernels stay visible: everything else is inlined or dropped.
+
+        Parameters
+        ----------
+        options
+            Of LLVM's passes.
+        """
 
     @abstractmethod
     def translate(self, module: Path, output: Path, target: Target) -> bytes:

@@ -178,6 +178,7 @@ def kernel_target(triple: str, data_layout: str) -> KernelTarget:
     """Return the target, and register it with Numba when it is made. A process has one: Numba's library functions
     remember the target that they were first compiled for.
     """
+    from . import ranges
     from .dispatcher import DeviceDispatcher
 
     if not _made:
@@ -192,4 +193,6 @@ def kernel_target(triple: str, data_layout: str) -> KernelTarget:
             return lambda function: DeviceDispatcher(function, made)
 
         jit_registry[Bindless] = jit
+        made.target_context.refresh()
+        ranges.define(made.target_context)
     return _made[0]

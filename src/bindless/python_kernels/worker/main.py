@@ -36,8 +36,11 @@ def main() -> None:
 def _prepare() -> None:
     import llvmlite.binding as llvm
 
+    from ...compiler.llvm.toolchain import KEEP_LOOPS
+
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
+    llvm.set_option("bindless", KEEP_LOOPS)
 
 
 def _write(answers: BinaryIO, answer: dict[str, Any]) -> None:
