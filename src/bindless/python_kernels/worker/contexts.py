@@ -74,6 +74,7 @@ class TargetContext(base.BaseContext):
     strict_alignment = True
     allow_dynamic_globals = True
     calling_convention = ""
+    sources: dict[str, str]
     enable_boundscheck = False
     enable_nrt = False
 
