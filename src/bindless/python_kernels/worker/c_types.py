@@ -74,7 +74,7 @@ def described(type_: Any) -> Type:
         return Type("vector", plain.dtype.name, plain.count, native=type_)
     if isinstance(plain, types.BaseTuple):
         elements = tuple(map(described, plain.types))
-        values = tuple(element.value for element in elements)
+        values = getattr(type_, "constant_values", None) or tuple(element.value for element in elements)
         return Type(
             "tuple", count=len(elements), elements=elements, value=None if None in values else values, native=type_
         )

@@ -67,6 +67,13 @@ def signature_of(context: Any, function: Any, args: Any, kws: Any, resolve: Any)
     return None
 
 
+def vector_signature(context: Any, key: Any, args: Any) -> Any:
+    """Return the signature of an operator of vectors, or None where there is none."""
+    function = context.resolve_value_type(key)
+    found = elementwise(key, args, lambda *parts: context.resolve_function_type(function, parts, {}))
+    return _vector_signature(key, args, *found) if found is not None and found[1] is not None else None
+
+
 def _key(function: Any) -> Any:
     """Return the Python function of a function's type."""
     if isinstance(function, types.Function):
