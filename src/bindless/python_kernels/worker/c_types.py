@@ -73,8 +73,8 @@ def described(type_: Any) -> Type:
     if isinstance(plain, VectorType):
         return Type("vector", plain.dtype.name, plain.count, native=type_)
     if isinstance(plain, types.BaseTuple):
-        elements = tuple(map(described, plain.types))
-        values = getattr(type_, "constant_values", None) or tuple(element.value for element in elements)
+        elements = tuple(map(described, type_.types))
+        values = tuple(element.value for element in elements)
         return Type(
             "tuple", count=len(elements), elements=elements, value=None if None in values else values, native=type_
         )

@@ -52,13 +52,12 @@ class TypingContext(typing.BaseContext):
             self.install_registry(registry)
 
     def resolve_value_type(self, val: Any) -> Any:
-        from .constant_tuples import constant_tuple
         from .device_calls import type_of_value
         from .number_rules import type_of_constant
         from .numpy_scalars import same_function
 
         val = same_function(val) or val
-        found = type_of_value(val) or type_of_constant(val, self.launch) or constant_tuple(val)
+        found = type_of_value(val) or type_of_constant(val, self.launch)
         return found if found is not None else super().resolve_value_type(val)
 
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
