@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from .. import bindless_images as images
+from ..bindless_images.context_tables import HandleRecord, handle_key
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
-from ..sycl.device.context import contexts
+from ..sycl.device.context import Context, contexts
 from ..sycl.device.handle_owner import HandleOwner
 from ..sycl.device.queue_base import transfer_queue
 from ..sycl.queue.queue import Queue
@@ -34,7 +35,7 @@ def sampled(
     at = _coordinates(place, np.float32)
     if function.startswith("sample_image_cubic"):
         return _cubic(queue, handle, at, layer)
-    given: dict[str, Any] = {"dtype": np.dtype(dtype)}
+    given = _options(dtype)
     if function == "sample_image_array":
         found = images.sample_image_array(queue, handle, at, _layers(layer), **given)
     elif function == "sample_cubemap":
@@ -61,7 +62,7 @@ def fetched(function: str, image: Any, place: tuple[Any, ...], dtype: Any, chann
     whole = not function.startswith("fetch_sampled") and not isinstance(image, (HandleOwner, SampledImageHandle))
     queue, handle = _handle(image, sampled=not whole)
     at = _coordinates(place, np.int32)
-    given: dict[str, Any] = {"dtype": np.dtype(dtype)}
+    given = _options(dtype)
     if layer is None:
         found = images.fetch_image(queue, handle, at, **given)
     else:
@@ -90,7 +91,7 @@ def written(function: str, image: Any, place: tuple[Any, ...], value: Any, *, la
 def _cubic(queue: Queue, handle: Any, at: Any, layer: Any) -> Vector:
     """The B-spline: the 4, 16 or 64 pixels around a place, with their weights in float64."""
     dims = at.shape[1]
-    size = tuple(images.get_image_range(handle, queue))
+    size = tuple(reversed(_found(handle)[1].descriptor.shape[:-1]))
     base = np.floor(at[0] - 0.5).astype(int)
     weights = [_weights(float(at[0, axis]) - 0.5 - base[axis]) for axis in range(dims)]
     total = np.zeros(4)
@@ -108,6 +109,11 @@ def _cubic(queue: Queue, handle: Any, at: Any, layer: Any) -> Vector:
 
 def _weights(t: float) -> tuple[float, float, float, float]:
     return (1 - t) ** 3 / 6, (3 * t**3 - 6 * t**2 + 4) / 6, (-3 * t**3 + 3 * t**2 + 3 * t + 1) / 6, t**3 / 6
+
+
+def _options(dtype: Any) -> dict[str, Any]:
+    """Integers have the type of the image, and are converted then."""
+    return {"dtype": np.dtype(dtype)} if np.dtype(dtype).kind == "f" else {}
 
 
 def _coordinates(place: tuple[Any, ...], dtype: Any) -> Any:
@@ -143,9 +149,21 @@ def _handle(image: Any, *, sampled: bool) -> tuple[Queue, Any]:
             handle = kind(operator.index(image))
         except TypeError:
             raise TypeError(f"{image!r} is no image: kernels take an Image, a handle, or its number") from None
-    key = int(handle) << 1 | sampled
+    context, record = _found(handle)
+    return transfer_queue(context, record.device), handle
+
+
+def _found(handle: Any) -> tuple[Context, HandleRecord]:
+    """The context of a handle, and its record.
+
+    Raises
+    ------
+    TypeError
+        There is no such image.
+    """
+    key = handle_key(int(handle), isinstance(handle, SampledImageHandle))
     for context in contexts():
         record = context._handles.get(key)
         if record is not None:
-            return transfer_queue(context, record.device), handle
-    raise TypeError(f"{image!r} is no {'sampled' if sampled else 'unsampled'} image of this process")
+            return context, record
+    raise TypeError(f"{handle!r} is no image of this process")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .declaration import Call, KernelTypeError, Launch, Lower, Type, device_intrinsic
@@ -134,6 +135,15 @@ def _normalized(
     return Call("void", symbol, (*types, vector), (image, *given, *at, value), source)
 
 
+def _written_type(parts: Sequence[Type]) -> str:
+    """Type of the channels of a value: floats lead, then numbers that are no constants; empty where they differ."""
+    floats = [part for part in parts if part.kind in ("float", "vector") and part.name.startswith("float")]
+    leading = floats or parts
+    names = {part.name for part in leading if part.value is None} or {part.name for part in leading}
+    name = names.pop() if len(names) == 1 else ""
+    return {"float64": "float32", "int64": "int32", "bool": "uint8"}.get(name, name)
+
+
 def _write_image(
     launch: Launch, image: Type, *place_and_value: Type, dtype: Type | None = None, channel_type: Type | None = None
 ) -> Call | Lower:
@@ -175,10 +185,7 @@ def _write(
     if dtype is not None:
         kind = numpy_name(name, dtype, "", _TYPES)
     else:
-        parts = value.elements if value.kind == "tuple" else (value,)
-        names = {part.name for part in parts if part.value is None} or {part.name for part in parts}
-        kind = names.pop() if len(names) == 1 else ""
-        kind = {"float64": "float32", "int64": "int32", "bool": "uint8"}.get(kind, kind)
+        kind = _written_type(value.elements if value.kind == "tuple" else (value,))
         if kind not in _TYPES:
             raise KernelTypeError(f"{name}: {value} has no channel type of images: give dtype=, such as np.float32")
     form = "_array" if given else ""

@@ -53,8 +53,7 @@ class DeviceFunctionType(types.Callable, types.Opaque):
         result = _result_type(made.result)
         given = signature(result, *order)
         _define(context, self, given, made, args, kws, order)
-        pysig = inspect.signature(self.function)
-        return given.replace(pysig=pysig) if kws else given
+        return given.replace(pysig=_signature_of(self.function, args, kws)) if kws else given
 
     def get_call_signatures(self) -> tuple[list[Any], bool]:
         return [], True
@@ -85,6 +84,15 @@ def _result_type(result: str | Type) -> Any:
     if isinstance(result, str):
         return numba_type(result)
     return types.Array(numba_type(OPENCL_TYPES[result.name]), result.dimensions, "C")
+
+
+def _signature_of(function: Any, args: Any, kws: Any) -> inspect.Signature:
+    """Return a signature with a parameter for each given argument, by which Numba sorts the values of a call."""
+    bound = inspect.signature(function).bind(*args, **dict(kws))
+    names: list[str] = []
+    for name, value in _in_order(function, bound.arguments):
+        names += [f"{name}_{number}" for number in range(len(value))] if type(value) is tuple else [name]
+    return inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names])
 
 
 def _resolve(context: Any, function: Any, args: Any, kws: Any) -> tuple[Call | Lower, tuple[Any, ...]]:
