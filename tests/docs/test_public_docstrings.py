@@ -19,7 +19,14 @@ import pytest
 
 import bindless
 
-PACKAGES = ("bindless", "bindless.interop", "bindless.level_zero", "bindless.ndimage", "bindless.opencl")
+PACKAGES = (
+    "bindless",
+    "bindless.device",
+    "bindless.interop",
+    "bindless.level_zero",
+    "bindless.ndimage",
+    "bindless.opencl",
+)
 PACKAGES += ("bindless.torch",) if importlib.util.find_spec("torch") else ()
 DRIVERS = tuple(f"bindless.drivers.{name}" for name in ("cuda", "level_zero", "nvrtc", "opencl", "reference"))
 SECTION = re.compile(r"^(\w[\w ]*)\n-+$", re.MULTILINE)

@@ -133,3 +133,7 @@ __all__ = [
     "write_image",
     "write_image_array",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
