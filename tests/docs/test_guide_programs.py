@@ -18,6 +18,7 @@ from tests.support.needs import lacks
 GUIDE = Path(__file__).parents[2] / "docs" / "guide"
 ELSEWHERE = {
     "interop": "tests/interop",
+    "other_kernels": "tests/docs/test_other_kernels.py",
     "runtime": "tests/docs/test_readme.py",
     "testing": "tests/docs/test_start_programs.py",
 }
