@@ -45,11 +45,11 @@ Target host_target(void)
 
 /* ------------------------------------------------------------------ CUDA */
 
-enum { GET_CONTEXT, PUSH, POP, CLEAR, LOAD, GET_KERNEL, LAUNCH, ERROR_NAME };
+enum { GET_CONTEXT, PUSH, POP, CLEAR, LOAD, GET_KERNEL, GET_FUNCTION, LAUNCH, ERROR_NAME };
 
 const char *const CUDA_FUNCTIONS[CUDA_FUNCTION_COUNT] = {
-    "cuStreamGetCtx",    "cuCtxPushCurrent",   "cuCtxPopCurrent", "cuMemsetD8Async",
-    "cuLibraryLoadData", "cuLibraryGetKernel", "cuLaunchKernel",  "cuGetErrorName",
+    "cuStreamGetCtx",     "cuCtxPushCurrent",    "cuCtxPopCurrent", "cuMemsetD8Async", "cuLibraryLoadData",
+    "cuLibraryGetKernel", "cuKernelGetFunction", "cuLaunchKernel",  "cuGetErrorName",
 };
 
 /* The driver's functions; handles are pointers, CUdeviceptr is an integer of 64 bits. */
@@ -61,6 +61,7 @@ static struct {
     int (*load)(void **library, const void *image, const void *, const void *, unsigned, const void *, const void *,
                 unsigned);
     int (*get_kernel)(void **kernel, void *library, const char *name);
+    int (*get_function)(void **function, void *kernel);
     int (*launch)(void *kernel, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned shared, void *stream,
                   void **parameters, void **extra);
     int (*error_name)(int code, const char **name);
@@ -68,8 +69,9 @@ static struct {
 
 void set_cuda_function(int index, void *address)
 {
-    void *slots[CUDA_FUNCTION_COUNT] = {&cuda.get_context, &cuda.push,       &cuda.pop,    &cuda.clear,
-                                        &cuda.load,        &cuda.get_kernel, &cuda.launch, &cuda.error_name};
+    void *slots[CUDA_FUNCTION_COUNT] = {&cuda.get_context, &cuda.push,         &cuda.pop,
+                                        &cuda.clear,       &cuda.load,         &cuda.get_kernel,
+                                        &cuda.get_function, &cuda.launch,      &cuda.error_name};
     memcpy(slots[index], &address, sizeof address);
 }
 
@@ -90,11 +92,9 @@ static const char *cuda_clear(Target *target, void *buffer, size_t bytes)
     return code == 0 ? NULL : cuda_failure(target, CUDA_FUNCTIONS[CLEAR], code);
 }
 
-const char *load_kernel(Target *target, Name name)
+/* The kernel of an entry, for all contexts. */
+static const char *find_kernel(Target *target, Entry *entry)
 {
-    Entry *entry = find_entry(name, 1);
-    if (entry == NULL)
-        return unknown(target, name);
     if (atomic_load(&entry->kernel) != NULL)
         return NULL;
     /* Two threads may both load: the first result stays, and the library of the other is unused. */
@@ -112,10 +112,21 @@ const char *load_kernel(Target *target, Name name)
     return NULL;
 }
 
+const char *load_kernel(Target *target, Name name)
+{
+    Entry *entry = find_entry(name, 1);
+    const char *failure = entry != NULL ? find_kernel(target, entry) : unknown(target, name);
+    if (failure != NULL)
+        return failure;
+    void *function;
+    int code = cuda.get_function(&function, atomic_load(&entry->kernel));
+    return code == 0 ? NULL : cuda_failure(target, CUDA_FUNCTIONS[GET_FUNCTION], code);
+}
+
 static const char *cuda_call(Target *target, Name name, const Call *call)
 {
     Entry *entry = find_entry(name, 1);
-    const char *failure = load_kernel(target, name);
+    const char *failure = entry != NULL ? find_kernel(target, entry) : unknown(target, name);
     if (failure != NULL)
         return failure;
     /* The markers of cuLaunchKernel's `extra`: 0 ends, 1 precedes the block of parameters, 2 a pointer to its size. */

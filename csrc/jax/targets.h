@@ -13,7 +13,8 @@ typedef struct {
 
 CudaTarget cuda_target(void *stream);
 
-/* Loads a kernel, which a stream that is being captured must not do. Returns NULL or the reason of a failure. */
+/* Loads a kernel into the current context, which must not happen while a stream is captured. Returns NULL or the reason
+ * of a failure. */
 const char *load_kernel(Target *target, Name name);
 
 /* Makes the context of a stream current for the calls of a program, and the former one again. */
@@ -21,7 +22,7 @@ const char *enter_context(CudaTarget *target);
 void leave_context(void);
 
 /* The functions of the CUDA driver, addresses from the bindings. */
-enum { CUDA_FUNCTION_COUNT = 8 };
+enum { CUDA_FUNCTION_COUNT = 9 };
 extern const char *const CUDA_FUNCTIONS[CUDA_FUNCTION_COUNT];
 void set_cuda_function(int index, void *address);
 

@@ -74,6 +74,7 @@ class Driver:
         self.contexts: list[int] = []
         self.loaded: list[bytes] = []
         self.launches: list[tuple[int, ...]] = []
+        self.functions = 0
         self.failing = ""
         self.callbacks = tuple(
             ctypes.CFUNCTYPE(*types)(function)
@@ -84,6 +85,7 @@ class Driver:
                 (self.clear, (c_int, c_uint64, ctypes.c_ubyte, c_size_t, c_void_p)),
                 (self.load, (c_int, POINTER(c_void_p), c_char_p, *[c_void_p] * 2, c_int, *[c_void_p] * 2, c_int)),
                 (self.get_kernel, (c_int, POINTER(c_void_p), c_void_p, c_char_p)),
+                (self.get_function, (c_int, POINTER(c_void_p), c_void_p)),
                 (self.launch, (c_int, c_void_p, *[c_int] * 7, c_void_p, c_void_p, POINTER(c_void_p))),
                 (self.error_name, (c_int, c_int, POINTER(c_char_p))),
             )
@@ -118,6 +120,11 @@ class Driver:
         kernel[0] = KERNEL
         return 500 if self.failing == "get_kernel" else 0
 
+    def get_function(self, function: Any, kernel: int) -> int:
+        assert kernel == KERNEL and self.contexts == [CONTEXT]
+        self.functions += 1
+        return 0
+
     def launch(self, kernel: int, *rest: Any) -> int:
         *grid, _, stream, parameters, extra = rest
         assert (kernel, stream, parameters, extra[0], extra[2], extra[4]) == (KERNEL, STREAM, None, 1, 2, None)
@@ -138,7 +145,7 @@ def driver() -> Iterator[Driver]:
     _ffi.use_cuda(made.addresses)
     yield made
     functions = cuda.available() and [cuda.ffi.addressof(cuda.lib, name) for name in _ffi.cuda_functions()]
-    _ffi.use_cuda(tuple(int(cuda.ffi.cast("uintptr_t", each)) for each in functions) if functions else (0,) * 8)
+    _ffi.use_cuda(tuple(int(cuda.ffi.cast("uintptr_t", each)) for each in functions) if functions else (0,) * 9)
 
 
 def program_of(operation: Operation, operands: list[Any], results: list[Any], prefix: str) -> Program:
@@ -161,6 +168,7 @@ def test_commands_of_cuda(driver: Driver, name: str) -> None:
         failed = call(_ffi.cuda_handler(), operands, results, words, " ".join(names), stage=stage, stream=STREAM)
         assert failed is None
     assert driver.loaded == [b"code of " + names[0].encode()]
+    assert driver.functions == 2
     assert driver.launches == []
     assert call(_ffi.cuda_handler(), operands, results, words, " ".join(names), stream=STREAM) is None
     assert len(driver.launches) == len(driver.loaded) == 1
@@ -192,7 +200,7 @@ def test_errors_of_the_driver(driver: Driver, function: str) -> None:
 def test_absent_driver() -> None:
     if cuda.available():
         pytest.skip("a CUDA driver is here")
-    _ffi.use_cuda((0,) * 8)
+    _ffi.use_cuda((0,) * 9)
     operands, results = arrays(OPERATIONS["sample"])
     assert call(_ffi.cuda_handler(), operands, results, [], "none", stream=STREAM) is not None
 
