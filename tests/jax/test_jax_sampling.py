@@ -25,7 +25,8 @@ Sampler = Callable[[Any, Any], Any]
 @pytest.fixture(autouse=True)
 def doubles() -> Iterator[None]:
     """Double precision, on the processor."""
-    with jax.enable_x64(True), jax.default_device(jax.devices("cpu")[0]):
+    enable_x64 = jax.enable_x64 if hasattr(jax, "enable_x64") else jax.experimental.enable_x64
+    with enable_x64(True), jax.default_device(jax.devices("cpu")[0]):
         yield
 
 
@@ -295,7 +296,11 @@ print("sharded")
 
 def test_sharding() -> None:
     """Devices sample what they hold: nothing is gathered, and gradients of shared images are added up."""
-    environment = {"XLA_FLAGS": "--xla_force_host_platform_device_count=4", "JAX_PLATFORMS": "cpu"}
+    environment = {
+        "XLA_FLAGS": "--xla_force_host_platform_device_count=4",
+        "JAX_PLATFORMS": "cpu",
+        "JAX_USE_SHARDY_PARTITIONER": "1",
+    }
     run = subprocess.run(
         [sys.executable, "-c", SHARDED], env={**os.environ, **environment}, capture_output=True, text=True, timeout=240
     )

@@ -6,6 +6,7 @@ Gradients of textures that several devices sample are added up across them.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -54,7 +55,9 @@ def _partitioned(operation: Operation, platform: str, ranks: tuple[int, ...]) ->
 
     partitioned = custom_partitioning(call)
     rule, whole = _rule(operation, ranks, texels)
-    partitioned.def_partition(partition, sharding_rule=rule, need_replication_factors=whole)
+    # Older versions of JAX have no such argument, and replicate these axes after the propagation of shardings.
+    known = "need_replication_factors" in inspect.signature(partitioned.def_partition).parameters
+    partitioned.def_partition(partition, sharding_rule=rule, **{"need_replication_factors": whole} if known else {})
     return partitioned
 
 
