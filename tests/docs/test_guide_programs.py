@@ -5,6 +5,7 @@ Snippets that need another library or a GPU are compiled only; their pages' test
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -22,6 +23,7 @@ ELSEWHERE = {
     "runtime": "tests/docs/test_readme.py",
     "testing": "tests/docs/test_start_programs.py",
 }
+NEEDS = {"gradients": "torch", "jax": "jax", "python_kernels": "numba"}  # pages about a library, which must be there
 NEED_MORE = re.compile(r"torch|vulkan|vertices|read_texture|compile_cuda|\btensor\b|jax|dask|zarr|bl\.kernel\b")
 
 ALWAYS = """
@@ -74,10 +76,22 @@ handles = bl.usm_empty(2, np.uint64, queue)
 handles.copy_from(np.array([int(image.handle) for image in pictures], np.uint64))
 out = bl.usm_empty((4, 6, 4), np.float32, queue)
 """,
+    "gradients": """
+import torch
+from bindless.torch import texture, texture_construct_mip
+volume, tex = torch.rand(1, 2, 4, 5, 6, requires_grad=True), torch.rand(1, 16, 16, 3)
+grid = (torch.rand(1, 3, 4, 5, 3) * 2 - 1).requires_grad_()
+uv, uv_da = torch.rand(1, 8, 9, 2), torch.full((1, 8, 9, 4), 0.1)
+""",
+    "jax": "volume, places = generator.random((4, 5, 6, 1), np.float32), generator.random((7, 3), np.float32) * 4",
+    "python_kernels": "picture = generator.random((9, 20), np.float32)",
     "mipmaps": "",
     "handles": "",
 }
 EXPECTED = {  # what the given names hold at the end of a page
+    "gradients": "assert volume.grad.abs().sum() > 0 and grid.grad.abs().sum() > 0 and values.shape == (1, 8, 9, 3)",
+    "jax": "assert gradients[0].shape == (4, 5, 6, 1) and gradients[1].shape == (7, 3) and value > 0",
+    "python_kernels": "assert np.allclose(out.numpy(queue)[4, 9], picture[4, 6:13].mean(), atol=1e-5)",
     "kernels": "assert (out.numpy(queue) == 4).all()",
     "arrays": "assert values[999] == 1998 and (array.numpy(queue)[2:5, ::2, 1:] == 0).all()",
     "volumes": "assert turned.dtype == np.int16 and np.abs(turned - ct).max() <= 8 and half.shape == (10, 15)",
@@ -107,9 +121,11 @@ def test_snippets_compile(page: str) -> None:
 def test_programs_run(page: str, tmp_path: Path) -> None:
     if not bl.kernels_available():
         lacks("kernels", "pip install 'bindless[kernels]'")
+    if page in NEEDS and importlib.util.find_spec(NEEDS[page]) is None:
+        lacks(NEEDS[page], f"pip install {NEEDS[page]}")
     text = (GUIDE / f"{page}.md").read_text(encoding="utf-8")
     source = re.search(r"^```c\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
-    run = [snippet for snippet in snippets(page) if not NEED_MORE.search(snippet)]
+    run = [snippet for snippet in snippets(page) if page in NEEDS or not NEED_MORE.search(snippet)]
     assert run
     first = f"SOURCE = {source[1] if source else ''!r}\n"
     program = "\n".join([first, ALWAYS, GIVEN[page], *run, EXPECTED.get(page, "")])
