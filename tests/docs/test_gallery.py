@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ import bindless as bl
 from tests.support.needs import lacks
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "gallery" / "examples").rglob("*.py"))
+PIP = {"matplotlib": "matplotlib", "skimage": "scikit-image", "scipy": "scipy", "dask": "'bindless[dask]'"}
 DRAWS = """
 import runpy, sys
 import matplotlib.pyplot as plt
@@ -39,10 +41,13 @@ def test_programs_are_short_and_say_what_they_show(example: Path) -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_programs_draw(example: Path, tmp_path: Path) -> None:
-    for module, package in (("matplotlib", "matplotlib"), ("skimage", "scikit-image"), ("scipy", "scipy")):
-        if importlib.util.find_spec(module) is None:
+    text = example.read_text(encoding="utf-8")
+    for module, package in PIP.items():
+        if re.search(rf"^(?:import|from) {module}\b", text, re.MULTILINE) and importlib.util.find_spec(module) is None:
             lacks(module, f"pip install {package}, or 'bindless[docs]'")
-    if "bl.build(" in example.read_text(encoding="utf-8") and not bl.kernels_available():
+    if "bl.build(" in text and not bl.kernels_available():
+        lacks("kernels", "pip install 'bindless[kernels]'")
+    if "@bl.kernel" in text and importlib.util.find_spec("numba") is None:
         lacks("kernels", "pip install 'bindless[kernels]'")
     picture = tmp_path / "picture.png"
     environment = {**os.environ, "MPLBACKEND": "Agg", "ONEAPI_DEVICE_SELECTOR": "reference:*"}
