@@ -37,4 +37,4 @@ def resolve(where: tuple[object, ...]) -> tuple[Device, Context]:
                 raise InvalidError(f"{device!r} is not a device of {context!r}")
             return context.devices[context.devices.index(device)], context  # the context's own object
     given = ", ".join(type(item).__name__ for item in where) or "nothing"
-    raise InvalidError(f"where to do it was given as ({given}): give a Queue, or a Device and a Context")
+    raise InvalidError(f"a Queue, or a Device and a Context, must say which device to use; the call has ({given})")
