@@ -23,6 +23,7 @@ _DEVICE_HELP = 'selector: "gpu", "cpu", "default" or backend:type:index, such as
 def _parser() -> argparse.ArgumentParser:
     from .build import add_arguments, build_file
     from .ls import list_devices
+    from .resample import add_arguments as add_resample_arguments
     from .ze_driver import tell_path
 
     parser = argparse.ArgumentParser(prog="bindless", description="The texture units of any GPU from Python.")
@@ -58,6 +59,10 @@ def _parser() -> argparse.ArgumentParser:
     resize.add_argument("--filtering", choices=("linear", "nearest"), default="linear")
     resize.add_argument("--device", metavar="SEL", help=_DEVICE_HELP)
     resize.set_defaults(run=_resize)
+
+    resample = commands.add_parser("resample", help="transform a zarr array larger than memory, into OME-Zarr")
+    add_resample_arguments(resample)
+    resample.set_defaults(run=_resample)
 
     demo = commands.add_parser("demo", help="draw what texture units do, with times")
     demo.add_argument("-o", "--output", required=True, metavar="DIR", help="folder for the pictures")
@@ -111,6 +116,12 @@ def _resize(args: argparse.Namespace) -> int:
 
     resize_file(args.input, args.output, args.size, args.filtering, _queue(args.device))
     return 0
+
+
+def _resample(args: argparse.Namespace) -> int:
+    from .resample import resample_file
+
+    return resample_file(args)
 
 
 def _demo(args: argparse.Namespace) -> int:

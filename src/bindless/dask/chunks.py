@@ -5,12 +5,12 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = ["ChunkReader", "Number", "Starts", "chunks_between", "starts_of"]
+__all__ = ["ChunkReader", "Number", "Starts", "chunks_between", "starts_in", "starts_of"]
 
 # Where the chunks along an axis begin, and where the last one ends.
 Starts = tuple[int, ...]
@@ -22,15 +22,26 @@ def starts_of(chunks: Sequence[Sequence[int]]) -> tuple[Starts, ...]:
     return tuple((0, *itertools.accumulate(along)) for along in chunks)
 
 
+def starts_in(shape: Sequence[int], chunk: Sequence[int]) -> tuple[Starts, ...]:
+    """Of chunks of one shape, of which the last ones may be cut."""
+    return tuple((*range(0, size, part), size) for size, part in zip(shape, chunk))
+
+
 def chunks_between(starts: Starts, first: int, stop: int) -> list[int]:
     """The numbers of the chunks along an axis that hold the indices from the first one to the last one before stop."""
     return list(range(bisect.bisect_right(starts, first) - 1, bisect.bisect_left(starts, stop)))
 
 
+class Chunks(Protocol):
+    """Chunks by their numbers."""
+
+    def __getitem__(self, number: Number, /) -> Any: ...
+
+
 class ChunkReader:
     """Chunks of an array as an array from which parts are read."""
 
-    def __init__(self, starts: Sequence[Starts], chunks: Mapping[Number, Any]) -> None:
+    def __init__(self, starts: Sequence[Starts], chunks: Chunks) -> None:
         self._starts, self._chunks = starts, chunks
 
     def read(self, part: tuple[slice, ...]) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..model.errors import InvalidError
 from ..model.message_values import shown
+from .stored_chunks import StoredChunks, is_zarr
 
 __all__ = ["source_of"]
 
@@ -58,6 +59,8 @@ def source_of(name: str, array: Any) -> Any:
     InvalidError
         It has no shape, dtype or slicing.
     """
+    if is_zarr(array):
+        return StoredChunks(array)
     if isinstance(array, np.memmap) and array.filename is not None and _is_whole(array):
         order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
         return FileArray(array, ("memmap", str(array.filename), array.dtype.str, array.offset, array.shape, order))

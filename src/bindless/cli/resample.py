@@ -1,0 +1,275 @@
+"""``bindless resample``: a transform from zarr to a multiscale image of OME-Zarr."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..model.errors import InvalidError
+from . import require
+
+if TYPE_CHECKING:
+    from ..dask.job import Job
+
+__all__ = ["add_arguments", "resample_file"]
+
+_BETWEEN = 0.2  # seconds between two lines of progress on a terminal
+_BETWEEN_LINES = 30.0  # elsewhere
+_MEGA = 1e6
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options."""
+    parser.add_argument("input", metavar="IN.zarr", help="array of zarr, or image of OME-Zarr 0.4 or 0.5")
+    parser.add_argument("output", metavar="OUT.zarr", help="image of OME-Zarr, a folder")
+    how = parser.add_mutually_exclusive_group(required=True)
+    how.add_argument(
+        "--matrix", metavar="FILE", help="from indices of the result to those of the input: text, .npy or .json"
+    )
+    how.add_argument("--scale", metavar="S", help="size of the result as a multiple of the input's: 0.5, or 1,0.5,0.5")
+    parser.add_argument("--displacement", metavar="FIELD.zarr", help="added to positions: (axes, ...), in elements")
+    parser.add_argument("--shape", metavar="Z,Y,X", help="of the result (default the input's)")
+    parser.add_argument("--chunks", metavar="Z,Y,X", help="of the result (default the input's)")
+    parser.add_argument(
+        "--shards", metavar="Z,Y,X", help="multiples of the chunks, stored as one file; with format 0.5"
+    )
+    parser.add_argument("--codec", choices=("zstd", "blosc", "none"), default="zstd")
+    parser.add_argument("--format", choices=("0.4", "0.5"), default="0.5", help="version of OME-Zarr (default 0.5)")
+    parser.add_argument("--levels", type=int, metavar="N", help="of the pyramid (default until a chunk holds it)")
+    parser.add_argument("--order", type=int, default=1, choices=(0, 1, 3))
+    parser.add_argument("--mode", default="constant", help="what lies outside, as in scipy.ndimage")
+    parser.add_argument("--cval", type=float, default=0.0)
+    parser.add_argument("--precision", choices=("hardware", "exact", "reproducible"), default="hardware")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--workers", type=int, metavar="N", help="processes of this machine (default threads of one)")
+    where.add_argument("--scheduler", metavar="ADDRESS", help="of a cluster of distributed, such as tcp://host:8786")
+    parser.add_argument("--overwrite", action="store_true", help="begin again where OUT.zarr exists")
+    parser.add_argument("--dry-run", action="store_true", help="print bytes, tasks and time, and write nothing")
+
+
+def resample_file(args: argparse.Namespace) -> int:
+    """Runs the command.
+
+    Raises
+    ------
+    InvalidError
+        An option does not fit, or the input is no image.
+    BlockError
+        A block cannot be read, computed or written.
+    """
+    require("dask", "arrays larger than memory are read and written with dask and zarr", "dask")
+    require("zarr", "arrays larger than memory are read and written with dask and zarr", "dask")
+    from ..dask.runners import runner
+
+    if args.workers is not None and args.workers < 1:
+        raise InvalidError(f"--workers {args.workers}: at least 1")
+    job = _job(args)
+    if args.dry_run:
+        _print_plan(job)
+        return 0
+    finished = job.prepare(overwrite=args.overwrite)
+    report = _Report(job, finished)
+    try:
+        with runner(args.workers, args.scheduler) as workers:
+            job.run(workers, finished, report.block)
+    except BaseException:
+        report.end()
+        print(f"bindless resample: {args.output} is not finished; the same command goes on there", file=sys.stderr)
+        raise
+    report.end()
+    print(f"{args.input} -> {args.output}: {_size(job.written_bytes)} in {report.seconds:.1f} s")
+    return 0
+
+
+def _job(args: argparse.Namespace) -> Job:
+    import zarr
+
+    from ..dask.arrays import transform_of
+    from ..dask.job import Job, Output
+    from ..dask.ome_zarr import opened
+    from ..dask.sources import source_of
+
+    image = opened(args.input)
+    shape, ndim = tuple(image.array.shape), len(image.array.shape)
+    axes = list(image.axes)
+    if args.matrix is not None:
+        matrix: Any = _matrix(args.matrix)
+        dims = min(ndim, 3) if matrix.ndim == 1 or len(matrix) > 3 else min(ndim, len(matrix))
+        offset: Any = 0.0
+        made = _numbers("--shape", args.shape, (dims, ndim)) if args.shape else None
+    else:
+        factors = [float(factor) for factor in _numbers("--scale", args.scale, (1, 2, 3), float)]
+        dims = min(ndim, 3) if len(factors) == 1 else len(factors)
+        factors = factors * dims if len(factors) == 1 else factors
+        if not all(math.isfinite(factor) and factor > 0 for factor in factors) or dims > ndim:
+            raise InvalidError(f"--scale {args.scale}: positive numbers, one or one for each of the last axes")
+        old = shape[ndim - dims :]
+        made = [max(round(size * factor), 1) for size, factor in zip(old, factors)]
+        made = made if args.shape is None else _numbers("--shape", args.shape, (dims, ndim))
+        steps = np.array([1 / factor for factor in factors])
+        matrix, offset = np.diag(steps), (0.5 * steps - 0.5).tolist()
+        for number, step in enumerate(steps.tolist(), ndim - dims):
+            axis = axes[number]
+            axes[number] = replace(
+                axis, scale=axis.scale * step, translation=axis.translation + axis.scale * (step - 1) / 2
+            )
+    mode = args.mode
+    transform = transform_of(image.array, matrix, offset, made, args.order, mode, args.cval, args.precision)
+    field = None
+    if args.displacement is not None:
+        found = (
+            opened(args.displacement).array
+            if _is_group(args.displacement)
+            else zarr.open_array(args.displacement, mode="r")
+        )
+        expected = (transform.dims, *transform.output_shape[transform.kept :])
+        if tuple(found.shape) != expected:
+            raise InvalidError(f"--displacement has shape {tuple(found.shape)}; for this result it is {expected}")
+        field = source_of("displacement", found)
+    chunks = tuple(image.array.chunks)
+    if args.chunks is not None:
+        given = _numbers("--chunks", args.chunks, (transform.dims, ndim))
+        chunks = (*chunks[: ndim - len(given)], *given)
+    shards = None
+    if args.shards is not None:
+        given = _numbers("--shards", args.shards, (transform.dims, ndim))
+        shards = (*chunks[: ndim - len(given)], *given)
+        if any(shard % chunk for shard, chunk in zip(shards, chunks)) or args.format == "0.4":
+            raise InvalidError(f"--shards {args.shards}: multiples of the chunks {chunks}, with --format 0.5")
+    levels = args.levels if args.levels is not None else _levels(transform.output_shape, chunks, transform.dims)
+    if levels < 1:
+        raise InvalidError(f"--levels {levels}: at least 1")
+    output = Output(Path(args.output), chunks, shards, args.codec, args.format)
+    described = {"input": str(Path(args.input).absolute()), "displacement": args.displacement}
+    return Job(image.array, field, transform, axes, levels, output, described)
+
+
+def _is_group(path: str) -> bool:
+    import zarr
+
+    return isinstance(zarr.open(path, mode="r"), zarr.Group)
+
+
+def _matrix(path: str) -> Any:
+    try:
+        if path.endswith(".npy"):
+            return np.load(path)
+        if path.endswith(".json"):
+            return np.array(json.loads(Path(path).read_text(encoding="utf-8")), np.float64)
+        return np.loadtxt(path, delimiter="," if "," in Path(path).read_text(encoding="utf-8") else None)
+    except ValueError as error:
+        raise InvalidError(f"--matrix {path} is no matrix: {error}") from error
+
+
+def _numbers(option: str, text: str, counts: Sequence[int], kind: type = int) -> Any:
+    try:
+        found = [kind(word) for word in text.replace("x", ",").split(",")]
+    except ValueError:
+        found = []
+    if len(found) not in counts or min(found) <= 0:
+        raise InvalidError(
+            f"{option} {text}: positive numbers with commas, {' or '.join(map(str, sorted(set(counts))))}"
+        )
+    return found
+
+
+def _levels(shape: Sequence[int], chunks: Sequence[int], dims: int) -> int:
+    sizes, found = list(shape[-dims:]), 1
+    while any(size > chunk for size, chunk in zip(sizes, chunks[-dims:])):
+        sizes = [(size + 1) // 2 for size in sizes]
+        found += 1
+    return found
+
+
+def _size(count: float) -> str:
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000:
+            return f"{count:.3g} {unit}"
+        count /= 1000
+    return f"{count:.3g} TB"
+
+
+def _print_plan(job: Job) -> None:
+    """Bytes, tasks and time, from one block that is computed and not written."""
+    from ..dask.blocks import Blocks, compute_block
+    from ..dask.chunks import starts_in
+
+    level = job.levels[0]
+    starts = starts_in(level.transform.output_shape, job.block_shape(level))
+    blocks = Blocks(level.transform, starts, job.source, field=job.field)
+    number = tuple(count // 2 for count in blocks.counts)
+    compute_block(blocks, number)  # opens the device and the files
+    begin = time.perf_counter()
+    values = compute_block(blocks, number)
+    seconds = time.perf_counter() - begin
+    whole = job.written_bytes / np.dtype(level.transform.dtype).itemsize
+    print(f"reads about   {_size(job.read_bytes())}, before decompression less")
+    print(f"writes        {_size(job.written_bytes)}, before compression")
+    print(f"tasks         {job.total}")
+    print(f"time          about {_clock(seconds * whole / values.size)}, at one block's rate on one thread")
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}"
+
+
+class _Report:
+    """Progress with the rate and the time left: a bar of rich on terminals, a line now and then elsewhere."""
+
+    def __init__(self, job: Job, finished: set[tuple[int, int]]) -> None:
+        self._total, self._done = job.total, len(finished)
+        self._began_with = self._done
+        self._item = job.written_bytes / max(job.total, 1)
+        self._begin = self._shown = time.perf_counter()
+        self._terminal = sys.stderr.isatty()
+        self._bar: Any = None
+        if self._terminal and find_spec("rich") is not None:
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+            self._bar = Progress(
+                TextColumn("resample"), BarColumn(), TextColumn("{task.completed}/{task.total} blocks"),
+                TextColumn("{task.fields[rate]}"), TimeRemainingColumn(), console=Console(file=sys.stderr),
+                transient=True,
+            )  # fmt: skip
+            self._task = self._bar.add_task("", total=self._total, completed=self._done, rate="")
+            self._bar.start()
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self._begin
+
+    def block(self, level: int, index: int) -> None:
+        """A block is finished."""
+        self._done += 1
+        rate = (self._done - self._began_with) * self._item / max(self.seconds, 1e-9)
+        if self._bar is not None:
+            self._bar.update(self._task, completed=self._done, rate=f"{rate / _MEGA:.0f} MB/s")
+            return
+        now = time.perf_counter()
+        if now - self._shown < (_BETWEEN if self._terminal else _BETWEEN_LINES):
+            return
+        self._shown = now
+        left = (self._total - self._done) * self._item / rate
+        print(
+            f"bindless resample: {self._done} of {self._total} blocks, {rate / _MEGA:.0f} MB/s, {_clock(left)} left",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    def end(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None

@@ -1,0 +1,135 @@
+"""``StoredChunks``: a zarr array of which blocks read parts of chunks.
+
+zarr reads and decodes a whole chunk for each part of it, and neighbouring blocks need the same ones. Here chunks that
+are stored as they are in local files are mapped into memory, so that only the part is read. Others are kept after they
+were decoded, up to 256 MiB in each process.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import uuid
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .chunks import ChunkReader, Number, starts_in
+
+__all__ = ["StoredChunks", "is_zarr"]
+
+_MOST_BYTES = 256 << 20
+
+Array = npt.NDArray[Any]
+
+
+def is_zarr(array: Any) -> bool:
+    """Whether it is an array of the library zarr, with a regular grid of chunks."""
+    own = type(array).__module__.partition(".")[0] == "zarr" and hasattr(array, "metadata")
+    return own and isinstance(getattr(array, "chunks", None), tuple) and len(array.chunks) == len(array.shape) > 0
+
+
+class _Decoded:
+    """Decoded chunks of this process, the latest ones."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._chunks: OrderedDict[tuple[str, Number], Array] = OrderedDict()
+        self._bytes = 0
+
+    def get(self, key: tuple[str, Number]) -> Array | None:
+        with self._lock:
+            found = self._chunks.get(key)
+            if found is not None:
+                self._chunks.move_to_end(key)
+            return found
+
+    def put(self, key: tuple[str, Number], chunk: Array) -> None:
+        with self._lock:
+            before = self._chunks.pop(key, None)
+            self._bytes += chunk.nbytes - (0 if before is None else before.nbytes)
+            self._chunks[key] = chunk
+            while self._bytes > _MOST_BYTES and len(self._chunks) > 1:
+                self._bytes -= self._chunks.popitem(last=False)[1].nbytes
+
+
+_decoded = _Decoded()
+
+
+class StoredChunks:
+    """A zarr array.
+
+    Parameters
+    ----------
+    array : Any
+        Of the library zarr. Its values do not change while it is read.
+    """
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+        self.shape, self.dtype, self.chunks = tuple(array.shape), np.dtype(array.dtype), tuple(array.chunks)
+        self.store_path = str(array.store_path)
+        self._token = uuid.uuid4().hex
+        self._starts = starts_in(self.shape, self.chunks)
+        self._folder = _folder_of_plain_chunks(array)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def __getitem__(self, part: Any) -> Any:
+        plain = isinstance(part, tuple) and len(part) == self.ndim and all(map(_is_plain, part, self.shape))
+        return ChunkReader(self._starts, _Grid(self)).read(part) if plain else self._array[part]
+
+    def chunk(self, number: Number) -> Array:
+        """A chunk; read-only."""
+        if self._folder is not None:
+            path = self._folder / self._array.metadata.encode_chunk_key(number)
+            size = math.prod(self.chunks) * self.dtype.itemsize
+            if path.is_file() and path.stat().st_size == size:  # others are missing or damaged: zarr knows
+                return np.memmap(path, self.dtype, "r", 0, self.chunks)
+        key = (self._token, number)
+        found = _decoded.get(key) if self._folder is None else None
+        if found is None:
+            found = np.asarray(
+                self._array[tuple(slice(along[n], along[n + 1]) for along, n in zip(self._starts, number))]
+            )
+            if self._folder is None:
+                _decoded.put(key, found)
+        return found
+
+
+class _Grid:
+    """The chunks of an array by their numbers."""
+
+    def __init__(self, array: StoredChunks) -> None:
+        self._array = array
+
+    def __getitem__(self, number: Number) -> Array:
+        return self._array.chunk(number)
+
+
+def _is_plain(part: Any, size: int) -> bool:
+    return isinstance(part, slice) and part.step in (None, 1) and 0 <= (part.start or 0) < (part.stop or 0) <= size
+
+
+def _folder_of_plain_chunks(array: Any) -> Path | None:
+    """The folder of an array whose chunks are files of its elements in their order and nothing else, or None."""
+    root = getattr(array.store, "root", None)
+    if type(array.store).__name__ != "LocalStore" or root is None:
+        return None
+    described = array.metadata.to_dict()
+    if described.get("zarr_format") == 2:
+        plain = described.get("compressor") is None and not described.get("filters") and described.get("order") == "C"
+        byte_order = np.dtype(described["dtype"]).str[0] if plain else ">"
+    else:
+        codecs: Any = described.get("codecs") or ()
+        plain = len(codecs) == 1 and codecs[0].get("name") == "bytes"
+        plain = plain and "sharding_indexed" not in str(codecs)
+        configured = (codecs[0].get("configuration") or {}).get("endian", "little") if plain else "big"
+        byte_order = "<" if configured == "little" else ">"
+    native = np.dtype(array.dtype).isnative and np.dtype(array.dtype).kind in "biuf"
+    return Path(root) / array.path if plain and byte_order in "<|" and native else None
