@@ -82,6 +82,16 @@ static bool run_jobs(void *argument, uint64_t begin, uint64_t end)
     return true;
 }
 
+/* Distributes work among threads, unless one does it sooner. */
+static void distribute(const struct work *work, uint64_t total, uint64_t grain, blr_range_function_t function)
+{
+    struct work copy = *work;
+    if (total <= 1 || work->parts * work->call->textures * work->call->channels < BRIEF_PARTS)
+        function(&copy, 0, total);
+    else
+        blr_parallel_for(total, grain, function, &copy);
+}
+
 /* Slabs of a texture: enough for all threads, of at least one row of texels in level 0. */
 static uint32_t slabs_for(const struct work *work, uint32_t threads)
 {
@@ -100,7 +110,7 @@ static blr_result_t run(const blr_gradients_t *call)
     work.parts = (call->samples + BLR_GRADIENT_PART - 1) / BLR_GRADIENT_PART;
     const uint64_t all = work.parts * call->textures;
     if (call->operation == BLR_GRADIENT_FORWARD || call->levels[0].gradients.first == NULL) {
-        blr_parallel_for(all, blr_parallel_grain(all, 4), gather_parts, &work);
+        distribute(&work, all, blr_parallel_grain(all, 4), gather_parts);
         return BLR_RESULT_SUCCESS;
     }
     if (call->levels[0].gradients.strides[4] == 0)
@@ -118,9 +128,9 @@ static blr_result_t run(const blr_gradients_t *call)
             for (uint64_t i = 0; i < all; i++)
                 work.masks[i] = UINT64_MAX; /* edges lead to any row */
         else
-            blr_parallel_for(all, blr_parallel_grain(all, 16), find_slabs, &work);
+            distribute(&work, all, blr_parallel_grain(all, 16), find_slabs);
     }
-    blr_parallel_for(work.groups * work.slabs, 1, run_jobs, &work);
+    distribute(&work, work.groups * work.slabs, 1, run_jobs);
     blr_delete(work.masks);
     return BLR_RESULT_SUCCESS;
 }
