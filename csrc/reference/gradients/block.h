@@ -285,13 +285,19 @@ INLINE void NAME(skip_gradients)(struct NAME(block) *block, uint32_t level, cons
     REAL(*const weight)[BLOCK] = block->is_backward_backward ? block->push : block->weight;
     int32_t any = block->count < BLOCK;
     FOR_TAPS (dims, taps) {
-        const int32_t *row = call->cubemap ? block->cube.row[k] : block->axis[last].index[dims == 1 ? x : dims == 2 ? y : z];
-        for (uint32_t i = 0; i < BLOCK; i++) {
-            const int32_t skips = (block->outsides ? block->outside[k][i] : 0) | (weight[k][i] == 0) | (row[i] < low) |
-                                  (row[i] >= high);
-            block->gradient.offset[k][i] = skips ? SKIPPED : block->gradient.offset[k][i];
-            any |= skips;
-        }
+        const int32_t *restrict row = call->cubemap ? block->cube.row[k]
+                                                    : block->axis[last].index[dims == 1 ? x : dims == 2 ? y : z];
+        const REAL *restrict weights = weight[k];
+        OFFSET *restrict offset = block->gradient.offset[k];
+        int32_t skips[BLOCK];
+        for (uint32_t i = 0; i < BLOCK; i++)
+            skips[i] = (weights[i] == 0) | (row[i] < low) | (row[i] >= high);
+        for (uint32_t i = 0; block->outsides && i < BLOCK; i++)
+            skips[i] |= block->outside[k][i];
+        for (uint32_t i = 0; i < BLOCK; i++)
+            offset[i] = skips[i] ? SKIPPED : offset[i];
+        for (uint32_t i = 0; i < BLOCK; i++)
+            any |= skips[i];
     }
     block->skips = any != 0;
 }

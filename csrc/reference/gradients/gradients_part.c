@@ -14,6 +14,12 @@
 #define INLINE static inline
 #endif
 
+#if defined(__GNUC__) && !defined(__clang__)
+#define UNROLLED _Pragma("GCC unroll 8")
+#else
+#define UNROLLED
+#endif
+
 #define BLOCK BLR_GRADIENT_BLOCK
 #define CHUNK 32u
 #define LANES 8u                          /* sums of a row of channels, so that vectors add in a fixed order */

@@ -55,9 +55,11 @@ INLINE void NAME(scatter)(const uint32_t all, const struct NAME(block) *block, R
         for (uint32_t i = 0; i < BLOCK; i++)
             product[k][i] = weight[k][i] * gradient[i];
     if (!block->skips) {
-        for (uint32_t i = 0; i < BLOCK; i++)
+        for (uint32_t i = 0; i < BLOCK; i++) {
+            UNROLLED
             for (uint32_t k = 0; k < all; k++)
                 to[block->gradient.offset[k][i]] += product[k][i];
+        }
         return;
     }
     for (uint32_t i = 0; i < block->count; i++)
