@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -129,24 +131,31 @@ def test_digests_follow_code_constants_and_names() -> None:
     assert digest_of(source_of(make(1, plus_helper))) == digests[0]
 
 
-def test_the_compiler_survives_a_fault_of_its_process(queue: bl.Queue) -> None:
-    @bl.kernel
-    def one(out):
-        out[0] = 1
+class Fault:
+    """Ends the process that reads it."""
 
-    @bl.kernel
-    def two(out):
-        out[0] = 2
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os._exit, (7,)
+
+
+def test_the_compiler_starts_again_after_a_fault(queue: bl.Queue) -> None:
+    def fill(value: int) -> list[int]:
+        @bl.kernel
+        def run(out):
+            out[0] = value
+
+        queue.parallel_for(1, run, out).wait()
+        return out.numpy(queue).tolist()
 
     out = bl.usm_empty(1, np.int32, queue)
-    queue.parallel_for(1, one, out).wait()
+    assert fill(1) == [1]
+    with pytest.raises(bl.BuildError, match="status 7"):
+        compiler_process.compile_in_process("spirv", {"source": Fault()})
+    assert fill(2) == [2]
     for process in list(compiler_process._processes.values()):
         process._process.kill()
         process._process.wait()
-    with pytest.raises(bl.BuildError):
-        queue.parallel_for(1, two, out)
-    queue.parallel_for(1, two, out).wait()
-    assert out.numpy(queue).tolist() == [2]
+    assert fill(3) == [3]
 
 
 def test_the_compiler_of_a_language_is_asked_for() -> None:

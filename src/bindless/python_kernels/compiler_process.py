@@ -52,6 +52,9 @@ def compile_in_process(language: str, request: dict[str, Any]) -> dict[str, Any]
     with _lock:
         key = os.getpid(), language  # a forked process has its own
         process = _processes.get(key)
+        if process is not None and process.has_ended:  # since its last answer: memory ran out, or a user ended it
+            process.close()
+            process = None
         if process is None:
             process = _processes[key] = _Process()
         try:
@@ -80,6 +83,10 @@ class _Process:
             env=environment,
         )
         self._end = weakref.finalize(self, _end, self._process, self._said)
+
+    @property
+    def has_ended(self) -> bool:
+        return self._process.poll() is not None
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
         """Send a request and wait for the answer.
