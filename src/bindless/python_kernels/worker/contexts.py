@@ -39,7 +39,7 @@ class TypingContext(typing.BaseContext):
     def load_additional_registries(self) -> None:
         from numba.core.typing import cmathdecl, enumdecl, mathdecl, npydecl
 
-        from . import device_calls, vectors
+        from . import device_calls, number_rules, vectors
 
         for registry in (
             enumdecl.registry,
@@ -48,6 +48,7 @@ class TypingContext(typing.BaseContext):
             npydecl.registry,
             device_calls.TYPING,
             vectors.TYPING,
+            number_rules.TYPING,
         ):
             self.install_registry(registry)
 

@@ -11,12 +11,15 @@ import operator
 from typing import Any
 
 from numba.core import types
-from numba.core.typing.templates import signature
+from numba.core.typing.templates import AbstractTemplate, signature
+from numba.core.typing.templates import Registry as TypingRegistry
 
 from . import float16
 from .vectors import OPERATORS, VectorType, elementwise
 
-__all__ = ["signature_of", "type_of_constant"]
+__all__ = ["TYPING", "signature_of", "type_of_constant"]
+
+TYPING = TypingRegistry()
 
 _ARITHMETIC = {
     operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow,
@@ -67,11 +70,19 @@ def signature_of(context: Any, function: Any, args: Any, kws: Any, resolve: Any)
     return None
 
 
-def vector_signature(context: Any, key: Any, args: Any) -> Any:
-    """Return the signature of an operator of vectors, or None where there is none."""
-    function = context.resolve_value_type(key)
-    found = elementwise(key, args, lambda *parts: context.resolve_function_type(function, parts, {}))
-    return _vector_signature(key, args, *found) if found is not None and found[1] is not None else None
+class _Operator(AbstractTemplate):
+    """Typing of an operator of vectors, which lowering asks for again with the converted operands."""
+
+    def generic(self, args: Any, kws: Any) -> Any:
+        if kws or len(args) != 2 or not any(isinstance(type_, VectorType) for type_ in args):
+            return None
+        function = self.context.resolve_value_type(self.key)
+        found = elementwise(self.key, args, lambda *parts: self.context.resolve_function_type(function, parts, {}))
+        return _vector_signature(self.key, args, *found) if found is not None and found[1] is not None else None
+
+
+for _operator in OPERATORS:
+    TYPING.register_global(_operator)(type(f"_Operator_{_operator.__name__}", (_Operator,), {"key": _operator}))
 
 
 def _key(function: Any) -> Any:

@@ -10,7 +10,7 @@ from numba.core import cgutils, types
 from numba.core.datamodel import models
 from numba.core.extending import register_model
 from numba.core.imputils import Registry as LoweringRegistry
-from numba.core.typing.templates import AbstractTemplate, AttributeTemplate
+from numba.core.typing.templates import AttributeTemplate
 from numba.core.typing.templates import Registry as TypingRegistry
 
 __all__ = ["LOWERING", "TYPING", "VectorType", "from_llvm_vector", "to_llvm_vector"]
@@ -121,18 +121,3 @@ def elementwise(function: Any, operands: Any, scalar: Any) -> Any:
     if not all(isinstance(part, (types.Number, types.Boolean)) for part in parts):
         return None
     return count, scalar(*parts)
-
-
-class _Operator(AbstractTemplate):
-    """Typing of an operator of vectors, which lowering asks for again with the converted operands."""
-
-    def generic(self, args: Any, kws: Any) -> Any:
-        from .number_rules import vector_signature
-
-        if kws or len(args) != 2 or not any(isinstance(type_, VectorType) for type_ in args):
-            return None
-        return vector_signature(self.context, self.key, args)
-
-
-for _operator in OPERATORS:
-    TYPING.register_global(_operator)(type(f"_Operator_{_operator.__name__}", (_Operator,), {"key": _operator}))
