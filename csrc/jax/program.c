@@ -11,10 +11,10 @@ static const char *run_call(Target *target, const int64_t **words, const int64_t
                             size_t name_count, void *const *buffers, size_t buffer_count)
 {
     const int64_t *word = *words;
-    if (end - word < 9 || word[0] < 0 || (uint64_t)word[0] >= name_count || word[7] < 0 || word[7] % 8 != 0 ||
+    if (end - word < 9 || word[0] < 0 || (uint64_t)word[0] >= name_count || word[7] < 0 ||
         word[7] > 8 * MOST_ARGUMENT_WORDS || word[8] < 0 || word[8] > MOST_BUFFERS)
         return MALFORMED;
-    size_t size = (size_t)word[7] / 8, patches = (size_t)word[8];
+    size_t size = ((size_t)word[7] + 7) / 8, patches = (size_t)word[8];
     const int64_t *patch = word + 9, *source = patch + 3 * patches;
     if ((size_t)(end - patch) < 3 * patches + size)
         return MALFORMED;
@@ -27,7 +27,7 @@ static const char *run_call(Target *target, const int64_t **words, const int64_t
         void *address = (char *)buffers[index] + patch[3 * i + 2];
         memcpy((char *)arguments + offset, &address, sizeof address);
     }
-    Call call = {.bytes = 8 * size, .arguments = arguments};
+    Call call = {.bytes = (size_t)word[7], .arguments = arguments};
     for (int axis = 0; axis < 3; axis++) {
         call.grid[axis] = (uint32_t)word[1 + axis];
         call.block[axis] = (uint32_t)word[4 + axis];

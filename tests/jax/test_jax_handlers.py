@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Iterator
 from ctypes import POINTER, c_char_p, c_int, c_size_t, c_uint64, c_void_p
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bindless import kernels
 from bindless.drivers import cuda, reference
 
 jax = pytest.importorskip("jax", reason="pip install jax")
@@ -65,6 +67,11 @@ def on_host(operation: Operation) -> list[Any]:
     assert scratch == 0
     assert call(_ffi.host_handler(), operands, results, words, " ".join(names)) is None
     return results
+
+
+STRUCTURE = re.search(rb"_param_0\[(\d+)\]", kernels.source("gradients_forward_2d_2", "ptx"))
+assert STRUCTURE is not None
+PARAMETERS = int(STRUCTURE[1]) + 4  # bytes of the parameters of a kernel: a structure and the mode
 
 
 class Driver:
@@ -128,6 +135,9 @@ class Driver:
     def launch(self, kernel: int, *rest: Any) -> int:
         *grid, _, stream, parameters, extra = rest
         assert (kernel, stream, parameters, extra[0], extra[2], extra[4]) == (KERNEL, STREAM, None, 1, 2, None)
+        # A driver refuses any other number of bytes than the parameters have: the structure, and the mode.
+        size = ctypes.cast(extra[3], ctypes.POINTER(ctypes.c_size_t))[0]
+        assert size == PARAMETERS
         assert self.contexts == [CONTEXT]
         self.launches.append(tuple(grid))
         call_ = reference.ffi.cast("blr_gradients_t *", extra[1])

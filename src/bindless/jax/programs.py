@@ -129,7 +129,7 @@ def cuda_program(operation: Operation, operands: Sequence[Any], results: Sequenc
             patches = [(0, scratch, start), (8, buffers.at(slot), 0), (16, scratch, 0)]
         else:
             name = f"{launch.kernel}@{launch.mode}"
-            contents, patches = made.template + struct.pack("I4x", launch.mode), places
+            contents, patches = made.template + struct.pack("I", launch.mode), places
         if name not in names:
             names.append(name)
         words += _call(names.index(name), (*launch.grid, 1, cuda.BLOCK, 1, 1), contents, patches)
@@ -146,10 +146,11 @@ def _cleared(buffers: _Buffers, operands: Sequence[Any], results: Sequence[Any])
 
 
 def _call(name: int, grid: Sequence[int], contents: bytes, patches: Sequence[tuple[int, int, int]]) -> list[int]:
-    words = [_CALL, name, *grid, len(contents), len(patches)]
+    words = [_CALL, name, *grid, len(contents), len(patches)]  # CUDA refuses more bytes than the parameters have
     for patch in patches:
         words += patch
-    return [*words, *struct.unpack(f"{len(contents) // 8}q", contents)]
+    padded = contents + bytes(-len(contents) % 8)
+    return [*words, *struct.unpack(f"{len(padded) // 8}q", padded)]
 
 
 def _described(operation: Operation, buffers: _Buffers, operands: Sequence[Any], results: Sequence[Any]) -> plan.Plan:
