@@ -72,9 +72,10 @@ def test_a_window_may_continue_at_the_other_end(queue: bl.Queue, volume: Array) 
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.against_reference
 @pytest.mark.parametrize("order", [0, 1, 3])
 def test_texture_units_have_the_bits_of_the_whole(queue: bl.Queue, volume: Array, order: int) -> None:
+    if queue.device.backend is bl.Backend.opencl:
+        pytest.skip("samplers of OpenCL have weights of more than 8 bits")
     options: dict[str, Any] = {"order": order, "mode": "nearest", "precision": "hardware"}
     expected = ndimage.affine_transform(volume, MATRIX, OFFSET, prefilter=False, queue=queue, **options)
     block = (slice(8, 14), slice(14, 20), slice(10, 20))
