@@ -9,11 +9,10 @@ import pytest
 
 import bindless as bl
 
-dask = pytest.importorskip("dask", reason="pip install 'bindless[dask]'")
-
 
 @pytest.fixture(autouse=True)
 def blocks_on_device(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    dask = pytest.importorskip("dask", reason="pip install 'bindless[dask]'")
     from bindless.dask import queues
 
     own = threading.local()
