@@ -78,20 +78,32 @@ out = bl.usm_empty((4, 6, 4), np.float32, queue)
 """,
     "gradients": """
 import torch
-from bindless.torch import texture, texture_construct_mip
+from bindless.torch import line_integrals, texture, texture_construct_mip
 volume, tex = torch.rand(1, 2, 4, 5, 6, requires_grad=True), torch.rand(1, 16, 16, 3)
 grid = (torch.rand(1, 3, 4, 5, 3) * 2 - 1).requires_grad_()
 uv, uv_da = torch.rand(1, 8, 9, 2), torch.full((1, 8, 9, 4), 0.1)
+source, pixels = torch.tensor([-9.0, 2.0, 2.0]), torch.rand(6, 7, 3) * 4
 """,
     "jax": "volume, places = generator.random((4, 5, 6, 1), np.float32), generator.random((7, 3), np.float32) * 4",
-    "python_kernels": "picture = generator.random((9, 20), np.float32)",
+    "python_kernels": """
+picture = generator.random((9, 20), np.float32)
+values, counts = bl.usm_empty(512, np.int32, queue), bl.usm_empty(256, np.int32, queue)
+values.copy_from(np.arange(512, dtype=np.int32) % 7)
+counts.copy_from(np.zeros(256, np.int32))
+""",
     "mipmaps": "",
     "handles": "",
 }
 EXPECTED = {  # what the given names hold at the end of a page
-    "gradients": "assert volume.grad.abs().sum() > 0 and grid.grad.abs().sum() > 0 and values.shape == (1, 8, 9, 3)",
+    "gradients": """
+assert volume.grad.abs().sum() > 0 and grid.grad.abs().sum() > 0
+assert values.shape == (1, 8, 9, 3) and image.shape == (6, 7)
+""",
     "jax": "assert gradients[0].shape == (4, 5, 6, 1) and gradients[1].shape == (7, 3) and value > 0",
-    "python_kernels": "assert np.allclose(out.numpy(queue)[4, 9], picture[4, 6:13].mean(), atol=1e-5)",
+    "python_kernels": """
+assert np.allclose(out.numpy(queue)[4, 9], picture[4, 6:13].mean(), atol=1e-5)
+assert (counts.numpy(queue) == np.bincount(np.arange(512) % 7, minlength=256)).all()
+""",
     "kernels": "assert (out.numpy(queue) == 4).all()",
     "arrays": "assert values[999] == 1998 and (array.numpy(queue)[2:5, ::2, 1:] == 0).all()",
     "volumes": "assert turned.dtype == np.int16 and np.abs(turned - ct).max() <= 8 and half.shape == (10, 15)",
