@@ -65,9 +65,9 @@ def test_pages_fit_and_pictures_load(site: Path, browser: Any, page: str) -> Non
     for window, (width, height) in WINDOWS.items():
         for scheme in ("light", "dark"):
             context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
-            errors: list[Any] = []
+            errors: list[str] = []
             tab = context.new_page()
-            tab.on("pageerror", errors.append)
+            tab.on("pageerror", lambda error, found=errors: found.append(str(error)))
             tab.goto((site / f"{page}.html").as_uri(), wait_until="load")
             state = tab.evaluate(STATE)
             assert errors == []
