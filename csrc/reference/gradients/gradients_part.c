@@ -24,23 +24,6 @@
 #define CHUNK 32u
 #define LANES 8u                          /* sums of a row of channels, so that vectors add in a fixed order */
 
-/* Reads numbers at offsets. Compilers do it with many more instructions. */
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#define GATHER_FLOATS(FROM, OFFSETS, FOUND) _mm512_store_ps(FOUND, _mm512_i32gather_ps(_mm512_load_si512(OFFSETS), FROM, 4))
-#elif defined(__AVX2__)
-#include <immintrin.h>
-#define GATHER_FLOATS(FROM, OFFSETS, FOUND)                                                                               \
-    for (uint32_t half = 0; half < BLOCK; half += 8)                                                                      \
-    _mm256_store_ps((FOUND) + half,                                                                                       \
-                    _mm256_i32gather_ps(FROM, _mm256_load_si256((const __m256i *)((OFFSETS) + half)), 4))
-#else
-#define GATHER_FLOATS GATHER_ANY
-#endif
-#define GATHER_ANY(FROM, OFFSETS, FOUND)                                                                                  \
-    for (uint32_t lane = 0; lane < BLOCK; lane++)                                                                         \
-    (FOUND)[lane] = (FROM)[(OFFSETS)[lane]]
-
 #define REAL float
 #define FLOOR floorf
 #define FABS fabsf
@@ -54,11 +37,8 @@
 #define SKIPPED INT32_MIN                 /* offset of a tap that adds nothing */
 #define NAME(name) name##_float
 #define FREQUENT
-#define GATHER GATHER_FLOATS
 #include "gradients/typed.h"
 #undef FREQUENT
-#undef GATHER
-#define GATHER GATHER_ANY
 
 #define TEXEL float
 #define DECODE(texel) (texel)

@@ -4,12 +4,13 @@
 
 /* ---------------------------------------------------------------- loops over samples */
 
-/* Texels at offsets, which are valid also outside. */
+/* Texels at offsets, which are valid also outside. Single loads are faster than gather instructions. */
 INLINE void NAME(gather)(const TEXEL *from, const OFFSET *restrict offset, const int32_t *restrict outside, const bool outsides,
                          REAL fill, REAL *restrict texel)
 {
     _Alignas(64) TEXEL found[BLOCK];
-    GATHER(from, offset, found);
+    for (uint32_t i = 0; i < BLOCK; i++)
+        found[i] = from[offset[i]];
     for (uint32_t i = 0; i < BLOCK; i++)
         texel[i] = outsides && outside[i] ? fill : DECODE(found[i]);
 }
