@@ -26,7 +26,8 @@ def main() -> float:
         queue = owner.enter_context(bl.Queue("cuda", in_order=True))
         scene = make_scene(queue, owner)
         kernel = bl.compile_cuda(SOURCE, queue).get_kernel("sample")
-        given = [bl.as_usm_array(part, queue) for part in (scene.handles, scene.which, scene.x, scene.y)]
+        parts = (scene.handles, scene.which, scene.x, scene.y)
+        given = [bl.usm_empty(part.shape, part.dtype, queue).copy_from(part) for part in parts]
         out = bl.usm_empty((POINTS, 4), np.float32, queue)
         queue.parallel_for(bl.NdRange(POINTS, 128), kernel, *given, out, np.int32(POINTS))
         return report("NVRTC", out.numpy(queue), scene)
