@@ -157,6 +157,7 @@ def test_every_kernel_in_opencl_c_takes_an_image_for_the_handle() -> None:
 
 def test_the_manifest_lists_the_arguments_that_the_ptx_has() -> None:
     width = {"ulong": "u64", "uint": "u32", "float": "f32", "double": "f64", "long": "u64", "int": "u32"}
+    width["struct call"] = "align"  # bytes
     for name in kernels.modules("ptx"):
         signatures = ptx_signatures(ptx(name))
         for kernel, arguments in kernels.manifest()["modules"][name]["kernels"].items():
@@ -170,7 +171,9 @@ def test_ptx_is_for_old_drivers_and_rounds_like_ieee() -> None:
         assert re.search(r"^\.version 6\.3$", text, re.M) and re.search(r"^\.target sm_75$", text, re.M)
         assert not re.search(r"\.approx|\.ftz|div\.full|fma\.rn\.ftz", text), name
         arithmetic = set(re.findall(r"\b((?:add|sub|mul|fma|mad|div|rcp|sqrt)\.\S*)\.f(?:16|32|64)\b", text))
-        assert arithmetic <= {"add.rn", "sub.rn", "mul.rn", "fma.rn", "div.rn"}, name  # without .rn ptxas may fuse
+        assert arithmetic <= {"add.rn", "sub.rn", "mul.rn", "fma.rn", "div.rn", "rcp.rn"}, (
+            name
+        )  # without .rn ptxas may fuse
         assert "call" not in text and ".extern" not in text and "trap" not in text, name
 
 
@@ -229,8 +232,11 @@ def registers_of(texts: Sequence[str], architecture: str, folder: Path) -> dict[
 @pytest.mark.parametrize("specialised", [False, True])
 def test_ptxas_takes_every_kernel_without_spills(architecture: str, specialised: bool, tmp_path: Path) -> None:
     listed = kernels.manifest()["modules"]
-    names = [name for name in kernels.kernels("ptx") if "_resample_" not in name and "_texture_" not in name]
-    texts = [ptx(name) for name in kernels.modules("ptx") if not name.startswith(("resample", "texture"))]
+    others = ("resample", "texture", "gradients")  # always launched with a constant mode
+    names = [
+        name for name in kernels.kernels("ptx") if not name.startswith(tuple(f"bindless_{each}_" for each in others))
+    ]
+    texts = [ptx(name) for name in kernels.modules("ptx") if not name.startswith(others)]
     if specialised:
         names = [name for name in names if "uint format" in listed[kernels.module_of(name)]["kernels"][name]]
         texts = [kernels.specialised(name, FORMATS[name[-1]]).rstrip(b"\0").decode("ascii") for name in names]
@@ -252,6 +258,18 @@ def test_ptxas_takes_every_kernel_that_resamples(architecture: str, interpolatio
     words = [(name, FORMATS[name[-1]], "ptx", 2 << 18 | 0o333 << 3 | interpolation) for name in names]
     texts = [kernels.specialised(*word).rstrip(b"\0").decode("ascii") for word in words]
     assert registers_of(texts, architecture, tmp_path).keys() == set(names)
+
+
+@pytest.mark.skipif(PTXAS is None, reason="needs ptxas: pip install nvidia-cuda-nvcc, or the CUDA toolkit")
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_90"])
+def test_ptxas_takes_gradients(architecture: str, tmp_path: Path) -> None:
+    """Linear filters with clamped edges, all gradients wanted, as csrc/kernels/include/gradient_call.h has the mode."""
+    names = [name for name in kernels.kernels("ptx") if re.search(r"_gradients_.*_2$", name)]
+    mode = 0b111 << 20 | 1 << 18 | 1 << 17 | 1 << 12 | 0o222 << 1
+    texts = [kernels.specialised(name, None, mode_word=mode).rstrip(b"\0").decode("ascii") for name in names]
+    registers = registers_of(texts, architecture, tmp_path)
+    assert registers.keys() == set(names) and len(names) == 12
+    assert max(registers.values()) <= 128, registers
 
 
 @pytest.mark.skipif(PTXAS is None, reason="needs ptxas: pip install nvidia-cuda-nvcc, or the CUDA toolkit")
