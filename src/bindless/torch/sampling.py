@@ -127,7 +127,10 @@ def sample(
         )
     depths = None
     if level is not None:
-        depths = torch.as_tensor(level, device=coords.device)
+        if isinstance(level, torch.Tensor):
+            depths = level.to(coords.device)
+        else:  # filled there: a copy to the device could not be part of a CUDA graph
+            depths = torch.full((), level, device=coords.device)
         depths = depths.to(coords.dtype).expand(coords.shape[:-1] if batched else coords.shape[1:-1])
         depths = depths if batched else depths[None]
         if not several:
