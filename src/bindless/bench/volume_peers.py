@@ -108,16 +108,18 @@ def cupy_peers(volume: Array, matrix: Array, *, order: int, wanted: float | None
     there, turned = cupy.asarray(volume), cupy.asarray(full)
     result = cupy.empty(volume.shape, cupy.float32)
 
-    def transform(**options: Any) -> Callable[[], None]:
+    def transform(matrix: Any, **options: Any) -> Callable[[], None]:
         def run() -> None:
-            ndimage.affine_transform(there, turned, output=result, order=order, mode="nearest", **options)
+            ndimage.affine_transform(there, matrix, output=result, order=order, mode="nearest", **options)
             cupy.cuda.Device().synchronize()
 
         return run
 
-    peers = {"CuPy affine_transform": Peer(transform(), wanted=wanted)}
+    peers = {"CuPy affine_transform": Peer(transform(turned), wanted=wanted)}
     if order == 1:
-        peers["CuPy affine_transform, textures"] = Peer(transform(texture_memory=True), wanted=wanted)
+        peers["CuPy affine_transform, textures"] = Peer(
+            transform(turned.astype(cupy.float32), texture_memory=True), wanted=wanted
+        )
     return peers
 
 
