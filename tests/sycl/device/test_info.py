@@ -31,11 +31,11 @@ TYPES |= {"Device": bl.Device, "Aspect": bl.Aspect}
 
 
 def described(enum: type) -> dict[str, str]:
-    """Map each descriptor to the type in its comment."""
+    """Map each descriptor to the type in its text."""
     with open(info.__file__, encoding="utf-8") as file:
         source = file.read()
     body = source.split(f"class {enum.__name__}(StringEnum):")[1].split("\nclass ")[0]
-    found = dict(re.findall(r'^    (\w+) = "\w+"  # ([^;:\n]+)', body, re.MULTILINE))
+    found = dict(re.findall(r'^    (\w+) = "\w+"  #: ([^;:\n]+)', body, re.MULTILINE))
     assert set(found) == {member.name for member in enum}
     return found
 
