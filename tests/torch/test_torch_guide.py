@@ -24,8 +24,11 @@ def test_the_programs_of_the_guide_run() -> None:
         "tex": torch.rand(1, 8, 8, 3),
         "uv": torch.rand(1, 4, 5, 2),
         "uv_da": torch.rand(1, 4, 5, 4),
+        "source": torch.tensor([3.0, 2.5, -20.0]),
+        "pixels": torch.rand(3, 4, 3) * 4 + 6,
     }
     for program in programs:
         exec(program, names)
     assert names["volume"].grad.shape == names["volume"].shape and names["grid"].grad.abs().sum() > 0
     assert names["values"].shape == (1, 4, 5, 3)
+    assert names["image"].shape == (3, 4)

@@ -37,6 +37,7 @@ def same(found: Any, expected: Any, bound: float = 1e-11) -> None:
     torch.testing.assert_close(found, expected, rtol=0, atol=bound)
 
 
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")  # torch's, of its own access
 @pytest.mark.parametrize("filtering", ["linear", "nearest", "bicubic"])
 def test_opcheck(filtering: str) -> None:
     image, grid = (part.requires_grad_() for part in operands())
@@ -50,6 +51,7 @@ def test_opcheck(filtering: str) -> None:
     torch.library.opcheck(torch.ops.bindless.sample_backward_backward.default, (*flat, *options, [True, *needs]))
 
 
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")  # torch's, of its own access
 def test_opcheck_of_levels() -> None:
     levels = [torch.randn(1, size, size, 2, dtype=torch.float64, requires_grad=True) for size in (8, 4, 2)]
     coords = torch.rand(2, 5, 2, dtype=torch.float64, requires_grad=True)
