@@ -51,7 +51,7 @@ def grid_sample(
         Places (N, ..., 2), or (N, ..., 3) of volumes, in the order x, y, z, -1 to 1 across the image; the dtype of
         ``input``. The axes between are as many as those of an image.
     mode : str
-        "bilinear", "nearest" or, for images alone, "bicubic".
+        "bilinear", "nearest" or "bicubic", which older versions of torch have for images alone.
     padding_mode : str
         What is outside: "zeros", "border" (the outer pixels) or "reflection".
     align_corners : bool, optional
@@ -95,7 +95,7 @@ def grid_sample(
         if kind == "cpu":
             widest = torch.promote_types(widest, torch.float32)
         input, grid = input.to(widest), grid.to(widest)
-    _check(input, grid, mode)
+    _check(input, grid)
     if input.dtype is torch.bfloat16:
         return sample([input.float()], grid.float(), None, options).to(input.dtype)
     return sample([input], grid, None, options)
@@ -109,7 +109,7 @@ def _unknown(mode: str, padding_mode: str, precision: str) -> ArgumentError:
     return ArgumentError(f"precision {precision!r} is none of {', '.join(_PRECISIONS)}")
 
 
-def _check(input: Tensor, grid: Tensor, mode: str) -> None:
+def _check(input: Tensor, grid: Tensor) -> None:
     shape, places = input.shape, grid.shape
     dims = len(shape) - 2
     if not (
@@ -118,7 +118,6 @@ def _check(input: Tensor, grid: Tensor, mode: str) -> None:
         and places[-1] == dims
         and shape[0] == places[0]
         and 0 not in shape[2:]
-        and (dims == 2 or mode != "bicubic")
         and input.dtype is grid.dtype
         and input.dtype.is_floating_point
         and input.device == grid.device
@@ -140,6 +139,4 @@ def _misfit(input: Tensor, grid: Tensor, dims: int) -> ArgumentError:
         return ArgumentError(f"input has dtype {input.dtype} and grid {grid.dtype}: convert one of them")
     if input.device != grid.device:
         return ArgumentError(f"input is on {input.device} and grid on {grid.device}: move one of them")
-    if not input.is_floating_point():
-        return ArgumentError(f"input has dtype {input.dtype}: convert it to a type of real numbers")
-    return ArgumentError(f"{shapes}: mode bicubic is for images of four axes; bindless.torch.sample has cubic volumes")
+    return ArgumentError(f"input has dtype {input.dtype}: convert it to a type of real numbers")
