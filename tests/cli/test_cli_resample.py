@@ -204,7 +204,7 @@ def test_a_damaged_chunk_is_named(source: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_a_full_disk(source: Path, volume: Array) -> None:
-    """A limit on the size of files fails as a full disk does, in the midst of a write."""
+    """A limit on the size of files ends a write half way, as a full disk does."""
     limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (9000, resource.RLIM_INFINITY))\n" + SLOW
     arguments = command(source, "--codec", "none", "--levels", "1")
     found = subprocess.run([sys.executable, "-c", limited, *arguments], capture_output=True, text=True, timeout=120)

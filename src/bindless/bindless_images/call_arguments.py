@@ -27,7 +27,7 @@ from .context_tables import HandleRecord
 from .device_limits import require
 from .host_copy import image_on_host
 from .prepared_call import Arguments, report_error, submit_prepared
-from .scratch_memory import ALIGNMENT, give_back, take
+from .scratch_memory import give_back, room, take
 from .value_formats import DTypeLike, ValueFormat
 
 if TYPE_CHECKING:
@@ -435,7 +435,7 @@ def _through_device(
     size = 0
     for name, array in arrays.items():
         offsets[name] = size
-        size += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
+        size += room(array.nbytes)
     block = take(queue, size)
     backend, native = queue._backend, queue._native
     places: dict[str, Any] = {name: block.address + offset for name, offset in offsets.items()}

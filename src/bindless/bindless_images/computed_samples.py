@@ -15,17 +15,16 @@ from ..backends.contract import NativeEvent
 from ..model.aspects import Aspect
 from ..model.channels import ELEMENTS
 from ..model.copy_region import CopyRegion, ImageMemory, UsmMemory
-from ..model.enums import AddressingMode, CubemapFilteringMode, FilteringMode, ImageType, Precision, UsmKind
+from ..model.enums import AddressingMode, CubemapFilteringMode, FilteringMode, ImageType, Precision
 from ..model.errors import FeatureNotSupportedError
 from ..model.image_descriptor import CUBEMAP_FACES, ImageDescriptor
 from ..model.ranges import NdRange
 from ..model.sampler import BindlessImageSampler
 from ..submission.event import Event
 from ..sycl.usm import UsmArray
-from ..sycl.usm.allocation import Allocation
 from .prepared_call import report_error
 from .resampling_kernels import arguments_of, specialised_kernel
-from .scratch_memory import ALIGNMENT, give_back, take
+from .scratch_memory import array_in, give_back, room, take
 
 if TYPE_CHECKING:
     from ..sycl.queue.queue import Queue
@@ -225,19 +224,6 @@ def _source_of(form: Form, image: Image, precision: Precision) -> _Source:
 # ---------------------------------------------------------------------- the call
 
 
-def _array_in(queue: Queue, block: Block, start: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> UsmArray:
-    """An array in a part of a block, which it keeps."""
-    size = math.prod(shape) * dtype.itemsize
-    memory = Allocation(
-        queue.context, queue.device, UsmKind.device, block.address + start, size, owned=False, lender=block
-    )
-    return UsmArray(memory, shape, dtype)
-
-
-def _room(nbytes: int) -> int:
-    return -(-nbytes // ALIGNMENT) * ALIGNMENT
-
-
 def computed_samples(
     queue: Queue,
     form: Form,
@@ -267,12 +253,12 @@ def computed_samples(
     if isinstance(values, UsmArray):
         block = take(queue, max(source.nbytes, 1))
         return _launch(queue, form, source, block, arrays, fields, depends_on)
-    size, starts = _room(source.nbytes), {}
+    size, starts = room(source.nbytes), {}
     for name, array in arrays.items():
         starts[name] = size
-        size += _room(array.nbytes)
+        size += room(array.nbytes)
     block = take(queue, size)
-    there = {name: _array_in(queue, block, starts[name], array.shape, array.dtype) for name, array in arrays.items()}
+    there = {name: array_in(queue, block, starts[name], array.shape, array.dtype) for name, array in arrays.items()}
     copied = [
         queue.memcpy(there[name], array, depends_on=depends_on) for name, array in arrays.items() if name != "values"
     ]
@@ -297,7 +283,7 @@ def _launch(
     desc, precision = source.desc, fields["precision"]
     texels = source.memory
     if texels is None:
-        texels = _array_in(queue, block, 0, (source.nbytes,), np.dtype(np.uint8))
+        texels = array_in(queue, block, 0, (source.nbytes,), np.dtype(np.uint8))
         depends_on = _copy_texels(queue, source, block, depends_on)
     name = _KERNELS[precision]
     if queue._backend.traits.build_target == "opencl_c" and name == _UNIT and queue.device.has(Aspect.fp64):

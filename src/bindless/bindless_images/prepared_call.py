@@ -16,7 +16,7 @@ from ..model.image_call import ImageCall
 from ..submission.event import Event
 from ..sycl.usm import UsmArray, usm_empty
 from .result_arrays import SMALLEST, empty_result
-from .scratch_memory import ALIGNMENT
+from .scratch_memory import room
 
 if TYPE_CHECKING:
     from ..sycl.queue.queue import Queue
@@ -64,7 +64,7 @@ class _Staging:
         offsets, size = {}, 0
         for name, array in arrays.items():
             offsets[name] = size
-            size += -(-array.nbytes // ALIGNMENT) * ALIGNMENT
+            size += room(array.nbytes)
         self.memory = usm_empty(size, np.uint8, queue, kind=UsmKind.host)
         self.places = {name: self.memory.address + offset for name, offset in offsets.items()}
 

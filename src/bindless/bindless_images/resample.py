@@ -11,11 +11,10 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from ..model.aspects import Aspect
-from ..model.enums import ImageType, Precision, UsmKind
+from ..model.enums import ImageType, Precision
 from ..model.errors import InvalidError
 from ..sycl.device.handle_owner import HeldSampledHandle
 from ..sycl.usm import UsmArray
-from ..sycl.usm.allocation import Allocation
 from .call_arguments import ArrayLike, Form, Image, find_image
 from .host_resampling import resample_on_host
 from .prepared_call import report_error
@@ -29,7 +28,7 @@ from .resampling_kernels import (
     parameters_of,
     specialised_kernel,
 )
-from .scratch_memory import ALIGNMENT, give_back, take
+from .scratch_memory import array_in, give_back, room, take
 
 if TYPE_CHECKING:
     from ..model.image_handles import SampledImageHandle
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from ..submission.event import Event
     from ..sycl.kernel.kernel import Kernel
     from ..sycl.queue.queue import Queue
-    from .scratch_memory import Block
 
 __all__ = ["PreparedPicture", "resample"]
 
@@ -201,11 +199,11 @@ class PreparedPicture:
             prepared = PreparedPicture(
                 queue, self._handle, picture, picture.value_dtype, picture.value_channels, vectors.dtype
             )
-        room = 0 if vectors is None else -(-vectors.nbytes // ALIGNMENT) * ALIGNMENT
-        block = take(queue, max(room + (out.nbytes if isinstance(out, np.ndarray) else 0), 1))
+        start = 0 if vectors is None else room(vectors.nbytes)
+        block = take(queue, max(start + (out.nbytes if isinstance(out, np.ndarray) else 0), 1))
         there: ArrayLike | None = coords
         if vectors is not None:
-            copied = _array_in(queue, block, 0, vectors.shape, vectors.dtype)
+            copied = array_in(queue, block, 0, vectors.shape, vectors.dtype)
             depends_on = queue.memcpy(copied, vectors, depends_on=depends_on)
             there = copied[first:]
         if isinstance(out, UsmArray):
@@ -213,7 +211,7 @@ class PreparedPicture:
             event.wait()  # for the block
             give_back(queue, block)
             return event
-        values = _array_in(queue, block, room, out.shape, out.dtype)
+        values = array_in(queue, block, start, out.shape, out.dtype)
         done = prepared._launch(image, matrix, values, there, depends_on)
         _finish(queue.memcpy(out, values, depends_on=done))
         give_back(queue, block)
@@ -275,13 +273,6 @@ def _packed(coords: np.ndarray[Any, Any], picture: Resampling) -> tuple[np.ndarr
     steps = (1, count) if planes else (components, 1)
     first = (steps[0] * (count - 1) if step < 0 else 0) + (steps[1] * (components - 1) if component < 0 else 0)
     return flat, first, (-steps[0] if step < 0 else steps[0], -steps[1] if component < 0 else steps[1])
-
-
-def _array_in(queue: Queue, block: Block, start: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> UsmArray:
-    """An array in a part of a block, which it keeps."""
-    size, kind = math.prod(shape) * dtype.itemsize, UsmKind.device
-    memory = Allocation(queue.context, queue.device, kind, block.address + start, size, owned=False, lender=block)
-    return UsmArray(memory, shape, dtype)
 
 
 def _address(array: ArrayLike) -> int:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..core.ownership import Rank, Resource, after_fork
 from ..model.enums import UsmKind
+from ..sycl.usm import UsmArray
+from ..sycl.usm.allocation import Allocation
 
 if TYPE_CHECKING:
     from ..sycl.device.context import Context
     from ..sycl.queue.queue import Queue
 
-__all__ = ["ALIGNMENT", "Block", "give_back", "take"]
+__all__ = ["Block", "array_in", "give_back", "room", "take"]
 
-ALIGNMENT = 512  # where arguments that are buffers may begin; of OpenCL drivers, Mesa's ask for the most
+_ALIGNMENT = 512  # where arguments that are buffers may begin; of OpenCL drivers, Mesa's ask for the most
 _SMALLEST = 1 << 16
 _KEPT_BYTES = 1 << 28  # of one device of a context
 
@@ -56,6 +61,18 @@ def give_back(queue: Queue, block: Block) -> None:
         blocks = _free.setdefault(queue.context, {}).setdefault(queue.device._record.index, [])
         if sum(kept.nbytes for kept in blocks) + block.nbytes <= _KEPT_BYTES:
             blocks.append(block)
+
+
+def room(nbytes: int) -> int:
+    """Bytes of a block for an array that another one follows."""
+    return -(-nbytes // _ALIGNMENT) * _ALIGNMENT
+
+
+def array_in(queue: Queue, block: Block, start: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> UsmArray:
+    """An array in a part of a block, which it keeps."""
+    size, kind = math.prod(shape) * dtype.itemsize, UsmKind.device
+    memory = Allocation(queue.context, queue.device, kind, block.address + start, size, owned=False, lender=block)
+    return UsmArray(memory, shape, dtype)
 
 
 def _after_fork() -> None:

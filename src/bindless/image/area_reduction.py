@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..bindless_images.scratch_memory import ALIGNMENT, give_back, take
+from ..bindless_images.scratch_memory import array_in, give_back, room, take
 from ..model.area_mean import AreaMean
 from ..model.aspects import Aspect
 from ..model.channels import ELEMENTS
@@ -26,7 +26,6 @@ from .array_library import AnyArray
 from .builtin_kernels import launch, memory_kernel
 from .device_image import ImageStore
 from .packing import After
-from .uploading import array_in
 
 __all__ = ["fill_means", "reduce_on_device"]
 
@@ -125,11 +124,11 @@ class _Reduction(NamedTuple):
         """Means of a copy of the pixels in linear memory of the device, which later copies use again."""
         queue, desc = self.queue, self.store.descriptor
         shape = desc.get_mip_level_desc(0).shape if desc.type is ImageType.mipmap else desc.shape
-        room = -(-math.prod(shape) * desc.channel.size // ALIGNMENT) * ALIGNMENT
-        block = take(queue, room + (values.nbytes if isinstance(values, np.ndarray) else 0))
+        start = room(math.prod(shape) * desc.channel.size)
+        block = take(queue, start + (values.nbytes if isinstance(values, np.ndarray) else 0))
         pixels = array_in(queue, block, 0, shape, desc.dtype)
         copied = self.store.copy_to_device(pixels)
-        means = array_in(queue, block, room, values.shape, values.dtype) if isinstance(values, np.ndarray) else values
+        means = array_in(queue, block, start, values.shape, values.dtype) if isinstance(values, np.ndarray) else values
         done = reduce_on_device(queue, kernel, pixels, means, self.extent, self.size, self.described, copied)
         if isinstance(values, np.ndarray):
             done = queue.memcpy(values, means, depends_on=done)

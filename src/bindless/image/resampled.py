@@ -61,7 +61,7 @@ class Source(NamedTuple):
         Texels for each unit of the user's coordinates, for (x, y, z), where that is not 1.
     largest : float | None
         Largest code of a normalized image whose texels are codes here.
-    prepared : dict[tuple[Any, ...], PreparedPicture] | None
+    prepared : dict[tuple[Any, ...], PreparedPicture]
         Pictures that were drawn before.
     """
 
@@ -70,12 +70,12 @@ class Source(NamedTuple):
     interpolation: Interpolation
     precision: Precision
     boundary: tuple[Boundary, Boundary, Boundary]
-    fill: float = 0.0
-    ignore_nan: bool = False
-    margin: tuple[int, ...] = (0, 0, 0)
-    unit: tuple[float, ...] | None = None
-    largest: float | None = None
-    prepared: dict[tuple[Any, ...], PreparedPicture] | None = None
+    fill: float
+    ignore_nan: bool
+    margin: tuple[int, ...]
+    unit: tuple[float, ...] | None
+    largest: float | None
+    prepared: dict[tuple[Any, ...], PreparedPicture]
 
 
 class Vectors(NamedTuple):
@@ -270,7 +270,7 @@ def _prepared(
     dtype = None if vectors.array is None else vectors.array.dtype
     key = (tuple(sizes), layer, values.dtype, values.shape[-1], dtype, vectors.strides)
     kept = source.prepared
-    if kept is not None and (found := kept.get(key)) is not None:
+    if (found := kept.get(key)) is not None:
         return found
     handle = source.reader.handle
     assert handle.descriptor is not None
@@ -295,10 +295,9 @@ def _prepared(
         ignore_nan=source.ignore_nan,
     )
     made = PreparedPicture(queue, handle, picture, values.dtype, values.shape[-1], dtype)
-    if kept is not None:
-        if len(kept) >= _MOST_PREPARED:
-            kept.clear()
-        kept[key] = made
+    if len(kept) >= _MOST_PREPARED:
+        kept.clear()
+    kept[key] = made
     return made
 
 

@@ -7,7 +7,6 @@ read, the other is filled by a queue of its own, and what the image's queue brin
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..bindless_images import ImageMem
-from ..bindless_images.scratch_memory import ALIGNMENT, Block, give_back, take
+from ..bindless_images.scratch_memory import array_in, give_back, room, take
 from ..model.aspects import Aspect
-from ..model.enums import ImageType, UsmKind
+from ..model.enums import ImageType
 from ..model.image_descriptor import ImageDescriptor
 from ..submission.event import Event
 from ..submission.host_access import HostAccess
@@ -25,14 +24,13 @@ from ..sycl.copy.image_copy import image_copy
 from ..sycl.device.handle_owner import HeldHandle
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
-from ..sycl.usm.allocation import Allocation
 from .array_library import AnyArray
 from .channel_copy import copy_channels
 from .mipmap import fill_levels
 from .packing import After, pack
 from .pinned_uploads import free_array
 
-__all__ = ["Uploads", "array_in"]
+__all__ = ["Uploads"]
 
 Array = npt.NDArray[Any]
 Level = Callable[[int], HeldHandle]
@@ -156,7 +154,7 @@ class Uploads:
         """Adds channels on the device, in memory that other images use again; waits."""
         queue, desc = self._queue, self._descriptor
         pixels = np.ascontiguousarray(pixels, desc.dtype)
-        second = -(-pixels.nbytes // ALIGNMENT) * ALIGNMENT
+        second = room(pixels.nbytes)
         block = take(queue, second + desc.nbytes)
         source = array_in(queue, block, 0, pixels.shape, desc.dtype)
         target = array_in(queue, block, second, desc.shape, desc.dtype)
@@ -196,15 +194,6 @@ class _Turns:
     def read_by(self, event: Event) -> None:
         """The next upload into the buffer that was filled last comes after this event."""
         self._read[self._turn] = (event,)
-
-
-def array_in(queue: Queue, block: Block, start: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> UsmArray:
-    """An array in a part of a block, which it keeps."""
-    size = math.prod(shape) * dtype.itemsize
-    memory = Allocation(
-        queue.context, queue.device, UsmKind.device, block.address + start, size, owned=False, lender=block
-    )
-    return UsmArray(memory, shape, dtype)
 
 
 def _padded(pixels: Array, desc: ImageDescriptor, own: bool = False) -> Array:
