@@ -6,7 +6,12 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "program.h"
+#include "../programs/program.h"
+
+typedef struct {
+    const char *text;
+    size_t length;
+} Name;
 
 /* A function of the reference driver: returns 0 or a result code. */
 typedef int32_t (*HostFunction)(const void *arguments);

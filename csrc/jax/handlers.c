@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "program.h"
 #include "targets.h"
 
 /* XLA asks for the version when a handler is registered, and calls it only if it supports that version. Since layouts
@@ -46,7 +45,7 @@ static const void *find_attribute(const FfiFrame *frame, const char *name, int k
 typedef struct {
     const int64_t *words;
     size_t word_count, name_count, buffer_count;
-    Name names[MOST_NAMES];
+    Name names[MOST_FUNCTIONS];
     void *buffers[MOST_BUFFERS];
 } Decoded;
 
@@ -60,7 +59,7 @@ static const char *decode(const FfiFrame *frame, Decoded *decoded)
     decoded->word_count = program->count;
     /* Names are separated by spaces. */
     const char *text = names->text, *end = text + names->length;
-    while (text < end && decoded->name_count < MOST_NAMES) {
+    while (text < end && decoded->name_count < MOST_FUNCTIONS) {
         const char *stop = memchr(text, ' ', (size_t)(end - text));
         stop = stop != NULL ? stop : end;
         decoded->names[decoded->name_count++] = (Name){text, (size_t)(stop - text)};
@@ -78,8 +77,8 @@ static const char *decode(const FfiFrame *frame, Decoded *decoded)
 
 static const char *run(Target *target, const Decoded *decoded)
 {
-    return run_program(target, decoded->words, decoded->word_count, decoded->names, decoded->name_count,
-                       decoded->buffers, decoded->buffer_count);
+    return run_program(target, decoded->words, decoded->word_count, decoded->name_count, decoded->buffers,
+                       decoded->buffer_count);
 }
 
 FfiError *host_handler(FfiFrame *frame)
@@ -90,8 +89,8 @@ FfiError *host_handler(FfiFrame *frame)
     const char *failure = decode(frame, &decoded);
     if (failure != NULL)
         return fail(frame, FFI_INVALID_ARGUMENT, failure);
-    Target target = host_target();
-    failure = run(&target, &decoded);
+    HostTarget target = host_target(decoded.names);
+    failure = run(&target.base, &decoded);
     return failure == NULL ? NULL : fail(frame, FFI_INTERNAL, failure);
 }
 
@@ -107,7 +106,7 @@ FfiError *cuda_handler(FfiFrame *frame)
     const char *failure = decode(frame, &decoded);
     if (failure != NULL)
         return fail(frame, FFI_INVALID_ARGUMENT, failure);
-    CudaTarget target = cuda_target(request.stream);
+    CudaTarget target = cuda_target(request.stream, decoded.names);
     failure = enter_context(&target);
     if (failure != NULL)
         return fail(frame, FFI_FAILED_PRECONDITION, failure);

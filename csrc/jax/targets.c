@@ -26,8 +26,9 @@ static const char *host_clear(Target *target, void *buffer, size_t bytes)
     return NULL;
 }
 
-static const char *host_call(Target *target, Name name, const Call *call)
+static const char *host_call(Target *target, size_t function, const Call *call)
 {
+    Name name = ((HostTarget *)target)->names[function];
     Entry *entry = find_entry(name, 0);
     if (entry == NULL)
         return unknown(target, name);
@@ -38,9 +39,9 @@ static const char *host_call(Target *target, Name name, const Call *call)
     return target->message;
 }
 
-Target host_target(void)
+HostTarget host_target(const Name *names)
 {
-    return (Target){.clear = host_clear, .call = host_call};
+    return (HostTarget){.base = {.clear = host_clear, .call = host_call}, .names = names};
 }
 
 /* ------------------------------------------------------------------ CUDA */
@@ -123,8 +124,9 @@ const char *load_kernel(Target *target, Name name)
     return code == 0 ? NULL : cuda_failure(target, CUDA_FUNCTIONS[GET_FUNCTION], code);
 }
 
-static const char *cuda_call(Target *target, Name name, const Call *call)
+static const char *cuda_call(Target *target, size_t function, const Call *call)
 {
+    Name name = ((CudaTarget *)target)->names[function];
     Entry *entry = find_entry(name, 1);
     const char *failure = entry != NULL ? find_kernel(target, entry) : unknown(target, name);
     if (failure != NULL)
@@ -137,9 +139,9 @@ static const char *cuda_call(Target *target, Name name, const Call *call)
     return code == 0 ? NULL : cuda_failure(target, CUDA_FUNCTIONS[LAUNCH], code);
 }
 
-CudaTarget cuda_target(void *stream)
+CudaTarget cuda_target(void *stream, const Name *names)
 {
-    return (CudaTarget){.base = {.clear = cuda_clear, .call = cuda_call}, .stream = stream};
+    return (CudaTarget){.base = {.clear = cuda_clear, .call = cuda_call}, .names = names, .stream = stream};
 }
 
 const char *enter_context(CudaTarget *target)

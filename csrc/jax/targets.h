@@ -2,16 +2,23 @@
 #ifndef BINDLESS_JAX_TARGETS_H
 #define BINDLESS_JAX_TARGETS_H
 
-#include "program.h"
+#include "functions.h"
 
-Target host_target(void);
+/* The functions of programs are indices into the names. */
+typedef struct {
+    Target base;
+    const Name *names;
+} HostTarget;
+
+HostTarget host_target(const Name *names);
 
 typedef struct {
     Target base;
+    const Name *names;
     void *stream; /* CUstream */
 } CudaTarget;
 
-CudaTarget cuda_target(void *stream);
+CudaTarget cuda_target(void *stream, const Name *names);
 
 /* Loads a kernel into the current context, which must not happen while a stream is captured. Returns NULL or the reason
  * of a failure. */

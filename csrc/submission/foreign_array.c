@@ -51,6 +51,12 @@ static const Known *known_of(PyObject *type)
     return known;
 }
 
+const DLPackExchangeAPI *exchange_functions(PyObject *type)
+{
+    const Known *known = known_of(type);
+    return known == NULL ? NULL : known->library;
+}
+
 static bool is_packed(const DLTensor *tensor)
 {
     int64_t step = 1;

@@ -31,6 +31,9 @@ typedef struct {
  * exchange functions, or they refuse it; no exception is set then. */
 int foreign_array(PyObject *value, bool written, ForeignArray *array);
 
+/* DLPack's functions of the library that defines a type; NULL, with or without an exception, where it has none. */
+const DLPackExchangeAPI *exchange_functions(PyObject *type);
+
 /* Returns whether commands of the driver must be ordered with the library's current stream, and that stream. */
 bool has_stream(const ForeignArray *array);
 int foreign_stream(const ForeignArray *array, uint64_t *stream);

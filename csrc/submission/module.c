@@ -1,6 +1,6 @@
 /* Initialisation of the module bindless.core._submission. */
 
-#include "foreign_array.h"
+#include "tensor_call.h"
 
 PyObject *lock_type, *openable_type, *mark_type, *lane_type, *event_type, *prepared_type,
     *commands_type, *submitter_type, *bound_type, *copy_type, *copies_type, *owner_type, *image_call_type, *image_calls_type;
@@ -32,7 +32,8 @@ static int fill_module(PyObject *module)
         {&submitter_type, &submitter_spec, "Submitter"}, {&bound_type, &bound_spec, "Bound"},
         {&copy_type, &copy_spec, "Copy"}, {&copies_type, &copies_spec, "Copies"},
         {&owner_type, &owner_spec, "Owner"}, {&image_call_type, &image_call_spec, "ImageCall"},
-        {&image_calls_type, &image_calls_spec, "ImageCalls"},
+        {&image_calls_type, &image_calls_spec, "ImageCalls"}, {&tensor_call_type, &tensor_call_spec, "TensorCall"},
+        {&tensor_calls_type, &tensor_calls_spec, "TensorCalls"},
     };
     if (!name_attributes() || !name_image_arguments() || PyModule_AddIntConstant(module, "REAP_EVERY", REAP_EVERY) < 0)
         return -1;

@@ -283,3 +283,30 @@ class Bound:
     _arguments: list[Any]
 
     def __call__(self, *, depends_on: Iterable[Any] | Any = ...) -> Any: ...
+
+class TensorCall:
+    """A call of ``TensorCalls``."""
+
+class TensorCalls:
+    """Calls of one function on tensors, of which those with the layouts of an earlier call need no Python."""
+
+    def __init__(self, types: tuple[type, ...], /) -> None: ...
+    def repeat(self, options: object, /, *operands: Any) -> tuple[Any, ...] | None:
+        """New results of a call that was added, with the tensors given; None for others."""
+
+    def add(
+        self,
+        options: object,
+        operands: tuple[Any, ...],
+        makers: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...],
+        results: int,
+        words: bytes,
+        functions: tuple[int, ...],
+        cuda: tuple[int, ...] | None,
+        /,
+    ) -> bool:
+        """Add a call.
+
+        ``makers`` allocate the results, and after these scratch memory. The program ``words`` names functions by their
+        index among the addresses. ``cuda`` has the addresses of cuCtxGetCurrent, cuMemsetD8Async and cuLaunchKernel.
+        """

@@ -10,7 +10,7 @@ from .arrays import View, view
 from .plan import Operation, Plan, check
 from .texture import Texture
 
-__all__ = ["backward", "backward_backward", "execute", "forward", "plan_of"]
+__all__ = ["backward", "backward_backward", "execute", "forward", "plan_of", "run"]
 
 _MOST_PLANS = 512
 
@@ -43,7 +43,7 @@ def forward(
     InvalidError
         Shapes or types do not fit.
     """
-    _run(
+    run(
         Operation.forward, texture, levels, None, None, (coords, level, out, None, None, None, None, None, None), stream
     )
 
@@ -83,7 +83,7 @@ def backward(
         Shapes or types do not fit.
     """
     arrays = (coords, level, None, grad_out, None, None, None, grad_coords, grad_level)
-    _run(Operation.backward, texture, levels, None, grad_levels, arrays, stream, deterministic)
+    run(Operation.backward, texture, levels, None, grad_levels, arrays, stream, deterministic)
 
 
 def backward_backward(
@@ -126,10 +126,10 @@ def backward_backward(
         Shapes or types do not fit.
     """
     arrays = (coords, level, None, grad_out, cot_coords, cot_level, grad_grad_out, grad_coords, grad_level)
-    _run(Operation.backward_backward, texture, levels, cot_levels, grad_levels, arrays, stream, deterministic)
+    run(Operation.backward_backward, texture, levels, cot_levels, grad_levels, arrays, stream, deterministic)
 
 
-def _run(
+def run(
     operation: Operation,
     texture: Texture,
     levels: Sequence[Any],
@@ -138,14 +138,17 @@ def _run(
     arrays: tuple[Any, ...],
     stream: int | None,
     deterministic: bool = False,
-) -> None:
+) -> Plan:
+    """Compute an operation; ``arrays`` are those over samples, in the order of a plan. The plan is returned."""
     views: list[View | None] = [None if array is None else view(array) for array in arrays]
     groups = (levels, cot_levels, grad_levels)
     for group in groups:
         views += () if group is None else map(view, group)
     counts = tuple(0 if group is None else len(group) for group in groups)
     pointers = [0 if one is None else one.pointer for one in views]
-    execute(plan_of(operation, texture, counts, views), pointers, stream, deterministic=deterministic)
+    plan = plan_of(operation, texture, counts, views)
+    execute(plan, pointers, stream, deterministic=deterministic)
+    return plan
 
 
 def plan_of(operation: Operation, texture: Texture, counts: tuple[int, ...], views: Sequence[View | None]) -> Plan:

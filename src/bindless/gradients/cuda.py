@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from .plan import NAMES, Level, Operation, Plan, Strided
 from .processor import describe as describe_for_processor
 from .texture import BETWEEN
 
-__all__ = ["Launch", "Program", "describe", "run"]
+__all__ = ["Launch", "Program", "addresses", "code", "describe", "run"]
 
 BLOCK = 128
 _MOST_ROWS = 65535  # of a grid
@@ -52,6 +53,11 @@ class Launch:
     mode: int | None
     grid: tuple[int, int]
     sums: tuple[int, int, int] = (0, 0, 0)
+
+    @property
+    def name(self) -> str:
+        """The kernel, and the mode for which its code is made."""
+        return self.kernel if self.mode is None else f"{self.kernel}@{self.mode}"
 
 
 @dataclass(frozen=True)
@@ -176,7 +182,7 @@ def _grid(plan: Plan) -> tuple[int, int]:
 
 # ---------------------------------------------------------------- execution
 
-_functions: dict[tuple[int, str, int | None], Any] = {}
+_functions: dict[tuple[int, str], Any] = {}
 _modules: list[Any] = []  # never unloaded: contexts of other libraries live as long as the process
 
 
@@ -225,7 +231,7 @@ def _enqueue(program: Program, pointers: list[int], stream: Any, context: int) -
     parameters = ffi.new("void *[4]")
     mode = ffi.new("uint32_t *")
     for launch in program.launches:
-        function = _functions.get((context, launch.kernel, launch.mode)) or _load(context, launch)
+        function = _function(context, launch.name)
         if launch.mode is None:
             offset, slot, count = launch.sums
             numbers = ffi.new("uint64_t[4]", [scratch + offset, pointers[slot], scratch, count])
@@ -240,18 +246,33 @@ def _enqueue(program: Program, pointers: list[int], stream: Any, context: int) -
         cuda.check(lib.cuMemFreeAsync(scratch, stream), "cuMemFreeAsync")
 
 
-def _load(context: int, launch: Launch) -> Any:
-    """The function of a kernel whose mode is a constant, loaded into the current context."""
+def addresses(names: Sequence[str]) -> tuple[int, ...]:
+    """Functions of the current context, loaded: kernels by the names of their launches."""
+    found = cuda.ffi.new("CUcontext *")
+    cuda.check(cuda.lib.cuCtxGetCurrent(found), "cuCtxGetCurrent")
+    context = int(cuda.ffi.cast("uintptr_t", found[0]))
+    return tuple(int(cuda.ffi.cast("uintptr_t", _function(context, name))) for name in names)
+
+
+def _function(context: int, name: str) -> Any:
+    """The function of a kernel, loaded into the current context."""
+    known = _functions.get((context, name))
+    if known is not None:
+        return known
     ffi, lib = cuda.ffi, cuda.lib
-    name = launch.kernel
-    if launch.mode is None:
-        text = kernels.source(kernels.module_of(name), "ptx")
-    else:
-        text = kernels.specialised(name, None, mode_word=launch.mode)
     module = ffi.new("CUmodule *")
-    cuda.check(lib.cuModuleLoadData(module, ffi.from_buffer(text)), f"cuModuleLoadData({name})")
+    cuda.check(lib.cuModuleLoadData(module, ffi.from_buffer(code(name))), f"cuModuleLoadData({name})")
     _modules.append(module[0])
     function = ffi.new("CUfunction *")
-    cuda.check(lib.cuModuleGetFunction(function, module[0], name.encode()), f"cuModuleGetFunction({name})")
-    _functions[context, launch.kernel, launch.mode] = function[0]
+    symbol = name.partition("@")[0].encode()
+    cuda.check(lib.cuModuleGetFunction(function, module[0], symbol), f"cuModuleGetFunction({name})")
+    _functions[context, name] = function[0]
     return function[0]
+
+
+def code(name: str) -> bytes:
+    """The code of a kernel by the name of its launch, in which a mode after @ is a constant."""
+    kernel, _, mode = name.partition("@")
+    if mode:
+        return kernels.specialised(kernel, None, mode_word=int(mode))
+    return kernels.source(kernels.module_of(kernel), "ptx")

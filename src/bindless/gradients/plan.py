@@ -11,7 +11,7 @@ from ..model.errors import InvalidError
 from .arrays import View
 from .texture import Texture
 
-__all__ = ["Level", "Operation", "Plan", "Strided", "check"]
+__all__ = ["LEVEL_NAMES", "NAMES", "Level", "Operation", "Plan", "Strided", "check"]
 
 _MOST_LEVELS = 18
 
@@ -28,7 +28,8 @@ NAMES = (
 )
 """Arrays over samples, in the order of a plan."""
 
-_LEVEL_NAMES = ("levels", "cot_levels", "grad_levels")
+LEVEL_NAMES = ("levels", "cot_levels", "grad_levels")
+"""Arrays of texels, which follow: each has as many as there are levels."""
 
 
 class Operation(IntEnum):
@@ -134,7 +135,7 @@ def _needed(views: Sequence[View | None], name: str) -> View:
 def _levels_of(texture: Texture, counts: tuple[int, ...], views: Sequence[View | None]) -> list[View]:
     if not 1 <= counts[0] <= _MOST_LEVELS:
         raise InvalidError(f"{counts[0]} levels: 1 to {_MOST_LEVELS} are possible")
-    for name, count in zip(_LEVEL_NAMES[1:], counts[1:], strict=True):
+    for name, count in zip(LEVEL_NAMES[1:], counts[1:], strict=True):
         if count not in (0, counts[0]):
             raise InvalidError(f"{count} arrays in {name}: one for each of {counts[0]} levels is needed")
     found = [one for one in views[len(NAMES) : len(NAMES) + counts[0]] if one is not None]

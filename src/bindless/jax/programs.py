@@ -1,25 +1,16 @@
-"""Programs: the commands of a custom call, as integers; ``csrc/jax/program.h`` describes them.
-
-They depend on shapes and options alone. Pointers are written in when the call runs: a program names a buffer by its
-index among the operands and results.
-"""
+"""Programs of operations, whose buffers are the operands and results of a custom call; see ``gradients.programs``."""
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..gradients import View, cuda, plan, processor
+from ..gradients import View, plan, programs
 from .operation import Operands, Operation
 
-__all__ = ["HOST_FUNCTION", "Program", "cuda_program", "host_program"]
+__all__ = ["cuda_program", "host_program"]
 
-HOST_FUNCTION = "blrSampleGradients"
-"""The function of the reference driver that computes samples and their derivatives."""
-
-_CLEAR, _CALL = 0, 1
 _OPERATIONS = {
     "sample": plan.Operation.forward,
     "push": plan.Operation.backward_backward,
@@ -76,25 +67,7 @@ def _view(buffer: Any) -> View:
     return View(0, buffer.dtype.char, shape, tuple(prod(shape[axis + 1 :]) for axis in range(len(shape))))
 
 
-class Program(NamedTuple):
-    """Commands of a custom call.
-
-    Attributes
-    ----------
-    words : list[int]
-        The commands.
-    names : tuple[str, ...]
-        Functions or kernels that they call; a kernel whose code is made for a mode is ``name@mode``.
-    scratch : int
-        Bytes of a further result, in which nothing is left for the caller; 0 if there is none.
-    """
-
-    words: list[int]
-    names: tuple[str, ...]
-    scratch: int
-
-
-def host_program(operation: Operation, operands: Sequence[Any], results: Sequence[Any]) -> Program:
+def host_program(operation: Operation, operands: Sequence[Any], results: Sequence[Any]) -> programs.Program:
     """The program of an operation on processors.
 
     Parameters
@@ -105,52 +78,30 @@ def host_program(operation: Operation, operands: Sequence[Any], results: Sequenc
         Objects with a shape and a dtype.
     """
     buffers = _Buffers(operation, len(operands), len(results))
-    contents, places = processor.describe(_described(operation, buffers, operands, results))
-    patches = [(offset, buffers.at(slot), 0) for offset, slot in places]
-    words = [*_cleared(buffers, operands, results), *_call(0, (0,) * 6, contents, patches)]
-    return Program(words, (HOST_FUNCTION,), 0)
+    made = _described(operation, buffers, operands, results)
+    return programs.host_program(made, buffers.at, _cleared(buffers, operands, results))
 
 
-def cuda_program(operation: Operation, operands: Sequence[Any], results: Sequence[Any]) -> Program:
+def cuda_program(operation: Operation, operands: Sequence[Any], results: Sequence[Any]) -> programs.Program:
     """The program of an operation on CUDA, where the scratch memory is the buffer after the results."""
     buffers = _Buffers(operation, len(operands), len(results))
-    made = cuda.describe(_described(operation, buffers, operands, results), deterministic=operation.deterministic)
-    scratch = len(operands) + len(results)
-    words = _cleared(buffers, operands, results)
-    if made.scratch:
-        words += [_CLEAR, scratch, made.scratch]
-    places = [(offset, buffers.at(slot), 0) for offset, slot in made.places]
-    places += [(offset, scratch, start) for offset, start in made.scratch_places]
-    names: list[str] = []
-    for launch in made.launches:
-        if launch.mode is None:
-            name, (start, slot, count) = launch.kernel, launch.sums
-            contents = struct.pack("4q", 0, 0, 0, count)
-            patches = [(0, scratch, start), (8, buffers.at(slot), 0), (16, scratch, 0)]
-        else:
-            name = f"{launch.kernel}@{launch.mode}"
-            contents, patches = made.template + struct.pack("I", launch.mode), places
-        if name not in names:
-            names.append(name)
-        words += _call(names.index(name), (*launch.grid, 1, cuda.BLOCK, 1, 1), contents, patches)
-    return Program(words, tuple(names), made.scratch)
+    made = _described(operation, buffers, operands, results)
+    return programs.cuda_program(
+        made,
+        buffers.at,
+        _cleared(buffers, operands, results),
+        len(operands) + len(results),
+        deterministic=operation.deterministic,
+    )
 
 
-def _cleared(buffers: _Buffers, operands: Sequence[Any], results: Sequence[Any]) -> list[int]:
-    """Commands that fill gradients of texels with zeros: the call adds to them."""
-    words = []
+def _cleared(buffers: _Buffers, operands: Sequence[Any], results: Sequence[Any]) -> list[tuple[int, int]]:
+    """Gradients of texels, to which the call adds, and their bytes."""
+    found = []
     for texels in buffers.texels:
         result = results[texels - len(operands)]
-        words += [_CLEAR, texels, prod(result.shape) * result.dtype.itemsize]
-    return words
-
-
-def _call(name: int, grid: Sequence[int], contents: bytes, patches: Sequence[tuple[int, int, int]]) -> list[int]:
-    words = [_CALL, name, *grid, len(contents), len(patches)]  # CUDA refuses more bytes than the parameters have
-    for patch in patches:
-        words += patch
-    padded = contents + bytes(-len(contents) % 8)
-    return [*words, *struct.unpack(f"{len(padded) // 8}q", padded)]
+        found.append((texels, prod(result.shape) * result.dtype.itemsize))
+    return found
 
 
 def _described(operation: Operation, buffers: _Buffers, operands: Sequence[Any], results: Sequence[Any]) -> plan.Plan:

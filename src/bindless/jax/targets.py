@@ -6,11 +6,11 @@ from functools import cache
 
 import jax
 
-from .. import kernels
 from ..drivers import cuda, reference
+from ..gradients.cuda import code
+from ..gradients.programs import HOST_FUNCTION
 from ..model.errors import FeatureNotSupportedError
 from . import _ffi
-from .programs import HOST_FUNCTION
 
 __all__ = ["TARGET", "add_kernels", "prepare"]
 
@@ -44,12 +44,7 @@ def prepare(platform: str) -> None:
 def add_kernels(names: tuple[str, ...]) -> None:
     """Add the code of CUDA kernels, which the handler loads before an executable runs."""
     for name in names if cuda.available() else ():
-        kernel, _, mode = name.partition("@")
-        if mode:
-            code = kernels.specialised(kernel, None, mode_word=int(mode))
-        else:
-            code = kernels.source(kernels.module_of(kernel), "ptx")
-        _ffi.register_kernel(name, code)
+        _ffi.register_kernel(name, code(name))
 
 
 def _register(handler: object, platform: str) -> None:

@@ -10,19 +10,21 @@ from typing import Any
 import torch
 
 from .. import gradients
-from ..gradients import view
-from ..gradients.calls import execute, plan_of
+from ..gradients.calls import run
 from ..gradients.plan import Operation, Plan
 from . import hardware
 from .options import Options, texture_of
+from .repeats import Repeats
 
-__all__ = ["sample", "sample_backward", "sample_backward_backward"]
+__all__ = ["repeated", "sample", "sample_backward", "sample_backward_backward"]
 
 Tensor = Any
 
-_UNUSED = [0] * 6  # addresses of arrays that ``forward`` does not have
-_MOST_PREPARED = 1024
-_prepared: dict[Any, tuple[Plan, tuple[int, ...]]] = {}
+_samples, _derivatives = Repeats(), Repeats()
+
+repeated = _samples.repeat
+"""Values with precision ``exact``, of options, coordinates, level of detail and levels: a tuple of one tensor, or None
+where no call with such tensors has been made."""
 
 
 class _Call:
@@ -92,46 +94,40 @@ class _Call:
         return found.view(operand.shape).to(operand.dtype)
 
     @property
+    def is_direct(self) -> bool:
+        """Whether no operand had to be copied."""
+        return _are_same(((self.coords, self.places), (self.level, self.depths)))
+
+    @property
     def deterministic(self) -> bool:
         return self.options.deterministic or torch.are_deterministic_algorithms_enabled()
 
 
 def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Options) -> Tensor:
-    """``bindless::sample``: the values at coordinates.
-
-    What follows from shapes, strides and dtypes is found once for a layout: a later call gives addresses alone.
-    """
-    image = levels[0]
-    if options.precision == "hardware" and hardware.serves(levels, options):
-        return _by_hardware(levels, coords, options)
-    operands = (*levels, coords) if level is None else (*levels, coords, level)
-    key = options, len(levels), *[(part.shape, part.stride(), part.dtype) for part in operands]
-    prepared = _prepared.get(key)
-    if prepared is None:
-        return _sample_first(key, levels, coords, level, options)
-    plan, shape = prepared
-    out = torch.empty(shape, dtype=image.dtype, device=image.device)
-    pointers = [coords.data_ptr(), 0 if level is None else level.data_ptr(), out.data_ptr(), *_UNUSED]
-    pointers += [part.data_ptr() for part in levels]
-    _execute(plan, pointers, image)
-    return out
-
-
-def _sample_first(key: Any, levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Options) -> Tensor:
-    """Samples tensors of a layout that has no plan; keeps the plan if no operand had to be copied."""
+    """``bindless::sample``: the values at coordinates."""
+    if options.precision == "hardware":
+        if hardware.serves(levels, options):
+            return _by_hardware(levels, coords, options)
+        options = options._replace(precision="exact")
+    found = repeated(options, coords, level, *levels)
+    if found is not None:
+        return found[0]
     call = _Call(levels, coords, level, options)
     out, values = call.new_values()
-    if not out.numel():
-        return out
-    operands = [call.places, call.depths, values, *[None] * len(_UNUSED), *call.texels]
-    views = [None if part is None else view(part) for part in operands]
-    plan = plan_of(Operation.forward, call.texture, (len(levels), 0, 0), views)
-    _execute(plan, [0 if part is None else part.pointer for part in views], levels[0])
-    given, used = [coords, level], [call.places, call.depths]
-    if all(a is None or a.data_ptr() == b.data_ptr() for a, b in zip(given, used)):
-        if len(_prepared) >= _MOST_PREPARED:
-            _prepared.clear()
-        _prepared[key] = plan, out.shape
+    if out.numel():
+        with _device_of(out):
+            plan = run(
+                Operation.forward,
+                call.texture,
+                call.texels,
+                None,
+                None,
+                (call.places, call.depths, values, *[None] * 6),
+                call.stream,
+            )
+            if call.is_direct:
+                buffers = {"coords": 0, "level": 1, "levels": 2, "out": 2 + len(levels)}
+                _samples.add(options, plan, (coords, level, *levels), (out,), buffers)
     return out
 
 
@@ -143,21 +139,14 @@ def _by_hardware(levels: Sequence[Tensor], coords: Tensor, options: Options) -> 
     return out
 
 
-def _execute(plan: Plan, pointers: list[int], image: Tensor) -> None:
-    if not image.is_cuda:
-        execute(plan, pointers, None)
-        return
-    index = image.device.index
-    if torch._C._cuda_getDevice() == index:
-        execute(plan, pointers, torch._C._cuda_getCurrentRawStream(index))
-        return
-    with torch.cuda.device(index):
-        execute(plan, pointers, torch._C._cuda_getCurrentRawStream(index))
-
-
 def _device_of(tensor: Tensor) -> Any:
     """A context in which the device of a tensor is the current one."""
     return torch.cuda.device(tensor.device) if tensor.is_cuda else nullcontext()
+
+
+def _are_same(pairs: Sequence[tuple[Tensor | None, Tensor | None]]) -> bool:
+    """Whether each first tensor is None, or at the address of the second."""
+    return all(one is None or (two is not None and one.data_ptr() == two.data_ptr()) for one, two in pairs)
 
 
 def stream_of(tensor: Tensor) -> int | None:
@@ -177,29 +166,60 @@ def sample_backward(
 
     ``needs`` has three flags: which of them are wanted. The others are without elements.
     """
+    key = options, tuple(needs), options.deterministic or torch.are_deterministic_algorithms_enabled()
+    found = _derivatives.repeat(key, grad, coords, level, *levels)
+    if found is not None:
+        return _sorted(found, len(levels), coords, needs)
     call = _Call(levels, coords, level, options)
     texels = call.new_levels() if needs[0] else None
     places = call.new_coords() if needs[1] else None
     depths = call.new_level() if needs[2] else None
+    values = call.values(grad)
+    plan = None
     if grad.numel():
         with _device_of(grad):
-            gradients.backward(
+            plan = run(
+                Operation.backward,
                 call.texture,
                 call.texels,
-                call.places,
-                call.depths,
-                call.values(grad),
+                None,
                 None if texels is None else [call.last(part) for part in texels],
-                places,
-                depths,
-                deterministic=call.deterministic,
-                stream=call.stream,
+                (call.places, call.depths, None, values, None, None, None, places, depths),
+                call.stream,
+                call.deterministic,
             )
-    return (
+    results = (
         [] if texels is None else call.level_gradients(texels),
         coords.new_empty(0) if places is None else call.like(places, coords),
         coords.new_empty(0) if depths is None else call.like(depths, level),
     )
+    made = [(values, grad), *zip(texels or (), results[0]), (places, results[1]), (depths, results[2])]
+    if plan is not None and call.is_direct and _are_same(made):
+        _add_derivatives(key, plan, (grad, coords, level, *levels), results, needs)
+    return results
+
+
+def _sorted(
+    found: Sequence[Tensor], levels: int, coords: Tensor, needs: Sequence[bool]
+) -> tuple[list[Tensor], Tensor, Tensor]:
+    """Gradients that are wanted, in the form of ``sample_backward``."""
+    rest = iter(found)
+    texels = [next(rest) for _ in range(levels if needs[0] else 0)]
+    places, depths = (next(rest) if wanted else coords.new_empty(0) for wanted in needs[1:])
+    return texels, places, depths
+
+
+def _add_derivatives(
+    key: Any, plan: Plan, operands: Sequence[Tensor | None], results: Any, needs: Sequence[bool]
+) -> None:
+    texels, places, depths = results
+    wanted = [*texels, *([places] if needs[1] else ()), *([depths] if needs[2] else ())]
+    first = len(operands)
+    buffers = {"grad_out": 0, "coords": 1, "level": 2, "levels": 3}
+    buffers |= {"grad_levels": first} if texels else {}
+    buffers |= {"grad_coords": first + len(texels), "grad_level": first + len(wanted) - 1}
+    with _device_of(places):
+        _derivatives.add(key, plan, operands, wanted, buffers, range(len(texels)), deterministic=key[2])
 
 
 def sample_backward_backward(

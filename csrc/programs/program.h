@@ -1,0 +1,40 @@
+/* A program: the commands of one call, which Python computes from shapes, strides and options.
+ *
+ * Programs hold no address, since XLA stores them in compiled executables, possibly in a file: a function is an index
+ * into a list that belongs to the call, and a buffer an index into its operands followed by its results. */
+#ifndef BINDLESS_PROGRAM_H
+#define BINDLESS_PROGRAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The words of a command. */
+enum {
+    COMMAND_CLEAR = 0,  /* buffer, bytes: fills with zeros */
+    COMMAND_CALL = 1,   /* function, grid (3), block (3), bytes, patches, (offset, buffer, start) for each patch, block of
+                         * arguments: calls a function with a pointer to the block, or launches a kernel with the block
+                         * as its packed parameters. A patch writes at an offset the address of the byte `start` of a
+                         * buffer */
+};
+
+enum { MOST_ARGUMENT_WORDS = 1024, MOST_FUNCTIONS = 8, MOST_BUFFERS = 128 };
+
+typedef struct {
+    uint32_t grid[3], block[3];
+    size_t bytes;
+    void *arguments;
+} Call;
+
+/* Where commands run. Both functions return NULL or the reason of a failure. */
+typedef struct Target Target;
+struct Target {
+    const char *(*clear)(Target *target, void *buffer, size_t bytes);
+    const char *(*call)(Target *target, size_t function, const Call *call);
+    char message[256]; /* storage for reasons */
+};
+
+/* Runs all commands. Returns NULL or the reason of a failure. */
+const char *run_program(Target *target, const int64_t *words, size_t count, size_t functions, void *const *buffers,
+                        size_t buffer_count);
+
+#endif

@@ -1,0 +1,73 @@
+/* Calls of functions on arrays of another library that repeat an earlier call: the same options, and operands of the same
+ * shapes, strides, types and devices at other addresses. Such a call needs no Python: the program of the earlier call runs
+ * with the new addresses. */
+
+#ifndef BINDLESS_TENSOR_CALL_H
+#define BINDLESS_TENSOR_CALL_H
+
+#include "../programs/program.h"
+#include "foreign_array.h"
+
+enum { MOST_AXES = 8, MOST_TENSORS = 64 };
+
+/* An array without its address; -1 axes for None. */
+typedef struct {
+    int32_t axes;
+    DLDataType type;
+    DLDevice device;
+    int64_t shape[MOST_AXES], strides[MOST_AXES];
+} TensorLayout;
+
+/* An operand: its layout and the first byte. */
+typedef struct {
+    TensorLayout layout;
+    void *address;
+} Operand;
+
+/* Functions of the CUDA driver. */
+typedef struct {
+    int (*get_context)(void **context);
+    int (*clear)(uint64_t address, unsigned char value, size_t bytes, void *stream);
+    int (*launch)(void *function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned shared, void *stream,
+                  void **parameters, void **extra);
+} CudaFunctions;
+
+/* A call that can be repeated. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *options; /* compared by identity, then by value */
+    PyObject *makers;  /* of the results and of scratch memory, pairs of a function and its arguments */
+    Py_ssize_t results; /* how many of them are results; the others are scratch memory */
+    int operands;
+    uint64_t hash; /* of the layouts */
+    TensorLayout *layouts;
+    int64_t *words; /* the program */
+    size_t word_count;
+    void *functions[MOST_FUNCTIONS];
+    int function_count;
+    const CudaFunctions *cuda; /* NULL: on the processor */
+    void *context;             /* the functions belong to it */
+} TensorCall;
+
+typedef struct {
+    const DLPackExchangeAPI *library;
+    Operand operands[MOST_TENSORS];
+    int count;
+} Operands;
+
+extern PyObject *tensor_call_type, *tensor_calls_type;
+extern PyType_Spec tensor_call_spec, tensor_calls_spec;
+
+/* Hash of the layouts of operands. */
+uint64_t hash_of(const Operands *operands);
+
+/* Whether a call has these options and layouts; -1 with an exception. */
+int matches(const TensorCall *call, PyObject *options, const Operands *operands, uint64_t hash);
+
+/* Makes the call of layouts without program and results; NULL with an exception. */
+TensorCall *make_tensor_call(PyObject *options, const Operands *operands);
+
+/* Runs the program. A new tuple of the results; None where Python must handle the call; NULL with an exception. */
+PyObject *repeat_call(TensorCall *call, const Operands *operands);
+
+#endif

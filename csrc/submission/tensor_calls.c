@@ -1,0 +1,236 @@
+/* TensorCalls: the calls of one function that can be repeated. */
+
+#include "tensor_call.h"
+
+enum { SETS = 64, CALLS_OF_SET = 8 };
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *types; /* a tuple: the types of operands */
+    const DLPackExchangeAPI *library;
+    CudaFunctions cuda;
+    unsigned turn;
+    TensorCall *calls[SETS][CALLS_OF_SET];
+} TensorCalls;
+
+PyObject *tensor_calls_type;
+static PyObject *str_is_neg;
+
+static int calls_traverse(TensorCalls *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(self->types);
+    for (int i = 0; i < SETS * CALLS_OF_SET; i++)
+        Py_VISIT((PyObject *)self->calls[i / CALLS_OF_SET][i % CALLS_OF_SET]);
+    return 0;
+}
+
+static int calls_clear(TensorCalls *self)
+{
+    Py_CLEAR(self->types);
+    for (int i = 0; i < SETS * CALLS_OF_SET; i++)
+        Py_CLEAR(self->calls[i / CALLS_OF_SET][i % CALLS_OF_SET]);
+    return 0;
+}
+
+static void calls_dealloc(TensorCalls *self)
+{
+    PyObject_GC_UnTrack(self);
+    calls_clear(self);
+    finish((PyObject *)self);
+}
+
+/* TensorCalls(types): arrays of these types of one library. */
+static int calls_init(TensorCalls *self, PyObject *arguments, PyObject *keywords)
+{
+    PyObject *types;
+    if (keywords != NULL || !PyArg_ParseTuple(arguments, "O!:TensorCalls", &PyTuple_Type, &types))
+        return -1;
+    if (str_is_neg == NULL && (str_is_neg = PyUnicode_InternFromString("is_neg")) == NULL)
+        return -1;
+    self->library = exchange_functions(PyTuple_GetItem(types, 0));
+    if (PyErr_Occurred())
+        return -1;
+    if (self->library != NULL && self->library->dltensor_from_py_object_no_sync == NULL)
+        self->library = NULL;
+    Py_INCREF(types);
+    Py_XDECREF(self->types);
+    self->types = types;
+    return 0;
+}
+
+static bool has_type(const TensorCalls *self, PyObject *value)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_Size(self->types); i++)
+        if (PyTuple_GetItem(self->types, i) == (PyObject *)Py_TYPE(value))
+            return true;
+    return false;
+}
+
+/* Whether the numbers are in memory with the opposite sign, which DLPack cannot say. */
+static bool is_negated(PyObject *value)
+{
+    PyObject *answer = PyObject_CallMethodObjArgs(value, str_is_neg, NULL);
+    bool negated = answer != Py_False;
+    Py_XDECREF(answer);
+    return negated;
+}
+
+static bool read_operand(const TensorCalls *self, PyObject *value, Operand *operand)
+{
+    TensorLayout *layout = &operand->layout;
+    DLTensor tensor;
+    operand->address = NULL;
+    layout->axes = -1;
+    layout->type = (DLDataType){0};
+    if (value == Py_None)
+        return true;
+    if (!has_type(self, value) || is_negated(value) || self->library->dltensor_from_py_object_no_sync(value, &tensor) != 0 ||
+        tensor.ndim < 0 || tensor.ndim > MOST_AXES || tensor.strides == NULL)
+        return false;
+    operand->address = (char *)tensor.data + tensor.byte_offset;
+    layout->axes = tensor.ndim;
+    layout->type = tensor.dtype;
+    layout->device = tensor.device;
+    for (int axis = 0; axis < tensor.ndim; axis++) {
+        layout->shape[axis] = tensor.shape[axis];
+        layout->strides[axis] = tensor.strides[axis];
+    }
+    return true;
+}
+
+/* Whether all operands are None or arrays that can be read, on one device; no exception is set. */
+static bool read_operands(const TensorCalls *self, PyObject *const *values, Py_ssize_t count, Operands *operands)
+{
+    operands->library = self->library;
+    operands->count = (int)count;
+    bool done = self->library != NULL && count <= MOST_TENSORS;
+    const DLDevice *device = NULL;
+    for (Py_ssize_t i = 0; done && i < count; i++) {
+        const TensorLayout *layout = &operands->operands[i].layout;
+        done = read_operand(self, values[i], &operands->operands[i]);
+        if (!done || layout->axes < 0)
+            continue;
+        done = device == NULL || memcmp(device, &layout->device, sizeof *device) == 0;
+        device = &layout->device;
+    }
+    PyErr_Clear();
+    return done && device != NULL;
+}
+
+/* repeat(options, *operands): a tuple of the results; None for a call that was not added. */
+static PyObject *calls_repeat(TensorCalls *self, PyObject *const *arguments, Py_ssize_t count)
+{
+    Operands operands;
+    if (count < 2 || !read_operands(self, arguments + 1, count - 1, &operands))
+        Py_RETURN_NONE;
+    const uint64_t hash = hash_of(&operands);
+    TensorCall **set = self->calls[hash % SETS];
+    for (int i = 0; i < CALLS_OF_SET; i++) {
+        TensorCall *call = set[i];
+        if (call == NULL)
+            continue;
+        Py_INCREF(call); /* other threads run meanwhile, and may replace it */
+        const int same = matches(call, arguments[0], &operands, hash);
+        PyObject *found = same > 0 ? repeat_call(call, &operands) : NULL;
+        Py_DECREF(call);
+        if (same != 0)
+            return found;
+    }
+    Py_RETURN_NONE;
+}
+
+/* ---------------------------------------------------------------- new calls */
+
+static bool read_functions(TensorCall *call, PyObject *functions)
+{
+    call->function_count = (int)PyTuple_Size(functions);
+    if (call->function_count > MOST_FUNCTIONS) {
+        PyErr_SetString(PyExc_ValueError, "a program has too many functions");
+        return false;
+    }
+    for (int i = 0; i < call->function_count; i++)
+        call->functions[i] = (void *)(uintptr_t)PyLong_AsUnsignedLongLong(PyTuple_GetItem(functions, i));
+    return !PyErr_Occurred();
+}
+
+static bool read_words(TensorCall *call, PyObject *bytes)
+{
+    char *words;
+    Py_ssize_t size;
+    if (PyBytes_AsStringAndSize(bytes, &words, &size) != 0)
+        return false;
+    call->words = PyMem_Malloc((size_t)size + 1);
+    if (call->words == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    memcpy(call->words, words, (size_t)size);
+    call->word_count = (size_t)size / sizeof *call->words;
+    return true;
+}
+
+static bool read_cuda(TensorCalls *self, PyObject *cuda)
+{
+    unsigned long long get_context, clear, launch;
+    if (!PyArg_ParseTuple(cuda, "KKK:cuda", &get_context, &clear, &launch))
+        return false;
+    void *addresses[] = {(void *)(uintptr_t)get_context, (void *)(uintptr_t)clear, (void *)(uintptr_t)launch};
+    memcpy(&self->cuda.get_context, &addresses[0], sizeof addresses[0]);
+    memcpy(&self->cuda.clear, &addresses[1], sizeof addresses[1]);
+    memcpy(&self->cuda.launch, &addresses[2], sizeof addresses[2]);
+    return true;
+}
+
+/* add(options, operands, makers, results, words, functions, cuda): the call of these operands. cuda is None on the
+ * processor, else addresses of cuCtxGetCurrent, cuMemsetD8Async and cuLaunchKernel; the current context is that of the
+ * functions. False where such operands cannot be read. */
+static PyObject *calls_add(TensorCalls *self, PyObject *arguments)
+{
+    PyObject *options, *values, *makers, *words, *functions, *cuda, *tensors[MOST_TENSORS];
+    int results;
+    Operands operands;
+    if (!PyArg_ParseTuple(arguments, "OO!O!iO!O!O:add", &options, &PyTuple_Type, &values, &PyTuple_Type, &makers, &results,
+                          &PyBytes_Type, &words, &PyTuple_Type, &functions, &cuda))
+        return NULL;
+    const Py_ssize_t count = PyTuple_Size(values);
+    for (Py_ssize_t i = 0; i < count && i < MOST_TENSORS; i++)
+        tensors[i] = PyTuple_GetItem(values, i);
+    if (PyTuple_Size(makers) > MOST_TENSORS || !read_operands(self, tensors, count, &operands))
+        Py_RETURN_FALSE;
+    TensorCall *call = make_tensor_call(options, &operands);
+    if (call == NULL || !read_words(call, words) || !read_functions(call, functions) ||
+        (cuda != Py_None && !read_cuda(self, cuda)))
+        goto failed;
+    call->makers = Py_NewRef(makers);
+    call->results = results;
+    if (cuda != Py_None) {
+        call->cuda = &self->cuda;
+        if (self->cuda.get_context(&call->context) != 0) {
+            Py_DECREF(call);
+            Py_RETURN_FALSE;
+        }
+    }
+    TensorCall **set = self->calls[call->hash % SETS], **place = &set[self->turn++ % CALLS_OF_SET];
+    for (int i = 0; i < CALLS_OF_SET; i++)
+        if (set[i] == NULL)
+            place = &set[i];
+    TensorCall *before = *place;
+    *place = call;
+    Py_XDECREF(before);
+    Py_RETURN_TRUE;
+failed:
+    Py_XDECREF(call);
+    return NULL;
+}
+
+static PyMethodDef calls_methods[] = {
+    {"repeat", (PyCFunction)(void (*)(void))calls_repeat, METH_FASTCALL,
+     "repeat(options, *operands): a tuple of new results; None for a call that was not added."},
+    {"add", (PyCFunction)calls_add, METH_VARARGS, "Adds a call, with the program that repeats it."},
+    {NULL, NULL, 0, NULL},
+};
+static PyMemberDef calls_members[] = {{NULL, 0, 0, 0, NULL}};
+
+SLOTS(calls, calls_members, {Py_tp_new, PyType_GenericNew}, {Py_tp_init, calls_init}, {Py_tp_methods, calls_methods}, )
+PyType_Spec tensor_calls_spec = {"bindless.core._submission.TensorCalls", sizeof(TensorCalls), 0, BASE, calls_slots};

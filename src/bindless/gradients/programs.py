@@ -1,0 +1,106 @@
+"""Programs: the commands of a planned call, as integers; ``csrc/programs/program.h`` describes them.
+
+They depend on the plan alone. Addresses are written in when a program runs: it names an array by the index of a buffer.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from . import cuda, processor
+from .plan import Plan
+
+__all__ = ["HOST_FUNCTION", "Program", "cuda_program", "host_program"]
+
+HOST_FUNCTION = "blrSampleGradients"
+"""The function of the reference driver that computes samples and their derivatives."""
+
+_CLEAR, _CALL = 0, 1
+
+
+class Program(NamedTuple):
+    """Commands of a call.
+
+    Attributes
+    ----------
+    words : list[int]
+        The commands.
+    names : tuple[str, ...]
+        Functions or kernels that they call; a kernel whose code is made for a mode is ``name@mode``.
+    scratch : int
+        Bytes of a further buffer, in which nothing is left for the caller; 0 if there is none.
+    """
+
+    words: list[int]
+    names: tuple[str, ...]
+    scratch: int
+
+
+def host_program(plan: Plan, buffer_of: Callable[[int], int], cleared: Sequence[tuple[int, int]]) -> Program:
+    """The program of a call on processors.
+
+    Parameters
+    ----------
+    plan : Plan
+        The call.
+    buffer_of : Callable
+        The buffer of an array of the plan, by the number of its address.
+    cleared : Sequence of (int, int)
+        Buffers that are filled with zeros first, and their bytes: the call adds to gradients of texels.
+    """
+    contents, places = processor.describe(plan)
+    patches = [(offset, buffer_of(slot), 0) for offset, slot in places]
+    return Program([*_clears(cleared), *_call(0, (0,) * 6, contents, patches)], (HOST_FUNCTION,), 0)
+
+
+def cuda_program(
+    plan: Plan,
+    buffer_of: Callable[[int], int],
+    cleared: Sequence[tuple[int, int]],
+    scratch: int,
+    *,
+    deterministic: bool,
+) -> Program:
+    """The program of a call on CUDA.
+
+    Parameters
+    ----------
+    plan, buffer_of, cleared
+        As in ``host_program``.
+    scratch : int
+        The buffer of scratch memory.
+    deterministic : bool
+        Whether results are the same bits every time.
+    """
+    made = cuda.describe(plan, deterministic=deterministic)
+    words = _clears(cleared)
+    if made.scratch:
+        words += _clears([(scratch, made.scratch)])
+    places = [(offset, buffer_of(slot), 0) for offset, slot in made.places]
+    places += [(offset, scratch, start) for offset, start in made.scratch_places]
+    names: list[str] = []
+    for launch in made.launches:
+        if launch.mode is None:
+            start, slot, count = launch.sums
+            contents = struct.pack("4q", 0, 0, 0, count)
+            patches = [(0, scratch, start), (8, buffer_of(slot), 0), (16, scratch, 0)]
+        else:
+            contents, patches = made.template + struct.pack("I", launch.mode), places
+        if launch.name not in names:
+            names.append(launch.name)
+        words += _call(names.index(launch.name), (*launch.grid, 1, cuda.BLOCK, 1, 1), contents, patches)
+    return Program(words, tuple(names), made.scratch)
+
+
+def _clears(buffers: Sequence[tuple[int, int]]) -> list[int]:
+    return [word for buffer, size in buffers for word in (_CLEAR, buffer, size)]
+
+
+def _call(function: int, grid: Sequence[int], contents: bytes, patches: Sequence[tuple[int, int, int]]) -> list[int]:
+    words = [_CALL, function, *grid, len(contents), len(patches)]  # CUDA refuses more bytes than the parameters have
+    for patch in patches:
+        words += patch
+    padded = contents + bytes(-len(contents) % 8)
+    return [*words, *struct.unpack(f"{len(padded) // 8}q", padded)]

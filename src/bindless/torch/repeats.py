@@ -1,0 +1,106 @@
+"""``Repeats``: calls of a function whose tensors have the layouts of an earlier call, repeated without Python."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import torch
+
+from ..core._submission import TensorCalls
+from ..drivers import cuda, reference
+from ..gradients import cuda as kernels
+from ..gradients.plan import LEVEL_NAMES, NAMES, Plan
+from ..gradients.programs import HOST_FUNCTION, cuda_program, host_program
+
+__all__ = ["PLAIN", "Repeats"]
+
+Tensor = Any
+
+PLAIN = (torch.Tensor, torch.nn.Parameter)
+"""Types of tensors that are memory, and nothing else."""
+
+_DRIVER = ("cuCtxGetCurrent", "cuMemsetD8Async", "cuLaunchKernel")
+
+
+class Repeats:
+    """Calls of one function.
+
+    Attributes
+    ----------
+    repeat : Callable
+        ``repeat(options, *operands)``: a tuple of new results, or None for a call that was not added. Operands are
+        tensors of the types ``PLAIN``, or None.
+    """
+
+    def __init__(self) -> None:
+        self._calls = TensorCalls(PLAIN)
+        self.repeat = self._calls.repeat
+
+    def add(
+        self,
+        options: Hashable,
+        plan: Plan,
+        operands: Sequence[Tensor | None],
+        results: Sequence[Tensor],
+        buffers: Mapping[str, int],
+        cleared: Sequence[int] = (),
+        *,
+        deterministic: bool = False,
+    ) -> None:
+        """Adds a call that has been computed.
+
+        Parameters
+        ----------
+        options
+            What ``repeat`` compares in addition to layouts.
+        plan : Plan
+            The call.
+        operands : Sequence[Tensor | None]
+            Those that ``repeat`` takes.
+        results : Sequence[Tensor]
+            Those that ``repeat`` returns: without gaps in memory.
+        buffers : Mapping[str, int]
+            Arrays of the plan, by their names, among the operands followed by the results; of levels the first.
+        cleared : Sequence[int]
+            Results, by their numbers, that are filled with zeros before the call.
+        deterministic : bool
+            Whether gradients of texels have the same bits each time.
+        """
+        count = len(operands)
+        zeros = [(count + number, results[number].numel() * results[number].element_size()) for number in cleared]
+        slots = [*(buffers.get(name, -1) for name in NAMES)]
+        for name in LEVEL_NAMES:
+            slots += range(buffers[name], buffers[name] + len(plan.levels)) if name in buffers else ()
+        image = results[0]
+        makers = [_maker(part) for part in results]
+        if image.is_cuda:
+            program = cuda_program(plan, slots.__getitem__, zeros, count + len(results), deterministic=deterministic)
+            functions = kernels.addresses(program.names)
+            driver = tuple(_address(cuda, name) for name in _DRIVER)
+            if program.scratch:
+                makers.append(_scratch_maker(program.scratch, image.device))
+        else:
+            program = host_program(plan, slots.__getitem__, zeros)
+            functions, driver = (_address(reference, HOST_FUNCTION),), None
+        words = struct.pack(f"{len(program.words)}q", *program.words)
+        self._calls.add(options, tuple(operands), tuple(makers), len(results), words, functions, driver)
+
+
+def _address(driver: Any, name: str) -> int:
+    return int(driver.ffi.cast("uintptr_t", driver.ffi.addressof(driver.lib, name)))
+
+
+def _maker(tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
+    """A function, and its arguments, that allocates a tensor like one, on the current device."""
+    layout = tuple(tensor.shape), tensor.stride()
+    make = getattr(torch._C._dynamo.guards, "_empty_strided_cuda" if tensor.is_cuda else "_empty_strided_cpu", None)
+    if make is not None:
+        return make, (*layout, tensor.dtype)
+    return partial(torch.empty_strided, dtype=tensor.dtype, device=tensor.device), layout
+
+
+def _scratch_maker(size: int, device: torch.device) -> tuple[Any, tuple[Any, ...]]:
+    return _maker(torch.empty(size, dtype=torch.uint8, device=device))
