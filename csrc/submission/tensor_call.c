@@ -180,9 +180,9 @@ PyObject *repeat_call(TensorCall *call, const Operands *operands)
         failure = run_program(&execution.base, call->words, call->word_count, (size_t)call->function_count, buffers,
                               (size_t)(operands->count + count));
         Py_END_ALLOW_THREADS
-        found = failure == NULL ? PyTuple_New(call->results) : Py_NewRef(Py_None);
-        for (Py_ssize_t i = 0; failure == NULL && found != NULL && i < call->results; i++)
-            PyTuple_SetItem(found, i, Py_NewRef(made[i]));
+        found = failure == NULL ? PyTuple_New(call->result_count) : Py_NewRef(Py_None);
+        for (int i = 0; failure == NULL && found != NULL && i < call->result_count; i++)
+            PyTuple_SetItem(found, i, Py_NewRef(call->results[i] < 0 ? Py_None : made[call->results[i]]));
     }
     for (Py_ssize_t i = 0; i < count; i++)
         Py_XDECREF(made[i]);

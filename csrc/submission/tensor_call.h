@@ -37,7 +37,7 @@ typedef struct {
     PyObject_HEAD
     PyObject *options; /* compared by identity, then by value */
     PyObject *makers;  /* of the results and of scratch memory, pairs of a function and its arguments */
-    Py_ssize_t results; /* how many of them are results; the others are scratch memory */
+    int results[MOST_TENSORS], result_count; /* which makers make the tuple of results; -1 for None */
     int operands;
     uint64_t hash; /* of the layouts */
     TensorLayout *layouts;

@@ -118,26 +118,49 @@ static bool read_operands(const TensorCalls *self, PyObject *const *values, Py_s
     return done && device != NULL;
 }
 
-/* repeat(options, *operands): a tuple of the results; None for a call that was not added. */
-static PyObject *calls_repeat(TensorCalls *self, PyObject *const *arguments, Py_ssize_t count)
+/* The call of these operands, and a new reference to it; NULL, with or without an exception, where none was added. */
+static TensorCall *find_call(TensorCalls *self, PyObject *const *arguments, Py_ssize_t count, Operands *operands)
 {
-    Operands operands;
-    if (count < 2 || !read_operands(self, arguments + 1, count - 1, &operands))
-        Py_RETURN_NONE;
-    const uint64_t hash = hash_of(&operands);
+    if (count < 2 || !read_operands(self, arguments + 1, count - 1, operands))
+        return NULL;
+    const uint64_t hash = hash_of(operands);
     TensorCall **set = self->calls[hash % SETS];
     for (int i = 0; i < CALLS_OF_SET; i++) {
         TensorCall *call = set[i];
         if (call == NULL)
             continue;
         Py_INCREF(call); /* other threads run meanwhile, and may replace it */
-        const int same = matches(call, arguments[0], &operands, hash);
-        PyObject *found = same > 0 ? repeat_call(call, &operands) : NULL;
+        const int same = matches(call, arguments[0], operands, hash);
+        if (same > 0)
+            return call;
         Py_DECREF(call);
-        if (same != 0)
-            return found;
+        if (same < 0)
+            return NULL;
     }
-    Py_RETURN_NONE;
+    return NULL;
+}
+
+/* repeat(options, *operands): a tuple of the results; None for a call that was not added. */
+static PyObject *calls_repeat(TensorCalls *self, PyObject *const *arguments, Py_ssize_t count)
+{
+    Operands operands;
+    TensorCall *call = find_call(self, arguments, count, &operands);
+    if (call == NULL)
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    PyObject *found = repeat_call(call, &operands);
+    Py_DECREF(call);
+    return found;
+}
+
+/* has(options, *operands): whether a call was added. */
+static PyObject *calls_has(TensorCalls *self, PyObject *const *arguments, Py_ssize_t count)
+{
+    Operands operands;
+    TensorCall *call = find_call(self, arguments, count, &operands);
+    if (PyErr_Occurred())
+        return NULL;
+    Py_XDECREF(call);
+    return PyBool_FromLong(call != NULL);
 }
 
 /* ---------------------------------------------------------------- new calls */
@@ -151,6 +174,21 @@ static bool read_functions(TensorCall *call, PyObject *functions)
     }
     for (int i = 0; i < call->function_count; i++)
         call->functions[i] = (void *)(uintptr_t)PyLong_AsUnsignedLongLong(PyTuple_GetItem(functions, i));
+    return !PyErr_Occurred();
+}
+
+static bool read_results(TensorCall *call, PyObject *results, Py_ssize_t makers)
+{
+    call->result_count = (int)PyTuple_Size(results);
+    for (int i = 0; i < call->result_count && i < MOST_TENSORS; i++) {
+        PyObject *index = PyTuple_GetItem(results, i);
+        const long number = index == Py_None ? -1 : PyLong_AsLong(index);
+        call->results[i] = (int)number;
+        if (PyErr_Occurred() || number >= makers)
+            call->result_count = MOST_TENSORS + 1;
+    }
+    if (call->result_count > MOST_TENSORS && !PyErr_Occurred())
+        PyErr_SetString(PyExc_ValueError, "results are not among those that are made");
     return !PyErr_Occurred();
 }
 
@@ -187,11 +225,10 @@ static bool read_cuda(TensorCalls *self, PyObject *cuda)
  * functions. False where such operands cannot be read. */
 static PyObject *calls_add(TensorCalls *self, PyObject *arguments)
 {
-    PyObject *options, *values, *makers, *words, *functions, *cuda, *tensors[MOST_TENSORS];
-    int results;
+    PyObject *options, *values, *makers, *results, *words, *functions, *cuda, *tensors[MOST_TENSORS];
     Operands operands;
-    if (!PyArg_ParseTuple(arguments, "OO!O!iO!O!O:add", &options, &PyTuple_Type, &values, &PyTuple_Type, &makers, &results,
-                          &PyBytes_Type, &words, &PyTuple_Type, &functions, &cuda))
+    if (!PyArg_ParseTuple(arguments, "OO!O!O!O!O!O:add", &options, &PyTuple_Type, &values, &PyTuple_Type, &makers,
+                          &PyTuple_Type, &results, &PyBytes_Type, &words, &PyTuple_Type, &functions, &cuda))
         return NULL;
     const Py_ssize_t count = PyTuple_Size(values);
     for (Py_ssize_t i = 0; i < count && i < MOST_TENSORS; i++)
@@ -199,11 +236,10 @@ static PyObject *calls_add(TensorCalls *self, PyObject *arguments)
     if (PyTuple_Size(makers) > MOST_TENSORS || !read_operands(self, tensors, count, &operands))
         Py_RETURN_FALSE;
     TensorCall *call = make_tensor_call(options, &operands);
-    if (call == NULL || !read_words(call, words) || !read_functions(call, functions) ||
-        (cuda != Py_None && !read_cuda(self, cuda)))
+    if (call == NULL || !read_results(call, results, PyTuple_Size(makers)) || !read_words(call, words) ||
+        !read_functions(call, functions) || (cuda != Py_None && !read_cuda(self, cuda)))
         goto failed;
     call->makers = Py_NewRef(makers);
-    call->results = results;
     if (cuda != Py_None) {
         call->cuda = &self->cuda;
         if (self->cuda.get_context(&call->context) != 0) {
@@ -227,6 +263,7 @@ failed:
 static PyMethodDef calls_methods[] = {
     {"repeat", (PyCFunction)(void (*)(void))calls_repeat, METH_FASTCALL,
      "repeat(options, *operands): a tuple of new results; None for a call that was not added."},
+    {"has", (PyCFunction)(void (*)(void))calls_has, METH_FASTCALL, "has(options, *operands): whether a call was added."},
     {"add", (PyCFunction)calls_add, METH_VARARGS, "Adds a call, with the program that repeats it."},
     {NULL, NULL, 0, NULL},
 };

@@ -217,7 +217,7 @@ def test_program_on_cuda() -> None:
 
     # Clears the scratch memory (buffer 2), then launches with the result, the operand, the scratch memory and a number.
     program = _words(0, 2, 40, 1, 0, 4, 1, 1, 128, 1, 1, 28, 3, 0, 1, 0, 8, 0, 4, 16, 2, 8, 0, 0, 0, 5)
-    assert calls.add("key", (operand,), ((maker, (6,)), (maker, (10,))), 1, program, (99,), driver.addresses)
+    assert calls.add("key", (operand,), ((maker, (6,)), (maker, (10,))), (0,), program, (99,), driver.addresses)
     found = calls.repeat("key", other)
     assert found is not None and len(found) == 1 and found[0] is made[0]
     addresses = struct.pack("3QI", made[0].data_ptr(), other.data_ptr() + 4, made[1].data_ptr() + 8, 5)
@@ -234,12 +234,12 @@ def test_program_on_cuda() -> None:
 def test_refused_operands() -> None:
     calls, maker = TensorCalls(PLAIN), ((torch.empty, (1,)),)
     image = torch.rand(2)
-    assert not calls.add("key", (image, "text"), maker, 1, b"", (), None)
-    assert not calls.add("key", (None,), maker, 1, b"", (), None)
-    assert not calls.add("key", (torch.rand(2, device="meta"),), maker, 1, b"", (), None)
-    assert not calls.add("key", (image.to_sparse(),), maker, 1, b"", (), None)
+    assert not calls.add("key", (image, "text"), maker, (0,), b"", (), None)
+    assert not calls.add("key", (None,), maker, (0,), b"", (), None)
+    assert not calls.add("key", (torch.rand(2, device="meta"),), maker, (0,), b"", (), None)
+    assert not calls.add("key", (image.to_sparse(),), maker, (0,), b"", (), None)
     assert calls.repeat("key") is None and calls.repeat("key", image) is None
-    assert calls.add("key", (image, None), maker, 1, b"", (), None)
+    assert calls.add("key", (image, None), maker, (0,), b"", (), None)
     assert calls.repeat("key", image, None) is not None
     assert calls.repeat("key", None, image) is None and calls.repeat("key", image, image) is None
 
@@ -251,6 +251,6 @@ def test_maker_that_fails() -> None:
     def fail() -> Any:
         raise MemoryError("none left")
 
-    assert calls.add("key", (image,), ((fail, ()),), 1, b"", (), None)
+    assert calls.add("key", (image,), ((fail, ()),), (0,), b"", (), None)
     with pytest.raises(MemoryError):
         calls.repeat("key", image)

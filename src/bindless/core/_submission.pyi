@@ -294,12 +294,15 @@ class TensorCalls:
     def repeat(self, options: object, /, *operands: Any) -> tuple[Any, ...] | None:
         """New results of a call that was added, with the tensors given; None for others."""
 
+    def has(self, options: object, /, *operands: Any) -> bool:
+        """Whether a call was added."""
+
     def add(
         self,
         options: object,
         operands: tuple[Any, ...],
         makers: tuple[tuple[Callable[..., Any], tuple[Any, ...]], ...],
-        results: int,
+        results: tuple[int | None, ...],
         words: bytes,
         functions: tuple[int, ...],
         cuda: tuple[int, ...] | None,
@@ -307,6 +310,7 @@ class TensorCalls:
     ) -> bool:
         """Add a call.
 
-        ``makers`` allocate the results, and after these scratch memory. The program ``words`` names functions by their
-        index among the addresses. ``cuda`` has the addresses of cuCtxGetCurrent, cuMemsetD8Async and cuLaunchKernel.
+        ``makers`` allocate the arrays that it writes, of which ``results`` names those to return, or None. The program
+        ``words`` names functions by their index among the addresses. ``cuda`` has the addresses of cuCtxGetCurrent,
+        cuMemsetD8Async and cuLaunchKernel.
         """

@@ -16,15 +16,15 @@ from . import hardware
 from .options import Options, texture_of
 from .repeats import Repeats
 
-__all__ = ["repeated", "sample", "sample_backward", "sample_backward_backward"]
+__all__ = ["derived", "is_known", "repeated", "sample", "sample_backward", "sample_backward_backward"]
 
 Tensor = Any
 
 _samples, _derivatives = Repeats(), Repeats()
 
-repeated = _samples.repeat
+repeated, is_known = _samples.repeat, _samples.has
 """Values with precision ``exact``, of options, coordinates, level of detail and levels: a tuple of one tensor, or None
-where no call with such tensors has been made."""
+where no call with such tensors has been made; and whether one has."""
 
 
 class _Call:
@@ -166,10 +166,12 @@ def sample_backward(
 
     ``needs`` has three flags: which of them are wanted. The others are without elements.
     """
-    key = options, tuple(needs), options.deterministic or torch.are_deterministic_algorithms_enabled()
+    key = _key(options, needs)
     found = _derivatives.repeat(key, grad, coords, level, *levels)
     if found is not None:
-        return _sorted(found, len(levels), coords, needs)
+        empty = coords.new_empty(0)
+        places, depths = (empty if part is None else part for part in found[:2])
+        return list(found[3:]) if needs[0] else [], places, depths
     call = _Call(levels, coords, level, options)
     texels = call.new_levels() if needs[0] else None
     places = call.new_coords() if needs[1] else None
@@ -199,27 +201,32 @@ def sample_backward(
     return results
 
 
-def _sorted(
-    found: Sequence[Tensor], levels: int, coords: Tensor, needs: Sequence[bool]
-) -> tuple[list[Tensor], Tensor, Tensor]:
-    """Gradients that are wanted, in the form of ``sample_backward``."""
-    rest = iter(found)
-    texels = [next(rest) for _ in range(levels if needs[0] else 0)]
-    places, depths = (next(rest) if wanted else coords.new_empty(0) for wanted in needs[1:])
-    return texels, places, depths
+def derived(
+    options: Options, needs: Sequence[bool], grad: Tensor, coords: Tensor, level: Tensor | None, *levels: Tensor
+) -> tuple[Tensor | None, ...] | None:
+    """Gradients of coordinates, level of detail, None and those of the levels, None for those that are not wanted; None
+    where no call with such tensors has been made.
+    """
+    return _derivatives.repeat(_key(options, needs), grad, coords, level, *levels)
+
+
+def _key(options: Options, needs: Sequence[bool]) -> tuple[Options, tuple[bool, ...], bool]:
+    return options, tuple(needs), options.deterministic or torch.are_deterministic_algorithms_enabled()
 
 
 def _add_derivatives(
     key: Any, plan: Plan, operands: Sequence[Tensor | None], results: Any, needs: Sequence[bool]
 ) -> None:
     texels, places, depths = results
-    wanted = [*texels, *([places] if needs[1] else ()), *([depths] if needs[2] else ())]
-    first = len(operands)
+    levels = len(operands) - 3
+    wanted = [places if needs[1] else None, depths if needs[2] else None, None, *(texels or [None] * levels)]
+    first = len(operands) + needs[1] + needs[2]
     buffers = {"grad_out": 0, "coords": 1, "level": 2, "levels": 3}
     buffers |= {"grad_levels": first} if texels else {}
-    buffers |= {"grad_coords": first + len(texels), "grad_level": first + len(wanted) - 1}
+    buffers |= {"grad_coords": len(operands), "grad_level": first - 1}
     with _device_of(places):
-        _derivatives.add(key, plan, operands, wanted, buffers, range(len(texels)), deterministic=key[2])
+        cleared = range(first - len(operands), first - len(operands) + len(texels))
+        _derivatives.add(key, plan, operands, wanted, buffers, cleared, deterministic=key[2])
 
 
 def sample_backward_backward(

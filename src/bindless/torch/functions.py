@@ -37,15 +37,17 @@ def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, optio
 
 
 def repeated(options: Options, image: Tensor, coords: Tensor) -> Tensor | None:
-    """The values of an image with precision ``exact``, without gradients.
+    """The values of an image with precision ``exact``.
 
     Returns
     -------
     Tensor | None
-        None where no call with tensors of these layouts has been made, or gradients or transforms have a part in it.
+        None where no call with tensors of these layouts has been made, or transforms of torch have a part in it.
     """
-    if _is_special() or (torch.is_grad_enabled() and (image.requires_grad or coords.requires_grad)):
+    if _is_special():
         return None
+    if torch.is_grad_enabled() and (image.requires_grad or coords.requires_grad):
+        return _apply(coords, None, options, image) if engine.is_known(options, coords, None, image) else None
     found = engine.repeated(options, coords, None, image)
     return None if found is None else found[0]
 
@@ -105,7 +107,12 @@ class _Sample(torch.autograd.Function):  # type: ignore[misc]
         coords, level, *levels = ctx.saved_tensors
         asked = ctx.needs_input_grad
         needs = any(asked[3:]), asked[0], asked[1]
-        if not torch.is_grad_enabled() and _is_plain((grad, *ctx.saved_tensors)):
+        ends_here = not torch.is_grad_enabled()
+        if ends_here and not _is_special():
+            found = engine.derived(ctx.options, needs, grad, coords, level, *levels)
+            if found is not None:
+                return found
+        if ends_here and _is_plain((grad, coords, level, *levels)):
             texels, places, depths = engine.sample_backward(grad, levels, coords, level, ctx.options, needs)
         else:
             batched = not torch._C._has_storage(grad) and not torch._C._are_functorch_transforms_active()

@@ -33,18 +33,20 @@ class Repeats:
     repeat : Callable
         ``repeat(options, *operands)``: a tuple of new results, or None for a call that was not added. Operands are
         tensors of the types ``PLAIN``, or None.
+    has : Callable
+        ``has(options, *operands)``: whether a call was added.
     """
 
     def __init__(self) -> None:
         self._calls = TensorCalls(PLAIN)
-        self.repeat = self._calls.repeat
+        self.repeat, self.has = self._calls.repeat, self._calls.has
 
     def add(
         self,
         options: Hashable,
         plan: Plan,
         operands: Sequence[Tensor | None],
-        results: Sequence[Tensor],
+        results: Sequence[Tensor | None],
         buffers: Mapping[str, int],
         cleared: Sequence[int] = (),
         *,
@@ -60,24 +62,28 @@ class Repeats:
             The call.
         operands : Sequence[Tensor | None]
             Those that ``repeat`` takes.
-        results : Sequence[Tensor]
-            Those that ``repeat`` returns: without gaps in memory.
+        results : Sequence[Tensor | None]
+            The tuple that ``repeat`` returns: tensors without gaps in memory, and None.
         buffers : Mapping[str, int]
-            Arrays of the plan, by their names, among the operands followed by the results; of levels the first.
+            Arrays of the plan, by their names, among the operands followed by the results that are tensors; of levels
+            the first.
         cleared : Sequence[int]
-            Results, by their numbers, that are filled with zeros before the call.
+            Results that are tensors, by their numbers, that are filled with zeros before the call.
         deterministic : bool
             Whether gradients of texels have the same bits each time.
         """
-        count = len(operands)
-        zeros = [(count + number, results[number].numel() * results[number].element_size()) for number in cleared]
+        made = [part for part in results if part is not None]
+        order = iter(range(len(made)))
+        returned = tuple(None if part is None else next(order) for part in results)
+        first, end = len(operands), len(operands) + len(made)
+        zeros = [(first + number, made[number].numel() * made[number].element_size()) for number in cleared]
         slots = [*(buffers.get(name, -1) for name in NAMES)]
         for name in LEVEL_NAMES:
             slots += range(buffers[name], buffers[name] + len(plan.levels)) if name in buffers else ()
-        image = results[0]
-        makers = [_maker(part) for part in results]
+        image = made[0]
+        makers = [_maker(part) for part in made]
         if image.is_cuda:
-            program = cuda_program(plan, slots.__getitem__, zeros, count + len(results), deterministic=deterministic)
+            program = cuda_program(plan, slots.__getitem__, zeros, end, deterministic=deterministic)
             functions = kernels.addresses(program.names)
             driver = tuple(_address(cuda, name) for name in _DRIVER)
             if program.scratch:
@@ -86,7 +92,7 @@ class Repeats:
             program = host_program(plan, slots.__getitem__, zeros)
             functions, driver = (_address(reference, HOST_FUNCTION),), None
         words = struct.pack(f"{len(program.words)}q", *program.words)
-        self._calls.add(options, tuple(operands), tuple(makers), len(results), words, functions, driver)
+        self._calls.add(options, tuple(operands), tuple(makers), returned, words, functions, driver)
 
 
 def _address(driver: Any, name: str) -> int:
