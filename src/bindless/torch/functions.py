@@ -19,7 +19,7 @@ from .operators import LIBRARY as LIBRARY
 from .options import Options
 from .repeats import PLAIN
 
-__all__ = ["repeated", "sample"]
+__all__ = ["is_plain", "repeated", "sample"]
 
 Tensor = Any
 
@@ -29,7 +29,7 @@ def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, optio
     if torch._C._are_functorch_transforms_active():
         return _Sample.apply(coords, level, options, *levels)
     operands = (*levels, coords) if level is None else (*levels, coords, level)
-    if not _is_plain(operands):
+    if not is_plain(operands):
         return torch.ops.bindless.sample.default(levels, coords, level, *options)
     if torch.is_grad_enabled() and any(part.requires_grad for part in operands):
         return _apply(coords, level, options, *levels)
@@ -63,7 +63,7 @@ def _is_special() -> bool:
     )
 
 
-def _is_plain(tensors: Sequence[Tensor | None]) -> bool:
+def is_plain(tensors: Sequence[Tensor | None]) -> bool:
     """Whether no mode, subclass or other backend of torch has a part in an operator on tensors."""
     if _is_special():
         return False
@@ -93,7 +93,7 @@ def _sample_backward(
 class _Sample(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(coords: Tensor, level: Tensor | None, options: Options, *levels: Tensor) -> Tensor:
-        if _is_plain((coords, level, *levels)):
+        if is_plain((coords, level, *levels)):
             return engine.sample(levels, coords, level, options)
         return torch.ops.bindless.sample.default(levels, coords, level, *options)
 
@@ -112,7 +112,7 @@ class _Sample(torch.autograd.Function):  # type: ignore[misc]
             found = engine.derived(ctx.options, needs, grad, coords, level, *levels)
             if found is not None:
                 return found
-        if ends_here and _is_plain((grad, coords, level, *levels)):
+        if ends_here and is_plain((grad, coords, level, *levels)):
             texels, places, depths = engine.sample_backward(grad, levels, coords, level, ctx.options, needs)
         else:
             batched = not torch._C._has_storage(grad) and not torch._C._are_functorch_transforms_active()
@@ -145,7 +145,7 @@ class _SampleBackward(torch.autograd.Function):  # type: ignore[misc]
     def forward(
         grad: Tensor, coords: Tensor, level: Tensor | None, options: Options, needs: Sequence[bool], *levels: Tensor
     ) -> tuple[Tensor, ...]:
-        if _is_plain((grad, coords, level, *levels)):
+        if is_plain((grad, coords, level, *levels)):
             found = engine.sample_backward(grad, levels, coords, level, options, needs)
         else:
             found = torch.ops.bindless.sample_backward.default(grad, levels, coords, level, *options, needs)
