@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import code
 import importlib.util
 import re
 import subprocess
 import sys
 from pathlib import Path
+from types import CodeType
+from typing import Any
 
 import pytest
 
@@ -14,6 +17,7 @@ import bindless as bl
 from tests.support.needs import lacks
 
 START = Path(__file__).parents[2] / "docs" / "start"
+README = Path(__file__).parents[2] / "README.md"
 PIP = {"torch": "torch", "cv2": "opencv-python-headless", "scipy": "scipy"}  # modules, and their names in pip
 WITHOUT_PROGRAMS = {"index"}
 
@@ -25,6 +29,30 @@ def program(text: str) -> str:
         code += "\n" * text.count("\n", outside, snippet.start(1)) + snippet[1]
         outside = snippet.end(1)
     return code
+
+
+class Prompt(code.InteractiveConsole):
+    """Python's prompt, which only compiles what is typed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refused: list[str] = []
+
+    def runcode(self, code: CodeType) -> None:
+        pass
+
+    def showsyntaxerror(self, *arguments: Any, **options: Any) -> None:
+        self.refused.append("\n".join(self.buffer))
+
+
+@pytest.mark.parametrize("page", [README, *sorted(START.glob("*.md"))], ids=lambda page: page.stem)
+def test_snippets_may_be_typed_at_the_prompt(page: Path) -> None:
+    """A statement after a block needs an empty line before it, and a block has none inside."""
+    prompt = Prompt()
+    for snippet in re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        for line in [*snippet.split("\n"), ""]:
+            prompt.push(line)
+    assert prompt.refused == []
 
 
 def test_snippets_keep_their_lines() -> None:
@@ -40,6 +68,8 @@ def test_programs_run(page: Path, tmp_path: Path) -> None:
         if module in PIP and importlib.util.find_spec(module) is None:
             lacks(module, f"pip install {PIP[module]}")
     if "bl.build(" in code and not bl.kernels_available():
+        lacks("kernels", "pip install 'bindless[kernels]'")
+    if "@bl.kernel" in code and importlib.util.find_spec("numba") is None:
         lacks("kernels", "pip install 'bindless[kernels]'")
     file = tmp_path / f"{page.stem}.py"
     file.write_text(code, encoding="utf-8")

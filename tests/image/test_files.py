@@ -196,5 +196,7 @@ def test_png_is_written_without_pillow(tmp_path: Path, monkeypatch: pytest.Monke
             image.save(tmp_path / "picture.jpg")
         with raises(bl.InvalidError, match=r"bindless\[image\]"):
             bl.Image.open(tmp_path / "picture.png")
+        with bl.Image(pixels.astype(np.float32)) as floats, raises(bl.InvalidError, match="float32"):
+            floats.save(tmp_path / "floats.png")  # Pillow would not write it either
     assert "PIL" in sys.modules
     np.testing.assert_array_equal(np.asarray(Picture.open(tmp_path / "picture.png")), pixels)

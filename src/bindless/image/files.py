@@ -183,6 +183,11 @@ def save_file(image: Image, path: File, *, level: int = 0, format: str | None = 
         if deep or not has_pillow:
             _write(path, encode_png(pixels))
             return
+    if kind == "png" and pixels.dtype not in (np.uint8, np.uint16):
+        raise InvalidError(
+            f"{_name(path)}: a PNG file holds no {pixels.dtype}: convert to uint8 or uint16, or save one channel of "
+            "float32 as .tiff"
+        )
     if not has_pillow:
         raise InvalidError(f"{kind or 'picture'} files are written by Pillow, which is not installed: {_INSTALL}")
     _save_with_pillow(pixels, path, kind, options)
