@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+from contextlib import suppress
 from enum import EnumMeta
 from pathlib import Path
 from types import FunctionType
@@ -44,6 +46,8 @@ numpydoc_class_members_toctree = False
 autodoc_mock_imports = ["torch"]
 
 html_theme = "pydata_sphinx_theme"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
 html_title = f"bindless {release}"
 html_show_sourcelink = False
 html_copy_source = False
@@ -56,12 +60,37 @@ html_theme_options = {
     "search_bar_text": "Search",
 }
 
-# The gallery runs on the reference device: the same pictures on every machine, with or without a GPU.
+
+def _has_vulkan() -> bool:
+    """Whether there is a Vulkan driver that shares memory with the reference device."""
+    try:
+        import vulkan as vk
+    except (ImportError, OSError):  # the binding, or Vulkan's loader
+        return False
+    from bindless.interop.vulkan import check_same_device
+
+    application = vk.VkApplicationInfo(apiVersion=vk.VK_MAKE_VERSION(1, 3, 0))
+    try:
+        instance = vk.vkCreateInstance(vk.VkInstanceCreateInfo(pApplicationInfo=application), None)
+        found = vk.vkEnumeratePhysicalDevices(instance)
+    except vk.VkError:
+        return False
+    for each in found:
+        with suppress(bindless.Error):
+            check_same_device(each, bindless.Device("reference"))
+            return True
+    return False
+
+
+# The gallery runs on the reference device: the same pictures on every machine, with or without a GPU. Without a Vulkan
+# driver for the processor, the page about Vulkan has its program, and the picture of a related one as thumbnail.
 os.environ.setdefault("ONEAPI_DEVICE_SELECTOR", "reference:*")
+sys.path.insert(0, str(DOCS / "gallery" / "programs"))  # vulkan_headless
 sphinx_gallery_conf = {
     "examples_dirs": "gallery/examples",
     "gallery_dirs": "gallery/built",
-    "filename_pattern": r"\.py$",
+    "filename_pattern": r"\.py$" if _has_vulkan() else r"(?<!vulkan_post_processing)\.py$",
+    "default_thumb_file": str(DOCS / "gallery" / "programs" / "pictures" / "vulkan_share.jpg"),
     "download_all_examples": True,
     "remove_config_comments": True,
     "show_memory": False,

@@ -17,6 +17,8 @@ from tests.support.needs import lacks
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "gallery" / "examples").rglob("*.py"))
 PIP = {"matplotlib": "matplotlib", "skimage": "scikit-image", "scipy": "scipy", "dask": "'bindless[dask]'"}
+PROGRAMS = EXAMPLES[0].parents[2] / "programs"  # vulkan_headless
+DRAWN = [pytest.param(path, marks=pytest.mark.vulkan) if "vulkan" in path.stem else path for path in EXAMPLES]
 DRAWS = """
 import runpy, sys
 import matplotlib.pyplot as plt
@@ -39,7 +41,7 @@ def test_programs_are_short_and_say_what_they_show(example: Path) -> None:
     assert about
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("example", DRAWN, ids=lambda path: path.stem)
 def test_programs_draw(example: Path, tmp_path: Path) -> None:
     text = example.read_text(encoding="utf-8")
     for module, package in PIP.items():
@@ -51,6 +53,7 @@ def test_programs_draw(example: Path, tmp_path: Path) -> None:
         lacks("kernels", "pip install 'bindless[kernels]'")
     picture = tmp_path / "picture.png"
     environment = {**os.environ, "MPLBACKEND": "Agg", "ONEAPI_DEVICE_SELECTOR": "reference:*"}
+    environment["PYTHONPATH"] = os.pathsep.join([str(PROGRAMS), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
         [sys.executable, "-c", DRAWS, str(example), str(picture)],
         env=environment,

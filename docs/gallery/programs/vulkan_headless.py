@@ -24,6 +24,8 @@ _MEMORY = vk.VK_ACCESS_MEMORY_READ_BIT | vk.VK_ACCESS_MEMORY_WRITE_BIT
 _GENERAL = vk.VK_IMAGE_LAYOUT_GENERAL
 _COLOUR = vk.VK_IMAGE_ASPECT_COLOR_BIT
 
+Box = tuple[int, int, int, int, Sequence[float]]  # x, y, width, height, and the red, green and blue of a rectangle
+
 
 class Renderer:
     """A VkInstance, a VkDevice and a VkQueue on the device of a bindless queue.
@@ -133,6 +135,38 @@ class Renderer:
 
         self.submit(change)
 
+    def view(self, image: sharing.ExportedImage) -> Any:
+        """Create a VkImageView of a two-dimensional image, which the caller destroys."""
+        info = vk.VkImageViewCreateInfo(
+            image=image.image,
+            viewType=vk.VK_IMAGE_VIEW_TYPE_2D,
+            format=image.format,
+            subresourceRange=_first_level(),
+        )
+        return vk.vkCreateImageView(self.device, info, None)
+
+    def fill(self, image: sharing.ExportedImage, boxes: Sequence[Box]) -> None:
+        """Draw rectangles, each over the earlier ones, and wait."""
+        view = self.view(image)
+        target = vk.VkRenderingAttachmentInfo(
+            imageView=view, imageLayout=_GENERAL, storeOp=vk.VK_ATTACHMENT_STORE_OP_STORE
+        )
+        area = vk.VkRect2D(vk.VkOffset2D(0, 0), vk.VkExtent2D(image.desc.width, image.desc.height))
+        rendering = vk.VkRenderingInfo(renderArea=area, layerCount=1, pColorAttachments=[target])
+
+        def draw(command: Any) -> None:
+            vk.vkCmdBeginRendering(command, rendering)
+            for x, y, width, height, colour in boxes:
+                value = vk.VkClearValue(color=vk.VkClearColorValue(float32=[*colour, 1.0]))
+                place = vk.VkRect2D(vk.VkOffset2D(x, y), vk.VkExtent2D(width, height))
+                paint = vk.VkClearAttachment(aspectMask=_COLOUR, clearValue=value)
+                vk.vkCmdClearAttachments(command, 1, [paint], 1, [vk.VkClearRect(rect=place, layerCount=1)])
+            vk.vkCmdEndRendering(command)
+
+        self.submit(draw)
+        self.wait()
+        vk.vkDestroyImageView(self.device, view, None)
+
 
 class Sheet:
     """Host-visible pixels of several images of one kind, copied side by side.
@@ -194,16 +228,7 @@ class Canvas:
         self, renderer: Renderer, image: sharing.ExportedImage, shaders: tuple[Path, Path], push_size: int
     ) -> None:
         self.device, self.image = renderer.device, image
-        self.view = vk.vkCreateImageView(
-            self.device,
-            vk.VkImageViewCreateInfo(
-                image=image.image,
-                viewType=vk.VK_IMAGE_VIEW_TYPE_2D,
-                format=image.format,
-                subresourceRange=_first_level(),
-            ),
-            None,
-        )
+        self.view = renderer.view(image)
         constants = vk.VkPushConstantRange(stageFlags=vk.VK_SHADER_STAGE_VERTEX_BIT, offset=0, size=push_size)
         self.layout = vk.vkCreatePipelineLayout(
             self.device, vk.VkPipelineLayoutCreateInfo(pPushConstantRanges=[constants]), None
