@@ -41,18 +41,25 @@ def add(history: list[dict[str, Any]], document: dict[str, Any]) -> None:
     }
     history[:] = [entry for entry in history if (entry["device"], entry["date"]) != (run["device"], run["date"])]
     history.append(run)
-    history.sort(key=lambda entry: (entry["device"], entry["date"]))
+    history.sort(key=lambda entry: (_name_and_driver(entry["device"])[0], entry["date"]))
+
+
+def _name_and_driver(device: str) -> tuple[str, str]:
+    """A device's name, and the version of its driver, which ends the text."""
+    name, _, rest = device.rpartition(" [")
+    return name.rpartition(" ")[0], rest.removesuffix("]")
 
 
 def tables(history: list[dict[str, Any]]) -> str:
     """One table for each device, one line for each run."""
     parts = []
-    for device in sorted({entry["device"] for entry in history}):
-        lines = [f"`{device}`", "", f"| date | processors | samples | {' | '.join(ROWS)} |", "|" + "---|" * 8]
+    for device in sorted({_name_and_driver(entry["device"])[0] for entry in history}):
+        lines = [f"`{device}`", "", f"| date | driver | processors | samples | {' | '.join(ROWS)} |", "|" + "---|" * 9]
         for entry in history:
-            if entry["device"] == device:
+            name, driver = _name_and_driver(entry["device"])
+            if name == device:
                 cells = (f"{entry['speeds'][row]:,.0f}" if row in entry["speeds"] else "" for row in ROWS)
-                head = f"{entry['date'][:10]} | {entry['processors']} | {entry['samples']:,}"
+                head = f"{entry['date'][:10]} | {driver} | {entry['processors']} | {entry['samples']:,}"
                 lines.append(f"| {head} | {' | '.join(cells)} |")
         parts.append("\n".join(lines))
     return "\n\n".join(parts)

@@ -165,7 +165,7 @@ if TYPE_CHECKING:
         usm_empty,
     )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 """Version of the package: the only place that has it."""
 
 SYCL_EXT_ONEAPI_BINDLESS_IMAGES = 6

@@ -39,7 +39,8 @@ PAGES = [*COMPARED, *(page for page in WRITTEN if page not in COMPARED and not p
 FOUND = """async () => {
   await document.fonts.ready;
   const article = document.querySelector("article");
-  const named = element => `${element.tagName} ${element.id || element.className} ${element.innerText || ""}`.slice(0, 80);
+  const named = element =>
+    `${element.tagName} ${element.id || element.className} ${element.innerText || ""}`.slice(0, 80);
   const seen = element => {
     const box = element.getBoundingClientRect(), style = getComputedStyle(element);
     return box.width > 0 && box.height > 0 && style.visibility !== "hidden";
@@ -147,6 +148,12 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
+def broken(found: dict[str, Any]) -> dict[str, Any]:
+    """Of what is found on a page: what breaks a rule."""
+    names = ("errors", "wider", "missing", "fonts", "overlapping", "cut", "covered")
+    return {name: found[name] for name in names if found[name]}
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_nothing_is_broken(site: Path, tabs: dict[tuple[str, str], Any], page: str) -> None:
     for (window, scheme), tab in tabs.items():
@@ -164,6 +171,14 @@ def test_nothing_is_broken(site: Path, tabs: dict[tuple[str, str], Any], page: s
         assert found["size"] >= 14
         assert (luminance(found["background"]) < 0.2) is (scheme == "dark")
         assert min(contrast(colour, found["background"]) for colour in found["colours"]) >= 4.5, (window, scheme)
+
+
+@pytest.mark.parametrize("folder", ["reference/api", "gallery/built", "gallery/programs"])
+def test_generated_pages_fit_a_phone(site: Path, tabs: dict[tuple[str, str], Any], folder: str) -> None:
+    pages = [str(path.relative_to(site).with_suffix("")) for path in sorted((site / folder).rglob("*.html"))]
+    assert pages
+    found = {page: broken(look(tabs["phone", "light"], site, page)) for page in pages}
+    assert {page: what for page, what in found.items() if what} == {}
 
 
 BREAKAGE = {  # styles that break a page, and what is found then

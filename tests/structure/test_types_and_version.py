@@ -40,6 +40,60 @@ image.warp("no shape")
 bl.ImageDescriptor(width="six")
 wrong: bl.SampledImageHandle = bl.create_image(memory, desc, queue)
 """
+RIGHT = """
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+import bindless as bl
+from bindless import device, info, interop, level_zero, ndimage, opencl
+
+
+@bl.device_function
+def squared(x: float) -> float:
+    return x * x
+
+
+@bl.kernel
+def edges(image: Any, out: Any, scale: float) -> None:
+    row, column = device.item_id(0), device.item_id(1)
+    out[row, column] = scale * squared(device.sample_image(image, column + 0.5, row + 0.5)[0])
+
+
+@bl.kernel(default_float=np.float64)
+def double(out: Any) -> None:
+    out[device.item_id(0)] = 1.5
+
+
+queue = bl.Queue("reference", in_order=True)
+out = bl.usm_empty((4, 6), np.float32, queue)
+with bl.Image(np.zeros((4, 6), np.float32), mipmaps=True, queue=queue) as image:
+    event: bl.Event = queue.parallel_for((4, 6), edges, image, out, 0.5)
+    event.wait()
+    launch = edges.bind(queue, (4, 6), image, out, 0.5)
+    launch[2] = 0.25
+    launch().wait()
+    picture: Any = image.warp(np.eye(3), (4, 6))
+values: npt.NDArray[Any] = out.numpy()
+name: str = queue.device.name
+size: int = queue.device.get_info(info.device.image2d_max_width)
+with bl.Buffer(np.zeros(4, np.int32)) as buffer:
+    queue.submit(lambda h: h.fill(buffer.get_access(h, "write"), 1))
+try:
+    bl.Queue("cuda:gpu:9")
+except bl.Error as error:
+    code: bl.Errc = error.code
+with bl.CommandGraph(queue) as graph:
+    graph.fill(out, 0, 4)
+graph().wait()
+bundle = bl.load_kernel_bundle(bl.build("kernel void f(global float *x) {}"), queue)
+kernel: bl.Kernel = bundle.get_kernel("f")
+rotated: Any = ndimage.rotate(np.zeros((4, 4)), 30)
+natives: Any = interop.get_native(queue)
+"""
 # What the stubs declare and the C types do not show: methods that subclasses define, and a slot's signature.
 ALLOWED = "bindless.core._submission.Owner._finalize\nbindless.core._submission.Bound.__call__\n"
 
@@ -53,7 +107,9 @@ def mypy(*arguments: str, folder: Path, module: str = "mypy") -> subprocess.Comp
 
 def test_types_outside_of_the_package(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
-    done = mypy("--strict", "program.py", folder=tmp_path)
+    (tmp_path / "right.py").write_text(RIGHT, encoding="utf-8")
+    done = mypy("--strict", "program.py", "right.py", folder=tmp_path)
+    assert "right.py" not in done.stdout, done.stdout
     found = re.findall(r"^program\.py:(\d+): error: .*\[([\w-]+)\]$", done.stdout, re.MULTILINE)
     lines = PROGRAM.splitlines()
     assert [(lines[int(line) - 1].split("(")[0].split(":")[0], code) for line, code in found] == [

@@ -19,6 +19,7 @@ from ..copy import memory_commands
 from ..copy.image_copy import Operation, image_copy
 from ..kernel.bundle import KernelBundle
 from ..kernel.kernel import Kernel
+from ..kernel.kernel_template import KernelTemplate
 from ..kernel.offset_launch import has_offset, launch_operation
 from ..usm.array import UsmArray
 from ..usm.pointer import UsmPointer
@@ -85,7 +86,9 @@ class CommandGraph(SingleOwner):
 
     # ------------------------------------------------------------------ commands
 
-    def parallel_for(self, index_space: RangeLike | NdRange, kernel: Kernel, *arguments: object) -> None:
+    def parallel_for(
+        self, index_space: RangeLike | NdRange, kernel: Kernel | KernelTemplate, *arguments: object
+    ) -> None:
         """Adds a kernel; see ``Queue.parallel_for``."""
         run = self._recorder
         here, sizes, packed, taken = run._plan_launch(index_space, kernel, arguments)

@@ -21,6 +21,7 @@ from ..copy.image_copy import ORIGIN
 if TYPE_CHECKING:
     from ...model.image_descriptor import ImageDescriptor
     from ..kernel.kernel import Kernel
+    from ..kernel.kernel_template import KernelTemplate
     from .external_semaphore import ExternalSemaphore
     from .interop_handle import InteropHandle
     from .queue import Queue
@@ -107,11 +108,13 @@ class Handler(SingleOwner):
 
     # ------------------------------------------------------------------ commands
 
-    def parallel_for(self, index_space: RangeLike | NdRange, kernel: Kernel, *arguments: object) -> None:
+    def parallel_for(
+        self, index_space: RangeLike | NdRange, kernel: Kernel | KernelTemplate, *arguments: object
+    ) -> None:
         """Runs a kernel; see ``Queue.parallel_for``."""
         self._set("parallel_for", index_space, kernel, *arguments)
 
-    def single_task(self, kernel: Kernel, *arguments: object) -> None:
+    def single_task(self, kernel: Kernel | KernelTemplate, *arguments: object) -> None:
         """Runs one work-item of a kernel."""
         self._set("single_task", kernel, *arguments)
 

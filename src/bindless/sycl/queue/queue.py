@@ -26,6 +26,7 @@ from ..device.device import Device
 from ..device.native_stream import adopt_stream, cuda_stream_of
 from ..device.queue_base import QueueBase
 from ..kernel.kernel import Kernel
+from ..kernel.kernel_template import KernelTemplate
 from ..kernel.plan_launch import plan_launch, submit_launch
 from ..usm.dpctl_queue import sycl_queue_capsule
 from .external_semaphore import submit_semaphore
@@ -269,11 +270,19 @@ class Queue(QueueBase, SingleOwner):
     if TYPE_CHECKING:  # at run time it is the base's, which repeats what it knows without Python
 
         def parallel_for(
-            self, index_space: RangeLike | NdRange, kernel: Kernel, *arguments: object, depends_on: Events | Event = ()
+            self,
+            index_space: RangeLike | NdRange,
+            kernel: Kernel | KernelTemplate,
+            *arguments: object,
+            depends_on: Events | Event = (),
         ) -> Event: ...
 
     def _parallel_for_any(
-        self, index_space: RangeLike | NdRange, kernel: Kernel, *arguments: object, depends_on: Events | Event = ()
+        self,
+        index_space: RangeLike | NdRange,
+        kernel: Kernel | KernelTemplate,
+        *arguments: object,
+        depends_on: Events | Event = (),
     ) -> Event:
         """``parallel_for``, which repeats by itself what was prepared for that, and calls this for all else."""
         return self._submit_launch(index_space, kernel, arguments, depends_on)
@@ -283,7 +292,9 @@ class Queue(QueueBase, SingleOwner):
     _plan_launch = plan_launch
     _submit_launch = submit_launch
 
-    def single_task(self, kernel: Kernel, *arguments: object, depends_on: Events | Event = ()) -> Event:
+    def single_task(
+        self, kernel: Kernel | KernelTemplate, *arguments: object, depends_on: Events | Event = ()
+    ) -> Event:
         """Runs one work-item of a kernel; see ``parallel_for``."""
         return self.parallel_for(1, kernel, *arguments, depends_on=depends_on)
 
