@@ -63,6 +63,7 @@ LAYERS = (
     Box(BACKENDS, 11, 560, 540, "equal file names in each"),
     Box("backends/common", 12, 560, 220, "shared implementation"),
     Box("backends/contract", 13, 400, 240, "protocols of a back end"),
+    Box("nvtx", 14, 180, 170, "ranges for profilers"),
     Box("kernels", 14, 620, 170, "from csrc/kernels"),
     Box("drivers", 14, 770, 110, "C: csrc/bindgen"),
     Box("compiler", 14, 890, 110, "OpenCL C"),

@@ -7,6 +7,7 @@ of devices.
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -494,7 +495,7 @@ __all__ = [
 
 
 # Public packages, imported at their first use.
-_PACKAGES = ("device", "drivers", "interop", "level_zero", "ndimage", "opencl")
+_PACKAGES = ("device", "drivers", "interop", "level_zero", "ndimage", "nvtx", "opencl")
 
 
 def __getattr__(name: str) -> Any:
@@ -517,3 +518,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*__all__, *_PACKAGES})
+
+
+if os.environ.get("BINDLESS_NVTX", "0") not in ("", "0"):
+    importlib.import_module(f"{__name__}.nvtx").enable()

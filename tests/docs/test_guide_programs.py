@@ -23,7 +23,13 @@ ELSEWHERE = {
     "runtime": "tests/docs/test_readme.py",
     "testing": "tests/docs/test_start_programs.py",
 }
-NEEDS = {"gradients": "torch", "jax": "jax", "python_kernels": "numba"}  # pages about a library, which must be there
+NEEDS = {
+    "gradients": "torch",
+    "jax": "jax",
+    "performance": "nvtx",
+    "python_kernels": "numba",
+    "video": "numba",
+}  # pages about a library, which must be there
 NEED_MORE = re.compile(r"torch|vulkan|vertices|read_texture|compile_cuda|\btensor\b|jax|dask|zarr|bl\.kernel\b")
 
 ALWAYS = """
@@ -93,6 +99,10 @@ counts.copy_from(np.zeros(256, np.int32))
 """,
     "mipmaps": "",
     "handles": "",
+    "performance": "",
+    "processes": "",
+    "several_gpus": "",
+    "video": "",
 }
 EXPECTED = {  # what the given names hold at the end of a page
     "gradients": """
@@ -108,6 +118,11 @@ assert (counts.numpy(queue) == np.bincount(np.arange(512) % 7, minlength=256)).a
     "arrays": "assert values[999] == 1998 and (array.numpy(queue)[2:5, ::2, 1:] == 0).all()",
     "volumes": "assert turned.dtype == np.int16 and np.abs(turned - ct).max() <= 8 and half.shape == (10, 15)",
     "ndimage": "assert turned.shape == volume.shape and moved.shape == (50,)",
+    "video": """
+weights = np.array([0.25, 0.75])  # of the pixels around (160.25, 90.25)
+expected = min(1.2 * weights @ frames[-1][89:91, 159:161, 0] @ weights, 255)
+assert abs(int(outputs[0].numpy()[90, 160, 0]) - expected) <= 1
+""",
     "images": "assert small.shape == (360, 640, 3) and values.shape == (7, 3)",
 }
 
