@@ -20,5 +20,6 @@ def blocks_on_device(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> Iterat
     monkeypatch.setattr(queues, "_own", own)
     with dask.config.set(scheduler="synchronous"):
         yield
-    if hasattr(own, "queue"):
-        own.queue.close()
+    if hasattr(own, "workspace"):
+        own.workspace.close()
+        own.workspace.queue.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ import numpy as np
 from .block import compute, image_ranges
 from .chunks import ChunkReader, Number, Starts, chunks_between
 from .errors import BlockError, naming_failures, part_text
-from .queues import queue_of_thread
+from .queues import workspace_of_thread
+from .stored_chunks import StoredChunks
 from .transform import Block, Transform
 
 __all__ = ["Blocks", "compute_block", "needed_chunks"]
@@ -88,7 +90,7 @@ def compute_block(blocks: Blocks, number: Number, *chunks: Any) -> Any:
     BlockError
         A part of the input cannot be read.
     """
-    block = blocks.block(number)
+    block, workspace = blocks.block(number), workspace_of_thread()
     field = None
     if blocks.field_is_chunk:
         moved, *rest = chunks
@@ -101,11 +103,14 @@ def compute_block(blocks: Blocks, number: Number, *chunks: Any) -> Any:
         field = naming_failures(blocks.field.__getitem__, "displacement", blocks.field)
     if blocks.image is None:
         needed = needed_chunks(blocks.transform, blocks.image_starts, block)
-        reader = ChunkReader(blocks.image_starts, dict(zip(needed, chunks))).read
+        reader = ChunkReader(blocks.image_starts, dict(zip(needed, chunks)), workspace.empty_like).read
+    elif isinstance(blocks.image, StoredChunks):
+        read = partial(blocks.image.read, empty_like=workspace.empty_like)
+        reader = naming_failures(read, "image", blocks.image)
     else:
         reader = naming_failures(lambda part: _array(blocks.image[part]), "image", blocks.image)
     try:
-        result = compute(blocks.transform, block, reader, field, queue_of_thread())
+        result = compute(blocks.transform, block, reader, field, workspace)
     except BlockError as error:
         raise BlockError(f"block {number} [{part_text(block)}]: {error}") from error
     if blocks.like is not None and isinstance(result, np.ndarray):

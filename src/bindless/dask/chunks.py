@@ -5,12 +5,12 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = ["ChunkReader", "Number", "Starts", "chunks_between", "starts_in", "starts_of"]
+__all__ = ["ChunkReader", "EmptyLike", "Number", "Starts", "chunks_between", "starts_in", "starts_of"]
 
 # Where the chunks along an axis begin, and where the last one ends.
 Starts = tuple[int, ...]
@@ -32,6 +32,14 @@ def chunks_between(starts: Starts, first: int, stop: int) -> list[int]:
     return list(range(bisect.bisect_right(starts, first) - 1, bisect.bisect_left(starts, stop)))
 
 
+# An array without values, of the library and the dtype of another.
+EmptyLike = Callable[[Any, tuple[int, ...]], Any]
+
+
+def _empty_like(array: Any, shape: tuple[int, ...]) -> Any:
+    return np.empty_like(array, shape=shape)
+
+
 class Chunks(Protocol):
     """Chunks by their numbers."""
 
@@ -41,8 +49,9 @@ class Chunks(Protocol):
 class ChunkReader:
     """Chunks of an array as an array from which parts are read."""
 
-    def __init__(self, starts: Sequence[Starts], chunks: Chunks) -> None:
+    def __init__(self, starts: Sequence[Starts], chunks: Chunks, empty_like: EmptyLike | None = None) -> None:
         self._starts, self._chunks = starts, chunks
+        self._empty_like: EmptyLike = _empty_like if empty_like is None else empty_like
 
     def read(self, part: tuple[slice, ...]) -> Any:
         ranges = [chunks_between(starts, along.start, along.stop) for starts, along in zip(self._starts, part)]
@@ -56,7 +65,7 @@ class ChunkReader:
             if math.prod(len(along) for along in ranges) == 1:
                 return piece
             if found is None:
-                found = np.empty_like(piece, shape=tuple(along.stop - along.start for along in part))
+                found = self._empty_like(piece, tuple(along.stop - along.start for along in part))
             found[tuple(slice(low - along.start, high - along.start) for (low, high), along in zip(shared, part))] = (
                 piece
             )

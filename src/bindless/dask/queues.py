@@ -1,4 +1,4 @@
-"""The queue of a thread that computes blocks."""
+"""The queue of a thread that computes blocks, and its memory on the device."""
 
 from __future__ import annotations
 
@@ -9,24 +9,25 @@ import threading
 from ..sycl.device.device import Device
 from ..sycl.device.selector import get_devices
 from ..sycl.queue.queue import Queue
+from .workspace import Workspace
 
-__all__ = ["queue_of_thread"]
+__all__ = ["workspace_of_thread"]
 
 _own = threading.local()
 _numbers = itertools.count()
 
 
-def queue_of_thread() -> Queue:
-    """In order, one for each thread.
+def workspace_of_thread() -> Workspace:
+    """One for each thread, with an in-order queue.
 
     It is on the default device. Where that is one of several GPUs, workers of a cluster take them in turn by the number
     that is their name, and threads of other processes in the order in which they begin.
     """
-    queue: Queue | None = getattr(_own, "queue", None)
-    if queue is None or queue.closed or _own.process != os.getpid():
-        queue = _own.queue = Queue(_device(), in_order=True)
+    found: Workspace | None = getattr(_own, "workspace", None)
+    if found is None or found.queue.closed or _own.process != os.getpid():
+        found = _own.workspace = Workspace(Queue(_device(), in_order=True))
         _own.process = os.getpid()
-    return queue
+    return found
 
 
 def _device() -> Device:

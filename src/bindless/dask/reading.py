@@ -88,7 +88,7 @@ def _taken(array: Any, axis: int, wanted: Indices, ranges: list[tuple[int, int]]
     if np.array_equal(known, wanted):
         return array
     places = np.searchsorted(known, np.maximum(wanted, known[0]))
-    found = np.take(array, places, axis=axis)
+    found = np.take(array, np.asarray(places, like=array), axis=axis)
     if (wanted < 0).any():
-        found[(slice(None),) * axis + (np.flatnonzero(wanted < 0),)] = fill
+        found[(slice(None),) * axis + (np.asarray(np.flatnonzero(wanted < 0), like=array),)] = fill
     return found

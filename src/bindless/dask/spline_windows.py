@@ -3,7 +3,7 @@
 The recursion that fits B-splines (docs/numerics.md) has no end, so that its bits depend on where it begins. Here
 lines are divided into segments of 32 samples from the first one of the array on, and each is fitted from 64 samples,
 16 before it and 16 after it: a coefficient depends on these 64 samples alone. Samples further away would change it by
-less than 1e-9 of their range.
+less than 1e-9 of their range. On devices with their own memory the segments have 16 samples (``local_coefficients``).
 """
 
 from __future__ import annotations
@@ -15,13 +15,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..image.spline_filter import spline_coefficients
-from ..model.enums import Boundary
+from ..image.spline_filter import LOCAL_SAMPLES, local_coefficients, spline_coefficients
+from ..model.enums import Boundary, Precision
+from ..ndimage.filters import Filter
 from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray
 from .reading import Indices, Reader, covers, read
 from .spans import Span, texels_of
+from .workspace import Workspace
 
-__all__ = ["coefficients_of", "samples_of"]
+__all__ = ["coefficients_of", "samples_around"]
 
 SEGMENT, AROUND = 32, 16
 _MOST_SAMPLES = 1 << 24  # of the windows that are filtered at a time
@@ -30,21 +33,21 @@ Floats = npt.NDArray[np.float32]
 
 
 def coefficients_of(
-    queue: Queue,
+    workspace: Workspace,
     reader: Reader,
     kept: Sequence[slice],
     spans: Sequence[Span],
     sizes: Sequence[int],
     margin: int,
-    boundary: Boundary,
+    filter_: Filter,
     dtype: np.dtype[Any],
     fill: float,
-) -> Floats:
+) -> Floats | UsmArray:
     """Coefficients of spans along the last axes.
 
     Parameters
     ----------
-    queue : Queue
+    workspace : Workspace
         Does the work.
     reader, kept, dtype, fill : Any
         As of ``read``.
@@ -54,25 +57,58 @@ def coefficients_of(
         Texels of the array, not extended, along these axes.
     margin : int
         Texels by which it is extended at each end.
-    boundary : Boundary
-        What lies outside.
+    filter_ : Filter
+        Says what lies outside, and the precision.
     """
+    boundary = filter_.boundary
     wanted = [texels_of(span, size + 2 * margin, boundary) for span, size in zip(spans, sizes)]
     ranges = [covers(axis) for axis in wanted]
     if not all(ranges):
         shape = [part.stop - part.start for part in kept]
         return np.full([*shape, *(span.size for span in spans)], fill, np.float32)
 
+    on_device = filter_.precision is not Precision.reproducible and not workspace.shares_memory
+    if on_device and all(covered == [(axis[0], axis[-1] + 1)] for covered, axis in zip(ranges, wanted)):
+        inside = [slice(*covered[0]) for covered in ranges]
+        return _on_device(workspace, reader, kept, inside, sizes, margin, boundary, dtype, fill)
+
     def computed(part: tuple[slice, ...]) -> Floats:
         inside = part[len(kept) :]
-        return _of_part(queue, reader, kept, inside, sizes, margin, boundary, dtype, fill)
+        if on_device:
+            return _on_device(workspace, reader, kept, inside, sizes, margin, boundary, dtype, fill).numpy()
+        return _of_part(workspace, reader, kept, inside, sizes, margin, boundary, dtype, fill)
 
     found: Floats = read(computed, kept, wanted, np.dtype(np.float32), fill)
     return found
 
 
+def _on_device(
+    workspace: Workspace,
+    reader: Reader,
+    kept: Sequence[slice],
+    part: Sequence[slice],
+    sizes: Sequence[int],
+    margin: int,
+    boundary: Boundary,
+    dtype: np.dtype[Any],
+    fill: float,
+) -> UsmArray:
+    """Coefficients at indices of the extended array, in memory that the next ones overwrite."""
+    step = LOCAL_SAMPLES
+    starts = [inside.start // step * step - step for inside in part]
+    stops = [-(-inside.stop // step) * step + 2 * step for inside in part]
+    indices = [
+        texels_of(Span(start - margin, stop - start), size, boundary) for start, stop, size in zip(starts, stops, sizes)
+    ]
+    samples = workspace.on_way(_host(read(reader, kept, indices, dtype, fill)))
+    source = workspace.uploaded("samples", samples)
+    found = local_coefficients(workspace.queue, source, workspace.array("lines", source.shape, source.dtype), len(part))
+    cut = tuple(slice(inside.start - start, inside.stop - start) for inside, start in zip(part, starts))
+    return found[(slice(None),) * len(kept) + cut]
+
+
 def _of_part(
-    queue: Queue,
+    workspace: Workspace,
     reader: Reader,
     kept: Sequence[slice],
     part: Sequence[slice],
@@ -83,20 +119,25 @@ def _of_part(
     fill: float,
 ) -> Floats:
     """Coefficients at indices of the extended array."""
-    indices = [samples_of(inside, size, margin, boundary) for inside, size in zip(part, sizes)]
+    indices = [_samples_of(inside, size, margin, boundary) for inside, size in zip(part, sizes)]
     samples = _host(read(reader, kept, indices, dtype, fill))
     for axis, inside in enumerate(part, len(kept)):
-        samples = _along(queue, samples, axis, inside)
+        samples = _along(workspace.queue, samples, axis, inside)
     return samples
 
 
-def samples_of(inside: slice, size: int, margin: int, boundary: Boundary) -> Indices:
-    """The samples of whole segments and their surroundings, for coefficients at indices of the extended array.
+def samples_around(inside: slice, size: int, margin: int, boundary: Boundary) -> Indices:
+    """The samples that coefficients at indices of the extended array are computed from, on any device.
 
     Indices in the array, not extended; -1 for the fill value.
     """
+    return _samples_of(inside, size, margin, boundary, LOCAL_SAMPLES)
+
+
+def _samples_of(inside: slice, size: int, margin: int, boundary: Boundary, more: int = 0) -> Indices:
+    """The samples of whole segments and their surroundings, and so many more at the end."""
     first, last = inside.start // SEGMENT, (inside.stop - 1) // SEGMENT
-    start, stop = first * SEGMENT - AROUND - margin, (last + 1) * SEGMENT + AROUND - margin
+    start, stop = first * SEGMENT - AROUND - margin, (last + 1) * SEGMENT + AROUND + more - margin
     return texels_of(Span(start, stop - start), size, boundary)
 
 

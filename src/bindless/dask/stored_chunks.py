@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .chunks import ChunkReader, Number, starts_in
+from .chunks import ChunkReader, EmptyLike, Number, starts_in
 
 __all__ = ["StoredChunks", "is_zarr"]
 
@@ -81,8 +81,12 @@ class StoredChunks:
         return len(self.shape)
 
     def __getitem__(self, part: Any) -> Any:
+        return self.read(part)
+
+    def read(self, part: Any, empty_like: EmptyLike | None = None) -> Any:
+        """A part; where several chunks hold it, in an array that ``empty_like`` makes."""
         plain = isinstance(part, tuple) and len(part) == self.ndim and all(map(_is_plain, part, self.shape))
-        return ChunkReader(self._starts, _Grid(self)).read(part) if plain else self._array[part]
+        return ChunkReader(self._starts, _Grid(self), empty_like).read(part) if plain else self._array[part]
 
     def chunk(self, number: Number) -> Array:
         """A chunk; read-only."""

@@ -135,13 +135,24 @@ class ImageStore:
         precision: Precision = Precision.hardware,
     ) -> ImageStore:
         """New memory with the pixels of an array, which has the shape of ``described``."""
-        store = cls(ImageMem(descriptor, queue), described, descriptor, queue, precision)
+        store = cls.empty(described, descriptor, queue, precision)
         try:
             store.fill(pixels, again=False)
         except BaseException:
             store.close()
             raise
         return store
+
+    @classmethod
+    def empty(
+        cls,
+        described: ImageDescriptor,
+        descriptor: ImageDescriptor,
+        queue: Queue,
+        precision: Precision = Precision.hardware,
+    ) -> ImageStore:
+        """New memory without pixels."""
+        return cls(ImageMem(descriptor, queue), described, descriptor, queue, precision)
 
     def __del__(self) -> None:
         # The memory ends with its owner; handles have none but this. A constructor that was interrupted made none.

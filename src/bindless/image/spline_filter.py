@@ -24,11 +24,12 @@ from .array_library import AnyArray
 from .builtin_kernels import launch, memory_kernel
 from .packing import After, contiguous
 
-__all__ = ["filter_by_kernels", "spline_coefficients"]
+__all__ = ["LOCAL_SAMPLES", "filter_by_kernels", "local_coefficients", "spline_coefficients"]
 
 _FLOAT32: np.dtype[Any] = np.dtype(np.float32)
 _GROUP = 128  # work-items of a group of spline_rows
 _CHUNK = 16  # samples of a work-item of spline_rows
+LOCAL_SAMPLES = _CHUNK
 _MOST_CHANNELS = 4
 # Columns are divided into segments until there are this many work-items, unless segments get shorter than the other.
 _ENOUGH_ITEMS, _LEAST_SEGMENT = 1 << 16, 64
@@ -199,12 +200,52 @@ def filter_by_kernels(queue: Queue, described: SplineFilter, source: UsmArray, t
     after = _filter_rows(queue, described, source, now, after)
     for (axis, length, stride), segment in zip(steps, segments):
         result = now if segment == length else target if now is other else other
-        kernel = memory_kernel(queue, "spline_columns")
-        items = floats // length * -(-length // segment)
-        mode = SPLINE_BOUNDARIES[described.boundary[axis]]
-        after = (launch(queue, kernel, items, now, result, stride, length, segment, mode, items, depends_on=after),)
+        after = _filter_columns(queue, now, result, stride, length, segment, described.boundary[axis], after)
         now = result
     return after
+
+
+def local_coefficients(queue: Queue, samples: UsmArray, other: UsmArray, dimensions: int) -> UsmArray:
+    """Coefficients of which each depends on its chunk of ``LOCAL_SAMPLES`` samples and the chunks before and after it.
+
+    Parameters
+    ----------
+    queue : Queue
+        In order.
+    samples : UsmArray
+        float32, shape (..., [[depth,] height,] width), contiguous, of whole chunks along filtered axes. Overwritten.
+    other : UsmArray
+        Memory of the same shape.
+    dimensions : int
+        1, 2 or 3.
+
+    Returns
+    -------
+    UsmArray
+        One of the two arrays. Its first chunk and its last two along each filtered axis depend on where the line ends.
+    """
+    described = _described((*samples.shape, 1), dimensions, Boundary.mirror, 0, None)
+    _filter_rows(queue, described, samples, other, ())
+    now, then, stride = other, samples, samples.shape[-1]
+    for length in samples.shape[-2 : -1 - dimensions : -1]:
+        _filter_columns(queue, now, then, stride, length, _CHUNK, Boundary.mirror, ())
+        now, then, stride = then, now, stride * length
+    return now
+
+
+def _filter_columns(
+    queue: Queue,
+    source: UsmArray,
+    target: UsmArray,
+    stride: int,
+    length: int,
+    segment: int,
+    boundary: Boundary,
+    after: After,
+) -> After:
+    items = math.prod(source.shape) // length * -(-length // segment)
+    kernel, mode = memory_kernel(queue, "spline_columns"), SPLINE_BOUNDARIES[boundary]
+    return (launch(queue, kernel, items, source, target, stride, length, segment, mode, items, depends_on=after),)
 
 
 def _filter_rows(queue: Queue, described: SplineFilter, source: UsmArray, target: UsmArray, after: After) -> After:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -12,12 +12,32 @@ from ..image.array_library import AnyArray
 from ..image.device_image import ImageStore
 from ..image.plan import planned
 from ..model.enums import AddressingMode, FilteringMode, Interpolation, Precision
-from ..model.resampling import Resampling
+from ..model.image_descriptor import ImageDescriptor
+from ..model.resampling import Resampling, Window
 from ..sycl.queue.queue import Queue
 from .filters import Filter
 from .places import Places
 
-__all__ = ["draw"]
+__all__ = ["Images", "draw"]
+
+
+class Images(Protocol):
+    """Image memory that outlives a call, for calls that follow each other in an in-order queue."""
+
+    def filled(
+        self, pixels: AnyArray, described: ImageDescriptor, stored: ImageDescriptor, window: Window | None
+    ) -> ImageStore:
+        """An image with the pixels of an array, which its owner closes.
+
+        Parameters
+        ----------
+        pixels : AnyArray
+            Shape of ``described``; read by commands of the queue after the call, too.
+        described, stored : ImageDescriptor
+            As of ``Plan``.
+        window : Window | None
+            The image as a part of a larger one.
+        """
 
 
 def _unit(stored: np.dtype[Any]) -> float:
@@ -32,6 +52,7 @@ def draw(
     values: AnyArray,
     places: Places,
     filter_: Filter,
+    images: Images | None = None,
 ) -> None:
     """Computes the values of layers, with up to four channels.
 
@@ -48,6 +69,8 @@ def draw(
         of the queue.
     places, filter_ : Any
         Where and how.
+    images : Images, optional
+        Gives the memory of the image; default new memory.
     """
     dims, layered = pixels.ndim - 2, len(pixels) > 1
     if not layered:
@@ -63,7 +86,10 @@ def draw(
         queue.device, tuple(pixels.shape), stored, dims, channel_type, False, layered, False, addressing,
         filtering, "unnormalized", 0.0,
     )  # fmt: skip
-    store = ImageStore.filled(pixels, plan.described, plan.stored, queue)
+    if images is None:
+        store = ImageStore.filled(pixels, plan.described, plan.stored, queue)
+    else:
+        store = images.filled(pixels, plan.described, plan.stored, places.window)
     try:
         reader = store.reader(plan.sampler)
         scale_x, scale_y, scale_z = (*reader.units[0], 1.0, 1.0)[:3]
@@ -97,4 +123,5 @@ def draw(
             one = replace(picture, layer=layer)
             resample(queue, reader.handle, one, values[layer], coords=coords, depends_on=store.ready)
     finally:
-        store.close()
+        if images is None:
+            store.close()

@@ -13,7 +13,7 @@ from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .filters import Filter
 from .layers import Layers
-from .picture import draw
+from .picture import Images, draw
 from .places import Places
 from .prefilter import coefficients
 from .source import Source, element_of, elements_of, native
@@ -25,7 +25,14 @@ _FLOAT32 = np.dtype(np.float32)
 _MOST_AXES_OF_ARRAYS = 2
 
 
-def resampled(source: Source, target: Target, places: Places, filter_: Filter, unchanged: Sequence[int] = ()) -> Any:
+def resampled(
+    source: Source,
+    target: Target,
+    places: Places,
+    filter_: Filter,
+    unchanged: Sequence[int] = (),
+    images: Images | None = None,
+) -> Any:
     """The result of a call.
 
     Parameters
@@ -40,6 +47,8 @@ def resampled(source: Source, target: Target, places: Places, filter_: Filter, u
         How.
     unchanged : Sequence[int]
         Axes along which nothing is interpolated: the result has each element of them in its place.
+    images : Images, optional
+        Gives the memory of images; default new memory.
     """
     if places.window is None:
         _ = filter_.addressing  # refused before anything is copied
@@ -59,7 +68,7 @@ def resampled(source: Source, target: Target, places: Places, filter_: Filter, u
             inputs, margin = coefficients(queue, inputs, dims, filter_.boundary, filter_.cval)
         moved, most = places.moved(margin), _most_layers(queue, dims)
         for first in range(0, len(results), most):
-            draw(queue, inputs[first : first + most], stored, results[first : first + most], moved, filter_)
+            draw(queue, inputs[first : first + most], stored, results[first : first + most], moved, filter_, images)
     return target.given(layers.joined(memory))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -20,12 +21,14 @@ TESTS = Path(__file__).resolve().parents[2]
 NEEDS_COMPILER = pytest.mark.skipif(
     not bl.kernels_available(), reason="needs a kernel compiler: pip install 'bindless[kernels]'"
 )
+NEEDS_DASK = pytest.mark.skipif(find_spec("dask") is None, reason="pip install 'bindless[dask]'")
 INTEROP = ("external_memory", "external_semaphore", "imported_objects", "outside_waits")
 
 # Arguments of pytest, relative to the folder of the tests.
 RUNS = {
     "calls": tuple(f"backends/cuda/recorded_{name}.py" for name in ("cuda", "modules", "images")),
     "launches": ("backends/cuda/recorded_launches.py", "backends/cuda/recorded_splines.py"),
+    "blocks": ("backends/cuda/recorded_blocks.py",),
     "pictures": ("backends/cuda/recorded_resampling.py",),
     "large-copies": ("backends/cuda/recorded_copies.py", "backends/cuda/recorded_host_calls.py"),
     "repeated-copies": ("bindless_images/test_repeated_copies.py", "-k", "not in_the_child_of_a_fork"),
@@ -64,16 +67,19 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compile_driver(tmp_path_factory.mktemp("recording"))
 
 
-@pytest.mark.parametrize(
-    "arguments", [pytest.param(RUNS[name], id=name, marks=NEEDS_COMPILER if "users" in name else ()) for name in RUNS]
-)
+def needs(name: str) -> tuple[pytest.MarkDecorator, ...]:
+    return (NEEDS_COMPILER,) if "users" in name else (NEEDS_DASK,) if name == "blocks" else ()
+
+
+@pytest.mark.parametrize("arguments", [pytest.param(RUNS[name], id=name, marks=needs(name)) for name in RUNS])
 def test_on_the_recording_driver(library: Path, arguments: tuple[str, ...]) -> None:
     """Every test of the files passes, and none is skipped."""
     options = ["-n0", "-q", "-p", "no:cacheprovider", "--device", DEVICE]
     environment = {**os.environ, "BINDLESS_LIBCUDA": str(library)}
     for name in ("ONEAPI_DEVICE_SELECTOR", "SYCL_DEVICE_FILTER", "BINDLESS_REQUIRE", "PYTEST_ADDOPTS"):
         environment.pop(name, None)
-    command = [sys.executable, "-m", "pytest", *options, *arguments]
-    done = subprocess.run(command, cwd=TESTS, env=environment, capture_output=True, text=True, timeout=240)
+    paths = [f"{TESTS.name}/{argument}" if argument.endswith(".py") else argument for argument in arguments]
+    command = [sys.executable, "-m", "pytest", *options, *paths]
+    done = subprocess.run(command, cwd=TESTS.parent, env=environment, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " skipped" not in done.stdout.splitlines()[-1], done.stdout

@@ -1,0 +1,127 @@
+"""``staged_empty``: numpy arrays in pinned host memory, which drivers copy without copies of their own.
+
+Pinned memory takes milliseconds to allocate, so the memory of a dropped array serves the next one of about its size.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import weakref
+from collections import deque
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..bindless_images.result_arrays import empty_result
+from ..core.ownership import after_fork
+from ..model.enums import UsmKind
+from ..model.errors import MemoryAllocationError
+from ..sycl.device.context import Context
+from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray, usm_empty
+
+__all__ = ["is_pinned", "is_staged", "staged_empty"]
+
+Array = npt.NDArray[Any]
+
+# Bytes of all pinned arrays of a process: at most, and the part of the machine's memory.
+_MOST_BYTES, _OF_HOST = 4 << 30, 8
+_SMALLEST = 1 << 18  # bytes of one
+_BYTE = np.dtype(np.uint8)
+
+
+def is_staged(queue: Queue) -> bool:
+    """Whether copies between host and device are faster with pinned memory."""
+    return queue._backend.traits.copies_pinned_quicker
+
+
+def staged_empty(queue: Queue, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Like ``np.empty``, in pinned memory; small arrays, and those beyond the limit of all, in ordinary memory."""
+    nbytes = math.prod(shape) * dtype.itemsize
+    if nbytes < _SMALLEST or not is_staged(queue):
+        return empty_result(shape, dtype)
+    pool = _pools.get(queue.context)
+    if pool is None:
+        pool = _pools.setdefault(queue.context, _Pool())
+    memory = pool.take(queue, nbytes)
+    return empty_result(shape, dtype) if memory is None else np.asarray(_Staged(pool, memory, shape, dtype))
+
+
+def is_pinned(array: Array) -> bool:
+    """Whether ``staged_empty`` made it in pinned memory."""
+    return array.flags.c_contiguous and isinstance(array.base, _Staged)
+
+
+class _Pool:
+    """Pinned memory of a context.
+
+    Attributes
+    ----------
+    free : dict[int, deque[UsmArray]]
+        Memory that no array uses, by its bytes. Arrays end in any thread at any moment: they append without a lock.
+    """
+
+    def __init__(self) -> None:
+        self.free: dict[int, deque[UsmArray]] = {}
+        self._lock = threading.Lock()
+        self._bytes, self._most = 0, _most_bytes()
+
+    def take(self, queue: Queue, nbytes: int) -> UsmArray | None:
+        """Memory of at least this many bytes, or None where the limit is reached or there is none."""
+        step = 1 << max(nbytes.bit_length() - 4, 0)  # sizes of an eighth apart are as good as equal
+        size = -(-nbytes // step) * step
+        try:
+            return self.free[size].pop()
+        except (KeyError, IndexError):
+            pass
+        dropped = []
+        with self._lock:
+            self.free.setdefault(size, deque())
+            for other, row in list(self.free.items()):
+                while row and self._bytes + size > self._most:
+                    dropped.append(row.pop())
+                    self._bytes -= other
+            if self._bytes + size > self._most:
+                return None
+            self._bytes += size
+        del dropped
+        try:
+            return usm_empty((size,), _BYTE, queue, kind=UsmKind.host)
+        except MemoryAllocationError:
+            with self._lock:
+                self._bytes -= size
+            return None
+
+
+def _most_bytes() -> int:
+    try:
+        host = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return _MOST_BYTES
+    return min(_MOST_BYTES, host // _OF_HOST)
+
+
+class _Staged:
+    """The memory of an array: the base of it and of its views. It returns to the pool with the last of them.
+
+    At interpreter exit, memory that arrays still use is left to the end of the process.
+    """
+
+    __slots__ = ("__array_interface__", "_lease", "_memory", "_row")
+
+    def __init__(self, pool: _Pool, memory: UsmArray, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        self._memory, self._row = memory, pool.free[memory.nbytes]
+        self._lease = memory._owner.lease()
+        address = (memory.address, False)
+        self.__array_interface__ = {"version": 3, "shape": shape, "typestr": dtype.str, "data": address}
+
+    def __del__(self) -> None:
+        if hasattr(self, "_lease"):  # else its constructor was interrupted
+            self._row.append(self._memory)
+
+
+_pools: weakref.WeakKeyDictionary[Context, _Pool] = weakref.WeakKeyDictionary()
+after_fork(_pools.clear)

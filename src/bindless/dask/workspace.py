@@ -1,0 +1,135 @@
+"""``Workspace``: memory of a device for the blocks of one thread, kept from block to block."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..image.array_library import AnyArray
+from ..image.device_image import ImageStore
+from ..model.aspects import Aspect
+from ..model.image_descriptor import ImageDescriptor
+from ..model.resampling import Window
+from ..ndimage.source import element_of
+from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray, usm_empty
+from .staging import is_pinned, is_staged, staged_empty
+
+__all__ = ["Workspace"]
+
+# Images of a thread: at most, and the multiple of texels to which their sizes are rounded up.
+_MOST_IMAGES, _STEP = 4, 16
+_BYTE = np.dtype(np.uint8)
+_MOST_ITEM = 4  # bytes
+
+
+class Workspace:
+    """Images and arrays, which the commands of an in-order queue use one after the other.
+
+    Parameters
+    ----------
+    queue : Queue
+        In order, of one thread.
+    """
+
+    def __init__(self, queue: Queue) -> None:
+        self.queue = queue
+        self._images: dict[tuple[ImageDescriptor, ImageDescriptor], ImageStore] = {}
+        self._arrays: dict[str, UsmArray] = {}
+
+    @property
+    def shares_memory(self) -> bool:
+        """Whether the device works in the memory of the host."""
+        return self.queue.device.has(Aspect.usm_system_allocations)
+
+    def array(self, name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> UsmArray:
+        """Device memory without values, the same as that of the last array of this name where it is large enough."""
+        nbytes = math.prod(shape) * dtype.itemsize
+        memory = self._arrays.get(name)
+        if memory is None or memory.nbytes < nbytes:
+            self._arrays.pop(name, None)
+            memory = None  # ends before the next one begins
+            step = 1 << max(nbytes.bit_length() - 4, 0)
+            memory = self._arrays[name] = usm_empty((-(-nbytes // step) * step,), _BYTE, self.queue)
+        return UsmArray(memory._owner, shape, dtype)
+
+    def empty_like(self, array: Any, shape: tuple[int, ...]) -> Any:
+        """An array without values, of the library and the dtype of another; on the host as ``on_way`` wants it."""
+        if isinstance(array, np.ndarray) and _is_stored(array.dtype):
+            return staged_empty(self.queue, shape, array.dtype)
+        return np.empty_like(array, shape=shape)
+
+    def uploaded(self, name: str, array: npt.NDArray[Any]) -> UsmArray:
+        """A copy of an array in the device memory of a name."""
+        found = self.array(name, array.shape, array.dtype)
+        self.queue.memcpy(found, np.ascontiguousarray(array))
+        return found
+
+    def values(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> UsmArray | None:
+        """Device memory for values that go to pinned memory; None where they are computed in the host's."""
+        return self.array("values", shape, dtype) if is_staged(self.queue) and _is_stored(dtype) else None
+
+    def on_way(self, array: Any) -> Any:
+        """An array as copies to the device want it: in pinned memory, with elements that images store."""
+        if not isinstance(array, np.ndarray) or not is_staged(self.queue) or array.dtype.kind not in "iuf":
+            return array
+        dtype = element_of(array.dtype)
+        if not _is_stored(dtype) or (dtype == array.dtype and is_pinned(array)):
+            return array
+        found = staged_empty(self.queue, array.shape, dtype)
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.copyto(found, array, "unsafe")
+        return found
+
+    def filled(
+        self, pixels: AnyArray, described: ImageDescriptor, stored: ImageDescriptor, window: Window | None
+    ) -> ImageStore:
+        """See ``ndimage.picture.Images``.
+
+        An image that is a part inside of a larger one is stored in a larger image, of sizes that other blocks have too:
+        nothing reads beyond such a part.
+        """
+        whole = isinstance(pixels, UsmArray) or window is None or tuple(pixels.shape) != stored.shape
+        kept = stored if whole else _rounded(stored, window)
+        key = (described, kept) if whole else (kept, kept)
+        store = self._images.pop(key, None)
+        again = store is not None
+        if store is None:
+            while len(self._images) >= _MOST_IMAGES:
+                self._images.pop(next(iter(self._images))).close()
+            store = ImageStore.empty(described if whole else kept, kept, self.queue)
+        self._images[key] = store  # the latest
+        if whole:
+            store.fill(pixels, again=again)
+        else:
+            assert isinstance(pixels, np.ndarray)
+            packed = np.ascontiguousarray(pixels, kept.dtype)
+            extent = (stored.width, stored.height, stored.array_size if stored.is_layered else stored.depth)
+            self.queue.ext_oneapi_copy(packed, store.memory(), src_extent=extent, copy_extent=extent)
+        return store
+
+    def close(self) -> None:
+        """Frees everything."""
+        while self._images:
+            self._images.popitem()[1].close()
+        self._arrays.clear()
+
+
+def _is_stored(dtype: np.dtype[Any]) -> bool:
+    return dtype.isnative and dtype.kind in "iuf" and dtype.itemsize <= _MOST_ITEM
+
+
+def _rounded(desc: ImageDescriptor, window: Window | None) -> ImageDescriptor:
+    """An image of which a part inside of a larger image takes the first texels."""
+    if window is None:
+        return desc
+    sizes = []
+    for size, origin, whole in zip((desc.width, desc.height, desc.depth), window.origin, window.whole):
+        inside = origin > 0 and origin + size < whole
+        sizes.append(-(-size // _STEP) * _STEP if inside else size)
+    width, height, depth = sizes
+    return replace(desc, width=width, height=height, depth=depth)
