@@ -56,6 +56,26 @@ def test_chunks_of_the_input_are_dependencies() -> None:
     assert needed and {key[0] for key in needed} == {image.name} and len(needed) < 30
 
 
+@pytest.mark.parametrize("mode", ["constant", "nearest", "grid-constant", "reflect", "grid-wrap", "wrap", "mirror"])
+@pytest.mark.parametrize("order", [0, 1, 3])
+@pytest.mark.parametrize("precision", ["exact", "hardware"])
+def test_dependencies_of_many_blocks_are_those_of_each(mode: str, order: int, precision: str) -> None:
+    from bindless.dask.blocks import Blocks, needed_chunks
+    from bindless.dask.chunks import starts_of
+    from bindless.dask.planning import keys_of_chunks
+
+    image = da.zeros((2, 90, 1, 130), chunks=(1, 20, 1, (7, 23, 100)), dtype=np.float32)
+    for matrix, offset in ((TURN, (5, -3, 20)), (np.diag([0.5, 1, -1]), (0, 0, 129)), (np.eye(3) * 0.5, 0.25)):
+        found = bd.affine_transform(image, matrix, offset, (2, 110, 3, 300), (1, 16, 2, 32), order, mode,
+                                    precision=precision)  # fmt: skip
+        blocks = dict(found.__dask_graph__())[f"{found.name}-shared"]()
+        assert isinstance(blocks, Blocks) and blocks.image_starts == starts_of(image.chunks)
+        numbers = list(np.ndindex(*blocks.counts))
+        for number, keys in zip(numbers, keys_of_chunks(blocks, "x", numbers), strict=True):
+            each = needed_chunks(blocks.transform, blocks.image_starts, blocks.block(number))
+            assert list(keys) == [("x", *chunk) for chunk in each]
+
+
 def test_one_block_of_a_large_array() -> None:
     image = Recorded((40_000, 40_000, 40_000), (128, 128, 128))
     found = bd.resize(image, (20_000, 20_000, 20_000), output_chunks=2000)
@@ -74,6 +94,17 @@ def test_blocks_read_what_they_need() -> None:
     del image.parts[:]
     outside = bd.affine_transform(image, np.eye(3), 500, cval=3)
     assert (outside.compute() == 3).all() and not image.parts
+
+
+@pytest.mark.parametrize("precision", ["exact", "hardware"])
+def test_periods_are_read_where_they_are_needed(precision: str) -> None:
+    image = Recorded((100, 100, 100), (25, 25, 25))
+    bd.affine_transform(image, np.eye(3), 1010, mode="wrap", output_chunks=25, precision=precision).blocks[
+        1, 1, 1
+    ].compute()
+    (part,) = image.parts
+    for along in part:  # 1010 is 10 periods of 99 and 20
+        assert 40 <= along.start <= 45 and 69 < along.stop <= 74
 
 
 def test_kinds_of_input(volume: Array, tmp_path: Path) -> None:

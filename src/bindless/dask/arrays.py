@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import dask.array as da
@@ -18,10 +18,11 @@ from ..model.enums import Precision, coerce
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.message_values import shown
 from ..ndimage.arguments import affine_of, shape_of
-from .blocks import Blocks, compute_block, needed_chunks
-from .chunks import Starts, starts_of
+from .blocks import Blocks, compute_block
+from .chunks import Number, Starts, starts_of
 from .layer import BlockLayer
 from .nested import NestedArray
+from .planning import keys_of_chunks
 from .sources import source_of
 from .transform import Transform
 
@@ -219,12 +220,10 @@ def _lazy(
     blocks = Blocks(transform, starts, source, image_starts, field, bool(field_name), like)
     kept = transform.kept
 
-    def dependencies(number: tuple[int, ...]) -> list[Any]:
-        found: list[Any] = [(field_name, 0, *number[kept:])] if field_name else []
+    def dependencies(numbers: Sequence[Number]) -> Iterator[Iterable[Any]]:
         if image_name:
-            block = blocks.block(number)
-            found.extend((image_name, *chunk) for chunk in needed_chunks(transform, image_starts, block))
-        return found
+            return keys_of_chunks(blocks, image_name, numbers)
+        return (((field_name, 0, *number[kept:]),) for number in numbers)
 
     unique = f"bindless-{name}-{uuid.uuid4().hex}"
     layer = BlockLayer(unique, blocks.counts, compute_block, blocks, dependencies if parents else None)

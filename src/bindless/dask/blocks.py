@@ -17,7 +17,7 @@ from .queues import workspace_of_thread
 from .stored_chunks import StoredChunks
 from .transform import Block, Transform
 
-__all__ = ["Blocks", "compute_block", "needed_chunks"]
+__all__ = ["Blocks", "chunk_ranges", "compute_block", "needed_chunks"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,12 @@ class Blocks:
 
 def needed_chunks(transform: Transform, image_starts: Sequence[Starts], block: Block) -> list[Number]:
     """The numbers of the input's chunks that a block needs, without displacements."""
+    ranges = chunk_ranges(transform, image_starts, block)
+    return list(itertools.product(*ranges)) if ranges else []
+
+
+def chunk_ranges(transform: Transform, image_starts: Sequence[Starts], block: Block) -> list[list[int]]:
+    """The same for each axis; empty where the block needs none."""
     spans = transform.spans(block)
     if spans is None:
         return []
@@ -70,7 +76,7 @@ def needed_chunks(transform: Transform, image_starts: Sequence[Starts], block: B
             ranges.append(chunks_between(starts, *parts[0]))
         else:
             ranges.append(sorted({number for part in parts for number in chunks_between(starts, *part)}))
-    return list(itertools.product(*ranges))
+    return ranges
 
 
 def compute_block(blocks: Blocks, number: Number, *chunks: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dask.highlevelgraph import Layer
@@ -12,7 +12,7 @@ from dask.task_spec import DataNode, Task, TaskRef
 __all__ = ["BlockLayer"]
 
 Key = Any
-Dependencies = Callable[[tuple[int, ...]], Sequence[Key]]
+Dependencies = Callable[[Sequence[tuple[int, ...]]], Iterable[Iterable[Key]]]
 
 
 class BlockLayer(Layer):  # type: ignore[misc]
@@ -29,8 +29,8 @@ class BlockLayer(Layer):  # type: ignore[misc]
     shared : Any
         The shared value.
     dependencies : Callable, optional
-        The keys that a block depends on.
-    blocks : Collection[tuple[int, ...]], optional
+        The keys that each of some blocks depends on.
+    blocks : Sequence[tuple[int, ...]], optional
         The blocks that are wanted; default all.
     """
 
@@ -41,7 +41,7 @@ class BlockLayer(Layer):  # type: ignore[misc]
         function: Callable[..., Any],
         shared: Any,
         dependencies: Dependencies | None = None,
-        blocks: Collection[tuple[int, ...]] | None = None,
+        blocks: Sequence[tuple[int, ...]] | None = None,
         annotations: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(annotations=annotations)
@@ -53,7 +53,7 @@ class BlockLayer(Layer):  # type: ignore[misc]
     def shared_key(self) -> str:
         return f"{self.name}-shared"
 
-    def _numbers(self) -> Collection[tuple[int, ...]]:
+    def _numbers(self) -> Sequence[tuple[int, ...]]:
         if self._blocks is not None:
             return self._blocks
         return list(itertools.product(*map(range, self.counts)))
@@ -63,11 +63,13 @@ class BlockLayer(Layer):  # type: ignore[misc]
         if self._made is None:
             shared = TaskRef(self.shared_key)
             made: dict[Key, Any] = {self.shared_key: DataNode(self.shared_key, self._shared)}
-            name, function, dependencies = self.name, self._function, self._dependencies
-            for block in self._numbers():
+            name, function, numbers = self.name, self._function, self._numbers()
+            needed: Iterable[Iterable[Key]] = itertools.repeat(())
+            if self._dependencies is not None:
+                needed = self._dependencies(numbers)
+            for block, keys in zip(numbers, needed):
                 key = (name, *block)
-                needed = () if dependencies is None else map(TaskRef, dependencies(block))
-                made[key] = Task(key, function, shared, block, *needed)
+                made[key] = Task(key, function, shared, block, *map(TaskRef, keys))
             self._made = made
         return self._made
 

@@ -10,12 +10,13 @@ import numpy.typing as npt
 
 from ..model.enums import Boundary
 
-__all__ = ["Span", "span_of", "texels_of"]
+__all__ = ["REACH", "Span", "span_of", "texels_of"]
 
 Indices = npt.NDArray[np.int64]
 
 # Texels before and after the one at or before a position, by the number of texels of the filter.
-_REACH = {1: (0, 0), 2: (0, 1), 4: (1, 2)}
+REACH = {1: (0, 0), 2: (0, 1), 4: (1, 2)}
+_SEAM = 1.0  # texels around the end of a period
 _FAR = 2.0**30  # positions of which devices compute the place in a period only roughly
 
 
@@ -67,8 +68,11 @@ def span_of(low: float, high: float, n: int, boundary: Boundary, taps: int, *, p
     if n == 1 or (periodic and outside and not (abs(low) < _FAR and abs(high) < _FAR)):
         return whole
     if boundary is Boundary.wrap and outside:
-        return whole
-    before, after = _REACH[taps]
+        repeats = math.floor(low / (n - 1.0)) * (n - 1.0)
+        low, high = low - repeats, high - repeats
+        if low < _SEAM or high > n - 1 - _SEAM:  # on both sides of the end, or so near that rounding decides
+            return whole
+    before, after = REACH[taps]
     spare = int(pads) + int(periodic and outside)  # a position inside is computed with rounding
     half = 0.5 if taps == 1 else 0.0
     first, last = math.floor(low + half) - before - spare, math.floor(high + half) + after + spare

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -17,14 +18,14 @@ from ..ndimage.filters import Filter
 from ..ndimage.places import Places
 from .spans import Span, span_of
 
-__all__ = ["MARGIN", "Block", "Transform"]
+__all__ = ["MARGIN", "TAPS", "Block", "Transform"]
 
 Block = tuple[slice, ...]
 
 # Texels by which an array with these boundaries is extended before B-splines are fitted, as scipy does.
 MARGIN = 12
 _EXTENDED = (Boundary.edge, Boundary.border)
-_TAPS = {0: 1, 1: 2, 3: 4}
+TAPS = {0: 1, 1: 2, 3: 4}
 
 
 @dataclass(frozen=True)
@@ -103,13 +104,16 @@ class Transform:
 
         Rounded sums are monotonous: the extremes are at corners of the block.
         """
-        dims = self.dims
-        ends = [(float(part.start), float(part.stop - 1)) for part in block[self.kept :]][::-1]
+        return self.extremes([(float(part.start), float(part.stop - 1)) for part in block[self.kept :]])
+
+    def extremes(self, ends: Sequence[tuple[Any, Any]]) -> tuple[list[Any], list[Any]]:
+        """``bounds`` of a block, or of many, from its first and its last index along each axis: numbers or arrays."""
+        dims, ends = self.dims, ends[::-1]
         found = []
         for take in (False, True):  # the corner of the smallest position, then of the largest
-            corners = []
+            corners: list[Any] = []
             for row in self._rows:
-                at = row[dims]
+                at: Any = row[dims]
                 for axis in reversed(range(dims)):
                     at = row[axis] * ends[axis][(row[axis] < 0) is not take] + at
                 corners.append(at)
@@ -144,7 +148,7 @@ class Transform:
                 least, most = _extremes(parts)
                 low[axis] += least
                 high[axis] += most
-        spans, taps, boundary, pads = [], _TAPS[self.order], self.filter.boundary, self.uses_unit
+        spans, taps, boundary, pads = [], TAPS[self.order], self.filter.boundary, self.uses_unit
         for axis, n in enumerate(self.whole):
             span = span_of(low[axis], high[axis], n, boundary, taps, pads=pads)
             if span is None:
