@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -203,6 +204,48 @@ def test_a_damaged_chunk_is_named(source: Path, capsys: pytest.CaptureFixture[st
     assert (source.parent / "out.zarr" / "bindless-resample.json").exists()
 
 
+def test_a_damaged_compressed_chunk_is_named(source: Path, volume: Array, capsys: pytest.CaptureFixture[str]) -> None:
+    packed = zarr.create_array(store=str(source.parent / "packed.zarr"), shape=volume.shape, chunks=(16, 16, 16),
+                               dtype="f4")  # fmt: skip
+    packed[:] = volume
+    chunk = source.parent / "packed.zarr" / "c" / "0" / "2" / "1"
+    chunk.write_bytes(b"\0" * 50 + chunk.read_bytes()[50:])
+    assert main(["resample", str(source.parent / "packed.zarr"), str(source.parent / "out.zarr"), "--scale", "1"]) == 1
+    message = capsys.readouterr().err
+    assert "packed.zarr" in message and "block (" in message and "Traceback" not in message
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_a_store_that_vanishes(
+    source: Path, volume: Array, compressed: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Chunks that are missing are fill values, a store that is missing is an error."""
+    from bindless.dask import job
+
+    there, gone = source.parent / "there.zarr", source.parent / "gone.zarr"
+    stored = zarr.create_array(store=str(there), shape=volume.shape, chunks=(16, 16, 16), dtype="f4",
+                               compressors="auto" if compressed else None)  # fmt: skip
+    stored[:32] = volume[:32]
+    small_blocks(monkeypatch)
+    write, written = job.write_block, []
+
+    def vanishing(task: Any, index: int) -> None:
+        write(task, index)
+        written.append(index)
+        if len(written) == 3:
+            there.rename(gone)
+
+    monkeypatch.setattr(job, "write_block", vanishing)
+    arguments = ["resample", str(there), str(source.parent / "out.zarr"), "--scale", "1", "--levels", "1"]
+    assert main(arguments) == 1
+    message = capsys.readouterr().err
+    assert "there.zarr" in message and "block (" in message
+    gone.rename(there)
+    written.extend(range(5))
+    assert main(arguments) == 0
+    np.testing.assert_array_equal(zarr.open_group(str(source.parent / "out.zarr"), mode="r")["0"][:32], volume[:32])
+
+
 def test_a_full_disk(source: Path, volume: Array) -> None:
     """A limit on the size of files ends a write half way, as a full disk does."""
     limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (9000, resource.RLIM_INFINITY))\n" + SLOW
@@ -214,25 +257,31 @@ def test_a_full_disk(source: Path, volume: Array) -> None:
     np.testing.assert_array_equal(zarr.open_group(str(source.parent / "out.zarr"), mode="r")["0"][:], expected(volume))
 
 
+@pytest.mark.timeout(300)
 def test_processes_that_are_killed(source: Path, volume: Array) -> None:
     pytest.importorskip("distributed", reason="pip install 'bindless[dask]'")
-    code = SLOW.replace("sys.exit(main(sys.argv[1:]))", "if __name__ == '__main__': sys.exit(main(sys.argv[1:]))")
+    code = SLOW.replace(
+        "sys.exit(main(sys.argv[1:]))", "if __name__ == '__main__': sys.exit(main(sys.argv[1:]))"
+    )
     program = source.parent / "program.py"
     program.write_text(code)
-    arguments = [sys.executable, str(program), *command(source, "--workers", "2", "--levels", "1", "--codec", "none")]
+    options = ("--workers", "2", "--levels", "1", "--codec", "none", "--chunks", "8,8,8")  # 280 blocks
+    arguments = [sys.executable, str(program), *command(source, *options)]
     process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    marker, killed = source.parent / "out.zarr" / "bindless-resample.blocks", 0
+    marker, killed, size, chance = source.parent / "out.zarr" / "bindless-resample.blocks", 0, 0, random.Random(7)
     deadline = time.monotonic() + 120
     while process.poll() is None and killed < 2 and time.monotonic() < deadline:
-        if marker.exists() and marker.stat().st_size > 20 * killed:
-            workers = _workers(process.pid)
-            if workers:
-                os.kill(random.Random(killed).choice(workers), signal.SIGKILL)
+        workers = _workers(process.pid)
+        if workers and marker.exists() and marker.stat().st_size > size:
+            time.sleep(chance.uniform(0, 0.2))
+            with contextlib.suppress(ProcessLookupError):
+                size = marker.stat().st_size
+                os.kill(chance.choice(workers), signal.SIGKILL)
                 killed += 1
         time.sleep(0.02)
     _, message = process.communicate(timeout=180)
     assert process.returncode == 0, message
-    assert killed >= 1
+    assert killed == 2
     np.testing.assert_array_equal(zarr.open_group(str(source.parent / "out.zarr"), mode="r")["0"][:], expected(volume))
 
 

@@ -75,6 +75,7 @@ class StoredChunks:
         self._token = uuid.uuid4().hex
         self._starts = starts_in(self.shape, self.chunks)
         self._folder = _folder_of_plain_chunks(array)
+        self._described = _file_of_metadata(array)
 
     @property
     def ndim(self) -> int:
@@ -101,6 +102,10 @@ class StoredChunks:
             found = np.asarray(
                 self._array[tuple(slice(along[n], along[n + 1]) for along, n in zip(self._starts, number))]
             )
+            if (
+                self._described is not None and not self._described.is_file()
+            ):  # chunks that are missing read as fill values
+                raise FileNotFoundError(f"{self._described} is gone")
             if self._folder is None:
                 _decoded.put(key, found)
         return found
@@ -120,10 +125,23 @@ def _is_plain(part: Any, size: int) -> bool:
     return isinstance(part, slice) and part.step in (None, 1) and 0 <= (part.start or 0) < (part.stop or 0) <= size
 
 
+def _folder_of(array: Any) -> Path | None:
+    """The folder of an array of a local store, or None."""
+    root = getattr(array.store, "root", None)
+    return Path(root) / array.path if type(array.store).__name__ == "LocalStore" and root is not None else None
+
+
+def _file_of_metadata(array: Any) -> Path | None:
+    """The file that a local store has as long as it is there, or None."""
+    folder = _folder_of(array)
+    files = [] if folder is None else [folder / name for name in ("zarr.json", ".zarray")]
+    return next((file for file in files if file.is_file()), None)
+
+
 def _folder_of_plain_chunks(array: Any) -> Path | None:
     """The folder of an array whose chunks are files of its elements in their order and nothing else, or None."""
-    root = getattr(array.store, "root", None)
-    if type(array.store).__name__ != "LocalStore" or root is None:
+    folder = _folder_of(array)
+    if folder is None:
         return None
     described = array.metadata.to_dict()
     if described.get("zarr_format") == 2:
@@ -136,4 +154,4 @@ def _folder_of_plain_chunks(array: Any) -> Path | None:
         configured = (codecs[0].get("configuration") or {}).get("endian", "little") if plain else "big"
         byte_order = "<" if configured == "little" else ">"
     native = np.dtype(array.dtype).isnative and np.dtype(array.dtype).kind in "biuf"
-    return Path(root) / array.path if plain and byte_order in "<|" and native else None
+    return folder if plain and byte_order in "<|" and native else None
