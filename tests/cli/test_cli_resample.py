@@ -260,9 +260,7 @@ def test_a_full_disk(source: Path, volume: Array) -> None:
 @pytest.mark.timeout(300)
 def test_processes_that_are_killed(source: Path, volume: Array) -> None:
     pytest.importorskip("distributed", reason="pip install 'bindless[dask]'")
-    code = SLOW.replace(
-        "sys.exit(main(sys.argv[1:]))", "if __name__ == '__main__': sys.exit(main(sys.argv[1:]))"
-    )
+    code = SLOW.replace("sys.exit(main(sys.argv[1:]))", "if __name__ == '__main__': sys.exit(main(sys.argv[1:]))")
     program = source.parent / "program.py"
     program.write_text(code)
     options = ("--workers", "2", "--levels", "1", "--codec", "none", "--chunks", "8,8,8")  # 280 blocks
