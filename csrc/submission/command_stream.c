@@ -111,6 +111,7 @@ static PyMemberDef commands_members[] = {
     {"waiters", T_LONGLONG, offsetof(Commands, waiters), READONLY, NULL},
     {"_dlpack_type", T_INT, offsetof(Commands, dlpack_type), 0, NULL},
     {"_dlpack_id", T_INT, offsetof(Commands, dlpack_id), 0, NULL},
+    {"_dlpack_alone", T_BOOL, offsetof(Commands, dlpack_alone), 0, NULL},
     {"batch", T_LONGLONG, offsetof(Commands, batch), 0, NULL},
     {"_countdown", T_LONGLONG, offsetof(Commands, countdown), 0, NULL},
     {"closed", T_BOOL, offsetof(Commands, closed), 0, NULL},

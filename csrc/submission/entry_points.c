@@ -1,6 +1,6 @@
 /* Submitter and Bound: the calls of a queue and of a bound launch. */
 
-#include "foreign_array.h"
+#include "variants.h"
 
 static int submitter_traverse(Submitter *self, visitproc visit, void *arg)
 {
@@ -59,31 +59,68 @@ end:
     return result;
 }
 
+/* Submits a prepared launch with the caller's arguments, and with the addresses of other libraries' arrays. */
+static int submit_row(Commands *commands, Prepared *row, PyObject *const *values, const ForeignArguments *foreign,
+                      PyObject *depends_on, PyObject **event)
+{
+    Submission submission = {.command = row, .values = values, .depends_on = depends_on};
+    if (foreign != NULL) {
+        submission.foreign = foreign->addresses;
+        submission.stream = foreign->stream;
+        submission.same_addresses = foreign->has_unknown_device;
+    }
+    LentImages lent;
+    if (lend_images(row, values, &lent))
+        submission.values = lent.values;
+    const int result = submit(commands, &submission, event);
+    end_images(&lent);
+    return result;
+}
+
+static int launch_kernel(Commands *commands, PyObject *space, PyObject *kernel, PyObject *const *values,
+                         Py_ssize_t count, PyObject *depends_on, PyObject **event)
+{
+    Prepared *row = find(commands, kernel, space, count);
+    if (row == NULL)
+        return OTHERWISE;
+    ForeignArguments foreign;
+    Py_INCREF(row); /* arrays and images run Python code, and other threads */
+    const bool others = read_foreign_arguments(commands, row, values, &foreign) == DONE;
+    const int result = submit_row(commands, row, values, others ? &foreign : NULL, depends_on, event);
+    Py_DECREF(row);
+    return result;
+}
+
+/* Launches a kernel in Python: the variant for the arguments, with its own parameters. */
+static int launch_variant(Commands *commands, PyObject *space, PyObject *kernel, PyObject *const *values,
+                          Py_ssize_t count, PyObject *depends_on, PyObject **event)
+{
+    Expanded expanded;
+    int result = expand(commands, kernel, space, values, count, &expanded);
+    if (result != DONE)
+        return result;
+    Prepared *row = find(commands, expanded.kernel, space, expanded.count);
+    result = OTHERWISE;
+    if (row != NULL) {
+        Py_INCREF(row);
+        result = submit_row(commands, row, expanded.values, expanded.foreign.any ? &expanded.foreign : NULL, depends_on,
+                            event);
+        Py_DECREF(row);
+    }
+    end_expanded(&expanded);
+    return result;
+}
+
 static PyObject *submitter_parallel_for(Submitter *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
 {
     PyObject *depends_on;
     if (count >= 2 && read_depends_on(arguments, count, names, &depends_on) && self->stream != NULL &&
         PyType_IsSubtype(Py_TYPE(self->stream), (PyTypeObject *)commands_type)) {
-        Commands *commands = (Commands *)self->stream;
-        Prepared *row = find(commands, arguments[1], arguments[0], count - 2);
-        if (row != NULL) {
-            PyObject *event = NULL;
-            ForeignArguments foreign;
-            Py_INCREF(row); /* arrays and images run Python code, and other threads */
-            Submission submission = {.command = row, .values = arguments + 2, .depends_on = depends_on};
-            if (read_foreign_arguments(commands, row, arguments + 2, &foreign) == DONE) {
-                submission.foreign = foreign.addresses;
-                submission.stream = foreign.stream;
-            }
-            LentImages lent;
-            if (lend_images(row, submission.values, &lent))
-                submission.values = lent.values;
-            const int result = submit(commands, &submission, &event);
-            end_images(&lent);
-            Py_DECREF(row);
-            if (result != OTHERWISE)
-                return event;
-        }
+        const bool has_variants = PyType_IsSubtype(Py_TYPE(arguments[1]), (PyTypeObject *)template_type);
+        PyObject *event = NULL;
+        if ((has_variants ? launch_variant : launch_kernel)((Commands *)self->stream, arguments[0], arguments[1],
+                                                            arguments + 2, count - 2, depends_on, &event) != OTHERWISE)
+            return event;
     }
     return call_any((PyObject *)self, str_any, arguments, count, names);
 }

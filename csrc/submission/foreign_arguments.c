@@ -36,7 +36,8 @@ static bool is_on_device(const Commands *commands, const ForeignArray *array)
 {
     return commands->dlpack_type == DLPACK_CUDA &&
            (array->device.device_type == DLPACK_CUDA_MANAGED ||
-            (array->device.device_type == DLPACK_CUDA && array->device.device_id == commands->dlpack_id));
+            (array->device.device_type == DLPACK_CUDA &&
+             (array->device.device_id == commands->dlpack_id || array->device.device_id == UNKNOWN_DEVICE)));
 }
 
 static bool is_of_type(const Slot *slot, const ForeignArray *array)
@@ -45,35 +46,44 @@ static bool is_of_type(const Slot *slot, const ForeignArray *array)
            (array->type.code == slot->code && array->type.bits == slot->bits && array->type.lanes == 1);
 }
 
-/* Reads one argument; OTHERWISE where Python must handle it. */
-static int read_argument(const Commands *commands, const Slot *slot, PyObject *value, ForeignArguments *foreign, int index)
+int add_foreign_argument(const Commands *commands, const ForeignArray *array, ForeignArguments *foreign, int index)
 {
-    ForeignArray array;
-    if (foreign_array(value, false, &array) != DONE || array.library == NULL || !is_on_device(commands, &array) || !array.packed ||
-        array.bytes == 0 || !is_of_type(slot, &array) ||
-        (foreign->library != NULL && foreign->library != array.library))
+    uint64_t stream;
+    if (!is_on_device(commands, array) || !array->packed || array->bytes == 0 ||
+        (foreign->any && foreign->library != array->library))
         return OTHERWISE;
-    if (foreign->library == NULL && foreign_stream(&array, &foreign->stream) != DONE) {
+    if (foreign->any && array->library != NULL)
+        stream = foreign->stream; /* a library has one current stream */
+    else if (foreign_stream(array, &stream) != DONE) {
         PyErr_Clear();
         return OTHERWISE;
     }
-    foreign->library = array.library;
-    foreign->addresses[index] = array.address;
+    if (foreign->any && foreign->stream != stream)
+        return OTHERWISE;
+    foreign->has_unknown_device =
+        (foreign->any && foreign->has_unknown_device) ||
+        (array->device.device_id == UNKNOWN_DEVICE && !commands->dlpack_alone);
+    foreign->any = true;
+    foreign->library = array->library;
+    foreign->stream = stream;
+    foreign->addresses[index] = array->address;
     return DONE;
 }
 
 int read_foreign_arguments(const Commands *commands, const Prepared *launch, PyObject *const *values,
                            ForeignArguments *foreign)
 {
-    foreign->library = NULL;
+    foreign->any = false;
     if (commands->dlpack_type == 0 || !launch->has_memory)
         return OTHERWISE;
     for (int i = 0; i < launch->count; i++) {
         const Slot *slot = &launch->slots[i];
+        ForeignArray array;
         foreign->addresses[i] = 0;
         if (slot->kind == ARRAY && (PyObject *)Py_TYPE(values[i]) != slot->type &&
-            read_argument(commands, slot, values[i], foreign, i) != DONE)
+            (foreign_array(values[i], false, &array) != DONE || !is_of_type(slot, &array) ||
+             add_foreign_argument(commands, &array, foreign, i) != DONE))
             return OTHERWISE;
     }
-    return foreign->library == NULL ? OTHERWISE : DONE;
+    return foreign->any ? DONE : OTHERWISE;
 }

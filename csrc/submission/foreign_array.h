@@ -45,13 +45,15 @@ bool read_interface(PyObject *interface, bool written, ForeignArray *array);
 PyObject *foreign_empty(const ForeignArray *like, DLDataType type, int dimensions, const int64_t *shape);
 
 /* foreign_arguments.c: the addresses of other libraries' arrays among the arguments of a launch, 0 for other values, and
- * the library's current stream. OTHERWISE without such arrays, and where Python must handle one. */
+ * their library's current stream. OTHERWISE without such arrays, and where Python must handle one. */
 typedef struct {
-    const DLPackExchangeAPI *library;
+    const DLPackExchangeAPI *library; /* NULL: the array interface describes them */
+    bool any, has_unknown_device;     /* then each has the address of the launch before */
     uint64_t stream, addresses[MOST_ARGUMENTS];
 } ForeignArguments;
 int read_foreign_arguments(const Commands *commands, const Prepared *launch, PyObject *const *values,
                            ForeignArguments *foreign);
+int add_foreign_argument(const Commands *commands, const ForeignArray *array, ForeignArguments *foreign, int index);
 
 /* Functions of the module. */
 PyObject *empty_like_foreign(PyObject *module, PyObject *arguments);

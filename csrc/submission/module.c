@@ -1,9 +1,11 @@
 /* Initialisation of the module bindless.core._submission. */
 
 #include "tensor_call.h"
+#include "variants.h"
 
 PyObject *lock_type, *openable_type, *mark_type, *lane_type, *event_type, *prepared_type,
-    *commands_type, *submitter_type, *bound_type, *copy_type, *copies_type, *owner_type, *image_call_type, *image_calls_type;
+    *commands_type, *submitter_type, *bound_type, *copy_type, *copies_type, *owner_type, *image_call_type, *image_calls_type,
+    *template_type, *variants_type;
 PyObject *str_owner, *str_open, *str_context, *str_contiguous, *str_packed, *str_raw_handle, *str_check,
     *str_depends_on, *str_dtype, *str_any, *str_again, *str_waits, *str_copy_any, *str_wait_any, *str_finalize,
     *str_append, *str_nbytes, *str_sampled, *str_device, *str_tobytes, *str_live, *str_close_native;
@@ -33,9 +35,11 @@ static int fill_module(PyObject *module)
         {&copy_type, &copy_spec, "Copy"}, {&copies_type, &copies_spec, "Copies"},
         {&owner_type, &owner_spec, "Owner"}, {&image_call_type, &image_call_spec, "ImageCall"},
         {&image_calls_type, &image_calls_spec, "ImageCalls"}, {&tensor_call_type, &tensor_call_spec, "TensorCall"},
-        {&tensor_calls_type, &tensor_calls_spec, "TensorCalls"},
+        {&tensor_calls_type, &tensor_calls_spec, "TensorCalls"}, {&template_type, &template_spec, "Template"},
+        {&variants_type, &variants_spec, "Variants"},
     };
-    if (!name_attributes() || !name_image_arguments() || PyModule_AddIntConstant(module, "REAP_EVERY", REAP_EVERY) < 0)
+    if (!name_attributes() || !name_image_arguments() || PyModule_AddIntConstant(module, "REAP_EVERY", REAP_EVERY) < 0 ||
+        PyModule_AddIntConstant(module, "MOST_ARGUMENTS", MOST_ARGUMENTS) < 0)
         return -1;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (*names[i].at == NULL && (*names[i].at = PyUnicode_InternFromString(names[i].text)) == NULL)
@@ -52,6 +56,8 @@ static PyMethodDef module_methods[] = {
     {"device_function", (PyCFunction)(void (*)(void))device_function, METH_FASTCALL,
      "Calls a device function: repeats a prepared call, or calls the Python function for all others."},
     {"know_types", know_types, METH_VARARGS, "Stores numpy's types: of arrays, numbers and truth values."},
+    {"know_arguments", know_arguments, METH_VARARGS,
+     "Stores the types of arguments of kernels in Python: of arrays, of images, of plain values, and what makes keys of others."},
     {"empty_like_foreign", empty_like_foreign, METH_VARARGS,
      "A new array of another library, like one of its arrays; None where C code does not read it."},
     {"stream_of_foreign", stream_of_foreign, METH_O,

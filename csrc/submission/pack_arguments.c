@@ -183,8 +183,10 @@ static int put_local(const Slot *slot, PyObject *value)
     return PyErr_Occurred() ? FAILED : same ? DONE : OTHERWISE;
 }
 
-static int put_foreign(Slot *slot, uint64_t address)
+static int put_foreign(Slot *slot, uint64_t address, bool same)
 {
+    if (same && memcmp(slot->place, &address, sizeof address) != 0)
+        return OTHERWISE;
     memcpy(slot->place, &address, sizeof address);
     slot->value = NULL;
     slot->batch = -1;
@@ -203,7 +205,7 @@ int put_arguments(const Commands *commands, const Submission *submission)
         case POINTER:
         case ARRAY:
             result = submission->foreign != NULL && submission->foreign[i] != 0
-                         ? put_foreign(slot, submission->foreign[i])
+                         ? put_foreign(slot, submission->foreign[i], submission->same_addresses)
                          : put_memory(commands, slot, values[i]);
             break;
         case HANDLE: result = put_handle(commands, slot, values[i]); break;

@@ -8,6 +8,7 @@
  *
  *   Submitter   base of the queue: parallel_for
  *   Bound       a bound launch: its call
+ *   Template    base of a kernel in Python; Variants: the kernels that it was compiled to, by the types of arguments
  *   Commands    submitted commands of a queue, and the cache of prepared launches
  *   Prepared    a prepared launch: the driver function, its descriptions, the packing of arguments
  *   Copies      cache of prepared copies, each a Copy, for Submitter.ext_oneapi_copy
@@ -161,6 +162,7 @@ typedef struct {
     PyObject *depends_on;    /* NULL or the caller's value */
     uint64_t stream;         /* of another library: precedes the command now, and follows it afterwards; or 0 */
     const uint64_t *foreign; /* addresses of the arguments that are other libraries' arrays, 0 for others; or NULL */
+    bool same_addresses;     /* these must be the addresses of the submission before: their device is unknown */
 } Submission;
 
 typedef struct {
@@ -182,6 +184,7 @@ typedef struct {
     Prepared *rows[ROWS];
     PyObject *image_calls;                   /* an ImageCalls; or None */
     int dlpack_type, dlpack_id;              /* the device as DLPack's, if libraries share its streams; or 0 */
+    char dlpack_alone;                       /* the process has no other device of that type */
 } Commands;
 
 typedef struct {

@@ -241,6 +241,35 @@ def test_the_cuda_array_interface(device: bl.Device, context: bl.Context, arrays
         queue.wait()
 
 
+@pytest.mark.parametrize("alone", [True, False])
+def test_kernels_take_the_cuda_array_interface(
+    device: bl.Device,
+    context: bl.Context,
+    arrays: Arrays,
+    library: Library,  # noqa: F811
+    alone: bool,
+) -> None:
+    """A launch repeats without Python, ordered with the interface's stream: with any array if there is one device, else
+    with arrays at the same addresses."""
+    fake, stream = Fake(), library.stream()
+    each_way = ["cuEventRecord", "cuStreamWaitEvent", "cuLaunchKernel", "cuEventRecord", "cuStreamWaitEvent"]
+    with bl.Queue(device, context, in_order=True) as queue:
+        queue._stream._dlpack_alone = alone
+        kernel = bl.load_kernel_bundle(PTX, queue).get_kernel("pieces")
+        data, other = Interface(arrays((COUNT,)), stream), Interface(arrays((COUNT,)), stream)
+        first = driver_calls(fake, lambda: queue.parallel_for(COUNT, kernel, data, 1, data))
+        assert first[first.index("cuLaunchKernel") :] == ["cuLaunchKernel", "cuEventRecord", "cuStreamWaitEvent"]
+        for _ in range(3):
+            queue.parallel_for(COUNT, kernel, data, 1, data)
+        assert driver_calls(fake, lambda: queue.parallel_for(COUNT, kernel, data, 2, data)) == each_way
+        assert python_calls(lambda: queue.parallel_for(COUNT, kernel, data, 2, data)) == []
+        assert (python_calls(lambda: queue.parallel_for(COUNT, kernel, data, 2, other)) == []) is alone
+        assert python_calls(lambda: queue.parallel_for(COUNT, kernel, data, 2, other)) == []
+        data.stream = None  # and the other's is not: Python orders both
+        assert python_calls(lambda: queue.parallel_for(COUNT, kernel, data, 2, other)) != []
+        queue.wait()
+
+
 def test_results_of_the_array_standard(device: bl.Device, context: bl.Context, arrays: Arrays) -> None:
     """A library of the array API standard takes the result's memory by its from_dlpack."""
 

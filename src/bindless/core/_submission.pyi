@@ -6,9 +6,14 @@ from typing import Any, TypeVar, final
 _Result = TypeVar("_Result")
 
 REAP_EVERY: int
+MOST_ARGUMENTS: int
 
 def know_types(array: type, number: type, boolean: type, /) -> None:
     """Store numpy's types: of arrays, numbers and truth values."""
+
+def know_arguments(array: type, image: type, plain: frozenset[type], key: Callable[[Any], Any], /) -> None:
+    """Store the types of arguments of kernels in Python: of arrays, the base of images' owners, types that decide by
+    themselves, and the function that makes a key of another value, or None of an array to be imported first."""
 
 @final
 class Lock:
@@ -202,6 +207,7 @@ class Commands:
     batch: int
     _dlpack_type: int
     _dlpack_id: int
+    _dlpack_alone: bool
     outside: Any
     tasks: Any
     _lanes: tuple[Lane, ...] | None
@@ -247,6 +253,27 @@ class Commands:
     def remember(self, launch: Prepared, /) -> None: ...
     def forget_launches(self) -> None: ...
     def count_launches(self) -> int: ...
+
+class Template:
+    """Base of a kernel in Python: ``context._kernels[template._token]`` has its variants."""
+
+class Variants:
+    """The kernels that a kernel in Python was compiled to in a context, by dimensions and types of arguments.
+
+    A step computes a parameter of the compiled kernel: the position of the argument and of elements of tuples, None
+    for the value, ``"shape"`` or ``"strides"`` and an index, or a function of the value.
+    """
+
+    def find(self, dimensions: int, arguments: tuple[object, ...], /) -> tuple[Any, tuple[Any, ...]] | None: ...
+    def add(
+        self,
+        dimensions: int,
+        arguments: tuple[object, ...],
+        kernel: object,
+        steps: tuple[tuple[tuple[int, ...], str | Callable[[Any], object] | None, int], ...],
+        /,
+    ) -> None: ...
+    def kernels(self) -> list[Any]: ...
 
 class Submitter:
     """Base of the queue. ``parallel_for`` and ``ext_oneapi_copy`` call ``_parallel_for_any`` and ``_copy_any`` for

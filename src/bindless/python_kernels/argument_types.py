@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..core._submission import know_arguments
 from ..model.errors import InvalidError
 from ..model.image_handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
 from ..model.message_values import shown
 from ..sycl.buffer.accessor import Accessor, LocalAccessor
-from ..sycl.device.handle_owner import HandleOwner
+from ..sycl.device.handle_owner import HandleOwner, HeldSampledHandle, HeldUnsampledHandle
 from ..sycl.kernel.arguments import PACKERS, pack_image_accessor
 from ..sycl.usm.array import UsmArray
 from ..sycl.usm.array_import import foreign_array
@@ -21,10 +22,11 @@ from ..sycl.usm.pointer import UsmPointer
 if TYPE_CHECKING:
     from ..sycl.queue.queue import Queue
 
-__all__ = ["ArgumentType", "argument_key", "is_foreign", "own_arguments", "type_of"]
+__all__ = ["ArgumentType", "is_foreign", "own_arguments", "type_of"]
 
 _MOST_DIMENSIONS = 3
 _NUMBERS = "biufc?"
+_HANDLES = (SampledImageHandle, UnsampledImageHandle, HeldSampledHandle, HeldUnsampledHandle)
 
 
 @dataclass(frozen=True)
@@ -56,34 +58,18 @@ class ArgumentType:
     elements: tuple[ArgumentType, ...] = ()
 
 
-def argument_key(value: Any) -> Any:
-    """Return a key that is equal for values of one type; None for another library's array that must be imported first.
-    It is computed at each launch.
+def _argument_key(value: Any) -> Any:
+    """Return a key that is equal for values of one type, where neither their Python type nor the layout of a
+    ``UsmArray`` decides; None for another library's array, which must be imported first.
     """
     kind = type(value)
-    if kind is UsmArray:
-        return value.dtype, len(value.shape), value._contiguous
-    if kind is int:
-        return kind if -0x8000000000000000 <= value <= 0x7FFFFFFFFFFFFFFF else "ulong"
-    if kind is tuple:
-        return tuple(map(argument_key, value))
-    if kind is np.void:
-        return value.dtype
+    if isinstance(value, np.generic):
+        return kind, value.dtype
     if isinstance(value, Accessor):
         return kind, value.buffer.dtype, len(value.buffer.shape)
     if kind is LocalAccessor:
         return kind, value.dtype, len(value.shape)
-    return _foreign_key(value) if is_foreign(value) else kind
-
-
-def _foreign_key(value: Any) -> Any:
-    """Return the key of another library's contiguous array, as PyTorch and CuPy describe theirs; else None."""
-    shape, dtype = getattr(value, "shape", None), getattr(value, "dtype", None)
-    if shape is None or dtype is None:
-        return None
-    contiguous = getattr(value, "is_contiguous", None)
-    found = contiguous() if callable(contiguous) else getattr(getattr(value, "flags", None), "c_contiguous", False)
-    return (type(value), dtype, len(shape)) if found else None
+    return None if is_foreign(value) else kind
 
 
 def type_of(value: Any, name: str) -> ArgumentType:
@@ -180,3 +166,8 @@ def own_arguments(values: tuple[Any, ...], queue: Queue) -> tuple[Any, ...]:
         The queue's device does not reach an array.
     """
     return tuple(foreign_array(value, queue) if is_foreign(value) else value for value in values)
+
+
+_BY_TYPE = frozenset((*_PLAIN, *_HANDLES, *(np.dtype(code).type for code in "?bBhHiIlLqQefd")))
+
+know_arguments(UsmArray, HandleOwner, _BY_TYPE - {int}, _argument_key)

@@ -1,45 +1,46 @@
-"""Expansion of a launch's arguments to the parameters of a compiled kernel, as a function made for the kernel."""
+"""Steps from a launch's arguments to the parameters of a compiled kernel, for ``core/_submission``."""
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Union
 
-import numpy as np
+__all__ = ["Step", "expansion"]
 
-__all__ = ["expansion"]
+Step = tuple[tuple[int, ...], Union[str, Callable[[Any], object], None], int]
 
-_WORDS = {8: "<u8", 4: "<u4", 2: "<u2", 1: "u1"}
+_VALUES = ("array", "sampled", "unsampled", "handle")
+_POINTER = operator.attrgetter("pointer")  # of an array with strides
 
 
-def expansion(paths: Sequence[Sequence[Any]]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """Return a function from the arguments of a launch to the values of the parameters.
+def expansion(paths: Sequence[Sequence[Any]]) -> tuple[Step, ...]:
+    """Return the steps that compute the parameters.
 
     Parameters
     ----------
     paths
         Of each parameter: the number of the argument, then elements of tuples, and the part that is passed.
     """
-    parts = "".join(f"{_expression(path)}, " for path in paths)
-    made: Callable[[tuple[Any, ...]], tuple[Any, ...]] = eval(f"lambda a: ({parts})", {"word": _word, "shape": _shape})
-    return made
+    return tuple(map(_step, paths))
 
 
-def _expression(path: Sequence[Any]) -> str:
-    text, rest = f"a[{int(path[0])}]", list(path[1:])
-    while rest and isinstance(rest[0], int):
-        text += f"[{int(rest.pop(0))}]"
-    if not rest or rest[0] in ("array", "sampled", "unsampled", "handle"):
-        return text
-    if rest[0] == "pointer":  # of an array with strides
-        return f"{text}.pointer"
-    if rest[0] == "word":
-        return f"word({text}, {int(rest[1])}, {int(rest[2])})"
-    if rest[0] == "extent":  # of an accessor, which may have a range of its own
-        return f"{text}.buffer.shape[{int(rest[1])}]"
-    if rest[0] not in ("shape", "strides"):
-        raise ValueError(path)
-    return f"{text}.{rest[0]}[{int(rest[1])}]"
+def _step(path: Sequence[Any]) -> Step:
+    depth = next((at for at, part in enumerate(path) if not isinstance(part, int)), len(path))
+    place, rest = tuple(path[:depth]), path[depth:]
+    part = rest[0] if rest else "array"
+    if part in _VALUES:
+        return place, None, 0
+    if part in ("shape", "strides"):
+        return place, part, rest[1]
+    if part == "pointer":
+        return place, _POINTER, 0
+    if part == "word":
+        return place, functools.partial(_word, first=rest[1], size=rest[2]), 0
+    if part == "extent":  # of an accessor, which may have a range of its own
+        return place, functools.partial(_extent, axis=rest[1]), 0
+    raise ValueError(path)
 
 
 def _word(value: Any, first: int, size: int) -> int:
@@ -47,5 +48,6 @@ def _word(value: Any, first: int, size: int) -> int:
     return int.from_bytes(value.tobytes()[first : first + size], "little")
 
 
-def _shape(value: Any, axis: int) -> int:
-    return int(np.shape(value)[axis])
+def _extent(value: Any, axis: int) -> int:
+    size: int = value.buffer.shape[axis]
+    return size

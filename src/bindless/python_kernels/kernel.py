@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 import types
 import weakref
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
 
+from ..core._submission import Variants
 from ..device.declaration import Launch
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.message_values import shown
@@ -19,10 +20,10 @@ from ..sycl.kernel.bound_launch import BoundLaunch
 from ..sycl.kernel.bundle import load_kernel_bundle
 from ..sycl.kernel.kernel import Kernel
 from ..sycl.kernel.kernel_template import KernelTemplate
-from .argument_types import ArgumentType, argument_key, own_arguments, type_of
+from .argument_types import ArgumentType, own_arguments, type_of
 from .compilation import Compiled, compiled_kernel
 from .device_function import plain_function
-from .expansion import expansion
+from .expansion import Step, expansion
 from .function_source import FunctionSource, digest_of, source_of
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 __all__ = ["PythonKernel", "kernel"]
 
 _FLOATS = ("float32", "float64")
-_Made = tuple[Kernel, Callable[[tuple[Any, ...]], tuple[Any, ...]]]
 
 
 class PythonKernel(KernelTemplate):
@@ -109,40 +109,36 @@ class PythonKernel(KernelTemplate):
     def _specialised(
         self, queue: Queue, index_space: Any, arguments: tuple[Any, ...]
     ) -> tuple[Kernel, tuple[Any, ...]]:
-        kind = type(index_space)
-        dimensions = len(index_space) if kind is tuple else 1 if kind is int else _dimensions(index_space)
-        key = (dimensions, *map(argument_key, arguments))
-        if None in key:
-            own = own_arguments(arguments, queue)
-            if any(one is not other for one, other in zip(own, arguments)):
-                return self._specialised(queue, index_space, own)
-        known = queue.context._kernels.get(self._token)
-        found = known.get(key) if known is not None else None
-        if found is None:
-            found = self._specialise(queue, dimensions, key, own_arguments(arguments, queue))
-        made, expand = found
-        return made, expand(arguments)
-
-    def _specialise(self, queue: Queue, dimensions: int, key: Hashable, arguments: tuple[Any, ...]) -> _Made:
-        """Compile and load the kernel for types."""
-        listed = self._types(arguments)
-        launch = Launch(dimensions, _language(queue), self._default_float, _language(queue) == "spirv")
+        dimensions = _dimensions(index_space)
+        variants: Variants | None = queue.context._kernels.get(self._token)
+        found = variants.find(dimensions, arguments) if variants is not None else None
+        if found is not None:
+            return found
+        own = own_arguments(arguments, queue)
         with self._lock:
-            known: dict[Hashable, _Made] | None = queue.context._kernels.get(self._token)
-            if known is None:
-                known = queue.context._kernels[self._token] = {}
+            if variants is None and (variants := queue.context._kernels.get(self._token)) is None:
+                variants = queue.context._kernels[self._token] = Variants()
                 weakref.finalize(self, _forget, weakref.ref(queue.context), self._token)
-            if key not in known:
-                compiled = self._compiled(launch, listed)
-                try:
-                    bundle = load_kernel_bundle(compiled.file, queue.context)
-                except FeatureNotSupportedError as error:
-                    raise FeatureNotSupportedError(
-                        f"kernel {self.name!r} is {launch.language.upper()}, which the device does not take: {error}",
-                        backend=error.backend,
-                    ) from None
-                known[key] = bundle.get_kernel(compiled.file.kernels[0].name), expansion(compiled.paths)
-            return known[key]
+            found = variants.find(dimensions, own)
+            if found is None:
+                variants.add(dimensions, own, *self._specialise(queue, dimensions, own))
+                found = variants.find(dimensions, own)
+                assert found is not None
+        return found
+
+    def _specialise(self, queue: Queue, dimensions: int, arguments: tuple[Any, ...]) -> tuple[Kernel, tuple[Step, ...]]:
+        """Compile and load the kernel for the types of arguments."""
+        language = _language(queue)
+        launch = Launch(dimensions, language, self._default_float, language == "spirv")
+        compiled = self._compiled(launch, self._types(arguments))
+        try:
+            bundle = load_kernel_bundle(compiled.file, queue.context)
+        except FeatureNotSupportedError as error:
+            raise FeatureNotSupportedError(
+                f"kernel {self.name!r} is {launch.language.upper()}, which the device does not take: {error}",
+                backend=error.backend,
+            ) from None
+        return bundle.get_kernel(compiled.file.kernels[0].name), expansion(compiled.paths)
 
     def _types(self, arguments: tuple[Any, ...]) -> tuple[ArgumentType, ...]:
         code = self._kernel_function.__code__
@@ -285,6 +281,8 @@ def _forget(context: weakref.ref[Context], token: object) -> None:
 
 
 def _dimensions(index_space: Any) -> int:
+    if type(index_space) is tuple:
+        return len(index_space)
     if isinstance(index_space, NdRange):
         return len(index_space.global_range)
     return len(tuple(as_range(index_space)))

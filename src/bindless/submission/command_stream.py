@@ -120,6 +120,7 @@ class CommandStream(Commands):
         self.profiling = profiling
         if backend.traits.orders_streams:
             self._dlpack_type, self._dlpack_id = DLDeviceType.cuda, device.index
+            self._dlpack_alone = len(backend.devices()) == 1
         self.lock = Lock()
         self.log = ErrorLog(context, handler)
         self.tasks: dict[Event, Sequence[object]] = {}

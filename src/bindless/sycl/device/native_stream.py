@@ -12,7 +12,6 @@ from ...submission.event import Event
 from ...submission.foreign_stream import (
     STREAM_PROTOCOL,
     Arrival,
-    has_exchange_functions,
     place_stream_after,
     stream_handle,
 )
@@ -100,7 +99,8 @@ def adopt_stream(stream: object, device: Selector) -> tuple[Device, Context, Ado
 
 
 def order_libraries_after(queue: QueueBase, values: Iterable[object], event: Event) -> None:
-    """Order later work of other libraries after an event, for arrays whose library's current stream C code knows.
+    """Order later work of other libraries after an event, for arrays whose library's current stream C code knows: by
+    DLPack's exchange functions, or the stream of the CUDA array interface.
 
     Parameters
     ----------
@@ -113,7 +113,6 @@ def order_libraries_after(queue: QueueBase, values: Iterable[object], event: Eve
     """
     if not queue._backend.traits.orders_streams:
         return
-    for stream in set(map(stream_of_foreign, filter(has_exchange_functions, values))):
-        if stream is None:
-            continue
+    for stream in set(map(stream_of_foreign, values)) - {None, 0}:
+        assert stream is not None
         place_stream_after(queue.context, queue.device, stream, (event,))

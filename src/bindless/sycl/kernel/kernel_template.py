@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...core._submission import Template
+
 if TYPE_CHECKING:
     from ..queue.queue import Queue
     from .kernel import Kernel
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["KernelTemplate"]
 
 
-class KernelTemplate:
+class KernelTemplate(Template):
     """A kernel that becomes a ``Kernel`` at each launch, for the device and the types of the arguments."""
 
     __slots__ = ()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...backends.contract import KernelArgument
-from ...core._submission import Prepared
+from ...core._submission import MOST_ARGUMENTS, Prepared
 from ...model.errors import InvalidError
 from ...model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ...model.ranges import NdRange
@@ -86,6 +86,8 @@ def submit_prepared(
     sizes
         Global and local size in the order of the native kernel.
     """
+    if len(arguments) > MOST_ARGUMENTS:
+        return None
     stream = queue._stream
     found = stream.find(kernel, index_space, len(arguments))
     try:
