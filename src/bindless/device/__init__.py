@@ -19,6 +19,7 @@ from .atomics import (
     atomic_sub,
     atomic_xor,
 )
+from .fused import fma
 from .groups import (
     sub_group_all,
     sub_group_any,
@@ -93,6 +94,7 @@ __all__ = [
     "float2",
     "float3",
     "float4",
+    "fma",
     "gather_image",
     "group_id",
     "group_range",

@@ -38,12 +38,15 @@ class Launch:
         Type of Python's floats: ``float32`` or ``float64``.
     lines
         Whether errors of the device name lines of the source.
+    contract
+        Whether a product and a sum may become one operation.
     """
 
     dimensions: int = 1
     language: str = "spirv"
     default_float: str = "float32"
     lines: bool = False
+    contract: bool = False
 
 
 @dataclass(frozen=True)

@@ -48,12 +48,13 @@ class PythonKernel(KernelTemplate):
     """
 
     __slots__ = (
-        "__dict__", "__weakref__", "_default_float", "_digest", "_kernel_function", "_lock", "_source",
+        "__dict__", "__weakref__", "_contract", "_default_float", "_digest", "_kernel_function", "_lock", "_source",
         "_token", "name",
     )  # fmt: skip
 
-    def __init__(self, _function: types.FunctionType, _default_float: str) -> None:
+    def __init__(self, _function: types.FunctionType, _default_float: str, _contract: bool) -> None:
         self._kernel_function = _function
+        self._contract = _contract
         self._default_float = _default_float
         self._lock = threading.Lock()
         self._token = object()  # the kernel in the registries of contexts, which do not keep it alive
@@ -129,7 +130,7 @@ class PythonKernel(KernelTemplate):
     def _specialise(self, queue: Queue, dimensions: int, arguments: tuple[Any, ...]) -> tuple[Kernel, tuple[Step, ...]]:
         """Compile and load the kernel for the types of arguments."""
         language = _language(queue)
-        launch = Launch(dimensions, language, self._default_float, language == "spirv")
+        launch = Launch(dimensions, language, self._default_float, language == "spirv", self._contract)
         compiled = self._compiled(launch, self._types(arguments))
         try:
             bundle = load_kernel_bundle(compiled.file, queue.context)
@@ -222,11 +223,17 @@ def kernel(function: Callable[..., Any], /) -> PythonKernel: ...
 
 
 @overload
-def kernel(*, default_float: npt.DTypeLike = ...) -> Callable[[Callable[..., Any]], PythonKernel]: ...
+def kernel(
+    *, default_float: npt.DTypeLike = ..., contract: bool = ...
+) -> Callable[[Callable[..., Any]], PythonKernel]: ...
 
 
 def kernel(
-    function: Callable[..., Any] | None = None, /, *, default_float: npt.DTypeLike = np.float32
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    default_float: npt.DTypeLike = np.float32,
+    contract: bool = False,
 ) -> PythonKernel | Callable[[Callable[..., Any]], PythonKernel]:
     """Make a kernel of a Python function, which runs on every device.
 
@@ -242,6 +249,10 @@ def kernel(
     default_float
         Type of Python's floats, of constants and arguments, and of quotients of integers: float32 or float64. Together
         with float64 values all are float64.
+    contract
+        Whether the compiler may turn ``a * b + c`` into one operation that rounds once, as CUDA's does by default. It
+        is quicker on GPUs where a kernel computes more than it reads, and results differ between devices. Without,
+        only ``device.fma`` does that.
 
     Returns
     -------
@@ -269,8 +280,8 @@ def kernel(
     if name not in _FLOATS:
         raise InvalidError(f"default_float={name}: Python's floats are float32 or float64")
     if function is None:
-        return lambda decorated: PythonKernel(plain_function(decorated, "kernel"), name)
-    return PythonKernel(plain_function(function, "kernel"), name)
+        return lambda decorated: PythonKernel(plain_function(decorated, "kernel"), name, bool(contract))
+    return PythonKernel(plain_function(function, "kernel"), name, bool(contract))
 
 
 def _forget(context: weakref.ref[Context], token: object) -> None:

@@ -11,7 +11,7 @@ from numba.core.imputils import Registry
 
 from ...device.declaration import mangled
 
-__all__ = ["LOWERING", "call_math"]
+__all__ = ["LOWERING", "call_math", "fma"]
 
 LOWERING = Registry("bindless.math")
 
@@ -39,6 +39,12 @@ def call_math(context: Any, builder: Any, name: str, values: Any, bits: int) -> 
     function = cgutils.get_or_insert_function(builder.module, function_type, symbol)
     function.calling_convention = context.calling_convention
     return builder.call(function, values, cconv=context.calling_convention)
+
+
+def fma(context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: Any) -> Any:
+    """A product and a sum, rounded once."""
+    parts = [context.cast(builder, value, type_, result) for type_, value in zip(given, values)]
+    return builder.fma(*parts)
 
 
 def _define(function: Any, name: str, count: int) -> None:

@@ -35,6 +35,7 @@ __all__ = ["Modules"]
 _OLDEST = "sm_75"
 _TURNS = 3
 # Ids and sizes of work-items: numbers from 0 on, so that indices with them are not tested for Python's negative ones.
+_ROUNDED = re.compile(r"= (fmul|fadd|fsub) (?=half|float|double|<)")  # of Numba's code, without flags
 _NOT_NEGATIVE = re.compile(r"declare spir_func i64 (@_Z\d+get_\w+j\(i32\))$", re.MULTILINE)
 
 
@@ -54,6 +55,7 @@ class Modules:
     def __init__(self, launch: Launch, architecture: str, name: str) -> None:
         self._ptx = launch.language == "ptx"
         self._name = name
+        self._contract = launch.contract
         settings = TARGETS[launch.language]
         if self._ptx and architecture != _OLDEST:
             settings = replace(settings, cpu=architecture, features="")
@@ -65,6 +67,8 @@ class Modules:
         for text in texts[1:]:
             module.link_in(llvm.parse_assembly(text))
         text = str(module)
+        if self._contract:
+            text = _ROUNDED.sub(r"= \1 contract ", text)
         text = with_local_arguments(text) if self._ptx else _with_functions(text)
         module = llvm.parse_assembly(text)
         for prelude in self._preludes(text):
