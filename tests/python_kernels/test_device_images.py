@@ -251,19 +251,83 @@ def test_an_image_is_read_and_written_by_its_own_handles(picture: Any, queue: bl
     np.testing.assert_array_equal(after, wanted)
 
 
-def test_what_spirv_lacks_is_refused(picture: Any, queue: bl.Queue, upload: Upload) -> None:
-    if queue.device.backend is bl.Backend.cuda:
-        pytest.skip("CUDA has them")
+def test_cubemaps(queue: bl.Queue) -> None:
+    @bl.kernel
+    def cube(image, at, out):
+        i = device.item_id(0)
+        out[i] = device.sample_cubemap(image, at[i, 0], at[i, 1], at[i, 2]).x
+
+    if not queue.device.has(bl.Aspect.ext_oneapi_cubemap):
+        pytest.skip(f"{queue.device.name} has no cubemaps")
+    at = RNG.normal(size=(60, 3)).astype(np.float32) * 100
+    at[0], at[1], at[2] = (1, -1, 1), (0, 0, 0), (np.nan, 1, 0)
+    with bl.Image(RNG.random((6, 8, 8), np.float32), cubemap=True, filtering="linear", queue=queue) as image:
+        found = run(cube, 60, queue, image, at, np.zeros(60, np.float32))
+        np.testing.assert_array_equal(found, bl.sample_cubemap(queue, image.handle, at)[:, 0])
+    assert found.std() > 0.02
+
+
+@pytest.mark.parametrize("dims", (1, 2, 3))
+def test_gradients(dims: int, queue: bl.Queue) -> None:
+    @bl.kernel
+    def line(image, at, slopes, out):
+        i = device.item_id(0)
+        out[i] = device.sample_mipmap(image, at[i, 0], dx=slopes[i, 0], dy=slopes[i, 1]).x
 
     @bl.kernel
-    def cube(image, out):
-        out[0] = device.sample_cubemap(image, 1, 0, 0).x
+    def flat(image, at, slopes, out):
+        i = device.item_id(0)
+        dy = device.float2(slopes[i, 2], slopes[i, 3])
+        out[i] = device.sample_mipmap(image, at[i, 0], at[i, 1], dx=(slopes[i, 0], slopes[i, 1]), dy=dy).x
 
     @bl.kernel
-    def slopes(image, out):
-        out[0] = device.sample_mipmap(image, 1, 0, dx=(1, 0), dy=(0, 1)).x
+    def deep(image, at, slopes, out):
+        i = device.item_id(0)
+        dx = (slopes[i, 0], slopes[i, 1], slopes[i, 2])
+        dy = device.float3(slopes[i, 3], slopes[i, 4], slopes[i, 5])
+        out[i] = device.sample_mipmap(image, at[i, 0], at[i, 1], at[i, 2], dx=dx, dy=dy).x
 
-    for kernel in (cube, slopes):
+    if not queue.device.has(bl.Aspect.ext_oneapi_mipmap):
+        pytest.skip(f"{queue.device.name} has no mipmaps")
+    at = RNG.uniform(0, 16, (40, 3)).astype(np.float32)[:, :dims].copy()
+    slopes = RNG.uniform(0, 4, (40, 2 * dims)).astype(np.float32)
+    pixels = RNG.random((16,) * dims, np.float32)
+    with bl.Image(pixels, mipmaps=True, filtering="linear", dimensions=dims, queue=queue) as image:
+        found = run((line, flat, deep)[dims - 1], 40, queue, image, at, slopes, np.zeros(40, np.float32))
+        dx, dy = slopes[:, :dims].copy(), slopes[:, dims:].copy()
+        wanted = bl.sample_mipmap(queue, image.handle, at, dx=dx, dy=dy)[:, 0]
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_gathers(picture: Any, queue: bl.Queue) -> None:
+    @bl.kernel
+    def gather(image, at, out):
+        i = device.item_id(0)
+        four = device.gather_image(image, at[i, 0], at[i, 1], 2)
+        for k in range(4):
+            out[i, k] = four[k]
+
+    if not queue.device.has(bl.Aspect.ext_oneapi_bindless_images_gather):
+        pytest.skip(f"{queue.device.name} has no gathers")
+    at = RNG.uniform(-1, 14, (50, 2)).astype(np.float32)
+    found = run(gather, 50, queue, picture, at, np.zeros((50, 4), np.float32))
+    np.testing.assert_array_equal(found, bl.gather_image(queue, picture.handle, at, component=2))
+
+
+def test_wrong_slopes_are_named(picture: Any, queue: bl.Queue, upload: Upload) -> None:
+    @bl.kernel
+    def short(image, out):
+        out[0] = device.sample_mipmap(image, 1, 0, dx=(1, 0, 0), dy=(0, 1)).x
+
+    @bl.kernel
+    def other(image, out):
+        out[0] = device.sample_mipmap(image, 1, 0, dx=image, dy=(0, 1)).x
+
+    @bl.kernel
+    def array(image, out):
+        out[0] = device.sample_cubemap(out, 1, 0, 0).x
+
+    for kernel in (short, other, array):
         with pytest.raises(bl.BuildError):
             queue.parallel_for(1, kernel, picture, upload(np.zeros(1, np.float32)))
 

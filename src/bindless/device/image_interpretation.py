@@ -50,11 +50,11 @@ def sampled(
     return _four(found, dtype)
 
 
-def gathered(image: Any, x: Any, y: Any, component: int) -> Vector:
+def gathered(image: Any, x: Any, y: Any, component: int, dtype: Any) -> Vector:
     """Return one channel of four pixels."""
     queue, handle = _handle(image, sampled=True)
     found = images.gather_image(queue, handle, _coordinates((x, y, None), np.float32), component=component)
-    return _four(found, np.float32)
+    return _four(found, dtype)
 
 
 def fetched(function: str, image: Any, place: tuple[Any, ...], dtype: Any, channels: int, *, layer: Any = None) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .declaration import Call, KernelTypeError, Launch, Type, device_intrinsic
+from .declaration import Call, KernelTypeError, Launch, Lower, Type, device_intrinsic
 from .image_interpretation import gathered, sampled
 from .number_types import numpy_name
 from .vector import Vector
@@ -19,6 +19,11 @@ CLASSES = {"float32": ("f", "float4"), "int32": ("i", "int4"), "uint32": ("u", "
 """Letter in the names of primitives, and type of the result, by the type of a channel."""
 
 _HANDLE = "sampled_image_handle"
+
+
+def _require_image(name: str, image: Type) -> None:
+    if image.kind not in ("image", "int") or image.name == "unsampled":
+        raise KernelTypeError(f"{name} takes a sampled image, not {image}")
 
 
 def values_of(name: str, dtype: Type | None) -> tuple[str, str]:
@@ -41,11 +46,6 @@ def coordinates(name: str, given: Sequence[Type | None], most: int) -> list[Type
         if not value.is_number:
             raise KernelTypeError(f"{name}: the coordinate {letter} is a number, not {value}")
     return there
-
-
-def _needs_ptx(launch: Launch, name: str, what: str) -> None:
-    if launch.language != "ptx":
-        raise KernelTypeError(f"{name}: SPIR-V has no {what}; it runs on CUDA devices only")
 
 
 def _sample_image(
@@ -75,7 +75,7 @@ def _sample_mipmap(
     dx: Type | None = None,
     dy: Type | None = None,
     dtype: Type | None = None,
-) -> Call:
+) -> Call | Lower:
     at = coordinates("sample_mipmap", (x, y, z), 3)
     letter, result = values_of("sample_mipmap", dtype)
     numbers = ["float"] * len(at)
@@ -84,32 +84,31 @@ def _sample_mipmap(
         return Call(result, symbol, (_HANDLE, *numbers, "float"), (image, *at, level))
     if level is not None or dx is None or dy is None:
         raise KernelTypeError("sample_mipmap takes level=, or both dx= and dy=")
-    _needs_ptx(launch, "sample_mipmap", "gradients in kernels")
-    vector = f"float{len(at)}" if len(at) > 1 else "float"
+    _require_image("sample_mipmap", image)
     for name, slope in (("dx", dx), ("dy", dy)):
+        numbers_of = slope.elements if slope.kind == "tuple" else (slope,)
+        if not all(one.is_number or one.kind == "vector" for one in numbers_of):
+            raise KernelTypeError(f"sample_mipmap: {name} is a number, a tuple of numbers or a vector, not {slope}")
         if (slope.count if slope.kind in ("vector", "tuple") else 1) != len(at):
             raise KernelTypeError(f"sample_mipmap: {name} has a number for each of the {len(at)} coordinates")
-    symbol = f"bindless_python_sample_grad_{len(at)}d_{letter}"
-    place = f"({vector})({', '.join('xyz'[: len(at)])})" if len(at) > 1 else "x"
-    source = (
-        f"{result} {symbol}(ulong image, {', '.join(f'float {axis}' for axis in 'xyz'[: len(at)])}, {vector} dx, "
-        f"{vector} dy) {{ return sample_mipmap_{result}(image, {place}, dx, dy); }}"
-    )
-    return Call(result, symbol, (_HANDLE, *numbers, vector, vector), (image, *at, dx, dy), source)
+    symbol = f"__bindless_sample_grad_{len(at)}d_{letter}"
+    return Lower(result, "sampling:gradients", (image, *at, dx, dy), (symbol, result))
 
 
-def _sample_cubemap(launch: Launch, image: Type, x: Type, y: Type, z: Type, dtype: Type | None = None) -> Call:
+def _sample_cubemap(launch: Launch, image: Type, x: Type, y: Type, z: Type, dtype: Type | None = None) -> Lower:
     at = coordinates("sample_cubemap", (x, y, z), 3)
     letter, result = values_of("sample_cubemap", dtype)
-    _needs_ptx(launch, "sample_cubemap", "cubemaps")
-    return Call(result, f"__bindless_sample_cube_{letter}", (_HANDLE, *["float"] * 3), (image, *at))
+    _require_image("sample_cubemap", image)
+    return Lower(result, "sampling:cubemap", (image, *at), (f"__bindless_sample_cube_{letter}", result))
 
 
-def _gather_image(launch: Launch, image: Type, x: Type, y: Type, component: Type | None = None) -> Call:
+def _gather_image(
+    launch: Launch, image: Type, x: Type, y: Type, component: Type | None = None, dtype: Type | None = None
+) -> Call:
     at = coordinates("gather_image", (x, y), 2)
-    _needs_ptx(launch, "gather_image", "gathering instruction")
+    letter, result = values_of("gather_image", dtype)
     number = 0 if component is None else component
-    return Call("float4", "__bindless_gather_2d_f", (_HANDLE, "float", "float", "uint"), (image, *at, number))
+    return Call(result, f"__bindless_gather_2d_{letter}", (_HANDLE, "float", "float", "uint"), (image, *at, number))
 
 
 def _sample_image_cubic(launch: Launch, image: Type, x: Type, y: Type | None = None, z: Type | None = None) -> Call:
@@ -207,7 +206,7 @@ def sample_mipmap(
         0 is the largest; 1.5 interpolates between the next two.
     dx, dy : tuple or vector
         The coordinate's differences to the next pixel on the right and below, which determine the level and the
-        anisotropic footprint. CUDA devices only.
+        anisotropic footprint.
     dtype : dtype
         float32, int32 or uint32, a constant.
 
@@ -221,7 +220,9 @@ def sample_mipmap(
 
 @device_intrinsic(_sample_cubemap)
 def sample_cubemap(image: Any, x: float, y: float, z: float, dtype: Any = "float32") -> Vector:
-    """Sample a cubemap where a ray from its centre meets it: one texture instruction. CUDA devices only.
+    """Sample a cubemap where a ray from its centre meets it: one texture instruction and about ten operations.
+
+    Devices with ``Aspect.ext_oneapi_cubemap`` have it: CUDA and the reference device.
 
     Parameters
     ----------
@@ -241,8 +242,10 @@ def sample_cubemap(image: Any, x: float, y: float, z: float, dtype: Any = "float
 
 
 @device_intrinsic(_gather_image)
-def gather_image(image: Any, x: float, y: float, component: int = 0) -> Vector:
-    """Return one channel of the four pixels that linear filtering blends: one instruction. CUDA devices only.
+def gather_image(image: Any, x: float, y: float, component: int = 0, dtype: Any = "float32") -> Vector:
+    """Return one channel of the four pixels that linear filtering blends: one instruction.
+
+    Devices with ``Aspect.ext_oneapi_bindless_images_gather`` have it: CUDA and the reference device.
 
     Parameters
     ----------
@@ -252,13 +255,15 @@ def gather_image(image: Any, x: float, y: float, component: int = 0) -> Vector:
         As for ``sample_image``.
     component : int
         0 to 3; four instructions if it is no constant.
+    dtype : dtype
+        float32, int32 or uint32, a constant.
 
     Returns
     -------
     vector of 4
         Counter-clockwise from the lower left: (x, y + 1), (x + 1, y + 1), (x + 1, y), (x, y).
     """
-    return gathered(image, x, y, component)
+    return gathered(image, x, y, component, dtype)
 
 
 @device_intrinsic(_sample_image_cubic)
