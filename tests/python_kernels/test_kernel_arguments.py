@@ -56,11 +56,16 @@ def test_structures_by_field_and_by_value(queue: bl.Queue, upload: Upload) -> No
     bodies, one = np.zeros(COUNT, body), np.zeros(1, body)
     bodies["place"], bodies["mass"] = rng.random((COUNT, 3)), rng.random(COUNT)
     one["mass"], one["number"] = 3, 4
-    memory, out = upload(bodies), upload(np.zeros(COUNT, np.float32))
-    queue.parallel_for(COUNT, run, memory, one[0], out).wait()
     expected = bodies["place"][:, 0] * bodies["place"][:, 2] + bodies["mass"] * 3 + 4
-    np.testing.assert_allclose(out.numpy(queue), expected, rtol=1e-6)
-    assert memory.numpy(queue)["number"].tolist() == list(range(0, 2 * COUNT, 2))
+    for given in (one[0], one.reshape(())):  # a scalar, and an array without dimensions
+        memory, out = upload(bodies), upload(np.zeros(COUNT, np.float32))
+        queue.parallel_for(COUNT, run, memory, given, out).wait()
+        np.testing.assert_allclose(out.numpy(queue), expected, rtol=1e-6)
+        assert memory.numpy(queue)["number"].tolist() == list(range(0, 2 * COUNT, 2))
+        interpreted, mine = np.zeros(COUNT, np.float32), bodies.copy()
+        run.run_in_python(COUNT, mine, given, interpreted)
+        np.testing.assert_allclose(interpreted, expected, rtol=1e-6)
+        assert mine["number"].tolist() == list(range(0, 2 * COUNT, 2))
 
 
 def test_tuples_of_mixed_numbers(queue: bl.Queue, upload: Upload) -> None:

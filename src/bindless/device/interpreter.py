@@ -77,14 +77,22 @@ def _places(local: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 def _argument(value: Any, copies: dict[int, Any]) -> Any:
     """What the function receives in a group."""
     if isinstance(value, UsmArray):
-        return copies[id(value)]
+        return _with_fields(copies[id(value)])
     if isinstance(value, LocalAccessor):
-        return np.zeros(value.shape, np.uint8 if value.dtype is None else value.dtype)
+        return _with_fields(np.zeros(value.shape, np.uint8 if value.dtype is None else value.dtype))
     if isinstance(value, Accessor):
         raise InvalidError(f"{shown(value)} belongs to a command group: pass the array that its buffer is made of")
     if isinstance(value, float):
         return np.float32(value)
-    return value
+    return _with_fields(value)
+
+
+def _with_fields(value: Any) -> Any:
+    """Structured values whose fields are attributes too: ``bodies[i].mass``."""
+    if not isinstance(value, (np.ndarray, np.void)) or value.dtype.names is None:
+        return value
+    records = np.asarray(value).view(np.recarray)
+    return records if records.shape else records[()]
 
 
 def _waits(function: Any, seen: set[Any]) -> bool:

@@ -63,8 +63,8 @@ def _argument_key(value: Any) -> Any:
     ``UsmArray`` decides; None for another library's array, which must be imported first.
     """
     kind = type(value)
-    if isinstance(value, np.generic):
-        return kind, value.dtype
+    if isinstance(value, (np.generic, np.ndarray)):
+        return kind, value.dtype, value.shape
     if isinstance(value, Accessor):
         return kind, value.buffer.dtype, len(value.buffer.shape)
     if kind is LocalAccessor:
@@ -93,7 +93,7 @@ def type_of(value: Any, name: str) -> ArgumentType:
         return _array(value.dtype, value.shape, "C" if value._contiguous else "A", name)
     if isinstance(value, tuple):
         return ArgumentType("tuple", elements=tuple(type_of(part, f"{name}[{k}]") for k, part in enumerate(value)))
-    if isinstance(value, np.void) and value.dtype.names:
+    if isinstance(value, (np.void, np.ndarray)) and value.dtype.names and not value.shape:
         return ArgumentType("record", dtype=value.dtype)
     if isinstance(value, np.generic) and value.dtype.kind in "biuf?":
         return ArgumentType("number", value.dtype.name)

@@ -6,12 +6,14 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from PIL import Image as Picture
 
 import bindless as bl
+from bindless.python_kernels.compiler_process import INSTALL, missing_packages
 from tests.interop.vulkan.vulkan_rig import Rig, drivers
 
 pytestmark = pytest.mark.vulkan
@@ -89,6 +91,20 @@ def test_example_of_the_specification(queue, example, rig):
     np.testing.assert_array_equal(right, left * np.float32(0.5))
     wanted = scene(SIZE, module.TURN, module.BACKGROUND[:3])
     assert (np.abs(left[..., :3] - wanted).max(-1) > 1e-6).mean() < 0.002  # a few edge pixels at most
+
+
+@pytest.mark.skipif(bool(missing_packages()), reason=f"kernels in Python need numba: {INSTALL}")
+@pytest.mark.parametrize("name", ["vulkan_share", "import_memory_and_semaphores"])
+def test_kernels_in_python(queue, example, rig, monkeypatch, name):
+    """The programs with the kernels of tests/python_kernels: the same pictures, bit for bit."""
+    module = example(name)
+    if name == "import_memory_and_semaphores" and not rig.has_semaphores:
+        pytest.skip("the Vulkan driver exports no semaphores")
+    wanted = module.render(queue, SIZE)
+    from tests.python_kernels.test_sharing_in_python import KERNELS
+
+    monkeypatch.setattr(module, "load_kernels", lambda _, source: SimpleNamespace(get_kernel=KERNELS.__getitem__))
+    np.testing.assert_array_equal(module.render(queue, SIZE), wanted)
 
 
 @pytest.mark.skipif(not bl.kernels_available(), reason="needs a kernel compiler: pip install 'bindless[kernels]'")
