@@ -65,6 +65,8 @@ class FunctionSource:
         Of its parameters.
     cells
         Names of the enclosing function's variables.
+    keyword_defaults
+        Of its keyword-only parameters.
     """
 
     name: str
@@ -74,6 +76,7 @@ class FunctionSource:
     names: dict[str, Any]
     defaults: tuple[Any, ...]
     cells: tuple[str, ...]
+    keyword_defaults: dict[str, Any]
 
 
 def source_of(function: types.FunctionType, seen: dict[int, Any] | None = None) -> FunctionSource:
@@ -91,10 +94,17 @@ def source_of(function: types.FunctionType, seen: dict[int, Any] | None = None) 
         except ValueError:  # the variable has no value yet
             names[name] = Unknown("a variable without a value")
     defaults = tuple(_portable(value, seen) for value in function.__defaults__ or ())
+    keyword_defaults = {name: _portable(value, seen) for name, value in (function.__kwdefaults__ or {}).items()}
     code = marshal.dumps(function.__code__)
-    module = function.__module__ or ""
     return FunctionSource(
-        function.__name__, module, function.__qualname__, code, names, defaults, function.__code__.co_freevars
+        function.__name__,
+        function.__module__ or "",
+        function.__qualname__,
+        code,
+        names,
+        defaults,
+        function.__code__.co_freevars,
+        keyword_defaults,
     )
 
 
@@ -164,7 +174,7 @@ def _feed(update: Callable[[bytes], None], value: Any, seen: set[int]) -> None:
             return
         seen.add(id(value))
         _feed_code(update, marshal.loads(value.code))
-        for name, part in value.names.items():
+        for name, part in (*value.names.items(), *value.keyword_defaults.items()):
             update(f"name {name}\n".encode())
             _feed(update, part, seen)
         for part in value.defaults:

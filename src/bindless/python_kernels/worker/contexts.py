@@ -59,7 +59,7 @@ class TypingContext(typing.BaseContext):
 
         val = same_function(val) or val
         found = type_of_value(val) or type_of_constant(val, self.launch)
-        return found if found is not None else super().resolve_value_type(val)
+        return found if found is not None else float16.with_half(super().resolve_value_type(val))
 
     def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
         from .number_rules import signature_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -95,7 +96,7 @@ class DeviceDispatcher:
 
     def get_call_template(self, args: Any, kws: Any) -> tuple[Any, Any, Any, Any]:
         """The template of a call, for Numba: the function is compiled here."""
-        signature = utils.pysignature(self.py_func)
+        signature = _without_kinds(utils.pysignature(self.py_func))
         folded = tuple(self._folded(signature, args, kws))
         self._compiled(folded)
         template = typing.make_concrete_template(
@@ -135,3 +136,13 @@ class DeviceDispatcher:
             self._made[args] = made
             made.target_context.insert_user_function(id(made), made.fndesc, [made.library])
         return id(self._made[args])
+
+
+def _without_kinds(signature: Any) -> Any:
+    """The signature with keyword-only parameters as ordinary ones, as Numba knows them."""
+    ordinary = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [
+        part.replace(kind=ordinary) if part.kind is inspect.Parameter.KEYWORD_ONLY else part
+        for part in signature.parameters.values()
+    ]
+    return signature.replace(parameters=parameters)

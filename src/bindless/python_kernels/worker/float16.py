@@ -7,11 +7,13 @@ from typing import Any
 from llvmlite import ir
 from numba.core import datamodel, types
 from numba.core.datamodel import models
-from numba.core.typing.templates import signature
+from numba.core.typing.templates import AbstractTemplate, signature
 
-__all__ = ["MODELS", "signature_of"]
+__all__ = ["MODELS", "signature_of", "with_half"]
 
 MODELS = datamodel.DataModelManager()
+
+_operators: dict[Any, Any] = {}  # a process has one target
 
 
 class _FloatModel(models.PrimitiveModel):
@@ -21,6 +23,25 @@ class _FloatModel(models.PrimitiveModel):
 
 
 MODELS.register(types.Float, _FloatModel)
+
+
+def with_half(function: Any) -> Any:
+    """Return the type of an operator, which then takes float16 too; Numba's lowering asks it for the types again."""
+    key = getattr(function, "typing_key", None)
+    if type(function) is not types.Function or getattr(key, "__module__", "") != "_operator":
+        return function
+    if key not in _operators:
+
+        class Half(AbstractTemplate):
+            def generic(self, args: Any, kws: Any) -> Any:
+                if kws or not args or any(type_ != types.float16 for type_ in args):
+                    return None
+                resolve = lambda _, given, kws: function.get_call_type(self.context, given, kws)  # noqa: E731
+                return signature_of(function, self.key, len(args), resolve)
+
+        Half.key = key
+        _operators[key] = types.Function((Half, *function.templates))
+    return _operators[key]
 
 
 def signature_of(function: Any, key: Any, count: int, resolve: Any) -> Any:
@@ -44,9 +65,21 @@ def signature_of(function: Any, key: Any, count: int, resolve: Any) -> Any:
     sig = signature(result, *[types.float16] * count)
 
     def implementation(context: Any, builder: Any, given: Any, values: Any) -> Any:
+        if key in (min, max):
+            return _choice(builder, values, "<" if key is min else ">")
         wide = [context.cast(builder, value, type_, types.float32) for type_, value in zip(given.args, values)]
         made = context.get_function(function, single)(builder, wide)
         return context.cast(builder, made, single.return_type, result)
 
     active.target().target_context.insert_func_defn([(implementation, key, sig.args)])
+    if isinstance(function, types.BaseFunction):
+        function._impl_keys[sig.args] = key  # as Numba's own resolution does
     return sig
+
+
+def _choice(builder: Any, values: Any, comparison: str) -> Any:
+    """The first of the smallest or largest numbers, as Python chooses."""
+    found = values[0]
+    for value in values[1:]:
+        found = builder.select(builder.fcmp_ordered(comparison, value, found), value, found)
+    return found

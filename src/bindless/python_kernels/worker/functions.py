@@ -40,6 +40,7 @@ class _Functions:
         cells = tuple(types.CellType() for _ in source.cells)
         defaults = tuple(map(self._value, source.defaults)) or None
         made = types.FunctionType(code, names, source.name, defaults, cells)
+        made.__kwdefaults__ = {name: self._value(value) for name, value in source.keyword_defaults.items()} or None
         made.__qualname__, made.__module__ = source.qualified_name, _MODULE
         for name, value in source.names.items():
             found = self._value(value)

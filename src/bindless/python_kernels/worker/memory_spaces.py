@@ -14,7 +14,12 @@ __all__ = ["with_memory_spaces"]
 _FUNCTION = re.compile(r"^define [^\n]*\{\n.*?^\}", re.MULTILINE | re.DOTALL)
 _GENERIC = "ptr addrspace(4)"
 _NAME = r'%(?:"[^"\n]*"|[\w.$-]+)'
-_VARIABLE = r"addrspacecast \(ptr addrspace\(([13])\) (@[\w.$\"-]+) to ptr addrspace\(4\)\)"
+_PLACE = r"@[\w.$\"-]+|getelementptr [\w ]*\((?:[^()]|\([13]\))*\)"  # a variable of the module, or a part of one
+_VARIABLE = rf"addrspacecast \(ptr addrspace\(([13])\) ({_PLACE}) to ptr addrspace\(4\)\)"
+_PART = re.compile(
+    r"(getelementptr [\w ]*)\((\w+|\[[^\]]*\]|%[\w.]+), ptr addrspace\(4\) addrspacecast \(ptr addrspace\(([13])\) "
+    r"(@[\w.$\"-]+) to ptr addrspace\(4\)\)((?:, [\w ]+)+)\)"
+)
 _CAST = re.compile(rf"^  ({_NAME}) = addrspacecast ptr(?: addrspace\(([13])\))? (\S+) to ptr addrspace\(4\)$")
 _STEP = re.compile(rf"^  ({_NAME}) = (getelementptr|select|phi|freeze|bitcast) (.*)$")
 _USES = re.compile(rf"ptr addrspace\(4\) ({_NAME}|{_VARIABLE}|null|undef|poison)")
@@ -27,6 +32,7 @@ def with_memory_spaces(text: str) -> str:
     """Return the module with pointers of known address spaces."""
     if _GENERIC not in text:
         return text
+    text = _PART.sub(r"addrspacecast (ptr addrspace(\3) \1(\2, ptr addrspace(\3) \4\5) to ptr addrspace(4))", text)
     return _FUNCTION.sub(lambda match: _Function(match[0].split("\n")).text(), text)
 
 

@@ -27,6 +27,7 @@ from ...compiler.spirv.printf import with_plain_printf
 from ...compiler.spirv.relational import with_relations
 from ...device.declaration import Launch
 from ...model.errors import BuildError
+from .exchange_results import with_single_results
 from .line_table import with_decorations, with_lines
 from .memory_spaces import with_memory_spaces
 
@@ -85,7 +86,7 @@ class Modules:
         """Translate optimised LLVM IR to the module that drivers load."""
         if self._ptx:
             return self._translate(with_assembly(text))
-        text = with_memory_spaces(with_decorations(text))
+        text = with_memory_spaces(with_decorations(with_single_results(text)))
         data = self._translate(in_their_memory(with_instructions(text)))
         return with_lines(with_image_instructions(with_plain_nulls(data)))
 

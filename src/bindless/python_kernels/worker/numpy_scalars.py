@@ -33,6 +33,7 @@ _PAIRS = {
     np.arctan2: "atan2", np.hypot: "hypot", np.fmod: "fmod", np.copysign: "copysign", np.nextafter: "nextafter",
     np.float_power: "pow",
 }  # fmt: skip
+_LOGICAL = {np.logical_and: "and_", np.logical_or: "or_", np.logical_xor: "xor"}
 _CHOICES = {np.minimum: "minimum", np.maximum: "maximum", np.fmin: "fmin", np.fmax: "fmax"}
 
 
@@ -133,6 +134,69 @@ def lower_sign(context: Any, builder: Any, result: Any, types_: Any, values: Any
     return builder.select(positive, one, builder.select(negative, minus, value))
 
 
+def _clip_rule(launch: Launch, x: Type, low: Type, high: Type) -> Lower:
+    return Lower(OPENCL_TYPES[common_name(launch, x, low, high)], "numpy_scalars:lower_clip", (x, low, high))
+
+
+@device_intrinsic(_clip_rule)
+def _clip(x: Any, low: Any, high: Any) -> Any:
+    return np.minimum(np.maximum(x, low), high)
+
+
+def lower_clip(context: Any, builder: Any, result: Any, types_: Any, values: Any, _: Any) -> Any:
+    raised = lower_choice(context, builder, result, types_[:2], values[:2], "maximum")
+    return lower_choice(context, builder, result, (result, types_[2]), (raised, values[2]), "minimum")
+
+
+def _where_rule(launch: Launch, condition: Type, x: Type, y: Type) -> Lower:
+    if not condition.is_number:
+        raise KernelTypeError(f"where takes a condition and two numbers, not {condition}")
+    return Lower(OPENCL_TYPES[common_name(launch, x, y)], "numpy_scalars:lower_where", (condition, x, y))
+
+
+@device_intrinsic(_where_rule)
+def _where(condition: Any, x: Any, y: Any) -> Any:
+    return x if condition else y
+
+
+def lower_where(context: Any, builder: Any, result: Any, types_: Any, values: Any, _: Any) -> Any:
+    condition, left, right = (
+        context.cast(builder, value, type_, wanted)
+        for value, type_, wanted in zip(values, types_, (types.boolean, result, result))
+    )
+    return builder.select(condition, left, right)
+
+
+def _logical(name: str) -> Callable[..., Any]:
+    def rule(launch: Launch, x: Type, y: Type) -> Lower:
+        common_name(launch, x, y)
+        return Lower("bool", "numpy_scalars:lower_logical", (x, y), name)
+
+    def function(x: Any, y: Any) -> Any:
+        raise NotImplementedError
+
+    function.__name__ = f"logical_{name.rstrip('_')}"
+    return device_intrinsic(rule)(function)
+
+
+def lower_logical(context: Any, builder: Any, result: Any, types_: Any, values: Any, name: str) -> Any:
+    left, right = (context.cast(builder, value, type_, types.boolean) for type_, value in zip(types_, values))
+    return getattr(builder, name)(left, right)
+
+
+def _ldexp_rule(launch: Launch, x: Type, exponent: Type) -> Call:
+    if exponent.kind != "int":
+        raise KernelTypeError(f"ldexp takes an integer exponent, not {exponent}")
+    name = _float_name(launch, x)
+    wide = "float" if name == "half" else name
+    return Call(wide, mangled("ldexp", wide, "int"), (wide, "int"), (x, exponent))
+
+
+@device_intrinsic(_ldexp_rule)
+def _ldexp(x: Any, exponent: Any) -> Any:
+    return x * 2**exponent
+
+
 def _c_name(x: Type) -> str:
     if x.kind not in ("int", "float"):
         raise KernelTypeError(f"a function of numbers was given {x}")
@@ -145,6 +209,13 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     **{function: _choice(name) for function, name in _CHOICES.items()},
     np.square: _square,
     np.sign: _sign,
+    np.clip: _clip,
+    np.where: _where,
+    **{function: _logical(name) for function, name in _LOGICAL.items()},
+    **{getattr(math, name): _two(name) for name in ("fmod", "remainder", "nextafter")},
+    **{getattr(math, name): _one(name) for name in ("cbrt",) if hasattr(math, name)},
+    math.ldexp: _ldexp,
+    np.ldexp: _ldexp,
 }
 
 
@@ -165,5 +236,6 @@ def same_function(value: Any) -> Any:
 
 
 def function_of(value: Any) -> Callable[..., Any] | None:
-    """Return the device function for a function of numpy; None for other values."""
-    return _FUNCTIONS.get(value) if isinstance(value, np.ufunc) else None
+    """Return the device function for a function of numpy or ``math``; None for other values."""
+    known = callable(value) and getattr(value, "__module__", "") in ("math", "numpy")
+    return _FUNCTIONS.get(value) if known or isinstance(value, np.ufunc) else None
