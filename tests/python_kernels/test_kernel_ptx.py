@@ -81,3 +81,12 @@ def test_math_is_in_the_module(tmp_path: Path) -> None:
     text = compiled(run, FLOATS, FLOATS, dimensions=1)
     assert "sqrt.rn.f32" in text
     assemble(text, tmp_path)
+
+
+def test_printf_is_the_drivers(tmp_path: Path) -> None:
+    def run(values):
+        device.printf("%d %f\n", device.item_id(0), values[0, 0])
+
+    text = compiled(run, FLOATS, dimensions=1)
+    assert "vprintf" in text
+    assemble(text, tmp_path)
