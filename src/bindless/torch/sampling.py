@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 import torch
 from torch.overrides import handle_torch_function, has_torch_function
 
+from ..image import Image
 from ..model.enums import AddressingMode, Boundary, Interpolation, Precision, coerce
 from ..model.errors import InvalidError
 from . import functions
 from .axes import scaled, shifted
 from .errors import ArgumentError
+from .images import sample_image
 from .mipmaps import pyramid
 from .options import Between, Options
 from .splines import coefficients
@@ -35,7 +37,7 @@ class Settings(NamedTuple):
 
 
 def sample(
-    image: Tensor | Sequence[Tensor],
+    image: Tensor | Sequence[Tensor] | Image,
     coords: Tensor,
     *,
     addressing: str | AddressingMode | Sequence[str | AddressingMode] = "clamp_to_edge",
@@ -51,9 +53,10 @@ def sample(
 
     Parameters
     ----------
-    image : Tensor | Sequence[Tensor]
+    image : Tensor | Sequence[Tensor] | Image
         Shape ([N,] [[D,] H,] W, C), a cubemap ([N,] 6, H, W, C) with the faces +x, -x, +y, -y, +z, -z: float64,
-        float32, float16 or bfloat16. A sequence has the levels of a mipmap, the largest first.
+        float32, float16 or bfloat16. A sequence has the levels of a mipmap, the largest first. An ``Image``, which has
+        no gradients, is sampled with its own options: no other memory holds its pixels.
     coords : Tensor
         Shape (..., d) in (x, y, z) order, (N, ..., d) of a batch: pixels, with the centre of the first at +0.5. A first
         axis of 1 serves all images. A cubemap takes directions (..., 3) of any length.
@@ -83,12 +86,16 @@ def sample(
     Returns
     -------
     Tensor
-        (..., C) in the dtype of the image: differentiable twice in the image, the coordinates and the level.
+        (..., C) in the dtype of the image: differentiable twice in the image, the coordinates and the level. Of an
+        ``Image`` the values of its method ``sample``, with gradients of coordinates and level if its filter is linear
+        or nearest and it is no cubemap.
 
     Raises
     ------
     ArgumentError
         Shapes, dtypes or options that do not fit; also a ``ValueError`` and a ``RuntimeError``.
+    FeatureNotSupportedError
+        Gradients of coordinates of an ``Image`` that is a cubemap or has a cubic filter.
 
     Examples
     --------
@@ -99,6 +106,11 @@ def sample(
     >>> values.item(), torch.autograd.grad(values.sum(), ramp)[0].tolist()
     (0.75, [0.25, 0.75, 0.0])
     """
+    if isinstance(image, Image):
+        given = (addressing, filtering, coordinate, fill, precision, cubemap)
+        if given != ("clamp_to_edge", "linear", "unnormalized", 0.0, "hardware", False):
+            raise ArgumentError("an Image has options of its own: give them when it is made, and level here alone")
+        return sample_image(image, coords, level)
     several = isinstance(image, (list, tuple))
     levels: list[Tensor] = list(image) if several else [image]
     if has_torch_function((*levels, coords)):

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from ..image import Image
 from ..model.enums import AddressingMode, Interpolation, Precision
 from .errors import ArgumentError
 from .sampling import sample
@@ -17,7 +18,7 @@ Tensor = Any
 
 
 def warp(
-    image: Tensor,
+    image: Tensor | Image,
     matrix: Tensor,
     shape: int | Sequence[int],
     *,
@@ -37,8 +38,8 @@ def warp(
 
     Parameters
     ----------
-    image : Tensor
-        Shape ([N,] [[D,] H,] W, C).
+    image : Tensor | Image
+        Shape ([N,] [[D,] H,] W, C). An ``Image`` has no gradients, and options of its own.
     matrix : Tensor
         Of an image of d axes (d, d + 1), affine, or (d + 1, d + 1), projective; or one for each image, (N, ...).
     shape : int | Sequence[int]
@@ -79,8 +80,9 @@ def warp(
             f"matrix {tuple(matrix.shape)} for an output {sizes}: it is ([N,] {dims}, {dims + 1}), or "
             f"([N,] {dims + 1}, {dims + 1})"
         )
-    batched = image.dim() == dims + 2
-    if image.dim() not in (dims + 1, dims + 2):
+    axes = len(image.size) + 1 if isinstance(image, Image) else image.dim()
+    batched = axes == dims + 2
+    if axes not in (dims + 1, dims + 2):
         raise ArgumentError(f"image {tuple(image.shape)} for an output {sizes}: it has as many axes, and channels")
     if not batched and (matrix.dim() == 3 or (displacement is not None and displacement.dim() != dims + 1)):
         raise ArgumentError(f"image {tuple(image.shape)} is one: give it an axis of images, or one matrix alone")

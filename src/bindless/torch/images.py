@@ -1,0 +1,151 @@
+"""``sample`` of an ``Image``: values from its texture unit, and gradients of coordinates and levels of detail.
+
+Pixels are read from the image alone. Between the centres of neighbouring pixels a linear filter is linear along each
+axis: its derivative is the difference of the values at the two centres, which are samples of the image too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from ..image import Image
+from ..model.errors import FeatureNotSupportedError
+from .errors import ArgumentError
+
+__all__ = ["sample_image"]
+
+Tensor = Any
+
+
+def sample_image(image: Image, coords: Tensor, level: Tensor | float | None) -> Tensor:
+    """Values of an image, differentiable in coordinates and level of detail as often as the filter is.
+
+    Parameters
+    ----------
+    image : Image
+        The image, whose options hold.
+    coords : Tensor
+        (..., d), of any layout.
+    level : Tensor | float | None
+        Broadcasts to (...).
+    """
+    if not coords.is_floating_point():
+        raise ArgumentError(f"coords have dtype {coords.dtype}: convert them to real numbers")
+    depths = None
+    if level is not None:
+        given = level if isinstance(level, torch.Tensor) else torch.full((), level, device=coords.device)
+        depths = given.to(coords).expand(coords.shape[:-1])
+    tensors = (coords,) if depths is None else (coords, depths)
+    if torch.is_grad_enabled() and any(part.requires_grad for part in tensors):
+        _need_derivatives(image)
+    return _ImageSample.apply(coords, depths, image)
+
+
+def _need_derivatives(image: Image) -> None:
+    if str(image.filtering) not in ("linear", "nearest"):
+        raise FeatureNotSupportedError(
+            f"filtering={str(image.filtering)!r}: gradients of an Image are those of linear filters; sample the tensor "
+            "of its pixels, or detach the coordinates"
+        )
+    if _is_cubemap(image):
+        raise FeatureNotSupportedError(
+            "gradients of directions into a cubemap: sample the tensor of its pixels with cubemap=True, or detach them"
+        )
+
+
+def _is_cubemap(image: Image) -> bool:
+    return str(image.descriptor.type) == "cubemap"
+
+
+class _ImageSample(torch.autograd.Function):  # type: ignore[misc]
+    @staticmethod
+    def forward(coords: Tensor, level: Tensor | None, image: Image) -> Tensor:
+        places = coords.detach().to(torch.float32).contiguous()
+        if level is None:
+            return image.sample(places)
+        return image.sample(places, level=level.detach().to(torch.float32).contiguous())
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Sequence[Any], output: Tensor) -> None:
+        coords, level, ctx.image = inputs
+        ctx.save_for_backward(coords, level)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+        coords, level = ctx.saved_tensors
+        image, asked = ctx.image, ctx.needs_input_grad
+        _need_derivatives(image)
+        if str(image.filtering) == "nearest":
+            zeros = (torch.zeros_like(part) if wanted else None for part, wanted in zip((coords, level), asked))
+            return *zeros, None
+        weighted = _Weighted(image, coords, grad)
+        if level is None:
+            return weighted.slopes(None) if asked[0] else None, None, None
+        most = float(image.num_levels - 1)
+        within = level.clamp(0.0, most)
+        low = within.floor().clamp(max=max(most - 1, 0.0)).detach()
+        part, high = within - low, (low + 1).clamp(max=most)
+        places = None
+        if asked[0]:
+            places = (1 - part)[..., None] * weighted.slopes(low) + part[..., None] * weighted.slopes(high)
+        depth = None
+        if asked[1]:
+            moves = (level > 0) & (level < most)
+            depth = (weighted.values(coords, high) - weighted.values(coords, low)) * moves
+        return places, depth, None
+
+    @staticmethod
+    def vmap(info: Any, dims: Any, coords: Tensor, level: Tensor | None, image: Image) -> tuple[Tensor, int]:
+        mapped = [
+            part
+            if part is None
+            else part.movedim(dim, 0)
+            if dim is not None
+            else part.expand(info.batch_size, *part.shape)
+            for part, dim in zip((coords, level), dims)
+        ]
+        return _ImageSample.apply(*mapped, image), int(_has_layers(image))
+
+
+def _has_layers(image: Image) -> bool:
+    """Whether values have a first axis of layers."""
+    return str(image.descriptor.type) == "array"
+
+
+class _Weighted:
+    """Sums over channels, and layers, of values times the gradient of values: one number for each sample."""
+
+    def __init__(self, image: Image, coords: Tensor, grad: Tensor) -> None:
+        self._image, self._coords, self._grad = image, coords, grad
+        self._is_normalized = str(image.sampler.coordinate) == "normalized"
+        sizes = [[max(1, size >> level) for size in image.size] for level in range(image.num_levels)]
+        self._sizes = torch.tensor(sizes, dtype=coords.dtype, device=coords.device)
+
+    def values(self, coords: Tensor, level: Tensor | None) -> Tensor:
+        product = (_ImageSample.apply(coords, level, self._image) * self._grad).to(coords.dtype)
+        if _has_layers(self._image):
+            product = product.sum(0)
+        return product.sum(-1) if product.dim() == coords.dim() else product  # without an axis of channels
+
+    def slopes(self, level: Tensor | None) -> Tensor:
+        """Derivatives along the axes (..., d), in one level for each sample."""
+        coords, first = self._coords, self._sizes[0]
+        sizes = first if level is None else self._sizes[level.long()]
+        scale = sizes if self._is_normalized else sizes / first  # from coordinates to pixels of the level
+        found = []
+        for axis in range(coords.shape[-1]):
+            factor = scale[..., axis]
+            left = torch.floor(coords[..., axis].detach() * factor - 0.5) + 0.5
+            ends = [self._moved(axis, (left + step) / factor) for step in (0, 1)]
+            found.append((self.values(ends[1], level) - self.values(ends[0], level)) * factor)
+        slopes = torch.stack(found, -1)
+        # Along its only axis a linear filter has no second derivative, which autograd asks for nonetheless.
+        return slopes + 0.0 * coords if len(found) == 1 and torch.is_grad_enabled() else slopes
+
+    def _moved(self, axis: int, place: Tensor) -> Tensor:
+        parts = list(self._coords.unbind(-1))
+        parts[axis] = place
+        return torch.stack(parts, -1)
