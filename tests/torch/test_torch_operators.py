@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch", minversion="2.5", reason="pip install torch
 from torch.func import grad, jacrev, vmap  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
-from bindless.torch import grid_sample, sample, texture  # noqa: E402
+from bindless.torch import engine, grid_sample, sample, texture  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -243,3 +243,19 @@ def test_distributed_data_parallel(tmp_path: Any) -> None:
         same(module.module.image.grad, alone.image.grad)
     finally:
         distributed.destroy_process_group()
+
+
+def test_float64_that_a_device_has_no_kernels_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stands for CUDA: the first call lacks kernels, and that on the processor has them."""
+    image, grid = (part.requires_grad_() for part in operands())
+    expected = ours(image, grid)
+    derivatives = torch.autograd.grad(expected.square().sum(), (image, grid))
+    missing = [True]
+    monkeypatch.setattr(engine, "_lacks_kernels", lambda levels: bool(missing and missing.pop()))
+    copied = image.detach().clone().requires_grad_()
+    options = ("linear", "none", ["border"], "grid", 0.0, False, "exact", False)
+    found = torch.ops.bindless.sample([copied], grid, None, *options)
+    same(found, expected)
+    for calls in ([True], []):
+        missing[:] = calls
+        same(torch.autograd.grad(found.square().sum(), (copied, grid), retain_graph=True), derivatives)

@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-from .options import Options
+from .options import Options, values_shape
 
-__all__ = ["backward", "backward_backward", "keep", "keep_backward", "twice"]
+__all__ = ["backward", "backward_backward", "backward_push", "keep", "keep_backward", "push", "twice"]
 
 _STATIC = [None] * len(Options._fields)
 
@@ -86,6 +86,60 @@ def twice(
     )
     values, texels, places, depths = _wanted(found, needs)
     return values, texels or [None] * len(levels), places, depths
+
+
+def push(tangents: Sequence[Any], levels: Sequence[Any], coords: Any, level: Any, options: Options) -> Any:
+    """The derivative of ``sample`` along tangents of levels, coordinates and level of detail; None is zero.
+
+    It is linear in the tangents, and the derivative of ``sample_backward`` along its first argument is its transpose.
+    """
+    grad = levels[0].new_zeros(()).expand(values_shape(levels, coords, options))
+    needs = [True, False, False, False]
+    return _bent(tangents, grad, levels, coords, level, options, needs)[0]
+
+
+def backward_push(
+    grad_tangent: Any,
+    tangents: Sequence[Any],
+    grad: Any,
+    levels: Sequence[Any],
+    coords: Any,
+    level: Any,
+    options: Options,
+    needs: Sequence[bool],
+) -> tuple[list[Any], Any, Any]:
+    """The derivative of ``sample_backward`` along tangents of ``grad`` and, as for ``push``, of the others.
+
+    Second derivatives are symmetric: those along tangents are the gradients for cotangents of the same numbers.
+    """
+    _, *found = _bent(tangents, grad, levels, coords, level, options, [False, *needs])
+    if grad_tangent is not None:
+        more = torch.ops.bindless.sample_backward(grad_tangent, levels, coords, level, *options, needs)
+        found = [[a + b for a, b in zip(found[0], more[0])], found[1] + more[1], found[2] + more[2]]
+    return found[0], found[1], found[2]
+
+
+def _bent(
+    tangents: Sequence[Any],
+    grad: Any,
+    levels: Sequence[Any],
+    coords: Any,
+    level: Any,
+    options: Options,
+    needs: Sequence[bool],
+) -> Sequence[Any]:
+    parts: Sequence[Any] = tangents[0] if any(part is not None for part in tangents[0]) else ()
+    found: Sequence[Any] = torch.ops.bindless.sample_backward_backward(
+        [torch.zeros_like(like) if part is None else part for part, like in zip(parts, levels)],
+        *tangents[1:],
+        grad,
+        levels,
+        coords,
+        level,
+        *options,
+        needs,
+    )
+    return found
 
 
 def _wanted(found: Sequence[Any], needs: Sequence[bool]) -> list[Any]:

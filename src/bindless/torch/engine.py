@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
 import torch
+from torch.utils import _pytree as tree
 
 from .. import gradients
 from ..gradients.calls import run
@@ -105,6 +106,8 @@ class _Call:
 
 def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Options) -> Tensor:
     """``bindless::sample``: the values at coordinates."""
+    if _lacks_kernels(levels):
+        return _on_processor(sample, levels, coords, level, options)
     if options.precision == "hardware":
         if hardware.serves(levels, options):
             return _by_hardware(levels, coords, options)
@@ -129,6 +132,18 @@ def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, optio
                 buffers = {"coords": 0, "level": 1, "levels": 2, "out": 2 + len(levels)}
                 _samples.add(options, plan, (coords, level, *levels), (out,), buffers)
     return out
+
+
+def _lacks_kernels(levels: Sequence[Tensor]) -> bool:
+    """Whether kernels for the device lack the type: GPUs serve float64, which ``gradcheck`` needs, by the processor."""
+    return levels[0].is_cuda and levels[0].dtype is torch.float64
+
+
+def _on_processor(function: Callable[..., Any], *arguments: Any) -> Any:
+    """The results of a function of tensors on CUDA, computed on the processor: waits for the device."""
+    device = next(leaf.device for leaf in tree.tree_leaves(arguments) if isinstance(leaf, torch.Tensor))
+    found = function(*tree.tree_map_only(torch.Tensor, torch.Tensor.cpu, arguments))
+    return tree.tree_map_only(torch.Tensor, lambda part: part.to(device), found)
 
 
 def _by_hardware(levels: Sequence[Tensor], coords: Tensor, options: Options) -> Tensor:
@@ -166,6 +181,11 @@ def sample_backward(
 
     ``needs`` has three flags: which of them are wanted. The others are without elements.
     """
+    if _lacks_kernels(levels):
+        on_processor: tuple[list[Tensor], Tensor, Tensor] = _on_processor(
+            sample_backward, grad, levels, coords, level, options, needs
+        )
+        return on_processor
     key = _key(options, needs)
     found = _derivatives.repeat(key, grad, coords, level, *levels)
     if found is not None:
@@ -245,6 +265,11 @@ def sample_backward_backward(
     ``needs`` has four flags: whether the gradients of the values' gradient, the levels, the coordinates and the level
     of detail are wanted. The others are without elements.
     """
+    if _lacks_kernels(levels):
+        operands = (cot_levels, cot_coords, cot_level, grad, levels, coords, level)
+        found: tuple[Tensor, list[Tensor], Tensor, Tensor]
+        found = _on_processor(sample_backward_backward, *operands, options, needs)
+        return found
     call = _Call(levels, coords, level, options)
     out, values = call.new_values() if needs[0] else (None, None)
     texels = call.new_levels() if needs[1] else None

@@ -1,7 +1,8 @@
 """``sample``: by the operator, by ``autograd.Function``, or at once.
 
 - ``torch.compile``, modes, subclasses and other backends of torch take the operator.
-- The transforms of ``torch.func`` take ``autograd.Function``: they refuse the autograd formulas of ``torch.library``.
+- The transforms of ``torch.func``, and forward-mode derivatives, take ``autograd.Function``: they refuse the autograd
+  formulas of ``torch.library``.
 - All other calls go from Python to C, without torch's dispatcher, which costs more than a small call. Those with
   gradients take ``autograd.Function``, whose formulas are those of the operators.
 """
@@ -26,7 +27,7 @@ Tensor = Any
 
 def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Options) -> Tensor:
     """Values at coordinates: shapes as in ``operators``."""
-    if torch._C._are_functorch_transforms_active():
+    if torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0:
         return _Sample.apply(coords, level, options, *levels)
     operands = (*levels, coords) if level is None else (*levels, coords, level)
     if not is_plain(operands):
@@ -101,6 +102,7 @@ class _Sample(torch.autograd.Function):  # type: ignore[misc]
     def setup_context(ctx: Any, inputs: Sequence[Any], output: Tensor) -> None:
         coords, level, ctx.options, *levels = inputs
         ctx.save_for_backward(coords, level, *levels)
+        ctx.save_for_forward(coords, level, *levels)
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
@@ -119,6 +121,12 @@ class _Sample(torch.autograd.Function):  # type: ignore[misc]
             operator = torch.ops.bindless.sample_backward.default if batched else _sample_backward
             texels, places, depths = operator(grad, levels, coords, level, *ctx.options, needs)
         return places if needs[1] else None, depths if needs[2] else None, None, *(texels or [None] * len(levels))
+
+    @staticmethod
+    def jvp(ctx: Any, coord_tangent: Any, level_tangent: Any, _: Any, *texel_tangents: Any) -> Tensor:
+        coords, level, *levels = ctx.saved_tensors
+        tangents = (texel_tangents, coord_tangent, level_tangent)
+        return differentiation.push(tangents, levels, coords, level, ctx.options)
 
     @staticmethod
     def vmap(info: Any, dims: Any, coords: Tensor, level: Tensor, options: Options, *levels: Tensor) -> tuple[Any, int]:
@@ -156,6 +164,7 @@ class _SampleBackward(torch.autograd.Function):  # type: ignore[misc]
         grad, coords, level, ctx.static, ctx.needs, *levels = inputs
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(grad, coords, level, *levels)
+        ctx.save_for_forward(grad, coords, level, *levels)
 
     @staticmethod
     def backward(ctx: Any, cot_coords: Any, cot_level: Any, *cot_levels: Any) -> tuple[Any, ...]:
@@ -166,6 +175,17 @@ class _SampleBackward(torch.autograd.Function):  # type: ignore[misc]
             (cot_levels, cot_coords, cot_level), grad, levels, coords, level, ctx.static, ctx.needs, needs
         )
         return values, places, depths, None, None, *texels
+
+    @staticmethod
+    def jvp(
+        ctx: Any, grad_tangent: Any, coord_tangent: Any, level_tangent: Any, _: Any, __: Any, *texel_tangents: Any
+    ) -> tuple[Tensor, ...]:
+        grad, coords, level, *levels = ctx.saved_tensors
+        tangents = (texel_tangents, coord_tangent, level_tangent)
+        found = differentiation.backward_push(
+            grad_tangent, tangents, grad, levels, coords, level, ctx.static, ctx.needs
+        )
+        return found[1], found[2], *found[0]
 
     @staticmethod
     def vmap(

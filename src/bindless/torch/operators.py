@@ -15,7 +15,7 @@ import torch
 
 from . import batching, differentiation, engine
 from .batched_gradients import rule_of
-from .options import SCHEMA, Options
+from .options import SCHEMA, Options, values_shape
 
 __all__ = ["LIBRARY"]
 
@@ -42,10 +42,7 @@ def _with_needs(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _fake_sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, *static: Any) -> Tensor:
-    last = Options.of(static).channels_last
-    count, leading = _count(levels, coords), coords.shape[1:-1]
-    channels = levels[0].shape[-1 if last else 1]
-    return levels[0].new_empty((count, *leading, channels) if last else (count, channels, *leading))
+    return levels[0].new_empty(values_shape(levels, coords, Options.of(static)))
 
 
 def _fake_backward(
@@ -81,11 +78,6 @@ def _fake_backward_backward(
 def _empty(tensor: Tensor | None, wanted: bool, other: Tensor) -> Tensor:
     """A gradient of coordinates or levels of detail, whose memory has no gaps."""
     return other.new_empty(0) if tensor is None or not wanted else tensor.new_empty(tensor.shape)
-
-
-def _count(levels: Sequence[Tensor], coords: Tensor) -> Any:
-    images = levels[0].shape[0]
-    return coords.shape[0] if images == 1 else images
 
 
 def _register() -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ..gradients import Texture
 
 Between = Literal["none", "nearest", "linear"]
 
-__all__ = ["COORDINATES", "SCHEMA", "Options", "texture_of"]
+__all__ = ["COORDINATES", "SCHEMA", "Options", "texture_of", "values_shape"]
 
 COORDINATES = ("unnormalized", "normalized", "grid", "aligned_grid", "direction")
 """Meanings of coordinates: pixels with centres at +0.5; 0 to 1; -1 to 1 between the edges of the image, and between the
@@ -60,6 +60,13 @@ class Options(NamedTuple):
         """The options among the arguments of an operator, where ``boundary`` is a list."""
         filtering, between, boundary, *rest = values
         return cls(filtering, between, tuple(boundary), *rest)  # type: ignore[arg-type]
+
+
+def values_shape(levels: Sequence[Any], coords: Any, options: Options) -> tuple[Any, ...]:
+    """Shape of the values of levels at coordinates."""
+    image = levels[0].shape
+    count, leading = coords.shape[0] if image[0] == 1 else image[0], coords.shape[1:-1]
+    return (count, *leading, image[-1]) if options.channels_last else (count, image[1], *leading)
 
 
 @lru_cache(maxsize=4096)
