@@ -29,6 +29,8 @@ PACKAGES = (
 )
 PACKAGES += ("bindless.nvtx",) if importlib.util.find_spec("nvtx") else ()
 PACKAGES += ("bindless.torch",) if importlib.util.find_spec("torch") else ()
+PACKAGES += ("bindless.jax",) if importlib.util.find_spec("jax") else ()
+PACKAGES += ("bindless.dask",) if importlib.util.find_spec("dask") else ()
 DRIVERS = tuple(f"bindless.drivers.{name}" for name in ("cuda", "level_zero", "nvrtc", "opencl", "reference"))
 SECTION = re.compile(r"^(\w[\w ]*)\n-+$", re.MULTILINE)
 SECTIONS = (
