@@ -89,6 +89,7 @@ volume, tex = torch.rand(1, 2, 4, 5, 6, requires_grad=True), torch.rand(1, 16, 1
 grid = (torch.rand(1, 3, 4, 5, 3) * 2 - 1).requires_grad_()
 uv, uv_da = torch.rand(1, 8, 9, 2), torch.full((1, 8, 9, 4), 0.1)
 source, pixels = torch.tensor([-9.0, 2.0, 2.0]), torch.rand(6, 7, 3) * 4
+ct, places = torch.rand(6, 7, 8), (torch.rand(5, 3) * 6).requires_grad_()
 """,
     "jax": "volume, places = generator.random((4, 5, 6, 1), np.float32), generator.random((7, 3), np.float32) * 4",
     "python_kernels": """
@@ -108,6 +109,7 @@ EXPECTED = {  # what the given names hold at the end of a page
     "gradients": """
 assert volume.grad.abs().sum() > 0 and grid.grad.abs().sum() > 0
 assert values.shape == (1, 8, 9, 3) and image.shape == (6, 7)
+assert torch.autograd.grad(density.sum(), places)[0].abs().sum() > 0
 """,
     "jax": "assert gradients[0].shape == (4, 5, 6, 1) and gradients[1].shape == (7, 3) and value > 0",
     "python_kernels": """
