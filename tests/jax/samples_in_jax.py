@@ -15,6 +15,9 @@ def _place(index: Any, size: int, addressing: str) -> tuple[Any, Any]:
     if addressing == "mirrored_repeat":
         turned = index % (2 * size)
         return jnp.where(turned < size, turned, 2 * size - 1 - turned), True
+    if addressing == "mirror":
+        turned = index % max(2 * size - 2, 1)
+        return jnp.where(turned < size, turned, 2 * size - 2 - turned), True
     if addressing == "clamp":
         return jnp.clip(index, 0, size - 1), (index >= 0) & (index < size)
     return _REMAINDERS[addressing](index, size), True

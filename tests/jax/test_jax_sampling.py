@@ -15,8 +15,10 @@ import bindless as bl
 
 jax = pytest.importorskip("jax", reason="pip install jax")
 jnp = jax.numpy
+from jax.test_util import check_grads  # noqa: E402
 
 import bindless.jax as bj  # noqa: E402
+from bindless.jax.mipmap import reductions  # noqa: E402
 from tests.jax import samples_in_jax as oracle  # noqa: E402
 
 Sampler = Callable[[Any, Any], Any]
@@ -89,7 +91,7 @@ def test_transforms(rng: np.random.Generator, name: str, dims: int) -> None:
     _close(transform(bj.sample)(*arrays), transform(oracle.sample)(*arrays))
 
 
-@pytest.mark.parametrize("addressing", ["clamp_to_edge", "clamp", "repeat", "mirrored_repeat"])
+@pytest.mark.parametrize("addressing", ["clamp_to_edge", "clamp", "repeat", "mirrored_repeat", "mirror"])
 def test_addressing(rng: np.random.Generator, addressing: str) -> None:
     arrays = _arrays(rng, 2)
     both = [
@@ -243,10 +245,83 @@ def test_complex_arrays_are_refused() -> None:
         bj.sample(jnp.zeros((5, 6, 2), jnp.complex64), jnp.zeros((4, 2)))
 
 
-@pytest.mark.parametrize("options", [{"precision": "hardware"}, {"filtering": "cubic"}])
+@pytest.mark.parametrize("options", [{"precision": "hardware"}, {"precision": "reproducible"}])
 def test_absent_features(options: dict[str, Any]) -> None:
     with pytest.raises(bl.FeatureNotSupportedError):
         bj.sample(jnp.zeros((5, 6, 2)), jnp.zeros((4, 2)), **options)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("addressing", ["clamp_to_edge", "clamp", "repeat", "mirrored_repeat"])
+@pytest.mark.parametrize("coordinate", ["unnormalized", "normalized"])
+def test_cubic_is_that_of_images(dims: int, addressing: str, coordinate: str, rng: np.random.Generator) -> None:
+    image, coords = _arrays(rng, dims)
+    coords = coords / 7 if coordinate == "normalized" else coords
+    options: dict[str, Any] = {"filtering": "cubic", "coordinate": coordinate}
+    mode = "clamp_to_border" if addressing == "clamp" else addressing
+    with bl.Image(
+        np.asarray(image, np.float32), addressing=mode, precision="exact", dimensions=dims,
+        queue=bl.Queue("reference"), **options,
+    ) as stored:  # fmt: skip
+        expected = stored.sample(np.asarray(coords))
+    found = jax.jit(lambda *arrays: bj.sample(*arrays, addressing=addressing, **options))(image, coords)
+    np.testing.assert_allclose(found, expected, atol=2e-5)
+
+
+def test_cubic_with_fill_and_derivatives(rng: np.random.Generator) -> None:
+    image, _ = _arrays(rng, 2)
+    far = bj.sample(image, jnp.full((1, 2), 90.0), filtering="cubic", addressing="clamp", fill=3.0)
+    _close(far, jnp.full((1, 2), 3.0))
+    inside = jnp.asarray(rng.uniform(1.5, 4.5, size=(4, 2)))
+    centres = jnp.asarray([[2.5, 3.5], [4.5, 0.5]])
+    _close(bj.sample(image, centres, filtering="cubic"), image[jnp.array([3, 0]), jnp.array([2, 4])])
+    check_grads(lambda *arrays: bj.sample(*arrays, filtering="cubic"), (image, inside), order=2, rtol=1e-3)
+
+
+def test_cubemap(rng: np.random.Generator) -> None:
+    faces = jnp.asarray(rng.normal(size=(6, 4, 4, 2)))
+    directions = jnp.asarray(rng.normal(size=(30, 3)))
+    with bl.Image(
+        np.asarray(faces, np.float32), cubemap=True, precision="exact", queue=bl.Queue("reference")
+    ) as stored:  # fmt: skip
+        expected = stored.sample(np.asarray(directions))
+    np.testing.assert_allclose(bj.sample(faces, directions, cubemap=True), expected, atol=1e-5)
+    batch = jnp.stack([faces, 2 * faces])
+    found = bj.sample(batch, jnp.stack([directions, directions]), cubemap=True)
+    _close(found[1], 2 * found[0])
+    check_grads(lambda *arrays: bj.sample(*arrays, cubemap=True), (faces, directions), order=1, eps=1e-6, rtol=1e-3)
+    _close(
+        bj.sample(faces, directions, cubemap=True, level=2.0),
+        jnp.broadcast_to(_mean_of_face(faces, directions), (30, 2)),
+    )
+
+
+def _mean_of_face(faces: Any, directions: Any) -> Any:
+    """Level 2 of faces of 4 x 4 texels is one texel each; a sample away from it reads its neighbours too."""
+    smallest = faces.mean((1, 2), keepdims=True)
+    return bj.sample(smallest, directions, cubemap=True)
+
+
+def test_levels_that_are_given(rng: np.random.Generator) -> None:
+    image, coords = _arrays(rng, 2)
+    level = jnp.asarray(rng.uniform(-0.5, 3, coords.shape[:-1]))
+    levels = [each[0] for each in reductions(image[None])]
+    _close(bj.sample(levels, coords, level=level), bj.sample(image, coords, level=level))
+    changed = [each * (number + 1) for number, each in enumerate(levels)]
+    gradients = jax.grad(lambda parts: bj.sample(parts, coords, level=1.0).sum())(changed)
+    assert [bool(each.any()) for each in gradients] == [False, True, *[False] * (len(levels) - 2)]
+    with pytest.raises(bl.InvalidError):
+        bj.sample(levels, coords)
+    with pytest.raises(bl.InvalidError):
+        bj.sample((), coords, level=1.0)
+    with pytest.raises(bl.InvalidError):
+        bj.sample([levels[0], levels[1].astype(jnp.float32)], coords, level=1.0)
+
+
+@pytest.mark.parametrize("options", [{"cubemap": True}, {"level": 1.0}])
+def test_filters_that_have_no_meaning(options: dict[str, Any]) -> None:
+    with pytest.raises(bl.InvalidError):
+        bj.sample(jnp.zeros((6, 4, 4, 2)), jnp.zeros((4, 3)), filtering="cubic", **options)
 
 
 SHARDED = """

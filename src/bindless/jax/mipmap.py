@@ -12,12 +12,15 @@ from jax import lax
 __all__ = ["reductions"]
 
 
-def reductions(textures: Any) -> list[Any]:
-    """Levels of (N, [[depth,] height,] width, channels), the first one included, down to one texel."""
+def reductions(textures: Any, first: int = 1) -> list[Any]:
+    """Levels of (N, [[depth,] height,] width, channels), the first one included, down to one texel.
+
+    ``first`` is the first axis that is reduced: 2 of cubemaps (N, 6, height, width, channels).
+    """
     levels = [textures]
-    while max(levels[-1].shape[1:-1]) > 1:
+    while max(levels[-1].shape[first:-1]) > 1:
         last = levels[-1]
-        for axis in range(1, last.ndim - 1):
+        for axis in range(first, last.ndim - 1):
             last = _halved(last, axis)
         levels.append(last)
     return levels

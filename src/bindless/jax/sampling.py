@@ -16,6 +16,7 @@ from ..model.errors import FeatureNotSupportedError, InvalidError
 from .differentiation import bind
 from .mipmap import reductions
 from .operation import Operation
+from .splines import coefficients
 
 __all__ = ["sample"]
 
@@ -38,28 +39,33 @@ def sample(
     fill: float = 0.0,
     precision: str | Precision = "exact",
     deterministic: bool | None = None,
+    cubemap: bool = False,
 ) -> jax.Array:
     """Values of an image at coordinates, differentiable twice in the image, the coordinates and the level.
 
     Parameters
     ----------
-    image : jax.Array
+    image : jax.Array | Sequence[jax.Array]
         Pixels, ([depth,] height, width, channels) of one image or (N, [depth,] height, width, channels) of a batch:
         float16, bfloat16, float32, or float64, which GPUs compute in float32. Other types are converted to float32. One
-        dimension is (width, channels). The last axis of ``coords`` tells the dimensions.
+        dimension is (width, channels). The last axis of ``coords`` tells the dimensions. A cubemap is
+        ([N,] 6, height, width, channels), with the faces +x, -x, +y, -y, +z, -z. A list or tuple has the levels of a
+        mipmap, the largest first.
     coords : jax.Array
-        Coordinates in the order x, y, z: (..., dimensions), for a batch (N, ..., dimensions).
+        Coordinates in the order x, y, z: (..., dimensions), for a batch (N, ..., dimensions). Directions (..., 3) of
+        any length into a cubemap.
     addressing : str | AddressingMode | Sequence[str | AddressingMode]
-        Values outside of the image: "clamp_to_edge", "repeat", "mirrored_repeat", or "clamp", which reads ``fill``; one
-        mode, or one for each axis, x first.
+        Values outside of the image: "clamp_to_edge", "repeat", "mirrored_repeat", "mirror" at the centres of the outer
+        pixels, or "clamp", which reads ``fill``; one mode, or one for each axis, x first.
     filtering : str | Interpolation
-        "linear", "nearest", "catmull_rom" or "bicubic", a cubic convolution with a = -0.5 or a = -0.75.
+        "linear", "nearest", "cubic", the interpolating B-spline, "catmull_rom" or "bicubic", a cubic convolution with
+        a = -0.5 or a = -0.75. Cubemaps have the first two, mipmaps all but "cubic".
     coordinate : str | CoordinateNormalizationMode
         "unnormalized": in pixels, the centre of the first one at 0.5; "normalized": 0 to 1 across the image.
     level : jax.Array, optional
         Level of detail of each sample, of the shape of ``coords`` without its last axis, or one number: samples blend
-        two levels of a mipmap, each of half the size of the one before, which the function makes. Default the image
-        alone.
+        two levels of a mipmap, each of half the size of the one before, which the function makes of one image. Default
+        the image alone.
     fill : float
         Value outside of the image with the addressing "clamp".
     precision : str | Precision
@@ -67,6 +73,8 @@ def sample(
     deterministic : bool, optional
         Whether gradients of images on a GPU have the same bits each time, at the cost of time and of 8 bytes for each
         value. Default False. Processors always do.
+    cubemap : bool
+        Whether the image is a cubemap.
 
     Returns
     -------
@@ -78,8 +86,7 @@ def sample(
     InvalidError
         The arrays have shapes that do not fit, or an option is none of those above.
     FeatureNotSupportedError
-        ``precision`` is not "exact", ``filtering`` is "cubic", or the installed jaxlib has another version of XLA's
-        interface.
+        ``precision`` is not "exact", or the installed jaxlib has another version of XLA's interface.
 
     Examples
     --------
@@ -93,11 +100,6 @@ def sample(
     [10.0, 20.0]
     """
     method = coerce(Interpolation, filtering, "filtering")
-    if method is Interpolation.cubic:
-        raise FeatureNotSupportedError(
-            "filtering='cubic' needs the filter of B-splines, which JAX's functions do not have: filter the image with "
-            "bindless.Image, or sample with 'catmull_rom' or 'bicubic'"
-        )
     if coerce(Precision, precision, "precision") is not Precision.exact:
         raise FeatureNotSupportedError(
             f"precision={precision!r} needs an image that stays in memory, which functions of JAX do not have: use "
@@ -106,10 +108,19 @@ def sample(
     units = coerce(CoordinateNormalizationMode, coordinate, "coordinate")
     modes = (addressing,) if isinstance(addressing, str) else tuple(addressing)
     boundary = tuple(_boundary(mode) for mode in modes)
-    image, coords = jnp.asarray(image), jnp.asarray(coords)
-    _check(image, coords, boundary)
+    several = isinstance(image, (list, tuple))
+    levels, coords = tuple(map(jnp.asarray, image if several else (image,))), jnp.asarray(coords)
+    _check(levels, coords, boundary, cubemap)
+    if several and level is None:
+        raise InvalidError(f"an image of {len(levels)} levels: level says which to read")
+    if method not in (Interpolation.nearest, Interpolation.linear) and (
+        cubemap or (method is Interpolation.cubic and level is not None)
+    ):
+        raise InvalidError(
+            f"filtering={method.value!r} is not one of cubemaps, and 'cubic' not one of levels: use 'linear'"
+        )
     return _sample(
-        image,
+        levels,
         coords,
         None if level is None else jnp.asarray(level),
         boundary=boundary,
@@ -117,18 +128,24 @@ def sample(
         normalized=units is CoordinateNormalizationMode.normalized,
         fill=float(fill),
         deterministic=bool(deterministic),
+        cubemap=bool(cubemap),
+        makes_levels=level is not None and not several,
     )
 
 
 def _boundary(mode: str | AddressingMode) -> str:
+    if mode == "mirror":
+        return Boundary.mirror.value
     found = coerce(AddressingMode, mode, "addressing")
     if found not in _BOUNDARIES:
         raise InvalidError(f"addressing={found.value!r} gives no values outside: use 'clamp_to_edge' or 'clamp'")
     return _BOUNDARIES[found].value
 
 
-def _check(image: Any, coords: Any, boundary: Sequence[str]) -> None:
-    dims = coords.shape[-1] if coords.ndim else 0
+def _check(levels: Sequence[Any], coords: Any, boundary: Sequence[str], cubemap: bool) -> None:
+    if not levels:
+        raise InvalidError("an image of 0 levels: at least one is needed")
+    image, dims = levels[0], coords.shape[-1] if coords.ndim else 0
     if dims not in (1, 2, 3):
         raise InvalidError(f"coords of shape {coords.shape}: the last axis counts 1, 2 or 3 coordinates")
     if image.ndim not in (dims + 1, dims + 2):
@@ -136,20 +153,31 @@ def _check(image: Any, coords: Any, boundary: Sequence[str]) -> None:
             f"an image of shape {image.shape} and coords of shape {coords.shape}: {dims} coordinates need an image of "
             f"{dims + 1} axes, channels last, or a batch of {dims + 2}"
         )
+    if cubemap and (dims != 3 or image.shape[-4] != 6):
+        raise InvalidError(
+            f"an image of shape {image.shape} and coords of shape {coords.shape}: a cubemap has the axes "
+            "([N,] 6, height, width, channels), and directions have 3 components"
+        )
     if image.ndim == dims + 2 and coords.shape[:-1][:1] != image.shape[:1]:
         raise InvalidError(
             f"a batch of images of shape {image.shape} and coords of shape {coords.shape}: the first axes differ"
         )
+    for each in levels[1:]:
+        if each.ndim != image.ndim or each.dtype != image.dtype:
+            raise InvalidError("the levels of an image have one type and the same number of axes")
     if len(boundary) not in (1, dims):
         raise InvalidError(f"addressing has {len(boundary)} modes: one, or one for each of {dims} axes")
-    for name, array in (("an image", image), ("coords", coords)):
+    for name, array in (*(("an image", each) for each in levels), ("coords", coords)):
         if not jnp.issubdtype(array.dtype, jnp.number) or jnp.issubdtype(array.dtype, jnp.complexfloating):
             raise InvalidError(f"{name} of {array.dtype}: an array of real numbers is needed")
 
 
-@partial(jax.jit, static_argnames=("boundary", "filtering", "normalized", "fill", "deterministic"))
+_STATIC = ("boundary", "filtering", "normalized", "fill", "deterministic", "cubemap", "makes_levels")
+
+
+@partial(jax.jit, static_argnames=_STATIC)
 def _sample(
-    image: Any,
+    levels: Sequence[Any],
     coords: Any,
     level: Any,
     *,
@@ -158,29 +186,42 @@ def _sample(
     normalized: bool,
     fill: float,
     deterministic: bool,
+    cubemap: bool,
+    makes_levels: bool,
 ) -> Any:
     dims = coords.shape[-1]
-    given = image.dtype
+    given = levels[0].dtype
     if given not in (jnp.float16, jnp.float32, jnp.float64):
-        image = image.astype(jnp.float32)
-    real = jnp.float64 if image.dtype == jnp.float64 else jnp.float32
-    textures = image if image.ndim == dims + 2 else image[None]
-    count, sizes = textures.shape[0], textures.shape[-2:0:-1]
+        levels = [each.astype(jnp.float32) for each in levels]
+    real = jnp.float64 if given == jnp.float64 else jnp.float32
+    levels = [each if each.ndim == dims + 2 else each[None] for each in levels]
+    count, channels = levels[0].shape[0], levels[0].shape[-1]
     values = (count, prod(coords.shape[:-1]) // max(count, 1))
-    levels = [textures] if level is None else reductions(textures)
+    boundary = boundary * dims if len(boundary) == 1 else boundary
+    sizes = tuple(map(float, levels[0].shape[-2:0:-1]))
+    offset, added = [-0.5] * dims, 0.0
+    if filtering == "cubic":
+        added, fill = fill, 0.0
+        image, margins = coefficients(levels[0].astype(real) - added, boundary)
+        levels, offset = [image], [margin - 0.5 for margin in margins]
+    if makes_levels:
+        levels = reductions(levels[0], 2 if cubemap else 1)
     texture = Texture(
-        dims=dims,
+        dims=2 if cubemap else dims,
         filtering=filtering,
         between="none" if level is None else "linear",
-        boundary=boundary * dims if len(boundary) == 1 else boundary,
+        boundary="edge" if cubemap else boundary,
         fill=fill,
-        scale=tuple(map(float, sizes)) if normalized else (1.0,) * dims,
-        offset=(-0.5,) * dims,
+        scale=() if cubemap else sizes if normalized else (1.0,) * dims,
+        offset=() if cubemap else tuple(offset),
+        cube=cubemap,
     )
     operands = [*levels, coords.astype(real).reshape(*values, dims)]
     if level is not None:
         operands.append(jnp.broadcast_to(level.astype(real), coords.shape[:-1]).reshape(values))
     operation = Operation("sample", texture, len(levels), level is not None, deterministic=deterministic)
     (found,) = bind(operation, operands)
-    found = found.reshape(*coords.shape[:-1], textures.shape[-1])
+    found = (
+        found.reshape(*coords.shape[:-1], channels) + added if added else found.reshape(*coords.shape[:-1], channels)
+    )
     return found.astype(given) if jnp.issubdtype(given, jnp.floating) else found
