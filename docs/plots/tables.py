@@ -1,4 +1,5 @@
-"""Tables of docs/measurements/performance.md, from the ``bindless bench --json`` documents of this folder.
+"""Tables of docs/measurements/performance.md, and of docs/guide/performance.md a selection of their rows, from the
+``bindless bench --json`` documents of this folder.
 
 python docs/plots/tables.py
 """
@@ -8,6 +9,69 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+
+# Rows of the guide: a description, and the operation on a GPU and on a processor, each with its document.
+GUIDE = (
+    ("`Image` of a 4K RGB picture", "cuda_user", "Image(4K RGB)", "reference_user", "Image(4K RGB)"),
+    (
+        "`Image` and `warp`, RGB: 4K; 1080p",
+        "cuda_user", "Image(4K RGB) and warp",
+        "reference_user", "Image(1080p RGB) and warp",
+    ),
+    (
+        "`warp` of such an `Image`",
+        "cuda_user", "warp of an Image of 4K RGB",
+        "reference_user", "warp of an Image of 1080p RGB",
+    ),
+    (
+        "area `resize` of it to a third",
+        "cuda_user", "resize to a third, areas of an Image of 4K RGB",
+        "reference_user", "resize to a third, areas of an Image of 1080p RGB",
+    ),
+    (
+        "its enlargement by 1.5",
+        "cuda_user", "resize to one and a half of an Image of 4K RGB",
+        "reference_user", "resize to one and a half of an Image of 1080p RGB",
+    ),
+    (
+        "rotation of a float32 volume: 512³; 256³",
+        "cuda_volumes", "512^3 float32 rotation",
+        "reference_user", "256^3 float32 rotation",
+    ),
+    (
+        "the same with cubic filters, exact",
+        "cuda_volumes", "512^3 float32 cubic rotation, exact",
+        "reference_user", "256^3 float32 cubic rotation, exact",
+    ),
+    (
+        "256³ int16, `Image` and a displacement field",
+        "cuda_volumes", "Image(256^3 int16) and deformation",
+        "reference_user", "Image(256^3 int16) and deformation",
+    ),
+    (
+        "1,000 samples at torch tensors",
+        "cuda_user", "sample_image, 1000 coordinates, torch tensors",
+        "reference_user", "sample_image, 1000 coordinates, torch tensors",
+    ),
+    (
+        "samples, 2D fp32 x4",
+        "cuda", "sample 2D fp32 x4, neighbouring",
+        "reference", "sample 2D fp32 x4, neighbouring",
+    ),
+    (
+        "samples, 2D unorm_int8 x4",
+        "cuda", "sample 2D unorm_int8 x4, neighbouring",
+        "reference", "sample 2D unorm_int8 x4, neighbouring",
+    ),
+    ("samples, 3D fp32 x1", "cuda", "sample 3D fp32 x1", "reference", "sample 3D fp32 x1"),
+    ("`Image.warp` uint8 x4, numpy to numpy", "cuda", "Image.warp uint8 x4", "reference", "Image.warp uint8 x4"),
+    ("numpy to image, 64 MiB", "cuda", "numpy to image, 64 MiB", "reference", "numpy to image, 64 MiB"),
+    (
+        "200 launches with four arguments, and a wait",
+        "cuda_user", "200 launches with four arguments, and a wait",
+        "reference", "200 launches with four arguments, and a wait",
+    ),
+)  # fmt: skip
 
 
 def _short(number: float) -> str:
@@ -51,18 +115,60 @@ def table(document: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _documents() -> dict[str, dict[str, Any]]:
+    """The documents of this folder by the names of their files."""
+    paths = sorted(Path(__file__).parent.glob("*.json"))
+    return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in paths}
+
+
+def _about(document: dict[str, Any]) -> str:
+    name = document["device"].rpartition(" [")[0].rpartition(" ")[0].partition(", ")[2]
+    return f"{name}, {document['machine']['processors']} processors, {document['date'][:10]}"
+
+
+def _summed_up(document: dict[str, Any], operation: str) -> str:
+    """One cell of the guide: our speed, and the peers' times divided by ours."""
+    rows = [row for row in document["rows"] if row["operation"] == operation]
+    ratios = {row["peer"]: row["ratio"] for row in rows if row["peer"]}
+    peers = ", ".join(f"{peer} {ratio:.0f}" if ratio >= 10 else f"{peer} {ratio:.1f}" for peer, ratio in ratios.items())
+    return f"{_speed(rows[0], rows[0]['seconds'])}{'; ' if peers else ''}{peers}"
+
+
+def selection(documents: dict[str, dict[str, Any]]) -> str:
+    """The table of the guide, and the documents that its rows come from."""
+    lines = ["| operation | GPU | processor | runs |", "|---|---|---|---|"]
+    runs: list[str] = []
+    for name, gpu, on_gpu, processor, on_processor in GUIDE:
+        for document in (gpu, processor):
+            if _about(documents[document]) not in runs:
+                runs.append(_about(documents[document]))
+        numbers = [runs.index(_about(documents[document])) + 1 for document in (gpu, processor)]
+        cells = _summed_up(documents[gpu], on_gpu), _summed_up(documents[processor], on_processor)
+        lines.append(f"| {name} | {' | '.join(cells)} | {numbers[0]}, {numbers[1]} |")
+    return "\n".join([*lines, "", "Runs:", "", *(f"{number}. {run}" for number, run in enumerate(runs, 1))])
+
+
+def write_selection(page: Path) -> None:
+    """Write the table of the guide between its marks."""
+    text = page.read_text(encoding="utf-8")
+    before, start, rest = text.partition("<!-- selection -->\n")
+    _, end, after = rest.partition("<!-- end of selection -->")
+    if not end:
+        raise SystemExit(f"{page} has no marks of the selection")
+    page.write_text(f"{before}{start}{selection(_documents())}\n{end}{after}", encoding="utf-8")
+
+
 def write(page: Path) -> None:
     """Write the table of each document of this folder between its marks in a page."""
     text = page.read_text(encoding="utf-8")
-    for path in sorted(Path(__file__).parent.glob("*.json")):
-        document = json.loads(path.read_text(encoding="utf-8"))
+    for stem, document in _documents().items():
         machine = document["machine"]
         told = (
             f"`{document['device']}`,\n{document['date'][:10]}; {machine['processors']} processors, "
             f"Python {machine['python']}, numpy {machine['numpy']}; {document['samples'] / 1e6:.1f} M samples a call, "
             f"{document['clock']} time."
         )
-        start, end = f"<!-- {path.stem} -->", f"<!-- end of {path.stem} -->"
+        start, end = f"<!-- {stem} -->", f"<!-- end of {stem} -->"
         before, _, rest = text.partition(start)
         _, mark, after = rest.partition(end)
         if not mark:
@@ -73,3 +179,4 @@ def write(page: Path) -> None:
 
 if __name__ == "__main__":
     write(Path(__file__).parent.parent / "measurements" / "performance.md")
+    write_selection(Path(__file__).parent.parent / "guide" / "performance.md")

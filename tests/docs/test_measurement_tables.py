@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import shutil
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = DOCS / "measurements" / "performance.md"
+GUIDE = DOCS / "guide" / "performance.md"
+CALCULATED = {"beyond_memory"}  # pages with figures that follow from others, by arithmetic that the page shows
 
 
 def program(name: str) -> ModuleType:
@@ -27,6 +32,27 @@ def test_tables_are_those_of_the_documents(tmp_path: Path) -> None:
     shutil.copy(PAGE, copy)
     tables.write(copy)
     assert copy.read_text(encoding="utf-8") == PAGE.read_text(encoding="utf-8"), "run python docs/plots/tables.py"
+
+
+def test_the_guide_s_selection_is_of_the_documents(tmp_path: Path) -> None:
+    tables = program("tables")
+    copy = tmp_path / GUIDE.name
+    shutil.copy(GUIDE, copy)
+    tables.write_selection(copy)
+    assert copy.read_text(encoding="utf-8") == GUIDE.read_text(encoding="utf-8"), "run python docs/plots/tables.py"
+
+
+FIGURE = re.compile(r"\b\d[\d.,]*\s?(?:ms|µs|us|ns|[GMk]?B/s|G?samples/s|[GM]pixels/s|[GM]voxels/s)(?![\w/])")
+
+
+@pytest.mark.parametrize("page", ["README.md", *(f"docs/{part}/*.md" for part in ("start", "guide"))])
+def test_prose_repeats_no_measured_figure(page: str) -> None:
+    """Times and rates are in docs/measurements, and in tables that are generated."""
+    found = {}
+    for path in sorted(DOCS.parent.glob(page)):
+        text = re.sub(r"<!-- (\w+) -->.*?<!-- end of \1 -->", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        found[path.stem] = FIGURE.findall(text)
+    assert {page: figures for page, figures in found.items() if figures and page not in CALCULATED} == {}
 
 
 def test_each_document_names_its_device_and_date() -> None:
