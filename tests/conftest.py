@@ -86,7 +86,16 @@ _NEEDS: dict[str, tuple[Callable[[], bool], str]] = {
     "ocloc": (lambda: shutil.which("ocloc") is not None, "apt install intel-ocloc, or run .ci/ocloc"),
 }
 # Requirements that the tests check themselves.
-_OTHER_REQUIREMENTS = ("c_compiler", "headers", "kernels", "opencl_spirv", "spirv_tools", "two_devices")
+_OTHER_REQUIREMENTS = (
+    "browser",
+    "site",
+    "c_compiler",
+    "headers",
+    "kernels",
+    "opencl_spirv",
+    "spirv_tools",
+    "two_devices",
+)
 
 _DEVICE = pytest.StashKey[bl.Device]()
 
