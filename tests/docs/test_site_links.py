@@ -45,9 +45,8 @@ def broken(page: Path) -> Iterator[str]:
         if parts.scheme or parts.netloc:
             continue
         target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
-        if not target.is_file():
-            yield link
-        elif parts.fragment and target.suffix == ".html" and unquote(parts.fragment) not in read(target).names:
+        named = parts.fragment if target.suffix == ".html" else ""
+        if not target.is_file() or (named and unquote(named) not in read(target).names):
             yield link
 
 
