@@ -106,3 +106,12 @@ def test_headings_are_plain(page: str) -> None:
     headings = [line for _, line in _prose(page) if line.startswith("#")]
     assert [line for line in headings if "](" in line] == []
     assert len([line for line in headings if line.startswith("# ")]) == 1
+
+
+def test_fragments_of_the_changelog_are_named_and_short() -> None:
+    """Towncrier ignores a file whose kind it does not know, and indents each line by two."""
+    kinds = "added|changed|deprecated|removed|fixed"
+    files = sorted(set((ROOT / "docs" / "changelog.d").iterdir()) - {ROOT / "docs/changelog.d/template.md.jinja"})
+    assert [file.name for file in files if not re.fullmatch(rf"\+?[\w-]+\.(?:{kinds})\.md", file.name)] == []
+    lines = {file.name: max(map(len, file.read_text(encoding="utf-8").splitlines())) for file in files}
+    assert {name: length for name, length in lines.items() if length > 118} == {}
