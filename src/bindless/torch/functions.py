@@ -145,7 +145,13 @@ class _PlainSample(torch.autograd.Function):  # type: ignore[misc]
     backward = _Sample.backward
 
 
-_apply = super(torch.autograd.Function, _PlainSample).apply  # that of C, which needs no ``setup_context``
+def _apply(*arguments: Any) -> Any:
+    """``apply`` of C, which needs no ``setup_context``; it takes this function's place at the first call, because the
+    reference pages are made without PyTorch.
+    """
+    global _apply
+    _apply = super(torch.autograd.Function, _PlainSample).apply
+    return _apply(*arguments)
 
 
 class _SampleBackward(torch.autograd.Function):  # type: ignore[misc]
