@@ -136,7 +136,7 @@ def _sampled(
     target = Target("affine_transform", source, dtype if values is None else values, shape)
     found = resampled(source, target, places, transform.prepared, range(kept), workspace)
     if isinstance(found, UsmArray):
-        result = staged_empty(queue, shape, dtype)
+        result = workspace.result(texels, shape, dtype)
         queue.memcpy(result, found).wait()
         return result
     return found

@@ -3,33 +3,112 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+import time
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 from ..model.errors import InvalidError
+from .errors import BlockError
 
 __all__ = ["Runner", "run_all", "runner"]
 
 _AHEAD = 3  # blocks that are submitted for each thread
 _DEATHS = 20  # workers that may end while they compute one block
 _THREADS_OF_WORKER = 2
+_LOOK_AGAIN, _PATIENCE = 1.0, 60.0  # seconds: between two looks at a cluster; without any worker
+# A worker that dies twice within a few seconds must not end its place in the cluster.
+_CONFIGURED = {"distributed.scheduler.allowed-failures": _DEATHS, "distributed.deploy.lost-worker-timeout": "24 h"}
 
 
-class Runner:
+class Runner(Protocol):
     """Computes blocks.
 
     Attributes
     ----------
-    executor : Executor
-        Takes functions.
     threads : int
         Blocks that are computed at a time.
     """
 
-    def __init__(self, executor: Executor, threads: int) -> None:
-        self.executor, self.threads = executor, threads
+    threads: int
+
+    def submit(self, function: Callable[..., None], *arguments: Any) -> Any:
+        """A call, which ``wait`` and ``error`` take."""
+
+    def wait(self, calls: Collection[Any]) -> Collection[Any]:
+        """Some of these calls, which have ended; at least one."""
+
+    def error(self, call: Any) -> BaseException | None:
+        """Why a call that has ended was not completed, or None."""
+
+    def cancel(self, call: Any) -> None:
+        """Ends a call that has not begun, if that is possible."""
+
+
+class ThreadRunner:
+    """Threads of this process."""
+
+    def __init__(self, executor: ThreadPoolExecutor, threads: int) -> None:
+        self._executor, self.threads = executor, threads
+
+    def submit(self, function: Callable[..., None], *arguments: Any) -> Future[None]:
+        return self._executor.submit(function, *arguments)
+
+    def wait(self, calls: Collection[Future[None]]) -> Collection[Future[None]]:
+        return wait(calls, return_when=FIRST_COMPLETED).done
+
+    def error(self, call: Future[None]) -> BaseException | None:
+        return CancelledError() if call.cancelled() else call.exception()
+
+    def cancel(self, call: Future[None]) -> None:
+        call.cancel()
+
+
+class ClusterRunner:
+    """Workers of a cluster of distributed.
+
+    Results are never fetched: a worker that dies after a block was written does not take the block with it.
+    """
+
+    def __init__(self, client: Any, threads: int) -> None:
+        self._client, self.threads = client, threads
+        self._alone_since: float | None = None
+
+    def submit(self, function: Callable[..., None], *arguments: Any) -> Any:
+        return self._client.submit(function, *arguments, pure=False)
+
+    def wait(self, calls: Collection[Any]) -> Collection[Any]:
+        import distributed
+
+        while True:
+            ended = [call for call in calls if call.status in ("finished", "error", "cancelled")]
+            if ended:
+                return ended
+            try:
+                distributed.wait(list(calls), timeout=_LOOK_AGAIN, return_when="FIRST_COMPLETED")
+            except distributed.CancelledError:
+                continue
+            except distributed.TimeoutError:
+                self._require_workers()
+
+    def _require_workers(self) -> None:
+        if self._client.nthreads():
+            self._alone_since = None
+            return
+        now = time.monotonic()
+        self._alone_since = now if self._alone_since is None else self._alone_since
+        if now - self._alone_since > _PATIENCE:
+            raise BlockError(f"the cluster has had no workers for {_PATIENCE:.0f} s")
+
+    def error(self, call: Any) -> BaseException | None:
+        if call.status == "error":
+            found: BaseException = call.exception()
+            return found
+        return CancelledError(f"the scheduler ended {call.key}") if call.status == "cancelled" else None
+
+    def cancel(self, call: Any) -> None:
+        call.cancel()
 
 
 @contextmanager
@@ -44,7 +123,7 @@ def runner(workers: int | None, scheduler: str | None) -> Iterator[Runner]:
     if scheduler is None and workers is None:
         threads = max(os.cpu_count() or 1, 2)
         with ThreadPoolExecutor(threads, "bindless") as executor:
-            yield Runner(executor, threads)
+            yield ThreadRunner(executor, threads)
         return
     try:
         import dask
@@ -53,7 +132,7 @@ def runner(workers: int | None, scheduler: str | None) -> Iterator[Runner]:
         raise InvalidError(
             f"--workers and --scheduler need distributed: pip install 'bindless[dask]' ({error})"
         ) from error
-    with dask.config.set({"distributed.scheduler.allowed-failures": _DEATHS}):
+    with dask.config.set(_CONFIGURED):
         if scheduler is not None:
             try:
                 client = Client(scheduler, timeout=10)
@@ -63,7 +142,7 @@ def runner(workers: int | None, scheduler: str | None) -> Iterator[Runner]:
                 threads = sum(client.nthreads().values())
                 if not threads:
                     raise InvalidError(f"--scheduler {scheduler} has no workers")
-                yield Runner(client.get_executor(), threads)
+                yield ClusterRunner(client, threads)
             return
         with (
             LocalCluster(
@@ -72,7 +151,7 @@ def runner(workers: int | None, scheduler: str | None) -> Iterator[Runner]:
             ) as cluster,
             Client(cluster) as client,
         ):  # fmt: skip
-            yield Runner(client.get_executor(), (workers or 1) * _THREADS_OF_WORKER)
+            yield ClusterRunner(client, (workers or 1) * _THREADS_OF_WORKER)
 
 
 def run_all(
@@ -93,7 +172,7 @@ def run_all(
     done : Callable
         Called here with each number that is finished.
     """
-    left: dict[Future[Any], int] = {}
+    left: dict[Any, int] = {}
     failure: BaseException | None = None
     try:
         while True:
@@ -101,24 +180,21 @@ def run_all(
                 number = next(numbers, None)
                 if number is None:
                     break
-                left[runner.executor.submit(function, shared, number)] = number
+                left[runner.submit(function, shared, number)] = number
             if not left:
                 break
-            finished, _ = wait(left, return_when=FIRST_COMPLETED)
-            for future in finished:
-                number = left.pop(future)
-                if future.cancelled():
-                    continue
-                error = future.exception()
+            for call in runner.wait(left):
+                number = left.pop(call)
+                error = runner.error(call)
                 if error is None:
                     done(number)
                 elif failure is None:
                     failure = error
                     for other in left:
-                        other.cancel()
+                        runner.cancel(other)
     except BaseException:
-        for future in left:
-            future.cancel()
+        for call in left:
+            runner.cancel(call)
         raise
     if failure is not None:
         raise failure

@@ -23,7 +23,7 @@ from ..sycl.device.context import Context
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 
-__all__ = ["is_pinned", "is_staged", "staged_empty"]
+__all__ = ["in_memory_of", "is_pinned", "is_staged", "staged_empty"]
 
 Array = npt.NDArray[Any]
 
@@ -51,8 +51,17 @@ def staged_empty(queue: Queue, shape: tuple[int, ...], dtype: np.dtype[Any]) -> 
 
 
 def is_pinned(array: Array) -> bool:
-    """Whether ``staged_empty`` made it in pinned memory."""
-    return array.flags.c_contiguous and isinstance(array.base, _Staged)
+    """Whether it lies in pinned memory that ``staged_empty`` gave, without gaps."""
+    base = array.base
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return array.flags.c_contiguous and isinstance(base, _Staged)
+
+
+def in_memory_of(array: Array, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """An array in the memory of another, contiguous one, which is at least as large."""
+    nbytes = math.prod(shape) * dtype.itemsize
+    return array.reshape(-1).view(np.uint8)[:nbytes].view(dtype).reshape(shape)
 
 
 class _Pool:
@@ -73,10 +82,11 @@ class _Pool:
         """Memory of at least this many bytes, or None where the limit is reached or there is none."""
         step = 1 << max(nbytes.bit_length() - 4, 0)  # sizes of an eighth apart are as good as equal
         size = -(-nbytes // step) * step
-        try:
-            return self.free[size].pop()
-        except (KeyError, IndexError):
-            pass
+        for other in sorted(other for other in tuple(self.free) if size <= other <= 2 * size):
+            try:
+                return self.free[other].pop()
+            except IndexError:  # it has none
+                continue
         dropped = []
         with self._lock:
             self.free.setdefault(size, deque())

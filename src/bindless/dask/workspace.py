@@ -17,7 +17,7 @@ from ..model.resampling import Window
 from ..ndimage.source import element_of
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
-from .staging import is_pinned, is_staged, staged_empty
+from .staging import in_memory_of, is_pinned, is_staged, staged_empty
 
 __all__ = ["Workspace"]
 
@@ -40,6 +40,7 @@ class Workspace:
         self.queue = queue
         self._images: dict[tuple[ImageDescriptor, ImageDescriptor], ImageStore] = {}
         self._arrays: dict[str, UsmArray] = {}
+        self._own: npt.NDArray[Any] | None = None  # texels that were copied for the block that is computed
 
     @property
     def shares_memory(self) -> bool:
@@ -60,7 +61,8 @@ class Workspace:
     def empty_like(self, array: Any, shape: tuple[int, ...]) -> Any:
         """An array without values, of the library and the dtype of another; on the host as ``on_way`` wants it."""
         if isinstance(array, np.ndarray) and _is_stored(array.dtype):
-            return staged_empty(self.queue, shape, array.dtype)
+            self._own = staged_empty(self.queue, shape, array.dtype)
+            return self._own
         return np.empty_like(array, shape=shape)
 
     def uploaded(self, name: str, array: npt.NDArray[Any]) -> UsmArray:
@@ -83,7 +85,16 @@ class Workspace:
         found = staged_empty(self.queue, array.shape, dtype)
         with np.errstate(over="ignore", invalid="ignore"):
             np.copyto(found, array, "unsafe")
+        self._own = found
         return found
+
+    def result(self, texels: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+        """Memory of the host for values, that of the texels where nobody else sees it: the queue has read them."""
+        own, self._own = self._own, None
+        nbytes = math.prod(shape) * dtype.itemsize
+        if own is None or own is not texels or not nbytes <= own.nbytes <= 2 * nbytes or not is_pinned(own):
+            return staged_empty(self.queue, shape, dtype)
+        return in_memory_of(own, shape, dtype)
 
     def filled(
         self, pixels: AnyArray, described: ImageDescriptor, stored: ImageDescriptor, window: Window | None

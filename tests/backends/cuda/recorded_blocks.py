@@ -82,4 +82,4 @@ def test_pinned_memory_has_a_limit(fake: Fake, monkeypatch: pytest.MonkeyPatch) 
         del kept[:2]
         assert is_pinned(staged_empty(queue, (3 << 19,), np.dtype(np.uint16)))  # others are freed
         monkeypatch.setattr(staging, "usm_empty", refuse)
-        assert not is_pinned(staged_empty(queue, (1 << 20,), np.dtype(np.uint8)))
+        assert not is_pinned(staged_empty(queue, (1 << 19,), np.dtype(np.uint8)))
