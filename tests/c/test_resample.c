@@ -327,6 +327,19 @@ static void refusals(void)
     REFUSES(INVALID_ARGUMENT, (bad.precision = BLR_PRECISION_HARDWARE, bad.interpolation = BLR_INTERPOLATION_CUBIC), "nearest");
     REFUSES(INVALID_ARGUMENT, (bad.precision = BLR_PRECISION_REPRODUCIBLE, bad.ignore_nan = 1), "EXACT");
     REFUSES(INVALID_ARGUMENT, (bad.precision = BLR_PRECISION_HARDWARE, bad.scale[1] = 0), "scale 0 of axis 1");
+    REFUSES(INVALID_SIZE, bad.first[1] = (uint64_t)1 << 31, "first element 2147483648 along axis 1");
+#define WINDOW(X, Y, Z) bad.whole[0] = (X), bad.whole[1] = (Y), bad.whole[2] = (Z)
+    REFUSES(INVALID_SIZE, (WINDOW(9, 0, 1)), "window of 0 texels along axis 1");
+    REFUSES(INVALID_SIZE, (WINDOW(9, 9, (uint64_t)1 << 31)), "window of 2147483648 texels along axis 2");
+    REFUSES(OUT_OF_RANGE, (WINDOW(9, 9, 1), bad.origin[0] = 9), "window at 9 of 9 texels along axis 0");
+    REFUSES(OUT_OF_RANGE, (WINDOW(9, 9, 1), bad.origin[1] = -((int64_t)1 << 31)), "window at -2147483648");
+    bad = good; /* the largest that is taken */
+    WINDOW(INT32_MAX, INT32_MAX, 1);
+    bad.origin[0] = INT32_MAX - 1;
+    bad.origin[1] = -(int64_t)INT32_MAX;
+    bad.first[0] = INT32_MAX;
+    OK(blrEnqueueResample(queue, &bad, 0, NULL, NULL));
+    OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
     FAILS(INVALID_ARGUMENT, blrEnqueueResample(queue, NULL, 0, NULL, NULL), "NULL");
     FAILS(INVALID_HANDLE, blrEnqueueResample(NULL, &good, 0, NULL, NULL), "");
     void *small = NULL;

@@ -6,6 +6,7 @@ import itertools
 import json
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,11 @@ def selector(device: bl.Device) -> str:
     [
         ("user", ["sample_image, 1000 coordinates", "Image of 204 layers of 32 x 32"]),
         ("volumes", ["55^3 float32 rotation, exact", "Image(55^3 int16) and deformation"]),
+        pytest.param(
+            "blocks",
+            ["55^3 float32 rotation in blocks, exact", "55^3 float32 cubic rotation in blocks, exact"],
+            marks=pytest.mark.skipif(find_spec("dask") is None, reason="pip install 'bindless[dask]'"),
+        ),
         ("sampling", ["sample 2D fp32 x4, neighbouring", "sample 2D unorm_int8 x4, neighbouring", "sample 3D fp32 x1"]),
         ("pixels", ["fetch 2D fp32 x4", "write 2D unorm_int8 x4"]),
         ("pictures", ["Image.warp uint8 x4", "Image.resize up float32 x4"]),

@@ -153,6 +153,35 @@ def test_blocks_are_of_the_library_of_the_input() -> None:
     assert type(bd.affine_transform(da.zeros((4, 4), chunks=2), np.eye(2))._meta) is np.ndarray
 
 
+def test_blocks_of_cupy(volume: Array) -> None:
+    cupy = pytest.importorskip("cupy", reason="needs a GPU and CuPy")
+    image = da.from_array(cupy.asarray(volume), chunks=(8, 9, 10), asarray=False)
+    for order, mode in ((0, "constant"), (1, "reflect"), (3, "nearest")):
+        options: dict[str, Any] = {"order": order, "mode": mode, "precision": "exact"}
+        found = bd.affine_transform(image, TURN, **options)
+        assert isinstance(found._meta, cupy.ndarray) and isinstance(found.compute(), cupy.ndarray)
+        expected = bd.affine_transform(volume, TURN, output_chunks=17, **options).compute()
+        np.testing.assert_array_equal(cupy.asnumpy(found.compute()), expected)
+
+
+def test_arrays_that_a_cluster_keeps(volume: Array) -> None:
+    distributed = pytest.importorskip("distributed", reason="pip install 'bindless[dask]'")
+    expected = bd.affine_transform(volume, TURN, precision="exact").compute()
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0"
+        ) as cluster,
+        distributed.Client(cluster),
+    ):
+        image = da.from_array(volume, chunks=(8, 9, 10)).persist(scheduler="distributed")
+        turned = bd.affine_transform(image, TURN, precision="exact").persist(scheduler="distributed")
+        np.testing.assert_array_equal(turned.compute(scheduler="distributed"), expected)
+        field = da.ones((3, *turned.shape), chunks=(1, 8, 9, 10))
+        moved = bd.affine_transform(turned, np.eye(3), displacement=field, precision="exact", mode="nearest")
+        shifted = expected[1:, 1:, 1:]
+        np.testing.assert_array_equal(moved.compute(scheduler="distributed")[:-1, :-1, :-1], shifted)
+
+
 def test_resize(volume: Array) -> None:
     found = bd.resize(volume, (40, 33, 61), precision="exact")
     assert found.shape == (40, 33, 61)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..bench.block_rows import measure_blocks
 from ..bench.call_overhead import measure_calls, measure_import
 from ..bench.copies import measure_copies
 from ..bench.measure import ALONE, TRANSFERS, Bench, Row
@@ -30,6 +31,7 @@ __all__ = ["PARTS", "run_bench"]
 PARTS: dict[str, Callable[[Bench], None]] = {
     "user": measure_user,
     "volumes": measure_volumes,
+    "blocks": measure_blocks,
     "sampling": measure_sampling,
     "pixels": measure_pixels,
     "pictures": measure_pictures,

@@ -7,7 +7,7 @@ from typing import Any
 
 import dask.array as da
 from dask.local import get_sync
-from dask.task_spec import Task
+from dask.task_spec import DataNode, Task
 
 from .chunks import ChunkReader, chunks_between, starts_of
 
@@ -43,12 +43,32 @@ class NestedArray:
 
 
 def _needed(graph: Any, keys: list[Any]) -> dict[Any, Any]:
-    """The tasks that some keys depend on."""
+    """The tasks that some keys depend on, and the chunks that a cluster keeps."""
     found: dict[Any, Any] = {}
+    kept: dict[Any, Any] = {}
     left = list(keys)
     while left:
         key = left.pop()
-        if key not in found:
-            task = found[key] = graph[key]
+        if key not in found and key not in kept:
+            task = graph[key]
+            if type(task).__module__.partition(".")[0] == "distributed":  # a Future
+                kept[key] = task
+                continue
+            found[key] = task
             left.extend(task.dependencies if isinstance(task, Task) else getattr(task, "dependencies", ()))
+    if kept:
+        found.update({key: DataNode(key, value) for key, value in zip(kept, _fetched(list(kept.values())))})
     return found
+
+
+def _fetched(futures: list[Any]) -> list[Any]:
+    """Chunks that a cluster keeps, or is still to compute: meanwhile the worker has a thread for them."""
+    from distributed import Future, get_worker, worker_client
+
+    try:
+        get_worker()
+    except ValueError:  # not in a worker
+        return [future.result() for future in futures]
+    with worker_client() as client:
+        found: list[Any] = client.gather([Future(future.key, client) for future in futures])
+        return found

@@ -146,11 +146,14 @@ def runner(workers: int | None, scheduler: str | None) -> Iterator[Runner]:
             return
         with (
             LocalCluster(
-                n_workers=workers, threads_per_worker=_THREADS_OF_WORKER, processes=True, dashboard_address=None,
+                n_workers=workers,
+                threads_per_worker=_THREADS_OF_WORKER,
+                processes=True,
+                dashboard_address="127.0.0.1:0",
                 memory_limit=0,
             ) as cluster,
             Client(cluster) as client,
-        ):  # fmt: skip
+        ):
             yield ClusterRunner(client, (workers or 1) * _THREADS_OF_WORKER)
 
 
