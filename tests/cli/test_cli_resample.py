@@ -370,6 +370,14 @@ def test_bad_options(source: Path, options: tuple[str, ...]) -> None:
     assert not (source.parent / "out.zarr").exists()
 
 
+def test_stores_that_are_not_reached(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    url = "http://127.0.0.1:9/volume.zarr"
+    assert main(["resample", url, str(tmp_path / "o.zarr"), "--scale", "1"]) == 1
+    assert url in capsys.readouterr().err and not (tmp_path / "o.zarr").exists()
+    assert main(["resample", str(source), url, "--scale", "1"]) == 1
+    assert url in capsys.readouterr().err
+
+
 def test_inputs_that_are_no_images(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["resample", str(tmp_path / "nowhere.zarr"), str(tmp_path / "o.zarr"), "--scale", "1"]) == 1
     zarr.create_group(store=str(tmp_path / "group.zarr"))

@@ -73,6 +73,8 @@ def resample_file(args: argparse.Namespace) -> int:
 
     if args.workers is not None and args.workers < 1:
         raise InvalidError(f"--workers {args.workers}: at least 1")
+    if "://" in args.output:
+        raise InvalidError(f"{args.output}: the output is a folder of this machine")
     job = _job(args)
     if args.dry_run:
         _print_plan(job)
@@ -220,7 +222,7 @@ def _print_plan(job: Job) -> None:
 
 
 def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, rest = divmod(math.ceil(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}"
 
