@@ -28,9 +28,12 @@ def test_the_programs_of_the_guide_run() -> None:
         "places": torch.rand(11, 3) * 5,
         "source": torch.tensor([3.0, 2.5, -20.0]),
         "pixels": torch.rand(3, 4, 3) * 4 + 6,
+        "ct": torch.rand(6, 7, 8),
+        "places": (torch.rand(5, 3) * 6).requires_grad_(),
     }
     for program in programs:
         exec(program, names)
     assert names["volume"].grad.shape == names["volume"].shape and names["grid"].grad.abs().sum() > 0
     assert names["values"].shape == (1, 4, 5, 3)
     assert names["image"].shape == (3, 4)
+    assert torch.autograd.grad(names["density"].sum(), names["places"])[0].abs().sum() > 0
