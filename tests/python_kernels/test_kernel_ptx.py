@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -89,4 +90,28 @@ def test_printf_is_the_drivers(tmp_path: Path) -> None:
 
     text = compiled(run, FLOATS, dimensions=1)
     assert "vprintf" in text
+    assemble(text, tmp_path)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_accesses_of_structures_are_aligned(packed: bool, tmp_path: Path) -> None:
+    """Structures with aligned fields are read by field; others byte by byte, arrays in them too."""
+    fields = [("place", np.float32, (3,)), ("mass", np.float64 if packed else np.float32), ("number", np.int16)]
+    pad = [] if packed else [("pad", np.int16)]
+    body = np.dtype([*fields, *pad, ("last", np.float32, 2)])
+
+    def run(bodies, other, out):
+        i = device.item_id(0)
+        out[i, 0] = bodies[i].place[1] * bodies[i].mass + bodies[i].last[1]
+        bodies[i].number = other.number + bodies[i].number
+        bodies[i].last[0] = other.place[2]
+
+    record = ArgumentType("record", dtype=body)
+    text = compiled(run, ArgumentType("array", dtype=body, dimensions=1), record, FLOATS, dimensions=1)
+    loads = re.findall(r"(?:ld|st)\.global(?:\.\w+)?\.[bfsu](\d+)", text)
+    if packed:  # but a row of out is not
+        assert sorted(set(loads)) == ["32", "8"]
+        assert loads.count("32") == 1
+    else:
+        assert "8" not in loads
     assemble(text, tmp_path)

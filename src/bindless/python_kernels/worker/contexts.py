@@ -72,7 +72,7 @@ class TargetContext(base.BaseContext):
     """Lowering to LLVM IR in which pointers without address space are generic ones."""
 
     implement_powi_as_math_call = True
-    strict_alignment = True
+    strict_alignment = False  # packed structures are read byte by byte
     allow_dynamic_globals = True
     calling_convention = ""
     sources: dict[str, str]

@@ -17,6 +17,7 @@ from numba.np import numpy_support
 
 from ..argument_types import ArgumentType
 from .image_types import IMAGE, HandleType
+from .record_types import type_of_dtype
 
 __all__ = ["EntryParameter", "numba_type", "write_entry"]
 
@@ -60,10 +61,10 @@ def numba_type(argument: ArgumentType) -> Any:
     if argument.kind == "number":
         return types.boolean if argument.name == "bool" else numpy_support.from_dtype(np.dtype(argument.name))
     if argument.kind == "record":
-        return numpy_support.from_dtype(argument.dtype)
+        return type_of_dtype(argument.dtype)
     if argument.kind == "tuple":
         return types.BaseTuple.from_types(tuple(map(numba_type, argument.elements)))
-    element = numpy_support.from_dtype(argument.dtype)
+    element = type_of_dtype(argument.dtype)
     return types.Array(element, argument.dimensions, argument.layout)
 
 
