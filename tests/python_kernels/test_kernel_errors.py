@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,7 @@ def too_many_indices(out):
 
 
 def prints(out):
-    print(out[0])
+    print(out[0])  # MARK prints
 
 
 def raises(out):
@@ -96,7 +97,27 @@ def returns(out):
     return 5
 
 
+def misspells(out):
+    out[0] = device.sample_imag(out, 1.0)  # MARK misspells
+
+
+def has_a_star(out):
+    a, *_b = (1, 2, 3)  # MARK has_a_star
+    out[0] = a
+
+
+def adds_vectors(out):
+    out[0] = (device.float3(1) + device.float2(2)).x  # MARK adds_vectors
+
+
+def deletes(out):
+    a = out[0]
+    del a  # MARK deletes
+    out[1] = 1
+
+
 KERNELS = (
+    misspells, has_a_star, adds_vectors, deletes,
     undefined_name, uses_a_list, uses_a_plain_function, bad_attribute, calls_itself, adds_a_text, catches,
     makes_an_array, too_many_indices, prints, raises, makes_a_list, samples_an_array, returns,
 )  # fmt: skip
@@ -146,6 +167,18 @@ def test_devices_without_spirv_refuse(queue: bl.Queue) -> None:
         pytest.skip("the device takes SPIR-V")
     with pytest.raises(bl.FeatureNotSupportedError):
         queue.parallel_for(4, run, out)
+
+
+def test_opencl_has_no_handles(queue: bl.Queue, upload: Callable[[Any], bl.UsmArray]) -> None:
+    if queue.backend is not bl.Backend.opencl:
+        pytest.skip("other devices have image handles that are numbers")
+
+    @bl.kernel
+    def run(image, out):
+        out[0] = device.sample_image(image, 0.5, 0.5).x
+
+    with bl.Image(np.ones((2, 2), np.float32), queue=queue) as image, pytest.raises(bl.FeatureNotSupportedError):
+        queue.parallel_for(1, run, image, upload(np.zeros(1, np.float32)))
 
 
 def test_a_wrong_access_names_the_line(queue: bl.Queue) -> None:

@@ -203,3 +203,22 @@ def test_whole_numbers_divide_as_in_python(queue: bl.Queue, upload: Upload) -> N
         queue.parallel_for(80, run, upload(a.astype(dtype)), upload(b.astype(dtype)), out).wait()
         expected = a // b, a % b, a // b, a % b, a >> 2, a << 3, ~a ^ b, -a // 3
         np.testing.assert_array_equal(out.numpy(queue), np.stack(expected, 1))
+
+
+def test_powers_with_constant_exponents(queue: bl.Queue, upload: Upload) -> None:
+    """They are products: exact for integers, and of the type of the base."""
+
+    @bl.kernel
+    def run(values, whole, out, powers):
+        i = device.item_id(0)
+        out[i, 0], out[i, 1], out[i, 2] = values[i] ** 2, values[i] ** 5, values[i] ** 0
+        cube = whole[i]
+        cube **= 3
+        powers[i, 0], powers[i, 1], powers[i, 2] = whole[i] ** 2, cube, whole[i] ** 7
+
+    values, whole = RNG.uniform(-3, 3, 40).astype(np.float32), np.arange(-20, 20).astype(np.int8)
+    out, powers = upload(np.zeros((40, 3), np.float32)), upload(np.zeros((40, 3), np.int64))
+    queue.parallel_for(40, run, upload(values), upload(whole), out, powers).wait()
+    wide = values.astype(np.float64)
+    np.testing.assert_allclose(out.numpy(queue), np.stack([wide**2, wide**5, wide**0], 1), rtol=5e-7)
+    assert powers.numpy(queue).tolist() == [[n**2, n**3, n**7] for n in whole.tolist()]

@@ -13,8 +13,10 @@ import numpy.typing as npt
 
 from ..core._submission import Variants
 from ..device.declaration import Launch
-from ..model.errors import FeatureNotSupportedError, InvalidError
+from ..model.enums import Backend
+from ..model.errors import BuildError, FeatureNotSupportedError, InvalidError
 from ..model.message_values import shown
+from ..model.module.spirv import BINDLESS_IMAGES, capabilities
 from ..model.ranges import NdRange, RangeLike, as_range
 from ..sycl.kernel.bound_launch import BoundLaunch
 from ..sycl.kernel.bundle import load_kernel_bundle
@@ -134,12 +136,23 @@ class PythonKernel(KernelTemplate):
         compiled = self._compiled(launch, self._types(arguments))
         try:
             bundle = load_kernel_bundle(compiled.file, queue.context)
-        except FeatureNotSupportedError as error:
-            raise FeatureNotSupportedError(
-                f"kernel {self.name!r} is {launch.language.upper()}, which the device does not take: {error}",
-                backend=error.backend,
-            ) from None
+        except (BuildError, FeatureNotSupportedError) as error:
+            if queue.backend is not Backend.opencl:
+                raise
+            raise self._refusal(queue, compiled, error) from error
         return bundle.get_kernel(compiled.file.kernels[0].name), expansion(compiled.paths)
+
+    def _refusal(self, queue: Queue, compiled: Compiled, error: Exception) -> Exception:
+        """Return the error of a kernel that an OpenCL device cannot have."""
+        way_out = "run it on another device, or write it in OpenCL C (`bindless build --target opencl_c`)"
+        if BINDLESS_IMAGES in capabilities(compiled.file.sections[0].data):
+            reason = "in kernels in Python image handles are numbers, and OpenCL has no such handles"
+            way_out = f"sample with bindless.sample_image, {way_out}"
+        elif isinstance(error, FeatureNotSupportedError):
+            reason = f"kernels in Python become SPIR-V there, and {queue.device.name} takes OpenCL C alone"
+        else:
+            return error
+        return FeatureNotSupportedError(f"kernel {self.name!r}: {reason}: {way_out}", backend="opencl")
 
     def _types(self, arguments: tuple[Any, ...]) -> tuple[ArgumentType, ...]:
         code = self._kernel_function.__code__

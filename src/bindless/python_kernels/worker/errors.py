@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import dis
 import linecache
 import marshal
@@ -21,6 +22,7 @@ __all__ = ["Unsupported", "explain", "require_supported", "versions"]
 
 _MOST_LINES, _MOST_LETTERS = 10, 300
 _PLACE = re.compile(r"\bat (\S[^\n]*?) \((\d+)\)\s*$|^\s*File \"([^\"\n]+)\", line (\d+)", re.MULTILINE)
+_NAME = re.compile(r"devices do not have (\w+)\(\)")
 _SIGNATURE = re.compile(r"No implementation of function (.*?) found for signature:\s*>>> ([^\n]*)", re.DOTALL)
 _REASONS = (
     (re.compile(r"Untyped global name '([^']*)':\s*it (.*)"), r"the name '\1' \2"),
@@ -55,6 +57,9 @@ _OPCODES = {
     "FORMAT_SIMPLE": "a formatted text: device.printf formats on the device",
     "FORMAT_WITH_SPEC": "a formatted text: device.printf formats on the device",
     "IMPORT_NAME": "import: write it above the kernel",
+    "UNPACK_EX": "a starred target: name each element of the tuple",
+    "DELETE_FAST": "del: a variable of a kernel ends with it",
+    "DELETE_SUBSCR": "del: arrays have all their elements",
     "STORE_GLOBAL": "global names are constants in kernels: pass an array to write to",
     "YIELD_VALUE": "yield: devices run no generators",
     "MAKE_FUNCTION": "a function within a kernel: decorate one outside with @bindless.device_function",
@@ -114,16 +119,27 @@ def explain(error: Exception, source: FunctionSource) -> dict[str, Any]:
     log = "".join(traceback.format_exception(type(error), error, error.__traceback__))
     if isinstance(error, _Refused):
         return {"error": _told(error.place, error.reason), "log": log}
+    codes = list(_codes(source, set()))
+    if isinstance(error, AttributeError) and isinstance(error.obj, types.ModuleType):
+        name = str(error.name)
+        close = difflib.get_close_matches(name, dir(error.obj), 1)
+        reason = f"{error.obj.__name__} has no {name}" + (f": {close[0]}?" if close else "")
+        return {"error": _told(_place_of(name, codes) or _first(codes), reason), "log": log}
     if not isinstance(error, (errors.NumbaError, NotImplementedError)):
         return {"error": f"kernel {source.name!r}: the compiler failed: {type(error).__name__}: {error}", "log": log}
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    codes = list(_codes(source, set()))
     reason = _reason(text)
-    place = _place(text, codes) or _place_of_name(text, codes) or _place_of_error(error)
+    named = _NAME.search(reason) or re.search(r"Untyped global name '([^']*)'", text)
+    place = (_place_of(named[1], codes) if named is not None else None) or _place(text, codes) or _place_of_error(error)
     hint = next((hint for pattern, hint in _HINTS if pattern.search(f"{reason}\n{text}")), None)
     if hint is not None and hint not in reason:
         reason = f"{reason}: {hint}"
-    return {"error": _told(place or (codes[0].co_filename, codes[0].co_firstlineno), reason), "log": text}
+    return {"error": _told(place or _first(codes), reason), "log": text}
+
+
+def _first(codes: list[types.CodeType]) -> tuple[str, int]:
+    """Return the place of the kernel."""
+    return codes[0].co_filename, codes[0].co_firstlineno
 
 
 def _told(place: tuple[str, int], reason: str) -> str:
@@ -178,15 +194,14 @@ def _place(text: str, codes: list[types.CodeType]) -> tuple[str, int] | None:
     return None
 
 
-def _place_of_name(text: str, codes: list[types.CodeType]) -> tuple[str, int] | None:
-    """Return the place of a global name that Numba refuses."""
-    match = re.search(r"Untyped global name '([^']*)'", text)
-    for code in codes if match is not None else ():
+def _place_of(name: str, codes: list[types.CodeType]) -> tuple[str, int] | None:
+    """Return the first place that loads a name."""
+    for code in codes:
         line = code.co_firstlineno
         for instruction in dis.get_instructions(code):
             positions = getattr(instruction, "positions", None)
             line = (positions.lineno if positions is not None else instruction.starts_line) or line
-            if match is not None and instruction.argval == match[1] and instruction.opname.startswith("LOAD"):
+            if instruction.argval == name and instruction.opname.startswith("LOAD"):
                 return code.co_filename, int(line)
     return None
 

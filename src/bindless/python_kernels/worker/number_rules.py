@@ -11,6 +11,7 @@ import operator
 from typing import Any
 
 from numba.core import types
+from numba.core.errors import TypingError
 from numba.core.typing.templates import AbstractTemplate, signature
 from numba.core.typing.templates import Registry as TypingRegistry
 
@@ -27,6 +28,7 @@ _ARITHMETIC = {
     operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge, operator.neg, operator.pos, min, max,
     abs, math.fmod, math.atan2, math.hypot, math.copysign, math.pow,
 }  # fmt: skip
+_POWERS = {operator.pow, operator.ipow}
 _QUOTIENTS = {operator.truediv, operator.itruediv}
 _SINGLE = types.float32
 
@@ -48,6 +50,7 @@ def signature_of(context: Any, function: Any, args: Any, kws: Any, resolve: Any)
     if key is None or kws:
         return None
     if len(args) == 2 and key in OPERATORS:
+        _require_lengths(*args)
         found = elementwise(key, args, lambda *parts: context.resolve_function_type(function, parts, {}))
         if found is not None and found[1] is not None:
             return _vector_signature(function, args, *found)
@@ -57,6 +60,10 @@ def signature_of(context: Any, function: Any, args: Any, kws: Any, resolve: Any)
     floats = [argument for argument in plain if isinstance(argument, types.Float)]
     if floats and all(argument == types.float16 for argument in floats) and (key in _ARITHMETIC or _is_math(key)):
         return float16.signature_of(function, key, len(plain), resolve)
+    if key in _POWERS and isinstance(args[1], types.IntegerLiteral) and args[1].literal_value >= 0:
+        # Products; Numba has float64 powers of integers, and this package calls pow for other exponents.
+        base = plain[0] if floats else types.int64
+        return resolve(function, (base, types.uint64), kws)
     if context.launch.default_float != "float32":
         return None
     if key in _ARITHMETIC and len(plain) >= 2:
@@ -68,6 +75,12 @@ def signature_of(context: Any, function: Any, args: Any, kws: Any, resolve: Any)
     if _is_math(key) and len(plain) == 1 and not floats and key not in (math.floor, math.ceil, math.trunc):
         return resolve(function, (_SINGLE,), kws)
     return None
+
+
+def _require_lengths(left: Any, right: Any) -> None:
+    """Raise the error of vectors of two lengths, which as tuples would be joined."""
+    if isinstance(left, VectorType) and isinstance(right, VectorType) and left.count != right.count:
+        raise TypingError(f"an operation of vectors of {left.count} and of {right.count}: their lengths differ")
 
 
 class _Operator(AbstractTemplate):

@@ -24,7 +24,7 @@ class PackedArray(types.NestedArray):
     def __init__(self, dtype: Any, shape: tuple[int, ...]) -> None:
         super().__init__(dtype, shape)
         self.aligned = False
-        self.name = f"packed {self.name}"
+        self.name: str = f"packed nestedarray({dtype}, {shape})"
 
     @property
     def key(self) -> Any:
