@@ -61,6 +61,8 @@ def scaled(out, part, factor, pair):
 
 
 def test_repeated_launches_run_no_python(queue: bl.Queue, upload: Upload) -> None:
+    if queue.backend is bl.Backend.opencl:
+        pytest.skip("OpenCL has no image handles that are numbers")
     picture = np.random.default_rng(3).random((4, 8), np.float32)
     record = np.zeros(1, [("mass", np.float32), ("name", np.int32)])
     record["mass"] = 0.5
