@@ -6,7 +6,7 @@
 
 enum { MOST_ENTRIES = 256, MOST_DEPTH = 8 };
 
-/* ARRAY: in USM, or of another library. TYPE: a value whose Python type decides. KEY: a value with a key from Python. */
+/* ARRAY: in USM, or of another library. TYPE: the value's Python type decides. KEY: a value with a key from Python. */
 typedef enum { ARRAY_ENTRY, INTEGER_ENTRY, TYPE_ENTRY, TUPLE_ENTRY, KEY_ENTRY } EntryKind;
 typedef struct {
     EntryKind kind;
@@ -44,16 +44,16 @@ typedef struct {
     int count;
 } Variants;
 
-/* Of the package: the type of arrays, the base type of objects that stand for image handles, the set of types that decide
- * by themselves, and the function that makes a key of another value. */
+/* Of the package: the type of arrays, the base type of objects that stand for image handles, the set of types that
+ * decide by themselves, and the function that makes a key of another value. */
 static PyObject *array_type, *image_type, *plain_types, *key_function;
-static PyObject *str_shape, *str_strides, *str_kernels, *str_token, *str_global_range;
+static PyObject *str_shape, *str_strides, *str_kernels, *str_token, *str_global_range, *str_sizes;
 
 PyObject *know_arguments(PyObject *module, PyObject *arguments)
 {
     static const struct { PyObject **at; const char *text; } names[] = {
         {&str_shape, "shape"}, {&str_strides, "strides"}, {&str_kernels, "_kernels"}, {&str_token, "_token"},
-        {&str_global_range, "global_range"},
+        {&str_global_range, "global_range"}, {&str_sizes, "_sizes"},
     };
     (void)module;
     PyObject *array, *image, *plain, *key;
@@ -145,7 +145,8 @@ static int describe(PyObject *value, Entry *entries, int *count, ForeignValues *
     return describe_foreign(value, entry, foreign, argument);
 }
 
-static int describe_all(PyObject *const *values, Py_ssize_t count, Entry *entries, int *entry_count, ForeignValues *foreign)
+static int describe_all(PyObject *const *values, Py_ssize_t count, Entry *entries, int *entry_count,
+                        ForeignValues *foreign)
 {
     int result = DONE;
     *entry_count = 0;
@@ -396,7 +397,8 @@ static PyObject *variants_kernels(Variants *self, PyObject *unused)
 static PyMemberDef variants_members[] = {{NULL, 0, 0, 0, NULL}};
 
 static PyMethodDef variants_methods[] = {
-    {"find", (PyCFunction)variants_find, METH_VARARGS, "The kernel for the arguments of a launch, and its parameters; or None."},
+    {"find", (PyCFunction)variants_find, METH_VARARGS,
+     "The kernel for the arguments of a launch, and its parameters; or None."},
     {"add", (PyCFunction)variants_add, METH_VARARGS, "Adds the kernel for the types of arguments."},
     {"kernels", (PyCFunction)variants_kernels, METH_NOARGS, "The compiled kernels."},
     {NULL, NULL, 0, NULL},
@@ -415,10 +417,16 @@ static int dimensions_of(PyObject *space)
     if (PyTuple_Check(space))
         return (int)PyTuple_Size(space);
     PyObject *range = PyObject_GetAttr(space, str_global_range);
-    int found = range == NULL ? 0 : (int)PyObject_Size(range);
-    Py_XDECREF(range);
+    if (range == NULL) { /* a Range itself */
+        PyErr_Clear();
+        range = Py_NewRef(space);
+    }
+    PyObject *sizes = PyObject_GetAttr(range, str_sizes);
+    int found = sizes != NULL && PyTuple_Check(sizes) ? (int)PyTuple_Size(sizes) : 0;
+    Py_DECREF(range);
+    Py_XDECREF(sizes);
     PyErr_Clear();
-    return found < 0 ? 0 : found;
+    return found;
 }
 
 /* A new reference to the variants of a kernel in a context; NULL without. */

@@ -77,6 +77,10 @@ def test_repeated_launches_run_no_python(queue: bl.Queue, upload: Upload) -> Non
     narrow = out.reshape((8, 4))[:4]  # of other sizes
     calls = python_calls(lambda: queue.parallel_for((4, 8), scaled, narrow, part, 3.0, (2, 3)))
     assert calls == [] or not queue._stream.prepares
+    grouped = bl.NdRange((4, 8), (4, 8))
+    queue.parallel_for(grouped, scaled, narrow, part, 3.0, (2, 3))
+    calls = python_calls(lambda: queue.parallel_for(grouped, scaled, narrow, part, 3.0, (2, 3)))
+    assert calls == [] or not queue._stream.prepares
     queue.wait()
     assert narrow.numpy(queue).tolist() == [[y * 3.0 + 6] * 4 for y in range(4)]
 
