@@ -14,6 +14,7 @@ import argparse
 import gzip
 import hashlib
 import json
+import re
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -85,7 +86,19 @@ def build(module: Module, target: str, toolchain: LLVMTools, prelude: Path | Non
     assert prelude is not None
     kernels = [kernel.name for kernel in module.kernels]
     source = HERE / "source" / module.source
-    return make_module(source, target, kernels, toolchain, prelude, work, includes, module.defines, large=module.large)
+    data = make_module(source, target, kernels, toolchain, prelude, work, includes, module.defines, large=module.large)
+    return with_directives(data, module) if target == "ptx" else data
+
+
+def with_directives(text: bytes, module: Module) -> bytes:
+    """Add the module's limit of registers, and the instructions that it needs, to its PTX."""
+    if module.registers:
+        text, entries = re.subn(rb"(\.entry [^{]*)\{", rb"\1.maxnreg %d\n{" % module.registers, text)
+        assert entries == len(module.kernels)
+    if module.sm_90:
+        text, versions = re.subn(rb"\.version \S+\n\.target \S+", b".version 8.1\n.target sm_90", text)
+        assert versions == 1
+    return text
 
 
 def build_all(modules: list[Module], toolchain: LLVMTools, jobs: int, *, anew: bool) -> dict[str, bytes]:

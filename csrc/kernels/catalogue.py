@@ -39,6 +39,10 @@ class Module:
     targets: tuple[str, ...] = ("ptx", "spirv", "opencl_c")
     large: bool = False
     """Whether kernels are larger than LLVM inlines; their SPIR-V gets its image instructions after llc."""
+    registers: int = 0
+    """Most registers of a work-item in PTX; 0: as many as there are."""
+    sm_90: bool = False
+    """Whether the PTX has instructions of compute capability 9.0 and PTX 8.1."""
 
 
 IMAGE = Argument("ulong", "image")
@@ -83,6 +87,35 @@ LINE_INTEGRALS = (
     Argument("global float*", "means"), Argument("global float*", "derivatives"), Argument("uint", "samples"),
     Argument("ulong", "count"),
 )  # fmt: skip
+VOLUME = (Argument("global const void*", "texels"), *(Argument("uint", f"size_{axis}") for axis in "xyz"))
+DETECTOR = (
+    *(Argument("float", f"{row}_{axis}") for row in ("source", "first", "column", "row") for axis in "xyz"),
+    *(Argument("float", f"m{row}{column}") for row in range(3) for column in range(4)),
+)
+POSES = Argument("global const float*", "poses")
+PROJECTION = (*(Argument("uint", name) for name in ("width", "height", "samples")),)
+GRAD_VALUES = (
+    Argument("global const float*", "grad_values"),
+    *(Argument("ulong", f"grad_{axis}") for axis in ("pose", "row", "column")),
+)
+PROJECTIONS = {
+    "projections": (
+        *VOLUME, POSES, *DETECTOR, *PROJECTION, Argument("global float*", "values"),
+        Argument("global float*", "derivatives"), Argument("uint", "mode"),
+    ),
+    "projections_texels": (
+        Argument("global float*", "gradients"), *VOLUME[1:], POSES, *DETECTOR, *PROJECTION, *GRAD_VALUES,
+        Argument("uint", "mode"),
+    ),
+    "projections_sums": (
+        *GRAD_VALUES, Argument("global const float*", "derivatives"),
+        *PROJECTION[:2], Argument("global float*", "sums"),
+    ),
+    "projections_poses": (
+        Argument("global const float*", "sums"), Argument("uint", "groups"), POSES, *DETECTOR,
+        Argument("global float*", "gradients"), Argument("uint", "mode"),
+    ),
+}  # fmt: skip
 FORMAT = (Argument("uint", "format"),)
 POSITIONS = (
     *(Argument("double", f"m{row}{column}") for row in range(4) for column in range(4)), Argument("double", "centre"),
@@ -208,9 +241,12 @@ def _spline_modules() -> Iterator[Module]:
 
 
 def _line_modules() -> Iterator[Module]:
-    """Yield the means of volumes along lines: CUDA's, and SPIR-V that the reference device runs in tests."""
+    """Yield integrals of volumes along lines: CUDA's, and SPIR-V that the reference device runs in tests."""
     name = "line_integrals"
     yield Module(name, f"{name}.cl", {}, (Kernel(f"bindless_{name}", LINE_INTEGRALS),), ("ptx", "spirv"))
+    for number, (name, arguments) in enumerate(PROJECTIONS.items()):
+        kernels = (Kernel(f"bindless_{name}", arguments),)
+        yield Module(name, "projections.cl", {"PASS": str(number)}, kernels, ("ptx", "spirv"), large=True)
 
 
 def _texture_unit_modules() -> Iterator[Module]:
@@ -242,6 +278,23 @@ def _gradient_modules() -> Iterator[Module]:
             defines["CUBE"] = str(int(geometry is CUBE))
             kernels = (Kernel(f"bindless_{name}", arguments),)
             yield Module(name, "gradients.cl", {"NAME": f"bindless_{name}", **defines}, kernels, PTX_ONLY, large=True)
+    for operation, axes in product(("forward", "backward"), (2, 3)):
+        number = str(int(operation == "backward"))
+        common = {"OPERATION": number, "DIMENSIONS": str(axes), "CUBE": "0", "SINGLE": "0"}
+        name = f"gradients_{operation}_{axes}d"
+        for kind, defines, registers in (
+            ("linear", {}, 0),
+            ("single", {"SINGLE": "1"}, 0),
+            ("vectors", {}, 0),
+        ):
+            if kind == "single" and operation == "forward":
+                continue
+            kernels = (Kernel(f"bindless_{name}_{kind}", arguments),)
+            source = "gradients_vectors.cl" if kind == "vectors" else "gradients_linear.cl"
+            defines = {"NAME": f"bindless_{name}_{kind}", **common, **defines}
+            newer = kind == "vectors" and operation == "backward"
+            targets = ("ptx", "spirv")
+            yield Module(f"{name}_{kind}", source, defines, kernels, targets, True, registers, newer)
     settle = tuple(Argument("ulong", name) for name in ("sums", "gradients", "largest", "count"))
     yield Module(
         "gradients_settle", "gradients_settle.cl", {}, (Kernel("bindless_gradients_settle", settle),), PTX_ONLY

@@ -168,10 +168,15 @@ def test_the_manifest_lists_the_arguments_that_the_ptx_has() -> None:
 def test_ptx_is_for_old_drivers_and_rounds_like_ieee() -> None:
     for name in kernels.modules("ptx"):
         text = ptx(name)
-        assert re.search(r"^\.version 6\.3$", text, re.M) and re.search(r"^\.target sm_75$", text, re.M)
+        adds_vectors = re.fullmatch("gradients_backward_[23]d_vectors", name) is not None
+        version, target = ("8.1", "sm_90") if adds_vectors else ("6.3", "sm_75")
+        assert re.search(rf"^\.version {version}$", text, re.M) and re.search(rf"^\.target {target}$", text, re.M)
+        assert ("red.global.add.v4.f32" in text) == adds_vectors
         assert not re.search(r"\.approx|\.ftz|div\.full|fma\.rn\.ftz", text), name
-        arithmetic = set(re.findall(r"\b((?:add|sub|mul|fma|mad|div|rcp|sqrt)\.\S*)\.f(?:16|32|64)\b", text))
-        assert arithmetic <= {"add.rn", "sub.rn", "mul.rn", "fma.rn", "div.rn", "rcp.rn"}, (
+        arithmetic = set(
+            re.findall(r"(?<!global\.)\b((?:add|sub|mul|fma|mad|div|rcp|sqrt)\.\S*)\.f(?:16|32|64)\b", text)
+        )
+        assert arithmetic <= {"add.rn", "sub.rn", "mul.rn", "fma.rn", "div.rn", "rcp.rn", "sqrt.rn"}, (
             name
         )  # without .rn ptxas may fuse
         assert "call" not in text and ".extern" not in text and "trap" not in text, name
@@ -269,6 +274,17 @@ def test_ptxas_takes_gradients(architecture: str, tmp_path: Path) -> None:
     texts = [kernels.specialised(name, None, mode_word=mode).rstrip(b"\0").decode("ascii") for name in names]
     registers = registers_of(texts, architecture, tmp_path)
     assert registers.keys() == set(names) and len(names) == 12
+    assert max(registers.values()) <= 128, registers
+
+
+@pytest.mark.skipif(PTXAS is None, reason="needs ptxas: pip install nvidia-cuda-nvcc, or the CUDA toolkit")
+@pytest.mark.parametrize("kind", ["linear", "single", "vectors"])
+def test_ptxas_takes_gradients_of_linear_filters(kind: str, tmp_path: Path) -> None:
+    names = [name for name in kernels.kernels("ptx") if re.search(rf"_gradients_backward_.*_{kind}$", name)]
+    mode = 1 << 20 | 1 << 18 | 1 << 17 | 1 << 12 | (kind == "single") << 26 | (kind == "vectors") << 23
+    texts = [kernels.specialised(name, None, mode_word=mode).rstrip(b"\0").decode("ascii") for name in names]
+    registers = registers_of(texts, "sm_90", tmp_path)
+    assert registers.keys() == set(names) and len(names) == 2
     assert max(registers.values()) <= 128, registers
 
 

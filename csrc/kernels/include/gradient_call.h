@@ -12,7 +12,9 @@
  *     bit 21      gradients of levels are wanted
  *     bit 22      gradients of gradients of values are wanted
  *     bits 23-25  work-items of a sample, as a power of two
- *     bit 26      textures have one channel */
+ *     bit 26      textures have one channel
+ *     bit 27      neighbours along x are neighbours in memory
+ *     bit 28      channels of values are apart in memory */
 #ifndef BINDLESS_KERNELS_GRADIENT_CALL_H
 #define BINDLESS_KERNELS_GRADIENT_CALL_H
 
@@ -32,14 +34,20 @@ struct level {
 };
 
 struct call {
-    uint operation, dimensions, cubemap, interpolation, ties_to_even, between, boundary[3], unused;
+    uint operation, dimensions, cubemap, interpolation, ties_to_even, between, boundary[3];
+    uint row;                             /* samples of a row of the picture */
     double fill, shift, scale[3], offset[3];
     uint texel_type, value_type, channels, num_levels;
     ulong textures, samples;
     struct strided coordinates, level, values, grad_values, cot_coordinates, cot_level, grad_grad_values, grad_coordinates,
         grad_level;
     struct level levels[MAX_LEVELS];
-    ulong sums[MAX_LEVELS];               /* integers instead of gradients, at the same offsets */
+    union {
+        ulong sums[MAX_LEVELS];           /* integers instead of gradients, at the same offsets */
+        struct {
+            float scale[3], offset[3], shift, fill;
+        } map;                            /* the doubles above, for kernels without sums */
+    };
     ulong largest;                        /* bits of the largest addend */
 };
 
@@ -59,6 +67,8 @@ static inline bool wants_coordinates(uint mode) { return (mode >> 20 & 1) != 0; 
 static inline bool wants_level(uint mode) { return (mode >> 21 & 1) != 0; }
 static inline bool wants_values(uint mode) { return (mode >> 22 & 1) != 0; }
 static inline uint spread(uint mode) { return mode >> 23 & 7; }
+static inline bool is_dense(uint mode) { return (mode >> 27 & 1) != 0; }
+static inline bool has_planes(uint mode) { return (mode >> 28 & 1) != 0; }
 static inline bool is_single(uint mode) { return (mode >> 26 & 1) != 0; }
 
 #endif

@@ -1,8 +1,9 @@
-/* Numbers in arrays of floats or halves, sums of the work-items of a sample, and additions to gradients of texels. */
+/* Numbers in arrays of floats or halves, and sums of the work-items of a sample. */
 #ifndef BINDLESS_KERNELS_GRADIENT_MEMORY_H
 #define BINDLESS_KERNELS_GRADIENT_MEMORY_H
 
 #include "gradient_call.h"
+#include "atomics.h"
 #include "half.h"
 
 INLINED float number_at(ulong first, long offset, bool is_half)
@@ -20,7 +21,7 @@ INLINED void put_number(ulong first, long offset, float value, bool is_half)
 }
 
 /* The sum of a value over the work-items of a sample, which are neighbours in a sub-group of 32. */
-#ifdef __PTX__ /* not where the kernels are compiled for a processor, which runs one work-item at a time */
+#ifdef __PTX__
 INLINED float sum_of_sample(float value, uint mode)
 {
     const uint lanes = 1u << spread(mode), lane = (uint)bindless_local_id(0) & 31u;
@@ -32,23 +33,14 @@ INLINED float sum_of_sample(float value, uint mode)
     }
     return value;
 }
-INLINED void add_float(global float *to, float value)
+#elif defined(__SPIRV__)
+INLINED float sum_of_sample(float value, uint mode)
 {
-    __asm__ volatile("red.global.add.f32 [%0], %1;" : : "l"(to), "f"(value) : "memory");
+    for (uint distance = 1u << spread(mode) >> 1; distance != 0; distance >>= 1) value += sub_group_shuffle_xor(value, distance);
+    return value;
 }
-INLINED void add_integer(global ulong *to, long value)
-{
-    __asm__ volatile("red.global.add.u64 [%0], %1;" : : "l"(to), "l"(value) : "memory");
-}
-INLINED void raise_to(global uint *to, uint value)
-{
-    __asm__ volatile("red.global.max.u32 [%0], %1;" : : "l"(to), "r"(value) : "memory");
-}
-#else
+#else /* one work-item at a time */
 INLINED float sum_of_sample(float value, uint mode) { return value; }
-INLINED void add_float(global float *to, float value) { *to += value; }
-INLINED void add_integer(global ulong *to, long value) { *to += (ulong)value; }
-INLINED void raise_to(global uint *to, uint value) { *to = value > *to ? value : *to; }
 #endif
 
 /* Addends become integers in units of the largest one's power of two times 2^-38; 2^24 of them fit. */

@@ -1,8 +1,8 @@
 """Registration of a volume to one projection of it: the pose of a CT scan, found by descent.
 
-The volume is a made head: a skull with orbits, a jaw and teeth. Rays go from a source through the volume to the pixels
-of a detector, and ``bindless.torch.line_integrals`` adds the volume up along them. The descent starts from a wrong
-pose, and follows the gradient of the correlation of the two projections with respect to three angles and three shifts.
+The volume is a made head: a skull with orbits, a jaw and teeth. ``bindless.torch.projections`` adds it up along the
+rays from a source to the pixels of a detector. The descent starts from a wrong pose of the two, and follows the
+gradient of the correlation of the two projections with respect to three angles and three shifts.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import torch
-from training import Tensor, beside, descend, main, rotation
+from training import Tensor, beside, descend, main
 
-from bindless.torch import line_integrals
+from bindless.torch import Detector, projections
 
-TRUE_POSE = (0.10, -0.18, 0.07, 0.05, -0.04, 0.06)
+TRUE_POSE = (-0.10, 0.18, -0.07, -0.05, 0.04, -0.06)
 """Rotation vector in radians, and shift in widths of the volume."""
 
 SOURCE, DETECTOR = -3.0, 1.5
@@ -45,18 +45,12 @@ def phantom(size: int) -> npt.NDArray[np.float32]:
 
 
 def project(volume: Tensor, pose: Tensor, size: int) -> Tensor:
-    """Return the line integrals of the volume, moved by a pose, at (size, size) pixels of the detector."""
-    width, device = volume.shape[0], volume.device
-    places = ((torch.arange(size, device=device) + 0.5) / size - 0.5) * 1.6
-    y, x = torch.meshgrid(places, places, indexing="ij")
-    source = torch.tensor([0.0, 0.0, SOURCE], device=device)
-    target = torch.stack([x, y, torch.full_like(x, DETECTOR)], -1)
-    # A moved volume is sampled where its inverse moves the rays.
-    turned = rotation(pose[:3])
-    source, target = (source - pose[3:]) @ turned, (target - pose[3:]) @ turned
-    first, last = (-1.0 - SOURCE) / (DETECTOR - SOURCE), (1.0 - SOURCE) / (DETECTOR - SOURCE)
-    starts, ends = torch.lerp(source, target, first), torch.lerp(source, target, last)
-    return line_integrals(volume, (starts + 0.5) * width, (ends + 0.5) * width, 3 * width // 2) / width
+    """Return the integrals along the rays to (size, size) pixels of the detector, moved together with the source."""
+    width, step = volume.shape[0], 1.6 / size
+    corner = (step - 1.6) / 2
+    detector = Detector((0, 0, SOURCE), (corner, corner, DETECTOR), (step, 0, 0), (0, step, 0), size, size)
+    to_voxels = [[width * (row == column) for column in range(3)] + [width / 2] for row in range(3)]
+    return projections(volume, pose, detector, 3 * width, matrix=to_voxels)
 
 
 def difference(first: Tensor, second: Tensor) -> Tensor:

@@ -14,7 +14,7 @@ import torch
 from common import byte_levels
 from PIL import Image as Picture
 
-__all__ = ["Tensor", "beside", "descend", "main", "rotation"]
+__all__ = ["Tensor", "beside", "descend", "main"]
 
 Tensor = torch.Tensor
 Array = npt.NDArray[Any]
@@ -33,13 +33,6 @@ def descend(loss: Callable[[], Tensor], parameters: Iterable[Tensor], steps: int
         schedule.step()
         values.append(value.detach())
     return [float(value) for value in values]
-
-
-def rotation(angles: Tensor) -> Tensor:
-    """Return the matrix (3, 3) of a rotation about the vector ``angles`` (3,), by its length in radians."""
-    x, y, z = angles
-    zero = torch.zeros_like(x)
-    return torch.linalg.matrix_exp(torch.stack([zero, -z, y, z, zero, -x, -y, x, zero]).reshape(3, 3))
 
 
 def beside(pictures: Sequence[Tensor], gap: int = 4) -> Array:

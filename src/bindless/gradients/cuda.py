@@ -12,13 +12,14 @@ from .. import kernels
 from ..drivers import cuda
 from ..model.enums import Boundary, Interpolation
 from ..model.errors import FeatureNotSupportedError, InvalidError
+from . import linear
 from .plan import NAMES, Level, Operation, Plan, Strided
 from .processor import describe as describe_for_processor
 from .texture import BETWEEN
 
 __all__ = ["Launch", "Program", "addresses", "code", "describe", "run"]
 
-BLOCK = 128
+BLOCK = linear.BLOCK
 _MOST_ROWS = 65535  # of a grid
 _MOST_LEVELS = 18
 _ALIGNMENT = 256
@@ -30,6 +31,7 @@ _INTERPOLATIONS = {name: number for number, name in enumerate(Interpolation)}
 _BOUNDARIES = {name: number for number, name in enumerate(Boundary)}
 
 _NONE, _ADD, _MEASURE, _INTEGERS = range(4)
+_NEAR = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -107,10 +109,14 @@ def describe(plan: Plan, *, deterministic: bool = False) -> Program:
     mode, grid = _mode(plan), _grid(plan)
     wants = _wants(plan)
     taps = {Interpolation.nearest: 1, Interpolation.linear: 2}.get(Interpolation(texture.filtering), 4)
-    name = f"bindless_gradients_{plan.operation.name}_{'cube' if texture.cube else f'{texture.dims}d'}_{taps}"
+    name = f"bindless_gradients_{plan.operation.name}_{'cube' if texture.cube else f'{texture.dims}d'}"
     if not (scatters and deterministic):
-        launch = Launch(name, mode | wants | (_ADD if scatters else _NONE) << 18, grid)
+        kind = linear.kind(plan) if mode & _NEAR else None
+        if kind is not None:
+            template, mode, grid = linear.arrange(plan, kind, template, sums_at, mode)
+        launch = Launch(f"{name}_{kind or taps}", mode | wants | (_ADD if scatters else _NONE) << 18, grid)
         return Program(template, tuple(places), 0, (), (launch,))
+    name = f"{name}_{taps}"
     launches = [Launch(name, mode | _MEASURE << 18, grid), Launch(name, mode | wants | _INTEGERS << 18, grid)]
     scratch, scratch_places = _ALIGNMENT, [(sums_at + 8 * _MOST_LEVELS, 0)]
     for number, level in enumerate(plan.levels):
@@ -164,7 +170,7 @@ def _mode(plan: Plan) -> int:
         word |= _BOUNDARIES[Boundary(boundary)] << (1 + 3 * axis)
     levels = BETWEEN.index(texture.between) if len(plan.levels) > 1 and plan.arrays[1] is not None else 0
     word |= levels << 10 | _INTERPOLATIONS[Interpolation(texture.filtering)] << 12
-    word |= (plan.texel_type == "e") << 15 | (plan.value_type == "e") << 16 | _is_near(plan) << 17
+    word |= (plan.texel_type == "e") << 15 | (plan.value_type == "e") << 16 | _is_near(plan) * _NEAR
     return word | _spread(plan) << 23 | (plan.channels == 1) << 26
 
 

@@ -69,7 +69,11 @@ class Level:
 
 @dataclass
 class Plan:
-    """A checked call without addresses. ``made`` is for what an executor keeps with it."""
+    """A checked call without addresses.
+
+    ``row`` is the number of samples of a row of the picture, or 0: those of the next row are near those of the one
+    before, which makes sums of gradients faster. ``made`` is for what an executor keeps with it.
+    """
 
     operation: Operation
     texture: Texture
@@ -80,6 +84,7 @@ class Plan:
     channels: int
     levels: tuple[Level, ...]
     arrays: tuple[Strided | None, ...]
+    row: int = 0
     made: dict[Any, Any] = field(default_factory=dict)
 
     @property
@@ -88,7 +93,9 @@ class Plan:
         return "d" if self.texel_type == "d" else "f"
 
 
-def check(operation: Operation, texture: Texture, counts: tuple[int, ...], views: Sequence[View | None]) -> Plan:
+def check(
+    operation: Operation, texture: Texture, counts: tuple[int, ...], views: Sequence[View | None], row: int = 0
+) -> Plan:
     """The plan of a call.
 
     Parameters
@@ -97,6 +104,8 @@ def check(operation: Operation, texture: Texture, counts: tuple[int, ...], views
         Number of levels, cotangents of levels, and gradients of levels.
     views : sequence of View or None
         The arrays over samples in the order of ``NAMES``, the levels, their cotangents, their gradients.
+    row : int, default 0
+        Of the plan.
 
     Raises
     ------
@@ -122,7 +131,7 @@ def check(operation: Operation, texture: Texture, counts: tuple[int, ...], views
     levels = tuple(_all_levels(texture, counts, views, textures, channels))
     if texture.between == "none" and len(levels) > 1:
         raise InvalidError(f'{len(levels)} levels: between="none" samples one; take "nearest" or "linear"')
-    return Plan(operation, texture, texel_type, values.dtype, textures, samples, channels, levels, arrays)
+    return Plan(operation, texture, texel_type, values.dtype, textures, samples, channels, levels, arrays, row)
 
 
 def _needed(views: Sequence[View | None], name: str) -> View:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from . import cuda, processor
 from .plan import Plan
 
-__all__ = ["HOST_FUNCTION", "Program", "cuda_program", "host_program"]
+__all__ = ["HOST_FUNCTION", "Program", "command", "cuda_program", "host_program"]
 
 HOST_FUNCTION = "blrSampleGradients"
 """The function of the reference driver that computes samples and their derivatives."""
@@ -52,7 +52,7 @@ def host_program(plan: Plan, buffer_of: Callable[[int], int], cleared: Sequence[
     """
     contents, places = processor.describe(plan)
     patches = [(offset, buffer_of(slot), 0) for offset, slot in places]
-    return Program([*_clears(cleared), *_call(0, (0,) * 6, contents, patches)], (HOST_FUNCTION,), 0)
+    return Program([*_clears(cleared), *command(0, (0,) * 6, contents, patches)], (HOST_FUNCTION,), 0)
 
 
 def cuda_program(
@@ -90,7 +90,7 @@ def cuda_program(
             contents, patches = made.template + struct.pack("I", launch.mode), places
         if launch.name not in names:
             names.append(launch.name)
-        words += _call(names.index(launch.name), (*launch.grid, 1, cuda.BLOCK, 1, 1), contents, patches)
+        words += command(names.index(launch.name), (*launch.grid, 1, cuda.BLOCK, 1, 1), contents, patches)
     return Program(words, tuple(names), made.scratch)
 
 
@@ -98,7 +98,20 @@ def _clears(buffers: Sequence[tuple[int, int]]) -> list[int]:
     return [word for buffer, size in buffers for word in (_CLEAR, buffer, size)]
 
 
-def _call(function: int, grid: Sequence[int], contents: bytes, patches: Sequence[tuple[int, int, int]]) -> list[int]:
+def command(function: int, grid: Sequence[int], contents: bytes, patches: Sequence[tuple[int, int, int]]) -> list[int]:
+    """The words that call a function.
+
+    Parameters
+    ----------
+    function : int
+        Its index among the program's names.
+    grid : Sequence[int]
+        Three numbers of groups, and three of work-items in a group.
+    contents : bytes
+        Its arguments.
+    patches : Sequence[tuple[int, int, int]]
+        Where addresses belong in them: the offset, the buffer, and the first byte of it.
+    """
     words = [_CALL, function, *grid, len(contents), len(patches)]  # CUDA refuses more bytes than the parameters have
     for patch in patches:
         words += patch

@@ -9,14 +9,26 @@ except ImportError as error:
         "bindless.torch needs PyTorch: pip install 'bindless[torch]', or torch from https://pytorch.org"
     ) from error
 
+from .detectors import Detector
 from .errors import ArgumentError
 from .grids import grid_sample
 from .lines import line_integrals
+from .projecting import projections
 from .sampling import sample
 from .textures import texture, texture_construct_mip
 from .warping import warp
 
-__all__ = ["ArgumentError", "grid_sample", "line_integrals", "sample", "texture", "texture_construct_mip", "warp"]
+__all__ = [
+    "ArgumentError",
+    "Detector",
+    "grid_sample",
+    "line_integrals",
+    "projections",
+    "sample",
+    "texture",
+    "texture_construct_mip",
+    "warp",
+]
 
 
 def __dir__() -> list[str]:

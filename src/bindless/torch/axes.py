@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-__all__ = ["scaled", "shifted"]
+__all__ = ["mapped", "scaled", "shifted"]
 
 Tensor = Any
 
@@ -24,3 +24,10 @@ def shifted(tensor: Tensor, offsets: Sequence[float], axis: int = -1) -> Tensor:
     if len(set(offsets)) == 1:
         return tensor + offsets[0]
     return torch.stack([part + offset for part, offset in zip(tensor.unbind(axis), offsets)], axis)
+
+
+def mapped(tensor: Tensor, factors: Sequence[float], offsets: Sequence[float]) -> Tensor:
+    """Products with one factor for each entry of the last axis, plus one number: one pass where all are the same."""
+    if len(set(factors)) == len(set(offsets)) == 1:
+        return torch.add(torch.tensor(offsets[0], dtype=tensor.dtype), tensor, alpha=factors[0])
+    return shifted(scaled(tensor, factors), offsets)

@@ -95,6 +95,11 @@ class _Call:
         return found.view(operand.shape).to(operand.dtype)
 
     @property
+    def row(self) -> int:
+        """Coordinates of a row of the picture; 0 if there is one axis."""
+        return self.leading[-1] if len(self.leading) > 1 else 0
+
+    @property
     def is_direct(self) -> bool:
         """Whether no operand had to be copied."""
         return _are_same(((self.coords, self.places), (self.level, self.depths)))
@@ -209,6 +214,7 @@ def sample_backward(
                 (call.places, call.depths, None, values, None, None, None, places, depths),
                 call.stream,
                 call.deterministic,
+                call.row,
             )
     results = (
         [] if texels is None else call.level_gradients(texels),

@@ -13,7 +13,7 @@ import torch
 from ..core import ownership
 from ..image import Image
 from ..sycl.queue.queue import Queue
-from .axes import scaled, shifted
+from .axes import mapped
 from .options import Options, texture_of
 
 __all__ = ["sample", "serves"]
@@ -85,7 +85,7 @@ def sample(images: Tensor, coords: Tensor, options: Options, values: Tensor) -> 
     texture = texture_of(options, sizes)
     if options.coordinate != "unnormalized":
         offsets = [texture.shift * scale + offset + 0.5 for scale, offset in zip(texture.scale, texture.offset)]
-        coords = shifted(scaled(coords, texture.scale), offsets)
+        coords = mapped(coords, texture.scale, offsets)
     for number, part in enumerate(values):
         image = _image(images[min(number, len(images) - 1)], len(sizes), options)
         places = coords[min(number, len(coords) - 1)].detach().contiguous()

@@ -13,7 +13,7 @@ from . import line_kernel
 from .errors import ArgumentError
 from .operators import LIBRARY
 
-__all__ = ["line_integrals"]
+__all__ = ["gradient_of_texels", "line_integrals", "line_means"]
 
 Tensor = Any
 _CHUNK = 1 << 22
@@ -99,7 +99,7 @@ def _chunks(starts: Tensor, ends: Tensor, samples: int) -> Any:
         yield part, torch.lerp(starts[part, None], ends[part, None], along), along
 
 
-def _line_means(volume: Tensor, starts: Tensor, ends: Tensor, samples: int, derive: bool) -> tuple[Tensor, Tensor]:
+def line_means(volume: Tensor, starts: Tensor, ends: Tensor, samples: int, derive: bool) -> tuple[Tensor, Tensor]:
     volume, starts, ends = _prepared(volume, starts, ends)
     count = max(len(starts), len(ends)) if len(starts) and len(ends) else 0
     means = volume.new_empty(count)
@@ -128,7 +128,7 @@ def _line_means_backward(
     grad: Tensor, volume: Tensor, starts: Tensor, ends: Tensor, derivatives: Tensor, samples: int, needs: Sequence[bool]
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Gradients of the volume, the starts and the ends; those that are not needed are without elements."""
-    texels = _gradient_of_texels(grad, volume, starts, ends, samples) if needs[0] else volume.new_empty(0)
+    texels = gradient_of_texels(grad, volume, starts, ends, samples) if needs[0] else volume.new_empty(0)
     found = []
     for need, places, part in ((needs[1], starts, slice(0, 3)), (needs[2], ends, slice(3, 6))):
         if not need:
@@ -139,7 +139,7 @@ def _line_means_backward(
     return texels, *found
 
 
-def _gradient_of_texels(grad: Tensor, volume: Tensor, starts: Tensor, ends: Tensor, samples: int) -> Tensor:
+def gradient_of_texels(grad: Tensor, volume: Tensor, starts: Tensor, ends: Tensor, samples: int) -> Tensor:
     given = volume.dtype
     volume, starts, ends, grad = _prepared(volume, starts, ends, grad)
     found = torch.zeros_like(volume)
@@ -193,7 +193,7 @@ def _register() -> None:
         "-> (Tensor, Tensor, Tensor)"
     )
     for device in ("CPU", "CUDA"):
-        LIBRARY.impl("line_means", _line_means, device)
+        LIBRARY.impl("line_means", line_means, device)
         LIBRARY.impl("line_means_backward", _line_means_backward, device)
     torch.library.register_fake("bindless::line_means", _fake, lib=LIBRARY)
     torch.library.register_fake("bindless::line_means_backward", _fake_backward, lib=LIBRARY)

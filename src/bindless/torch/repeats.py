@@ -13,7 +13,7 @@ from ..core._submission import TensorCalls
 from ..drivers import cuda, reference
 from ..gradients import cuda as kernels
 from ..gradients.plan import LEVEL_NAMES, NAMES, Plan
-from ..gradients.programs import HOST_FUNCTION, cuda_program, host_program
+from ..gradients.programs import HOST_FUNCTION, Program, cuda_program, host_program
 
 __all__ = ["PLAIN", "Repeats"]
 
@@ -73,23 +73,39 @@ class Repeats:
             Whether gradients of texels have the same bits each time.
         """
         made = [part for part in results if part is not None]
-        order = iter(range(len(made)))
-        returned = tuple(None if part is None else next(order) for part in results)
         first, end = len(operands), len(operands) + len(made)
         zeros = [(first + number, made[number].numel() * made[number].element_size()) for number in cleared]
         slots = [*(buffers.get(name, -1) for name in NAMES)]
         for name in LEVEL_NAMES:
             slots += range(buffers[name], buffers[name] + len(plan.levels)) if name in buffers else ()
+        if made[0].is_cuda:
+            program = cuda_program(plan, slots.__getitem__, zeros, end, deterministic=deterministic)
+        else:
+            program = host_program(plan, slots.__getitem__, zeros)
+        self.add_program(options, program, operands, results)
+
+    def add_program(
+        self,
+        options: Hashable,
+        program: Program,
+        operands: Sequence[Tensor | None],
+        results: Sequence[Tensor | None],
+    ) -> None:
+        """Adds a call by its program, whose buffers are the operands, the results that are tensors, and its scratch
+        memory.
+        """
+        made = [part for part in results if part is not None]
+        order = iter(range(len(made)))
+        returned = tuple(None if part is None else next(order) for part in results)
         image = made[0]
         makers = [_maker(part) for part in made]
         if image.is_cuda:
-            program = cuda_program(plan, slots.__getitem__, zeros, end, deterministic=deterministic)
+            cuda.load()
             functions = kernels.addresses(program.names)
             driver = tuple(_address(cuda, name) for name in _DRIVER)
             if program.scratch:
                 makers.append(_scratch_maker(program.scratch, image.device))
         else:
-            program = host_program(plan, slots.__getitem__, zeros)
             functions, driver = (_address(reference, HOST_FUNCTION),), None
         words = struct.pack(f"{len(program.words)}q", *program.words)
         self._calls.add(options, tuple(operands), tuple(makers), returned, words, functions, driver)

@@ -1,0 +1,36 @@
+/* Additions of several work-items to one number, and the largest of their numbers. */
+#ifndef BINDLESS_KERNELS_ATOMICS_H
+#define BINDLESS_KERNELS_ATOMICS_H
+
+#include "mode.h"
+
+#ifdef __PTX__
+INLINED void add_float(global float *to, float value)
+{
+    __asm__ volatile("red.global.add.f32 [%0], %1;" : : "l"(to), "f"(value) : "memory");
+}
+INLINED void add_integer(global ulong *to, long value)
+{
+    __asm__ volatile("red.global.add.u64 [%0], %1;" : : "l"(to), "l"(value) : "memory");
+}
+INLINED void raise_to(global uint *to, uint value)
+{
+    __asm__ volatile("red.global.max.u32 [%0], %1;" : : "l"(to), "r"(value) : "memory");
+}
+#elif defined(__SPIRV__)
+INLINED void add_float(global float *to, float value)
+{
+    volatile global uint *bits = (volatile global uint *)to;
+    uint found = *bits, before;
+    do {
+        before = found;
+        found = atomic_cmpxchg(bits, before, as_uint(as_float(before) + value));
+    } while (found != before);
+}
+#else /* one work-item at a time */
+INLINED void add_float(global float *to, float value) { *to += value; }
+INLINED void add_integer(global ulong *to, long value) { *to += (ulong)value; }
+INLINED void raise_to(global uint *to, uint value) { *to = value > *to ? value : *to; }
+#endif
+
+#endif

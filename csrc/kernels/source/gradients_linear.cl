@@ -1,0 +1,347 @@
+/* Samples of images and volumes with a linear filter and no mipmap, and their first derivatives: OPERATION of gradient_call.h,
+ * for channels that are apart in memory. Each work-item has all channels of its samples.
+ *
+ * BACKWARD spends its time on additions to gradients of texels: the memory does one for each 32 bytes at a time, whatever
+ * part of them the work-items of a group of 32 add to. Samples next to one another share texels, so their addends are joined
+ * before: those of an item's ROWS samples, one below the other, and those of neighbouring items. */
+#include "gradient_corners.h"
+#include "lanes.h"
+
+#define FORWARD 0
+#define BACKWARD 1
+
+#ifdef __PTX__
+#define PARAMETERS struct call call, uint mode
+#define COPY
+#else /* structures are no arguments of kernels */
+#define PARAMETERS global const struct call *given, uint mode
+#define COPY const struct call call = *given;
+#endif
+
+#if OPERATION == FORWARD
+
+enum { CHUNK = DIMENSIONS == 2 ? 4 : 2 };
+
+/* Channels at a time, so that the memory has many loads of an item under way. */
+INLINED void run_channels(const struct call *call, const struct corners *corners, ulong first, ulong values, int to, uint channel,
+                          uint count, uint mode)
+{
+    const struct strided *texels = &call->levels[0].texels, *out = &call->values;
+    float texel[CHUNK][CORNERS];
+    UNROLLED for (uint j = 0; j < count; ++j)
+    {
+        const ulong from = plane_of(first, texels, channel + j, has_half_texels(mode));
+        FOR_CORNERS texel[j][k] = read_number(from, plain_offset(corners, texels->strides, k, mode), has_half_texels(mode));
+    }
+    UNROLLED for (uint j = 0; j < count; ++j)
+        put_number(values, to + (long)(channel + j) * out->strides[0], blended(corners, texel[j], DIMENSIONS), has_half_values(mode));
+}
+
+INLINED void run_plain(const struct call *call, const struct corners *corners, int item, ulong texture, uint mode)
+{
+    const ulong first = part_of(&call->levels[0].texels, 4, texture, has_half_texels(mode));
+    const ulong values = part_of(&call->values, 2, texture, has_half_values(mode));
+    const int to = item * (int)call->values.strides[1];
+    if (is_single(mode)) {
+        run_channels(call, corners, first, values, to, 0, 1, mode);
+        return;
+    }
+    uint channel = 0;
+    for (; channel + CHUNK <= call->channels; channel += CHUNK) run_channels(call, corners, first, values, to, channel, CHUNK, mode);
+    for (; channel < call->channels; ++channel) run_channels(call, corners, first, values, to, channel, 1, mode);
+}
+
+/* Near and outside of the edges: rare samples, with few registers. */
+INLINED void run_other(const struct call *call, int item, ulong texture, uint mode)
+{
+    const struct corners corners = corners_of(call, item, texture, mode);
+    const ulong first = part_of(&call->levels[0].texels, 4, texture, has_half_texels(mode));
+    const ulong values = part_of(&call->values, 2, texture, has_half_values(mode));
+    _Pragma("nounroll") for (uint channel = 0; channel < (is_single(mode) ? 1 : call->channels); ++channel)
+    {
+        const ulong from = plane_of(first, &call->levels[0].texels, channel, has_half_texels(mode));
+        float value = 0.0f;
+        ONE_CORNER {
+            const float weight = weight_of(&corners, k);
+            if (weight != 0.0f) value += weight * texel_or_fill(call, &corners, from, k, mode);
+        }
+        put_number(values, item * (int)call->values.strides[1] + (long)channel * call->values.strides[0], value, has_half_values(mode));
+    }
+}
+
+INLINED void run_sample(const struct call *call, int item, ulong texture, uint mode)
+{
+    const struct corners corners = plain_corners_of(call, item, texture, mode);
+    if (corners.plain) {
+        run_plain(call, &corners, item, texture, mode);
+    } else {
+        FORGET; /* what is in registers: it would be kept for these few */
+        run_other(call, item, texture, mode);
+    }
+}
+
+kernel void NAME(PARAMETERS)
+{
+    COPY
+    const ulong item = bindless_global_id(0);
+    if (item >= call.samples) return;
+    for (ulong texture = bindless_global_id(1); texture < call.textures; texture += bindless_global_size(1))
+        run_sample(&call, (int)item, texture, mode);
+}
+
+#else
+
+#if SINGLE
+enum { ROWS = 8 };                    /* one after the other */
+#elif DIMENSIONS == 2
+enum { ROWS = 2 };                    /* at a time */
+#else
+enum { ROWS = 2 };
+#endif
+enum { PAIRS = CORNERS / 4 };
+
+/* How the addends of a sample travel. The last
+ * item of a run with the same texels adds for all of it. It takes the right column of the run before, if that is its left
+ * column, and gives its own right column to the run after. The lower row of texels of a sample (second along y) joins the
+ * upper row of the sample below, if these are the same. */
+struct way {
+    bool plain, active, takes, gives, joins, lower, lower_takes, lower_gives;
+    uint from, to, rank;
+    int key;
+};
+
+INLINED struct way way_of(const struct corners *corners, const long *strides, bool exists)
+{
+    struct way way;
+    const uint lane = lane_id();
+    way.plain = exists && corners->plain;
+    way.key = way.plain ? corners->first : (int)(0x80000000u + lane);
+    const bool same = int_of_lane(way.key, lane == 0 ? 0 : lane - 1) == way.key && lane != 0;
+    const uint heads = votes(!same), until = 0xffffffffu >> (31u - lane);
+    const bool last = lane == 31 || (heads >> ((lane + 1) & 31u) & 1) != 0;
+    const uint lasts = votes(last), before = lasts & (until >> 1), after = lasts & ~until;
+    way.rank = lane - highest_bit(heads & until);
+    way.from = before != 0 ? highest_bit(before) : lane;
+    way.to = after != 0 ? lowest_bit(after) : lane;
+    way.active = way.plain && last;
+    const int stride = (int)strides[1], left = int_of_lane(way.key, way.from), right = int_of_lane(way.key, way.to);
+    way.takes = way.active && before != 0 && left == way.key - stride;
+    way.gives = way.active && after != 0 && right == way.key + stride;
+    way.joins = way.lower = way.lower_takes = way.lower_gives = false;
+    return way;
+}
+
+/* Decides which lower rows of a sample are added by themselves, when those that join the sample below are known. */
+INLINED void end_way(struct way *way, bool joined)
+{
+    way->lower = way->active && !joined;
+    const uint all = votes(way->lower);
+    way->lower_takes = way->lower && way->takes && (all >> way->from & 1) != 0;
+    way->lower_gives = way->lower && way->gives && (all >> way->to & 1) != 0;
+}
+
+/* Adds pairs of neighbours along x, each in PAIRS planes. */
+INLINED void add_pairs(ulong gradients, long at, const long *strides, const float *left, const float *right, uint from,
+                       bool active, bool takes, bool gives)
+{
+    UNROLLED for (uint p = 0; p < PAIRS; ++p)
+    {
+        const float taken = float_of_lane(right[p], from), sum = takes ? left[p] + taken : left[p];
+        global float *to = (global float *)gradients + (at + (p != 0 ? strides[3] : 0));
+        if (active) add_float(to, sum);
+        if (active && !gives) add_float(to + strides[1], right[p]);
+    }
+}
+
+/* A sample, with sums over channels. */
+struct sample {
+    struct corners corners;
+    struct way way;
+    uint longest;                     /* rank in a run of samples with the same texels, of all items */
+    bool plain;                       /* exists, and is plain */
+    float dot[CORNERS];               /* gradient of the value times texels */
+};
+
+/* Addends that wait for the sample below. */
+struct lower {
+    float left[PAIRS], right[PAIRS];
+};
+
+INLINED float gradient_at(const struct call *call, int item, ulong texture, uint channel, uint mode)
+{
+    const struct strided *in = &call->grad_values;
+    const ulong first = plane_of(part_of(in, 2, texture, has_half_values(mode)), in, channel, has_half_values(mode));
+    return read_number(first, item * (int)in->strides[1], has_half_values(mode));
+}
+
+INLINED void put_gradient(const struct call *call, int item, ulong texture, uint axis, float value)
+{
+    const struct strided *out = &call->grad_coordinates;
+    ((global float *)part_of(out, 2, texture, false))[item * (int)out->strides[1] + (int)axis * (int)out->strides[0]] = value;
+}
+
+/* All of a sample near or outside of the edges: rare, with few registers. */
+INLINED void run_other(const struct call *call, int item, ulong texture, uint mode)
+{
+    const struct corners corners = corners_of(call, item, texture, mode);
+    const struct strided *texels = &call->levels[0].texels, *to = &call->levels[0].gradients;
+    float position[DIMENSIONS];
+    FOR_AXES position[a] = 0.0f;
+    _Pragma("nounroll") for (uint channel = 0; channel < (is_single(mode) ? 1 : call->channels); ++channel)
+    {
+        const ulong from = plane_of(part_of(texels, 4, texture, has_half_texels(mode)), texels, channel, has_half_texels(mode));
+        const ulong into = plane_of(part_of(to, 4, texture, false), to, channel, false);
+        const float gradient = gradient_at(call, item, texture, channel, mode);
+        ONE_CORNER {
+            const float weight = weight_of(&corners, k); /* offsets of gradients are those of texels */
+            if (scatter_kind(mode) != SCATTER_NONE && (corners.inside >> k & 1) != 0 && weight != 0.0f)
+                add_float((global float *)into + offset_of(&corners, k), weight * gradient);
+            if (!wants_coordinates(mode)) continue;
+            const float product = gradient * texel_or_fill(call, &corners, from, k, mode);
+            FOR_AXES {
+                const float slope = (k >> a & 1 ? 1.0f : -1.0f) * weight_without(&corners, k, a);
+                position[a] += slope != 0.0f ? slope * product : 0.0f;
+            }
+        }
+    }
+    if (wants_coordinates(mode)) FOR_AXES put_gradient(call, item, texture, a, position[a] * corners.chain[a]);
+}
+
+/* Samples that are not plain are done here. */
+INLINED void begin_sample(struct sample *sample, const struct call *call, int item, bool exists, ulong texture, uint mode)
+{
+    sample->corners = plain_corners_of(call, exists ? item : 0, texture, mode);
+    sample->plain = exists && sample->corners.plain;
+    FOR_CORNERS sample->dot[k] = 0.0f;
+    if (exists && !sample->plain) {
+        FORGET; /* what is in registers: it would be kept for these few */
+        run_other(call, item, texture, mode);
+    }
+    if (scatter_kind(mode) == SCATTER_NONE) return;
+    sample->way = way_of(&sample->corners, call->levels[0].gradients.strides, exists);
+    sample->longest = 0;
+    while (votes(sample->way.rank > sample->longest) != 0) sample->longest = 2 * sample->longest + 1;
+}
+
+/* Joins a sample to the one above it. */
+INLINED void join(struct way *above, struct way *below, const long *strides)
+{
+    below->joins = below->plain && above->active && below->key == above->key + (int)strides[2];
+    end_way(above, below->joins);
+}
+
+INLINED void add_lower(const struct way *way, const struct lower *lower, const struct strided *to, long place)
+{
+    const long at = place + way->key + to->strides[2];
+    add_pairs(to->first, at, to->strides, lower->left, lower->right, way->from, way->lower, way->lower_takes, way->lower_gives);
+}
+
+/* One channel of a sample. */
+INLINED void run_channel(struct sample *sample, const struct way *above, struct lower *lower, const struct call *call, float gradient,
+                         ulong texture, uint channel, uint mode)
+{
+    const struct level *level = &call->levels[0];
+    const struct strided *to = &level->gradients;
+    const bool half_texels = has_half_texels(mode);
+    const ulong from = plane_of(part_of(&level->texels, 4, texture, half_texels), &level->texels, channel, half_texels);
+    const long place = (long)texture * to->strides[4] + (long)channel * to->strides[0];
+    const struct corners *corners = &sample->corners;
+    if (wants_coordinates(mode) && sample->plain) {
+        float texel[CORNERS];
+        FOR_CORNERS texel[k] = read_number(from, plain_offset(corners, level->texels.strides, k, mode), half_texels);
+        FOR_CORNERS sample->dot[k] += gradient * texel[k];
+    }
+    if (scatter_kind(mode) == SCATTER_NONE) return;
+    const struct way *way = &sample->way;
+    float addend[CORNERS];
+    FOR_CORNERS addend[k] = weight_of(corners, k) * gradient;
+    if (above) {
+        add_lower(above, lower, to, place);
+        UNROLLED for (uint p = 0; p < PAIRS; ++p)
+        {
+            addend[4 * p] += way->joins ? lower->left[p] : 0.0f;
+            addend[4 * p + 1] += way->joins ? lower->right[p] : 0.0f;
+        }
+    }
+    for (uint distance = 1; distance <= sample->longest; distance <<= 1)
+        FOR_CORNERS {
+            const float other = float_of_lane(addend[k], (lane_id() - distance) & 31u);
+            addend[k] += way->rank >= distance ? other : 0.0f;
+        }
+    struct lower upper;
+    UNROLLED for (uint p = 0; p < PAIRS; ++p)
+    {
+        upper.left[p] = addend[4 * p], upper.right[p] = addend[4 * p + 1];
+        lower->left[p] = addend[4 * p + 2], lower->right[p] = addend[4 * p + 3];
+    }
+    add_pairs(to->first, place + way->key, to->strides, upper.left, upper.right, way->from, way->active, way->takes, way->gives);
+}
+
+/* Writes the gradient of the coordinates. */
+INLINED void end_sample(const struct sample *sample, const struct call *call, int item, ulong texture, uint mode)
+{
+    if (wants_coordinates(mode) && sample->plain)
+        FOR_AXES put_gradient(call, item, texture, a, blended(&sample->corners, sample->dot, a) * sample->corners.chain[a]);
+}
+
+INLINED void run_samples(const struct call *call, ulong first, ulong column, ulong texture, uint mode)
+{
+    const struct strided *to = &call->levels[0].gradients;
+    const bool scatters = scatter_kind(mode) != SCATTER_NONE;
+    const long base = (long)texture * to->strides[4];
+    struct lower lower;
+#if SINGLE
+    struct way above;
+    UNROLLED for (uint p = 0; p < PAIRS; ++p) lower.left[p] = lower.right[p] = 0.0f;
+    above.active = above.takes = above.gives = false, above.key = 0, above.from = above.to = 0;
+    _Pragma("nounroll") for (int row = 0; row < ROWS; ++row)
+    {
+        const ulong item = (first + row) * call->row + column;
+        const bool exists = column < call->row && item < call->samples;
+        struct sample sample;
+        begin_sample(&sample, call, (int)item, exists, texture, mode);
+        if (scatters) join(&above, &sample.way, to->strides);
+        const float gradient = sample.plain ? gradient_at(call, (int)item, texture, 0, mode) : 0.0f;
+        run_channel(&sample, &above, &lower, call, gradient, texture, 0, mode);
+        end_sample(&sample, call, (int)item, texture, mode);
+        if (scatters) above = sample.way;
+    }
+    if (!scatters) return;
+    end_way(&above, false);
+    add_lower(&above, &lower, to, base);
+#else
+    struct sample samples[ROWS];
+    int items[ROWS];
+    UNROLLED for (int row = 0; row < ROWS; ++row)
+    {
+        const ulong item = (first + row) * call->row + column;
+        items[row] = (int)item;
+        begin_sample(&samples[row], call, (int)item, column < call->row && item < call->samples, texture, mode);
+        if (scatters && row != 0) join(&samples[row - 1].way, &samples[row].way, to->strides);
+    }
+    if (scatters) end_way(&samples[ROWS - 1].way, false);
+    _Pragma("nounroll") for (uint channel = 0; channel < call->channels; ++channel)
+    {
+        float gradient[ROWS];
+        UNROLLED for (int row = 0; row < ROWS; ++row)
+            gradient[row] = samples[row].plain ? gradient_at(call, items[row], texture, channel, mode) : 0.0f;
+        UNROLLED for (int row = 0; row < ROWS; ++row)
+            run_channel(&samples[row], row != 0 ? &samples[row - 1].way : 0, &lower, call, gradient[row], texture, channel, mode);
+        if (scatters) add_lower(&samples[ROWS - 1].way, &lower, to, base + (long)channel * to->strides[0]);
+    }
+    UNROLLED for (int row = 0; row < ROWS; ++row) end_sample(&samples[row], call, items[row], texture, mode);
+#endif
+}
+
+/* A work-group has 32 columns and ROWS rows for each 32 of its items; samples are in rows of `call.row`. */
+kernel void NAME(PARAMETERS)
+{
+    COPY
+    const ulong across = (call.row + 31) / 32, group = bindless_group_id(0);
+    const ulong column = group % across * 32 + lane_id();
+    const ulong first = (group / across * (bindless_local_size(0) / 32) + bindless_local_id(0) / 32) * ROWS;
+    for (ulong texture = bindless_global_id(1); texture < call.textures; texture += bindless_global_size(1))
+        run_samples(&call, first, column, texture, mode);
+}
+
+#endif

@@ -1,0 +1,118 @@
+"""Which calls the kernels of linear filters without a mipmap serve: ``csrc/kernels/source/gradients_linear.cl``, and
+``gradients_vectors.cl`` for channels that are next to one another.
+"""
+
+from __future__ import annotations
+
+import struct
+from functools import cache
+
+from ..drivers import cuda
+from ..model.enums import Interpolation
+from .plan import NAMES, Operation, Plan, Strided
+
+__all__ = ["BLOCK", "arrange", "kind"]
+
+BLOCK = 128
+_LANES = 32
+_ROWS = {"single": 8, "linear": 2}  # samples of a work-item of the backward kernels
+_ROW = struct.Struct("@I")
+_MAP = struct.Struct("@8f")
+_ROW_AT = 36  # in the struct
+_DENSE, _PLANES, _SPREAD_AT = 1 << 27, 1 << 28, 23  # bits of the mode
+_MOST_SPREAD_OF_PLANES = 3  # each work-group writes 64 bytes of a plane
+_MOST_TEXTURES = 65535
+
+
+def kind(plan: Plan) -> str | None:
+    """The kind of the kernel, the end of its name: "linear", "single", "vectors"; None if none of them serves."""
+    texture = plan.texture
+    if (
+        plan.operation is Operation.backward_backward
+        or texture.dims == 1
+        or texture.cube
+        or Interpolation(texture.filtering) is not Interpolation.linear
+        or len(plan.levels) > 1
+        or plan.arrays[NAMES.index("grad_level")] is not None
+    ):
+        return None
+    texels, gradients = plan.levels[0].texels, plan.levels[0].gradients
+    if (gradients is not None and gradients.strides[:4] != texels.strides[:4]) or not _has_near_samples(plan):
+        return None
+    forward = plan.operation is Operation.forward
+    if texels.strides[0] == 1 and plan.channels > 3:
+        return "vectors" if _has_vectors(plan) and (forward or gradients is None or _adds_vectors()) else None
+    return "single" if plan.channels == 1 and not forward else "linear"
+
+
+def _values(plan: Plan) -> Strided:
+    found = plan.arrays[NAMES.index("out" if plan.operation is Operation.forward else "grad_out")]
+    assert found is not None
+    return found
+
+
+def _has_near_samples(plan: Plan) -> bool:
+    """Whether offsets of samples of a texture have 32 bits."""
+    sizes = {"out": plan.channels, "grad_out": plan.channels, "coords": plan.texture.dims}
+    sizes["grad_coords"] = plan.texture.dims
+    for name, size in sizes.items():
+        array = plan.arrays[NAMES.index(name)]
+        if array is not None:
+            reach = (size - 1) * abs(array.strides[0]) + (plan.samples - 1) * abs(array.strides[1])
+            if reach >= 1 << 31:
+                return False
+    return True
+
+
+def _has_vectors(plan: Plan) -> bool:
+    """Whether four channels are a vector, of texels and of gradients; values may be apart."""
+    arrays = [plan.levels[0].texels, plan.levels[0].gradients]
+    if _values(plan).strides[0] == 1:
+        arrays.append(_values(plan))
+    return (
+        plan.texel_type == plan.value_type == "f"
+        and plan.channels % 4 == 0
+        and all(
+            array.strides[0] == 1 and not any(stride % 4 for stride in array.strides[1:])
+            for array in arrays
+            if array is not None
+        )
+    )
+
+
+@cache
+def _adds_vectors() -> bool:
+    """Whether all devices add four floats at once."""
+    if not cuda.available():
+        return False
+    cuda.load()
+    count, major = cuda.ffi.new("int *"), cuda.ffi.new("int *")
+    cuda.check(cuda.lib.cuDeviceGetCount(count), "cuDeviceGetCount")
+    for device in range(count[0]):
+        attribute = cuda.lib.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR
+        cuda.check(cuda.lib.cuDeviceGetAttribute(major, attribute, device), "cuDeviceGetAttribute")
+        if major[0] < 9:
+            return False
+    return bool(count[0] > 0)
+
+
+def arrange(plan: Plan, kind: str, template: bytes, sums_at: int, mode: int) -> tuple[bytes, int, tuple[int, int]]:
+    """The struct with what these kernels have in the place of integer sums, the mode, and the groups of the launch."""
+    texture, textures = plan.texture, min(plan.textures, _MOST_TEXTURES)
+    unused = (0.0,) * (3 - texture.dims)
+    numbers = _MAP.pack(*texture.scale, *unused, *texture.offset, *unused, texture.shift, texture.fill)
+    template = template[:sums_at] + numbers + template[sums_at + _MAP.size :]
+    mode |= _DENSE if plan.levels[0].texels.strides[1] == 1 else 0
+    if kind == "vectors":
+        spread = min((plan.channels // 4).bit_length() - 1, 5)
+        if _values(plan).strides[0] != 1:
+            spread, mode = min(spread, _MOST_SPREAD_OF_PLANES), mode | _PLANES
+        mode = mode & ~(7 << _SPREAD_AT) | spread << _SPREAD_AT
+        return template, mode, (-(-(plan.samples << spread) // BLOCK), textures)
+    if plan.operation is Operation.forward:
+        return template, mode, (-(-plan.samples // BLOCK), textures)
+    row = plan.row if plan.row >= _LANES else BLOCK  # rows of less are rows of one picture without a second dimension
+    rows = -(-plan.samples // row)
+    groups = -(-row // _LANES) * -(-rows // (_ROWS[kind] * (BLOCK // _LANES)))
+    template = template[:_ROW_AT] + _ROW.pack(row) + template[_ROW_AT + _ROW.size :]
+    return template, mode, (groups, textures)

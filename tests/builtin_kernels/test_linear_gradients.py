@@ -1,0 +1,183 @@
+"""The kernels of linear filters on the reference device give the results of the reference driver's gradients.
+
+Their work-items exchange addends, so that they do not run one after the other as in test_gradients.py.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindless as bl
+from bindless import kernels
+from bindless.gradients import Texture, cuda, linear, processor
+from bindless.gradients.arrays import view
+from bindless.gradients.plan import NAMES, Operation, Plan, check
+
+Array = np.ndarray[Any, Any]
+
+SIZES = {2: (16, 17), 3: (9, 8, 11)}
+TEXTURES, SAMPLES, ROW = 2, 700, 35
+
+
+class Device:
+    """The reference device, with arrays in memory that its kernels can access."""
+
+    def __init__(self) -> None:
+        self.queue = bl.Queue("reference", in_order=True)
+        self._kept: list[Any] = []
+
+    def array(self, values: Array) -> Array:
+        memory = bl.usm_empty(values.shape, values.dtype, self.queue, kind="shared")
+        self._kept.append(memory)
+        found = np.asarray(memory)
+        found[...] = values
+        return found
+
+    def run(self, plan: Plan, pointers: list[int]) -> str:
+        """Do what ``cuda.run`` does; returns the end of the kernel's name."""
+        program = cuda.describe(plan)
+        (launch,) = program.launches
+        data = bytearray(program.template)
+        for place, slot in program.places:
+            struct.pack_into("@P", data, place, pointers[slot])
+        call = self.array(np.frombuffer(data, np.uint8))
+        bundle = bl.load_kernel_bundle(kernels.source(kernels.module_of(launch.kernel), "spirv"), self.queue)
+        shape = bl.NdRange((launch.grid[1], launch.grid[0] * cuda.BLOCK), (1, cuda.BLOCK))
+        assert launch.mode is not None
+        kernel = bundle.get_kernel(launch.kernel)
+        self.queue.parallel_for(shape, kernel, self._kept[-1], np.uint32(launch.mode)).wait_and_throw()
+        assert call.size == len(data)
+        return launch.kernel.rpartition("_")[2]
+
+
+@pytest.fixture
+def device(monkeypatch: pytest.MonkeyPatch) -> Device:
+    monkeypatch.setattr(linear, "_adds_vectors", lambda: True)
+    return Device()
+
+
+def coordinates(kind: str, dims: int, rng: np.random.Generator) -> Array:
+    """Of a rotated picture, of one that is enlarged so that samples have the same texels, or random."""
+    number = np.arange(SAMPLES)
+    x, y, z = number % ROW, number // ROW % 5, number // (5 * ROW)
+    if kind == "random":
+        return rng.uniform(-2, 1.5 * max(SIZES[dims]), (TEXTURES, SAMPLES, dims)).astype("f")
+    scale = 0.9 if kind == "rotated" else 0.2
+    axes = [scale * x - 0.2 * y + 0.1 * z - 1, 0.2 * scale * x + scale * y - 1, 0.1 * x - 0.1 * y + 0.95 * z]
+    places = np.stack(axes[:dims], -1) + rng.uniform(-0.3, 0.3, (TEXTURES, 1, dims))
+    return places.astype("f")
+
+
+def compare(
+    device: Device, dims: int, boundary: str, *, channels: int = 1, last: bool = False, kind: str = "rotated",
+    row: int = ROW, dtype: str = "f", wants: str = "both", planes: bool = False,
+    expected: tuple[str, str] = ("linear", "single"),
+) -> None:  # fmt: skip
+    rng = np.random.default_rng(3)
+    texture = Texture(
+        dims, boundary=boundary, fill=0.5, scale=(0.75, 1.5, 1.25)[:dims], offset=(0.5,) * dims, shift=0.25
+    )
+
+    def made(shape: tuple[int, ...], kind: str = dtype, last: bool = last) -> Array:
+        values = rng.standard_normal(shape).astype(kind)
+        if last:
+            return device.array(values)
+        return np.moveaxis(device.array(np.ascontiguousarray(np.moveaxis(values, -1, 1))), 1, -1)
+
+    level, gradients = made((TEXTURES, *SIZES[dims], channels)), made((TEXTURES, *SIZES[dims], channels), "f")
+    samples = {
+        "coords": device.array(coordinates(kind, dims, rng)),
+        "out": made((TEXTURES, SAMPLES, channels), last=last and not planes),
+        "grad_out": made((TEXTURES, SAMPLES, channels), last=last and not planes),
+        "grad_coords": device.array(np.zeros((TEXTURES, SAMPLES, dims), "f")),
+    }
+    for operation, end in zip((Operation.forward, Operation.backward), expected):
+        forward = operation is Operation.forward
+        used = ["coords", "out"] if forward else ["coords", "grad_out", *(["grad_coords"] if wants != "texels" else [])]
+        results = [samples[used[-1]]] if forward or wants != "texels" else []
+        added = [gradients] if not forward and wants != "coordinates" else []
+        arrays = [*(samples[name] if name in used else None for name in NAMES), level, *added]
+        views = [None if array is None else view(array) for array in arrays]
+        plan = check(operation, texture, (1, 0, len(added)), views, row)
+        pointers = [0 if one is None else one.pointer for one in views]
+        found = []
+        for run in (processor.run, device.run):
+            for result in (*results, *added):
+                result[...] = 0
+            name = run(plan, pointers)
+            found.append([result.astype("d") for result in (*results, *added)])
+        assert name == end
+        for one, other in zip(*found):
+            atol = (2e-3 if dtype == "e" else 2e-6) * max(1.0, float(np.abs(one).max()))
+            np.testing.assert_allclose(other, one, rtol=0, atol=atol)
+
+
+@pytest.mark.parametrize("kind", ["rotated", "enlarged", "random"])
+@pytest.mark.parametrize("boundary", ["border", "edge", "repeat", "mirrored_repeat", "mirror"])
+@pytest.mark.parametrize("dims", [2, 3])
+def test_one_channel(device: Device, dims: int, boundary: str, kind: str) -> None:
+    compare(device, dims, boundary, kind=kind)
+
+
+@pytest.mark.parametrize("kind", ["rotated", "enlarged", "random"])
+@pytest.mark.parametrize(("channels", "last"), [(5, False), (3, True)])
+@pytest.mark.parametrize("dims", [2, 3])
+def test_channels(device: Device, dims: int, channels: int, last: bool, kind: str) -> None:
+    compare(device, dims, "border", channels=channels, last=last, kind=kind, expected=("linear", "linear"))
+
+
+@pytest.mark.parametrize("planes", [False, True])
+@pytest.mark.parametrize("boundary", ["border", "mirror"])
+@pytest.mark.parametrize("channels", [4, 12, 40, 64])
+@pytest.mark.parametrize("dims", [2, 3])
+def test_vectors(device: Device, dims: int, channels: int, boundary: str, planes: bool) -> None:
+    """Texels have neighbouring channels, and values too, or planes."""
+    compare(device, dims, boundary, channels=channels, last=True, planes=planes, expected=("vectors", "vectors"))
+
+
+@pytest.mark.parametrize("row", [0, 7, 35, 350])
+def test_rows(device: Device, row: int) -> None:
+    compare(device, 2, "border", row=row)
+    compare(device, 3, "border", row=row, channels=2, expected=("linear", "linear"))
+
+
+@pytest.mark.parametrize("wants", ["coordinates", "texels"])
+@pytest.mark.parametrize(("channels", "end"), [(1, "single"), (3, "linear")])
+def test_one_gradient(device: Device, channels: int, end: str, wants: str) -> None:
+    compare(device, 3, "edge", channels=channels, wants=wants, expected=("linear", end))
+
+
+def test_halves(device: Device) -> None:
+    compare(device, 2, "border", channels=3, dtype="e", expected=("linear", "linear"))
+
+
+def test_not_a_number_without_weight_does_not_count(device: Device) -> None:
+    texels = device.array(np.full((1, 40, 40, 1), np.nan, "f"))
+    texels[0, ::2, ::2] = 3
+    places = 2.0 * np.stack(np.meshgrid(np.arange(16), np.arange(16)), -1).reshape(1, 256, 2)
+    coords, out = device.array(places.astype("f")), device.array(np.zeros((1, 256, 1), "f"))
+    arrays = [coords, None, out, *[None] * 6, texels]
+    views = [None if array is None else view(array) for array in arrays]
+    device.run(
+        check(Operation.forward, Texture(2), (1, 0, 0), views), [0 if one is None else one.pointer for one in views]
+    )
+    np.testing.assert_array_equal(out, 3)
+
+
+def test_strides_that_differ_and_vectors_of_three_have_other_kernels() -> None:
+    texels, apart = np.zeros((1, 9, 9, 8), "f"), np.zeros((1, 8, 9, 9), "f").transpose(0, 2, 3, 1)
+    coords, grad = np.zeros((1, 50, 2), "f"), np.zeros((1, 50, 8), "f")
+
+    def kernel(level: Array, gradient: Array, values: Array) -> str:
+        arrays = [coords, None, None, values, *[None] * 5, level, gradient]
+        views = [None if array is None else view(array) for array in arrays]
+        (launch,) = cuda.describe(check(Operation.backward, Texture(2), (1, 0, 1), views)).launches
+        return launch.kernel
+
+    assert kernel(texels, apart, grad) == "bindless_gradients_backward_2d_2"
+    assert kernel(texels[..., :6], texels[..., :6], grad[..., :6]) == "bindless_gradients_backward_2d_2"
+    assert kernel(apart, apart, grad) == "bindless_gradients_backward_2d_linear"
