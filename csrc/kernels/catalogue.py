@@ -109,10 +109,10 @@ PROJECTIONS = {
     ),
     "projections_sums": (
         *GRAD_VALUES, Argument("global const float*", "derivatives"),
-        *PROJECTION[:2], Argument("global float*", "sums"),
+        *PROJECTION[:2], Argument("global double*", "sums"),
     ),
     "projections_poses": (
-        Argument("global const float*", "sums"), Argument("uint", "groups"), POSES, *DETECTOR,
+        Argument("global const double*", "sums"), Argument("uint", "groups"), POSES, *DETECTOR,
         Argument("global float*", "gradients"), Argument("uint", "mode"),
     ),
 }  # fmt: skip

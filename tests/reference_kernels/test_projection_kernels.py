@@ -79,7 +79,7 @@ def test_values_and_gradients(queue: bl.Queue, kind: str, dtype: str) -> None:
     np.testing.assert_allclose(values.numpy(), projected(exact, poses.astype(float)), atol=2e-5)
 
     weights = rng.normal(size=values.shape).astype("f")
-    sums, gradient = usm(queue, np.zeros((count, GROUPS, 12), "f")), usm(queue, np.zeros(poses.shape, "f"))
+    sums, gradient = usm(queue, np.zeros((count, GROUPS, 12))), usm(queue, np.zeros(poses.shape, "f"))
     grad = usm(queue, weights)
     launch(queue, "projections_sums", (GROUPS, 1, count), 256, grad, *STRIDES, derivatives, *SIZE[:2], sums)
     launch(

@@ -176,20 +176,20 @@ enum { ITEMS = 256 };
 
 kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
 void bindless_projections_sums(global const float *grad_values, ulong grad_pose, ulong grad_row, ulong grad_column,
-                               global const float *derivatives, uint width, uint height, global float *sums)
+                               global const float *derivatives, uint width, uint height, global double *sums)
 {
-    local float part[FRAME][ITEMS];
+    local double part[FRAME][ITEMS];
     const uint item = (uint)bindless_local_id(0), pixels = width * height;
     const ulong pose = bindless_group_id(2), groups = bindless_group_count(0);
     global const float *grad = grad_values + pose * grad_pose, *derivative = derivatives + 6 * pose * pixels;
-    float mine[FRAME];
-    UNROLLED for (int i = 0; i < FRAME; i++) mine[i] = 0.0f;
+    double mine[FRAME]; /* sums of products with columns and rows cancel one another */
+    UNROLLED for (int i = 0; i < FRAME; i++) mine[i] = 0.0;
     for (uint place = (uint)bindless_group_id(0) * ITEMS + item; place < pixels; place += (uint)groups * ITEMS) {
         const uint column = place % width, row = place / width;
-        const float gradient = grad[row * grad_row + column * grad_column], x = (float)column, y = (float)row;
+        const double gradient = grad[row * grad_row + column * grad_column], x = column, y = row;
         UNROLLED for (int a = 0; a < 3; a++) {
-            const float of_start = gradient * derivative[a * (ulong)pixels + place];
-            const float of_end = gradient * derivative[(3 + a) * (ulong)pixels + place];
+            const double of_start = gradient * derivative[a * (ulong)pixels + place];
+            const double of_end = gradient * derivative[(3 + a) * (ulong)pixels + place];
             mine[a] += of_start;
             mine[3 + a] += of_end;
             mine[6 + a] += of_end * x;
@@ -210,7 +210,7 @@ void bindless_projections_sums(global const float *grad_values, ulong grad_pose,
 enum { ITEMS = 192, SHARES = ITEMS / FRAME };
 
 kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1)))
-void bindless_projections_poses(global const float *sums, uint groups, global const float *poses, DETECTOR,
+void bindless_projections_poses(global const double *sums, uint groups, global const float *poses, DETECTOR,
                                 global float *gradients, uint mode)
 {
     local double part[ITEMS];

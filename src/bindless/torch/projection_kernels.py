@@ -96,7 +96,7 @@ def gradient_of_poses(grad: Tensor, derivatives: Tensor, poses: Tensor, static: 
             [(0, 4, 0), (_POSES_OF_SUMS, 2, 0), (_GRADIENTS_AT, 3, 0)],
         )
         names = ("bindless_projections_sums", f"bindless_projections_poses@{is_matrix}")
-        program = Program([*sums, *ends], names, 4 * 12 * count * groups)
+        program = Program([*sums, *ends], names, 8 * 12 * count * groups)
         found = _run(_of_poses, static, program, (grad, derivatives, places), [torch.empty_like(places)])
     return found[0]
 
