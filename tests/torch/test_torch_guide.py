@@ -24,8 +24,6 @@ def test_the_programs_of_the_guide_run() -> None:
         "tex": torch.rand(1, 8, 8, 3),
         "uv": torch.rand(1, 4, 5, 2),
         "uv_da": torch.rand(1, 4, 5, 4),
-        "ct": torch.rand(5, 6, 7),
-        "places": torch.rand(11, 3) * 5,
         "source": torch.tensor([3.0, 2.5, -20.0]),
         "pixels": torch.rand(3, 4, 3) * 4 + 6,
         "ct": torch.rand(6, 7, 8),
