@@ -138,6 +138,20 @@ def test_a_newer_architecture(queue: bl.Queue) -> None:
 
 
 @needs_llvm
+@pytest.mark.parametrize(("level", "unrolled"), [(1, False), (2, True), (3, True)])
+def test_loops_of_ptx_are_unrolled(level: int, unrolled: bool) -> None:
+    source = """kernel void horner(global float *out, float x, int n)
+{
+    float value = 0;
+    for (int k = 0; k < n; k++)
+        value = value * x + 0.5f;
+    *out = value;
+}"""
+    text = build(source, targets="ptx", optimization=level).sections[0].data.decode()
+    assert (text.count("mul.rn.f32") > 1) == unrolled, text
+
+
+@needs_llvm
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], queue: bl.Queue) -> None:
     source = tmp_path / "twice.cl"
     source.write_text("kernel void twice(global int *data) { int unused; data[get_global_id(0)] *= TWO; }")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..model.errors import BuildError
 from .llvm.kernel_metadata import KernelWords, read_kernels
-from .llvm.toolchain import KEEP_LOOPS, STRICT, TARGETS, Target, Toolchain
+from .llvm.toolchain import KEEP_LOOPS, STRICT, TARGETS, UNROLL, Target, Toolchain
 from .prelude import ptx_images, ptx_work_items, spirv_images, spirv_work_items
 from .ptx.dynamic_shared_memory import with_local_arguments
 from .ptx.missing_functions import definitions, features
@@ -89,7 +89,8 @@ def make_user_module(
         The source does not compile, has no kernel, or uses functions that the target lacks.
     """
     known = features(folder) if target == "ptx" else ()
-    compiled = toolchain.compile(source, folder / "compiled.ll", settings, [include], {}, (*known, *options))
+    unrolled = UNROLL if target == "ptx" and level in ("O2", "O3") else ()
+    compiled = toolchain.compile(source, folder / "compiled.ll", settings, [include], {}, (*known, *unrolled, *options))
     text = compiled.read_text()
     kernels = read_kernels(text)
     if not kernels:

@@ -18,7 +18,7 @@ from types import TracebackType
 from ...model.errors import BuildError, FeatureNotSupportedError
 from .diagnostics import shortened
 
-__all__ = ["COMPILE", "KEEP_LOOPS", "TARGETS", "TESTED", "Target", "Toolchain", "include_folder", "run"]
+__all__ = ["COMPILE", "KEEP_LOOPS", "TARGETS", "TESTED", "UNROLL", "Target", "Toolchain", "include_folder", "run"]
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,8 @@ COMPILE = (
 STRICT = ("-Werror",)
 # Closed forms of sums over loops need integers of 65 bits, which SPIR-V does not have.
 KEEP_LOOPS = "-replexitval=never"
+# clang -O1 marks every loop as not to be unrolled, a mark that NVIDIA's compiler obeys, too.
+UNROLL = ("-funroll-loops",)
 OUTPUT = ("-emit-llvm", "-S")
 TESTED = 22
 """Tested version of LLVM; the package's own kernels are built with it."""
