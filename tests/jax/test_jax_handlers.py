@@ -252,4 +252,4 @@ def test_lowering_for_cuda() -> None:
     function = jax.jit(jax.grad(lambda image, coords: bj.sample(image, coords).sum(), (0, 1)))
     shapes = jax.ShapeDtypeStruct((5, 6, 3), np.float32), jax.ShapeDtypeStruct((40, 2), np.float32)
     text = function.trace(*shapes).lower(lowering_platforms=("cuda",)).as_text()
-    assert "bindless_gradients_backward_2d_2@" in text
+    assert "bindless_gradients_backward_2d_linear@" in text
