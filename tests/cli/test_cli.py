@@ -192,7 +192,7 @@ def test_resize_does_not_bleed_the_colour_of_transparent_pixels(tmp_path: Path, 
     assert (red >= 254).all() and (green == 0).all() and (np.abs(alpha.astype(int) - 128) <= 1).all()
 
 
-@pytest.mark.parametrize("size", ["200000x200000", "1000000000000x1", "99999999999999999999x"])
+@pytest.mark.parametrize("size", ["20000000x20000000", "1000000000000x1", "99999999999999999999x"])
 def test_resize_to_what_does_not_fit(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], selector: str, size: str
 ) -> None:

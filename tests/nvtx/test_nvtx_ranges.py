@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import types
@@ -123,7 +124,7 @@ bl.Queue("reference").wait()
     for value, expected in (("1", "Queue.wait\n"), ("0", ""), ("", "")):
         done = subprocess.run(
             [sys.executable, "-c", program],
-            env={"BINDLESS_NVTX": value},
+            env={**os.environ, "BINDLESS_NVTX": value},
             capture_output=True,
             text=True,
             check=False,

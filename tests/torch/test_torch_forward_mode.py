@@ -15,6 +15,7 @@ from bindless.torch import grid_sample, sample  # noqa: E402
 pytestmark = [
     pytest.mark.torch,
     pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning"),  # torch's, of its own formulas
+    pytest.mark.filterwarnings("ignore:.torch.jit:FutureWarning"),
 ]
 
 

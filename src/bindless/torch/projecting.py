@@ -249,7 +249,11 @@ class _PlainProjections(torch.autograd.Function):  # type: ignore[misc]
         return _gradients(ctx, grad)
 
 
-_apply = super(torch.autograd.Function, _PlainProjections).apply  # that of C, which needs no ``setup_context``
+def _apply(*arguments: Any) -> Any:
+    """``apply`` of C, as in ``functions``."""
+    global _apply
+    _apply = super(torch.autograd.Function, _PlainProjections).apply
+    return _apply(*arguments)
 
 
 class _ProjectionsBackward(torch.autograd.Function):  # type: ignore[misc]

@@ -49,7 +49,7 @@ class NativeEvent:
             context.made.add(int(ffi.cast("uintptr_t", self.handle)))
 
     def __del__(self) -> None:
-        if self.handle is not None:
+        if getattr(self, "handle", None) is not None:  # an interrupt may have come before ``__init__``
             self._at_rest.append(self.handle)
 
 
