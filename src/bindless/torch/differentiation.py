@@ -71,19 +71,9 @@ def twice(
     needs : Sequence[bool]
         Which gradients are wanted: of ``grad``, levels, coordinates and level of detail.
     """
-    parts: Sequence[Any] = cotangents[0] if given[0] else ()
-    parts = parts if any(part is not None for part in parts) else ()
+    parts = cotangents[0] if given[0] else ()
     others = [part if there else None for part, there in zip(cotangents[1:], given[1:])]
-    found = torch.ops.bindless.sample_backward_backward(
-        [torch.zeros_like(like) if part is None else part for part, like in zip(parts, levels)],
-        *others,
-        grad,
-        levels,
-        coords,
-        level,
-        *static,
-        needs,
-    )
+    found = _bent((parts, *others), grad, levels, coords, level, static, needs)
     values, texels, places, depths = _wanted(found, needs)
     return values, texels or [None] * len(levels), places, depths
 
@@ -125,9 +115,10 @@ def _bent(
     levels: Sequence[Any],
     coords: Any,
     level: Any,
-    options: Options,
+    static: Sequence[Any],
     needs: Sequence[bool],
 ) -> Sequence[Any]:
+    """``sample_backward_backward`` for cotangents of levels, coordinates and level of detail; None is zero."""
     parts: Sequence[Any] = tangents[0] if any(part is not None for part in tangents[0]) else ()
     found: Sequence[Any] = torch.ops.bindless.sample_backward_backward(
         [torch.zeros_like(like) if part is None else part for part, like in zip(parts, levels)],
@@ -136,7 +127,7 @@ def _bent(
         levels,
         coords,
         level,
-        *options,
+        *static,
         needs,
     )
     return found

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ from .operators import LIBRARY as LIBRARY
 from .options import Options
 from .repeats import PLAIN
 
-__all__ = ["is_plain", "repeated", "sample"]
+__all__ = ["is_plain", "plain_apply", "repeated", "sample"]
 
 Tensor = Any
 
@@ -33,7 +34,7 @@ def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, optio
     if not is_plain(operands):
         return torch.ops.bindless.sample.default(levels, coords, level, *options)
     if torch.is_grad_enabled() and any(part.requires_grad for part in operands):
-        return _apply(coords, level, options, *levels)
+        return plain_apply(_PlainSample)(coords, level, options, *levels)
     return engine.sample(levels, coords, level, options)
 
 
@@ -48,7 +49,11 @@ def repeated(options: Options, image: Tensor, coords: Tensor) -> Tensor | None:
     if _is_special():
         return None
     if torch.is_grad_enabled() and (image.requires_grad or coords.requires_grad):
-        return _apply(coords, None, options, image) if engine.is_known(options, coords, None, image) else None
+        return (
+            plain_apply(_PlainSample)(coords, None, options, image)
+            if engine.is_known(options, coords, None, image)
+            else None
+        )
     found = engine.repeated(options, coords, None, image)
     return None if found is None else found[0]
 
@@ -145,13 +150,12 @@ class _PlainSample(torch.autograd.Function):  # type: ignore[misc]
     backward = _Sample.backward
 
 
-def _apply(*arguments: Any) -> Any:
-    """``apply`` of C, which needs no ``setup_context``; it takes this function's place at the first call, because the
-    reference pages are made without PyTorch.
+@functools.cache
+def plain_apply(function: type) -> Any:
+    """``apply`` of C, which needs no ``setup_context``; looked up at the first call, because the reference pages are
+    made without PyTorch.
     """
-    global _apply
-    _apply = super(torch.autograd.Function, _PlainSample).apply
-    return _apply(*arguments)
+    return super(torch.autograd.Function, function).apply
 
 
 class _SampleBackward(torch.autograd.Function):  # type: ignore[misc]

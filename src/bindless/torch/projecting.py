@@ -11,7 +11,7 @@ from ..model.errors import FeatureNotSupportedError
 from . import lines, projection_kernels
 from .detectors import Detector, frames_of, gradient_of_poses
 from .errors import ArgumentError
-from .functions import is_plain
+from .functions import is_plain, plain_apply
 from .operators import LIBRARY
 
 __all__ = ["projections"]
@@ -78,7 +78,7 @@ def projections(volume: Tensor, poses: Tensor, detector: Detector, samples: int,
     if not is_plain((volume, poses)):
         return torch.ops.bindless.projections.default(volume, poses, *_listed(static), derive)[0]
     if derive or (torch.is_grad_enabled() and volume.requires_grad):
-        return _apply(volume, poses, static, derive)
+        return plain_apply(_PlainProjections)(volume, poses, static, derive)
     return _project(volume, poses, static, False)[0]
 
 
@@ -247,13 +247,6 @@ class _PlainProjections(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         return _gradients(ctx, grad)
-
-
-def _apply(*arguments: Any) -> Any:
-    """``apply`` of C, as in ``functions``."""
-    global _apply
-    _apply = super(torch.autograd.Function, _PlainProjections).apply
-    return _apply(*arguments)
 
 
 class _ProjectionsBackward(torch.autograd.Function):  # type: ignore[misc]
