@@ -71,4 +71,18 @@ static inline bool is_dense(uint mode) { return (mode >> 27 & 1) != 0; }
 static inline bool has_planes(uint mode) { return (mode >> 28 & 1) != 0; }
 static inline bool is_single(uint mode) { return (mode >> 26 & 1) != 0; }
 
+/* Values of OPERATION. */
+#define FORWARD 0
+#define BACKWARD 1
+#define BACKWARD_BACKWARD 2
+
+/* Of the kernels for linear filters. */
+#ifdef __PTX__
+#define PARAMETERS struct call call, uint mode
+#define COPY
+#else /* structures are no arguments of kernels */
+#define PARAMETERS global const struct call *given, uint mode
+#define COPY const struct call call = *given;
+#endif
+
 #endif

@@ -11,10 +11,6 @@
 #define COMPONENTS DIMENSIONS
 #endif
 
-#define FORWARD 0
-#define BACKWARD 1
-#define BACKWARD_BACKWARD 2
-
 #if DIMENSIONS == 1
 #define ALL TAPS
 #elif DIMENSIONS == 2

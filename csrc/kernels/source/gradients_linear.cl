@@ -7,17 +7,6 @@
 #include "gradient_corners.h"
 #include "lanes.h"
 
-#define FORWARD 0
-#define BACKWARD 1
-
-#ifdef __PTX__
-#define PARAMETERS struct call call, uint mode
-#define COPY
-#else /* structures are no arguments of kernels */
-#define PARAMETERS global const struct call *given, uint mode
-#define COPY const struct call call = *given;
-#endif
-
 #if OPERATION == FORWARD
 
 enum { CHUNK = DIMENSIONS == 2 ? 4 : 2 };

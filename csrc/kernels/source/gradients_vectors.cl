@@ -7,17 +7,6 @@
 
 enum { ITEMS = 128, TILE = 4 * ITEMS + ITEMS }; /* of a work-group; its values, and one more in each row */
 
-#define FORWARD 0
-#define BACKWARD 1
-
-#ifdef __PTX__
-#define PARAMETERS struct call call, uint mode
-#define COPY
-#else /* structures are no arguments of kernels */
-#define PARAMETERS global const struct call *given, uint mode
-#define COPY const struct call call = *given;
-#endif
-
 /* Four floats, at a multiple of 16 bytes if `aligned`. */
 INLINED float4 read_four(ulong first, long offset, bool aligned)
 {
