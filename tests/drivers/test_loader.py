@@ -36,6 +36,22 @@ def attempt(name: str, path: str | None = None) -> str:
     return ATTEMPT.format(name=name, path=path)
 
 
+# The same for a library of a name that no system has: the CUDA driver may be installed.
+NAME = "libbindless_searched.so.1"
+SEARCH = f"""
+    from bindless.drivers import cuda
+    from bindless.drivers.common.loader import Driver
+    from bindless.model.errors import PlatformError
+    driver = Driver("cuda", "library", "BINDLESS_LIBCUDA", ("{NAME}",), ("cuInit",), "Install it.", cuda.lib, cuda.ffi)
+    try:
+        driver.load()
+    except PlatformError as error:
+        print(error)
+    else:
+        print("loaded", driver.path())
+"""
+
+
 def exporting(*symbols: str) -> str:
     return "".join(f"int {symbol}(void);\nint {symbol}(void) {{ return 0; }}\n" for symbol in symbols)
 
@@ -131,13 +147,13 @@ def test_the_current_directory_is_not_searched_through_the_library_path(
     search: str, run_python: Run, compile_library: Compile, tmp_path: Path
 ) -> None:
     """The system treats an empty or relative element of LD_LIBRARY_PATH as relative to the current directory."""
-    library = compile_library(exporting(*required("cuda")), "libcuda.so.1")
+    library = compile_library(exporting("cuInit"), NAME)
     folder = tmp_path / "sub" if search == "sub" else tmp_path / "here"
     folder.mkdir()
-    library.rename(folder / "libcuda.so.1")
-    output = run_python(attempt("cuda"), cwd=tmp_path if search == "sub" else folder, LD_LIBRARY_PATH=search)
+    library.rename(folder / NAME)
+    output = run_python(SEARCH, cwd=tmp_path if search == "sub" else folder, LD_LIBRARY_PATH=search)
     assert not output.startswith("loaded")
-    assert "libcuda.so.1: LD_LIBRARY_PATH has the relative element" in output
+    assert f"{NAME}: LD_LIBRARY_PATH has the relative element" in output
 
 
 DECOY = '__attribute__((constructor)) static void say(void) { puts("decoy"); }'
@@ -161,11 +177,11 @@ def test_the_loaders_own_search_is_not_used(
     search: str, folder: str, run_python: Run, compile_library: Compile, tmp_path: Path
 ) -> None:
     """The system's search also visits subfolders of relative elements, and expands tokens in them."""
-    library = compile_library("#include <stdio.h>\n" + DECOY + exporting(*required("cuda")), "libcuda.so.1")
+    library = compile_library("#include <stdio.h>\n" + DECOY + exporting("cuInit"), NAME)
     place = tmp_path / "here" / folder
     place.mkdir(parents=True)
-    library.rename(place / "libcuda.so.1")
-    output = run_python(attempt("cuda"), cwd=tmp_path / "here", LD_LIBRARY_PATH=search)
+    library.rename(place / NAME)
+    output = run_python(SEARCH, cwd=tmp_path / "here", LD_LIBRARY_PATH=search)
     assert "decoy" not in output and not output.startswith("loaded")
 
 
@@ -175,8 +191,8 @@ def test_the_loaders_own_search_is_not_used(
 def test_what_counts_is_the_environment_at_the_beginning(
     change: str, run_python: Run, compile_library: Compile, tmp_path: Path
 ) -> None:
-    library = compile_library("#include <stdio.h>\n" + DECOY + exporting(*required("cuda")), "libcuda.so.1")
-    program = f"import os; os.environ.{change}\n" + textwrap.dedent(attempt("cuda"))
+    library = compile_library("#include <stdio.h>\n" + DECOY + exporting("cuInit"), NAME)
+    program = f"import os; os.environ.{change}\n" + textwrap.dedent(SEARCH)
     output = run_python(program, cwd=library.parent, LD_LIBRARY_PATH=".")
     assert "decoy" not in output and "LD_LIBRARY_PATH has the relative element" in output
     assert f"loaded {library}" in run_python(program, LD_LIBRARY_PATH=str(library.parent))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -115,3 +117,34 @@ def test_accesses_of_structures_are_aligned(packed: bool, tmp_path: Path) -> Non
     else:
         assert "8" not in loads
     assemble(text, tmp_path)
+
+
+def test_functions_in_opencl_c_need_its_compiler(tmp_path: Path) -> None:
+    """Reductions for NVIDIA GPUs are written in OpenCL C. Without its compiler, other kernels still compile."""
+    program = """
+import bindless as bl
+from bindless import device
+from tests.python_kernels.test_kernel_ptx import FLOATS, compiled
+
+def plain(out):
+    out[device.item_id(0), 0] = 2
+
+def reduced(out):
+    out[0, 0] = device.work_group_reduce(out[0, 1])
+
+assert ".visible .entry plain" in compiled(plain, FLOATS)
+try:
+    compiled(reduced, FLOATS)
+except bl.FeatureNotSupportedError as error:
+    print(error.code, error)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "BINDLESS_LLVM": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{bl.Errc.feature_not_supported} ") and "clang" in done.stdout

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..device.declaration import Launch
-from ..model.errors import BuildError
+from ..model.errors import BuildError, FeatureNotSupportedError
 from ..model.module.disk_cache import cache
 from ..model.module.kernel_file import KernelFile
 from .argument_types import ArgumentType
@@ -69,6 +69,8 @@ def compiled_kernel(
         launch.language,
         {"source": source, "arguments": arguments, "launch": launch, "architecture": _ARCHITECTURE},
     )
+    if "missing" in answer:
+        raise FeatureNotSupportedError(f"kernel {source.name!r} calls functions in OpenCL C: {answer['missing']}")
     if "error" in answer:
         raise BuildError(answer["error"], log=answer.get("log", ""))
     head = json.dumps({"paths": answer["paths"], "versions": answer["versions"]}).encode()

@@ -11,7 +11,7 @@ import pickle
 import sys
 from typing import Any, BinaryIO
 
-from ...model.errors import BuildError
+from ...model.errors import BuildError, FeatureNotSupportedError
 from ..function_source import FunctionSource
 
 __all__ = ["main"]
@@ -62,6 +62,8 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
         made = compilation.compile_kernel(function, request["arguments"], launch, request["architecture"], versions())
     except BuildError as error:
         return {"error": str(error), "log": error.log}
+    except FeatureNotSupportedError as error:  # the kernel calls functions in OpenCL C, and no clang is installed
+        return {"missing": str(error)}
     except Exception as error:
         return explain(error, source)
     return {"file": made.file, "paths": made.paths, "versions": versions()}
