@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import struct
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +85,36 @@ def test_errors_say_what_is_wrong_and_the_file(tmp_path: Path) -> None:
         KernelFile.load(tmp_path / "none.blk")
     with raises(InvalidError):
         FILE.save(tmp_path / "no" / "folder.blk")
+    with raises(InvalidError):
+        FILE.save(tmp_path)
+
+
+def test_a_link_stays_and_its_file_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "link.blk").symlink_to("there/kernel.blk")
+    for _ in range(2):
+        FILE.save(tmp_path / "link.blk")
+        assert (tmp_path / "link.blk").is_symlink()
+        assert KernelFile.load(tmp_path / "there" / "kernel.blk") == FILE
+    assert [file.name for file in (tmp_path / "there").iterdir()] == ["kernel.blk"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_device_is_written_to_and_not_replaced(linked: bool, tmp_path: Path) -> None:
+    """A pipe stands for ``/dev/null`` and ``/dev/stdout``, which root could replace by a file."""
+    pipe = place = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    if linked:
+        place = tmp_path / "link"
+        place.symlink_to(pipe)
+    before = sorted(file.name for file in tmp_path.iterdir())
+    with ThreadPoolExecutor(1) as threads:
+        received = threads.submit(pipe.read_bytes)
+        FILE.save(place)
+        assert pipe.is_fifo() and place.is_symlink() == linked
+        assert received.result(60) == FILE.to_bytes()
+    assert sorted(file.name for file in tmp_path.iterdir()) == before
 
 
 @pytest.mark.parametrize(

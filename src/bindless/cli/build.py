@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from ..model.errors import InvalidError
 from .progress import Progress
@@ -42,7 +42,7 @@ def build_file(args: argparse.Namespace) -> int:
     from ..model.module.kernel_file import KernelFile
 
     if args.list:
-        _show(KernelFile.load(args.source))
+        _show(KernelFile.load(args.source), sys.stdout)
         return 0
     source = Path(args.source)
     output = Path(args.output) if args.output else source.with_suffix(".blk")
@@ -62,15 +62,16 @@ def build_file(args: argparse.Namespace) -> int:
         )
     if made.log:
         print(made.log, file=sys.stderr)
-    print(f"{output}: {output.stat().st_size} bytes")
-    _show(made)
+    to = sys.stdout if output.is_file() else sys.stderr  # the output may be /dev/stdout
+    print(f"{output}: {len(made.to_bytes())} bytes", file=to)
+    _show(made, to)
     return 0
 
 
-def _show(file: KernelFile) -> None:
+def _show(file: KernelFile, to: TextIO) -> None:
     for kernel in file.kernels:
-        print(f"  {kernel}")
+        print(f"  {kernel}", file=to)
         if kernel.required_work_group_size:
-            print(f"    work-group {' x '.join(map(str, kernel.required_work_group_size))}")
+            print(f"    work-group {' x '.join(map(str, kernel.required_work_group_size))}", file=to)
     for section in file.sections:
-        print(f"  {section}: {len(section.data)} bytes, {', '.join(section.kernels)}")
+        print(f"  {section}: {len(section.data)} bytes, {', '.join(section.kernels)}", file=to)

@@ -134,18 +134,21 @@ class KernelFile:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the file; the replacement of an existing file is atomic.
 
+        A symbolic link keeps its place: the file that it names is replaced. Devices and pipes, such as ``/dev/null``
+        and ``/dev/stdout``, are written to.
+
         Raises
         ------
         InvalidError
             The file cannot be written.
         """
-        place = Path(path)
-        part = place.with_name(f".{place.name}.{os.getpid()}")
+        place, data = Path(path), self.to_bytes()
         try:
-            part.write_bytes(self.to_bytes())
-            part.replace(place)
+            if place.exists() and not place.is_file():
+                place.write_bytes(data)
+            else:
+                _replace(Path(os.path.realpath(place)), data)
         except OSError as error:
-            part.unlink(missing_ok=True)
             raise InvalidError(f"{place} cannot be written: {error}") from error
         return place
 
@@ -188,6 +191,17 @@ class KernelFile:
         except OSError as error:
             raise InvalidError(f"{os.fspath(path)} cannot be read: {error}") from error
         return cls.from_bytes(data, os.fspath(path))
+
+
+def _replace(place: Path, data: bytes) -> None:
+    """Write a file, whose former contents stay until the new ones are complete."""
+    part = place.with_name(f".{place.name}.{os.getpid()}")
+    try:
+        part.write_bytes(data)
+        part.replace(place)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def is_kernel_file(data: bytes) -> bool:
