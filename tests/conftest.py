@@ -9,6 +9,7 @@ pytest --device recorded_cuda    the CUDA backend on a driver without a GPU that
 pytest --device opencl           the first OpenCL device, compared within OpenCL's bounds; or a filter as opencl:cpu:1
 pytest --stress 60               runs each stress program for 60 seconds
 pytest -n0                       all tests in this process, for a debugger
+pytest --leave-out-passed FILE   without those that passed in another run: support/passed_tests.py
 BINDLESS_REQUIRE=opencl,vulkan   markers whose tests must run: a missing requirement fails the test instead of a skip
 """
 
@@ -39,6 +40,7 @@ from tests.support.opencl_known_bugs import (
     spoils_format,
     unlisted_version,
 )
+from tests.support.passed_tests import PassedTests, add_options
 from tests.support.recorded_driver import DEVICE as RECORDED_CUDA
 from tests.support.recorded_driver import compile_driver
 
@@ -114,6 +116,7 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
         metavar="SECONDS",
         help="how long each stress program runs (default: 0.5)",
     )
+    add_options(parser)
     if not pluginmanager.hasplugin("timeout"):
         parser.addini("timeout", "the limit of pytest-timeout, which is not loaded; faulthandler_timeout remains")
 
@@ -184,6 +187,8 @@ def pytest_configure(config: pytest.Config) -> None:
         from bindless.backends.cuda import surface_copy
 
         surface_copy.SMALLEST = 1 << 60
+    if config.getoption("--write-passed") or config.getoption("--leave-out-passed"):
+        config.pluginmanager.register(PassedTests(config))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -61,7 +61,7 @@ def compile_library(sources: Mapping[str, tuple[Path, Sequence[str]]], folder: P
     """
     tools = find_toolchain()
     common = [
-        *tools.clang, *tools.headers, "-x", "cl", "-cl-std=CL3.0", "-O1", "-ffp-contract=off", "-fPIC", "-mf16c",
+        *tools.clang, *tools.headers, "-x", "cl", "-cl-std=CL3.0", "-O0", "-ffp-contract=off", "-fPIC", "-mf16c",
         "-D__NVPTX__", "-Xclang", "-cl-ext=+cl_khr_fp16", "-Xclang", "-finclude-default-header", "-Xclang",
         "-fdeclare-opencl-builtins", f"-I{REPOSITORY / 'include'}", f"-I{SOURCES / 'include'}", "-c",
     ]  # fmt: skip
