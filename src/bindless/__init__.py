@@ -322,7 +322,8 @@ _MODULES = {
     "sycl.device.platform": ("Platform",),
     "sycl.device.selector": ("get_devices",),
     "sycl.queue.queue": ("Queue",),
-    "python_kernels": ("DeviceFunction", "PythonKernel", "device_function", "kernel"),
+    "python_kernels.device_function": ("DeviceFunction", "device_function"),
+    "python_kernels.kernel": ("PythonKernel", "kernel"),
     "sycl.usm": (
         "UsmArray",
         "UsmPointer",

@@ -11,7 +11,7 @@ import pytest
 
 import bindless as bl
 from bindless import device
-from bindless.python_kernels.argument_types import ArgumentType
+from bindless.python_kernels.argument_type import ArgumentType
 from tests.python_kernels.test_device_functions import (
     counted,
     geometry,

@@ -16,7 +16,7 @@ import pytest
 import bindless as bl
 from bindless import device
 from bindless.device.declaration import Launch
-from bindless.python_kernels.argument_types import ArgumentType
+from bindless.python_kernels.argument_type import ArgumentType
 from bindless.python_kernels.compilation import compiled_kernel
 from bindless.python_kernels.function_source import digest_of, source_of
 from tests.compiler.ptxas import ptxas

@@ -10,7 +10,7 @@ import pytest
 
 import bindless as bl
 from bindless import device
-from bindless.python_kernels.argument_types import ArgumentType
+from bindless.python_kernels.argument_type import ArgumentType
 from tests.compiler.ptxas import nvdisasm, ptxas
 from tests.python_kernels.test_kernel_ptx import compiled
 from tests.support.image_instructions import disassemble, image_instructions

@@ -6,11 +6,14 @@ call of a function (``Call``), or by a lowering of its own (``Lower``).
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-__all__ = ["Call", "KernelTypeError", "Launch", "Lower", "Type", "device_intrinsic", "mangled", "rule_of"]
+__all__ = [
+    "Call", "KernelTypeError", "Launch", "Lower", "Type", "device_intrinsic", "interpretation", "mangled", "rule_of",
+]  # fmt: skip
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _RULE = "__bindless_rule__"
@@ -167,6 +170,21 @@ def device_intrinsic(rule: Callable[..., Call | Lower]) -> Callable[[_Function],
         return function
 
     return declare
+
+
+def interpretation(module: str, name: str) -> Callable[..., Any]:
+    """Return a function of this package that interprets calls; its module is imported at the first call.
+
+    Parameters
+    ----------
+    module, name
+        Where it is. The compiler's process declares all functions and interprets none.
+    """
+
+    def interpret(*arguments: Any, **named: Any) -> Any:
+        return getattr(importlib.import_module(f"{__package__}.{module}"), name)(*arguments, **named)
+
+    return interpret
 
 
 def rule_of(value: object) -> Callable[..., Call | Lower] | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .declaration import Call, KernelTypeError, Launch, Lower, Type, device_intrinsic
-from .image_interpretation import fetched, written
+from .declaration import Call, KernelTypeError, Launch, Lower, Type, device_intrinsic, interpretation
 from .number_types import numpy_name
 from .sampling import coordinates, values_of
 
@@ -14,6 +13,9 @@ __all__ = [
     "fetch_image", "fetch_image_array", "fetch_sampled_image", "fetch_sampled_image_array", "write_image",
     "write_image_array",
 ]  # fmt: skip
+
+fetched = interpretation("image_interpretation", "fetched")
+written = interpretation("image_interpretation", "written")
 
 _TYPES = (
     "float32", "int32", "uint32", "float16", "int16", "uint16", "int8", "uint8",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .declaration import Call, KernelTypeError, Launch, Lower, Type, device_intrinsic
-from .image_interpretation import gathered, sampled
+from .declaration import Call, KernelTypeError, Launch, Lower, Type, device_intrinsic, interpretation
 from .number_types import numpy_name
 from .vector import Vector
 
@@ -14,6 +13,9 @@ __all__ = [
     "gather_image", "sample_cubemap", "sample_image", "sample_image_array", "sample_image_cubic",
     "sample_image_cubic_array", "sample_mipmap",
 ]  # fmt: skip
+
+gathered = interpretation("image_interpretation", "gathered")
+sampled = interpretation("image_interpretation", "sampled")
 
 CLASSES = {"float32": ("f", "float4"), "int32": ("i", "int4"), "uint32": ("u", "uint4")}
 """Letter in the names of primitives, and type of the result, by the type of a channel."""

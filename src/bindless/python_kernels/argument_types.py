@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,44 +18,16 @@ from ..sycl.kernel.arguments import PACKERS, pack_image_accessor
 from ..sycl.usm.array import UsmArray
 from ..sycl.usm.array_import import foreign_array
 from ..sycl.usm.pointer import UsmPointer
+from .argument_type import ArgumentType
 
 if TYPE_CHECKING:
     from ..sycl.queue.queue import Queue
 
-__all__ = ["ArgumentType", "is_foreign", "own_arguments", "type_of"]
+__all__ = ["is_foreign", "own_arguments", "type_of"]
 
 _MOST_DIMENSIONS = 3
 _NUMBERS = "biufc?"
 _HANDLES = (SampledImageHandle, UnsampledImageHandle, HeldSampledHandle, HeldUnsampledHandle)
-
-
-@dataclass(frozen=True)
-class ArgumentType:
-    """Type of one argument.
-
-    Attributes
-    ----------
-    kind
-        ``number``, ``image``, ``handle``, ``array``, ``local`` (an array in local memory), ``record``, ``tuple`` or
-        ``none``.
-    name
-        numpy's name of a number; ``sampled`` or ``unsampled`` for a handle; ``accessor`` for an array that is one.
-    dtype
-        Of the elements of an array, or of a record.
-    dimensions
-        Of an array.
-    layout
-        ``C`` for contiguous arrays, ``A`` for arrays with strides.
-    elements
-        Of a tuple.
-    """
-
-    kind: str
-    name: str = ""
-    dtype: Any = None
-    dimensions: int = 0
-    layout: str = "C"
-    elements: tuple[ArgumentType, ...] = ()
 
 
 def _argument_key(value: Any) -> Any:

@@ -16,7 +16,7 @@ from ..device.declaration import Launch
 from ..model.errors import BuildError, FeatureNotSupportedError
 from ..model.module.disk_cache import cache
 from ..model.module.kernel_file import KernelFile
-from .argument_types import ArgumentType
+from .argument_type import ArgumentType
 from .function_source import FunctionSource
 
 __all__ = ["Compiled", "compiled_kernel", "installed_compilers"]

@@ -22,7 +22,8 @@ from ..sycl.kernel.bound_launch import BoundLaunch
 from ..sycl.kernel.bundle import load_kernel_bundle
 from ..sycl.kernel.kernel import Kernel
 from ..sycl.kernel.kernel_template import KernelTemplate
-from .argument_types import ArgumentType, own_arguments, type_of
+from .argument_type import ArgumentType
+from .argument_types import own_arguments, type_of
 from .compilation import Compiled, compiled_kernel
 from .device_function import plain_function
 from .expansion import Step, expansion

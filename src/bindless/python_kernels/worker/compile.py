@@ -13,7 +13,7 @@ from ...compiler.prelude import ptx_images, spirv_images
 from ...device.declaration import Launch
 from ...model.module.description import KernelSignature, Parameter
 from ...model.module.kernel_file import KernelFile, Section
-from ..argument_types import ArgumentType
+from ..argument_type import ArgumentType
 from . import active
 from .contexts import KernelTarget, kernel_target
 from .dispatcher import compile_function

@@ -10,7 +10,7 @@ from numba.core import base, datamodel, itanium_mangler, typing
 from numba.core.callconv import MinimalCallConv
 from numba.core.descriptors import TargetDescriptor
 from numba.core.options import TargetOptions
-from numba.core.target_extension import GPU, dispatcher_registry, jit_registry, target_registry
+from numba.core.target_extension import GPU, dispatcher_registry, jit_registry, target_override, target_registry
 
 from ...device.declaration import Launch
 from . import float16
@@ -81,11 +81,22 @@ class TargetContext(base.BaseContext):
 
     def __init__(self, typing_context: TypingContext, triple: str, data_layout: str) -> None:
         self._triple, self._data_layout = triple, data_layout
+        self._is_refreshing = False
         super().__init__(typing_context, TARGET)
         self.data_model_manager = float16.MODELS.chain(datamodel.default_manager)
 
     def init(self) -> None:
         self._codegen = IrCodegen(self._triple, self._data_layout)
+
+    def refresh(self) -> None:
+        """Load what was registered since. Numba asks for it within a refresh, too, for each overloaded attribute."""
+        if self._is_refreshing:
+            return
+        self._is_refreshing = True
+        try:
+            super().refresh()
+        finally:
+            self._is_refreshing = False
 
     def load_additional_registries(self) -> None:
         # Imported for their effect: they register with Numba's builtin registry.
@@ -195,6 +206,7 @@ def kernel_target(triple: str, data_layout: str) -> KernelTarget:
             return lambda function: DeviceDispatcher(function, made)
 
         jit_registry[Bindless] = jit
-        made.target_context.refresh()
+        with target_override(TARGET):  # else Numba loads its processor target, and again for each overloaded attribute
+            made.target_context.refresh()
         ranges.define(made.target_context)
     return _made[0]

@@ -15,7 +15,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.np import numpy_support
 
-from ..argument_types import ArgumentType
+from ..argument_type import ArgumentType
 from .image_types import IMAGE, HandleType
 from .record_types import type_of_dtype
 

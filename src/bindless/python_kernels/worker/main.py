@@ -6,6 +6,7 @@ standard error.
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import sys
@@ -17,14 +18,19 @@ from ..function_source import FunctionSource
 __all__ = ["main"]
 
 _LENGTH = 8
+_UNUSED = ("cffi", "scipy")  # Numba imports them, if they are there, for functions that kernels do not have
 
 
 def main() -> None:
     """Answer requests until the input ends."""
+    gc.disable()
+    sys.modules.update(dict.fromkeys(_UNUSED))  # type: ignore[arg-type]
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     requests = sys.stdin.buffer
     _prepare()
+    gc.freeze()
+    gc.enable()
     while True:
         length = requests.read(_LENGTH)
         if len(length) < _LENGTH:
@@ -34,9 +40,11 @@ def main() -> None:
 
 
 def _prepare() -> None:
+    """Import the compiler before the first request: that takes longer than most kernels."""
     import llvmlite.binding as llvm
 
     from ...compiler.llvm.toolchain import KEEP_LOOPS
+    from . import compile, errors, functions  # noqa: F401
 
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
