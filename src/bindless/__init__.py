@@ -150,6 +150,7 @@ if TYPE_CHECKING:
     from .sycl.kernel.bundle import KernelBundle, load_kernel_bundle
     from .sycl.kernel.compile_cuda import compile_cuda
     from .sycl.kernel.kernel import Kernel
+    from .sycl.kernel.reduction import Reduction, reduction
     from .sycl.queue.command_graph import CommandGraph
     from .sycl.queue.handler import Handler
     from .sycl.queue.interop_handle import InteropHandle
@@ -318,6 +319,7 @@ _MODULES = {
     "sycl.buffer.host_accessor": ("HostAccessor",),
     "sycl.queue.interop_handle": ("InteropHandle",),
     "sycl.kernel.kernel": ("Kernel",),
+    "sycl.kernel.reduction": ("Reduction", "reduction"),
     "sycl.kernel.bundle": ("KernelBundle", "load_kernel_bundle"),
     "sycl.device.platform": ("Platform",),
     "sycl.device.selector": ("get_devices",),
@@ -411,6 +413,7 @@ __all__ = [
     "PythonKernel",
     "Queue",
     "Range",
+    "Reduction",
     "ResourceFd",
     "ResourceWin32Handle",
     "ResourceWin32Name",
@@ -479,6 +482,7 @@ __all__ = [
     "order_after_stream",
     "order_stream_after",
     "pitched_alloc_device",
+    "reduction",
     "release_external_memory",
     "release_external_semaphore",
     "sample_cubemap",

@@ -115,6 +115,9 @@ assert torch.autograd.grad(density.sum(), places)[0].abs().sum() > 0
     "python_kernels": """
 assert np.allclose(out.numpy(queue)[4, 9], picture[4, 6:13].mean(), atol=1e-5)
 assert (counts.numpy(queue) == np.bincount(np.arange(512) % 7, minlength=256)).all()
+given = numbers.numpy(queue)
+assert np.isclose(total.numpy(queue), given.sum(), rtol=1e-5) and largest.numpy(queue) == given.max()
+assert (bins.numpy(queue) == np.histogram(given, 10, (0, 1))[0]).all()
 """,
     "kernels": "assert (out.numpy(queue) == 4).all()",
     "arrays": "assert values[999] == 1998 and (array.numpy(queue)[2:5, ::2, 1:] == 0).all()",

@@ -148,3 +148,31 @@ except bl.FeatureNotSupportedError as error:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"{bl.Errc.feature_not_supported} ") and "clang" in done.stdout
+
+
+def test_reductions_keep_their_values_in_registers(tmp_path: Path) -> None:
+    def run(values, total, largest, product, counts):
+        i = device.item_id(0)
+        for k in range(values.shape[1]):
+            total += values[i, k]
+            largest.combine(values[i, k])
+        product *= values[i, 0]
+        counts[i % 7] += 1
+
+    if not bl.kernels_available():
+        pytest.skip("functions of OpenCL C need clang")
+    float_, whole = np.dtype(np.float32), np.dtype(np.int32)
+    text = compiled(
+        run,
+        FLOATS,
+        ArgumentType("reduction", "add", float_),
+        ArgumentType("reduction", "max", float_),
+        ArgumentType("reduction", "mul", float_),
+        ArgumentType("reduction", "add", whole, count=7),
+        dimensions=1,
+    )
+    assert ".local" not in text
+    assert re.search(r"(red|atom)\.(?:\w+\.)*add\.f32", text)  # the group's sum
+    assert re.search(r"(red|atom)\.(?:\w+\.)*shared(?:\.\w+)*\.add\.[su]32", text)
+    assert re.search(r"atom\.(?:\w+\.)*cas\.b32", text)
+    assemble(text, tmp_path)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from ..model.combiners import COMBINERS, identity_of
 from .declaration import Call, KernelTypeError, Launch, Type, device_intrinsic, mangled
 from .number_types import opencl_type
 from .work_item import current
@@ -18,7 +18,7 @@ __all__ = [
     "work_group_any", "work_group_broadcast", "work_group_reduce", "work_group_scan",
 ]  # fmt: skip
 
-_OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {"add": operator.add, "min": min, "max": max}
+_OPERATIONS = ("add", "min", "max")
 
 
 def _number(name: str, value: Type) -> str:
@@ -96,24 +96,14 @@ def _sub_group_size(launch: Launch) -> Call:
 def _reduced(values: list[Any], operation: str) -> Any:
     found = values[0]
     for value in values[1:]:
-        found = _OPERATIONS[operation](found, value)
+        found = COMBINERS[operation](found, value)
     return found
 
 
 def _scanned(values: list[Any], number: int, operation: str, exclusive: bool) -> Any:
     if exclusive and number == 0:
-        return _identity(values[0], operation)
+        return identity_of(operation, np.asarray(values[0]).dtype)
     return _reduced(values[: number + (not exclusive)], operation)
-
-
-def _identity(value: Any, operation: str) -> Any:
-    dtype = np.asarray(value).dtype
-    if operation == "add":
-        return dtype.type(0)
-    if dtype.kind == "f":
-        return dtype.type(np.inf if operation == "min" else -np.inf)
-    limits = np.iinfo(dtype)
-    return dtype.type(limits.max if operation == "min" else limits.min)
 
 
 @device_intrinsic(_sub_group_local_id)

@@ -14,13 +14,16 @@ from typing import Any
 
 import numpy as np
 
+from ..model.combiners import identity_of
 from ..model.errors import InvalidError
 from ..model.message_values import shown
 from ..model.ranges import NdRange, as_range
 from ..sycl.buffer.accessor import Accessor, LocalAccessor
+from ..sycl.kernel.reduction import Reduction
 from ..sycl.usm.array import UsmArray
 from . import groups
 from .declaration import rule_of
+from .reducer import Reducer
 from .work_item import Group, WorkItem, interpreting
 
 __all__ = ["run"]
@@ -46,8 +49,12 @@ def run(function: Callable[..., Any], index_space: Any, arguments: tuple[Any, ..
         An argument that the host does not reach.
     """
     whole, local = _ranges(index_space)
-    arrays = [value for value in arguments if isinstance(value, UsmArray)]
+    reductions = [value for value in arguments if isinstance(value, Reduction)]
+    arrays = [value for value in (*arguments, *(one.variable for one in reductions)) if isinstance(value, UsmArray)]
     copies = {id(array): array.numpy() for array in arrays}
+    for one in reductions:
+        if one.initialize_to_identity:
+            copies[id(one.variable)][...] = identity_of(one.combiner, one.dtype)
     waits = _waits(function, set()) or any(isinstance(value, LocalAccessor) for value in arguments)
     try:
         for start in itertools.product(*(range(0, size, step) for size, step in zip(whole, local))):
@@ -78,9 +85,11 @@ def _argument(value: Any, copies: dict[int, Any]) -> Any:
     """What the function receives in a group."""
     if isinstance(value, UsmArray):
         return _with_fields(copies[id(value)])
+    if isinstance(value, Reduction) and isinstance(value.variable, UsmArray):
+        return Reducer(copies[id(value.variable)].reshape(-1), value.combiner)
     if isinstance(value, LocalAccessor):
         return _with_fields(np.zeros(value.shape, np.uint8 if value.dtype is None else value.dtype))
-    if isinstance(value, Accessor):
+    if isinstance(value, (Accessor, Reduction)):
         raise InvalidError(f"{shown(value)} belongs to a command group: pass the array that its buffer is made of")
     if isinstance(value, float):
         return np.float32(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from .declaration import Call, KernelTypeError, Launch, Lower, Type, device_intrinsic, interpretation
@@ -14,8 +14,8 @@ __all__ = [
     "sample_image_cubic_array", "sample_mipmap",
 ]  # fmt: skip
 
-gathered = interpretation("image_interpretation", "gathered")
-sampled = interpretation("image_interpretation", "sampled")
+gathered: Callable[..., Vector] = interpretation("image_interpretation", "gathered")
+sampled: Callable[..., Vector] = interpretation("image_interpretation", "sampled")
 
 CLASSES = {"float32": ("f", "float4"), "int32": ("i", "int4"), "uint32": ("u", "uint4")}
 """Letter in the names of primitives, and type of the result, by the type of a channel."""

@@ -15,18 +15,21 @@ class ArgumentType:
     Attributes
     ----------
     kind
-        ``number``, ``image``, ``handle``, ``array``, ``local`` (an array in local memory), ``record``, ``tuple`` or
-        ``none``.
+        ``number``, ``image``, ``handle``, ``array``, ``local`` (an array in local memory), ``record``, ``tuple``,
+        ``reduction`` or ``none``.
     name
-        numpy's name of a number; ``sampled`` or ``unsampled`` for a handle; ``accessor`` for an array that is one.
+        numpy's name of a number; ``sampled`` or ``unsampled`` for a handle; ``accessor`` for an array that is one; the
+        operation of a reduction.
     dtype
-        Of the elements of an array, or of a record.
+        Of the elements of an array or a reduction, or of a record.
     dimensions
         Of an array.
     layout
         ``C`` for contiguous arrays, ``A`` for arrays with strides.
     elements
         Of a tuple.
+    count
+        Numbers of a reduction.
     """
 
     kind: str
@@ -35,3 +38,4 @@ class ArgumentType:
     dimensions: int = 0
     layout: str = "C"
     elements: tuple[ArgumentType, ...] = ()
+    count: int = 1

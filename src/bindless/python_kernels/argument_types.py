@@ -15,6 +15,7 @@ from ..model.message_values import shown
 from ..sycl.buffer.accessor import Accessor, LocalAccessor
 from ..sycl.device.handle_owner import HandleOwner, HeldSampledHandle, HeldUnsampledHandle
 from ..sycl.kernel.arguments import PACKERS, pack_image_accessor
+from ..sycl.kernel.reduction import Reduction, filled
 from ..sycl.usm.array import UsmArray
 from ..sycl.usm.array_import import foreign_array
 from ..sycl.usm.pointer import UsmPointer
@@ -32,9 +33,12 @@ _HANDLES = (SampledImageHandle, UnsampledImageHandle, HeldSampledHandle, HeldUns
 
 def _argument_key(value: Any) -> Any:
     """Return a key that is equal for values of one type, where neither their Python type nor the layout of a
-    ``UsmArray`` decides; None for another library's array, which must be imported first.
+    ``UsmArray`` decides; None for another library's array, which must be imported first, and for a reduction whose
+    variable must be filled first.
     """
     kind = type(value)
+    if kind is Reduction:
+        return None if value.initialize_to_identity else (kind, value.dtype, value.size, value.combiner)
     if isinstance(value, (np.generic, np.ndarray)):
         return kind, value.dtype, value.shape
     if isinstance(value, Accessor):
@@ -77,6 +81,8 @@ def type_of(value: Any, name: str) -> ArgumentType:
         if PACKERS.get(kind) is pack_image_accessor:
             return ArgumentType("handle", "sampled" if hasattr(value.buffer, "sampler") else "unsampled")
         return replace(_array(value.buffer.dtype, value.buffer.shape, "C", name), name="accessor")
+    if isinstance(value, Reduction):
+        return ArgumentType("reduction", value.combiner, value.dtype, count=value.size)
     if isinstance(value, LocalAccessor):
         dtype = np.dtype(np.uint8) if value.dtype is None else value.dtype
         return ArgumentType("local", dtype=dtype, dimensions=len(value.shape))
@@ -95,7 +101,7 @@ def _reason(value: Any) -> str:
         return "image memory: pass the handle that create_image makes of it"
     return (
         "no argument of a kernel in Python: it takes numbers, numpy scalars, structured ones too, tuples, UsmArray, "
-        "arrays of other libraries on the device, Image, image handles, accessors and LocalAccessor"
+        "arrays of other libraries on the device, Image, image handles, accessors, LocalAccessor and reductions"
     )
 
 
@@ -126,18 +132,21 @@ _PLAIN: dict[type, Callable[[Any], ArgumentType]] = {
 
 def is_foreign(value: object) -> bool:
     """Whether a value may be another library's array."""
-    return type(value) not in PACKERS and not isinstance(value, (np.generic, Accessor, HandleOwner))
+    return type(value) not in PACKERS and not isinstance(value, (np.generic, Accessor, HandleOwner, Reduction))
 
 
 def own_arguments(values: tuple[Any, ...], queue: Queue) -> tuple[Any, ...]:
-    """Return the arguments with other libraries' arrays as ``UsmArray``, in place.
+    """Return the arguments with other libraries' arrays as ``UsmArray``, in place, and reductions of filled variables.
 
     Raises
     ------
     InvalidError
         The queue's device does not reach an array.
     """
-    return tuple(foreign_array(value, queue) if is_foreign(value) else value for value in values)
+    return tuple(
+        filled(value) if type(value) is Reduction else foreign_array(value, queue) if is_foreign(value) else value
+        for value in values
+    )
 
 
 _BY_TYPE = frozenset((*_PLAIN, *_HANDLES, *(np.dtype(code).type for code in "?bBhHiIlLqQefd")))

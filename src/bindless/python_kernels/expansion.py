@@ -12,6 +12,7 @@ __all__ = ["Step", "expansion"]
 Step = tuple[tuple[int, ...], Union[str, Callable[[Any], object], None], int]
 
 _VALUES = ("array", "sampled", "unsampled", "handle")
+_VARIABLE = operator.attrgetter("variable")  # of a reduction
 _POINTER = operator.attrgetter("pointer")  # of an array with strides
 
 
@@ -34,6 +35,8 @@ def _step(path: Sequence[Any]) -> Step:
         return place, None, 0
     if part in ("shape", "strides"):
         return place, part, rest[1]
+    if part == "variable":
+        return place, _VARIABLE, 0
     if part == "pointer":
         return place, _POINTER, 0
     if part == "word":

@@ -22,6 +22,7 @@ from ..sycl.kernel.bound_launch import BoundLaunch
 from ..sycl.kernel.bundle import load_kernel_bundle
 from ..sycl.kernel.kernel import Kernel
 from ..sycl.kernel.kernel_template import KernelTemplate
+from ..sycl.kernel.reduction import require_values
 from .argument_type import ArgumentType
 from .argument_types import own_arguments, type_of
 from .compilation import Compiled, compiled_kernel
@@ -97,6 +98,7 @@ class PythonKernel(KernelTemplate):
         """A launch to be submitted many times, as ``Kernel.bind`` makes it; ``launch[i] = value`` takes values of the
         types that the kernel was compiled for.
         """
+        require_values(arguments)
         made, values = self._specialised(queue, index_space, arguments)
         return BoundPythonLaunch(queue, made, index_space, values, _python=self, _launch_arguments=arguments)
 

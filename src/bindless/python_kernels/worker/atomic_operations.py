@@ -8,7 +8,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.np import arrayobj
 
-__all__ = ["compare_exchange", "modify"]
+__all__ = ["bits_of", "compare_exchange", "compared", "instruction", "modify"]
 
 _SCOPES = {
     "spirv": {"device": "device", "work_group": "workgroup", "sub_group": "subgroup", "system": "all_svm_devices"},
@@ -53,8 +53,11 @@ def modify(
         operation = _FLOATS.get(operation, operation)
     elif not array.dtype.signed:
         operation = _UNSIGNED.get(operation, operation)
-    whole = _bits(type_) if operation == "xchg" else type_
-    found = _insert(builder, whole, f"atomicrmw {operation}", [pointer, _as(builder, value, whole)], options)
+    whole = bits_of(type_) if operation == "xchg" else type_
+    found = instruction(
+        builder, whole, f"atomicrmw {operation}", [pointer, _as(builder, value, whole)], options["language"],
+        options["scope"], options["order"],
+    )  # fmt: skip
     return _as(builder, found, type_)
 
 
@@ -64,25 +67,40 @@ def compare_exchange(
     """An exchange where the element has a value."""
     array, index = given[:2]
     pointer, type_ = _element(context, builder, array, index, values[0], values[1])
-    whole = _bits(type_)
+    whole = bits_of(type_)
     operands = [
         _as(builder, context.cast(builder, value, kind, array.dtype), whole)
         for kind, value in zip(given[2:], values[2:])
     ]
     order = options["order"]
     failure = {"release": "monotonic", "acq_rel": "acquire"}.get(order, order)
-    pair = ir.LiteralStructType([whole, ir.IntType(1)])
-    scope = _SCOPES[options["language"]][options["scope"]]
-    found = _Scoped(builder.block, pair, "cmpxchg", [pointer, *operands], scope, f"{order} {failure}")
-    builder._insert(found)
+    found = compared(builder, whole, [pointer, *operands], options["language"], options["scope"], f"{order} {failure}")
     return _as(builder, builder.extract_value(found, 0), type_)
 
 
-def _insert(builder: Any, type_: Any, head: str, operands: list[Any], options: dict[str, str]) -> Any:
-    scope = _SCOPES[options["language"]][options["scope"]]
-    found = _Scoped(builder.block, type_, head, operands, scope, options["order"])
+def instruction(
+    builder: Any, type_: Any, head: str, operands: list[Any], language: str, scope: str, orders: str
+) -> Any:
+    """Insert an atomic instruction, and return its result.
+
+    Parameters
+    ----------
+    head
+        The instruction's name, and the operation.
+    scope
+        As in ``bindless.device``.
+    orders
+        LLVM's.
+    """
+    found = _Scoped(builder.block, type_, head, operands, _SCOPES[language][scope], orders)
     builder._insert(found)
     return found
+
+
+def compared(builder: Any, bits: Any, operands: list[Any], language: str, scope: str, orders: str) -> Any:
+    """Insert an exchange where an element has a value; return the element before, and whether it had the value."""
+    pair = ir.LiteralStructType([bits, ir.IntType(1)])
+    return instruction(builder, pair, "cmpxchg", operands, language, scope, orders)
 
 
 def _element(context: Any, builder: Any, array: Any, index: Any, value: Any, place: Any) -> tuple[Any, Any]:
@@ -98,7 +116,8 @@ def _element(context: Any, builder: Any, array: Any, index: Any, value: Any, pla
     return pointer, context.get_value_type(array.dtype)
 
 
-def _bits(type_: Any) -> Any:
+def bits_of(type_: Any) -> Any:
+    """Return the integer type with the size of a number."""
     if isinstance(type_, ir.IntType):
         return type_
     return ir.IntType(64 if isinstance(type_, ir.DoubleType) else 32)

@@ -39,7 +39,7 @@ class TypingContext(typing.BaseContext):
     def load_additional_registries(self) -> None:
         from numba.core.typing import cmathdecl, enumdecl, mathdecl, npydecl
 
-        from . import device_calls, number_rules, vectors
+        from . import device_calls, number_rules, reducers, vectors
 
         for registry in (
             enumdecl.registry,
@@ -48,6 +48,7 @@ class TypingContext(typing.BaseContext):
             npydecl.registry,
             device_calls.TYPING,
             vectors.TYPING,
+            reducers.TYPING,
             number_rules.TYPING,
         ):
             self.install_registry(registry)
@@ -114,13 +115,14 @@ class TargetContext(base.BaseContext):
         from numba.np import arrayobj  # noqa: F401
         from numba.np.unsafe import ndarray  # noqa: F401
 
-        from . import device_calls, math_functions, vectors
+        from . import device_calls, math_functions, reducers, vectors
 
         for registry in (
             cmathimpl.registry,
             math_functions.LOWERING,
             device_calls.LOWERING,
             vectors.LOWERING,
+            reducers.LOWERING,
         ):
             self.install_registry(registry)
 

@@ -16,6 +16,7 @@ from numba.core import cgutils, types
 from numba.np import numpy_support
 
 from ..argument_type import ArgumentType
+from . import reduction_results
 from .image_types import IMAGE, HandleType
 from .record_types import type_of_dtype
 
@@ -58,6 +59,8 @@ def numba_type(argument: ArgumentType) -> Any:
         return HandleType(argument.name)
     if argument.kind == "none":
         return types.none
+    if argument.kind == "reduction":
+        return reduction_results.reducer_type(argument)
     if argument.kind == "number":
         return types.boolean if argument.name == "bool" else numpy_support.from_dtype(np.dtype(argument.name))
     if argument.kind == "record":
@@ -74,6 +77,7 @@ class _Entry:
     def __init__(self, context: Any) -> None:
         self.context = context
         self.parameters: list[EntryParameter] = []
+        self._reductions: list[tuple[ArgumentType, Any, Any]] = []
 
     def add(self, path: tuple[Any, ...], name: str, c_type: str, kind: str, type_: Any, size: int) -> None:
         self.parameters.append(EntryParameter(path, name, c_type, kind, size, type_))
@@ -98,6 +102,8 @@ class _Entry:
                 word = {1: "uchar", 2: "ushort", 4: "uint", 8: "ulong"}[size]
                 self.add((*path, "word", first, size), f"{name}.{first}", word, "value", ir.IntType(8 * size), size)
                 first += size
+        elif argument.kind == "reduction":
+            self.add((*path, "variable"), name, "global void*", "pointer", ir.PointerType(ir.IntType(8), _GLOBAL), 8)
         else:
             local = argument.kind == "local"
             pointer = ir.PointerType(ir.IntType(8), _LOCAL if local else _GLOBAL)
@@ -127,7 +133,16 @@ class _Entry:
             return context.make_tuple(builder, numba_type(argument), elements)
         if argument.kind == "record":
             return self._record(builder, argument, given)
+        if argument.kind == "reduction":
+            reducer = reduction_results.start(context, builder, argument)
+            self._reductions.append((argument, reducer, next(given)))
+            return reducer
         return self._array(builder, argument, given)
+
+    def finish(self, builder: Any) -> None:
+        """Write the results of reductions."""
+        for reduction in self._reductions:
+            reduction_results.finish(self.context, builder, *reduction)
 
     def _record(self, builder: Any, argument: ArgumentType, given: Any) -> Any:
         place = cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(8), argument.dtype.itemsize))
@@ -187,6 +202,7 @@ def write_entry(
     values = [entry.build(builder, argument, given) for argument in arguments]
     inner = context.declare_function(module, made.fndesc)
     context.call_conv.call_function(builder, inner, types.none, made.signature.args, values)
+    entry.finish(builder)
     builder.ret_void()
     return module, entry.parameters
 

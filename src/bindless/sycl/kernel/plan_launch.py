@@ -18,6 +18,7 @@ from .kernel import Kernel
 from .kernel_template import KernelTemplate
 from .offset_launch import has_offset, launch_operation
 from .prepared_launch import submit_prepared
+from .reduction import fill_variables, require_values
 
 if TYPE_CHECKING:
     from ..queue.queue import Queue
@@ -45,6 +46,7 @@ def submit_launch(
     """
     if isinstance(kernel, KernelTemplate):
         made, values = kernel._specialised(queue, index_space, arguments)
+        depends_on = fill_variables(queue, arguments, depends_on)
         event = queue.parallel_for(index_space, made, *values, depends_on=depends_on)
         own = PACKERS.keys() >= set(map(type, values))  # else the launch itself orders the libraries
         return _ordered(queue, arguments, event) if own and not PACKERS.keys() >= set(map(type, arguments)) else event
@@ -82,6 +84,7 @@ def plan_launch(
     our own.
     """
     if isinstance(kernel, KernelTemplate):
+        require_values(arguments)
         kernel, arguments = kernel._specialised(queue, index_space, arguments)
     here, sizes = _plan_range(queue, index_space, kernel)
     return here, sizes, *_pack(queue, index_space, here, arguments)
