@@ -223,6 +223,18 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+_file = ""
+
+
+def pytest_runtest_logstart(nodeid: str) -> None:
+    """Do the same between two files: some import large libraries, whose objects stay."""
+    global _file
+    file = nodeid.partition("::")[0]
+    if file != _file:
+        pytest_collection_finish()
+    _file = file
+
+
 def pytest_report_header(config: pytest.Config) -> list[str]:
     device = config.stash[_DEVICE]
     lines = [f"bindless device: {device.name}, driver {device.driver_version} [{device.backend}]"]
