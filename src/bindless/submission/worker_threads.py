@@ -16,13 +16,15 @@ Job = Callable[[], None]
 
 _IDLE_SECONDS = 10.0
 _MOST_WAITERS = 32
+_SHUTDOWN = "interpreter shutdown"  # in the error of Python for a thread that starts too late
 
 
 class Pool:
     """Runs jobs on threads of its own. Jobs do not raise.
 
-    ``run`` never lets a job wait for another: host tasks may block each other. ``wait`` is for jobs that only wait for
-    a driver; at most 32 do so at a time, the others in the order in which they came.
+    ``run`` never lets a job wait for another, because host tasks may block each other, except while the interpreter
+    ends: Python 3.12 and newer start no thread then, and the next thread that is free runs the job. ``wait`` is for
+    jobs that only wait for a driver; at most 32 do so at a time, the others in the order in which they came.
 
     Attributes
     ----------
@@ -34,6 +36,7 @@ class Pool:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
+        self._workers = 0
         self._idle = 0
         self._waiting = 0
         self._waits: deque[Job] = deque()
@@ -50,12 +53,21 @@ class Pool:
             The system has no more threads.
         """
         with self._lock:
-            if self._idle:
+            if self._idle > 0:
                 self._idle -= 1
                 self._jobs.put(job)
                 return
+            self._workers += 1
         first = [job]  # emptied by the thread: it shall not hold its first job for ever
-        self._start(lambda: self._work(first), "bindless worker")
+        try:
+            self._start(lambda: self._work(first), "bindless worker")
+        except SyclRuntimeError as error:
+            with self._lock:
+                self._workers -= 1
+                if not (self._workers and _SHUTDOWN in str(error)):
+                    raise
+                self._idle -= 1  # below zero: jobs that wait for a thread
+                self._jobs.put(job)
 
     @staticmethod
     def _start(job: Job, name: str) -> None:
@@ -79,8 +91,9 @@ class Pool:
                 return self._jobs.get(timeout=_IDLE_SECONDS)
             except queue.Empty:
                 with self._lock:
-                    if self._idle:  # else a job was promised to one of us
+                    if self._idle > 0:  # else a job was promised to one of us
                         self._idle -= 1
+                        self._workers -= 1
                         return None
 
     def wait(self, job: Job) -> None:
