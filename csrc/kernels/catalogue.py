@@ -116,6 +116,27 @@ PROJECTIONS = {
         Argument("global float*", "gradients"), Argument("uint", "mode"),
     ),
 }  # fmt: skip
+LEVEL_OF_TEXELS = (
+    *(Argument("uint", f"size_{axis}") for axis in "xyz"), Argument("uint", "channels"), Argument("ulong", "images"),
+    Argument("uint", "mode"),
+)  # fmt: skip
+FOOTPRINTS = (
+    *(Argument("float", f"size_{axis}") for axis in "xyz"), Argument("ulong", "count"), Argument("uint", "mode"),
+)  # fmt: skip
+STEPS = Argument("global const float*", "steps")
+TEXTURE_LEVELS = {
+    "pyramid_means": (Argument("global const void*", "texels"), Argument("global void*", "means"), *LEVEL_OF_TEXELS),
+    "pyramid_gradients": (
+        Argument("global const void*", "own"), Argument("global const void*", "next"),
+        Argument("global void*", "gradients"), *LEVEL_OF_TEXELS,
+    ),
+    "footprint_levels": (
+        STEPS, Argument("global const float*", "bias"), Argument("global float*", "levels"), *FOOTPRINTS,
+    ),
+    "footprint_gradients": (
+        STEPS, Argument("global const float*", "grad_levels"), Argument("global float*", "gradients"), *FOOTPRINTS,
+    ),
+}  # fmt: skip
 FORMAT = (Argument("uint", "format"),)
 POSITIONS = (
     *(Argument("double", f"m{row}{column}") for row in range(4) for column in range(4)), Argument("double", "centre"),
@@ -249,6 +270,14 @@ def _line_modules() -> Iterator[Module]:
         yield Module(name, "projections.cl", {"PASS": str(number)}, kernels, ("ptx", "spirv"), large=True)
 
 
+def _texture_level_modules() -> Iterator[Module]:
+    """Yield mipmaps of textures in memory, and levels of detail of footprints, with their transposes."""
+    for name, arguments in TEXTURE_LEVELS.items():
+        source, _, part = name.partition("_")
+        number = str(int(part == "gradients"))
+        yield Module(name, f"{source}.cl", {"PASS": number}, (Kernel(f"bindless_{name}", arguments),), ("ptx", "spirv"))
+
+
 def _texture_unit_modules() -> Iterator[Module]:
     """Yield the modules that compute samples of images of every kind, by the arithmetic of texture units or exactly."""
     common = {"DIMENSIONS": "1", "LAYERED": "0", "CUBE": "0", "CLASS_U": "1", "COLOR": "uint4"}
@@ -320,6 +349,7 @@ def _modules() -> Iterator[Module]:
     yield _lanes_module()
     yield from _gradient_modules()
     yield from _line_modules()
+    yield from _texture_level_modules()
     for geometry in STANDARD:  # mipmaps exist where kernels are PTX; pixels are moved as bits, whatever their class
         modules = _class_modules("downsample", geometry, (*LEVELS, *EXTENT, *FORMAT), PTX_ONLY)
         yield from (module for module in modules if module.defines["CLASS"] == "u")

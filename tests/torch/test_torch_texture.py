@@ -11,7 +11,7 @@ import bindless as bl
 
 torch = pytest.importorskip("torch", minversion="2.5", reason="pip install torch")
 
-from bindless.torch import sample, texture, texture_construct_mip  # noqa: E402
+from bindless.torch import footprints, mipmaps, sample, texture, texture_construct_mip  # noqa: E402
 from tests.torch import composition  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -160,6 +160,59 @@ def test_a_footprint_without_size() -> None:
     values = texture(tex, uv, steps)
     assert torch.equal(values, texture(tex, uv))
     assert not torch.autograd.grad(values.sum(), steps)[0].any()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_round_footprint(dtype: str) -> None:
+    """The longest axis has no direction: the derivative is that of the mean axis."""
+    real = getattr(torch, dtype)
+    tex = torch.arange(2.0, dtype=real).reshape(1, 1, 2, 1).expand(1, 8, 2, 1).repeat(1, 1, 4, 1)
+    steps = torch.tensor([[[0.3, 0.0, 0.0, 0.3]]], dtype=real, requires_grad=True)
+    values = texture(tex, torch.full((1, 1, 2), 0.0625, dtype=real), steps)
+    (found,) = torch.autograd.grad(values.sum(), steps)
+    turned = torch.tensor([[[0.3, 0.0, 0.0, 0.2999]]], dtype=real, requires_grad=True)
+    (slope,) = torch.autograd.grad(texture(tex, torch.full((1, 1, 2), 0.0625, dtype=real), turned).sum(), turned)
+    torch.testing.assert_close(found[0, 0, 0], found[0, 0, 3])
+    torch.testing.assert_close(2 * found[0, 0, 0], slope[0, 0, 0], rtol=1e-3, atol=0)
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), 1e30])
+def test_steps_that_are_no_numbers(value: float) -> None:
+    steps = torch.tensor([[[0.3, value, 0.1, 0.2]]], requires_grad=True)
+    values = texture(torch.rand(1, 8, 8, 1), torch.full((1, 1, 2), 0.3), steps)
+    (found,) = torch.autograd.grad(values.sum(), steps)
+    explicit = footprints._gradient_of_steps(steps.detach(), torch.ones(1, 1), (8, 8))
+    assert values.isfinite().all() and found.isfinite().all() and explicit.isfinite().all()
+    assert found[0, 0, 1] == explicit[0, 0, 1] == 0
+
+
+@pytest.mark.parametrize("shape", [(1, 8, 16, 2), (2, 13, 6, 1), (1, 5, 3, 11, 2)])
+def test_the_transpose_of_levels(shape: tuple[int, ...]) -> None:
+    """Operations of torch that second derivatives on CUDA take."""
+    image = torch.randn(shape, dtype=torch.float64, requires_grad=True)
+    axes = range(1, len(shape) - 1)
+    levels = mipmaps._composed(image, axes, 3)
+    for skipped in ((), (0,), (1, 2)):
+        grads = [None if number in skipped else torch.randn_like(level) for number, level in enumerate(levels)]
+        total: Any = sum((level * grad).sum() for level, grad in zip(levels, grads) if grad is not None)
+        (expected,) = torch.autograd.grad(total, image, retain_graph=True)
+        torch.testing.assert_close(mipmaps._composed_transpose(grads, shape, axes), expected)
+
+
+@pytest.mark.parametrize("dims", [2, 3])
+def test_the_derivative_of_the_level(dims: int) -> None:
+    """Operations of torch that second derivatives on CUDA take."""
+    steps = operands(dims)[2].requires_grad_()
+    sizes = (8, 4, 16)[:dims]
+    level = footprints.level_of_detail(None, steps, None, sizes, False)
+    weights = torch.randn_like(level)
+    (expected,) = torch.autograd.grad(level, steps, weights)
+    torch.testing.assert_close(footprints._gradient_of_steps(steps, weights, sizes), expected)
+    small = torch.cat([steps.detach()[:1, :1, :1], torch.zeros_like(steps[:1, :1, :1])], 1).requires_grad_()
+    assert torch.autograd.gradcheck(
+        lambda s: footprints._gradient_of_steps(s, weights[:1, :2, :1], sizes)[:, :1], small, eps=1e-7, atol=1e-4
+    )
+    assert not footprints._gradient_of_steps(small, weights[:1, :2, :1], sizes)[:, 1].any()
 
 
 @pytest.mark.parametrize(

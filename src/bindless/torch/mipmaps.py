@@ -1,4 +1,4 @@
-"""``halved`` and ``pyramid``: the levels of a mipmap, in operations of torch."""
+"""``pyramid``: the levels of a mipmap, by kernels or in operations of torch."""
 
 from __future__ import annotations
 
@@ -7,37 +7,95 @@ from typing import Any
 
 import torch
 
-__all__ = ["halved", "pyramid"]
+from . import level_kernels
+from .functions import is_plain, plain_apply
+
+__all__ = ["pyramid"]
 
 Tensor = Any
 
 
-def halved(image: Tensor, axes: Sequence[int]) -> Tensor:
-    """The means of the areas that the texels of the next level cover; axes of one texel stay.
-
-    A texel of the next level covers 2 texels of an axis of even length, and 2 + 1/t of one of length 2 t + 1.
-    """
-    for axis in axes:
-        image = _halved(image, axis)
-    return image
-
-
 def pyramid(image: Tensor, axes: Sequence[int], most: int | None = None) -> list[Tensor]:
-    """All levels of a mipmap, the image first.
+    """All levels of a mipmap, the image first: each texel is the mean of the area that it covers.
+
+    A texel of the next level covers 2 texels of an axis of even length, and 2 + 1/t of one of length 2 t + 1; axes of
+    one texel stay.
 
     Parameters
     ----------
     image : Tensor
-        Of any shape.
+        (..., *axes, C).
     axes : Sequence[int]
-        Axes of texels.
+        Axes of texels: one to three, the last before that of channels.
     most : int, optional
         Largest number of a level; default: down to one texel.
     """
+    count, size = 0, max(image.shape[axis] for axis in axes)
+    while size > 1 and (most is None or count < most):
+        count, size = count + 1, size // 2
+    if count == 0:
+        return [image]
+    if not _has_kernels(image):
+        return [image, *_composed(image, axes, count)]
+    if torch.is_grad_enabled() and image.requires_grad:
+        return [image, *plain_apply(_Pyramid)(image, axes, count)]
+    return [image, *level_kernels.pyramid_means(image, axes[0], count)]
+
+
+def _has_kernels(tensor: Tensor) -> bool:
+    return (
+        tensor.is_cuda
+        and tensor.dtype in (torch.float32, torch.float16)
+        and 0 < tensor.numel() < 1 << 40
+        and tensor.shape[-2] * tensor.shape[-1] < 1 << 31
+        and is_plain((tensor,))
+    )
+
+
+class _Pyramid(torch.autograd.Function):  # type: ignore[misc]
+    @staticmethod
+    def forward(ctx: Any, image: Tensor, axes: Sequence[int], count: int) -> tuple[Tensor, ...]:
+        ctx.shape, ctx.dtype, ctx.axes = image.shape, image.dtype, axes
+        ctx.set_materialize_grads(False)
+        return level_kernels.pyramid_means(image, axes[0], count)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor | None) -> tuple[Tensor | None, None, None]:
+        given = [part for part in grads if part is not None]
+        if not given:
+            return None, None, None
+        if torch.is_grad_enabled() or not all(_has_kernels(part) for part in given):
+            return _composed_transpose(grads, ctx.shape, ctx.axes), None, None
+        return level_kernels.pyramid_gradients(ctx.shape, ctx.dtype, ctx.axes[0], grads), None, None
+
+
+# ---------------------------------------------------------------- operations of torch
+
+
+def _composed(image: Tensor, axes: Sequence[int], count: int) -> list[Tensor]:
+    """Levels 1 to ``count``."""
     levels = [image]
-    while max(levels[-1].shape[axis] for axis in axes) > 1 and (most is None or len(levels) <= most):
-        levels.append(halved(levels[-1], axes))
-    return levels
+    for _ in range(count):
+        made = levels[-1]
+        for axis in axes:
+            made = _halved(made, axis)
+        levels.append(made)
+    return levels[1:]
+
+
+def _composed_transpose(grads: Sequence[Tensor | None], shape: Sequence[int], axes: Sequence[int]) -> Tensor:
+    """The gradient of an image from those of ``_composed``, of which the last ones may be None."""
+    sizes = [list(shape)]
+    for _ in grads:
+        sizes.append([max(n // 2, 1) if axis in axes else n for axis, n in enumerate(sizes[-1])])
+    total: Any = None
+    for number in range(len(grads), 0, -1):
+        own = grads[number - 1]
+        total = own if total is None else total if own is None else total + own
+        if total is not None:
+            for axis in reversed(axes):
+                total = _doubled(total, axis, sizes[number - 1][axis])
+    return total
 
 
 def _halved(image: Tensor, axis: int) -> Tensor:
@@ -47,10 +105,30 @@ def _halved(image: Tensor, axis: int) -> Tensor:
     half = size // 2
     if size % 2 == 0:
         return image.unflatten(axis, (half, 2)).mean(axis + 1)
-    first = torch.arange(half, 0, -1, device=image.device, dtype=image.dtype) / size
-    shape = (half, *[1] * (image.dim() - axis - 1))
-    first, last = first.reshape(shape), first.flip(0).reshape(shape)
+    first, last = _outer_weights(image, axis, size)
     pairs = image.narrow(axis, 0, 2 * half).unflatten(axis, (half, 2))
     left, middle = pairs.select(axis + 1, 0), pairs.select(axis + 1, 1)
     right = image.narrow(axis, 1, 2 * half).unflatten(axis, (half, 2)).select(axis + 1, 1)
     return left * first + middle * (half / size) + right * last
+
+
+def _doubled(grad: Tensor, axis: int, size: int) -> Tensor:
+    """The transpose of ``_halved``."""
+    if size == 1:
+        return grad
+    half = size // 2
+    if size % 2 == 0:
+        return torch.stack((grad / 2, grad / 2), axis + 1).flatten(axis, axis + 1)
+    first, last = _outer_weights(grad, axis, size)
+    end = torch.zeros_like(grad.narrow(axis, 0, 1))
+    lefts = torch.stack((grad * first, grad * (half / size)), axis + 1).flatten(axis, axis + 1)
+    rights = torch.stack((torch.zeros_like(grad), grad * last), axis + 1).flatten(axis, axis + 1)
+    return torch.cat((lefts, end), axis) + torch.cat((end, rights), axis)
+
+
+def _outer_weights(tensor: Tensor, axis: int, size: int) -> tuple[Tensor, Tensor]:
+    """Weights of the first and the last of three texels, for each mean along an axis of odd length."""
+    half = size // 2
+    first = torch.arange(half, 0, -1, device=tensor.device, dtype=tensor.dtype) / size
+    shape = (half, *[1] * (tensor.dim() - axis - 1))
+    return first.reshape(shape), first.flip(0).reshape(shape)

@@ -8,7 +8,6 @@ projection, and samples.
 from __future__ import annotations
 
 import struct
-from collections.abc import Hashable, Sequence
 from typing import Any
 
 import torch
@@ -53,7 +52,7 @@ def values(volume: Tensor, poses: Tensor, static: Static, derive: bool) -> tuple
         words = command(0, (*_tiles(static), places.numel() // _numbers(is_matrix), _ITEMS, 1, 1), contents, patches)
         program = Program(words, (f"bindless_projections@{mode}",), 0)
         results = [made, derivatives]
-        found = _run(_of_values, (static, derive), program, (pixels, places), results)
+        found = _of_values.run((static, derive), program, (pixels, places), results)
     return found[0], found[1]
 
 
@@ -71,7 +70,7 @@ def gradient_of_texels(volume: Tensor, poses: Tensor, static: Static, grad: Tens
         clear = [0, 3, made.numel() * 4]
         words = [*clear, *command(0, groups, contents, patches)]
         program = Program(words, (f"bindless_projections_texels@{is_matrix}",), 0)
-        found = _run(_of_texels, static, program, (volume.detach(), places, grad), [made])
+        found = _of_texels.run(static, program, (volume.detach(), places, grad), [made])
     return found[0]
 
 
@@ -97,18 +96,8 @@ def gradient_of_poses(grad: Tensor, derivatives: Tensor, poses: Tensor, static: 
         )
         names = ("bindless_projections_sums", f"bindless_projections_poses@{is_matrix}")
         program = Program([*sums, *ends], names, 8 * 12 * count * groups)
-        found = _run(_of_poses, static, program, (grad, derivatives, places), [torch.empty_like(places)])
+        found = _of_poses.run(static, program, (grad, derivatives, places), [torch.empty_like(places)])
     return found[0]
-
-
-def _run(
-    calls: Repeats, options: Hashable, program: Program, operands: Sequence[Tensor], results: Sequence[Tensor | None]
-) -> Any:
-    """Make a call, of operands that may have been copied; add it first if there was none like it."""
-    if not calls.has(options, *operands):
-        with torch.cuda.device(operands[0].device):
-            calls.add_program(options, program, operands, results)
-    return calls.repeat(options, *operands)
 
 
 def _leading(poses: Tensor) -> tuple[tuple[int, ...], int]:

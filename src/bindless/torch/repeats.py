@@ -14,6 +14,7 @@ from ..drivers import cuda, reference
 from ..gradients import cuda as kernels
 from ..gradients.plan import LEVEL_NAMES, NAMES, Plan
 from ..gradients.programs import HOST_FUNCTION, Program, cuda_program, host_program
+from ..model.errors import SyclRuntimeError
 
 __all__ = ["PLAIN", "Repeats"]
 
@@ -109,6 +110,32 @@ class Repeats:
             functions, driver = (_address(reference, HOST_FUNCTION),), None
         words = struct.pack(f"{len(program.words)}q", *program.words)
         self._calls.add(options, tuple(operands), tuple(makers), returned, words, functions, driver)
+
+    def run(
+        self,
+        options: Hashable,
+        program: Program,
+        operands: Sequence[Tensor | None],
+        results: Sequence[Tensor | None],
+    ) -> tuple[Any, ...]:
+        """``repeat`` of a call on CUDA that is added first if there was none like it; results are those of
+        ``add_program``.
+
+        Raises
+        ------
+        SyclRuntimeError
+            The driver refused a kernel.
+        """
+        image = next(part for part in results if part is not None)
+        with torch.cuda.device(image.device):
+            if not self.has(options, *operands):
+                self.add_program(options, program, operands, results)
+            found = self.repeat(options, *operands)
+        if found is None:
+            raise SyclRuntimeError(
+                f"the CUDA driver refused {', '.join(program.names)}: use a tensor of fewer elements"
+            )
+        return found
 
 
 def _address(driver: Any, name: str) -> int:

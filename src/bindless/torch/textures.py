@@ -125,8 +125,7 @@ def texture(
     sizes = tuple(reversed(tex.shape[2 if cube else 1 : -1]))
     level = mip_level_bias
     if uv_da is not None:
-        level = level_of_detail(uv, uv_da, sizes, cube)
-        level = level if mip_level_bias is None else level + mip_level_bias
+        level = level_of_detail(uv, uv_da, mip_level_bias, sizes, cube)
     return functions.sample(levels, uv, level, options)
 
 

@@ -1,0 +1,74 @@
+"""The kernels of mipmaps and footprints on tensors in CUDA memory: calls that are repeated without Python."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from ..gradients import levels
+from ..gradients.levels import Pyramid
+from .repeats import Repeats
+
+__all__ = ["footprint_gradients", "footprint_levels", "pyramid_gradients", "pyramid_means"]
+
+Tensor = Any
+
+_of_means, _of_means_backward, _of_footprints, _of_footprints_backward = (Repeats() for _ in range(4))
+
+
+def pyramid_means(image: Tensor, first: int, count: int) -> tuple[Tensor, ...]:
+    """Levels 1 to ``count`` of a float32 or float16 image (..., *axes, C); ``first`` is the first axis."""
+    found = _of_means.repeat((first, count), image)
+    if found is None:
+        image = image.detach().contiguous()
+        pyramid = _pyramid(image.shape, image.dtype, first, count)
+        leading, channels = image.shape[:first], image.shape[-1]
+        dims = image.dim() - first - 1
+        made = [image.new_empty((*leading, *reversed(size[:dims]), channels)) for size in pyramid.sizes[1:]]
+        found = _of_means.run((first, count), levels.pyramid_means(pyramid), [image], made)
+    return found
+
+
+def pyramid_gradients(shape: Sequence[int], dtype: torch.dtype, first: int, grads: Sequence[Tensor | None]) -> Tensor:
+    """The gradient of an image of a shape and type, from those of levels 1, 2, ..., of which not all are None."""
+    key = tuple(shape), dtype, first
+    found = _of_means_backward.repeat(key, *grads)
+    if found is None:
+        own = [None if part is None else part.detach().contiguous() for part in grads]
+        program = levels.pyramid_gradients(
+            _pyramid(shape, dtype, first, len(grads)), [part is not None for part in grads]
+        )
+        like = next(part for part in own if part is not None)
+        found = _of_means_backward.run(key, program, own, [like.new_empty(tuple(shape))])
+    return found[0]
+
+
+def footprint_levels(steps: Tensor, bias: Tensor | None, sizes: Sequence[int]) -> Tensor:
+    """Levels of detail (...) of float32 steps (..., 2 d) in a texture of ``sizes`` texels, x first."""
+    key = tuple(sizes)
+    found = _of_footprints.repeat(key, steps, bias)
+    if found is None:
+        given = [None if part is None else part.detach().contiguous() for part in (steps, bias)]
+        made = steps.new_empty(steps.shape[:-1])
+        program = levels.footprint_levels(made.numel(), sizes, biased=bias is not None)
+        found = _of_footprints.run(key, program, given, [made])
+    return found[0]
+
+
+def footprint_gradients(steps: Tensor, grad: Tensor, sizes: Sequence[int]) -> Tensor:
+    """Gradients of the steps of ``footprint_levels`` from those of the levels of detail."""
+    key = tuple(sizes)
+    found = _of_footprints_backward.repeat(key, steps, grad)
+    if found is None:
+        given = [part.detach().contiguous() for part in (steps, grad)]
+        made = torch.empty_like(given[0])
+        found = _of_footprints_backward.run(key, levels.footprint_gradients(grad.numel(), sizes), given, [made])
+    return found[0]
+
+
+def _pyramid(shape: Sequence[int], dtype: torch.dtype, first: int, count: int) -> Pyramid:
+    x, y, z = (*reversed(shape[first:-1]), 1, 1)[:3]
+    return Pyramid(math.prod(shape[:first]), (x, y, z), shape[-1], dtype is torch.float16, count)
