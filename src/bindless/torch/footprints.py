@@ -38,6 +38,7 @@ def level_of_detail(coords: Tensor, steps: Tensor, bias: Tensor | None, sizes: t
     cube : bool
         Whether the coordinates are directions into a cubemap.
     """
+    steps, bias = _at_least_single(steps), None if bias is None else _at_least_single(bias)
     given = (steps,) if bias is None else (steps, bias)
     if not cube and _has_kernels(given):
         if torch.is_grad_enabled() and any(part.requires_grad for part in given):
@@ -47,6 +48,11 @@ def level_of_detail(coords: Tensor, steps: Tensor, bias: Tensor | None, sizes: t
     texels = _on_face(coords, pairs) * (sizes[0] / 2) if cube else scaled(pairs, sizes, -2)
     level = torch.log2(_form(_limited(texels))[-1].clamp(min=_SMALLEST)) / 2
     return level if bias is None else level + bias
+
+
+def _at_least_single(tensor: Tensor) -> Tensor:
+    """float16 has too few exponents for squares."""
+    return tensor.to(torch.promote_types(tensor.dtype, torch.float32))
 
 
 def _has_kernels(tensors: tuple[Tensor, ...]) -> bool:
@@ -65,7 +71,7 @@ def _form(texels: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     root of the squares of both (at least a number near 0), and the square of the longest axis.
     """
     along, across = texels.square().sum(-2).unbind(-1)
-    mixed = texels.prod(-1).sum(-1)
+    mixed = (texels[..., 0] * texels[..., 1]).sum(-1)
     half = (along - across) / 2
     root = (half.square() + mixed.square()).clamp(min=torch.finfo(texels.dtype).tiny).sqrt()
     return half, mixed, root, (along + across) / 2 + root
@@ -114,4 +120,5 @@ def _on_face(direction: Tensor, steps: Tensor) -> Tensor:
     depth, places = direction.gather(-1, major)[..., None], direction.gather(-1, others)[..., None]
     moved = steps.gather(-2, others[..., None].expand(*others.shape, 2))
     nearer = steps.gather(-2, major[..., None].expand(*major.shape, 2))
-    return (moved - places / depth * nearer) / depth
+    unit = depth.detach().abs()  # the quotient of a short direction and its square would not be finite
+    return (moved / unit - places / depth * (nearer / unit)) / (depth / unit)
