@@ -9,7 +9,7 @@ pytest --device recorded_cuda    the CUDA backend on a driver without a GPU that
 pytest --device opencl           the first OpenCL device, compared within OpenCL's bounds; or a filter as opencl:cpu:1
 pytest --stress 60               runs each stress program for 60 seconds
 pytest -n0                       all tests in this process, for a debugger
-pytest --leave-out-passed FILE   without those that passed in another run: support/passed_tests.py
+pytest --leave-out-passed=FILE   without those that passed in another run: support/passed_tests.py
 BINDLESS_REQUIRE=opencl,vulkan   markers whose tests must run: a missing requirement fails the test instead of a skip
 """
 
@@ -43,11 +43,15 @@ from tests.support.opencl_known_bugs import (
 from tests.support.passed_tests import PassedTests, add_options
 from tests.support.recorded_driver import DEVICE as RECORDED_CUDA
 from tests.support.recorded_driver import compile_driver
+from tests.support.skip_reasons import lines_of_reasons
 
 # Child processes also import tests.support.
 _ROOT = str(Path(__file__).resolve().parents[1])
 if _ROOT not in os.environ.get("PYTHONPATH", "").split(os.pathsep):
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (_ROOT, os.environ.get("PYTHONPATH"))))
+
+# These options are this run's alone: tests start pytest in other folders, where --write-passed is unknown.
+os.environ.pop("PYTEST_ADDOPTS", None)
 
 if os.environ.get("BINDLESS_TEST_KERNELS"):
     from tests.support.precompiled_kernels import build
@@ -240,6 +244,17 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     lines = [f"bindless device: {device.name}, driver {device.driver_version} [{device.backend}]"]
     unlisted = unlisted_version(device) if device.backend == "opencl" else ""
     return [*lines, f"note: {unlisted}"] if unlisted else lines
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Generator[None, object, object]:
+    """Print the reasons of skips before the tracebacks of failures."""
+    skipped = terminalreporter.getreports("skipped")
+    lines = lines_of_reasons(report.longrepr[2] for report in skipped if isinstance(report.longrepr, tuple))
+    if lines:
+        terminalreporter.write_sep("=", "skipped tests")
+        terminalreporter.write_line("\n".join(lines))
+    return (yield)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

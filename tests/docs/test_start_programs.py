@@ -89,5 +89,5 @@ def test_the_fixture_of_the_guide_runs(tmp_path: Path) -> None:
     (tmp_path / "test_guide.py").write_text(code, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), "-n0"]
     done = subprocess.run([*command, str(tmp_path)], capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"(?:2 passed|1 passed, 1 skipped)", done.stdout), done.stdout

@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.passed_tests import ROOMS
 
+ROOT = Path(__file__).parents[2]
 CONFTEST = """
 from tests.support.passed_tests import PassedTests, add_options
 
@@ -64,7 +65,8 @@ def test_uses_it_too(compiled): pass
 
 
 @pytest.fixture
-def suite(tmp_path: Path) -> Path:
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    tmp_path = tmp_path_factory.mktemp("suite")
     (tmp_path / "conftest.py").write_text(CONFTEST)
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     for folder in (ROOMS[0], "other"):
@@ -85,26 +87,55 @@ def _run(suite: Path, *options: str) -> tuple[set[str], str]:
 
 
 @pytest.mark.parametrize("workers", ["-n0", "-n2"])
-def test_what_failed_was_skipped_or_used_a_process_runs_again(workers: str, suite: Path) -> None:
+def test_what_failed_was_skipped_or_used_a_process_runs_again(workers: str, suite: Path, tmp_path: Path) -> None:
     pytest.importorskip("xdist")
-    every, told = _run(suite, workers, "--write-passed", "passed.json")
+    passed = tmp_path / "passed.json"  # another folder, as in .ci/run
+    every, told = _run(suite, workers, f"--write-passed={passed}")
     assert len(every) == 26 and not told
     room = f"tests/{ROOMS[0]}/test_{ROOMS[0]}_cases.py"
     proven = {f"{room}::test_passes[{number}]" for number in (1, 2)}
-    again, told = _run(suite, workers, "--leave-out-passed", "passed.json")
+    again, told = _run(suite, workers, f"--leave-out-passed={passed}")
     assert again == every - proven
     assert told.startswith("left out 2 tests of ") and "passed.json" in told
 
 
-def test_a_missing_file_or_another_python_leaves_out_nothing(suite: Path) -> None:
-    every, told = _run(suite, "-n0", "--leave-out-passed", "passed.json")
+def test_a_missing_file_or_another_python_leaves_out_nothing(suite: Path, tmp_path: Path) -> None:
+    passed = tmp_path / "passed.json"
+    every, told = _run(suite, "-n0", f"--leave-out-passed={passed}")
     assert len(every) == 26 and told.startswith("left out 0 tests") and "missing" in told
-    _run(suite, "-n0", "--write-passed", "passed.json")
-    written = json.loads((suite / "passed.json").read_text())
+    _run(suite, "-n0", f"--write-passed={passed}")
+    written = json.loads(passed.read_text())
     assert len(written["passed"]) == 2
     written["python"] = [2, 7]
-    (suite / "passed.json").write_text(json.dumps(written))
-    assert _run(suite, "-n0", "--leave-out-passed", "passed.json")[0] == every
+    passed.write_text(json.dumps(written))
+    assert _run(suite, "-n0", f"--leave-out-passed={passed}")[0] == every
+
+
+def test_options_in_the_environment_are_the_run_s_alone(tmp_path: Path) -> None:
+    """Tests start pytest in other folders, where these options are unknown, and must not write the file."""
+    program = tmp_path / "test_environment.py"
+    program.write_text("import os\n\ndef test_options(): assert 'PYTEST_ADDOPTS' not in os.environ\n")
+    written = tmp_path / "other" / "passed.json"
+    written.parent.mkdir()
+    configuration = ["-c", str(ROOT / "pyproject.toml"), "-p", "tests.conftest"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-n1", *configuration, str(program)],
+        env={**os.environ, "PYTEST_ADDOPTS": f"-p no:cacheprovider --write-passed={written}"},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert written.exists()
+
+
+def test_ci_gives_the_options_one_word() -> None:
+    """pytest takes an existing file after a space as a test, and then finds neither configuration nor options."""
+    for script, option in (("run", "--leave-out-passed"), ("fresh", "--write-passed")):
+        lines = (ROOT / ".ci" / script).read_text().splitlines()
+        assert re.findall(rf"{option}(.)", "\n".join(line for line in lines if not line.startswith("#"))) == ["="]
 
 
 def test_rooms_exist() -> None:

@@ -1,8 +1,10 @@
 """Two runs of the suite on one machine, the first with fewer tools: the second leaves out what the first has proven.
 
-    pytest --write-passed FILE        writes the tests of ``ROOMS`` that passed, each of their three phases, without
+    pytest --write-passed=FILE        writes the tests of ``ROOMS`` that passed, each of their three phases, without
                                       a process: compilers of kernels are processes
-    pytest --leave-out-passed FILE    leaves out the tests that FILE has
+    pytest --leave-out-passed=FILE    leaves out the tests that FILE has
+
+With a space instead of "=", pytest takes an existing FILE as a test and searches its folder for the configuration.
 
 The tests of ``ROOMS`` use the device under test alone. Tests that failed, that were skipped, or that started a process
 run again, as all tests of other folders do. Without FILE, or with that of another version of Python, all tests run.
