@@ -64,6 +64,7 @@ def test_values_and_gradients(dims: int, mode: str, boundary: str) -> None:
         else:
             filtering, between = FILTERS[mode]
             level = (footprint(uv_da, tex) + bias).flatten(1)
+            level = level.floor() if between == "nearest" else level
             sizes = tuple(float(size) for size in tex.shape[-2:0:-1])
             options: dict[str, Any] = {"filtering": filtering, "between": between, "boundary": BOUNDARIES[boundary]}
             options |= {"scale": sizes, "offset": (-0.5,) * dims}
@@ -154,11 +155,17 @@ def test_one_texture_for_all_and_all_for_one() -> None:
             torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-11)
 
 
-def test_a_footprint_without_size() -> None:
-    tex, uv, uv_da, _ = operands(2)
-    steps = torch.zeros_like(uv_da).requires_grad_()
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16])
+def test_footprints_without_size_or_bounds(dtype: Any) -> None:
+    """They have the first and the last level, and no gradients: single precision has small exponents."""
+    tex = operands(2)[0][:1].to(dtype)
+    steps = torch.tensor([0.0, 1e-30, float("nan"), float("inf"), 1e30]).to(dtype)[None, :, None].repeat(1, 1, 4)
+    uv = torch.rand(1, 5, 2, dtype=dtype)
+    steps.requires_grad_()
     values = texture(tex, uv, steps)
-    assert torch.equal(values, texture(tex, uv))
+    last = texture_construct_mip(tex)[-1]
+    assert torch.equal(values[:, :3], texture(tex, uv[:, :3]))
+    assert torch.equal(values[:, 3:], texture(last, uv[:, 3:]))
     assert not torch.autograd.grad(values.sum(), steps)[0].any()
 
 
@@ -215,6 +222,12 @@ def test_the_derivative_of_the_level(dims: int) -> None:
     assert not footprints._gradient_of_steps(small, weights[:1, :2, :1], sizes)[:, 1].any()
 
 
+def test_a_footprint_in_half_precision_is_not_squared_in_it() -> None:
+    tex, uv = torch.rand(1, 1024, 1024, 1), torch.rand(1, 5, 2)
+    steps = torch.full((1, 5, 4), 0.4)  # 410 texels, whose square is beyond half precision
+    torch.testing.assert_close(texture(tex, uv, steps.half()), texture(tex, uv, steps), rtol=0, atol=1e-3)
+
+
 @pytest.mark.parametrize(
     ("tex", "uv", "options"),
     [
@@ -229,6 +242,11 @@ def test_the_derivative_of_the_level(dims: int) -> None:
         ((1, 4, 4, 1), (1, 2, 2), {"uv_da": torch.zeros(1, 2, 6)}),
         ((1, 4, 4, 1), (1, 2, 2), {"mip_level_bias": torch.zeros(1, 3)}),
         ((1, 4, 4, 1), (1, 2, 2), {"mip_level_bias": torch.zeros(1, 2), "max_mip_level": -1}),
+        ((1, 6, 4, 2, 1), (1, 2, 3), {"boundary_mode": "cube"}),
+        *(
+            ((1, 4, 4, 1), (1, 2, 2), {"mip_level_bias": torch.zeros(1, 2), "mip": mip})
+            for mip in ([torch.zeros(1, 2, 4, 1)], [torch.zeros(1, 2, 2, 1).double()], torch.zeros(1, 2, 2, 1))
+        ),
     ],
 )
 def test_errors(tex: tuple[int, ...], uv: tuple[int, ...], options: dict[str, Any]) -> None:
@@ -277,3 +295,17 @@ def test_the_level_of_a_cubemap_is_that_of_its_face() -> None:
         uv_da = torch.tensor([[[0.0, 0.0, 2 * step, 0.0, 0.0, step]]], dtype=torch.float64)
         found = texture(levels[0], uv, uv_da, mip=levels[1:], boundary_mode="cube")
         torch.testing.assert_close(found.item(), torch.log2(torch.tensor(texels)).item(), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear", "linear-mipmap-linear"])
+def test_directions_that_are_none(mode: str) -> None:
+    tex = torch.rand(1, 6, 4, 4, 3, requires_grad=True)
+    nan, inf = float("nan"), float("inf")
+    uv = torch.tensor([[[0.0, 0, 0], [nan, 1, 0], [1, inf, 2], [1e-30, 1e-31, 0], [1e-45, 0, 0]]], requires_grad=True)
+    steps = torch.rand(1, 5, 6, requires_grad=True) if "mipmap" in mode else None
+    values = texture(tex, uv, steps, filter_mode=mode, boundary_mode="cube")
+    assert (values != 0).any(-1).tolist() == [[False, False, False, True, False]]
+    inputs = (tex, uv) if steps is None else (tex, uv, steps)
+    found = torch.autograd.grad(values.sum(), inputs)
+    torch.testing.assert_close(found[0].sum(), torch.tensor(3.0))
+    assert all(part.isfinite().all() and not part[0, [0, 1, 2, 4]].any() for part in found[1:])

@@ -58,8 +58,8 @@ def texture(
         Levels 1, 2, ... of the mipmap, with gradients of their own: from ``texture_construct_mip``, or any others that
         have half the size of the one before. Default: means of ``tex``, made in each call.
     filter_mode : str
-        "nearest", "linear", "linear-mipmap-nearest", "linear-mipmap-linear", or "auto": the last with ``uv_da`` or
-        ``mip_level_bias``, else "linear".
+        "nearest", "linear", "linear-mipmap-nearest" (one level: the number rounded down), "linear-mipmap-linear", or
+        "auto": the last with ``uv_da`` or ``mip_level_bias``, else "linear".
     boundary_mode : str
         "wrap", "clamp", "zero", or "cube": a cubemap, without seams between its faces.
     max_mip_level : int, optional
@@ -70,7 +70,8 @@ def texture(
     Returns
     -------
     Tensor
-        (N, ..., C), differentiable twice in ``tex``, ``uv``, ``uv_da``, ``mip_level_bias`` and ``mip``.
+        (N, ..., C), differentiable twice in ``tex``, ``uv``, ``uv_da``, ``mip_level_bias`` and ``mip``. Directions that
+        are zero or not finite have values of 0 and no gradients.
 
     Raises
     ------
@@ -89,7 +90,7 @@ def texture(
     >>> texture(checks, torch.tensor([[[0.25, 0.25]]]), mip_level_bias=torch.tensor([[0.5]])).item()
     0.25
     """
-    tensors = (tex, uv, uv_da, mip_level_bias, *(mip or ()))
+    tensors = (tex, uv, uv_da, mip_level_bias, *(() if mip is None else mip))
     if has_torch_function(tensors):
         return handle_torch_function(
             texture,
@@ -115,18 +116,35 @@ def texture(
     _check(tex, uv, uv_da, mip_level_bias, cube)
     coordinate = "direction" if cube else "normalized"
     options = Options(filtering, between, (_BOUNDARY[boundary_mode],), coordinate, 0.0, True, "exact", deterministic)
-    if between == "none":
-        return functions.sample([tex], uv, None, options)
-    if uv_da is None and mip_level_bias is None:
-        raise ArgumentError(f"filter_mode {filter_mode!r} needs uv_da or mip_level_bias, from which the level follows")
-    if mip is None:
-        mip = texture_construct_mip(tex, max_mip_level, cube)
-    levels = [tex, *mip][: None if max_mip_level is None else max_mip_level + 1]
-    sizes = tuple(reversed(tex.shape[2 if cube else 1 : -1]))
-    level = mip_level_bias
-    if uv_da is not None:
-        level = level_of_detail(uv, uv_da, mip_level_bias, sizes, cube)
-    return functions.sample(levels, uv, level, options)
+    levels, level, valid = [tex], None, None
+    if cube:
+        uv, valid = _directions(uv)
+    if between != "none":
+        if uv_da is None and mip_level_bias is None:
+            raise ArgumentError(
+                f"filter_mode {filter_mode!r} needs uv_da or mip_level_bias, from which the level follows"
+            )
+        most = None if max_mip_level is None else int(max_mip_level)
+        if mip is None:
+            mip = texture_construct_mip(tex, most, cube)
+        else:
+            _check_levels(tex, mip, cube)
+        levels = [tex, *mip][: None if most is None else most + 1]
+        level = mip_level_bias
+        if uv_da is not None:
+            sizes = tuple(reversed(tex.shape[2 if cube else 1 : -1]))
+            level = level_of_detail(uv, uv_da, mip_level_bias, sizes, cube)
+        if between == "nearest":
+            level = level.floor()
+    values = functions.sample(levels, uv, level, options)
+    return values if valid is None else torch.where(valid, values, 0.0)
+
+
+def _directions(uv: Tensor) -> tuple[Tensor, Tensor]:
+    """Directions of about the same length, with others for those that are zero or not finite, and which are valid."""
+    length = uv.detach().abs().amax(-1, keepdim=True)
+    valid = (length >= torch.finfo(uv.dtype).tiny) & (length < torch.inf)
+    return torch.where(valid, uv, 1.0), valid
 
 
 def texture_construct_mip(tex: Tensor, max_mip_level: int | None = None, cube_mode: bool = False) -> list[Tensor]:
@@ -167,10 +185,10 @@ def texture_construct_mip(tex: Tensor, max_mip_level: int | None = None, cube_mo
 
 def _check(tex: Tensor, uv: Tensor, uv_da: Tensor | None, bias: Tensor | None, cube: bool) -> None:
     shapes = f"tex {tuple(tex.shape)} and uv {tuple(uv.shape)}"
-    if tex.dim() not in (4, 5) or (cube and (tex.dim() != 5 or tex.shape[1] != 6)):
+    if tex.dim() not in (4, 5) or (cube and (tex.dim() != 5 or tex.shape[1] != 6 or tex.shape[2] != tex.shape[3])):
         raise ArgumentError(
             f"{shapes}: tex is (N, height, width, C), (N, depth, height, width, C), or with boundary_mode='cube' "
-            "(N, 6, height, width, C)"
+            "(N, 6, size, size, C)"
         )
     dims = 3 if cube else tex.dim() - 2
     if uv.dim() < 2 or uv.shape[-1] != dims:
@@ -187,3 +205,15 @@ def _check(tex: Tensor, uv: Tensor, uv_da: Tensor | None, bias: Tensor | None, c
         raise ArgumentError(f"tex has dtype {tex.dtype} and uv {uv.dtype}: convert them to float32")
     if tex.device != uv.device:
         raise ArgumentError(f"tex is on {tex.device} and uv on {uv.device}: move one of them")
+
+
+def _check_levels(tex: Tensor, mip: Sequence[Tensor], cube: bool) -> None:
+    first = 2 if cube else 1
+    for number, part in enumerate(mip, 1):
+        sizes = (max(1, size >> number) for size in tex.shape[first:-1])
+        shape = (*tex.shape[:first], *sizes, tex.shape[-1])
+        if tuple(part.shape) != shape or part.dtype != tex.dtype or part.device != tex.device:
+            raise ArgumentError(
+                f"level {number} of mip is {tuple(part.shape)}, {part.dtype} on {part.device}: of tex "
+                f"{tuple(tex.shape)} it is {shape}, {tex.dtype} on {tex.device}"
+            )
