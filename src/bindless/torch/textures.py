@@ -116,7 +116,9 @@ def texture(
     _check(tex, uv, uv_da, mip_level_bias, cube)
     coordinate = "direction" if cube else "normalized"
     options = Options(filtering, between, (_BOUNDARY[boundary_mode],), coordinate, 0.0, True, "exact", deterministic)
-    levels, level, valid = [tex], None, None
+    levels = [tex]
+    level: Tensor = None
+    valid: Tensor = None
     if cube:
         uv, valid = _directions(uv)
     if between != "none":
