@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch", minversion="2.5", reason="pip install torch
 from torch.func import grad, jacrev, vmap  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
-from bindless.torch import engine, grid_sample, sample, texture  # noqa: E402
+from bindless.torch import engine, grid_sample, sample, texture, warp  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -98,6 +98,27 @@ def test_compile_of_the_other_functions() -> None:
     ):
         compiled = torch.compile(function, fullgraph=True, backend="aot_eager")
         same(compiled(*arguments), function(*arguments), 1e-6)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda image, coords: sample(image, coords, precision="exact", fill=1.25, addressing=["clamp", "repeat"]),
+        lambda image, coords: sample(image, coords, precision="exact", filtering="cubic", fill=0.5, addressing="clamp"),
+        lambda image, coords: sample(image, coords, level=0.7),
+        lambda image, coords: warp(
+            image, torch.eye(2, 3), (coords.shape[1], 3), displacement=coords[:, :, None].expand(-1, -1, 3, 2)
+        ),
+        lambda image, coords: texture(image, coords, mip_level_bias=coords[..., 0]),
+    ],
+)
+def test_compile_with_symbols_for_sizes_and_numbers(function: Any) -> None:
+    """In such a program sizes and floats are symbols, also floats that are defaults and constants of modules."""
+    torch._dynamo.reset()
+    compiled = torch.compile(function, fullgraph=True, dynamic=True, backend="aot_eager")
+    for shape in ((3, 5, 6, 3), (2, 7, 4, 2)):
+        image, coords = torch.rand(shape), torch.rand(shape[0], 2 * shape[0], 2) * 4
+        same(compiled(image, coords), function(image, coords), 1e-5)
 
 
 def test_export() -> None:

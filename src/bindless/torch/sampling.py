@@ -31,7 +31,6 @@ class Settings(NamedTuple):
     boundary: tuple[str, ...]
     filtering: str
     coordinate: str
-    fill: float
     precision: str
     deterministic: bool
 
@@ -126,13 +125,13 @@ def sample(
         }
         return handle_torch_function(sample, (*levels, coords), image, coords, **options)
     modes = (addressing,) if isinstance(addressing, (str, AddressingMode)) else tuple(addressing)
-    chosen = settings(modes, filtering, coordinate, float(fill), precision, bool(deterministic))
+    chosen = settings(modes, filtering, coordinate, precision, bool(deterministic))
     _check(levels, coords, chosen, cubemap)
     dims = coords.shape[-1]
     batched = levels[0].dim() == dims + 2
     if not batched:
         levels, coords = [part[None] for part in levels], coords[None]
-    elif coords.dim() < 2 or len(coords) not in (1, len(levels[0])):
+    elif coords.dim() < 2 or (len(coords) != 1 and len(coords) != len(levels[0])):
         raise ArgumentError(
             f"coords {tuple(coords.shape)} for images {tuple(levels[0].shape)}: their first axis has an entry for each "
             f"image, {len(levels[0])}, or one for all"
@@ -156,16 +155,16 @@ def sample(
         raise ArgumentError(
             f"filtering {chosen.filtering!r} is not one of cubemaps, and 'cubic' not one of levels: use linear"
         )
-    values = filtered(levels, coords, depths, chosen, cubemap)
+    values = filtered(levels, coords, depths, chosen, float(fill), cubemap)
     return values if batched else values[0]
 
 
 def filtered(
-    levels: list[Tensor], coords: Tensor, level: Tensor | None, chosen: Settings, cubemap: bool = False
+    levels: list[Tensor], coords: Tensor, level: Tensor | None, chosen: Settings, fill: float, cubemap: bool = False
 ) -> Tensor:
     """``sample`` of (N, *axes, C) at (N, ..., d)."""
     dtype, boundary, coordinate = levels[0].dtype, chosen.boundary, chosen.coordinate
-    fill, precision = chosen.fill, chosen.precision
+    outside, precision = fill, chosen.precision
     if dtype is torch.bfloat16:
         levels = [part.float() for part in levels]
     cubic = chosen.filtering == "cubic"
@@ -177,13 +176,13 @@ def filtered(
             coords, coordinate = scaled(coords, image.shape[-2:0:-1]), "unnormalized"
         boundary = boundary * coords.shape[-1] if len(boundary) == 1 else boundary
         image, margins = coefficients(image - fill if fill else image, boundary)
-        levels, coords, fill, precision = [image], shifted(coords, margins), 0.0, "exact"
+        levels, coords, outside, precision = [image], shifted(coords, margins), 0.0, "exact"
     between: Between = "none" if level is None else "nearest" if chosen.filtering == "nearest" else "linear"
     meaning = "direction" if cubemap else coordinate
-    options = Options(chosen.filtering, between, boundary, meaning, fill, True, precision, chosen.deterministic)
+    options = Options(chosen.filtering, between, boundary, meaning, outside, True, precision, chosen.deterministic)
     values = functions.sample(levels, coords, level, options)
-    if cubic and chosen.fill:
-        values = values + chosen.fill
+    if cubic and fill:
+        values = values + fill
     return values.to(dtype)
 
 
@@ -191,11 +190,10 @@ def _settings(
     addressing: tuple[str | AddressingMode, ...],
     filtering: str | Interpolation,
     coordinate: str,
-    fill: float,
     precision: str | Precision,
     deterministic: bool,
 ) -> Settings:
-    """The options of ``sample``.
+    """The options of ``sample``, without ``fill``: a number is a symbol in ``torch.compile(dynamic=True)``.
 
     Raises
     ------
@@ -207,7 +205,6 @@ def _settings(
             tuple(_boundary(mode) for mode in addressing),
             str(coerce(Interpolation, filtering, "filtering")),
             _coordinate(coordinate),
-            fill,
             _precision(str(coerce(Precision, precision, "precision"))),
             deterministic,
         )
@@ -253,9 +250,10 @@ def _precision(precision: str) -> str:
 
 
 def _check(levels: list[Tensor], coords: Tensor, chosen: Settings, cubemap: bool) -> None:
+    # In ``torch.compile(dynamic=True)`` sizes are symbols, which ``in`` does not find among the entries of a tuple.
     image, dims = levels[0], coords.shape[-1] if coords.dim() else 0
     shapes = f"image {tuple(image.shape)} and coords {tuple(coords.shape)}"
-    if dims not in (1, 2, 3) or image.dim() not in (dims + 1, dims + 2):
+    if dims not in (1, 2, 3) or image.dim() - dims not in (1, 2):
         raise ArgumentError(
             f"{shapes}: for coords (..., d), d from 1 to 3, an image has d axes and one of channels, and may have "
             "one of images first"
@@ -264,7 +262,7 @@ def _check(levels: list[Tensor], coords: Tensor, chosen: Settings, cubemap: bool
         raise ArgumentError(f"{shapes}: a cubemap is ([N,] 6, height, width, channels), with directions (..., 3)")
     if 0 in image.shape[-1 - dims :]:
         raise ArgumentError(f"{shapes}: an image has at least one pixel along each axis, and a channel")
-    if len(chosen.boundary) not in (1, dims):
+    if len(chosen.boundary) != 1 and len(chosen.boundary) != dims:
         raise ArgumentError(
             f"{len(chosen.boundary)} modes of addressing for {dims} axes: give one, or one for each axis"
         )

@@ -18,8 +18,8 @@ Tensor = Any
 MARGIN = 12
 """Texels around an image whose outside is not periodic or mirrored; the filter of the edge decays to 2e-7 in them."""
 _POLE = 3**0.5 - 2
-_STEPS = (1, 2, 4, 8, 16)
-_REACH = sum(_STEPS)
+_STEPS = tuple((step, _POLE**step) for step in (1, 2, 4, 8, 16))
+_REACH = sum(step for step, _ in _STEPS)
 
 
 def coefficients(image: Tensor, boundary: Sequence[str]) -> tuple[Tensor, list[int]]:
@@ -46,12 +46,12 @@ def _filtered(image: Tensor, axis: int, mode: str, margin: int) -> Tensor:
         outside = (index < 0) | (index >= size)
         values = values.masked_fill(outside.reshape(-1, *[1] * (image.dim() - axis - 1)), 0.0)
     for sign in (1, -1):
-        for step in _STEPS:
+        for step, weight in _STEPS:
             ends = (
                 values.narrow(axis, 0, values.shape[axis] - step),
                 values.narrow(axis, step, values.shape[axis] - step),
             )
-            values = ends[sign > 0] + _POLE**step * ends[sign < 0]
+            values = ends[sign > 0] + weight * ends[sign < 0]
     return values * (-6 * _POLE)
 
 

@@ -195,7 +195,7 @@ def _check(tex: Tensor, uv: Tensor, uv_da: Tensor | None, bias: Tensor | None, c
     dims = 3 if cube else tex.dim() - 2
     if uv.dim() < 2 or uv.shape[-1] != dims:
         raise ArgumentError(f"{shapes}: uv is (N, ..., {dims})")
-    if tex.shape[0] != uv.shape[0] and 1 not in (tex.shape[0], uv.shape[0]):
+    if tex.shape[0] != uv.shape[0] and tex.shape[0] != 1 and uv.shape[0] != 1:
         raise ArgumentError(f"{shapes}: their first axes are equal, or one of them is 1")
     if 0 in tex.shape[1:]:
         raise ArgumentError(f"{shapes}: a texture has at least one texel along each axis, and a channel")
