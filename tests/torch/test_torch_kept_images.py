@@ -81,6 +81,37 @@ def test_memory_that_is_used_again_is_another_tensor() -> None:
     assert images() == []
 
 
+@pytest.mark.parametrize(
+    ("optimizer", "options"),
+    [("SGD", {"fused": True}), ("Adam", {"fused": True}), ("Adam", {"foreach": True}), ("AdamW", {}), ("LBFGS", {})],
+)
+def test_steps_of_optimizers(optimizer: str, options: dict[str, Any]) -> None:
+    """Fused ones write without counting."""
+    pixels, coords = torch.nn.Parameter(torch.rand(5, 6, 3)), torch.rand(9, 2) * 5
+    steps = getattr(torch.optim, optimizer)([pixels], lr=0.5, **options)
+
+    def loss() -> Any:
+        steps.zero_grad()
+        found = sample(pixels, coords).square().sum()
+        found.backward()
+        return found
+
+    for _ in range(3):
+        steps.step(loss)
+        found, expected = (sample(pixels, coords, precision=name).detach() for name in ("hardware", "exact"))
+        torch.testing.assert_close(found, expected, rtol=0, atol=0.01 * float(pixels.detach().abs().max()))
+    assert len(images()) == 1
+
+
+def test_data_of_a_parameter_counts_its_changes_alone() -> None:
+    pixels, coords = torch.nn.Parameter(torch.zeros(5, 6, 1)), torch.rand(9, 2) * 5
+    for value in (0.0, 1.0, 2.0):
+        with torch.no_grad():
+            pixels.fill_(value)
+        assert bool((sample(pixels.data, coords) == value).all())
+        assert bool((sample(pixels.data[1:], coords) == value).all())
+
+
 def test_inference_tensors_are_uploaded_each_time() -> None:
     coords = torch.rand(9, 2) * 5
     with torch.inference_mode():

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from ..core import ownership
 from ..image import Image
@@ -21,6 +22,8 @@ __all__ = ["sample", "serves"]
 Tensor = Any
 
 MOST_CHANNELS = 4
+_UNKNOWN = -1
+"""Version of tensors of inference mode, which have none, and of those that were changed without being counted."""
 MOST_IMAGES = 64
 """Images that are kept at the same time; the one that was not used for longest goes first."""
 
@@ -45,11 +48,12 @@ class _Key(NamedTuple):
 
 
 class _Kept(NamedTuple):
-    """An image, with the version of its tensor, and the tensor's storage while that exists."""
+    """An image, with the version of its tensor, the tensor's storage while that exists, and its ``_counter``."""
 
     image: Image
     version: int
     storage: weakref.ref[Any]
+    counter: weakref.ref[Any] | None
 
 
 _kept: OrderedDict[_Key, _Kept] = OrderedDict()
@@ -102,7 +106,8 @@ def _image(pixels: Tensor, dims: int, options: Options) -> Image:
     key = _Key(
         pixels.data_ptr(), tuple(pixels.shape), pixels.stride(), pixels.dtype, pixels.device, filtering, boundary
     )
-    version = -1 if pixels.is_inference() else pixels._version  # those of inference mode have no version
+    version = _UNKNOWN if pixels.is_inference() else pixels._version
+    counter = _counter(pixels, version)
     with _lock:
         found = _kept.pop(key, None)
         if found is not None and found.storage() is not storage:
@@ -119,14 +124,20 @@ def _image(pixels: Tensor, dims: int, options: Options) -> Image:
                 queue=_queue(pixels.device),
             )
             weakref.finalize(storage, _forget, key).atexit = False
-            found = _Kept(made, version, weakref.ref(storage))
-        elif version < 0 or found.version != version:
+            found = _Kept(made, version, weakref.ref(storage), counter)
+        elif version < 0 or found.version != version or found.counter is not counter:
             found.image.update(pixels.detach())
-            found = found._replace(version=version)
+            found = found._replace(version=version, counter=counter)
         _kept[key] = found
         while len(_kept) > MOST_IMAGES:
             _kept.popitem(last=False)[1].image.close()
         return found.image
+
+
+def _counter(pixels: Tensor, version: int) -> weakref.ref[Any] | None:
+    """The tensor that counts writes, where its number may be that of another: each ``p.data`` starts again at 0."""
+    owner = pixels if pixels._base is None else pixels._base
+    return weakref.ref(owner) if version == 0 and not owner.requires_grad else None
 
 
 def _forget(key: _Key) -> None:
@@ -136,6 +147,21 @@ def _forget(key: _Key) -> None:
         if found is not None and found.storage() is None:
             del _kept[key]
             found.image.close()
+
+
+def _after_step(optimizer: torch.optim.Optimizer, *_: Any) -> None:
+    """Makes the images of an optimizer's parameters old: fused optimizers do not count their writes."""
+    if torch.compiler.is_compiling() or not _kept:  # compiled steps count
+        return
+    with _lock:
+        changed = {part.untyped_storage().data_ptr() for group in optimizer.param_groups for part in group["params"]}
+        for key, found in _kept.items():
+            storage = found.storage()
+            if storage is not None and storage.data_ptr() in changed:
+                _kept[key] = found._replace(version=_UNKNOWN)
+
+
+register_optimizer_step_post_hook(_after_step)
 
 
 def _queue(device: torch.device) -> Queue:
