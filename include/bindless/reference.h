@@ -694,6 +694,26 @@ typedef struct blr_resampling {
 BLR_API blr_result_t blrEnqueueResample(blr_queue_t queue, const blr_resampling_t *resampling, uint32_t num_waits,
                                         const blr_event_t *waits, blr_event_t *event);
 
+/* ---------------------------------------------------------------- memory of the process */
+
+/*
+ * Samples of packed images in the memory of the process, one image after the other. The sample i of an image is at the
+ * coordinate i divided by scale, plus bias: in double precision, then rounded to single precision.
+ */
+typedef struct blr_memory_samples {
+    blr_image_desc_t desc;                /* of each image: standard, FP16 or FP32 */
+    blr_sampler_desc_t sampler;
+    double scale[3], bias[3];             /* 1 and 0: coordinates are those of the sampler */
+    uint64_t images;
+    uint64_t samples;                     /* of each image */
+    const void *pixels;
+    const float *coordinates;             /* (images, samples, dimensions) */
+    void *values;                         /* (images, samples, channels), of the image's type */
+} blr_memory_samples_t;
+
+/* Computes what a texture unit gives, at once: returns when the values are complete. */
+BLR_API blr_result_t blrSampleMemory(const blr_memory_samples_t *call);
+
 /* ---------------------------------------------------------------- gradients */
 
 /* Types of numbers in arrays. */

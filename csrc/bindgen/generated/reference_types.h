@@ -359,6 +359,18 @@ typedef struct blr_resampling
   int64_t origin[3];
   uint64_t whole[3];
 } blr_resampling_t;
+typedef struct blr_memory_samples
+{
+  blr_image_desc_t desc;
+  blr_sampler_desc_t sampler;
+  double scale[3];
+  double bias[3];
+  uint64_t images;
+  uint64_t samples;
+  const void *pixels;
+  const float *coordinates;
+  void *values;
+} blr_memory_samples_t;
 typedef int blr_number_type_t;
 typedef int blr_gradient_operation_t;
 typedef int blr_between_t;
