@@ -9,15 +9,44 @@
 
 #if BLR_HAS_VECTOR_SETS
 extern const struct blr_gradient_set blr_gradient_set_avx2, blr_gradient_set_avx512;
+extern const struct blr_gradient_set blr_planar_set_avx2, blr_planar_set_avx512;
+#define SETS(name) {&name, &name##_avx2, &name##_avx512}
+#else
+#define SETS(name) {&name, &name, &name}
 #endif
 
-static const struct blr_gradient_set *best_set(void)
+/* Whether texels, their channels and samples are as blr_planar_set needs them. */
+static bool is_planar(const blr_gradients_t *call)
 {
-#if BLR_HAS_VECTOR_SETS
-    if (blr_processor_has_avx2())
-        return blr_processor_has_avx512() ? &blr_gradient_set_avx512 : &blr_gradient_set_avx2;
+    const blr_gradient_level_t *level = &call->levels[0];
+    const blr_strided_t *arrays[] = {&level->texels, &level->gradients};
+    if (!BLR_HAS_PLANAR || call->dimensions != 2 || call->cubemap || call->interpolation != BLR_INTERPOLATION_LINEAR ||
+        call->num_levels > 1 || call->operation == BLR_GRADIENT_BACKWARD_BACKWARD || call->grad_level.first != NULL ||
+        call->texel_type != BLR_NUMBER_F32 || call->value_type != BLR_NUMBER_F32 ||
+        (call->channels >= 4 && level->texels.strides[0] == 1))
+        return false;
+    for (int i = 0; i < 2; i++) {
+        const int64_t x = arrays[i]->strides[1], y = arrays[i]->strides[2];
+        const int64_t columns = (x < 0 ? -x : x) * (level->size[0] - 1), rows = (y < 0 ? -y : y) * (level->size[1] - 1);
+        if (arrays[i]->first != NULL && (columns > INT32_MAX || rows > INT32_MAX || columns + rows > INT32_MAX))
+            return false;
+    }
+    return true;
+}
+
+static const struct blr_gradient_set *best_set(const blr_gradients_t *call)
+{
+    static const struct blr_gradient_set *const general[] = SETS(blr_gradient_set);
+#if BLR_HAS_PLANAR
+    static const struct blr_gradient_set *const planar[] = SETS(blr_planar_set);
+#else
+    static const struct blr_gradient_set *const planar[] = SETS(blr_gradient_set);
 #endif
-    return &blr_gradient_set;
+    int set = 0;
+#if BLR_HAS_VECTOR_SETS
+    set = !blr_processor_has_avx2() ? 0 : blr_processor_has_avx512() ? 2 : 1;
+#endif
+    return is_planar(call) ? planar[set] : general[set];
 }
 
 /* Parts that one thread computes sooner than several. */
@@ -106,7 +135,7 @@ static uint32_t slabs_for(const struct work *work, uint32_t threads)
 
 static blr_result_t run(const blr_gradients_t *call)
 {
-    struct work work = {.call = call, .set = best_set(), .slabs = 1, .together = 1};
+    struct work work = {.call = call, .set = best_set(call), .slabs = 1, .together = 1};
     work.parts = (call->samples + BLR_GRADIENT_PART - 1) / BLR_GRADIENT_PART;
     const uint64_t all = work.parts * call->textures;
     if (call->operation == BLR_GRADIENT_FORWARD || call->levels[0].gradients.first == NULL) {

@@ -37,12 +37,20 @@ struct blr_gradient_set {
 
 extern const struct blr_gradient_set blr_gradient_set;
 
+/* Linear samples of pictures of floats with one level, without second derivatives, whose channels are planes or fewer than
+ * four: vector types of GCC and Clang. */
+#if defined(__GNUC__) || defined(__clang__)
+#define BLR_HAS_PLANAR 1
+extern const struct blr_gradient_set blr_planar_set;
+#else
+#define BLR_HAS_PLANAR 0
+#endif
+
 /* Texels of the filter along an axis. */
 static inline uint32_t blr_gradient_taps(const blr_gradients_t *call)
 {
     return call->interpolation == BLR_INTERPOLATION_NEAREST ? 1 : call->interpolation == BLR_INTERPOLATION_LINEAR ? 2 : 4;
 }
-
 
 /* Computes a checked call, by all threads of the pool. */
 blr_result_t blr_gradients_run(const blr_gradients_t *call);

@@ -63,6 +63,7 @@
 #define blr_spread_row BLR_IN_SET(blr_spread_row)
 #define blr_resample_set BLR_IN_SET(blr_resample_set)
 #define blr_gradient_set BLR_IN_SET(blr_gradient_set)
+#define blr_planar_set BLR_IN_SET(blr_planar_set)
 
 #endif
 
