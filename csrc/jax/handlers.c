@@ -9,7 +9,7 @@
 
 /* XLA asks for the version when a handler is registered, and calls it only if it supports that version. Since layouts
  * are the same in all versions of FFI_MAJOR, the answer is the newest that both know. */
-static int answer_metadata(const FfiFrame *frame)
+static int answer_metadata(const FfiFrame *frame, uint32_t traits)
 {
     for (FfiExtension *extension = frame->extensions; extension != NULL; extension = extension->next)
         if (extension->type == FFI_EXTENSION_METADATA) {
@@ -19,7 +19,7 @@ static int answer_metadata(const FfiFrame *frame)
                 minor = frame->api->version.minor < FFI_NEWEST_MINOR ? frame->api->version.minor : FFI_NEWEST_MINOR;
             metadata->version.major = FFI_MAJOR;
             metadata->version.minor = minor;
-            metadata->traits = FFI_TRAIT_COMMAND_BUFFER;
+            metadata->traits = traits;
             return 1;
         }
     return 0;
@@ -83,7 +83,7 @@ static const char *run(Target *target, const Decoded *decoded)
 
 FfiError *host_handler(FfiFrame *frame)
 {
-    if (answer_metadata(frame))
+    if (answer_metadata(frame, FFI_TRAIT_COMMAND_BUFFER))
         return NULL;
     Decoded decoded = {0};
     const char *failure = decode(frame, &decoded);
@@ -94,10 +94,8 @@ FfiError *host_handler(FfiFrame *frame)
     return failure == NULL ? NULL : fail(frame, FFI_INTERNAL, failure);
 }
 
-FfiError *cuda_handler(FfiFrame *frame)
+static FfiError *run_on_cuda(const FfiFrame *frame)
 {
-    if (answer_metadata(frame))
-        return NULL;
     FfiStreamRequest request = {.size = sizeof request, .context = frame->context};
     FfiError *error = frame->api->get_stream(&request);
     if (error != NULL)
@@ -114,6 +112,17 @@ FfiError *cuda_handler(FfiFrame *frame)
         failure = run(&target.base, &decoded);
     for (size_t i = 0; failure == NULL && frame->stage != FFI_STAGE_EXECUTE && i < decoded.name_count; i++)
         failure = load_kernel(&target.base, decoded.names[i]);
-    leave_context();
+    const char *late = leave_context(&target);
+    failure = failure != NULL ? failure : late;
     return failure == NULL ? NULL : fail(frame, FFI_INTERNAL, failure);
+}
+
+FfiError *cuda_handler(FfiFrame *frame)
+{
+    return answer_metadata(frame, FFI_TRAIT_COMMAND_BUFFER) ? NULL : run_on_cuda(frame);
+}
+
+FfiError *cuda_texture_handler(FfiFrame *frame)
+{
+    return answer_metadata(frame, 0) ? NULL : run_on_cuda(frame);
 }

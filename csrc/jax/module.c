@@ -18,16 +18,22 @@ static PyObject *capsule_of(FfiError *(*handler)(FfiFrame *))
     return PyCapsule_New(address, NULL, NULL);
 }
 
-static PyObject *host(PyObject *module, PyObject *arguments)
+static PyObject *host_capsule(PyObject *module, PyObject *arguments)
 {
     (void)module, (void)arguments;
     return capsule_of(host_handler);
 }
 
-static PyObject *cuda(PyObject *module, PyObject *arguments)
+static PyObject *cuda_capsule(PyObject *module, PyObject *arguments)
 {
     (void)module, (void)arguments;
     return capsule_of(cuda_handler);
+}
+
+static PyObject *cuda_texture_capsule(PyObject *module, PyObject *arguments)
+{
+    (void)module, (void)arguments;
+    return capsule_of(cuda_texture_handler);
 }
 
 static PyObject *register_function(PyObject *module, PyObject *arguments)
@@ -84,8 +90,9 @@ static PyObject *use_cuda(PyObject *module, PyObject *addresses)
 }
 
 static PyMethodDef methods[] = {
-    {"host_handler", host, METH_NOARGS, "Return the handler for processors as a capsule."},
-    {"cuda_handler", cuda, METH_NOARGS, "Return the handler for CUDA as a capsule; stages initialize and execute."},
+    {"host_handler", host_capsule, METH_NOARGS, "Return the handler for processors as a capsule."},
+    {"cuda_handler", cuda_capsule, METH_NOARGS, "Return the handler for CUDA as a capsule; stages initialize and execute."},
+    {"cuda_texture_handler", cuda_texture_capsule, METH_NOARGS, "Return the handler for CUDA's texture unit, of the same stages."},
     {"register_function", register_function, METH_VARARGS, "Add a C function, by name and address."},
     {"register_kernel", register_kernel, METH_VARARGS, "Add a CUDA kernel, by name and PTX."},
     {"cuda_functions", cuda_functions, METH_NOARGS, "Return the names of the driver's functions that use_cuda takes."},

@@ -3,6 +3,7 @@
 #define BINDLESS_JAX_TARGETS_H
 
 #include "functions.h"
+#include "textures.h"
 
 /* The functions of programs are indices into the names. */
 typedef struct {
@@ -15,7 +16,7 @@ HostTarget host_target(const Name *names);
 typedef struct {
     Target base;
     const Name *names;
-    void *stream; /* CUstream */
+    Textures textures; /* and the stream */
 } CudaTarget;
 
 CudaTarget cuda_target(void *stream, const Name *names);
@@ -24,13 +25,9 @@ CudaTarget cuda_target(void *stream, const Name *names);
  * of a failure. */
 const char *load_kernel(Target *target, Name name);
 
-/* Makes the context of a stream current for the calls of a program, and the former one again. */
+/* Makes the context of a stream current for the calls of a program; the former one again, after all of its launches.
+ * Returns NULL or the reason of a failure. */
 const char *enter_context(CudaTarget *target);
-void leave_context(void);
-
-/* The functions of the CUDA driver, addresses from the bindings. */
-enum { CUDA_FUNCTION_COUNT = 9 };
-extern const char *const CUDA_FUNCTIONS[CUDA_FUNCTION_COUNT];
-void set_cuda_function(int index, void *address);
+const char *leave_context(CudaTarget *target);
 
 #endif

@@ -14,7 +14,15 @@ enum {
     COMMAND_CALL = 1,   /* function, grid (3), block (3), bytes, patches, (offset, buffer, start) for each patch, block of
                          * arguments: calls a function with a pointer to the block, or launches a kernel with the block
                          * as its packed parameters. A patch writes at an offset the address of the byte `start` of a
-                         * buffer */
+                         * buffer; after the last buffer comes the texture */
+    COMMAND_TEXTURE = 2, /* buffer, start, then the words of a texture: makes the image that begins at the byte `start` of
+                          * a buffer the texture of the next calls */
+};
+
+/* The words of a texture: texels along the axes, 0 for those that it lacks, and its sampler. CUDA's numbers. */
+enum {
+    TEXTURE_WIDTH, TEXTURE_HEIGHT, TEXTURE_DEPTH, TEXTURE_FORMAT, TEXTURE_CHANNELS, TEXTURE_ADDRESSING,
+    TEXTURE_LINEAR = TEXTURE_ADDRESSING + 3, TEXTURE_NORMALIZED, TEXTURE_WORDS
 };
 
 enum { MOST_ARGUMENT_WORDS = 1024, MOST_FUNCTIONS = 8, MOST_BUFFERS = 128 };
@@ -25,11 +33,12 @@ typedef struct {
     void *arguments;
 } Call;
 
-/* Where commands run. Both functions return NULL or the reason of a failure. */
+/* Where commands run. The functions return NULL or the reason of a failure. */
 typedef struct Target Target;
 struct Target {
     const char *(*clear)(Target *target, void *buffer, size_t bytes);
     const char *(*call)(Target *target, size_t function, const Call *call);
+    const char *(*texture)(Target *target, const void *pixels, const int64_t *words, uint64_t *handle); /* or NULL */
     char message[256]; /* storage for reasons */
 };
 

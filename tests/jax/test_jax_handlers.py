@@ -24,17 +24,23 @@ from bindless.jax.programs import cuda_program, host_program  # noqa: E402
 from bindless.jax.targets import prepare  # noqa: E402
 from tests.jax.call_frame import INITIALIZE, call, version_of  # noqa: E402
 
+NO_FUNCTIONS = (0,) * len(_ffi.cuda_functions())
 STREAM, CONTEXT, LIBRARY, KERNEL = 0x5000, 0x6000, 0x7000, 0x8000
 
 
-@pytest.mark.parametrize("capsule", [_ffi.host_handler(), _ffi.cuda_handler()])
-def test_version(capsule: object) -> None:
-    """The newest that both sides know, and 0.1 for versions of XLA that do not say theirs; CUDA graphs are possible."""
-    assert version_of(capsule, None) == (0, 1, 1)
-    assert version_of(capsule, 0, 1) == (0, 1, 1)
-    assert version_of(capsule, 0, 2) == (0, 2, 1)
-    assert version_of(capsule, 0, 3) == (0, 3, 1)
-    assert version_of(capsule, 0, 9) == (0, 3, 1)
+@pytest.mark.parametrize(
+    ("capsule", "traits"),
+    [(_ffi.host_handler(), 1), (_ffi.cuda_handler(), 1), (_ffi.cuda_texture_handler(), 0)],
+)
+def test_version(capsule: object, traits: int) -> None:
+    """The newest that both sides know, and 0.1 for versions of XLA that do not say theirs; CUDA graphs are possible but
+    for textures.
+    """
+    assert version_of(capsule, None) == (0, 1, traits)
+    assert version_of(capsule, 0, 1) == (0, 1, traits)
+    assert version_of(capsule, 0, 2) == (0, 2, traits)
+    assert version_of(capsule, 0, 3) == (0, 3, traits)
+    assert version_of(capsule, 0, 9) == (0, 3, traits)
     assert version_of(capsule, 1, 9)[0] == 0
 
 
@@ -75,6 +81,10 @@ assert STRUCTURE is not None
 PARAMETERS = int(STRUCTURE[1]) + 4  # bytes of the parameters of a kernel: a structure and the mode
 
 
+def unexpected() -> int:
+    raise AssertionError("gradients have no textures")
+
+
 class Driver:
     """CUDA's functions for memory of the process: a kernel's arguments begin with the reference driver's struct."""
 
@@ -96,9 +106,14 @@ class Driver:
                 (self.get_function, (c_int, POINTER(c_void_p), c_void_p)),
                 (self.launch, (c_int, c_void_p, *[c_int] * 7, c_void_p, c_void_p, POINTER(c_void_p))),
                 (self.error_name, (c_int, c_int, POINTER(c_char_p))),
+                *self.texture_functions(),
             )
         )
         self.addresses = tuple(ctypes.cast(callback, c_void_p).value or 0 for callback in self.callbacks)
+
+    def texture_functions(self) -> tuple[Any, ...]:
+        """The functions of arrays, textures and events, which gradients do not call."""
+        return tuple((unexpected, (c_int,)) for _ in range(11))
 
     def get_context(self, stream: int, context: Any) -> int:
         assert stream == STREAM
@@ -156,7 +171,7 @@ def driver() -> Iterator[Driver]:
     _ffi.use_cuda(made.addresses)
     yield made
     functions = cuda.available() and [cuda.ffi.addressof(cuda.lib, name) for name in _ffi.cuda_functions()]
-    _ffi.use_cuda(tuple(int(cuda.ffi.cast("uintptr_t", each)) for each in functions) if functions else (0,) * 9)
+    _ffi.use_cuda(tuple(int(cuda.ffi.cast("uintptr_t", each)) for each in functions) if functions else NO_FUNCTIONS)
 
 
 def program_of(operation: Operation, operands: list[Any], results: list[Any], prefix: str) -> Program:
@@ -211,7 +226,7 @@ def test_errors_of_the_driver(driver: Driver, function: str) -> None:
 def test_absent_driver() -> None:
     if cuda.available():
         pytest.skip("a CUDA driver is here")
-    _ffi.use_cuda((0,) * 9)
+    _ffi.use_cuda(NO_FUNCTIONS)
     operands, results = arrays(OPERATIONS["sample"])
     assert call(_ffi.cuda_handler(), operands, results, [], "none", stream=STREAM) is not None
 

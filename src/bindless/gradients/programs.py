@@ -12,12 +12,12 @@ from typing import NamedTuple
 from . import cuda, processor
 from .plan import Plan
 
-__all__ = ["HOST_FUNCTION", "Program", "command", "cuda_program", "host_program"]
+__all__ = ["HOST_FUNCTION", "Program", "command", "cuda_program", "host_program", "texture_command"]
 
 HOST_FUNCTION = "blrSampleGradients"
 """The function of the reference driver that computes samples and their derivatives."""
 
-_CLEAR, _CALL = 0, 1
+_CLEAR, _CALL, _TEXTURE = range(3)
 
 
 class Program(NamedTuple):
@@ -117,3 +117,16 @@ def command(function: int, grid: Sequence[int], contents: bytes, patches: Sequen
         words += patch
     padded = contents + bytes(-len(contents) % 8)
     return [*words, *struct.unpack(f"{len(padded) // 8}q", padded)]
+
+
+def texture_command(buffer: int, start: int, description: Sequence[int]) -> list[int]:
+    """The words that copy an image into a texture, which later commands find after the last buffer.
+
+    Parameters
+    ----------
+    buffer, start : int
+        Its buffer, and its first byte there.
+    description : Sequence[int]
+        The words of a texture.
+    """
+    return [_TEXTURE, buffer, start, *description]

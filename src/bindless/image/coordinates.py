@@ -14,7 +14,14 @@ import numpy.typing as npt
 from ..model.errors import InvalidError
 from ..model.message_values import shown
 
-__all__ = ["cube_directions", "grid", "panorama_coordinates", "projection_matrix", "warp_coordinates"]
+__all__ = [
+    "cube_directions",
+    "grid",
+    "normalized_units",
+    "panorama_coordinates",
+    "projection_matrix",
+    "warp_coordinates",
+]
 
 FloatArray = npt.NDArray[np.float32]
 
@@ -28,6 +35,27 @@ def grid(axes: Sequence[npt.NDArray[Any]]) -> FloatArray:
         along[len(axes) - 1 - index] = len(axis)
         result[..., index] = axis.reshape(along)
     return result
+
+
+def normalized_units(sizes: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+    """What pixel coordinates are divided by to become 0..1, and what is added then.
+
+    Texture units cut 0..1 to a fixed number of bits, which depends on the size. Half of the last bit makes that a
+    rounding.
+
+    Parameters
+    ----------
+    sizes : Sequence[int]
+        Pixels along x, y, z.
+    """
+    plane = max(sizes[:2])
+    bits = [_fraction_bits(size) for size in (plane, plane, *sizes[2:])][: len(sizes)]
+    return np.array(sizes, np.float32), np.array([0.5 / 2**number for number in bits], np.float32)
+
+
+def _fraction_bits(extent: int) -> int:
+    """Bits behind the point that texture units keep of a coordinate in 0..1."""
+    return 21 if extent <= 8192 else 22 if extent <= 65536 else 23
 
 
 def projection_matrix(matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:

@@ -40,6 +40,7 @@ from ..sycl.device.handle_owner import HeldHandle, HeldSampledHandle, HeldUnsamp
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .array_library import AnyArray
+from .coordinates import normalized_units
 from .packing import After
 from .uploading import Uploads
 
@@ -254,10 +255,7 @@ class ImageStore:
         assert isinstance(handle, SampledImageHandle)
         if cubemap or not normalized or sampler.is_normalized:
             return Reader(handle)
-        sizes = (desc.width, desc.height, desc.depth)[:dims]
-        plane = max(sizes[:2])
-        bits = [_fraction_bits(plane), _fraction_bits(plane), _fraction_bits(desc.depth)][:dims]
-        return Reader(handle, np.array(sizes, np.float32), np.array([0.5 / 2**b for b in bits], np.float32))
+        return Reader(handle, *normalized_units((desc.width, desc.height, desc.depth)[:dims]))
 
     def unsampled_handle(self, level: int) -> UnsampledImageHandle:
         memory = self.memory()
@@ -365,8 +363,3 @@ class ImageStore:
         if self.descriptor.type is ImageType.array:
             return fetch_image_array(self._queue, handle, points, layers, **options)
         return fetch_image(self._queue, handle, points, **options)
-
-
-def _fraction_bits(extent: int) -> int:
-    """Bits behind the point that texture units keep of a coordinate in 0..1."""
-    return 21 if extent <= 8192 else 22 if extent <= 65536 else 23

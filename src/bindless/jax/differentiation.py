@@ -59,7 +59,7 @@ def _sample_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, operation: O
     given, operands = _with_tangents(operation.sort(primals), operation.sort(tangents))
     if given == NONE:
         return found, _zeros(found)
-    return found, bind(replace(operation, kind="push", given=given), operands)
+    return found, bind(replace(operation, kind="push", given=given, hardware=False), operands)
 
 
 def _sample_transpose(cotangents: Sequence[Any], *flat: Any, operation: Operation) -> list[Any]:
@@ -73,7 +73,7 @@ def _sample_transpose(cotangents: Sequence[Any], *flat: Any, operation: Operatio
 def _pull_texels(cotangent: Any, operands: Operands[Any], operation: Operation, flat: Sequence[Any]) -> list[Any]:
     if _is_zero(cotangent):
         return [None] * len(flat)
-    pull = replace(operation, kind="pull", given=NONE, wanted=Chosen(True, False, False))
+    pull = replace(operation, kind="pull", given=NONE, wanted=Chosen(True, False, False), hardware=False)
     texels = [jnp.zeros(value.aval.shape, value.aval.dtype) for value in operands.levels]
     found = bind(pull, _plain(operands)._replace(levels=texels, grad=cotangent).flat())
     return [*found, *[None] * (len(flat) - len(found))]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..gradients import cuda
+from ..gradients.programs import Program
+from . import hardware
 from .operation import Operation
 from .programs import cuda_program, host_program
-from .targets import TARGET, add_kernels, prepare
+from .targets import TARGET, TEXTURE_TARGET, add_kernels, prepare
 
 __all__ = ["execute"]
 
@@ -35,12 +39,32 @@ def execute(*operands: Any, operation: Operation, platform: str) -> list[Any]:
         operands = tuple(
             operand.astype(jnp.float32) if operand.dtype == jnp.float64 else operand for operand in operands
         )
-    buffers = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in operation.buffers(operands)]
-    program = (cuda_program if platform == "cuda" else host_program)(operation, operands, buffers)
-    if platform == "cuda":
-        add_kernels(program.names)
-    if program.scratch:
-        buffers.append(jax.ShapeDtypeStruct((program.scratch,), jnp.uint8))
-    words, names = np.array(program.words, np.int64), " ".join(program.names)
-    found = jax.ffi.ffi_call(TARGET, buffers)(*operands, program=words, names=names)
+    if operation.hardware:
+        found = _by_texture_unit(*operands, operation=operation, platform=platform)
+    else:
+        buffers = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in operation.buffers(operands)]
+        program = (cuda_program if platform == "cuda" else host_program)(operation, operands, buffers)
+        if platform == "cuda":
+            add_kernels(program.names, cuda.code)
+        if program.scratch:
+            buffers.append(jax.ShapeDtypeStruct((program.scratch,), jnp.uint8))
+        found = _call(TARGET, program, operands, buffers)
     return [value.astype(dtype) for value, (_, dtype) in zip(found, results)]
+
+
+def _by_texture_unit(image: Any, coords: Any, *, operation: Operation, platform: str) -> list[Any]:
+    (shape, dtype), texture = operation.results((image, coords))[0], operation.texture
+    image, coords = hardware.arranged(texture, image, coords, platform)
+    values = jax.ShapeDtypeStruct(shape, dtype)
+    if platform != "cuda":
+        return _call(TARGET, hardware.host_program(texture, image, coords, values), (image, coords), [values])
+    program = hardware.cuda_program(texture, image, coords, values)
+    add_kernels(program.names, hardware.code)
+    return _call(TEXTURE_TARGET, program, (image, coords), [values])
+
+
+def _call(target: str, program: Program, operands: Sequence[Any], results: list[Any]) -> list[Any]:
+    """The custom call of a program."""
+    words, names = np.array(program.words, np.int64), " ".join(program.names)
+    found: list[Any] = jax.ffi.ffi_call(target, results)(*operands, program=words, names=names)
+    return found

@@ -80,6 +80,10 @@ class Operation:
         Gradients among the results.
     deterministic : bool
         Whether gradients of texels have the same bits each time.
+    hardware : bool
+        Whether a texture unit computes the values; the derivatives are those of the exact function.
+    row : int
+        Samples of a row of the picture, for sums of gradients; 0 where samples have one axis.
     """
 
     kind: Kind
@@ -89,6 +93,8 @@ class Operation:
     given: Chosen = NONE
     wanted: Chosen = NONE
     deterministic: bool = False
+    hardware: bool = False
+    row: int = 0
 
     def sort(self, flat: Sequence[T]) -> Operands[T]:
         """Operands by meaning."""

@@ -12,8 +12,9 @@ import jax.numpy as jnp
 
 from ..gradients import Texture
 from ..model.enums import AddressingMode, Boundary, CoordinateNormalizationMode, Interpolation, Precision, coerce
-from ..model.errors import FeatureNotSupportedError, InvalidError
+from ..model.errors import InvalidError
 from .differentiation import bind
+from .hardware import serves
 from .mipmap import reductions
 from .operation import Operation
 from .splines import coefficients
@@ -69,7 +70,11 @@ def sample(
     fill : float
         Value outside of the image with the addressing "clamp".
     precision : str | Precision
-        "exact", weights of float32. JAX has no image that stays in a texture unit between calls, as "hardware" needs.
+        "exact", the default: weights of float32. "hardware": values of the texture unit, whose weights have 8 bits. On
+        a GPU each call copies the image to the unit's memory, since XLA does not say when an array changes: that pays
+        where samples outnumber pixels several times. What the unit does not have is computed as "exact": cubic filters,
+        float64, more than four channels, levels, cubemaps, "mirror", a ``fill`` other than 0. Gradients are those of
+        "exact" in both cases.
     deterministic : bool, optional
         Whether gradients of images on a GPU have the same bits each time, at the cost of time and of 8 bytes for each
         value. Default False. Processors always do.
@@ -86,7 +91,7 @@ def sample(
     InvalidError
         The arrays have shapes that do not fit, or an option is none of those above.
     FeatureNotSupportedError
-        ``precision`` is not "exact", or the installed jaxlib has another version of XLA's interface.
+        The installed jaxlib has another version of XLA's interface.
 
     Examples
     --------
@@ -100,11 +105,9 @@ def sample(
     [10.0, 20.0]
     """
     method = coerce(Interpolation, filtering, "filtering")
-    if coerce(Precision, precision, "precision") is not Precision.exact:
-        raise FeatureNotSupportedError(
-            f"precision={precision!r} needs an image that stays in memory, which functions of JAX do not have: use "
-            "'exact'"
-        )
+    accuracy = coerce(Precision, precision, "precision")
+    if accuracy is Precision.reproducible:
+        raise InvalidError("precision='reproducible' is not one of bindless.jax: bindless.Image has it")
     units = coerce(CoordinateNormalizationMode, coordinate, "coordinate")
     modes = (addressing,) if isinstance(addressing, str) else tuple(addressing)
     boundary = tuple(_boundary(mode) for mode in modes)
@@ -130,6 +133,7 @@ def sample(
         deterministic=bool(deterministic),
         cubemap=bool(cubemap),
         makes_levels=level is not None and not several,
+        hardware=accuracy is Precision.hardware,
     )
 
 
@@ -172,7 +176,7 @@ def _check(levels: Sequence[Any], coords: Any, boundary: Sequence[str], cubemap:
             raise InvalidError(f"{name} of {array.dtype}: an array of real numbers is needed")
 
 
-_STATIC = ("boundary", "filtering", "normalized", "fill", "deterministic", "cubemap", "makes_levels")
+_STATIC = ("boundary", "filtering", "normalized", "fill", "deterministic", "cubemap", "makes_levels", "hardware")
 
 
 @partial(jax.jit, static_argnames=_STATIC)
@@ -188,8 +192,10 @@ def _sample(
     deterministic: bool,
     cubemap: bool,
     makes_levels: bool,
+    hardware: bool,
 ) -> Any:
     dims = coords.shape[-1]
+    leading = coords.shape[1:-1] if levels[0].ndim == dims + 2 else coords.shape[:-1]
     given = levels[0].dtype
     if given not in (jnp.float16, jnp.float32, jnp.float64):
         levels = [each.astype(jnp.float32) for each in levels]
@@ -219,7 +225,15 @@ def _sample(
     operands = [*levels, coords.astype(real).reshape(*values, dims)]
     if level is not None:
         operands.append(jnp.broadcast_to(level.astype(real), coords.shape[:-1]).reshape(values))
-    operation = Operation("sample", texture, len(levels), level is not None, deterministic=deterministic)
+    operation = Operation(
+        "sample",
+        texture,
+        len(levels),
+        level is not None,
+        deterministic=deterministic,
+        hardware=hardware and serves(texture, levels[0]),
+        row=leading[-1] if len(leading) > 1 else 0,
+    )
     (found,) = bind(operation, operands)
     found = (
         found.reshape(*coords.shape[:-1], channels) + added if added else found.reshape(*coords.shape[:-1], channels)

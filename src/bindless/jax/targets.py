@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import jax
 
 from ..drivers import cuda, reference
-from ..gradients.cuda import code
 from ..gradients.programs import HOST_FUNCTION
 from ..model.errors import FeatureNotSupportedError
-from . import _ffi
+from . import _ffi, hardware
 
-__all__ = ["TARGET", "add_kernels", "prepare"]
+__all__ = ["TARGET", "TEXTURE_TARGET", "add_kernels", "prepare"]
 
-TARGET = "bindless_gradients"
-"""Name of the custom call."""
+TARGET, TEXTURE_TARGET = "bindless_gradients", "bindless_textures"
+"""Names of the custom calls. XLA records the first in CUDA graphs; the second copies images into textures of CUDA."""
 
 
 @cache
@@ -29,27 +29,28 @@ def prepare(platform: str) -> None:
     """
     if platform == "cpu":
         reference.load()
-        function = reference.ffi.addressof(reference.lib, HOST_FUNCTION)
-        _ffi.register_function(HOST_FUNCTION, int(reference.ffi.cast("uintptr_t", function)))
-        _register(_ffi.host_handler(), "cpu")
+        for name in (HOST_FUNCTION, hardware.HOST_FUNCTION):
+            function = reference.ffi.addressof(reference.lib, name)
+            _ffi.register_function(name, int(reference.ffi.cast("uintptr_t", function)))
+        _register(TARGET, _ffi.host_handler(), "cpu")
     else:
         if cuda.available():  # else executables are made for another machine
             functions = [cuda.ffi.addressof(cuda.lib, name) for name in _ffi.cuda_functions()]
             _ffi.use_cuda(tuple(int(cuda.ffi.cast("uintptr_t", function)) for function in functions))
-        handler = _ffi.cuda_handler()
-        _register({"initialize": handler, "execute": handler}, "CUDA")
+        for target, handler in ((TARGET, _ffi.cuda_handler()), (TEXTURE_TARGET, _ffi.cuda_texture_handler())):
+            _register(target, {"initialize": handler, "execute": handler}, "CUDA")
 
 
 @cache
-def add_kernels(names: tuple[str, ...]) -> None:
-    """Add the code of CUDA kernels, which the handler loads before an executable runs."""
+def add_kernels(names: tuple[str, ...], code: Callable[[str], bytes]) -> None:
+    """Add the code of CUDA kernels, by their names, which the handler loads before an executable runs."""
     for name in names if cuda.available() else ():
         _ffi.register_kernel(name, code(name))
 
 
-def _register(handler: object, platform: str) -> None:
+def _register(target: str, handler: object, platform: str) -> None:
     try:
-        jax.ffi.register_ffi_target(TARGET, handler, platform=platform)
+        jax.ffi.register_ffi_target(target, handler, platform=platform)
     except Exception as error:
         raise FeatureNotSupportedError(
             f"jaxlib {jax.lib.__version__} does not accept bindless' custom calls, which use version 0.1 to 0.3 of "

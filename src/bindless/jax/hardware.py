@@ -1,0 +1,152 @@
+"""``precision="hardware"``: values of the texture unit.
+
+XLA does not say when an array changes, so that no image is kept between calls. On processors the reference driver
+samples the array where it is. On CUDA each call copies it into an array for textures, of which the memory is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import jax.numpy as jnp
+
+from .. import kernels
+from ..backends.common.image_kernels import BLOCK, ITEMS, parameters_of
+from ..drivers import cuda, reference
+from ..gradients import Texture
+from ..gradients.programs import Program, command, texture_command
+from ..image.coordinates import normalized_units
+from ..model.channels import CHANNELS, ELEMENTS
+from ..model.enums import Boundary, ImageChannelType, Interpolation
+
+__all__ = ["HOST_FUNCTION", "arranged", "code", "cuda_program", "host_program", "serves"]
+
+HOST_FUNCTION = "blrSampleMemory"
+"""The function of the reference driver that samples images in the memory of the process."""
+
+_MOST_CHANNELS = 4
+_MOST_TEXELS = {1: (131072,), 2: (131072, 65536), 3: (16384, 16384, 16384)}
+"""Along x, y, z, on all GPUs since compute capability 6.0."""
+_MOST_GROUPS = 1 << 20
+
+_CHANNELS = {"f": CHANNELS[ImageChannelType.fp32], "e": CHANNELS[ImageChannelType.fp16]}
+_REPEATING = (Boundary.repeat, Boundary.mirrored_repeat)
+_HOST_ADDRESSING = {
+    Boundary.edge: "BLR_ADDRESSING_CLAMP_TO_EDGE",
+    Boundary.border: "BLR_ADDRESSING_CLAMP_TO_BORDER",
+    Boundary.repeat: "BLR_ADDRESSING_REPEAT",
+    Boundary.mirrored_repeat: "BLR_ADDRESSING_MIRRORED_REPEAT",
+}
+_CUDA_ADDRESSING = {
+    Boundary.edge: "CU_TR_ADDRESS_MODE_CLAMP",
+    Boundary.border: "CU_TR_ADDRESS_MODE_BORDER",
+    Boundary.repeat: "CU_TR_ADDRESS_MODE_WRAP",
+    Boundary.mirrored_repeat: "CU_TR_ADDRESS_MODE_MIRROR",
+}
+
+
+def serves(texture: Texture, image: Any) -> bool:
+    """Whether texture units sample images (N, *axes, C) so; else ``precision="hardware"`` computes as "exact"."""
+    sizes = image.shape[-2:0:-1]
+    return (
+        not texture.cube
+        and texture.between == "none"
+        and texture.filtering in (Interpolation.nearest, Interpolation.linear)
+        and texture.fill == 0.0
+        and all(mode in _HOST_ADDRESSING for mode in texture.boundary)
+        and image.dtype in (jnp.float32, jnp.float16)
+        and image.shape[-1] <= _MOST_CHANNELS
+        and all(size <= most for size, most in zip(sizes, _MOST_TEXELS[texture.dims], strict=True))
+    )
+
+
+def arranged(texture: Texture, image: Any, coords: Any, platform: str) -> tuple[Any, Any]:
+    """Images with a number of channels that the platform has; coordinates in pixels, or as its sampler takes them."""
+    coords = coords * jnp.asarray(texture.scale, coords.dtype) if set(texture.scale) != {1.0} else coords
+    if platform == "cuda":
+        scale, bias = _units(texture, image.shape)
+        coords = coords / jnp.asarray(scale) + jnp.asarray(bias) if _is_normalized(texture) else coords
+        if image.shape[-1] == 3:
+            image = jnp.pad(image, [(0, 0)] * (image.ndim - 1) + [(0, 1)])
+    return image, coords
+
+
+def _is_normalized(texture: Texture) -> bool:
+    """Whether the sampler takes coordinates of 0..1: others do not repeat."""
+    return any(mode in _REPEATING for mode in texture.boundary)
+
+
+def _units(texture: Texture, shape: Sequence[int]) -> tuple[Any, Any]:
+    if _is_normalized(texture):
+        return normalized_units(shape[-2:0:-1])
+    return (1.0,) * texture.dims, (0.0,) * texture.dims
+
+
+def host_program(texture: Texture, image: Any, coords: Any, values: Any) -> Program:
+    """The program on processors, with the buffers image, coordinates, values: objects with a shape and a dtype."""
+    ffi, lib = reference.ffi, reference.lib
+    call = ffi.new("blr_memory_samples_t *")
+    call.desc.width, call.desc.height, call.desc.depth = (*image.shape[-2:0:-1], 0, 0)[:3]
+    call.desc.num_channels, call.desc.num_levels, call.desc.array_size = image.shape[-1], 1, 1
+    call.desc.channel_type = _CHANNELS[image.dtype.char].index
+    linear = texture.filtering is Interpolation.linear
+    call.sampler.filtering = lib.BLR_FILTERING_LINEAR if linear else lib.BLR_FILTERING_NEAREST
+    call.sampler.normalized_coordinates = _is_normalized(texture)
+    scale, bias = _units(texture, image.shape)
+    for axis, mode in enumerate(texture.boundary):
+        call.sampler.addressing[axis] = getattr(lib, _HOST_ADDRESSING[Boundary(mode)])
+        call.scale[axis], call.bias[axis] = scale[axis], bias[axis]
+    call.images, call.samples = coords.shape[:2]
+    places = [(int(ffi.offsetof("blr_memory_samples_t", name)), buffer, 0) for buffer, name in enumerate(_FIELDS)]
+    return Program(command(0, (0,) * 6, bytes(ffi.buffer(call)), places), (HOST_FUNCTION,), 0)
+
+
+_FIELDS = ("pixels", "coordinates", "values")
+
+
+def cuda_program(texture: Texture, image: Any, coords: Any, values: Any) -> Program:
+    """The program on CUDA: for each image a copy into the texture, and a launch of the built-in kernel."""
+    sizes, (count, samples) = image.shape[-2:0:-1], coords.shape[:2]
+    of_image, of_coords, of_values = (prod(each.shape[1:]) * each.dtype.itemsize for each in (image, coords, values))
+    name = f"bindless_sample_{texture.dims}d_f"
+    description = _texture_words(texture, image)
+    word = _format_word(image, values, of_coords)
+    parameters, layout, widths = parameters_of(name)
+    numbers = {"count": samples, "format": word, "row": sizes[0] if texture.dims > 1 else 0}
+    contents = layout.pack(*[numbers.get(parameter, 0) for parameter in parameters])
+    at = {parameter: sum(widths[:place]) for place, parameter in enumerate(parameters)}
+    groups = min(-(-samples // (BLOCK * ITEMS)), _MOST_GROUPS)
+    words: list[int] = []
+    for number in range(count):
+        words += texture_command(0, number * of_image, description)
+        patches = [(at["image"], len(_FIELDS), 0), (at["coords"], 1, number * of_coords)]
+        patches.append((at["values"], 2, number * of_values))
+        words += command(0, (groups, 1, 1, BLOCK, 1, 1), contents, patches)
+    return Program(words, (f"{name}@{word}",), 0)
+
+
+def _texture_words(texture: Texture, image: Any) -> list[int]:
+    """The words of a texture in csrc/programs/program.h."""
+    lib = cuda.lib
+    sizes = (*image.shape[-2:0:-1], 0, 0)[:3]
+    form = lib.CU_AD_FORMAT_FLOAT if image.dtype.char == "f" else lib.CU_AD_FORMAT_HALF
+    modes = [getattr(lib, _CUDA_ADDRESSING[Boundary(mode)]) for mode in texture.boundary]
+    modes += [lib.CU_TR_ADDRESS_MODE_CLAMP] * (3 - len(modes))
+    is_linear = texture.filtering is Interpolation.linear
+    return [*sizes, form, image.shape[-1], *modes, int(is_linear), int(_is_normalized(texture))]
+
+
+def _format_word(image: Any, values: Any, of_coords: int) -> int:
+    """The argument ``format`` of built-in kernels. XLA aligns buffers; images after the first may not be aligned."""
+    channel, channels = _CHANNELS[image.dtype.char], int(values.shape[-1])
+    aligned = image.shape[0] == 1 or of_coords % 8 == 0
+    word: int = ELEMENTS[values.dtype] | channels << 8 | channel.index << 16 | image.shape[-1] << 24
+    return word | aligned << 28
+
+
+def code(name: str) -> bytes:
+    """The code of a kernel by its name in a program, in which the format after @ is a constant."""
+    kernel, _, word = name.partition("@")
+    return kernels.specialised(kernel, int(word))
