@@ -17,6 +17,12 @@ def takes_none(device: bl.Device) -> bool:
     return device.backend is bl.Backend.opencl and device._record.native.il_function is None
 
 
+def require_handles(queue: bl.Queue) -> None:
+    """Skip on OpenCL devices, where images are arguments of kernels and have no handles."""
+    if queue.backend is bl.Backend.opencl:
+        pytest.skip("OpenCL has no image handles that are numbers")
+
+
 @pytest.fixture(autouse=True)
 def needs_compiler(device: bl.Device, request: pytest.FixtureRequest) -> None:
     """Skip where the compiler is missing, and on devices that take no module of it."""

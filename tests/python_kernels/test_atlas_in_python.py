@@ -11,6 +11,7 @@ from common import photograph, reductions, sampled_image
 
 import bindless as bl
 from bindless import device
+from tests.python_kernels.conftest import require_handles
 
 
 @bl.device_function
@@ -62,6 +63,7 @@ def lay_out(prints, border, picture):
 
 
 def test_the_picture_is_that_of_opencl_c(queue: bl.Queue) -> None:
+    require_handles(queue)
     size = 48
     wanted = program.render(queue, size)
     photos = [photograph(name) for name in program.PHOTOGRAPHS]

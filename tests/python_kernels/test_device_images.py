@@ -12,6 +12,7 @@ import pytest
 import bindless as bl
 from bindless import device
 from bindless.python_kernels.argument_type import ArgumentType
+from tests.python_kernels.conftest import require_handles
 from tests.python_kernels.test_device_functions import (
     counted,
     geometry,
@@ -92,6 +93,8 @@ def test_integer_images(queue: bl.Queue) -> None:
 
 
 def test_handles_from_memory(queue: bl.Queue) -> None:
+    require_handles(queue)
+
     @bl.kernel
     def atlas(handles, which, out):
         i = device.item_id(0)
@@ -389,3 +392,16 @@ def test_ptx_of_other_functions(kernel: Any, tmp_path: Path) -> None:
         arguments.append(ArgumentType("array", dtype=np.dtype(dtype), dimensions=dimensions))
     ranges = 2 if kernel in (transposed, places) else 1
     assemble(compiled(kernel._kernel_function, *arguments, dimensions=ranges), tmp_path)
+
+
+def test_a_handle_is_a_number_in_memory(queue: bl.Queue) -> None:
+    require_handles(queue)
+
+    @bl.kernel
+    def kept(image, numbers):
+        numbers[device.item_id(0)] = image
+
+    with bl.Image(np.zeros((2, 2), np.float32), queue=queue) as image:
+        numbers = bl.usm_empty(3, np.uint64, queue)
+        queue.parallel_for(3, kept, image.handle, numbers).wait_and_throw()
+        assert numbers.numpy(queue).tolist() == [int(image.handle)] * 3

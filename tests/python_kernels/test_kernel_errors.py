@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -167,18 +166,6 @@ def test_devices_without_spirv_refuse(queue: bl.Queue) -> None:
         pytest.skip("the device takes SPIR-V")
     with pytest.raises(bl.FeatureNotSupportedError):
         queue.parallel_for(4, run, out)
-
-
-def test_opencl_has_no_handles(queue: bl.Queue, upload: Callable[[Any], bl.UsmArray]) -> None:
-    if queue.backend is not bl.Backend.opencl:
-        pytest.skip("other devices have image handles that are numbers")
-
-    @bl.kernel
-    def run(image, out):
-        out[0] = device.sample_image(image, 0.5, 0.5).x
-
-    with bl.Image(np.ones((2, 2), np.float32), queue=queue) as image, pytest.raises(bl.FeatureNotSupportedError):
-        queue.parallel_for(1, run, image, upload(np.zeros(1, np.float32)))
 
 
 def test_a_wrong_access_names_the_line(queue: bl.Queue) -> None:

@@ -12,6 +12,7 @@ import bindless as bl
 from bindless import device
 from bindless.python_kernels.argument_type import ArgumentType
 from tests.compiler.ptxas import nvdisasm, ptxas
+from tests.python_kernels.conftest import require_handles
 from tests.python_kernels.test_kernel_ptx import compiled
 from tests.support.image_instructions import disassemble, image_instructions
 
@@ -119,6 +120,7 @@ KERNELS = {kernel.name: kernel for kernel in (plain, divergent, looping, chained
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_each_work_item_uses_its_own_image(name: str, queue: bl.Queue) -> None:
+    require_handles(queue)
     values = [pixels(number, np.arange(WIDTH)).astype(np.float32)[np.newaxis] for number in range(IMAGES)]
     images = [bl.Image(np.stack([value, value / 2], 2), queue=queue) for value in values]
     handles = np.array([int(image.handle) for image in images], np.uint64)

@@ -35,6 +35,7 @@ def sample(
 
 
 def main() -> float:
+    wp.init()  # Warp before 1.6 needs it
     with ExitStack() as owner:
         queue = owner.enter_context(bl.Queue("cuda", in_order=True))
         scene = make_scene(queue, owner)

@@ -43,6 +43,8 @@ class Launch:
         Whether errors of the device name lines of the source.
     contract
         Whether a product and a sum may become one operation.
+    image_arguments
+        Whether images are arguments of kernels only, because the device has no handles that are numbers.
     """
 
     dimensions: int = 1
@@ -50,6 +52,7 @@ class Launch:
     default_float: str = "float32"
     lines: bool = False
     contract: bool = False
+    image_arguments: bool = False
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ def compiled_kernel(
         {"source": source, "arguments": arguments, "launch": launch, "architecture": _ARCHITECTURE},
     )
     if "missing" in answer:
-        raise FeatureNotSupportedError(f"kernel {source.name!r} calls functions in OpenCL C: {answer['missing']}")
+        raise FeatureNotSupportedError(f"kernel {source.name!r}: {answer['missing']}")
     if "error" in answer:
         raise BuildError(answer["error"], log=answer.get("log", ""))
     head = json.dumps({"paths": answer["paths"], "versions": answer["versions"]}).encode()

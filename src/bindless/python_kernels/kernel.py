@@ -14,9 +14,8 @@ import numpy.typing as npt
 from ..core._submission import Variants
 from ..device.declaration import Launch
 from ..model.enums import Backend
-from ..model.errors import BuildError, FeatureNotSupportedError, InvalidError
+from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.message_values import shown
-from ..model.module.spirv import BINDLESS_IMAGES, capabilities
 from ..model.ranges import NdRange, RangeLike, as_range
 from ..sycl.kernel.bound_launch import BoundLaunch
 from ..sycl.kernel.bundle import load_kernel_bundle
@@ -135,27 +134,22 @@ class PythonKernel(KernelTemplate):
     def _specialise(self, queue: Queue, dimensions: int, arguments: tuple[Any, ...]) -> tuple[Kernel, tuple[Step, ...]]:
         """Compile and load the kernel for the types of arguments."""
         language = _language(queue)
-        launch = Launch(dimensions, language, self._default_float, language == "spirv", self._contract)
+        launch = Launch(
+            dimensions, language, self._default_float, language == "spirv", self._contract,
+            image_arguments=queue.backend is Backend.opencl,
+        )  # fmt: skip
         compiled = self._compiled(launch, self._types(arguments))
         try:
             bundle = load_kernel_bundle(compiled.file, queue.context)
-        except (BuildError, FeatureNotSupportedError) as error:
+        except FeatureNotSupportedError as error:
             if queue.backend is not Backend.opencl:
                 raise
-            raise self._refusal(queue, compiled, error) from error
+            raise FeatureNotSupportedError(
+                f"kernel {self.name!r}: kernels in Python become SPIR-V there, and {queue.device.name} takes OpenCL C "
+                "alone: run it on another device, or write it in OpenCL C (`bindless build --target opencl_c`)",
+                backend="opencl",
+            ) from error
         return bundle.get_kernel(compiled.file.kernels[0].name), expansion(compiled.paths)
-
-    def _refusal(self, queue: Queue, compiled: Compiled, error: Exception) -> Exception:
-        """Return the error of a kernel that an OpenCL device cannot have."""
-        way_out = "run it on another device, or write it in OpenCL C (`bindless build --target opencl_c`)"
-        if BINDLESS_IMAGES in capabilities(compiled.file.sections[0].data):
-            reason = "in kernels in Python image handles are numbers, and OpenCL has no such handles"
-            way_out = f"sample with bindless.sample_image, {way_out}"
-        elif isinstance(error, FeatureNotSupportedError):
-            reason = f"kernels in Python become SPIR-V there, and {queue.device.name} takes OpenCL C alone"
-        else:
-            return error
-        return FeatureNotSupportedError(f"kernel {self.name!r}: {reason}: {way_out}", backend="opencl")
 
     def _types(self, arguments: tuple[Any, ...]) -> tuple[ArgumentType, ...]:
         code = self._kernel_function.__code__

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ...model.errors import BuildError
 
-__all__ = ["with_image_instructions"]
+__all__ = ["Instruction", "imports", "instructions", "text_words", "with_image_instructions"]
 
 _CAPABILITY, _EXTENSION, _NAME, _DECORATE = 17, 10, 5, 71
 _TYPE_VOID, _TYPE_INT, _TYPE_FLOAT, _TYPE_VECTOR, _TYPE_IMAGE, _TYPE_SAMPLED_IMAGE = 19, 21, 22, 23, 25, 27
@@ -62,8 +62,8 @@ def with_image_instructions(data: bytes) -> bytes:
         The module declares other functions, which SPIR-V does not have.
     """
     words = struct.unpack(f"<{len(data) // 4}I", data)
-    code = _instructions(words)
-    imported = _imports(code)
+    code = instructions(words)
+    imported = imports(code)
     if not imported:
         return data
     unknown = [name for name in imported.values() if not _OURS.fullmatch(name)]
@@ -212,7 +212,7 @@ class _Rewriter:
 
     def _declare(self, body: list[Instruction]) -> None:
         """Add the capabilities and the extension, where they are not declared yet."""
-        extension = (_EXTENSION, _string("SPV_INTEL_bindless_images"))
+        extension = (_EXTENSION, text_words("SPV_INTEL_bindless_images"))
         if extension not in body:
             place = next(at for at, (op, _) in enumerate(body) if op not in (_CAPABILITY, _EXTENSION))
             body.insert(place, extension)
@@ -227,7 +227,8 @@ class _Rewriter:
                 body.insert(0, (_CAPABILITY, (capability,)))
 
 
-def _instructions(words: Sequence[int]) -> list[Instruction]:
+def instructions(words: Sequence[int]) -> list[Instruction]:
+    """Return the instructions of a module: code and operands of each."""
     found: list[Instruction] = []
     at = _HEADER
     while at < len(words):
@@ -237,7 +238,7 @@ def _instructions(words: Sequence[int]) -> list[Instruction]:
     return found
 
 
-def _imports(code: Sequence[Instruction]) -> dict[int, str]:
+def imports(code: Sequence[Instruction]) -> dict[int, str]:
     """Return the names of undefined functions by id."""
     functions = {rest[1] for op, rest in code if op == _FUNCTION}  # built-in variables are imports too
     return {
@@ -247,7 +248,8 @@ def _imports(code: Sequence[Instruction]) -> dict[int, str]:
     }
 
 
-def _string(text: str) -> tuple[int, ...]:
+def text_words(text: str) -> tuple[int, ...]:
+    """Return a literal text as operands."""
     data = text.encode() + b"\0"
     data += bytes(-len(data) % 4)
     return struct.unpack(f"<{len(data) // 4}I", data)

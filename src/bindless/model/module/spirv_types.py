@@ -51,6 +51,7 @@ class Types:
                 self._names[operands[0]] = f"{self._names[operands[1]]}{operands[2]}"
         elif code in (_IMAGE, _SAMPLED_IMAGE):
             self._opaque[operands[0]] = "image"
+            self._names[operands[0]] = _image_name(operands) if code == _IMAGE else ""
         elif code == _SAMPLER:
             self._opaque[operands[0]] = "sampler"
         elif code == _CONSTANT:
@@ -110,3 +111,11 @@ class Types:
                 return ("value", self._layouts[pointed][0]) if pointed in self._layouts else None
             return ("local" if storage == _WORKGROUP else "pointer"), _POINTER_SIZE
         return ("value", self._layouts[type_][0]) if type_ in self._layouts else None
+
+
+def _image_name(operands: Sequence[int]) -> str:
+    """Return OpenCL C's name of an image type, with its access unless kernels only read it; empty for other images."""
+    if len(operands) < 9 or operands[2] > 2 or operands[3] or operands[5]:
+        return ""
+    access = {1: "write_only ", 2: "read_write "}.get(operands[8], "")
+    return f"{access}image{operands[2] + 1}d_{'array_' if operands[4] else ''}t"

@@ -79,7 +79,7 @@ def compile_kernel(
     modules = Modules(launch, architecture, name)
     optimised = modules.optimised(texts, target.target_context.sources)
     optimised, used = _without_unused(optimised, name, parameters)
-    data = modules.translated(optimised)
+    data = modules.translated(optimised, [(one.name, one.c_type.endswith("image_handle")) for one in used])
     signature = KernelSignature(name, tuple(Parameter(p.name, p.c_type, p.kind, p.size) for p in used), None, None)
     section = Section(launch.language, architecture if launch.language == "ptx" else "", (name,), data)
     file = KernelFile((signature,), (section,), function.__code__.co_filename, "", versions)

@@ -10,7 +10,7 @@ from typing import Any
 from llvmlite import ir
 from numba.core import types
 from numba.core.datamodel import models
-from numba.core.extending import register_model
+from numba.core.extending import lower_cast, register_model
 from numba.core.typeconv import Conversion
 
 __all__ = ["IMAGE", "HandleType", "ImageType", "handle_of"]
@@ -47,6 +47,11 @@ class _HandleModel(models.PrimitiveModel):
 class _ImageModel(models.StructModel):
     def __init__(self, manager: Any, fe_type: Any) -> None:
         super().__init__(manager, fe_type, [("sampled", types.uint64), ("unsampled", types.uint64)])
+
+
+@lower_cast(HandleType, types.uint64)
+def _number(context: Any, builder: Any, kind: Any, to: Any, value: Any) -> Any:
+    return value
 
 
 def handle_of(builder: Any, value: Any, *, sampled: bool) -> ir.Value:

@@ -70,7 +70,7 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
         made = compilation.compile_kernel(function, request["arguments"], launch, request["architecture"], versions())
     except BuildError as error:
         return {"error": str(error), "log": error.log}
-    except FeatureNotSupportedError as error:  # the kernel calls functions in OpenCL C, and no clang is installed
+    except FeatureNotSupportedError as error:  # of the device, or clang is missing
         return {"missing": str(error)}
     except Exception as error:
         return explain(error, source)

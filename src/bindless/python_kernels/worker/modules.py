@@ -14,19 +14,20 @@ import llvmlite.binding as llvm
 from ...compiler.llvm import llvmlite_worker as tools
 from ...compiler.llvm.find_toolchain import find_toolchain
 from ...compiler.llvm.texture_assembly import with_assembly
-from ...compiler.llvm.toolchain import TARGETS, Target, include_folder
-from ...compiler.prelude import ptx_images, ptx_work_items, spirv_images, spirv_work_items
+from ...compiler.llvm.toolchain import TARGETS, Target, Toolchain, include_folder
+from ...compiler.prelude import ptx_images, ptx_work_items, spirv_image_arguments, spirv_images, spirv_work_items
 from ...compiler.ptx.dynamic_shared_memory import with_local_arguments
 from ...compiler.ptx.missing_functions import definitions, features
 from ...compiler.spirv.atomics import in_their_memory, with_atomics
 from ...compiler.spirv.constant_offsets import with_instructions
 from ...compiler.spirv.conversions import with_conversions
+from ...compiler.spirv.image_arguments import with_image_arguments
 from ...compiler.spirv.image_instructions import with_image_instructions
 from ...compiler.spirv.null_events import with_plain_nulls
 from ...compiler.spirv.printf import with_plain_printf
 from ...compiler.spirv.relational import with_relations
 from ...device.declaration import Launch
-from ...model.errors import BuildError
+from ...model.errors import BuildError, FeatureNotSupportedError
 from .exchange_results import with_single_results
 from .line_table import with_decorations, with_lines
 from .memory_spaces import with_memory_spaces
@@ -58,6 +59,7 @@ class Modules:
         self._ptx = launch.language == "ptx"
         self._name = name
         self._contract = launch.contract
+        self._image_arguments = launch.image_arguments
         settings = TARGETS[launch.language]
         if self._ptx and architecture != _OLDEST:
             settings = replace(settings, cpu=architecture, features="")
@@ -83,13 +85,21 @@ class Modules:
         tools.tidy(module, builder)
         return str(module)
 
-    def translated(self, text: str) -> bytes:
-        """Translate optimised LLVM IR to the module that drivers load."""
+    def translated(self, text: str, parameters: Sequence[tuple[str, bool]]) -> bytes:
+        """Translate optimised LLVM IR to the module that drivers load.
+
+        Parameters
+        ----------
+        parameters
+            Of the kernel: the name in the source, and whether it is an image handle.
+        """
         if self._ptx:
             return self._translate(with_assembly(text))
         text = with_memory_spaces(with_decorations(with_single_results(text)))
-        data = self._translate(in_their_memory(with_instructions(text)))
-        return with_lines(with_image_instructions(with_plain_nulls(data)))
+        data = with_plain_nulls(self._translate(in_their_memory(with_instructions(text))))
+        if self._image_arguments:
+            data = with_image_arguments(data, parameters)
+        return with_lines(with_image_instructions(data))
 
     def _preludes(self, text: str) -> list[str]:
         if self._ptx:
@@ -100,6 +110,8 @@ class Modules:
                 spirv_images.module(images=False),
             )
         ]
+        if self._image_arguments and "@__bindless_" in text:
+            found.append(spirv_image_arguments.module())
         return [*found, spirv_work_items.module()] if spirv_work_items.is_needed(text) else found
 
     def _translate(self, text: str) -> bytes:
@@ -120,7 +132,7 @@ class Modules:
         missing = [name for name in _missing(module) if self._ptx or name in sources]
         if not missing:
             return
-        with find_toolchain() as toolchain, tempfile.TemporaryDirectory(prefix="bindless-kernel-") as place:
+        with _clang() as toolchain, tempfile.TemporaryDirectory(prefix="bindless-kernel-") as place:
             folder = Path(place)
             needed = [sources[name] for name in missing if name in sources]
             if needed:
@@ -142,6 +154,20 @@ class Modules:
         missing = _missing(module) if self._ptx else []
         if missing:
             raise BuildError(f"{self._name} calls {', '.join(missing)}, which NVIDIA GPUs do not have here")
+
+
+def _clang() -> Toolchain:
+    """Return the compiler of OpenCL C.
+
+    Raises
+    ------
+    FeatureNotSupportedError
+        It is not installed.
+    """
+    try:
+        return find_toolchain()
+    except FeatureNotSupportedError as error:
+        raise FeatureNotSupportedError(f"it calls functions in OpenCL C: {error}") from None
 
 
 def _missing(module: Any) -> list[str]:
