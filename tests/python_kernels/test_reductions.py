@@ -256,3 +256,23 @@ def test_errors_of_reducers(queue: bl.Queue, upload: Upload) -> None:
         assert text in str(caught.value)
     with pytest.raises(bl.InvalidError):
         forgets_the_index.run_in_python(2, bl.reduction(one, "max"))
+
+
+def test_in_a_tuple_and_after_a_generator_of_events(queue: bl.Queue, upload: Upload) -> None:
+    @bl.kernel
+    def run(values, results):
+        total, largest = results
+        total += values[device.item_id(0)]
+        largest.combine(values[device.item_id(0)])
+
+    values, total, largest = upload(np.zeros(64, np.int32)), upload(np.int32(5)), upload(np.int32(1000))
+    results = (
+        bl.reduction(total, initialize_to_identity=True),
+        bl.reduction(largest, "max", initialize_to_identity=True),
+    )
+    for first in (1, 2, -7):
+        filled = queue.copy(np.arange(first, first + 64, dtype=np.int32), values)
+        queue.parallel_for(64, run, values, results, depends_on=(event for event in [filled])).wait_and_throw()
+        assert total.numpy(queue) == sum(range(first, first + 64)) and largest.numpy(queue) == first + 63
+    queue.parallel_for(64, run, values, (bl.reduction(total), results[1])).wait_and_throw()
+    assert total.numpy(queue) == 2 * sum(range(first, first + 64))

@@ -15,7 +15,7 @@ from ..model.message_values import shown
 from ..sycl.buffer.accessor import Accessor, LocalAccessor
 from ..sycl.device.handle_owner import HandleOwner, HeldSampledHandle, HeldUnsampledHandle
 from ..sycl.kernel.arguments import PACKERS, pack_image_accessor
-from ..sycl.kernel.reduction import Reduction, filled
+from ..sycl.kernel.reduction import Reduction
 from ..sycl.usm.array import UsmArray
 from ..sycl.usm.array_import import foreign_array
 from ..sycl.usm.pointer import UsmPointer
@@ -38,7 +38,7 @@ def _argument_key(value: Any) -> Any:
     """
     kind = type(value)
     if kind is Reduction:
-        return None if value.initialize_to_identity else (kind, value.dtype, value.size, value.combiner)
+        return value._key
     if isinstance(value, (np.generic, np.ndarray)):
         return kind, value.dtype, value.shape
     if isinstance(value, Accessor):
@@ -136,17 +136,14 @@ def is_foreign(value: object) -> bool:
 
 
 def own_arguments(values: tuple[Any, ...], queue: Queue) -> tuple[Any, ...]:
-    """Return the arguments with other libraries' arrays as ``UsmArray``, in place, and reductions of filled variables.
+    """Return the arguments with other libraries' arrays as ``UsmArray``, in place.
 
     Raises
     ------
     InvalidError
         The queue's device does not reach an array.
     """
-    return tuple(
-        filled(value) if type(value) is Reduction else foreign_array(value, queue) if is_foreign(value) else value
-        for value in values
-    )
+    return tuple(foreign_array(value, queue) if is_foreign(value) else value for value in values)
 
 
 _BY_TYPE = frozenset((*_PLAIN, *_HANDLES, *(np.dtype(code).type for code in "?bBhHiIlLqQefd")))

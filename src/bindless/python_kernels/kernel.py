@@ -21,7 +21,7 @@ from ..sycl.kernel.bound_launch import BoundLaunch
 from ..sycl.kernel.bundle import load_kernel_bundle
 from ..sycl.kernel.kernel import Kernel
 from ..sycl.kernel.kernel_template import KernelTemplate
-from ..sycl.kernel.reduction import require_values
+from ..sycl.kernel.reduction import require_values, with_filled_variables
 from .argument_type import ArgumentType
 from .argument_types import own_arguments, type_of
 from .compilation import Compiled, compiled_kernel
@@ -109,7 +109,7 @@ class PythonKernel(KernelTemplate):
         Kernel
             For the queue's context. Its parameters are those of the compiled function: arrays have sizes of their own.
         """
-        return self._specialised(queue, index_space, arguments)[0]
+        return self._specialised(queue, index_space, with_filled_variables(arguments))[0]
 
     def _specialised(
         self, queue: Queue, index_space: Any, arguments: tuple[Any, ...]

@@ -18,7 +18,7 @@ from .kernel import Kernel
 from .kernel_template import KernelTemplate
 from .offset_launch import has_offset, launch_operation
 from .prepared_launch import submit_prepared
-from .reduction import fill_variables, require_values
+from .reduction import fill_variables, require_values, with_filled_variables
 
 if TYPE_CHECKING:
     from ..queue.queue import Queue
@@ -45,7 +45,7 @@ def submit_launch(
         As of ``Queue.parallel_for``.
     """
     if isinstance(kernel, KernelTemplate):
-        made, values = kernel._specialised(queue, index_space, arguments)
+        made, values = kernel._specialised(queue, index_space, with_filled_variables(arguments))
         depends_on = fill_variables(queue, arguments, depends_on)
         event = queue.parallel_for(index_space, made, *values, depends_on=depends_on)
         own = PACKERS.keys() >= set(map(type, values))  # else the launch itself orders the libraries

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,14 +11,14 @@ import numpy as np
 from ...model.combiners import COMBINERS, identity_of
 from ...model.errors import InvalidError
 from ...model.message_values import shown
+from ...submission.event import Event
 from ..buffer.accessor import Accessor
 from ..usm.array import UsmArray
 
 if TYPE_CHECKING:
-    from ...submission.event import Event
     from ..queue.queue import Queue
 
-__all__ = ["Reduction", "fill_variables", "filled", "reduction", "require_values"]
+__all__ = ["Reduction", "fill_variables", "reduction", "require_values", "with_filled_variables"]
 
 _BITWISE = ("and", "or", "xor")
 _TYPES = ("int32", "uint32", "int64", "uint64", "float32", "float64")
@@ -35,25 +36,25 @@ class Reduction:
         The operation.
     initialize_to_identity : bool
         Whether the variable's value before the launch is ignored.
+    dtype : numpy.dtype
+        Of the variable.
+    size : int
+        Number of elements, each of which is a reduction.
     """
 
-    __slots__ = ("combiner", "initialize_to_identity", "variable")
+    __slots__ = ("_key", "_of_value", "combiner", "dtype", "initialize_to_identity", "size", "variable")
 
     def __init__(self, _variable: UsmArray | Accessor, _combiner: str, _initialize_to_identity: bool) -> None:
         self.variable = _variable
         self.combiner = _combiner
         self.initialize_to_identity = _initialize_to_identity
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Of the variable."""
-        return self.variable.buffer.dtype if isinstance(self.variable, Accessor) else self.variable.dtype
-
-    @property
-    def size(self) -> int:
-        """Number of elements, each of which is a reduction."""
-        variable = self.variable
-        return int(np.prod(variable.buffer.shape if isinstance(variable, Accessor) else variable.shape))
+        array = _variable.buffer if isinstance(_variable, Accessor) else _variable
+        self.dtype: np.dtype[Any] = array.dtype
+        self.size = math.prod(array.shape)
+        # Equal for reductions of one type. None: the variable must be filled first, and `_of_value` is the reduction
+        # that comes after this.
+        self._key = None if _initialize_to_identity else (Reduction, self.dtype, self.size, _combiner)
+        self._of_value = Reduction(_variable, _combiner, False) if _initialize_to_identity else self
 
     def __repr__(self) -> str:
         return f"<Reduction {self.combiner!r} of {shown(self.variable)}>"
@@ -138,19 +139,27 @@ def reduction(
     return made
 
 
-def filled(value: Reduction) -> Reduction:
-    """Return a reduction of the same variable that begins with its value."""
-    return Reduction(value.variable, value.combiner, False) if value.initialize_to_identity else value
+def with_filled_variables(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the arguments with reductions that begin with the variable's value, in place of the identity."""
+    return tuple(
+        [
+            value._of_value if type(value) is Reduction
+            else with_filled_variables(value) if isinstance(value, tuple)
+            else value
+            for value in arguments
+        ]
+    )  # fmt: skip
 
 
 def fill_variables(queue: Queue, arguments: tuple[object, ...], depends_on: Iterable[Event] | Event) -> Any:
     """Fill the variables of reductions that begin with the identity; return the events that the launch waits for."""
-    events = [
-        queue.fill(value.variable, identity_of(value.combiner, value.dtype), depends_on=depends_on)
-        for value in arguments
-        if isinstance(value, Reduction) and value.initialize_to_identity
+    found = tuple(_identities(arguments))
+    if not found:
+        return depends_on
+    depends_on = depends_on if isinstance(depends_on, (Event, tuple)) else tuple(depends_on)
+    return [
+        queue.fill(value.variable, identity_of(value.combiner, value.dtype), depends_on=depends_on) for value in found
     ]
-    return events or depends_on
 
 
 def require_values(arguments: tuple[object, ...]) -> None:
@@ -161,9 +170,17 @@ def require_values(arguments: tuple[object, ...]) -> None:
     InvalidError
         There is one.
     """
+    for value in _identities(arguments):
+        raise InvalidError(
+            f"{value!r}: graphs and bound launches do not initialize reductions: record graph.fill before, or fill "
+            "the variable before each launch"
+        )
+
+
+def _identities(arguments: tuple[object, ...]) -> Iterator[Reduction]:
+    """Yield the reductions that begin with the identity, those in tuples too."""
     for value in arguments:
-        if isinstance(value, Reduction) and value.initialize_to_identity:
-            raise InvalidError(
-                f"{value!r}: graphs and bound launches do not initialize reductions: record graph.fill before, or fill "
-                "the variable before each launch"
-            )
+        if isinstance(value, tuple):
+            yield from _identities(value)
+        elif type(value) is Reduction and value.initialize_to_identity:
+            yield value
