@@ -1,6 +1,7 @@
-"""Images in a kernel of NVIDIA Warp: a native function with the texture instruction."""
+"""Images in a kernel of NVIDIA Warp: a native function with the texture instruction.
 
-from __future__ import annotations
+Warp reads the types of parameters, which `from __future__ import annotations` would turn into texts.
+"""
 
 from contextlib import ExitStack
 
