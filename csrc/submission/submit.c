@@ -159,11 +159,16 @@ static int lane_after(const Prepared *launch, const Mark *mark)
     return -1;
 }
 
-/* Adds the driver's event of a mark of this context to the waits, or chooses the lane that the mark is the end of. */
+/* Adds the driver's event of a mark of this context to the waits, or chooses the lane that the mark is the end of.
+ * OTHERWISE where it must be an event, and the lanes have no list of these. */
 static int add_mark(const Prepared *launch, Mark *mark, Waits *waits, int *turn)
 {
     if (mark->number == 0 && *turn < 0 && (*turn = lane_after(launch, mark)) >= 0)
         return DONE;
+    if (*turn >= 0 && mark->stream == PyTuple_GetItem(launch->lanes, *turn))
+        return DONE; /* it precedes the end of the lane */
+    if (((const Lane *)PyTuple_GetItem(launch->lanes, 0))->waits == 0)
+        return OTHERWISE;
     int result = record_for_wait(mark);
     if (result != DONE || mark->number == 0)
         return result; /* with DONE it is complete */
@@ -183,8 +188,7 @@ static int add_wait(const Commands *self, const Prepared *launch, PyObject *item
         return OTHERWISE;
     if (event->stream == (PyObject *)self && self->in_order)
         return DONE; /* it precedes the command in any case */
-    const Lane *lane = (const Lane *)PyTuple_GetItem(launch->lanes, 0);
-    if (lane->waits == 0 || (PyObject *)Py_TYPE(event->native) != launch->mark_type || event->stream == NULL ||
+    if ((PyObject *)Py_TYPE(event->native) != launch->mark_type || event->stream == NULL ||
         !PyType_IsSubtype(Py_TYPE(event->stream), (PyTypeObject *)commands_type))
         return OTHERWISE;
     const Commands *home = (const Commands *)event->stream;

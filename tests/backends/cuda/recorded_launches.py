@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import struct
 import sys
@@ -17,6 +18,7 @@ import bindless as bl
 from bindless.drivers import cuda as driver
 from tests.backends.cuda.fake_cuda import Fake
 from tests.support.error_checks import raises
+from tests.support.python_calls import python_calls
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -322,6 +324,26 @@ def test_what_a_launch_waits_for(fake: Fake, device: bl.Device) -> None:
         fake.clear()
         free.parallel_for(8, kernel, depends_on=alone)
         assert len(fake.lines("cuStreamWaitEvent")) == 2  # the launch shares a stream with one of the three
+
+
+def test_a_chain_of_an_out_of_order_queue_stays_on_one_stream(fake: Fake, device: bl.Device) -> None:
+    with bl.Queue(device) as run, bl.Queue(device) as other:
+        kernel, memory = kernel_of(run, "nothing"), bl.usm_empty(4, np.int32, run)
+        launch = functools.partial(run.parallel_for, 8, kernel)
+        launch()
+        foreign = other.parallel_for(8, kernel)
+        for begin in (launch, functools.partial(run.fill, memory, np.int32(1))):
+            first = begin()
+            fake.clear()
+            made: list[bl.Event] = []
+            calls = python_calls(lambda to=made.append, after=first: to(launch(depends_on=after)))
+            (second,) = made
+            calls += python_calls(lambda to=made.append, after=[second, first]: to(launch(depends_on=after)))
+            assert [call for call in calls if "submit_launch" in call] == []
+            assert len(fake.lines("cuLaunchKernel")) == 2 and not fake.lines("cuStreamWaitEvent")
+            assert made[1].get_wait_list() == (second, first)
+        launch(depends_on=[made[-1], foreign]).wait()
+        assert len(fake.lines("cuStreamWaitEvent")) == 1
 
 
 def test_a_host_task_holds_launches_back(fake: Fake, device: bl.Device) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...model.errors import InvalidError
 from ...model.message_values import shown
 from ...model.ranges import NdRange, RangeLike
@@ -18,7 +20,7 @@ from .kernel import Kernel
 from .kernel_template import KernelTemplate
 from .offset_launch import has_offset, launch_operation
 from .prepared_launch import submit_prepared
-from .reduction import fill_variables, require_values, with_filled_variables
+from .reduction import Reduction, fill_variables, require_values, with_filled_variables
 
 if TYPE_CHECKING:
     from ..queue.queue import Queue
@@ -45,11 +47,13 @@ def submit_launch(
         As of ``Queue.parallel_for``.
     """
     if isinstance(kernel, KernelTemplate):
-        made, values = kernel._specialised(queue, index_space, with_filled_variables(arguments))
-        depends_on = fill_variables(queue, arguments, depends_on)
+        filled = with_filled_variables(arguments)
+        made, values = kernel._specialised(queue, index_space, filled)
+        if filled is not arguments:
+            depends_on = fill_variables(queue, arguments, depends_on)
         event = queue.parallel_for(index_space, made, *values, depends_on=depends_on)
         own = PACKERS.keys() >= set(map(type, values))  # else the launch itself orders the libraries
-        return _ordered(queue, arguments, event) if own and not PACKERS.keys() >= set(map(type, arguments)) else event
+        return _ordered(queue, arguments, event) if own and any(map(_is_foreign, arguments)) else event
     here, sizes = _plan_range(queue, index_space, kernel)
     others = not PACKERS.keys() >= set(map(type, arguments))  # other libraries' arrays, perhaps
     stream, offset = queue._stream, type(index_space) is NdRange and has_offset(index_space)
@@ -67,6 +71,12 @@ def submit_launch(
         operation = lambda waits: launch(stream.live, native, *sizes, packed, waits)  # noqa: E731
     event = stream.submit(operation, depends_on, (here._bundle, *memory_of(taken)))
     return _ordered(queue, arguments, event) if others else event
+
+
+def _is_foreign(value: object) -> bool:
+    """Whether an argument of a template may be another library's array."""
+    kind = type(value)
+    return kind not in PACKERS and kind is not Reduction and not isinstance(value, (tuple, np.generic))
 
 
 def _ordered(queue: Queue, arguments: tuple[object, ...], event: Event) -> Event:

@@ -140,7 +140,11 @@ def reduction(
 
 
 def with_filled_variables(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the arguments with reductions that begin with the variable's value, in place of the identity."""
+    """Return the arguments with reductions of the variable's value in place of those of the identity; the same tuple
+    where there is none.
+    """
+    if next(_identities(arguments), None) is None:
+        return arguments
     return tuple(
         [
             value._of_value if type(value) is Reduction
@@ -151,14 +155,12 @@ def with_filled_variables(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def fill_variables(queue: Queue, arguments: tuple[object, ...], depends_on: Iterable[Event] | Event) -> Any:
+def fill_variables(queue: Queue, arguments: tuple[object, ...], depends_on: Iterable[Event] | Event) -> list[Event]:
     """Fill the variables of reductions that begin with the identity; return the events that the launch waits for."""
-    found = tuple(_identities(arguments))
-    if not found:
-        return depends_on
     depends_on = depends_on if isinstance(depends_on, (Event, tuple)) else tuple(depends_on)
     return [
-        queue.fill(value.variable, identity_of(value.combiner, value.dtype), depends_on=depends_on) for value in found
+        queue.fill(value.variable, identity_of(value.combiner, value.dtype), depends_on=depends_on)
+        for value in _identities(arguments)
     ]
 
 
