@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-__all__ = ["sample", "sample_backward", "sample_backward_backward"]
+__all__ = ["along", "sample", "sample_backward", "sample_backward_backward"]
 
 Operator = Callable[..., Any]
 
@@ -19,8 +19,9 @@ def sample(
     """``vmap`` of ``bindless::sample``: operands that are not mapped are shared, where they are one for all images."""
     count = max(_count(levels[0], dims[0][0]), _count(coords, dims[1]))
     fold = _folding(info.batch_size, count, share=True)
+    places = _folding(info.batch_size, count, share=dims[2] is None)  # levels of detail are as many as coordinates
     found = operator(
-        [fold(*pair) for pair in zip(levels, dims[0])], fold(coords, dims[1]), fold(level, dims[2]), *static
+        [fold(*pair) for pair in zip(levels, dims[0])], places(coords, dims[1]), fold(level, dims[2]), *static
     )
     return found.unflatten(0, (info.batch_size, count)), 0
 
@@ -69,6 +70,31 @@ def sample_backward_backward(
         *static,
     )
     return _unfold(found, (grad, levels, coords, level), counts, info.batch_size)
+
+
+def along(
+    function: Operator,
+    info: Any,
+    dims: Any,
+    texels: Sequence[Any],
+    places: Any,
+    depths: Any,
+    levels: Sequence[Any],
+    coords: Any,
+    level: Any,
+) -> tuple[Any, int]:
+    """``vmap`` of the derivative of ``bindless::sample`` along tangents of levels, coordinates, levels of detail."""
+    count = max(_count(levels[0], dims[3][0]), _count(coords, dims[4]))
+    fold = _folding(info.batch_size, count, share=False)
+    found = function(
+        [fold(*pair) for pair in zip(texels, dims[0])],
+        fold(places, dims[1]),
+        fold(depths, dims[2]),
+        [fold(*pair) for pair in zip(levels, dims[3])],
+        fold(coords, dims[4]),
+        fold(level, dims[5]),
+    )
+    return found.unflatten(0, (info.batch_size, count)), 0
 
 
 def _count(tensor: Any, dim: int | None) -> int:

@@ -11,7 +11,7 @@ import torch
 
 from .errors import ArgumentError
 
-__all__ = ["Detector", "frames_of", "gradient_of_poses"]
+__all__ = ["Detector", "frames_of", "gradient_of_poses", "tangent_of_frames"]
 
 Tensor = Any
 Triple = tuple[float, float, float]
@@ -84,6 +84,19 @@ def frames_of(poses: Tensor, numbers: Sequence[float]) -> Tensor:
     return moved @ matrix[:, :3].T + places * matrix[:, 3]
 
 
+def tangent_of_frames(moves: Tensor, poses: Tensor, numbers: Sequence[float]) -> Tensor:
+    """The change of frames (poses, 4, 3) along changes of poses; other arguments as in ``frames_of``."""
+    detector, matrix, places = _constants(poses, numbers)
+    if poses.shape[-1] == 12:
+        rows = moves.view(-1, 3, 4)
+        turns, shifts = rows[..., :3], rows[..., 3]
+    else:
+        turns = _exponential_of_blocks(_cross_matrices(poses[:, :3]), _cross_matrices(moves[:, :3]))
+        shifts = moves[:, 3:]
+    moved = detector @ turns.transpose(1, 2) + places * shifts[:, None]
+    return moved @ matrix[:, :3].T
+
+
 def gradient_of_poses(frames: Tensor, poses: Tensor, numbers: Sequence[float]) -> Tensor:
     """The gradient of poses from that of their frames (poses, 4, 3); other arguments as in ``frames_of``."""
     detector, matrix, places = _constants(poses, numbers)
@@ -91,12 +104,16 @@ def gradient_of_poses(frames: Tensor, poses: Tensor, numbers: Sequence[float]) -
     turns, shifts = moved.transpose(1, 2) @ detector, (moved * places).sum(1)
     if poses.shape[-1] == 12:
         return torch.cat([turns, shifts[:, :, None]], 2).view(-1, 12)
-    # The adjoint of the derivative of the matrix exponential is a part of the exponential of a matrix of blocks.
-    crossed = _cross_matrices(poses[:, :3]).transpose(1, 2)
-    blocks = torch.cat([torch.cat([crossed, turns], 2), torch.cat([torch.zeros_like(crossed), crossed], 2)], 1)
-    found = torch.linalg.matrix_exp(blocks)[:, :3, 3:]
+    # The adjoint of the derivative of the exponential is the derivative at the transpose.
+    found = _exponential_of_blocks(_cross_matrices(poses[:, :3]).transpose(1, 2), turns)
     skew = found - found.transpose(1, 2)
     return torch.cat([torch.stack([skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0]], 1), shifts], 1)
+
+
+def _exponential_of_blocks(matrices: Tensor, moves: Tensor) -> Tensor:
+    """The derivative of the exponentials of matrices (count, 3, 3) along moves: a block of a larger exponential."""
+    blocks = torch.cat([torch.cat([matrices, moves], 2), torch.cat([torch.zeros_like(matrices), matrices], 2)], 1)
+    return torch.linalg.matrix_exp(blocks)[:, :3, 3:]
 
 
 def _constants(poses: Tensor, numbers: Sequence[float]) -> tuple[Tensor, Tensor, Tensor]:

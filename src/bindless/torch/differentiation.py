@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
-from .options import Options, values_shape
+from ..model.errors import FeatureNotSupportedError
+from .options import Options
 
-__all__ = ["backward", "backward_backward", "backward_push", "keep", "keep_backward", "push", "twice"]
+__all__ = ["backward", "backward_backward", "bent", "keep", "keep_backward", "refuse_third", "twice", "wanted"]
 
 _STATIC = [None] * len(Options._fields)
 
@@ -27,7 +28,7 @@ def backward(ctx: Any, grad: Any) -> tuple[Any, ...]:
     level = levels.pop(0) if ctx.has_level else None
     needs = [any(ctx.needs_input_grad[0]), ctx.needs_input_grad[1], ctx.has_level and ctx.needs_input_grad[2]]
     found = torch.ops.bindless.sample_backward(grad, levels, coords, level, *ctx.static, needs)
-    texels, places, depths = _wanted(found, needs)
+    texels, places, depths = wanted(found, needs)
     return texels or [None] * len(levels), places, depths, *_STATIC
 
 
@@ -47,10 +48,11 @@ def backward_backward(ctx: Any, cot_levels: Sequence[Any], cot_coords: Any, cot_
     asked = ctx.needs_input_grad
     needs = [asked[0], any(asked[1]), asked[2], ctx.has_level and asked[3]]
     cotangents = (cot_levels, cot_coords, cot_level)
-    return *twice(cotangents, grad, levels, coords, level, ctx.static, ctx.needs, needs), *_STATIC, None
+    return *twice(bent, cotangents, grad, levels, coords, level, ctx.static, ctx.needs, needs), *_STATIC, None
 
 
 def twice(
+    bend: Callable[..., Sequence[Any]],
     cotangents: Sequence[Any],
     grad: Any,
     levels: Sequence[Any],
@@ -64,6 +66,8 @@ def twice(
 
     Parameters
     ----------
+    bend : Callable
+        ``bent``, or a function of the same arguments.
     cotangents : Sequence
         Of the gradients of levels, coordinates and level of detail; None is zero.
     given : Sequence[bool]
@@ -73,43 +77,12 @@ def twice(
     """
     parts = cotangents[0] if given[0] else ()
     others = [part if there else None for part, there in zip(cotangents[1:], given[1:])]
-    found = _bent((parts, *others), grad, levels, coords, level, static, needs)
-    values, texels, places, depths = _wanted(found, needs)
+    found = bend((parts, *others), grad, levels, coords, level, static, needs)
+    values, texels, places, depths = wanted(found, needs)
     return values, texels or [None] * len(levels), places, depths
 
 
-def push(tangents: Sequence[Any], levels: Sequence[Any], coords: Any, level: Any, options: Options) -> Any:
-    """The derivative of ``sample`` along tangents of levels, coordinates and level of detail; None is zero.
-
-    It is linear in the tangents, and the derivative of ``sample_backward`` along its first argument is its transpose.
-    """
-    grad = levels[0].new_zeros(()).expand(values_shape(levels, coords, options))
-    needs = [True, False, False, False]
-    return _bent(tangents, grad, levels, coords, level, options, needs)[0]
-
-
-def backward_push(
-    grad_tangent: Any,
-    tangents: Sequence[Any],
-    grad: Any,
-    levels: Sequence[Any],
-    coords: Any,
-    level: Any,
-    options: Options,
-    needs: Sequence[bool],
-) -> tuple[list[Any], Any, Any]:
-    """The derivative of ``sample_backward`` along tangents of ``grad`` and, as for ``push``, of the others.
-
-    Second derivatives are symmetric: those along tangents are the gradients for cotangents of the same numbers.
-    """
-    _, *found = _bent(tangents, grad, levels, coords, level, options, [False, *needs])
-    if grad_tangent is not None:
-        more = torch.ops.bindless.sample_backward(grad_tangent, levels, coords, level, *options, needs)
-        found = [[a + b for a, b in zip(found[0], more[0])], found[1] + more[1], found[2] + more[2]]
-    return found[0], found[1], found[2]
-
-
-def _bent(
+def bent(
     tangents: Sequence[Any],
     grad: Any,
     levels: Sequence[Any],
@@ -133,5 +106,13 @@ def _bent(
     return found
 
 
-def _wanted(found: Sequence[Any], needs: Sequence[bool]) -> list[Any]:
+def wanted(found: Sequence[Any], needs: Sequence[bool]) -> list[Any]:
+    """Results of an operator, None in place of those that are without elements."""
     return [part if wanted else None for part, wanted in zip(found, needs)]
+
+
+def refuse_third(*_: Any) -> None:
+    """The derivative of ``sample_backward_backward``."""
+    raise FeatureNotSupportedError(
+        "a third derivative of a sample: there are two; compose the function of operations of torch"
+    )

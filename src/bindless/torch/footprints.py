@@ -9,7 +9,7 @@ import torch
 
 from . import level_kernels
 from .axes import scaled
-from .functions import is_plain, plain_apply
+from .plain import is_plain, plain_apply
 
 __all__ = ["level_of_detail"]
 

@@ -98,6 +98,12 @@ class _ImageSample(torch.autograd.Function):  # type: ignore[misc]
         return places, depth, None
 
     @staticmethod
+    def jvp(ctx: Any, *_: Any) -> Any:
+        raise FeatureNotSupportedError(
+            "forward-mode derivatives of an Image: take grad, vjp or jacrev, or sample the tensor of its pixels"
+        )
+
+    @staticmethod
     def vmap(info: Any, dims: Any, coords: Tensor, level: Tensor | None, image: Image) -> tuple[Tensor, int]:
         mapped = [
             part

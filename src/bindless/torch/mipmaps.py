@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from . import level_kernels
-from .functions import is_plain, plain_apply
+from .plain import is_plain, plain_apply
 
 __all__ = ["pyramid"]
 

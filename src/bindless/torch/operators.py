@@ -113,6 +113,7 @@ def _register() -> None:
         setup_context=differentiation.keep_backward,
         lib=LIBRARY,
     )
+    torch.library.register_autograd("bindless::sample_backward_backward", differentiation.refuse_third, lib=LIBRARY)
 
 
 _register()

@@ -9,10 +9,10 @@ import torch
 
 from ..model.errors import FeatureNotSupportedError
 from . import lines, projection_kernels
-from .detectors import Detector, frames_of, gradient_of_poses
+from .detectors import Detector, frames_of, gradient_of_poses, tangent_of_frames
 from .errors import ArgumentError
-from .functions import is_plain, plain_apply
 from .operators import LIBRARY
+from .plain import is_plain, is_transformed, plain_apply
 
 __all__ = ["projections"]
 
@@ -73,7 +73,7 @@ def projections(volume: Tensor, poses: Tensor, detector: Detector, samples: int,
     """
     static = _checked(volume, poses, detector, samples, matrix)
     derive = torch.is_grad_enabled() and poses.requires_grad
-    if torch._C._are_functorch_transforms_active():
+    if is_transformed():
         return _Projections.apply(volume, poses, static, True)[0]
     if not is_plain((volume, poses)):
         return torch.ops.bindless.projections.default(volume, poses, *_listed(static), derive)[0]
@@ -147,18 +147,20 @@ def _rays(volume: Tensor, flat: Tensor, static: Static) -> tuple[Tensor, Tensor,
     numbers, (width, height), _ = static
     frames = frames_of(flat.double(), numbers)
 
-    def places(frame: Tensor) -> Tensor:
-        columns = torch.arange(width, device=frame.device, dtype=frame.dtype)[:, None]
-        rows = torch.arange(height, device=frame.device, dtype=frame.dtype)[:, None, None]
-        first, column, row = (frame[..., None, None, number, :] for number in (1, 2, 3))
-        return first + columns * column + rows * row
-
-    ends = places(frames)
+    ends = _pixels(frames, width, height)
     starts = frames[:, 0, None, None].expand_as(ends)
     detector = frames.new_tensor(numbers[:12]).view(4, 3)
-    lengths = torch.linalg.vector_norm(places(detector) - detector[0], dim=-1)
+    lengths = torch.linalg.vector_norm(_pixels(detector, width, height) - detector[0], dim=-1)
     real = _real(volume)
     return starts.reshape(-1, 3).to(real), ends.reshape(-1, 3).to(real), lengths.to(real)
+
+
+def _pixels(frames: Tensor, width: int, height: int) -> Tensor:
+    """Places (..., height, width, 3) of the pixels of detectors, of frames (..., 4, 3)."""
+    columns = torch.arange(width, device=frames.device, dtype=frames.dtype)[:, None]
+    rows = torch.arange(height, device=frames.device, dtype=frames.dtype)[:, None, None]
+    first, column, row = (frames[..., None, None, number, :] for number in (1, 2, 3))
+    return first + columns * column + rows * row
 
 
 def _project_backward(
@@ -221,6 +223,11 @@ class _Projections(torch.autograd.Function):  # type: ignore[misc]
         ctx.mark_non_differentiable(output[1])
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(volume, poses, output[1])
+        ctx.save_for_forward(volume, poses, output[1])
+
+    @staticmethod
+    def jvp(ctx: Any, volume_moved: Any, poses_moved: Any, _: Any, __: Any) -> tuple[Tensor, None]:
+        return _ProjectionsAlong.apply(*ctx.saved_tensors, volume_moved, poses_moved, ctx.static), None
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor | None, _: Tensor | None) -> tuple[Tensor | None, ...]:
@@ -270,11 +277,53 @@ class _ProjectionsBackward(torch.autograd.Function):  # type: ignore[misc]
         _refuse()
 
     @staticmethod
+    def jvp(ctx: Any, *_: Any) -> Any:
+        _refuse()
+
+    @staticmethod
     def vmap(
         info: Any, dims: Any, grad: Tensor, volume: Tensor, poses: Tensor, derivatives: Tensor, *static: Any
     ) -> tuple[Any, Any]:
         each = _each(info.batch_size, dims, grad, volume, poses, derivatives)
         return _stacked(_ProjectionsBackward.apply(*operands, *static) for operands in each), (0, 0)
+
+
+class _ProjectionsAlong(torch.autograd.Function):  # type: ignore[misc]
+    """The derivative of projections along tangents of the volume and the poses; None is zero."""
+
+    @staticmethod
+    def forward(
+        volume: Tensor, poses: Tensor, derivatives: Tensor, volume_moved: Any, poses_moved: Any, static: Static
+    ) -> Tensor:
+        numbers, (width, height), _ = static
+        total = derivatives.new_zeros((*_flat(poses)[1], height, width))
+        if volume_moved is not None:
+            total = _Projections.apply(volume_moved, poses, static, False)[0]
+        if poses_moved is not None and poses.numel():
+            flat, moved = (_flat(part)[0].double() for part in (poses, poses_moved))
+            frames = tangent_of_frames(moved, flat, numbers)
+            ends = _pixels(frames, width, height)
+            moves = torch.cat([frames[:, 0, None, None].expand_as(ends), ends], -1).movedim(-1, 1)
+            products = derivatives.view(-1, 6, height, width) * moves.to(derivatives.dtype)
+            total = total + products.sum(1).view(*derivatives.shape[:-3], height, width)
+        return total
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
+        pass
+
+    @staticmethod
+    def backward(ctx: Any, *_: Any) -> Any:
+        _refuse()
+
+    @staticmethod
+    def jvp(ctx: Any, *_: Any) -> Any:
+        _refuse()
+
+    @staticmethod
+    def vmap(info: Any, dims: Any, *operands: Any) -> tuple[Any, Any]:
+        each = _each(info.batch_size, dims, *operands[:-1])
+        return torch.stack([_ProjectionsAlong.apply(*parts, operands[-1]) for parts in each]), 0
 
 
 def _each(count: int, dims: Sequence[int | None], *operands: Tensor) -> Any:
