@@ -15,7 +15,7 @@ import bindless as bl
 torch = pytest.importorskip("torch", minversion="2.5", reason="pip install torch")
 from torch.func import grad, hessian, jacfwd, jacrev, jvp, vjp, vmap  # noqa: E402
 
-from bindless.torch import Detector, grid_sample, projections, sample, texture, warp  # noqa: E402
+from bindless.torch import Detector, grid_sample, line_integrals, projections, sample, texture, warp  # noqa: E402
 from tests.torch import composition  # noqa: E402
 
 pytestmark = [
@@ -216,10 +216,22 @@ def projected(matrices: bool = False) -> tuple[Function, Any]:
     return function, torch.cat([part.flatten() for part in parts])
 
 
+def integrated() -> tuple[Function, Any]:
+    generator = torch.Generator().manual_seed(4)
+    parts = [torch.randn(*shape, generator=generator, dtype=torch.float64) for shape in ((4, 5, 6), (3,), (6, 3))]
+    parts = [parts[0], parts[1] - 4, parts[2] + 9]
+    function = of_vector(lambda volume, start, ends: line_integrals(volume, start, ends, 7).view(1, 2, 3), parts)
+    return function, torch.cat([part.flatten() for part in parts])
+
+
+MARCHES = {"projections": projected, "line_integrals": integrated}
+
+
+@pytest.mark.parametrize("name", MARCHES)
 @pytest.mark.parametrize("transform", FIRST)
-def test_projections(transform: str) -> None:
+def test_ray_marches(transform: str, name: str) -> None:
     """Compared with difference quotients."""
-    function, vector = projected()
+    function, vector = MARCHES[name]()
     tangent = torch.linspace(-1, 1, len(vector), dtype=torch.float64)
     found = FIRST[transform](function, vector, tangent)
     step = 1e-6 * torch.eye(len(vector), dtype=torch.float64)
@@ -246,9 +258,10 @@ def test_projections(transform: str) -> None:
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("name", MARCHES)
 @pytest.mark.parametrize("transform", SECOND)
-def test_second_derivatives_of_projections_are_refused(transform: str) -> None:
-    function, vector = projected()
+def test_second_derivatives_of_ray_marches_are_refused(transform: str, name: str) -> None:
+    function, vector = MARCHES[name]()
     with pytest.raises(bl.FeatureNotSupportedError):
         SECOND[transform](lambda x: function(x).sin().sum(), vector, torch.ones_like(vector))
 

@@ -1,14 +1,16 @@
-"""Rules of ``vmap``: the mapped axis joins the axis of images.
+"""Rules of ``vmap``: the mapped axis joins the axis of images, or a function is called for each of its elements.
 
 The first argument of a rule is the operator, or a function of the same arguments.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-__all__ = ["along", "sample", "sample_backward", "sample_backward_backward"]
+import torch
+
+__all__ = ["along", "each", "sample", "sample_backward", "sample_backward_backward", "stacked"]
 
 Operator = Callable[..., Any]
 
@@ -95,6 +97,20 @@ def along(
         fold(level, dims[5]),
     )
     return found.unflatten(0, (info.batch_size, count)), 0
+
+
+def each(count: int, dims: Sequence[int | None], *operands: Any) -> Iterator[list[Any]]:
+    """The operands of each element of a mapped axis."""
+    for number in range(count):
+        yield [
+            operand if dim is None else operand.select(dim, number)
+            for operand, dim in zip(operands, dims, strict=False)
+        ]
+
+
+def stacked(found: Iterable[Sequence[Any]]) -> tuple[Any, ...]:
+    """Results of all elements, each with the mapped axis first."""
+    return tuple(torch.stack(parts) for parts in zip(*found))
 
 
 def _count(tensor: Any, dim: int | None) -> int:

@@ -9,9 +9,10 @@ import torch
 
 from .. import gradients
 from ..model.errors import FeatureNotSupportedError
-from . import line_kernel
+from . import batching, line_kernel
 from .errors import ArgumentError
 from .operators import LIBRARY
+from .plain import is_transformed
 
 __all__ = ["gradient_of_texels", "line_integrals", "line_means"]
 
@@ -60,8 +61,12 @@ def line_integrals(volume: Tensor, starts: Tensor, ends: Tensor, samples: int) -
     """
     _check(volume, starts, ends, samples)
     length = (ends - starts).square().sum(-1).sqrt()
-    derive = torch.is_grad_enabled() and (starts.requires_grad or ends.requires_grad)
-    means, _ = torch.ops.bindless.line_means(volume, starts.reshape(-1, 3), ends.reshape(-1, 3), samples, derive)
+    operands = volume, starts.reshape(-1, 3), ends.reshape(-1, 3), samples
+    if is_transformed():
+        means, _ = _Means.apply(*operands)
+    else:
+        derive = torch.is_grad_enabled() and (starts.requires_grad or ends.requires_grad)
+        means, _ = torch.ops.bindless.line_means(*operands, derive)
     return means.reshape(length.shape) * length
 
 
@@ -183,6 +188,114 @@ def _refuse(*_: Any) -> None:
     raise FeatureNotSupportedError(
         "line_integrals has first derivatives: for second ones, take a mean of bindless.torch.sample"
     )
+
+
+class _Means(torch.autograd.Function):  # type: ignore[misc]
+    """The operator ``bindless::line_means``, with derivatives, for the transforms of ``torch.func``."""
+
+    @staticmethod
+    def forward(volume: Tensor, starts: Tensor, ends: Tensor, samples: int) -> tuple[Tensor, Tensor]:
+        means, derivatives = torch.ops.bindless.line_means.default(volume, starts, ends, samples, True)
+        return means, derivatives
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Sequence[Any], output: tuple[Tensor, Tensor]) -> None:
+        volume, starts, ends, ctx.samples = inputs
+        ctx.mark_non_differentiable(output[1])
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(volume, starts, ends, output[1])
+        ctx.save_for_forward(volume, starts, ends, output[1])
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor | None, _: Tensor | None) -> tuple[Tensor | None, ...]:
+        if grad is None:
+            return (None,) * 4
+        needs = ctx.needs_input_grad[:3]
+        found = _MeansBackward.apply(grad, *ctx.saved_tensors, ctx.samples, needs)
+        return *(each if need else None for need, each in zip(needs, found)), None
+
+    @staticmethod
+    def jvp(ctx: Any, *moves: Any) -> tuple[Tensor, None]:
+        return _MeansAlong.apply(*ctx.saved_tensors, *moves[:3], ctx.samples), None
+
+    @staticmethod
+    def vmap(
+        info: Any, dims: Any, volume: Tensor, starts: Tensor, ends: Tensor, samples: int
+    ) -> tuple[Any, tuple[int, int]]:
+        if dims[0] is not None:
+            each = batching.each(info.batch_size, dims, volume, starts, ends)
+            return batching.stacked(_Means.apply(*operands, samples) for operands in each), (0, 0)
+        pairs = [(part, dim) for part, dim in ((starts, dims[1]), (ends, dims[2]))]
+        lines = max(part.shape[0 if dim is None else int(dim == 0)] for part, dim in pairs)
+        joined = [
+            part if dim is None and len(part) == 1
+            else (part[None] if dim is None else part.movedim(dim, 0)).expand(info.batch_size, lines, 3).flatten(0, 1)
+            for part, dim in pairs
+        ]  # fmt: skip
+        found = _Means.apply(volume, *joined, samples)
+        return tuple(part.unflatten(0, (info.batch_size, lines)) for part in found), (0, 0)
+
+
+class _MeansBackward(torch.autograd.Function):  # type: ignore[misc]
+    @staticmethod
+    def forward(
+        grad: Tensor, volume: Tensor, starts: Tensor, ends: Tensor, derivatives: Tensor, samples: int,
+        needs: Sequence[bool],
+    ) -> tuple[Tensor, ...]:  # fmt: skip
+        operands = grad, volume, starts, ends, derivatives, samples
+        found: tuple[Tensor, ...] = torch.ops.bindless.line_means_backward.default(*operands, list(needs))
+        return found
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
+        pass
+
+    @staticmethod
+    def backward(ctx: Any, *_: Any) -> Any:
+        _refuse()
+
+    @staticmethod
+    def jvp(ctx: Any, *_: Any) -> Any:
+        _refuse()
+
+    @staticmethod
+    def vmap(info: Any, dims: Any, *operands: Any) -> tuple[Any, Any]:
+        each = batching.each(info.batch_size, dims, *operands[:-2])
+        return batching.stacked(_MeansBackward.apply(*parts, *operands[-2:]) for parts in each), (0, 0, 0)
+
+
+class _MeansAlong(torch.autograd.Function):  # type: ignore[misc]
+    """The derivative of means along tangents of the volume, the starts and the ends; None is zero."""
+
+    @staticmethod
+    def forward(
+        volume: Tensor, starts: Tensor, ends: Tensor, derivatives: Tensor, volume_moved: Any, starts_moved: Any,
+        ends_moved: Any, samples: int,
+    ) -> Tensor:  # fmt: skip
+        total = derivatives.new_zeros(len(derivatives))
+        if volume_moved is not None:
+            total = _Means.apply(volume_moved, starts, ends, samples)[0]
+        for moved, part in ((starts_moved, slice(0, 3)), (ends_moved, slice(3, 6))):
+            if moved is not None:
+                total = total + (derivatives[:, part] * moved.to(derivatives.dtype)).sum(1)
+        return total
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
+        pass
+
+    @staticmethod
+    def backward(ctx: Any, *_: Any) -> Any:
+        _refuse()
+
+    @staticmethod
+    def jvp(ctx: Any, *_: Any) -> Any:
+        _refuse()
+
+    @staticmethod
+    def vmap(info: Any, dims: Any, *operands: Any) -> tuple[Any, int]:
+        each = batching.each(info.batch_size, dims, *operands[:-1])
+        return torch.stack([_MeansAlong.apply(*parts, operands[-1]) for parts in each]), 0
 
 
 def _register() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from ..model.errors import FeatureNotSupportedError
-from . import lines, projection_kernels
+from . import batching, lines, projection_kernels
 from .detectors import Detector, frames_of, gradient_of_poses, tangent_of_frames
 from .errors import ArgumentError
 from .operators import LIBRARY
@@ -237,8 +237,8 @@ class _Projections(torch.autograd.Function):  # type: ignore[misc]
     def vmap(info: Any, dims: Any, volume: Tensor, poses: Tensor, static: Static, derive: bool) -> tuple[Any, Any]:
         if dims[0] is None:
             return _Projections.apply(volume, poses.movedim(dims[1], 0), static, derive), (0, 0)
-        each = _each(info.batch_size, dims, volume, poses)
-        return _stacked(_Projections.apply(*pair, static, derive) for pair in each), (0, 0)
+        each = batching.each(info.batch_size, dims, volume, poses)
+        return batching.stacked(_Projections.apply(*pair, static, derive) for pair in each), (0, 0)
 
 
 class _PlainProjections(torch.autograd.Function):  # type: ignore[misc]
@@ -284,8 +284,8 @@ class _ProjectionsBackward(torch.autograd.Function):  # type: ignore[misc]
     def vmap(
         info: Any, dims: Any, grad: Tensor, volume: Tensor, poses: Tensor, derivatives: Tensor, *static: Any
     ) -> tuple[Any, Any]:
-        each = _each(info.batch_size, dims, grad, volume, poses, derivatives)
-        return _stacked(_ProjectionsBackward.apply(*operands, *static) for operands in each), (0, 0)
+        each = batching.each(info.batch_size, dims, grad, volume, poses, derivatives)
+        return batching.stacked(_ProjectionsBackward.apply(*operands, *static) for operands in each), (0, 0)
 
 
 class _ProjectionsAlong(torch.autograd.Function):  # type: ignore[misc]
@@ -322,21 +322,8 @@ class _ProjectionsAlong(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def vmap(info: Any, dims: Any, *operands: Any) -> tuple[Any, Any]:
-        each = _each(info.batch_size, dims, *operands[:-1])
+        each = batching.each(info.batch_size, dims, *operands[:-1])
         return torch.stack([_ProjectionsAlong.apply(*parts, operands[-1]) for parts in each]), 0
-
-
-def _each(count: int, dims: Sequence[int | None], *operands: Tensor) -> Any:
-    """The operands of each element of a mapped axis."""
-    for number in range(count):
-        yield [
-            operand if dim is None else operand.select(dim, number)
-            for operand, dim in zip(operands, dims, strict=False)
-        ]
-
-
-def _stacked(found: Any) -> tuple[Tensor, ...]:
-    return tuple(torch.stack(parts) for parts in zip(*found))
 
 
 # ---------------------------------------------------------------- the operators of torch.compile
