@@ -137,6 +137,19 @@ TEXTURE_LEVELS = {
         STEPS, Argument("global const float*", "grad_levels"), Argument("global float*", "gradients"), *FOOTPRINTS,
     ),
 }  # fmt: skip
+MATRICES = Argument("global const float*", "matrices")
+PIXELS = tuple(Argument("uint", name) for name in ("size_x", "size_y", "pixels", "mode"))
+MAPPINGS = {
+    "mapping_coords": (MATRICES, Argument("global float*", "coords"), *PIXELS),
+    "mapping_sums": (
+        MATRICES, Argument("global const float*", "grad_coords"), Argument("global double*", "sums"),
+        Argument("global float*", "gradients"), *PIXELS,
+    ),
+    "mapping_totals": (
+        Argument("global const double*", "sums"), Argument("global float*", "gradients"), Argument("uint", "groups"),
+        Argument("uint", "mode"),
+    ),
+}  # fmt: skip
 FORMAT = (Argument("uint", "format"),)
 POSITIONS = (
     *(Argument("double", f"m{row}{column}") for row in range(4) for column in range(4)), Argument("double", "centre"),
@@ -278,6 +291,13 @@ def _texture_level_modules() -> Iterator[Module]:
         yield Module(name, f"{source}.cl", {"PASS": number}, (Kernel(f"bindless_{name}", arguments),), ("ptx", "spirv"))
 
 
+def _mapping_modules() -> Iterator[Module]:
+    """Yield coordinates of pixels seen through matrices, and gradients of the matrices."""
+    for number, (name, arguments) in enumerate(MAPPINGS.items()):
+        kernels = (Kernel(f"bindless_{name}", arguments),)
+        yield Module(name, "mapping.cl", {"PASS": str(number)}, kernels, ("ptx", "spirv"))
+
+
 def _texture_unit_modules() -> Iterator[Module]:
     """Yield the modules that compute samples of images of every kind, by the arithmetic of texture units or exactly."""
     common = {"DIMENSIONS": "1", "LAYERED": "0", "CUBE": "0", "CLASS_U": "1", "COLOR": "uint4"}
@@ -350,6 +370,7 @@ def _modules() -> Iterator[Module]:
     yield from _gradient_modules()
     yield from _line_modules()
     yield from _texture_level_modules()
+    yield from _mapping_modules()
     for geometry in STANDARD:  # mipmaps exist where kernels are PTX; pixels are moved as bits, whatever their class
         modules = _class_modules("downsample", geometry, (*LEVELS, *EXTENT, *FORMAT), PTX_ONLY)
         yield from (module for module in modules if module.defines["CLASS"] == "u")

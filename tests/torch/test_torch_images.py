@@ -143,3 +143,52 @@ def test_refused(queue: bl.Queue) -> None:
         assert sample(image, directions.detach()).shape == (5,)
         with pytest.raises(FeatureNotSupportedError):
             sample(image, directions)
+
+
+@pytest.mark.filterwarnings("ignore")  # torch's, of its own modules while it traces
+@pytest.mark.parametrize("channels", [(), (2,)])
+@pytest.mark.parametrize("warped", [False, True])
+def test_compiled_over_images(queue: bl.Queue, channels: tuple[int, ...], warped: bool) -> None:
+    """One graph for each of two images, without a break, with second derivatives outside of it."""
+    torch.compiler.reset()
+    matrix = torch.tensor([[0.9, 0.1, 1.0], [-0.1, 1.1, 0.2]])
+
+    def function(image: bl.Image, given: Any) -> Any:
+        return (warp(image, given, (4, 3)) if warped else sample(image, given)).sin() * 2
+
+    compiled = torch.compile(function, fullgraph=True, backend="aot_eager")
+    for factor in (1, 2):
+        with bl.Image((pixels_of(5, 6, *channels) * factor).numpy(), queue=queue, precision="exact") as image:
+            start = matrix if warped else places_in(6, 5)
+            results = []
+            for each in (compiled, function):
+                given = start.clone().requires_grad_()
+                values = each(image, given)
+                values.square().sum().backward()
+                results.append((values, given.grad))
+            torch.testing.assert_close(*results)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_compiled_over_an_image_with_levels_and_layers(queue: bl.Queue) -> None:
+    torch.compiler.reset()
+    compiled = torch.compile(sample, fullgraph=True, backend="aot_eager")
+    levels = torch.rand(60) * 2
+    with bl.Image(pixels_of(8, 8, 2).numpy(), queue=queue, mipmaps=True, dimensions=2) as image:
+        torch.testing.assert_close(
+            compiled(image, places_in(8, 8), level=levels), sample(image, places_in(8, 8), level=levels)
+        )
+    with bl.Image(pixels_of(3, 8, 8, 2).half().numpy(), queue=queue, layers=True) as image:
+        found = compiled(image, places_in(8, 8))
+        assert found.dtype is torch.float16 and found.shape == (3, 60, 2)
+        torch.testing.assert_close(found, sample(image, places_in(8, 8)))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_compiled_gradients_that_an_image_lacks(queue: bl.Queue) -> None:
+    torch.compiler.reset()
+    compiled = torch.compile(sample, fullgraph=True, backend="aot_eager")
+    with bl.Image(pixels_of(5, 6).numpy(), queue=queue, filtering="cubic", precision="exact") as image:
+        assert torch.equal(compiled(image, places_in(6, 5)), sample(image, places_in(6, 5)))
+        with pytest.raises(Exception, match="gradients of an Image are those of linear filters"):
+            compiled(image, places_in(6, 5).requires_grad_())

@@ -13,7 +13,7 @@ import bindless as bl
 torch = pytest.importorskip("torch", minversion="2.5", reason="pip install torch")
 from torch.nn import functional  # noqa: E402
 
-from bindless.torch import grid_sample, hardware, sample  # noqa: E402
+from bindless.torch import ArgumentError, grid_sample, hardware, sample  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -22,6 +22,7 @@ pytestmark = pytest.mark.torch
 def none_kept() -> Iterator[None]:
     gc.collect()
     hardware._kept.clear()
+    hardware._seen.clear()
     yield
     hardware._kept.clear()
 
@@ -172,3 +173,57 @@ def test_what_the_unit_does_not_have_is_exact(pixels: Any, options: dict[str, An
     coords = torch.rand(9, 3 if options.get("cubemap") else 2, dtype=pixels.dtype) * 5
     assert torch.equal(sample(pixels, coords, **options), sample(pixels, coords, precision="exact", **options))
     assert images() == []
+
+
+@pytest.mark.parametrize("batched", [False, True])
+def test_repeated_calls_see_every_change(batched: bool) -> None:
+    """The second and later calls with one tensor find its image without the first call's work."""
+
+    def same_as_exact(image: Any, places: Any) -> None:
+        for _ in range(2):
+            expected = sample(image, places, precision="exact")
+            torch.testing.assert_close(sample(image, places), expected, rtol=0, atol=0.02)
+
+    pixels, places = torch.rand(5, 6, 2), torch.rand(7, 2) * 5
+    if batched:
+        pixels, places = pixels[None].clone(), places[None]
+    same_as_exact(pixels, places)
+    assert len(hardware._seen) == 1
+    same_as_exact(pixels, places.unflatten(-2, (1, 7)))  # other shapes, types and layouts of the same places
+    same_as_exact(pixels, places.double())
+    same_as_exact(pixels, places.flip(-2))
+    same_as_exact(pixels, places.requires_grad_())
+    pixels.add_(1)
+    same_as_exact(pixels, places)
+    pixels.data = torch.rand_like(pixels)
+    same_as_exact(pixels, places)
+    pixels.transpose_(-2, -3)
+    same_as_exact(pixels, places)
+    pixels.transpose_(-2, -3)
+    other = torch.rand_like(pixels)
+    same_as_exact(other, places)
+    same_as_exact(pixels, places)
+    hardware._kept.clear()
+    same_as_exact(pixels, places)
+
+
+def test_repeated_calls_check_their_coordinates() -> None:
+    pixels = torch.rand(1, 5, 6, 1)
+    for _ in range(2):
+        sample(pixels, torch.rand(1, 7, 2))
+        for wrong in (torch.rand(2, 7, 2), torch.rand(2), torch.ones(1, 7, 2, dtype=torch.int32)):
+            with pytest.raises(ArgumentError):
+                sample(pixels, wrong)
+
+
+def test_repeated_calls_with_gradients() -> None:
+    pixels = torch.rand(5, 6, 2, requires_grad=True)
+    places = (torch.rand(7, 2) * 5).requires_grad_()
+    for _ in range(3):
+        found, expected = (
+            torch.autograd.grad(sample(pixels, places, precision=kind).sin().sum(), (pixels, places))
+            for kind in ("hardware", "exact")
+        )
+        torch.testing.assert_close(found, expected, rtol=0, atol=0.05)
+        with torch.no_grad():
+            pixels.mul_(0.9)

@@ -254,3 +254,43 @@ def test_maker_that_fails() -> None:
     assert calls.add("key", (image,), ((fail, ()),), (0,), b"", (), None)
     with pytest.raises(MemoryError):
         calls.repeat("key", image)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_images_without_an_axis_of_images(dims: int) -> None:
+    """Values and derivatives are those of a batch of one, in the first call of a layout and in later ones."""
+    generator = torch.Generator().manual_seed(dims)
+    image = torch.randn(*range(4, 4 + dims), 2, generator=generator, dtype=torch.float64, requires_grad=True)
+    for rows in ((), (5,), (2, 3)):
+        coords = (torch.rand(*rows, dims, generator=generator, dtype=torch.float64) * 5).requires_grad_()
+        for _ in range(3):
+            options: dict[str, Any] = {"addressing": "repeat", "filtering": "catmull_rom", "precision": "exact"}
+            found, expected = sample(image, coords, **options), sample(image[None], coords[None], **options)[0]
+            torch.testing.assert_close(found, expected)
+            firsts = []
+            for values in (found, expected):
+                last = torch.autograd.grad(values.sum(), (image, coords), retain_graph=True)
+                first = torch.autograd.grad(values.sin().sum(), (image, coords), create_graph=True)
+                second = torch.autograd.grad(sum(part.cos().sum() for part in first), (image, coords))
+                firsts.append([*last, *first, *second])
+            torch.testing.assert_close(*firsts)
+
+
+def test_gradients_in_batches_without_an_axis_of_images() -> None:
+    image = torch.rand(4, 5, 2, requires_grad=True)
+    coords = (torch.rand(6, 2) * 4).requires_grad_()
+    values, grads = sample(image, coords, precision="exact"), torch.rand(3, 6, 2)
+    found = torch.autograd.grad(values, (image, coords), grads, is_grads_batched=True, retain_graph=True)
+    each = [torch.autograd.grad(values, (image, coords), grad, retain_graph=True) for grad in grads]
+    torch.testing.assert_close(found, tuple(map(torch.stack, zip(*each))))
+
+
+def test_a_cubic_filter_is_not_repeated_for_its_coefficients() -> None:
+    """The tensor of coefficients has the layout of another image, whose pixels are not coefficients."""
+    image, coords = torch.rand(1, 9, 9, 1), torch.rand(1, 5, 2) * 6 + 1
+    for options in ({"addressing": "clamp_to_edge"}, {"addressing": ["clamp_to_edge", "clamp_to_edge"]}):
+        for size in range(9, 40):
+            padded = torch.nn.functional.interpolate(image.movedim(-1, 1), (size, size)).movedim(1, -1)
+            once = sample(padded, coords, filtering="cubic", precision="exact", **options)
+            again = sample(padded, coords, filtering="cubic", precision="exact", **options)
+            assert torch.equal(once, again)

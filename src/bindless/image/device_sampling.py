@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -116,7 +117,12 @@ def sample_tensor(image: Image, coords: Any, out: Any) -> Any:
 
 def _is_packed(tensor: Any, dtype: np.dtype[Any]) -> bool:
     """Whether an array of torch has this dtype and no gaps, and belongs to no graph of gradients."""
-    return str(tensor.dtype) == f"torch.{dtype}" and bool(tensor.is_contiguous()) and not tensor.requires_grad
+    return _is_type(tensor.dtype, dtype) and bool(tensor.is_contiguous()) and not tensor.requires_grad
+
+
+@lru_cache(maxsize=64)
+def _is_type(of_torch: Any, dtype: np.dtype[Any]) -> bool:
+    return str(of_torch) == f"torch.{dtype}"
 
 
 def sample_on_device(

@@ -17,7 +17,7 @@ from . import hardware
 from .options import Options, texture_of
 from .repeats import Repeats
 
-__all__ = ["derived", "is_known", "repeated", "sample", "sample_backward", "sample_backward_backward"]
+__all__ = ["derived", "is_known", "is_single", "repeated", "sample", "sample_backward", "sample_backward_backward"]
 
 Tensor = Any
 
@@ -33,6 +33,8 @@ class _Call:
 
     Attributes
     ----------
+    single : bool
+        Whether there is one image, without the first axis.
     count : int
         Images, or coordinate sets, whichever are more: the other may be one for all.
     samples : int
@@ -41,6 +43,10 @@ class _Call:
 
     def __init__(self, levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Options) -> None:
         self.options, self.levels, self.coords, self.level = options, levels, coords, level
+        self.single = is_single(levels[0], coords, options)
+        if self.single:
+            levels, coords = [part[None] for part in levels], coords[None]
+            level = None if level is None else level[None]
         image = levels[0]
         self.real = torch.float64 if image.dtype is torch.float64 else torch.float32
         axes = image.shape[2:] if not options.channels_last else image.shape[1:-1]
@@ -49,14 +55,16 @@ class _Call:
         self.count = len(coords) if len(image) == 1 else len(image)
         self.channels = image.shape[-1 if options.channels_last else 1]
         self.leading = coords.shape[1:-1]
-        self.texels = [self.last(part) for part in levels]
+        self.texels = [self.last(part) for part in self.levels]
         self.samples = math.prod(self.leading)
         self.places = coords.to(self.real).reshape(len(coords), self.samples, coords.shape[-1])
         self.depths = None if level is None else level.to(self.real).reshape(len(level), self.samples)
         self.stream = stream_of(image)
 
     def last(self, tensor: Tensor) -> Tensor:
-        """A view of an image, or of values, whose channels are the last axis."""
+        """A view of an image, or of values, whose channels are the last axis, with an axis of images."""
+        if self.single:
+            return tensor[None]
         return tensor if self.options.channels_last else tensor.movedim(1, -1)
 
     def values(self, tensor: Tensor) -> Tensor:
@@ -66,7 +74,8 @@ class _Call:
     def new_values(self) -> tuple[Tensor, Tensor]:
         """Memory for values: the result of the operator, and the same as (N, S, C)."""
         if self.options.channels_last:
-            out = self.levels[0].new_empty((self.count, *self.leading, self.channels))
+            count = () if self.single else (self.count,)
+            out = self.levels[0].new_empty((*count, *self.leading, self.channels))
             return out, out.view(self.count, self.samples, self.channels)
         out = self.levels[0].new_empty((self.count, self.channels, *self.leading))
         return out, out.view(self.count, self.channels, self.samples).transpose(1, 2)
@@ -90,7 +99,7 @@ class _Call:
 
     def like(self, found: Tensor, operand: Tensor) -> Tensor:
         """A gradient of coordinates or levels of detail in the shape and dtype of those."""
-        if len(operand) != self.count:
+        if not self.single and len(operand) != self.count:
             found = found.sum(0, keepdim=True)
         return found.view(operand.shape).to(operand.dtype)
 
@@ -109,11 +118,19 @@ class _Call:
         return self.options.deterministic or torch.are_deterministic_algorithms_enabled()
 
 
+def is_single(image: Tensor, coords: Tensor, options: Options) -> bool:
+    """Whether an image, its coordinates and values lack the first axis: functions of this module take those too."""
+    return options.channels_last and image.dim() == coords.shape[-1] + 1
+
+
 def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Options) -> Tensor:
     """``bindless::sample``: the values at coordinates."""
     if _lacks_kernels(levels):
         return _on_processor(sample, levels, coords, level, options)
     if options.precision == "hardware":
+        found = hardware.repeated(options, levels[0], coords)
+        if found is not None:
+            return found
         if hardware.serves(levels, options):
             return _by_hardware(levels, coords, options)
         options = options._replace(precision="exact")
@@ -156,6 +173,7 @@ def _by_hardware(levels: Sequence[Tensor], coords: Tensor, options: Options) -> 
     out, values = call.new_values()
     if out.numel():
         hardware.sample(call.texels[0], call.places, options, values)
+        hardware.remember(options, levels[0], coords)
     return out
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from . import batching, engine
+from . import batching, engine, hardware
 from .derivatives import along, sample_backward
 from .operators import LIBRARY as LIBRARY
 from .options import Options
@@ -26,11 +26,14 @@ Tensor = Any
 
 
 def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Options) -> Tensor:
-    """Values at coordinates: shapes as in ``operators``."""
+    """Values at coordinates: shapes as in ``operators``, or without the axis of images, ``engine.is_single``."""
+    operands = (*levels, coords) if level is None else (*levels, coords, level)
+    plain = is_plain(operands)
+    if not plain and engine.is_single(levels[0], coords, options):
+        return sample([part[None] for part in levels], coords[None], None if level is None else level[None], options)[0]
     if is_transformed():
         return _Sample.apply(coords, level, options, *levels)
-    operands = (*levels, coords) if level is None else (*levels, coords, level)
-    if not is_plain(operands):
+    if not plain:
         return torch.ops.bindless.sample.default(levels, coords, level, *options)
     if torch.is_grad_enabled() and any(part.requires_grad for part in operands):
         return plain_apply(_PlainSample)(coords, level, options, *levels)
@@ -38,27 +41,44 @@ def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, optio
 
 
 def repeated(options: Options, image: Tensor, coords: Tensor) -> Tensor | None:
-    """The values of an image with precision ``exact``.
+    """The values of an image.
 
     Returns
     -------
     Tensor | None
-        None where no call with tensors of these layouts has been made, or transforms of torch have a part in it.
+        None where no call with tensors of these layouts has been made, with ``hardware`` of this image, or transforms
+        of torch have a part in it.
     """
     if is_special():
         return None
+    by_hardware = options.precision == "hardware"
     if torch.is_grad_enabled() and (image.requires_grad or coords.requires_grad):
-        return (
-            plain_apply(_PlainSample)(coords, None, options, image)
-            if engine.is_known(options, coords, None, image)
-            else None
-        )
+        known = hardware.has(options, image, coords) if by_hardware else engine.is_known(options, coords, None, image)
+        return plain_apply(_PlainSample)(coords, None, options, image) if known else None
+    if by_hardware:
+        return hardware.repeated(options, image, coords)
     found = engine.repeated(options, coords, None, image)
     return None if found is None else found[0]
 
 
 def _sample_again(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, *static: Any) -> Tensor:
     return sample(levels, coords, level, Options.of(static))
+
+
+def _with_images(
+    operator: Any, grad: Tensor, levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, *static: Any
+) -> tuple[list[Tensor], Tensor, Tensor]:
+    """``sample_backward`` by an operator, whose tensors have an axis of images."""
+    options, needs = static
+    single = engine.is_single(levels[0], coords, options)
+    if single:
+        grad, coords, level = (part if part is None else part[None] for part in (grad, coords, level))
+        levels = [part[None] for part in levels]
+    texels, places, depths = operator(grad, levels, coords, level, *options, needs)
+    if single:
+        texels = [part[0] for part in texels]
+        places, depths = (part[0] if wanted else part for part, wanted in zip((places, depths), needs[1:]))
+    return texels, places, depths
 
 
 class _Sample(torch.autograd.Function):  # type: ignore[misc]
@@ -89,7 +109,7 @@ class _Sample(torch.autograd.Function):  # type: ignore[misc]
         else:
             batched = not torch._C._has_storage(grad) and not torch._C._are_functorch_transforms_active()
             operator = torch.ops.bindless.sample_backward.default if batched else sample_backward
-            texels, places, depths = operator(grad, levels, coords, level, *ctx.options, needs)
+            texels, places, depths = _with_images(operator, grad, levels, coords, level, ctx.options, needs)
         return places if needs[1] else None, depths if needs[2] else None, None, *(texels or [None] * len(levels))
 
     @staticmethod

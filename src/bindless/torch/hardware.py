@@ -6,6 +6,7 @@ import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import torch
@@ -16,14 +17,16 @@ from ..image import Image
 from ..sycl.queue.queue import Queue
 from .axes import mapped
 from .options import Options, texture_of
+from .repeats import PLAIN
 
-__all__ = ["sample", "serves"]
+__all__ = ["has", "remember", "repeated", "sample", "serves"]
 
 Tensor = Any
 
 MOST_CHANNELS = 4
 _UNKNOWN = -1
 """Version of tensors of inference mode, which have none, and of those that were changed without being counted."""
+_MOST_SEEN = 256
 MOST_IMAGES = 64
 """Images that are kept at the same time; the one that was not used for longest goes first."""
 
@@ -56,7 +59,20 @@ class _Kept(NamedTuple):
     counter: weakref.ref[Any] | None
 
 
+class _Seen(NamedTuple):
+    """A tensor with a kept image, and all of it that changes when it is changed."""
+
+    tensor: Any
+    pointer: int
+    version: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    key: _Key
+    kept: _Kept
+
+
 _kept: OrderedDict[_Key, _Kept] = OrderedDict()
+_seen: dict[tuple[int, Options], _Seen] = {}
 _queues: dict[tuple[int, int], Queue] = {}
 _lock = threading.RLock()
 
@@ -99,13 +115,79 @@ def sample(images: Tensor, coords: Tensor, options: Options, values: Tensor) -> 
             part.copy_(image.sample(places))
 
 
+def remember(options: Options, image: Tensor, coords: Tensor) -> None:
+    """Lets ``repeated`` find the kept image of a tensor that has been sampled at coordinates."""
+    single = image.dim() == coords.shape[-1] + 1
+    if options.coordinate != "unnormalized" or not options.channels_last or image.is_inference():
+        return
+    if not single and len(image) > 1:
+        return
+    key = _key(image if single else image[0], options)
+    kept = _kept.get(key)
+    if kept is None:
+        return
+    if len(_seen) >= _MOST_SEEN:
+        _seen.clear()
+    _seen[id(image), options] = _Seen(
+        weakref.ref(image), image.data_ptr(), image._version, image.shape, image.stride(), key, kept
+    )
+
+
+def _known(options: Options, image: Tensor, coords: Tensor) -> _Seen | None:
+    """The image of a tensor that did not change since ``remember``, if coordinates are in the form that it takes."""
+    found = _seen.get((id(image), options))
+    if (
+        found is None
+        or image is not found.tensor()
+        or found.pointer != image.data_ptr()
+        or found.version != image._version
+        or found.shape != image.shape
+        or found.strides != image.stride()
+        or type(coords) not in PLAIN
+        or coords.dtype is not torch.float32
+        or coords.device != found.key.device
+        or coords.shape[-1] != len(found.key.shape) - 1
+        or (len(found.shape) > len(found.key.shape) and (coords.dim() < 2 or len(coords) != 1))
+        or not coords.is_contiguous()
+        or not coords.numel()
+        or coords.is_neg()
+        or _kept.get(found.key) is not found.kept
+        or (coords.is_cuda and torch.cuda.is_current_stream_capturing())
+    ):
+        return None
+    return found
+
+
+def has(options: Options, image: Tensor, coords: Tensor) -> bool:
+    """Whether ``repeated`` has values."""
+    return _known(options, image, coords) is not None
+
+
+def repeated(options: Options, image: Tensor, coords: Tensor) -> Tensor | None:
+    """Values of an image (*axes, C), or (1, *axes, C), at coordinates (..., d); None if it changed since
+    ``remember``, or was not given to it.
+    """
+    found = _known(options, image, coords)
+    if found is None:
+        return None
+    values = image.new_empty((*coords.shape[:-1], found.shape[-1]))
+    found.kept.image.sample(coords.detach(), out=values)
+    with suppress(KeyError):  # another thread closed it
+        _kept.move_to_end(found.key)
+    return values
+
+
+def _key(pixels: Tensor, options: Options) -> _Key:
+    """What makes a tensor (*axes, C) an image."""
+    layout = tuple(pixels.shape), pixels.stride(), pixels.dtype, pixels.device
+    return _Key(pixels.data_ptr(), *layout, options.filtering, options.boundary)
+
+
 def _image(pixels: Tensor, dims: int, options: Options) -> Image:
     """The image of a tensor (*axes, C): a kept one, with new pixels if the tensor has changed since."""
     storage = pixels.untyped_storage()
-    filtering, boundary = options.filtering, options.boundary
-    key = _Key(
-        pixels.data_ptr(), tuple(pixels.shape), pixels.stride(), pixels.dtype, pixels.device, filtering, boundary
-    )
+    boundary = options.boundary
+    key = _key(pixels, options)
     version = _UNKNOWN if pixels.is_inference() else pixels._version
     counter = _counter(pixels, version)
     with _lock:
@@ -119,7 +201,7 @@ def _image(pixels: Tensor, dims: int, options: Options) -> Image:
                 addressing=[
                     _ADDRESSING[mode] for mode in (boundary * 3 if len(boundary) == 1 else (*boundary, *boundary))[:3]
                 ],
-                filtering=filtering,
+                filtering=options.filtering,
                 dimensions=dims,
                 queue=_queue(pixels.device),
             )
@@ -183,6 +265,7 @@ def _after_fork() -> None:
     global _lock
     _lock = threading.RLock()
     _kept.clear()
+    _seen.clear()
     _queues.clear()
 
 

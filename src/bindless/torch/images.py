@@ -6,7 +6,9 @@ axis: its derivative is the difference of the values at the two centres, which a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import weakref
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -14,8 +16,9 @@ import torch
 from ..image import Image
 from ..model.errors import FeatureNotSupportedError
 from .errors import ArgumentError
+from .operators import LIBRARY
 
-__all__ = ["sample_image"]
+__all__ = ["axes_of", "sample_image"]
 
 Tensor = Any
 
@@ -38,6 +41,8 @@ def sample_image(image: Image, coords: Tensor, level: Tensor | float | None) -> 
     if level is not None:
         given = level if isinstance(level, torch.Tensor) else torch.full((), level, device=coords.device)
         depths = given.to(coords).expand(coords.shape[:-1])
+    if torch.compiler.is_compiling():
+        return _traced(image, coords, depths)
     tensors = (coords,) if depths is None else (coords, depths)
     if torch.is_grad_enabled() and any(part.requires_grad for part in tensors):
         _need_derivatives(image)
@@ -60,13 +65,40 @@ def _is_cubemap(image: Image) -> bool:
     return str(image.descriptor.type) == "cubemap"
 
 
+def _values(coords: Tensor, level: Tensor | None, image: Image) -> Tensor:
+    places = coords.detach().to(torch.float32).contiguous()
+    if level is None:
+        return image.sample(places)
+    return image.sample(places, level=level.detach().to(torch.float32).contiguous())
+
+
+def _gradients(
+    function: Callable[..., Tensor], image: Image, coords: Tensor, level: Tensor | None, grad: Tensor, asked: Any
+) -> tuple[Tensor | None, Tensor | None]:
+    """Gradients of coordinates and levels of detail that are asked for, by a function of both: the values."""
+    _need_derivatives(image)
+    if str(image.filtering) == "nearest":
+        first, second = (torch.zeros_like(part) if wanted else None for part, wanted in zip((coords, level), asked))
+        return first, second
+    weighted = _Weighted(function, image, coords, grad)
+    if level is None:
+        return weighted.slopes(None) if asked[0] else None, None
+    most = float(image.num_levels - 1)
+    within = level.clamp(0.0, most)
+    low = within.floor().clamp(max=max(most - 1, 0.0)).detach()
+    part, high = within - low, (low + 1).clamp(max=most)
+    places = None
+    if asked[0]:
+        places = (1 - part)[..., None] * weighted.slopes(low) + part[..., None] * weighted.slopes(high)
+    depth = None
+    if asked[1]:
+        moves = (level > 0) & (level < most)
+        depth = (weighted.values(coords, high) - weighted.values(coords, low)) * moves
+    return places, depth
+
+
 class _ImageSample(torch.autograd.Function):  # type: ignore[misc]
-    @staticmethod
-    def forward(coords: Tensor, level: Tensor | None, image: Image) -> Tensor:
-        places = coords.detach().to(torch.float32).contiguous()
-        if level is None:
-            return image.sample(places)
-        return image.sample(places, level=level.detach().to(torch.float32).contiguous())
+    forward = staticmethod(_values)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Sequence[Any], output: Tensor) -> None:
@@ -76,26 +108,11 @@ class _ImageSample(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
         coords, level = ctx.saved_tensors
-        image, asked = ctx.image, ctx.needs_input_grad
-        _need_derivatives(image)
-        if str(image.filtering) == "nearest":
-            zeros = (torch.zeros_like(part) if wanted else None for part, wanted in zip((coords, level), asked))
-            return *zeros, None
-        weighted = _Weighted(image, coords, grad)
-        if level is None:
-            return weighted.slopes(None) if asked[0] else None, None, None
-        most = float(image.num_levels - 1)
-        within = level.clamp(0.0, most)
-        low = within.floor().clamp(max=max(most - 1, 0.0)).detach()
-        part, high = within - low, (low + 1).clamp(max=most)
-        places = None
-        if asked[0]:
-            places = (1 - part)[..., None] * weighted.slopes(low) + part[..., None] * weighted.slopes(high)
-        depth = None
-        if asked[1]:
-            moves = (level > 0) & (level < most)
-            depth = (weighted.values(coords, high) - weighted.values(coords, low)) * moves
-        return places, depth, None
+
+        def function(coords: Tensor, level: Tensor | None) -> Tensor:
+            return _ImageSample.apply(coords, level, ctx.image)
+
+        return *_gradients(function, ctx.image, coords, level, grad, ctx.needs_input_grad), None
 
     @staticmethod
     def jvp(ctx: Any, *_: Any) -> Any:
@@ -124,14 +141,14 @@ def _has_layers(image: Image) -> bool:
 class _Weighted:
     """Sums over channels, and layers, of values times the gradient of values: one number for each sample."""
 
-    def __init__(self, image: Image, coords: Tensor, grad: Tensor) -> None:
-        self._image, self._coords, self._grad = image, coords, grad
+    def __init__(self, function: Callable[..., Tensor], image: Image, coords: Tensor, grad: Tensor) -> None:
+        self._function, self._image, self._coords, self._grad = function, image, coords, grad
         self._is_normalized = str(image.sampler.coordinate) == "normalized"
         sizes = [[max(1, size >> level) for size in image.size] for level in range(image.num_levels)]
         self._sizes = torch.tensor(sizes, dtype=coords.dtype, device=coords.device)
 
     def values(self, coords: Tensor, level: Tensor | None) -> Tensor:
-        product = (_ImageSample.apply(coords, level, self._image) * self._grad).to(coords.dtype)
+        product = (self._function(coords, level) * self._grad).to(coords.dtype)
         if _has_layers(self._image):
             product = product.sum(0)
         return product.sum(-1) if product.dim() == coords.dim() else product  # without an axis of channels
@@ -155,3 +172,71 @@ class _Weighted:
         parts = list(self._coords.unbind(-1))
         parts[axis] = place
         return torch.stack(parts, -1)
+
+
+# ---------------------------------------------------------------- the operator of torch.compile
+
+_numbers: weakref.WeakKeyDictionary[Image, int] = weakref.WeakKeyDictionary()
+_images: weakref.WeakValueDictionary[int, Image] = weakref.WeakValueDictionary()
+_count = itertools.count()
+
+
+def _described(image: Image) -> tuple[int, int, int, bool]:
+    """Arguments of the operator: the image's number, its layers and channels or -1, and whether values are halves."""
+    number = _numbers.get(image)
+    if number is None:
+        number = _numbers[image] = next(_count)
+        _images[number] = image
+    layers = image.num_layers if _has_layers(image) else -1
+    channels = image.num_channels if len(image.shape) > len(image.size) + (layers >= 0) else -1
+    return number, layers, channels, str(image.descriptor.value_dtype) == "float16"
+
+
+def _axes(image: Image) -> int:
+    return len(image.size) + 1
+
+
+def _traced(image: Image, coords: Tensor, level: Tensor | None) -> Tensor:
+    return torch.ops.bindless.image_sample.default(coords, level, *_constants(image))
+
+
+_constants = torch.compiler.assume_constant_result(_described)  # guarded: another image is compiled anew
+axes_of = torch.compiler.assume_constant_result(_axes)
+"""Axes of an image with that of channels."""
+
+
+def _operator(coords: Tensor, level: Tensor | None, number: int, *_: Any) -> Tensor:
+    return _values(coords, level, _images[number])
+
+
+def _fake(coords: Tensor, level: Tensor | None, number: int, layers: int, channels: int, halves: bool) -> Tensor:
+    shape = (*([layers] if layers >= 0 else []), *coords.shape[:-1], *([channels] if channels >= 0 else []))
+    return coords.new_empty(shape, dtype=torch.float16 if halves else torch.float32)
+
+
+def _keep(ctx: Any, inputs: Sequence[Any], output: Tensor) -> None:
+    coords, level, *ctx.static = inputs
+    ctx.save_for_backward(coords, level)
+
+
+def _backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+    coords, level = ctx.saved_tensors
+
+    def function(coords: Tensor, level: Tensor | None) -> Tensor:
+        return torch.ops.bindless.image_sample.default(coords, level, *ctx.static)
+
+    asked = ctx.needs_input_grad
+    return *_gradients(function, _images[ctx.static[0]], coords, level, grad, asked), *[None] * len(ctx.static)
+
+
+def _register() -> None:
+    schema = "(Tensor coords, Tensor? level, int image, int layers, int channels, bool halves) -> Tensor"
+    unsafe = getattr(torch.Tag, "cudagraph_unsafe", None)
+    LIBRARY.define(f"image_sample{schema}", tags=() if unsafe is None else (unsafe,))
+    for device in ("CPU", "CUDA"):
+        LIBRARY.impl("image_sample", _operator, device)
+    torch.library.register_fake("bindless::image_sample", _fake, lib=LIBRARY)
+    torch.library.register_autograd("bindless::image_sample", _backward, setup_context=_keep, lib=LIBRARY)
+
+
+_register()

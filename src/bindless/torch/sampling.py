@@ -25,6 +25,9 @@ __all__ = ["Settings", "sample", "settings"]
 Tensor = Any
 
 
+_DEFAULTS = ("clamp_to_edge", "linear", "unnormalized", 0.0, "hardware", False)
+
+
 class Settings(NamedTuple):
     """Options of ``sample``, checked: members of enumerations by their names."""
 
@@ -106,8 +109,7 @@ def sample(
     (0.75, [0.25, 0.75, 0.0])
     """
     if isinstance(image, Image):
-        given = (addressing, filtering, coordinate, fill, precision, cubemap)
-        if given != ("clamp_to_edge", "linear", "unnormalized", 0.0, "hardware", False):
+        if (addressing, filtering, coordinate, fill, precision, cubemap) != _DEFAULTS:
             raise ArgumentError("an Image has options of its own: give them when it is made, and level here alone")
         return sample_image(image, coords, level)
     several = isinstance(image, (list, tuple))
@@ -125,13 +127,16 @@ def sample(
         }
         return handle_torch_function(sample, (*levels, coords), image, coords, **options)
     modes = (addressing,) if isinstance(addressing, (str, AddressingMode)) else tuple(addressing)
+    if level is None and not several and not torch.compiler.is_compiling():
+        given = _options(modes, filtering, coordinate, float(fill), precision, bool(deterministic), cubemap)
+        values = None if given is None else functions.repeated(given, image, coords)
+        if values is not None:
+            return values
     chosen = settings(modes, filtering, coordinate, precision, bool(deterministic))
     _check(levels, coords, chosen, cubemap)
     dims = coords.shape[-1]
     batched = levels[0].dim() == dims + 2
-    if not batched:
-        levels, coords = [part[None] for part in levels], coords[None]
-    elif coords.dim() < 2 or (len(coords) != 1 and len(coords) != len(levels[0])):
+    if batched and (coords.dim() < 2 or (len(coords) != 1 and len(coords) != len(levels[0]))):
         raise ArgumentError(
             f"coords {tuple(coords.shape)} for images {tuple(levels[0].shape)}: their first axis has an entry for each "
             f"image, {len(levels[0])}, or one for all"
@@ -142,11 +147,10 @@ def sample(
             depths = level.to(coords.device)
         else:  # filled there: a copy to the device could not be part of a CUDA graph
             depths = torch.full((), level, device=coords.device)
-        depths = depths.to(coords.dtype).expand(coords.shape[:-1] if batched else coords.shape[1:-1])
-        depths = depths if batched else depths[None]
+        depths = depths.to(coords.dtype).expand(coords.shape[:-1])
         if not several:
-            axes = range(2, 4) if cubemap else range(1, dims + 1)
-            levels = pyramid(levels[0], axes)
+            first = levels[0].dim() - 1 - (2 if cubemap else dims)
+            levels = pyramid(levels[0], range(first, levels[0].dim() - 1))
     elif several:
         raise ArgumentError(f"image has {len(levels)} levels: level says which to read")
     if chosen.filtering not in ("nearest", "linear") and (
@@ -155,35 +159,48 @@ def sample(
         raise ArgumentError(
             f"filtering {chosen.filtering!r} is not one of cubemaps, and 'cubic' not one of levels: use linear"
         )
-    values = filtered(levels, coords, depths, chosen, float(fill), cubemap)
-    return values if batched else values[0]
+    return filtered(levels, coords, depths, chosen, float(fill), cubemap)
 
 
 def filtered(
     levels: list[Tensor], coords: Tensor, level: Tensor | None, chosen: Settings, fill: float, cubemap: bool = False
 ) -> Tensor:
-    """``sample`` of (N, *axes, C) at (N, ..., d)."""
-    dtype, boundary, coordinate = levels[0].dtype, chosen.boundary, chosen.coordinate
-    outside, precision = fill, chosen.precision
+    """``sample`` of ([N,] *axes, C) at ([N,] ..., d)."""
+    dtype = levels[0].dtype
     if dtype is torch.bfloat16:
         levels = [part.float() for part in levels]
-    cubic = chosen.filtering == "cubic"
-    if cubic:
-        (image,) = levels
-        image = image if dtype is torch.float64 else image.float()
-        coords = coords.to(image.dtype)
-        if coordinate == "normalized":
-            coords, coordinate = scaled(coords, image.shape[-2:0:-1]), "unnormalized"
-        boundary = boundary * coords.shape[-1] if len(boundary) == 1 else boundary
-        image, margins = coefficients(image - fill if fill else image, boundary)
-        levels, coords, outside, precision = [image], shifted(coords, margins), 0.0, "exact"
+    options = _of_operator(chosen, fill, level, cubemap)
+    if options.filtering != "cubic":
+        return functions.sample(levels, coords, level, options).to(dtype)
+    (image,) = levels
+    image = image if dtype is torch.float64 else image.float()
+    single = image.dim() == coords.shape[-1] + 1
+    image, coords = (image[None], coords[None]) if single else (image, coords)
+    coords = coords.to(image.dtype)
+    if options.coordinate == "normalized":
+        coords = scaled(coords, image.shape[-2:0:-1])
+    boundary = options.boundary * coords.shape[-1] if len(options.boundary) == 1 else options.boundary
+    image, margins = coefficients(image - fill if fill else image, boundary)
+    options = options._replace(boundary=boundary, coordinate="unnormalized", fill=0.0, precision="exact")
+    values = functions.sample([image], shifted(coords, margins), None, options)
+    values = values + fill if fill else values
+    return (values[0] if single else values).to(dtype)
+
+
+def _of_operator(chosen: Settings, fill: float, level: Tensor | None, cubemap: bool) -> Options:
     between: Between = "none" if level is None else "nearest" if chosen.filtering == "nearest" else "linear"
-    meaning = "direction" if cubemap else coordinate
-    options = Options(chosen.filtering, between, boundary, meaning, outside, True, precision, chosen.deterministic)
-    values = functions.sample(levels, coords, level, options)
-    if cubic and fill:
-        values = values + fill
-    return values.to(dtype)
+    meaning = "direction" if cubemap else chosen.coordinate
+    return Options(
+        chosen.filtering, between, chosen.boundary, meaning, fill, True, chosen.precision, chosen.deterministic
+    )
+
+
+@lru_cache(maxsize=256)
+def _options(modes: tuple[str | AddressingMode, ...], *given: Any) -> Options | None:
+    """The options of a call of the operator without levels; None if it takes other tensors than ``sample``."""
+    filtering, coordinate, fill, precision, deterministic, cubemap = given
+    chosen = _settings(modes, filtering, coordinate, precision, deterministic)
+    return None if chosen.filtering == "cubic" else _of_operator(chosen, fill, None, cubemap)
 
 
 def _settings(

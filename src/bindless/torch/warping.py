@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import torch
-
 from ..image import Image
 from ..model.enums import AddressingMode, Interpolation, Precision
 from .errors import ArgumentError
+from .images import axes_of
+from .mappings import mapped_pixels
 from .sampling import sample
 
 __all__ = ["warp"]
@@ -80,13 +80,13 @@ def warp(
             f"matrix {tuple(matrix.shape)} for an output {sizes}: it is ([N,] {dims}, {dims + 1}), or "
             f"([N,] {dims + 1}, {dims + 1})"
         )
-    axes = len(image.size) + 1 if isinstance(image, Image) else image.dim()
+    axes = axes_of(image) if isinstance(image, Image) else image.dim()
     batched = axes == dims + 2
     if axes not in (dims + 1, dims + 2):
         raise ArgumentError(f"image {tuple(image.shape)} for an output {sizes}: it has as many axes, and channels")
     if not batched and (matrix.dim() == 3 or (displacement is not None and displacement.dim() != dims + 1)):
         raise ArgumentError(f"image {tuple(image.shape)} is one: give it an axis of images, or one matrix alone")
-    coords = _mapped(matrix, sizes)
+    coords = mapped_pixels(matrix, sizes)
     if displacement is not None:
         if tuple(displacement.shape[-dims - 1 :]) != (*sizes, dims):
             raise ArgumentError(
@@ -105,15 +105,3 @@ def warp(
         precision=precision,
         deterministic=deterministic,
     )
-
-
-def _mapped(matrix: Tensor, sizes: tuple[int, ...]) -> Tensor:
-    """The coordinates of all pixels of the output, ([N,] *sizes, d)."""
-    dims = len(sizes)
-    axes = [torch.arange(size, dtype=matrix.dtype, device=matrix.device) + 0.5 for size in reversed(sizes)]
-    columns = matrix.movedim(-1, 0)
-    total: Any = columns[-1].reshape(*matrix.shape[:-2], *[1] * dims, -1)
-    for number, (places, column) in enumerate(zip(axes, columns)):
-        places = places.reshape(-1, *[1] * (number + 1))
-        total = total + places * column.reshape(*matrix.shape[:-2], *[1] * dims, -1)
-    return total[..., :dims] / total[..., dims:] if matrix.shape[-2] == dims + 1 else total
