@@ -221,6 +221,12 @@ def _context(pointers: list[int]) -> tuple[int, Any]:
     return int(ffi.cast("uintptr_t", found[0])), current[0]
 
 
+def make_current(pointer: int) -> None:
+    """Makes the context of an array current on a thread that has none, as threads of autograd may."""
+    cuda.load()
+    _context([pointer])
+
+
 def _enqueue(program: Program, pointers: list[int], stream: Any, context: int) -> None:
     ffi, lib = cuda.ffi, cuda.lib
     data = bytearray(program.template)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, ClassVar
@@ -53,6 +55,23 @@ __all__ = ["Image"]
 Array = npt.NDArray[Any]
 
 _BYTES_OF_DIRECTION = 24  # three coordinates of 64 bits
+
+_count = itertools.count()
+_named: weakref.WeakValueDictionary[str, Image] = weakref.WeakValueDictionary()
+
+
+def image_named(name: str) -> Image:
+    """The image whose ``_name`` this is.
+
+    Raises
+    ------
+    InvalidError
+        It was collected.
+    """
+    found = _named.get(name)
+    if found is None:
+        raise InvalidError(f"{name} was collected before it was used: keep it as long as what refers to it")
+    return found
 
 
 class Image(HandleOwner):
@@ -134,13 +153,19 @@ class Image(HandleOwner):
     array([0. , 0.5], dtype=float32)
     """
 
+    _name: str
+    """Names the image to ``image_named``: a compiler of another library takes it for a constant."""
+
     _kind: ClassVar[Callable[[object, Mapping[str, Any]], type[Image]]]
     """Chooses the class of a new image: set by the module ``image_kinds``, which imports this one."""
 
     def __new__(cls, array: object = None, **options: Any) -> Image:
         if cls is Image and (options.get("layers") or options.get("cubemap")):
             cls = Image._kind(array, options)
-        return object.__new__(cls)
+        made = object.__new__(cls)
+        made._name = f"image {next(_count)}"
+        _named[made._name] = made
+        return made
 
     def __init__(
         self,

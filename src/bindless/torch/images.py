@@ -6,14 +6,13 @@ axis: its derivative is the difference of the values at the two centres, which a
 
 from __future__ import annotations
 
-import itertools
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
 from ..image import Image
+from ..image.image import image_named
 from ..model.errors import FeatureNotSupportedError
 from .errors import ArgumentError
 from .operators import LIBRARY
@@ -42,7 +41,7 @@ def sample_image(image: Image, coords: Tensor, level: Tensor | float | None) -> 
         given = level if isinstance(level, torch.Tensor) else torch.full((), level, device=coords.device)
         depths = given.to(coords).expand(coords.shape[:-1])
     if torch.compiler.is_compiling():
-        return _traced(image, coords, depths)
+        return torch.ops.bindless.image_sample.default(coords, depths, image._name)
     tensors = (coords,) if depths is None else (coords, depths)
     if torch.is_grad_enabled() and any(part.requires_grad for part in tensors):
         _need_derivatives(image)
@@ -176,46 +175,33 @@ class _Weighted:
 
 # ---------------------------------------------------------------- the operator of torch.compile
 
-_numbers: weakref.WeakKeyDictionary[Image, int] = weakref.WeakKeyDictionary()
-_images: weakref.WeakValueDictionary[int, Image] = weakref.WeakValueDictionary()
-_count = itertools.count()
+
+def _axes(name: str) -> int:
+    return len(image_named(name).size) + 1
 
 
-def _described(image: Image) -> tuple[int, int, int, bool]:
-    """Arguments of the operator: the image's number, its layers and channels or -1, and whether values are halves."""
-    number = _numbers.get(image)
-    if number is None:
-        number = _numbers[image] = next(_count)
-        _images[number] = image
-    layers = image.num_layers if _has_layers(image) else -1
-    channels = image.num_channels if len(image.shape) > len(image.size) + (layers >= 0) else -1
-    return number, layers, channels, str(image.descriptor.value_dtype) == "float16"
+_axes_of_name = torch.compiler.assume_constant_result(_axes)
 
 
-def _axes(image: Image) -> int:
-    return len(image.size) + 1
+def axes_of(image: Image) -> int:
+    """Axes of an image with that of channels."""
+    return int(_axes_of_name(image._name)) if torch.compiler.is_compiling() else len(image.size) + 1
 
 
-def _traced(image: Image, coords: Tensor, level: Tensor | None) -> Tensor:
-    return torch.ops.bindless.image_sample.default(coords, level, *_constants(image))
+def _operator(coords: Tensor, level: Tensor | None, name: str) -> Tensor:
+    return _values(coords, level, image_named(name))
 
 
-_constants = torch.compiler.assume_constant_result(_described)  # guarded: another image is compiled anew
-axes_of = torch.compiler.assume_constant_result(_axes)
-"""Axes of an image with that of channels."""
-
-
-def _operator(coords: Tensor, level: Tensor | None, number: int, *_: Any) -> Tensor:
-    return _values(coords, level, _images[number])
-
-
-def _fake(coords: Tensor, level: Tensor | None, number: int, layers: int, channels: int, halves: bool) -> Tensor:
-    shape = (*([layers] if layers >= 0 else []), *coords.shape[:-1], *([channels] if channels >= 0 else []))
-    return coords.new_empty(shape, dtype=torch.float16 if halves else torch.float32)
+def _fake(coords: Tensor, level: Tensor | None, name: str) -> Tensor:
+    image = image_named(name)
+    layers = (image.num_layers,) if _has_layers(image) else ()
+    channels = (image.num_channels,) if len(image.shape) > len(image.size) + len(layers) else ()
+    dtype = torch.float16 if str(image.descriptor.value_dtype) == "float16" else torch.float32
+    return coords.new_empty((*layers, *coords.shape[:-1], *channels), dtype=dtype)
 
 
 def _keep(ctx: Any, inputs: Sequence[Any], output: Tensor) -> None:
-    coords, level, *ctx.static = inputs
+    coords, level, ctx.name = inputs
     ctx.save_for_backward(coords, level)
 
 
@@ -223,16 +209,15 @@ def _backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
     coords, level = ctx.saved_tensors
 
     def function(coords: Tensor, level: Tensor | None) -> Tensor:
-        return torch.ops.bindless.image_sample.default(coords, level, *ctx.static)
+        return torch.ops.bindless.image_sample.default(coords, level, ctx.name)
 
-    asked = ctx.needs_input_grad
-    return *_gradients(function, _images[ctx.static[0]], coords, level, grad, asked), *[None] * len(ctx.static)
+    return *_gradients(function, image_named(ctx.name), coords, level, grad, ctx.needs_input_grad), None
 
 
 def _register() -> None:
-    schema = "(Tensor coords, Tensor? level, int image, int layers, int channels, bool halves) -> Tensor"
     unsafe = getattr(torch.Tag, "cudagraph_unsafe", None)
-    LIBRARY.define(f"image_sample{schema}", tags=() if unsafe is None else (unsafe,))
+    schema = "image_sample(Tensor coords, Tensor? level, str image) -> Tensor"
+    LIBRARY.define(schema, tags=() if unsafe is None else (unsafe,))
     for device in ("CPU", "CUDA"):
         LIBRARY.impl("image_sample", _operator, device)
     torch.library.register_fake("bindless::image_sample", _fake, lib=LIBRARY)

@@ -101,7 +101,7 @@ class Repeats:
         image = made[0]
         makers = [_maker(part) for part in made]
         if image.is_cuda:
-            cuda.load()
+            kernels.make_current(image.data_ptr())
             functions = kernels.addresses(program.names)
             driver = tuple(_address(cuda, name) for name in _DRIVER)
             if program.scratch:
@@ -128,6 +128,7 @@ class Repeats:
         """
         image = next(part for part in results if part is not None)
         with torch.cuda.device(image.device):
+            kernels.make_current(image.data_ptr())
             if not self.has(options, *operands):
                 self.add_program(options, program, operands, results)
             found = self.repeat(options, *operands)
