@@ -179,7 +179,7 @@ def filtered(
     coords = coords.to(image.dtype)
     if options.coordinate == "normalized":
         coords = scaled(coords, image.shape[-2:0:-1])
-    boundary = options.boundary * coords.shape[-1] if len(options.boundary) == 1 else options.boundary
+    boundary = options.boundary * (image.dim() - 2) if len(options.boundary) == 1 else options.boundary
     image, margins = coefficients(image - fill if fill else image, boundary)
     options = options._replace(boundary=boundary, coordinate="unnormalized", fill=0.0, precision="exact")
     values = functions.sample([image], shifted(coords, margins), None, options)

@@ -45,13 +45,11 @@ def _filtered(image: Tensor, axis: int, mode: str, margin: int) -> Tensor:
     if mode == "border":
         outside = (index < 0) | (index >= size)
         values = values.masked_fill(outside.reshape(-1, *[1] * (image.dim() - axis - 1)), 0.0)
-    for sign in (1, -1):
+    for ascending in (True, False):
         for step, weight in _STEPS:
-            ends = (
-                values.narrow(axis, 0, values.shape[axis] - step),
-                values.narrow(axis, step, values.shape[axis] - step),
-            )
-            values = ends[sign > 0] + weight * ends[sign < 0]
+            count = values.shape[axis] - step
+            left, right = values.narrow(axis, 0, count), values.narrow(axis, step, count)
+            values = right + weight * left if ascending else left + weight * right
     return values * (-6 * _POLE)
 
 
