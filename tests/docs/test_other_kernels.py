@@ -42,6 +42,8 @@ def test_the_page_names_every_program() -> None:
 
 
 @pytest.mark.cuda
+@pytest.mark.filterwarnings("ignore:The 'generic' unit for NumPy timedelta is deprecated")  # numba-cuda's
+@pytest.mark.filterwarnings("ignore:The Pallas Triton backend is deprecated")  # JAX's
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_sample_the_same_bits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     library = LIBRARIES[name]

@@ -158,11 +158,13 @@ def test_graphs_and_bound_launches(queue: bl.Queue, upload: Upload) -> None:
 
 
 class Foreign:
-    """An array of another library, which describes itself like PyTorch's."""
+    """An array of another library, which describes itself like PyTorch's; on CUDA by CUDA's interface."""
 
     def __init__(self, array: bl.UsmArray) -> None:
         self.array, self.shape, self.dtype = array, array.shape, array.dtype
-        self.__sycl_usm_array_interface__ = array.__sycl_usm_array_interface__
+        on_cuda = hasattr(array, "__cuda_array_interface__")
+        name = "__cuda_array_interface__" if on_cuda else "__sycl_usm_array_interface__"
+        setattr(self, name, getattr(array, name))
 
     def is_contiguous(self) -> bool:
         return self.array.is_contiguous
@@ -170,8 +172,6 @@ class Foreign:
 
 def test_arrays_of_other_libraries(queue: bl.Queue, upload: Upload) -> None:
     whole = upload(np.arange(2 * COUNT, dtype=np.float32))
-    if not hasattr(whole, "__sycl_usm_array_interface__"):
-        pytest.skip("memory of CUDA is exchanged by __cuda_array_interface__")
     for view in (whole[:COUNT], whole[::2], whole[COUNT:]):
         out = upload(np.zeros(COUNT, np.float32))
         queue.parallel_for(COUNT, double, Foreign(view), out).wait()

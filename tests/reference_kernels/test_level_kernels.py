@@ -26,6 +26,12 @@ PYRAMIDS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def _only_the_reference(device: bl.Device) -> None:
+    if device.backend is not bl.Backend.reference:
+        pytest.skip("SPIR-V is executed by the reference device")
+
+
 def matrix_of_means(size: int) -> Array:
     """Rows are texels of the next level, columns those of an axis: the part of a texel's area in another one's."""
     if size == 1:

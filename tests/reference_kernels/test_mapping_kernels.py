@@ -19,6 +19,12 @@ MAPPINGS = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def _only_the_reference(device: bl.Device) -> None:
+    if device.backend is not bl.Backend.reference:
+        pytest.skip("SPIR-V is executed by the reference device")
+
+
 @pytest.mark.parametrize("mapping", MAPPINGS, ids=str)
 def test_mapping(queue: bl.Queue, mapping: Mapping) -> None:
     rng = np.random.default_rng(9)

@@ -23,6 +23,12 @@ MATRICES = np.concatenate([Rotation.from_rotvec(VECTORS[:, :3]).as_matrix() * 1.
 POSES = {"vectors": VECTORS.astype("f"), "matrices": MATRICES.reshape(3, 12).astype("f")}
 
 
+@pytest.fixture(autouse=True)
+def _only_the_reference(device: bl.Device) -> None:
+    if device.backend is not bl.Backend.reference:
+        pytest.skip("SPIR-V is executed by the reference device")
+
+
 def projected(volume: Array, poses: Array) -> Array:
     """Projections (poses, HEIGHT, WIDTH) in double precision."""
     if poses.shape[1] == 6:

@@ -44,6 +44,25 @@ def sample(
     return torch.einsum("nsl,lnsc->nsc", weights.to(values.dtype), values)
 
 
+def grid_sample(
+    image: Tensor, grid: Tensor, mode: str = "bilinear", padding: str = "zeros", align: bool = False
+) -> Tensor:
+    """``torch.nn.functional.grid_sample``, whose second derivatives torch has from 2.13 on."""
+    sizes = image.shape[:1:-1]
+    boundary = {"zeros": "border", "border": "edge", "reflection": "mirror" if align else "mirrored_repeat"}[padding]
+    values = sample(
+        [image.movedim(1, -1)],
+        grid.flatten(1, -2),
+        filtering="linear" if mode == "bilinear" else mode,
+        boundary=boundary,
+        scale=tuple((size - 1 if align else size) / 2 for size in sizes),
+        offset=tuple((size - 1) / 2 for size in sizes),
+        ties_to_even=True,
+    )
+    values = values + 0 * grid.sum()  # those of the nearest texel do not depend on it
+    return values.movedim(-1, 1).reshape(*image.shape[:2], *grid.shape[1:-1])
+
+
 def at_level(places: Tensor, first: Tensor, part: Tensor) -> Tensor:
     """Positions in the texels of a level, of those in level 0."""
     ratio = torch.tensor([b / a for a, b in zip(first.shape[-2:0:-1], part.shape[-2:0:-1])], dtype=places.dtype)

@@ -14,6 +14,7 @@ torch = pytest.importorskip("torch", minversion="2.5", reason="pip install torch
 from torch.nn import functional  # noqa: E402
 
 from bindless.torch import grid_sample  # noqa: E402
+from tests.torch import composition  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -46,15 +47,22 @@ def weights(tensor: Any, step: float) -> Any:
     return torch.cos(step * torch.arange(tensor.numel(), dtype=torch.float64)).reshape(tensor.shape).to(tensor.dtype)
 
 
-def derivatives(function: Any, image: Any, grid: Any, *options: Any) -> list[Any]:
-    """The values, their gradients, and the gradients of those."""
+def gradients(function: Any, image: Any, grid: Any, *options: Any) -> list[Any]:
+    """The values and their gradients."""
+    image, grid = image.clone().requires_grad_(), grid.clone().requires_grad_()
+    values = function(image, grid, *options)
+    first = torch.autograd.grad((values * weights(values, 1.1)).sum(), (image, grid))
+    return [part.detach() for part in (values, *first)]
+
+
+def second_derivatives(function: Any, image: Any, grid: Any, *options: Any) -> list[Any]:
+    """The gradients of the gradients."""
     image, grid = image.clone().requires_grad_(), grid.clone().requires_grad_()
     values = function(image, grid, *options)
     first = torch.autograd.grad((values * weights(values, 1.1)).sum(), (image, grid), create_graph=True)
     total = sum((part * weights(part, 0.7)).sum() for part in first)
     second = torch.autograd.grad(total, (image, grid), allow_unused=True) if total.requires_grad else (None, None)
-    filled = [torch.zeros_like(like) if part is None else part for part, like in zip(second, (image, grid))]
-    return [part.detach() for part in (values, *first, *filled)]
+    return [torch.zeros_like(like) if part is None else part.detach() for part, like in zip(second, (image, grid))]
 
 
 @pytest.mark.parametrize("sizes", SIZES)
@@ -65,9 +73,11 @@ def test_values_and_gradients_of_both_orders(mode: str, padding: str, align: boo
         pytest.skip("bicubic volumes: pip install 'torch>=2.15'")
     for seed, dtype in enumerate((torch.float64, torch.float32)):
         image, grid = operands(seed, sizes, dtype)
-        found = derivatives(grid_sample, image, grid, mode, padding, align)
-        expected = derivatives(functional.grid_sample, image.double(), grid.double(), mode, padding, align)
-        for ours, theirs in zip(found, expected):
+        options, wide = (mode, padding, align), (image.double(), grid.double())
+        found = gradients(grid_sample, image, grid, *options) + second_derivatives(grid_sample, image, grid, *options)
+        expected = gradients(functional.grid_sample, *wide, *options)
+        expected += second_derivatives(composition.grid_sample, *wide, *options)
+        for ours, theirs in zip(found, expected, strict=True):
             assert ours.dtype == dtype
             bound = (1e-12 if dtype == torch.float64 else 2e-5) * max(1.0, float(theirs.abs().max()))
             torch.testing.assert_close(ours.double(), theirs, rtol=0, atol=bound)
@@ -78,9 +88,9 @@ def test_values_and_gradients_of_both_orders(mode: str, padding: str, align: boo
 def test_half_precision(mode: str, dtype: Any) -> None:
     """Weights and sums are in single precision: closer to the exact values than torch's are."""
     image, grid = operands(3, (7, 5), dtype)
-    found = derivatives(grid_sample, image, grid, mode, "zeros", False)
-    expected = derivatives(functional.grid_sample, image.double(), grid.double(), mode, "zeros", False)
-    for ours, theirs in zip(found[:3], expected):
+    found = gradients(grid_sample, image, grid, mode, "zeros", False)
+    expected = gradients(functional.grid_sample, image.double(), grid.double(), mode, "zeros", False)
+    for ours, theirs in zip(found, expected, strict=True):
         assert ours.dtype == dtype
         torch.testing.assert_close(ours.double(), theirs, rtol=0, atol=2e-2 * max(1.0, float(theirs.abs().max())))
 
@@ -95,7 +105,7 @@ def layouts(tensor: Any) -> list[Any]:
 
 def test_layouts() -> None:
     image, grid = operands(4, (7, 5), torch.float64)
-    expected = derivatives(functional.grid_sample, image, grid, "bilinear", "border", False)
+    expected = gradients(functional.grid_sample, image, grid, "bilinear", "border", False)
     last = image.contiguous(memory_format=torch.channels_last)
     for images, grids in itertools.product([image, last, *layouts(image)], [grid, *layouts(grid)]):
         values = grid_sample(images, grids, "bilinear", "border", False)

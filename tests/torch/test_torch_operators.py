@@ -12,8 +12,10 @@ from torch.func import grad, jacrev, vmap  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 from bindless.torch import engine, grid_sample, sample, texture, warp  # noqa: E402
+from tests.torch import composition  # noqa: E402
 
-pytestmark = pytest.mark.torch
+# torch's compiler calls it up to 2.11.
+pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore:.torch.jit.script_method. is deprecated")]
 
 TAIL = (["edge"], "grid", 0.0, False, "exact", False)
 
@@ -145,7 +147,7 @@ def test_vmap(dims: tuple[int | None, int | None]) -> None:
     for arguments in (0, 1, (0, 1)):
         found, expected = (
             vmap(grad(lambda a, b, f=function: f(a, b).sin().sum(), arguments), dims)(*tensors)
-            for function in (ours, theirs)
+            for function in (ours, composition.grid_sample)
         )
         same(found, expected)
 
@@ -153,7 +155,7 @@ def test_vmap(dims: tuple[int | None, int | None]) -> None:
 def test_batched_gradients() -> None:
     """Those of one call for several gradients of the values, also of second order."""
     results = []
-    for function in (ours, theirs):
+    for function in (ours, composition.grid_sample):
         image, grid = (part.requires_grad_() for part in operands())
         values = function(image, grid)
         several = torch.randn(3, *values.shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
@@ -175,12 +177,12 @@ def test_vmap_shares_one_image() -> None:
     tensors = image[0, :1], grid[:, :1]
     same(vmap(ours, (None, 0))(*tensors), vmap(theirs, (None, 0))(*tensors))
     found, expected = (
-        vmap(grad(lambda a, b, f=function: f(a, b).sin().sum()), (None, 0))(*tensors) for function in (ours, theirs)
+        vmap(grad(lambda a, b, f=function: f(a, b).sin().sum()), (None, 0))(*tensors)
+        for function in (ours, composition.grid_sample)
     )
     same(found, expected)
 
 
-@pytest.mark.filterwarnings("ignore:There is a performance drop")  # torch's own double backward
 def test_second_derivatives_in_torch_func() -> None:
     image, grid = operands()
 
@@ -188,6 +190,7 @@ def test_second_derivatives_in_torch_func() -> None:
         return lambda places: function(image[:1], places.reshape(1, 3, 4, 2)).sin().sum()
 
     places = grid[0].reshape(-1)
+    theirs = composition.grid_sample
     same(jacrev(jacrev(scalar(ours)))(places), jacrev(jacrev(scalar(theirs)))(places))
     found, expected = (
         grad(lambda x, f=function: grad(scalar(f))(x).pow(2).sum())(places) for function in (ours, theirs)
@@ -235,7 +238,7 @@ def test_only_what_is_asked_for() -> None:
         leaves, others = ([part for part in group if part.requires_grad] for group in (tensors, copies))
         if leaves:
             found = torch.autograd.grad(ours(*tensors).sin().sum(), leaves, create_graph=True)
-            expected = torch.autograd.grad(theirs(*copies).sin().sum(), others, create_graph=True)
+            expected = torch.autograd.grad(composition.grid_sample(*copies).sin().sum(), others, create_graph=True)
             same(found, expected)
             totals = [sum(part.square().sum() for part in group) for group in (found, expected)]
             same(torch.autograd.grad(totals[0], leaves), torch.autograd.grad(totals[1], others))
