@@ -1,8 +1,8 @@
 /* Linear samples of planar pictures of floats, and their first derivatives: a frequent call, whose numbers stay in vector
  * registers. Compiled for each instruction set; results are bit-identical, and values those of gradients_part.c.
  *
- * Gradients of texels are added up in the order of the blocks of samples, in a block those of even samples first: a sample
- * adds to texels of the one before, and would wait for its sums. */
+ * Gradients of texels are added up in the order of the blocks of samples; in a block, every STEP samples one is added
+ * first, then the ones after those. A sample adds to texels of the one before, and would wait for its sums. */
 #include "gradients/gradients.h"
 
 #if BLR_HAS_PLANAR
@@ -11,7 +11,8 @@
 #include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
-#define BLOCK BLR_GRADIENT_BLOCK
+#define BLOCK 64u
+#define STEP 8u
 #define REAL float
 #define FLOOR floorf
 #define NAME(name) name##_planar
@@ -48,7 +49,9 @@
 
 typedef float reals __attribute__((vector_size(4 * WIDTH)));
 typedef int32_t integers __attribute__((vector_size(4 * WIDTH)));
+typedef uint32_t naturals __attribute__((vector_size(4 * WIDTH)));
 typedef float pair __attribute__((vector_size(8)));
+typedef double pairs __attribute__((vector_size(4 * WIDTH))); /* of numbers that are copied, not computed with */
 
 INLINE reals load(const float *from)
 {
@@ -83,36 +86,59 @@ INLINE reals weighted(reals weight, reals product) { return (reals)((integers)pr
 
 /* ---------------------------------------------------------------- blocks */
 
-/* A block of samples: taps (left, right) of the upper row, then of the lower one. */
+/* Offsets of the left taps in both rows of an array of texels, and from a left tap to the right one. Those of taps outside
+ * are of a texel inside. */
+struct taps {
+    _Alignas(64) int32_t row[2][BLOCK], right[BLOCK];
+};
+
+/* Flags of a sample: which columns and rows of its taps are outside, and which rows are of another slab. */
+enum { LEFT_OUTSIDE = 1, RIGHT_OUTSIDE = 2, UPPER_OUTSIDE = 4, LOWER_OUTSIDE = 8, UPPER_OTHER = 16, LOWER_OTHER = 32 };
+#define ANY_OUTSIDE (LEFT_OUTSIDE | RIGHT_OUTSIDE | UPPER_OUTSIDE | LOWER_OUTSIDE)
+
+/* Those that make a tap have the fill value, and those that make it add nothing. */
+#define OUTSIDE(k) ((k % 2 ? RIGHT_OUTSIDE : LEFT_OUTSIDE) | (k / 2 ? LOWER_OUTSIDE : UPPER_OUTSIDE))
+#define UNWANTED(k) (OUTSIDE(k) | (k / 2 ? LOWER_OTHER : UPPER_OTHER))
+
+/* A block of samples. Taps (left, right) of the upper row come first, then those of the lower one. */
 struct block {
     const blr_gradients_t *call;
     const struct blr_gradient_part *part;
     uint64_t first;                       /* sample */
     uint32_t count;
-    bool outsides, neighbours;            /* whether any tap is outside; whether all taps of a row are neighbours in memory */
-    bool has_other_rows;                  /* whether any row is of another slab */
+    bool shares_offsets;                  /* whether those of gradients are those of texels */
+    bool outsides, others;                /* whether any tap is outside; whether any row is of another slab */
+    bool neighbours;                      /* whether all taps of a row are neighbours in the picture */
     int32_t low, high;                    /* rows of this slab, from low to below high */
     float shift, scale[2], offset[2], size[2], fill; /* of the call, and of level 0 */
-    _Alignas(64) float at[2][BLOCK], chain[2][BLOCK], rest[2][BLOCK];
-    _Alignas(64) int32_t texel[4][BLOCK], gradient[4][BLOCK]; /* offsets; those outside are of a texel inside */
-    _Alignas(64) int32_t outside[4][BLOCK], unwanted[4][BLOCK]; /* masks; taps that add nothing in this part */
-    _Alignas(64) float weight[4][BLOCK], dot[4][BLOCK];
-    _Alignas(64) float values[BLOCK], product[4][BLOCK];
+    _Alignas(64) float at[2][BLOCK], chain[2][BLOCK]; /* chain: unless both boundaries are borders */
+    _Alignas(64) float rest[2][BLOCK];
+    struct taps texel, gradient;
+    _Alignas(64) int32_t flags[BLOCK];
+    _Alignas(64) float values[BLOCK], along[2][BLOCK];
 };
+
+static bool has_borders(const blr_gradients_t *call)
+{
+    return call->boundary[0] == BLR_BOUNDARY_BORDER && call->boundary[1] == BLR_BOUNDARY_BORDER;
+}
 
 static void begin_part(struct block *block, const blr_gradients_t *call, const struct blr_gradient_part *part)
 {
-    const uint64_t rows = call->levels[0].size[1];
+    const blr_gradient_level_t *level = &call->levels[0];
+    const uint64_t rows = level->size[1];
     block->call = call;
     block->part = part;
     block->low = (int32_t)(rows * part->slab / part->slabs);
     block->high = (int32_t)(rows * (part->slab + 1) / part->slabs);
+    block->shares_offsets = level->texels.strides[1] == level->gradients.strides[1] &&
+                            level->texels.strides[2] == level->gradients.strides[2];
     block->shift = (float)call->shift;
     block->fill = (float)call->fill;
     for (uint32_t d = 0; d < 2; d++) {
         block->scale[d] = (float)call->scale[d];
         block->offset[d] = (float)call->offset[d];
-        block->size[d] = (float)(int32_t)call->levels[0].size[d];
+        block->size[d] = (float)(int32_t)level->size[d];
     }
 }
 
@@ -121,91 +147,80 @@ static int64_t start_of(const struct block *block, const blr_strided_t *array)
     return (int64_t)block->first * array->strides[1] + (int64_t)block->part->texture * array->strides[2];
 }
 
-/* Numbers at a stride; zeros after the last sample. */
-INLINE void load_strided(const float *from, int64_t stride, uint32_t count, float *restrict to)
+/* ---------------------------------------------------------------- positions */
+
+INLINE reals place(const struct block *block, uint32_t d, reals coordinate)
 {
-    if (count == BLOCK && stride == 1)
-        memcpy(to, from, BLOCK * sizeof *to);
-    else
-        for (uint32_t i = 0; i < BLOCK; i++)
-            to[i] = i < count ? from[(int64_t)i * stride] : 0;
+    return (coordinate + block->shift) * block->scale[d] + block->offset[d];
 }
 
-INLINE void store_strided(float *to, int64_t stride, uint32_t count, const float *restrict from)
+/* Whether pairs of coordinates fill the block, as they do an array in C's order. */
+INLINE bool are_packed(const struct block *block, const blr_strided_t *array)
 {
-    if (count == BLOCK && stride == 1)
-        memcpy(to, from, BLOCK * sizeof *to);
-    else
-        for (uint32_t i = 0; i < count; i++)
-            to[(int64_t)i * stride] = from[i];
+    return block->count == BLOCK && array->strides[0] == 1 && array->strides[1] == 2;
 }
 
-/* Positions along both axes; those that repeat or are mirrored, as near the image as they can be. */
-INLINE void load_positions(struct block *block)
+/* Positions along an axis, for boundaries and arrays that the fast way has not; as near the image as they can be. */
+static void load_positions(struct block *block, uint32_t d)
 {
     const blr_gradients_t *call = block->call;
     const blr_strided_t *from = &call->coordinates;
-    const float *first = (const float *)from->first + start_of(block, from);
-    if (block->count == BLOCK && from->strides[0] == 1 && from->strides[1] == 2)
-        for (uint32_t i = 0; i < BLOCK; i += WIDTH) {
-            const reals a = load(first + 2 * i), b = load(first + 2 * i + WIDTH);
-            store(block->at[0] + i, SHUFFLE(a, b, EVEN));
-            store(block->at[1] + i, SHUFFLE(a, b, ODD));
-        }
-    else
-        for (uint32_t d = 0; d < 2; d++)
-            load_strided(first + d * from->strides[0], from->strides[1], block->count, block->at[d]);
-    for (uint32_t d = 0; d < 2; d++) {
-        for (uint32_t i = 0; i < BLOCK; i += WIDTH)
-            store(block->at[d] + i, (load(block->at[d] + i) + block->shift) * block->scale[d] + block->offset[d]);
-        if (call->boundary[d] == BLR_BOUNDARY_BORDER || call->boundary[d] == BLR_BOUNDARY_EDGE)
-            continue;
-        for (uint32_t i = 0; i < BLOCK; i++)
-            block->chain[d][i] = 1;
-        fold_planar(call->boundary[d], (int32_t)call->levels[0].size[d], block->at[d], block->chain[d]);
+    const float *first = (const float *)from->first + start_of(block, from) + d * from->strides[0];
+    float *restrict at = block->at[d];
+    for (uint32_t i = 0; i < BLOCK; i++) {
+        at[i] = i < block->count ? first[(int64_t)i * from->strides[1]] : 0;
+        block->chain[d][i] = 1;
     }
+    for (uint32_t i = 0; i < BLOCK; i += WIDTH)
+        store(at + i, place(block, d, load(at + i)));
+    fold_planar(call->boundary[d], (int32_t)call->levels[0].size[d], at, block->chain[d]);
 }
 
-/* Positions near the image that have the same values, and their derivatives: as fold_planar. */
-INLINE reals limit(struct block *block, uint32_t d, uint32_t i)
+/* Positions along both axes; those far outside of a border, four texels outside, where they have the same values. */
+INLINE void find_positions(const struct block *block, uint32_t i, const bool packed, reals at[2])
 {
-    const blr_boundary_t boundary = block->call->boundary[d];
-    const float size = block->size[d];
-    const reals at = load(block->at[d] + i), zero = {0};
-    if (boundary == BLR_BOUNDARY_BORDER) {
-        const reals above = choose(at > -4, at, zero - 4);
-        store(block->chain[d] + i, zero + 1);
-        return choose(above < size + 4, above, zero + (size + 4));
+    if (!packed) {
+        at[0] = load(block->at[0] + i);
+        at[1] = load(block->at[1] + i);
+        return;
     }
-    if (boundary != BLR_BOUNDARY_EDGE)
-        return at;
-    const reals above = choose(at > 0, at, zero), last = zero + (size - 1);
-    store(block->chain[d] + i, choose((above > 0) & (above < last), zero + 1, zero));
-    return choose(above < last, above, last);
+    const blr_strided_t *from = &block->call->coordinates;
+    const float *first = (const float *)from->first + start_of(block, from) + 2 * i;
+    const reals a = load(first), b = load(first + WIDTH), zero = {0};
+    at[0] = place(block, 0, SHUFFLE(a, b, EVEN));
+    at[1] = place(block, 1, SHUFFLE(a, b, ODD));
+    for (uint32_t d = 0; d < 2; d++) {
+        at[d] = choose(at[d] > -4, at[d], zero - 4);
+        at[d] = choose(at[d] < block->size[d] + 4, at[d], zero + (block->size[d] + 4));
+    }
 }
 
-/* The texels below and above positions, -1 outside, and the fraction above the one below. */
-INLINE void find_axis(struct block *block, uint32_t d, uint32_t i, integers found[2], reals *rest)
+/* The texels below and above positions, those outside replaced; whether they are outside; the fraction above the lower. */
+INLINE void find_axis(const struct block *block, uint32_t d, reals at, const bool borders, integers found[2],
+                      integers outside[2], reals *rest)
 {
     const int32_t n = (int32_t)block->call->levels[0].size[d];
-    const blr_boundary_t boundary = block->call->boundary[d];
-    const int32_t after = boundary == BLR_BOUNDARY_BORDER ? -1 : boundary == BLR_BOUNDARY_REPEAT ? 0 : n - 1;
-    const reals at = limit(block, d, i);
+    const blr_boundary_t boundary = borders ? BLR_BOUNDARY_BORDER : block->call->boundary[d];
+    const int32_t after = boundary == BLR_BOUNDARY_BORDER || boundary == BLR_BOUNDARY_REPEAT ? 0 : n - 1;
     integers low = __builtin_convertvector(at, integers);
     low += __builtin_convertvector(low, reals) > at; /* a mask is -1 */
     const integers high = low + 1;
     *rest = at - __builtin_convertvector(low, reals);
-    found[0] = low | (low < 0) | (low >= n);
-    found[1] = choose_integers((high >= 0) & (high < n), high, (integers){0} + after);
+    outside[0] = (integers)((naturals)low >= (uint32_t)n);
+    outside[1] = (integers)((naturals)high >= (uint32_t)n);
+    found[0] = low & ~outside[0];
+    found[1] = after == 0 ? high & ~outside[1] : choose_integers(outside[1], (integers){0} + after, high);
+    if (boundary != BLR_BOUNDARY_BORDER)
+        outside[0] = outside[1] = (integers){0};
 }
 
-/* Offsets of the taps in one array of texels. */
-INLINE void find_offsets(const blr_strided_t *array, const integers x[2], const integers y[2], uint32_t i,
-                         int32_t offset[4][BLOCK])
+INLINE void store_taps(struct taps *taps, const blr_strided_t *array, const integers x[2], const integers y[2], uint32_t i)
 {
     const int32_t columns = (int32_t)array->strides[1], rows = (int32_t)array->strides[2];
-    for (int k = 0; k < 4; k++)
-        store_integers(offset[k] + i, (x[k % 2] & ~(x[k % 2] < 0)) * columns + (y[k / 2] & ~(y[k / 2] < 0)) * rows);
+    const integers left = x[0] * columns;
+    store_integers(taps->row[0] + i, left + y[0] * rows);
+    store_integers(taps->row[1] + i, left + y[1] * rows);
+    store_integers(taps->right + i, x[1] * columns - left);
 }
 
 /* Whether any lane of a mask is set. */
@@ -222,89 +237,172 @@ INLINE bool any(integers mask)
 #endif
 }
 
-INLINE void begin_block(struct block *block, const bool scatters)
+INLINE void find_block(struct block *block, const bool packed, const bool borders, const bool scatters)
 {
     const blr_gradient_level_t *level = &block->call->levels[0];
-    integers outside = {0}, apart = {0}, other = {0};
-    load_positions(block);
+    integers flagged = {0}, apart = {0};
     for (uint32_t i = 0; i < BLOCK; i += WIDTH) {
-        integers x[2], y[2];
-        reals right, below;
-        find_axis(block, 0, i, x, &right);
-        find_axis(block, 1, i, y, &below);
-        const reals u[2] = {1 - right, right}, v[2] = {1 - below, below};
-        store(block->rest[0] + i, right);
-        store(block->rest[1] + i, below);
-        for (int k = 0; k < 4; k++) {
-            const integers out = (x[k % 2] | y[k / 2]) < 0, others = (y[k / 2] < block->low) | (y[k / 2] >= block->high);
-            store(block->weight[k] + i, v[k / 2] * u[k % 2]);
-            store_integers(block->outside[k] + i, out);
-            outside |= out;
-            if (!scatters)
-                continue;
-            store_integers(block->unwanted[k] + i, out | others);
-            other |= others;
-        }
-        apart |= x[1] != x[0] + 1;
-        find_offsets(&level->texels, x, y, i, block->texel);
+        integers x[2], y[2], beside[2], over[2];
+        reals at[2], rest[2];
+        find_positions(block, i, packed, at);
+        find_axis(block, 0, at[0], borders, x, beside, &rest[0]);
+        find_axis(block, 1, at[1], borders, y, over, &rest[1]);
+        integers flags = (beside[0] & LEFT_OUTSIDE) | (beside[1] & RIGHT_OUTSIDE) | (over[0] & UPPER_OUTSIDE) |
+                         (over[1] & LOWER_OUTSIDE);
         if (scatters)
-            find_offsets(&level->gradients, x, y, i, block->gradient);
+            flags |= (((y[0] < block->low) | (y[0] >= block->high)) & UPPER_OTHER) |
+                     (((y[1] < block->low) | (y[1] >= block->high)) & LOWER_OTHER);
+        flagged |= flags;
+        apart |= x[1] != x[0] + 1;
+        for (uint32_t d = 0; d < 2; d++)
+            store(block->rest[d] + i, rest[d]);
+        store_integers(block->flags + i, flags);
+        store_taps(&block->texel, &level->texels, x, y, i);
+        if (scatters && !block->shares_offsets)
+            store_taps(&block->gradient, &level->gradients, x, y, i);
     }
-    block->outsides = any(outside);
+    block->outsides = any(flagged & ANY_OUTSIDE);
+    block->others = any(flagged & (UPPER_OTHER | LOWER_OTHER));
     block->neighbours = !any(apart);
-    block->has_other_rows = any(other);
+}
+
+static void begin_block(struct block *block)
+{
+    const bool borders = has_borders(block->call), scatters = block->part->scatters;
+    if (borders && are_packed(block, &block->call->coordinates)) {
+        if (scatters)
+            find_block(block, true, true, true);
+        else
+            find_block(block, true, true, false);
+        return;
+    }
+    load_positions(block, 0);
+    load_positions(block, 1);
+    find_block(block, false, false, scatters);
 }
 
 /* ---------------------------------------------------------------- one channel */
 
-/* A tap of WIDTH samples. */
-INLINE reals gather(const struct block *block, const float *restrict from, int k, uint32_t i, const bool outsides)
+/* Weights of the columns and rows, and of the taps. */
+struct weights {
+    reals column[2], row[2], tap[4];
+};
+
+INLINE struct weights weights_at(const struct block *block, uint32_t i)
 {
-#if defined(__AVX512F__)
-    const reals texel = (reals)_mm512_i32gather_ps((__m512i)load_integers(block->texel[k] + i), from, 4);
-#elif defined(__AVX2__)
-    const reals texel = (reals)_mm256_i32gather_ps(from, (__m256i)load_integers(block->texel[k] + i), 4);
-#else
-    _Alignas(64) float found[WIDTH];
-    for (uint32_t lane = 0; lane < WIDTH; lane++)
-        found[lane] = from[block->texel[k][i + lane]];
-    const reals texel = load(found);
-#endif
-    return outsides ? choose(load_integers(block->outside[k] + i), (reals){0} + block->fill, texel) : texel;
+    struct weights found;
+    found.column[1] = load(block->rest[0] + i);
+    found.row[1] = load(block->rest[1] + i);
+    found.column[0] = 1 - found.column[1];
+    found.row[0] = 1 - found.row[1];
+    for (int k = 0; k < 4; k++)
+        found.tap[k] = found.row[k / 2] * found.column[k % 2];
+    return found;
 }
 
-INLINE void sum_texels(struct block *block, const float *restrict from, const bool outsides)
+INLINE reals gather(const float *restrict from, integers offset)
+{
+#if defined(__AVX512F__)
+    return (reals)_mm512_i32gather_ps((__m512i)offset, from, 4);
+#elif defined(__AVX2__)
+    return (reals)_mm256_i32gather_ps(from, (__m256i)offset, 4);
+#else
+    return (reals){from[offset[0]], from[offset[1]], from[offset[2]], from[offset[3]]};
+#endif
+}
+
+/* Two neighbours in memory. */
+INLINE double pair_at(const float *restrict from, int32_t offset)
+{
+    double found;
+    memcpy(&found, from + offset, sizeof found);
+    return found;
+}
+
+INLINE reals pairs_at(const float *restrict from, const int32_t *restrict offset)
+{
+#define AT(lane) pair_at(from, offset[lane])
+#if WIDTH == 16
+    return (reals)(pairs){AT(0), AT(1), AT(2), AT(3), AT(4), AT(5), AT(6), AT(7)};
+#elif WIDTH == 8
+    return (reals)(pairs){AT(0), AT(1), AT(2), AT(3)};
+#else
+    return (reals)(pairs){AT(0), AT(1)};
+#endif
+#undef AT
+}
+
+/* How the texels of a block are read: pairs of neighbours in memory, all inside; taps, some of which are outside. */
+enum reading { PAIRS, INSIDE, BORDERS };
+
+/* The taps of WIDTH samples. */
+INLINE void load_taps(const struct block *block, const float *restrict from, uint32_t i, const enum reading reading,
+                      reals found[4])
+{
+    const struct taps *taps = &block->texel;
+    for (int row = 0; row < 2; row++)
+        if (reading == PAIRS) {
+            const reals a = pairs_at(from, taps->row[row] + i), b = pairs_at(from, taps->row[row] + i + WIDTH / 2);
+            found[2 * row] = SHUFFLE(a, b, EVEN);
+            found[2 * row + 1] = SHUFFLE(a, b, ODD);
+        } else {
+            const integers left = load_integers(taps->row[row] + i);
+            found[2 * row] = gather(from, left);
+            found[2 * row + 1] = gather(from, left + load_integers(taps->right + i));
+        }
+    if (reading == BORDERS)
+        for (int k = 0; k < 4; k++)
+            found[k] = choose((load_integers(block->flags + i) & OUTSIDE(k)) != 0, (reals){0} + block->fill, found[k]);
+}
+
+INLINE void sum_texels(const struct block *block, const float *restrict from, const enum reading reading,
+                       float *restrict values)
 {
     for (uint32_t i = 0; i < BLOCK; i += WIDTH) {
-        reals sum = {0};
-        for (int k = 0; k < 4; k++) {
-            const reals weight = load(block->weight[k] + i);
-            sum += weighted(weight, weight * gather(block, from, k, i, outsides));
-        }
-        store(block->values + i, sum);
+        const struct weights weights = weights_at(block, i);
+        reals sum = {0}, texel[4];
+        load_taps(block, from, i, reading, texel);
+        for (int k = 0; k < 4; k++)
+            sum += weighted(weights.tap[k], weights.tap[k] * texel[k]);
+        store(values + i, sum);
     }
 }
 
-INLINE void add_dots(struct block *block, const float *restrict from, const bool outsides)
+/* Derivatives of a channel's values by the position, times the gradients of the values. */
+INLINE void sum_slopes(struct block *block, const float *restrict from, const enum reading reading,
+                       const float *restrict gradients, bool is_first)
 {
     for (uint32_t i = 0; i < BLOCK; i += WIDTH) {
-        const reals gradient = load(block->values + i);
-        for (int k = 0; k < 4; k++)
-            store(block->dot[k] + i, load(block->dot[k] + i) + gradient * gather(block, from, k, i, outsides));
+        const struct weights weights = weights_at(block, i);
+        const reals *u = weights.column, *v = weights.row, gradient = load(gradients + i);
+        reals texel[4], along[2];
+        load_taps(block, from, i, reading, texel);
+        along[0] = weighted(v[0], v[0] * (texel[1] - texel[0])) + weighted(v[1], v[1] * (texel[3] - texel[2]));
+        along[1] = weighted(u[0], u[0] * (texel[2] - texel[0])) + weighted(u[1], u[1] * (texel[3] - texel[1]));
+        for (uint32_t d = 0; d < 2; d++) {
+            const reals sum = gradient * along[d];
+            store(block->along[d] + i, is_first ? sum : load(block->along[d] + i) + sum);
+        }
     }
 }
 
 /* Adds pairs of neighbours, whole rows of which are in this slab. */
-INLINE void scatter_pairs(const struct block *block, float *restrict to)
+INLINE void scatter_pairs(const struct block *block, const struct taps *taps, const float *restrict gradients,
+                          float *restrict to)
 {
     _Alignas(64) float both[2][2 * BLOCK];
-    for (int row = 0; row < 2; row++)
-        for (uint32_t i = 0; i < BLOCK; i += WIDTH)
-            store_both(both[row] + 2 * i, load(block->product[2 * row] + i), load(block->product[2 * row + 1] + i));
-    for (uint32_t start = 0; start < 2; start++)
-        for (uint32_t i = start; i < BLOCK; i += 2)
+    for (uint32_t i = 0; i < BLOCK; i += WIDTH) {
+        const struct weights weights = weights_at(block, i);
+        reals product[4];
+        for (int k = 0; k < 4; k++)
+            product[k] = weighted(weights.tap[k], weights.tap[k] * load(gradients + i));
+        for (int row = 0; row < 2; row++)
+            store_both(both[row] + 2 * i, product[2 * row], product[2 * row + 1]);
+    }
+    for (uint32_t start = 0; start < STEP; start++)
+        for (uint32_t i = start; i < BLOCK; i += STEP)
             for (int row = 0; row < 2; row++) {
-                float *at = to + block->gradient[2 * row][i];
+                float *at = to + taps->row[row][i];
                 pair sum, added;
                 memcpy(&sum, at, sizeof sum);
                 memcpy(&added, both[row] + 2 * i, sizeof added);
@@ -315,27 +413,31 @@ INLINE void scatter_pairs(const struct block *block, float *restrict to)
 
 /* Adds the taps of this slab, in the same order; the others to numbers that nobody reads, since branches would be
  * unpredictable. */
-static void scatter_taps(const struct block *block, float *to)
+static void scatter_taps(const struct block *block, const struct taps *taps, const float *restrict gradients, float *to)
 {
+    _Alignas(64) float product[4][BLOCK];
     float unread[4][BLOCK] = {{0}};
-    for (uint32_t start = 0; start < 2; start++)
-        for (uint32_t i = start; i < block->count; i += 2)
-            for (int k = 0; k < 4; k++)
-                *(block->unwanted[k][i] ? &unread[k][i] : to + block->gradient[k][i]) += block->product[k][i];
+    for (uint32_t i = 0; i < BLOCK; i += WIDTH) {
+        const struct weights weights = weights_at(block, i);
+        for (int k = 0; k < 4; k++)
+            store(product[k] + i, weighted(weights.tap[k], weights.tap[k] * load(gradients + i)));
+    }
+    for (uint32_t start = 0; start < STEP; start++)
+        for (uint32_t i = start; i < block->count; i += STEP)
+            for (int k = 0; k < 4; k++) {
+                float *at = to + taps->row[k / 2][i] + (k % 2 ? taps->right[i] : 0);
+                *(block->flags[i] & UNWANTED(k) ? &unread[k][i] : at) += product[k][i];
+            }
 }
 
-INLINE void scatter(struct block *block, float *to)
+INLINE void scatter(const struct block *block, const float *restrict gradients, float *to)
 {
-    for (int k = 0; k < 4; k++)
-        for (uint32_t i = 0; i < BLOCK; i += WIDTH) {
-            const reals weight = load(block->weight[k] + i);
-            store(block->product[k] + i, weighted(weight, weight * load(block->values + i)));
-        }
-    if (block->neighbours && !block->outsides && !block->has_other_rows && block->count == BLOCK &&
+    const struct taps *taps = block->shares_offsets ? &block->texel : &block->gradient;
+    if (block->neighbours && !block->outsides && !block->others && block->count == BLOCK &&
         block->call->levels[0].gradients.strides[1] == 1)
-        scatter_pairs(block, to);
+        scatter_pairs(block, taps, gradients, to);
     else
-        scatter_taps(block, to);
+        scatter_taps(block, taps, gradients, to);
 }
 
 /* ---------------------------------------------------------------- parts */
@@ -344,58 +446,72 @@ INLINE void scatter(struct block *block, float *to)
 INLINE void store_coordinates(struct block *block)
 {
     const blr_strided_t *to = &block->call->grad_coordinates;
-    _Alignas(64) float found[2][BLOCK];
-    for (uint32_t i = 0; i < BLOCK; i += WIDTH) {
-        const reals right = load(block->rest[0] + i), below = load(block->rest[1] + i);
-        const reals u[2] = {1 - right, right}, v[2] = {1 - below, below};
-        reals along[2] = {{0}, {0}};
-        for (int k = 0; k < 4; k++) {
-            const reals dot = load(block->dot[k] + i);
-            const reals by_x = k % 2 ? v[k / 2] : -v[k / 2], by_y = k / 2 ? u[k % 2] : -u[k % 2];
-            along[0] += weighted(by_x, by_x * dot);
-            along[1] += weighted(by_y, by_y * dot);
-        }
-        for (int d = 0; d < 2; d++)
-            store(found[d] + i, along[d] * load(block->chain[d] + i) * block->scale[d]);
-    }
+    const bool packed = are_packed(block, to), borders = has_borders(block->call);
     float *first = (float *)to->first + start_of(block, to);
-    if (block->count == BLOCK && to->strides[0] == 1 && to->strides[1] == 2)
-        for (uint32_t i = 0; i < BLOCK; i += WIDTH)
-            store_both(first + 2 * i, load(found[0] + i), load(found[1] + i));
-    else
-        for (int d = 0; d < 2; d++)
-            store_strided(first + d * to->strides[0], to->strides[1], block->count, found[d]);
+    for (uint32_t i = 0; i < BLOCK; i += WIDTH) {
+        reals found[2];
+        for (uint32_t d = 0; d < 2; d++) {
+            found[d] = load(block->along[d] + i) * block->scale[d];
+            if (!borders)
+                found[d] *= load(block->chain[d] + i);
+        }
+        if (packed)
+            store_both(first + 2 * i, found[0], found[1]);
+        else
+            for (uint32_t d = 0; d < 2; d++)
+                store(block->along[d] + i, found[d]);
+    }
+    for (uint32_t i = 0; !packed && i < block->count; i++)
+        for (uint32_t d = 0; d < 2; d++)
+            first[d * to->strides[0] + (int64_t)i * to->strides[1]] = block->along[d][i];
 }
 
-INLINE void run_channels(struct block *block, const bool outsides)
+/* Gradients of the values of a channel, and zeros after the last sample. */
+INLINE const float *load_gradients(struct block *block, uint32_t channel)
+{
+    const blr_strided_t *array = &block->call->grad_values;
+    const float *from = (const float *)array->first + start_of(block, array) + channel * array->strides[0];
+    if (block->count == BLOCK && array->strides[1] == 1)
+        return from;
+    for (uint32_t i = 0; i < BLOCK; i++)
+        block->values[i] = i < block->count ? from[(int64_t)i * array->strides[1]] : 0;
+    return block->values;
+}
+
+INLINE void store_values(struct block *block, const float *restrict texels, uint32_t channel, const enum reading reading)
+{
+    const blr_strided_t *array = &block->call->values;
+    float *to = (float *)array->first + start_of(block, array) + channel * array->strides[0];
+    if (block->count == BLOCK && array->strides[1] == 1) {
+        sum_texels(block, texels, reading, to);
+        return;
+    }
+    sum_texels(block, texels, reading, block->values);
+    for (uint32_t i = 0; i < block->count; i++)
+        to[(int64_t)i * array->strides[1]] = block->values[i];
+}
+
+/* Texels of all channels are read before gradients are added: planes often are at distances that share places of a cache. */
+INLINE void run_channels(struct block *block, const enum reading reading)
 {
     const blr_gradients_t *call = block->call;
-    const blr_gradient_level_t *level = &call->levels[0];
+    const blr_strided_t *texels = &call->levels[0].texels, *gradients = &call->levels[0].gradients;
     const int64_t texture = (int64_t)block->part->texture;
-    const float *texels = (const float *)level->texels.first + texture * level->texels.strides[4];
-    const bool is_forward = call->operation == BLR_GRADIENT_FORWARD;
-    const bool dots = !is_forward && block->part->gathers && call->grad_coordinates.first != NULL;
-    const blr_strided_t *array = is_forward ? &call->values : &call->grad_values;
-    float *values = (float *)array->first + start_of(block, array);
-    float *gradients = !block->part->scatters ? NULL : (float *)level->gradients.first + texture * level->gradients.strides[4];
-    if (dots)
-        memset(block->dot, 0, sizeof block->dot);
-    for (uint32_t channel = 0; channel < call->channels; channel++) {
-        const float *from = texels + channel * level->texels.strides[0];
-        float *const at = values + channel * array->strides[0];
-        if (is_forward) {
-            sum_texels(block, from, outsides);
-            store_strided(at, array->strides[1], block->count, block->values);
-            continue;
-        }
-        load_strided(at, array->strides[1], block->count, block->values);
-        if (dots)
-            add_dots(block, from, outsides);
-        if (gradients != NULL)
-            scatter(block, gradients + channel * level->gradients.strides[0]);
+    const float *from = (const float *)texels->first + texture * texels->strides[4];
+    if (call->operation == BLR_GRADIENT_FORWARD) {
+        for (uint32_t channel = 0; channel < call->channels; channel++)
+            store_values(block, from + channel * texels->strides[0], channel, reading);
+        return;
     }
-    if (dots)
+    if (block->part->gathers && call->grad_coordinates.first != NULL) {
+        for (uint32_t channel = 0; channel < call->channels; channel++)
+            sum_slopes(block, from + channel * texels->strides[0], reading, load_gradients(block, channel), channel == 0);
         store_coordinates(block);
+    }
+    if (block->part->scatters)
+        for (uint32_t channel = 0; channel < call->channels; channel++)
+            scatter(block, load_gradients(block, channel),
+                    (float *)gradients->first + texture * gradients->strides[4] + channel * gradients->strides[0]);
 }
 
 static void run(const blr_gradients_t *call, const struct blr_gradient_part *part)
@@ -405,14 +521,13 @@ static void run(const blr_gradients_t *call, const struct blr_gradient_part *par
     for (uint32_t done = 0; done < part->count; done += block.count) {
         block.first = part->first + done;
         block.count = part->count - done < BLOCK ? part->count - done : BLOCK;
-        if (part->scatters)
-            begin_block(&block, true);
-        else
-            begin_block(&block, false);
+        begin_block(&block);
         if (block.outsides)
-            run_channels(&block, true);
+            run_channels(&block, BORDERS);
+        else if (block.neighbours && call->levels[0].texels.strides[1] == 1)
+            run_channels(&block, PAIRS);
         else
-            run_channels(&block, false);
+            run_channels(&block, INSIDE);
     }
 }
 
@@ -427,14 +542,17 @@ static uint64_t find_slabs(const blr_gradients_t *call, const struct blr_gradien
     for (uint32_t done = 0; done < part->count; done += block.count) {
         block.first = part->first + done;
         block.count = part->count - done < BLOCK ? part->count - done : BLOCK;
-        load_positions(&block);
+        const bool packed = has_borders(call) && are_packed(&block, &call->coordinates);
+        if (!packed)
+            load_positions(&block, 1);
         for (uint32_t i = 0; i < BLOCK; i += WIDTH) {
-            integers y[2];
-            reals below;
-            find_axis(&block, 1, i, y, &below);
+            integers y[2], outside[2];
+            reals at[2], below;
+            find_positions(&block, i, packed, at);
+            find_axis(&block, 1, at[1], false, y, outside, &below);
             for (int k = 0; k < 2; k++) {
-                low = choose_integers((y[k] >= 0) & (y[k] < low), y[k], low);
-                high = choose_integers(y[k] > high, y[k], high);
+                low = choose_integers(~outside[k] & (y[k] < low), y[k], low);
+                high = choose_integers(~outside[k] & (y[k] > high), y[k], high);
             }
         }
     }
