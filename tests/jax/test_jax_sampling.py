@@ -69,6 +69,8 @@ TRANSFORMS: dict[str, Callable[[Sampler], Callable[[Any, Any], Any]]] = {
     "jvp of grad": lambda f: lambda i, c: jax.jvp(jax.grad(_loss(f), (0, 1)), (i, c), (jnp.cos(i), jnp.sin(c))),
     "grad of jvp": lambda f: jax.grad(lambda i, c: jnp.sin(jax.jvp(f, (i, c), (i + 1, c + 1))[1]).sum(), (0, 1)),
     "jvp of jvp": lambda f: lambda i, c: jax.jacfwd(jax.jacfwd(lambda x: f(i, x)))(c[0, 0]),
+    "linearize": lambda f: lambda i, c: jax.linearize(lambda x: f(i, x), c)[1](jnp.cos(c)),
+    "transpose": lambda f: lambda i, c: jax.linear_transpose(lambda x: f(x, c), i)(jnp.cos(f(i, c))),
     "hessian": lambda f: lambda i, c: jax.hessian(lambda x: f(i, x)[0])(c[0, 0]),
     "vmap of coordinates": lambda f: jax.vmap(f, (None, 1), 1),
     "vmap of images": lambda f: lambda i, c: jax.vmap(f, (0, None))(jnp.stack([i, i + 1, jnp.cos(i)]), c),
@@ -77,6 +79,12 @@ TRANSFORMS: dict[str, Callable[[Sampler], Callable[[Any, Any], Any]]] = {
     "vmap of grad": lambda f: jax.vmap(jax.grad(_loss(f), (0, 1)), (None, 0)),
     "grad of vmap": lambda f: jax.grad(lambda i, c: (jax.vmap(f, (None, 0))(i, c) ** 2).sum(), (0, 1)),
     "checkpoint": lambda f: jax.grad(jax.checkpoint(_loss(f)), (0, 1)),
+    "cond": lambda f: jax.grad(lambda i, c: jax.lax.cond(i[0, 0, 0] > 9, lambda: 0.0, lambda: _loss(f)(i, c)), (0, 1)),
+    "while": lambda f: (
+        lambda i, c: jax.lax.while_loop(
+            lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1] + f(i, c + s[0])), (0, jnp.zeros((4, 3, 2)))
+        )
+    ),
     "scan": lambda f: jax.grad(lambda i, c: jax.lax.scan(lambda s, x: (s + f(i, x).sum() ** 2, 0), 0.0, c)[0], (0, 1)),
 }
 
@@ -240,9 +248,28 @@ def test_invalid_arguments(image: tuple[int, ...], coords: tuple[int, ...], opti
         bj.sample(jnp.zeros(image), jnp.zeros(coords), **options)
 
 
-def test_complex_arrays_are_refused() -> None:
+@pytest.mark.parametrize("dtype", [jnp.complex64, jnp.bool_])
+def test_arrays_of_other_types_are_refused(dtype: Any) -> None:
+    image, coords = jnp.zeros((5, 6, 2)), jnp.zeros((4, 2))
     with pytest.raises(bl.InvalidError):
-        bj.sample(jnp.zeros((5, 6, 2), jnp.complex64), jnp.zeros((4, 2)))
+        bj.sample(image.astype(dtype), coords)
+    with pytest.raises(bl.InvalidError):
+        bj.sample(image, coords.astype(dtype))
+
+
+def test_static_options(rng: np.random.Generator) -> None:
+    """``jax.jit`` takes all options by name as static arguments."""
+    arrays = _arrays(rng, 2)
+    options = {"filtering": "nearest", "addressing": "clamp", "fill": 0.5, "precision": "exact", "deterministic": True}
+    compiled = jax.jit(bj.sample, static_argnames=tuple(options))
+    _close(compiled(*arrays, **options), bj.sample(*arrays, **options))
+
+
+@pytest.mark.parametrize("name", ["fill", "deterministic", "cubemap"])
+def test_traced_options_are_refused(name: str, rng: np.random.Generator) -> None:
+    arrays = _arrays(rng, 2)
+    with pytest.raises(bl.InvalidError):
+        jax.jit(lambda value: bj.sample(*arrays, **{name: value}))(False)
 
 
 def test_absent_precision() -> None:
@@ -341,6 +368,9 @@ def loss(images, coords):
 def one(image, coords):
     return (bj.sample(image, coords) ** 2).sum()
 
+def hardware(images, coords):
+    return bj.sample(images, coords, addressing="repeat", precision="hardware")
+
 for function, arrays, places, gathers in (
     (bj.sample, (images, coords), (P("images"), P("images")), False),
     (bj.sample, (images, coords), (P("images"), P("images", "rows")), False),
@@ -348,6 +378,8 @@ for function, arrays, places, gathers in (
     (jax.grad(loss, (0, 1)), (images, coords), (P("images"), P("images", "rows")), True),
     (jax.grad(one, (0, 1)), (images[0], coords), (P(), P(("images", "rows"))), True),
     (jax.grad(one, 1), (images[0], coords), (P(), P(("images", "rows"))), False),
+    (hardware, (images, coords), (P("images"), P("images", "rows")), False),
+    (hardware, (images[0], coords), (P(), P(("images", "rows"))), False),
 ):
     wanted = function(*arrays)
     placed = [jax.device_put(array, NamedSharding(mesh, place)) for array, place in zip(arrays, places)]

@@ -89,7 +89,7 @@ def sample(
     Raises
     ------
     InvalidError
-        The arrays have shapes that do not fit, or an option is none of those above.
+        The arrays have shapes or types that do not fit, or an option is none of those above or traced.
     FeatureNotSupportedError
         The installed jaxlib has another version of XLA's interface.
 
@@ -104,6 +104,12 @@ def sample(
     >>> jax.grad(lambda place: bindless.jax.sample(image, place)[0])(place).tolist()
     [10.0, 20.0]
     """
+    for name, option in (("fill", fill), ("deterministic", deterministic), ("cubemap", cubemap)):
+        if isinstance(option, jax.core.Tracer):
+            raise InvalidError(
+                f"{name} is traced by a transformation of JAX: an option needs a value of Python; add "
+                f"{name!r} to static_argnames of jax.jit"
+            )
     method = coerce(Interpolation, filtering, "filtering")
     accuracy = coerce(Precision, precision, "precision")
     if accuracy is Precision.reproducible:
