@@ -189,7 +189,7 @@ def _endless_host_tasks() -> list[str]:
     before: set[Node] = set()
     deadline = 0.0
     while True:
-        nodes = {event._task for stream in active.copy() for event in tuple(stream.tasks)} - {None}
+        nodes = {event._task for stream in active.copy() for event in list(stream.tasks)} - {None}
         if not nodes:
             return []
         running = {node for node in nodes if node is not None and node.function_runs}

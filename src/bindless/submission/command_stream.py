@@ -310,7 +310,7 @@ class CommandStream(Commands):
             native = self.native
             if native is None:  # its work was complete, or another thread has just waited for it
                 return
-            tasks = tuple(self.tasks)
+            tasks = list(self.tasks)  # at once: garbage may be collected within a call of tuple
         for task in tasks:
             task._settle()
         self._ask_queue(native)
@@ -344,7 +344,7 @@ class CommandStream(Commands):
         with self.lock:
             if not self.in_order and self.native is not None and uses(self._batch, owner):
                 self._end_batch()
-            events = [event for event, keep in (*self._held, *self.tasks.items()) if uses(keep, owner)]
+            events = [event for event, keep in (*self._held, *self.tasks.copy().items()) if uses(keep, owner)]
             everything = owner in self.bundles or uses(chain(self._batch, *self._doubtful), owner)
         for event in events:
             event._settle()
@@ -359,8 +359,10 @@ class CommandStream(Commands):
             self._reap()
             if not self.in_order and uses(self._batch, owner):
                 self._end_batch()
-            deferred = [event for event, keep in self.tasks.items() if uses(keep, owner) and not comes_later(event)]
-            users = [event for event, keep in self._held if uses(keep, owner)]
+            deferred = [
+                event for event, keep in self.tasks.copy().items() if uses(keep, owner) and not comes_later(event)
+            ]
+            users = [event for event, keep in self._held.copy() if uses(keep, owner)]
             doubtful = uses(chain.from_iterable(self._doubtful), owner)
             if doubtful or (self.in_order and (users or uses(self._batch, owner))):
                 users = [self._event(self, self.backend.barrier(self.native, ()), ())]

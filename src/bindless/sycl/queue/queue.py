@@ -519,7 +519,7 @@ class Queue(QueueBase, SingleOwner):
         waits, _, _ = waits_of(stream, events)
         if not stream.in_order and stream.tasks:
             with stream.lock:
-                waits += tuple(stream.tasks)
+                waits = (*waits, *stream.tasks)
         return stream.submit(lambda natives: backend.barrier(native, natives), waits, (), barrier=True)
 
     def ext_oneapi_empty(self) -> bool:
