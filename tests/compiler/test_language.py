@@ -171,3 +171,32 @@ def test_sums_of_loop_counters(queue: bl.Queue) -> None:
     out = bl.usm_empty(1, np.int64, queue)
     queue.parallel_for(1, bl.load_kernel_bundle(file, queue).get_kernel("sum"), out, 1000).wait()
     assert out.numpy(queue)[0] == sum(i * i for i in range(1000))
+
+
+REVERSED = """
+kernel void reversed_bits(global ulong *out, global const ulong *in)
+{
+    const ulong v = in[get_global_id(0)];
+    ulong five = 0, twelve = 0, most = 0;
+    for (int b = 0; b < 5; ++b) five |= ((v >> b) & 1) << (4 - b);
+    for (int b = 0; b < 12; ++b) twelve |= ((v >> b) & 1) << (11 - b);
+    for (int b = 0; b < 63; ++b) most |= ((v >> b) & 1) << (62 - b);
+    const ulong bytes = (v & 0xff) << 40 | (v & 0xff00) << 24 | (v & 0xff0000) << 8
+        | (v >> 8 & 0xff0000) | (v >> 24 & 0xff00) | (v >> 40 & 0xff);
+    vstore4((ulong4)(five, twelve, most, bytes), get_global_id(0), out);
+}
+"""
+
+
+def test_reversals_of_bits_and_bytes(queue: bl.Queue) -> None:
+    """LLVM finds each loop and reverses integers of 5, 12, 63 and 48 bits, which its translator does not know."""
+    kernel = bl.load_kernel_bundle(bl.build(REVERSED, targets="spirv"), queue).get_kernel("reversed_bits")
+    values = np.random.default_rng(7).integers(0, 2**63, 64, dtype=np.uint64)
+    out = bl.usm_empty((64, 4), np.uint64, queue)
+    queue.parallel_for(64, kernel, out, _usm(queue, values)).wait_and_throw()
+    expected = [
+        [int(f"{value % 2**bits:0{bits}b}"[::-1], 2) for bits in (5, 12, 63)]
+        + [int.from_bytes((value % 2**48).to_bytes(6, "little"), "big")]
+        for value in values.tolist()
+    ]
+    assert out.numpy(queue).tolist() == expected

@@ -222,3 +222,56 @@ def test_powers_with_constant_exponents(queue: bl.Queue, upload: Upload) -> None
     wide = values.astype(np.float64)
     np.testing.assert_allclose(out.numpy(queue), np.stack([wide**2, wide**5, wide**0], 1), rtol=5e-7)
     assert powers.numpy(queue).tolist() == [[n**2, n**3, n**7] for n in whole.tolist()]
+
+
+def test_a_fourier_transform_in_local_memory(queue: bl.Queue, upload: Upload) -> None:
+    """Its first step reverses the five bits of an index."""
+
+    @bl.kernel
+    def transform(values, out):
+        real, imaginary = device.local_array(32, np.float32), device.local_array(32, np.float32)
+        place, turned = device.local_id(0), 0
+        for bit in range(5):
+            turned |= ((place >> bit) & 1) << (4 - bit)
+        real[turned], imaginary[turned] = values[place].real, values[place].imag
+        half = 1
+        while half < 32:
+            device.barrier()
+            number = place % half
+            first = place - place % (2 * half) + number
+            angle = -math.pi * number / half
+            low = complex(real[first], imaginary[first])
+            high = complex(real[first + half], imaginary[first + half]) * complex(math.cos(angle), math.sin(angle))
+            total = low + high if place % (2 * half) < half else low - high
+            device.barrier()
+            real[place], imaginary[place] = total.real, total.imag
+            half *= 2
+        out[place] = complex(real[place], imaginary[place])
+
+    values = (RNG.normal(size=32) + 1j * RNG.normal(size=32)).astype(np.complex64)
+    out = upload(np.zeros(32, np.complex64))
+    queue.parallel_for(bl.NdRange(32, 32), transform, upload(values), out).wait()
+    np.testing.assert_allclose(out.numpy(queue), np.fft.fft(values), atol=1e-5)
+
+
+def test_rows_of_structures_in_local_memory(queue: bl.Queue, upload: Upload) -> None:
+    """LLVM makes one copy of the loop, whose addresses have attributes."""
+
+    @bl.kernel
+    def centre(bodies, out):
+        tile = device.local_array((32, 4), np.float32)
+        place, total = device.local_id(0), 0.0
+        for axis in range(3):
+            tile[place, axis] = bodies[device.item_id(0)].position[axis]
+        tile[place, 3] = bodies[device.item_id(0)].mass
+        device.barrier()
+        for other in range(32):
+            total += tile[other, 3] * tile[other, place % 3]
+        out[device.item_id(0)] = total
+
+    bodies = np.zeros(64, np.dtype([("position", np.float32, (3,)), ("mass", np.float32)]))
+    bodies["position"], bodies["mass"] = RNG.random((64, 3)), RNG.random(64)
+    out = upload(np.zeros(64, np.float32))
+    queue.parallel_for(bl.NdRange(64, 32), centre, upload(bodies), out).wait()
+    sums = (bodies["mass"][:, None] * bodies["position"]).reshape(2, 32, 3).sum(1)
+    np.testing.assert_allclose(out.numpy(queue), sums[:, np.arange(32) % 3].ravel(), rtol=1e-5)

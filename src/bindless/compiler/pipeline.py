@@ -20,6 +20,7 @@ from .spirv.image_instructions import with_image_instructions
 from .spirv.null_events import with_plain_nulls
 from .spirv.printf import with_plain_printf
 from .spirv.relational import with_relations
+from .spirv.reversals import with_whole_reversals
 
 __all__ = ["PRELUDES", "Compiled", "make_module", "make_user_module"]
 
@@ -132,7 +133,7 @@ def _translate(
 ) -> bytes:
     optimised = toolchain.optimise(linked, folder / "optimised.ll", kernels, level, options)
     if target.triple == TARGETS["spirv"].triple:
-        optimised.write_text(in_their_memory(with_instructions(optimised.read_text())))
+        optimised.write_text(in_their_memory(with_instructions(with_whole_reversals(optimised.read_text()))))
     return toolchain.translate(optimised, folder / "artifact", target)
 
 

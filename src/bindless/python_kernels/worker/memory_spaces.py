@@ -23,6 +23,8 @@ _PART = re.compile(
 _CAST = re.compile(rf"^  ({_NAME}) = addrspacecast ptr(?: addrspace\(([13])\))? (\S+) to ptr addrspace\(4\)$")
 _STEP = re.compile(rf"^  ({_NAME}) = (getelementptr|select|phi|freeze|bitcast) (.*)$")
 _USES = re.compile(rf"ptr addrspace\(4\) ({_NAME}|{_VARIABLE}|null|undef|poison)")
+_ATTRIBUTES = r"(?P<attributes>(?: (?:[a-z]+(?:\([^()\n]*\))?|align \d+))*?)"  # of an argument of a call
+_ARGUMENT = re.compile(rf"ptr addrspace\(4\){_ATTRIBUTES} (?P<name>{_NAME})")
 _PHI = re.compile(rf"\[ ({_NAME}|{_VARIABLE}|null|undef|poison), {_NAME} \]")
 _ACCESS = re.compile(r"^  (?:\S+ = )?(?:load|store|atomicrmw|cmpxchg|icmp|ptrtoint)\b")
 _NOTHING = ("null", "undef", "poison")
@@ -54,6 +56,7 @@ class _Function:
         self.origins: dict[str, list[str]] = {}
         self.spaces: dict[str, int] = {}
         self.casts: dict[str, str] = {}
+        self.number = 0  # of casts back
         for line in lines:
             cast, step = _CAST.match(line), _STEP.match(line)
             if cast is not None:
@@ -153,15 +156,15 @@ class _Function:
         before: list[str] = []
 
         def back(match: re.Match[str]) -> str:
-            name = match[1]
+            name = match["name"]
             if name in self.casts or name not in self.spaces:
                 return match[0]
-            cast = (
-                f'{name[:-1]}.g{len(before)}.{len(self.casts)}.{id(line) % 99991}"'
-                if name.endswith('"')
-                else (f"{name}.g{len(before)}.{id(line) % 9999991}")
-            )
+            self.number += 1
+            cast = f"%bindless.generic.{self.number}"
             before.append(f"  {cast} = addrspacecast {self._type(self.spaces[name])} {name} to {_GENERIC}")
-            return f"{_GENERIC} {cast}"
+            return f"{_GENERIC}{match['attributes']} {cast}"
 
-        return [*before, line] if not line.startswith("  ") else (lambda made: [*before, made])(_USES.sub(back, line))
+        if not line.startswith("  "):
+            return [line]
+        changed = _ARGUMENT.sub(back, line)
+        return [*before, changed]

@@ -26,6 +26,7 @@ from ...compiler.spirv.image_instructions import with_image_instructions
 from ...compiler.spirv.null_events import with_plain_nulls
 from ...compiler.spirv.printf import with_plain_printf
 from ...compiler.spirv.relational import with_relations
+from ...compiler.spirv.reversals import with_whole_reversals
 from ...device.declaration import Launch
 from ...model.errors import BuildError, FeatureNotSupportedError
 from .exchange_results import with_single_results
@@ -96,7 +97,7 @@ class Modules:
         if self._ptx:
             return self._translate(with_assembly(text))
         text = with_memory_spaces(with_decorations(with_single_results(text)))
-        data = with_plain_nulls(self._translate(in_their_memory(with_instructions(text))))
+        data = with_plain_nulls(self._translate(in_their_memory(with_instructions(with_whole_reversals(text)))))
         if self._image_arguments:
             data = with_image_arguments(data, parameters)
         return with_lines(with_image_instructions(data))
