@@ -26,6 +26,11 @@ def recursive(x):
 
 
 @bl.device_function
+def two(x, y):
+    return x + y
+
+
+@bl.device_function
 def inner(x):
     return x.foo  # MARK bad_attribute
 
@@ -115,7 +120,46 @@ def deletes(out):
     out[1] = 1
 
 
+def adds_up_an_array(out):
+    out[0] = np.sum(out)  # MARK adds_up_an_array
+
+
+def indexes_by_a_float(out):
+    out[0.5] = 2.0  # MARK indexes_by_a_float
+
+
+def indexes_a_mixed_tuple(out):
+    numbers = (1, 2.5)
+    for i in range(2):
+        out[i] = numbers[i]  # MARK indexes_a_mixed_tuple
+
+
+def unpacks_too_many(out):
+    a, b, _c = 1.0, 2.0  # MARK unpacks_too_many
+    out[0] = a + b
+
+
+def adds_to_an_array(out):
+    more = out + 1  # MARK adds_to_an_array
+    out[0] = more[0]
+
+
+def asks_an_array(out):
+    if out:  # MARK asks_an_array
+        out[0] = 1
+
+
+def stores_a_vector(out):
+    out[0] = device.float3(1)  # MARK stores_a_vector
+
+
+def forgets_an_argument(out):
+    out[0] = two(1)  # MARK forgets_an_argument
+
+
 KERNELS = (
+    adds_up_an_array, indexes_by_a_float, indexes_a_mixed_tuple, unpacks_too_many, adds_to_an_array, asks_an_array,
+    stores_a_vector, forgets_an_argument,
     misspells, has_a_star, adds_vectors, deletes,
     undefined_name, uses_a_list, uses_a_plain_function, bad_attribute, calls_itself, adds_a_text, catches,
     makes_an_array, too_many_indices, prints, raises, makes_a_list, samples_an_array, returns,
@@ -129,6 +173,7 @@ def test_errors_name_file_line_and_expression(queue: bl.Queue, function: Any) ->
         queue.parallel_for(4, bl.kernel(function), out)
     message = str(caught.value)
     assert message.count("\n") < 10
+    assert "$" not in message, "a variable of Numba's, not of the program"
     name = os.path.basename(__file__)
     lines = inspect.getsource(inspect.getmodule(function)).splitlines()
     marked = [number for number, line in enumerate(lines, 1) if line.endswith(f"MARK {function.__name__}")]

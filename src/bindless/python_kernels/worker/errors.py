@@ -26,7 +26,14 @@ _NAME = re.compile(r"devices do not have (\w+)\(\)")
 _SIGNATURE = re.compile(r"No implementation of function (.*?) found for signature:\s*>>> ([^\n]*)", re.DOTALL)
 _REASONS = (
     (re.compile(r"Untyped global name '([^']*)':\s*it (.*)"), r"the name '\1' \2"),
+    (re.compile(r"unsupported NumPy function '([^']*)'"), r"there is no \1"),
+    (re.compile(r"Unknown attribute '_allocate'"), "an operation with a whole array: compute its elements"),
     (re.compile(r"(Unknown attribute '[^']*' of type .*)"), r"\1"),
+    (
+        re.compile(r"Cannot bind 'args=.*? due to \"TypeError: (.*?)\"", re.DOTALL),
+        r"a device function is called with other arguments than it has: \1",
+    ),
+    (re.compile(r"'expected (\d+), got (\d+)'"), r"a tuple of \2 elements is assigned to \1 names"),
     (re.compile(r"(Cannot unify .*)"), r"\1: a variable has one type in a kernel"),
     (
         re.compile(r"No conversion from (.*?) to none for"),
@@ -40,6 +47,17 @@ _HINTS = (
      "kernels create no arrays: device.local_array(shape, dtype) is memory of a work-group, tuples hold a few values"),
     (re.compile(r"devices do not have print"), "device.printf prints, and in run_in_python print works"),
     (re.compile(r"\b(?:reflected )?list\("), "kernels have no lists: use a tuple, or an array among the arguments"),
+    (re.compile(r"unsupported NumPy function"),
+     "kernels take numpy's functions of numbers; combine elements in a loop, or by device.work_group_reduce"),
+    (re.compile(r"Unsupported array index type float"), "indices are integers: int(x)"),
+    (re.compile(r"no getitem\(Image"), "device.fetch_image(image, x, y) reads a pixel"),
+    (re.compile(r"no setitem\(Image"), "device.write_image(image, x, y, value) writes a pixel"),
+    (re.compile(r"no setitem\(array [^()]*, u?(?:int|float|half)\d*x[2-4]\)"),
+     "an element is one number: take one of the vector, as in value[0]"),
+    (re.compile(r"no getitem\(Tuple\("),
+     "an index that varies needs a tuple of one type: convert its elements, as in (np.float32(1), np.float32(2.5))"),
+    (re.compile(r"no setitem\((?:u?int|float|bool)\d*, "), "a number is passed by value: write results into an array"),
+    (re.compile(r"no bool\(array"), "an array is neither true nor false: test an element, or len(array)"),
     (re.compile(r"unicode_type|Literal\[str\]"), "texts exist in kernels as constants alone"),
 )  # fmt: skip
 _OPCODES = {
@@ -158,7 +176,7 @@ def _reason(text: str) -> str:
         name = re.search(r"<(?:built-in function|function|ufunc|class|intrinsic) '?([\w.]+)", match[1])
         call = match[2].strip()
         call = f"{name[1]}{call[call.find('(') :]}" if name is not None and "(" in call else call
-        told = [line for line in inner if "Failed in" not in line]
+        told = [line for line in inner if "Failed in" not in line and "No implementation of" not in line]
         return _short(f"there is no {call}" + (f": {told[-1]}" if told else ""))
     for pattern, words in _REASONS:
         match = pattern.search(text)
