@@ -187,6 +187,13 @@ def test_arrays_for_gathers(queue: bl.Queue, fake: Fake, monkeypatch: pytest.Mon
     flags = [int(line.split(" flags ")[1].split()[0]) for line in fake.lines("cuArray3DCreate")]
     layered = driver.lib.CUDA_ARRAY3D_LAYERED
     assert flags == [writes | gathers, writes | gathers, writes, writes, writes, writes | layered]  # the first asks
+    for attribute in (width, height):
+        monkeypatch.setitem(native._attributes, attribute, 32768)
+    fake.clear()
+    for size in ((16384, 1), (16385, 1), (1, 16385)):  # larger ones would have other coordinates than without the flag
+        bl.ImageMem(bl.ImageDescriptor(*size), queue).close()
+    flags = [int(line.split(" flags ")[1].split()[0]) for line in fake.lines("cuArray3DCreate")]
+    assert flags == [writes | gathers, writes, writes]
     image_memory._gathers_and_writes.cache_clear()
 
 

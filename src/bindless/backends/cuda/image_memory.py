@@ -141,9 +141,13 @@ def _gathers_and_writes(primary: PrimaryContext) -> bool:
     return made
 
 
+_LARGEST_WITH_GATHERS = 16384
+"""Larger arrays with the flag have normalized coordinates of other precision: docs/internals/numerics.md."""
+
+
 def _gather_flag(primary: PrimaryContext, desc: ImageDescriptor, writable: bool) -> int:
-    """The flag of arrays that support gathers: two-dimensional arrays within the size limit."""
-    width, height = primary.device.gather_limits
+    """The flag of arrays that support gathers: two-dimensional arrays within the size limits."""
+    width, height = (min(limit, _LARGEST_WITH_GATHERS) for limit in primary.device.gather_limits)
     if desc.type is not ImageType.standard or desc.dimensions != 2 or desc.width > width or desc.height > height:
         return 0
     return int(lib.CUDA_ARRAY3D_TEXTURE_GATHER) if not writable or _gathers_and_writes(primary) else 0
