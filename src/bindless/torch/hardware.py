@@ -12,8 +12,10 @@ from typing import Any, NamedTuple
 import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
+from ..bindless_images import sample_image
 from ..core import ownership
 from ..image import Image
+from ..model.image_handles import SampledImageHandle
 from ..sycl.queue.queue import Queue
 from .axes import mapped
 from .options import Options, texture_of
@@ -69,6 +71,7 @@ class _Seen(NamedTuple):
     strides: tuple[int, ...]
     key: _Key
     kept: _Kept
+    handle: SampledImageHandle
 
 
 _kept: OrderedDict[_Key, _Kept] = OrderedDict()
@@ -120,6 +123,8 @@ def remember(options: Options, image: Tensor, coords: Tensor) -> None:
     single = image.dim() == coords.shape[-1] + 1
     if options.coordinate != "unnormalized" or not options.channels_last or image.is_inference():
         return
+    if any("repeat" in mode for mode in options.boundary):  # the handle takes other coordinates
+        return
     if not single and len(image) > 1:
         return
     key = _key(image if single else image[0], options)
@@ -129,7 +134,7 @@ def remember(options: Options, image: Tensor, coords: Tensor) -> None:
     if len(_seen) >= _MOST_SEEN:
         _seen.clear()
     _seen[id(image), options] = _Seen(
-        weakref.ref(image), image.data_ptr(), image._version, image.shape, image.stride(), key, kept
+        weakref.ref(image), image.data_ptr(), image._version, image.shape, image.stride(), key, kept, kept.image.handle
     )
 
 
@@ -170,11 +175,15 @@ def repeated(options: Options, image: Tensor, coords: Tensor) -> Tensor | None:
     found = _known(options, image, coords)
     if found is None:
         return None
-    values = image.new_empty((*coords.shape[:-1], found.shape[-1]))
-    found.kept.image.sample(coords.detach(), out=values)
+    shape, channels, places = coords.shape, found.shape[-1], coords.detach()
+    flat = coords.dim() == 2
+    if not flat:
+        places = places.view(-1, shape[-1])
+    values = image.new_empty((len(places), channels))
+    sample_image(found.kept.image.queue, found.handle, places, num_channels=channels, out=values)
     with suppress(KeyError):  # another thread closed it
         _kept.move_to_end(found.key)
-    return values
+    return values if flat else values.view(*shape[:-1], channels)
 
 
 def _key(pixels: Tensor, options: Options) -> _Key:
