@@ -70,7 +70,7 @@ def test_pyramid(queue: bl.Queue, pyramid: Pyramid) -> None:
         grads = [rng.normal(size=shape).astype(dtype) if there else None for shape, there in zip(shapes[1:], given)]
         found = usm(queue, np.zeros(shapes[0], dtype))
         operands = [None if grad is None else usm(queue, grad) for grad in grads]
-        run(queue, levels.pyramid_gradients(pyramid, given), *operands, found)
+        run(queue, levels.pyramid_gradients(pyramid, given), *operands, None, found)
         for _ in range(4):  # the transpose: scalar products are the same
             level = rng.normal(size=shapes[0])
             product, total = (found.numpy().astype(float) * level).sum(), 0.0
@@ -78,6 +78,10 @@ def test_pyramid(queue: bl.Queue, pyramid: Pyramid) -> None:
                 level = means(level)
                 total += 0.0 if grad is None else (grad.astype(float) * level).sum()
             np.testing.assert_allclose(product, total, atol=bound * 30)
+
+        more, both = rng.normal(size=shapes[0]).astype(dtype), usm(queue, np.zeros(shapes[0], dtype))
+        run(queue, levels.pyramid_gradients(pyramid, given, added=True), *operands, usm(queue, more), both)
+        np.testing.assert_allclose(both.numpy(), found.numpy().astype(float) + more, atol=bound * 2)
 
 
 @pytest.mark.parametrize("sizes", [(7, 12), (9, 5, 4)])

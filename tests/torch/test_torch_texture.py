@@ -11,7 +11,15 @@ import bindless as bl
 
 torch = pytest.importorskip("torch", minversion="2.5", reason="pip install torch")
 
-from bindless.torch import footprints, mipmaps, sample, texture, texture_construct_mip  # noqa: E402
+from bindless.torch import (  # noqa: E402
+    footprints,
+    level_kernels,
+    mipmapped,
+    mipmaps,
+    sample,
+    texture,
+    texture_construct_mip,
+)
 from tests.torch import composition  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -309,3 +317,51 @@ def test_directions_that_are_none(mode: str) -> None:
     found = torch.autograd.grad(values.sum(), inputs)
     torch.testing.assert_close(found[0].sum(), torch.tensor(3.0))
     assert all(part.isfinite().all() and not part[0, [0, 1, 2, 4]].any() for part in found[1:])
+
+
+@pytest.mark.parametrize("biased", [False, True])
+@pytest.mark.parametrize("sizes", [(8, 8), (5, 7), (4, 4, 6)])
+@pytest.mark.parametrize("asked", ["tex", "uv", "uv_da", "bias", "all"])
+def test_one_operation_for_levels_and_samples(
+    monkeypatch: pytest.MonkeyPatch, sizes: tuple[int, ...], biased: bool, asked: str
+) -> None:
+    """That of CUDA, whose kernels are those of tests/reference_kernels: here operations of torch take their place."""
+    generator = torch.Generator().manual_seed(4)
+    dims = len(sizes)
+
+    def random(*shape: int) -> Any:
+        return torch.rand(*shape, generator=generator, dtype=torch.float64)
+
+    given = {"tex": random(1, *sizes, 2), "uv": random(2, 3, dims), "uv_da": random(2, 3, 2 * dims) - 0.5}
+    if biased:
+        given["bias"] = random(2, 3)
+    if asked != "all" and asked not in given:
+        return
+    for name, part in given.items():
+        part.requires_grad_(asked in (name, "all"))
+    wanted = [part for part in given.values() if part.requires_grad]
+
+    def derivatives() -> tuple[Any, ...]:
+        values = texture(*given.values())
+        first = torch.autograd.grad(values.sin().sum(), wanted, retain_graph=True)
+        again = torch.autograd.grad(values.sin().sum(), wanted, create_graph=True)
+        second = torch.autograd.grad(sum(part.sin().sum() for part in again), wanted, allow_unused=True)
+        return values, first, again, [torch.zeros(()) if part is None else part for part in second]
+
+    expected = derivatives()
+    axes, reverse = range(1, dims + 1), sizes[::-1]
+
+    def transposed(shape: Any, dtype: Any, first: int, grads: Any, added: Any) -> Any:
+        return mipmaps._composed_transpose(grads, shape, axes) + added
+
+    monkeypatch.setattr(mipmapped, "_have_kernels", lambda given: True)
+    for name, function in (
+        ("pyramid_means", lambda tex, first, count: tuple(mipmaps._composed(tex, axes, count))),
+        ("footprint_levels", lambda steps, bias, _: footprints.level_of_detail(None, steps, bias, reverse, False)),
+        ("pyramid_gradients", transposed),
+        ("footprint_gradients", lambda steps, grad, _: footprints._gradient_of_steps(steps, grad, reverse)),
+    ):
+        monkeypatch.setattr(level_kernels, name, function)
+    found = derivatives()
+    assert type(found[0].grad_fn).__name__ == "_MipmappedBackward"
+    torch.testing.assert_close(found, expected)

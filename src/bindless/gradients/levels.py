@@ -68,15 +68,17 @@ def pyramid_means(pyramid: Pyramid) -> Program:
     return Program(words, (f"bindless_pyramid_means@{mode}",), 0)
 
 
-def pyramid_gradients(pyramid: Pyramid, given: Sequence[bool]) -> Program:
-    """The gradient of a texture, the result, from those of levels 1, 2, ..., the operands.
+def pyramid_gradients(pyramid: Pyramid, given: Sequence[bool], *, added: bool = False) -> Program:
+    """The gradient of a texture, the result, from those of levels 1, 2, ..., and one of itself, the operands.
 
     Parameters
     ----------
     given : Sequence[bool]
-        Which operands exist, one at least; the others are zeros.
+        Which gradients of levels exist, one at least; the others are zeros.
+    added : bool
+        Whether there is the last operand, which is added to the result.
     """
-    result, scratch = pyramid.count, pyramid.count + 1
+    result, scratch = pyramid.count + 1, pyramid.count + 2
     halves = pyramid.halves
     last = max(number for number, there in enumerate(given, 1) if there)
     words: list[int] = []
@@ -84,14 +86,14 @@ def pyramid_gradients(pyramid: Pyramid, given: Sequence[bool]) -> Program:
     size_of_scratch = 0
     following, mode_of_following = (last - 1, 0), _NEXT * halves
     for number, (size, _) in reversed(list(enumerate(pairwise(pyramid.sizes)))[:last]):
-        own = number > 0 and given[number - 1]
+        own = given[number - 1] if number else added
         mode = (_OWN * halves if own else 0) | mode_of_following | (_MADE * halves if number == 0 else 0)
         target = (scratch, size_of_scratch) if number else (result, 0)
         name = f"bindless_pyramid_gradients@{mode}"
         if name not in names:
             names.append(name)
         contents = _GRADIENTS.pack(0, 0, 0, *size, pyramid.channels, pyramid.images, mode)
-        patches = [(8, *following), (16, *target)] + ([(0, number - 1, 0)] if own else [])
+        patches = [(8, *following), (16, *target)] + ([(0, number - 1 if number else pyramid.count, 0)] if own else [])
         words += command(names.index(name), _groups(pyramid, size), contents, patches)
         following, mode_of_following = target, 0
         if number:

@@ -32,15 +32,19 @@ def pyramid_means(image: Tensor, first: int, count: int) -> tuple[Tensor, ...]:
     return found
 
 
-def pyramid_gradients(shape: Sequence[int], dtype: torch.dtype, first: int, grads: Sequence[Tensor | None]) -> Tensor:
-    """The gradient of an image of a shape and type, from those of levels 1, 2, ..., of which not all are None."""
+def pyramid_gradients(
+    shape: Sequence[int], dtype: torch.dtype, first: int, grads: Sequence[Tensor | None], added: Tensor | None = None
+) -> Tensor:
+    """The gradient of an image of a shape and type, from those of levels 1, 2, ..., of which not all are None.
+
+    ``added`` is a gradient of the image, of its type, which is added.
+    """
     key = tuple(shape), dtype, first
-    found = _of_means_backward.repeat(key, *grads)
+    found = _of_means_backward.repeat(key, *grads, added)
     if found is None:
-        own = [None if part is None else part.detach().contiguous() for part in grads]
-        program = levels.pyramid_gradients(
-            _pyramid(shape, dtype, first, len(grads)), [part is not None for part in grads]
-        )
+        own = [None if part is None else part.detach().contiguous() for part in (*grads, added)]
+        pyramid, given = _pyramid(shape, dtype, first, len(grads)), [part is not None for part in own]
+        program = levels.pyramid_gradients(pyramid, given[:-1], added=given[-1])
         like = next(part for part in own if part is not None)
         found = _of_means_backward.run(key, program, own, [like.new_empty(tuple(shape))])
     return found[0]

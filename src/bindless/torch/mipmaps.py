@@ -10,7 +10,7 @@ import torch
 from . import level_kernels
 from .plain import is_plain, plain_apply
 
-__all__ = ["pyramid"]
+__all__ = ["count_of", "has_kernels", "pyramid"]
 
 Tensor = Any
 
@@ -30,19 +30,26 @@ def pyramid(image: Tensor, axes: Sequence[int], most: int | None = None) -> list
     most : int, optional
         Largest number of a level; default: down to one texel.
     """
-    count, size = 0, max(image.shape[axis] for axis in axes)
-    while size > 1 and (most is None or count < most):
-        count, size = count + 1, size // 2
+    count = count_of(image, axes, most)
     if count == 0:
         return [image]
-    if not _has_kernels(image):
+    if not has_kernels(image):
         return [image, *_composed(image, axes, count)]
     if torch.is_grad_enabled() and image.requires_grad:
         return [image, *plain_apply(_Pyramid)(image, axes, count)]
     return [image, *level_kernels.pyramid_means(image, axes[0], count)]
 
 
-def _has_kernels(tensor: Tensor) -> bool:
+def count_of(image: Tensor, axes: Sequence[int], most: int | None) -> int:
+    """Levels after the first."""
+    count, size = 0, max(image.shape[axis] for axis in axes)
+    while size > 1 and (most is None or count < most):
+        count, size = count + 1, size // 2
+    return count
+
+
+def has_kernels(tensor: Tensor) -> bool:
+    """Whether kernels make levels of an image, or gradients."""
     return (
         tensor.is_cuda
         and tensor.dtype in (torch.float32, torch.float16)
@@ -64,7 +71,7 @@ class _Pyramid(torch.autograd.Function):  # type: ignore[misc]
         given = [part for part in grads if part is not None]
         if not given:
             return None, None, None
-        if torch.is_grad_enabled() or not all(_has_kernels(part) for part in given):
+        if torch.is_grad_enabled() or not all(has_kernels(part) for part in given):
             return _composed_transpose(grads, ctx.shape, ctx.axes), None, None
         return level_kernels.pyramid_gradients(ctx.shape, ctx.dtype, ctx.axes[0], grads), None, None
 

@@ -11,6 +11,7 @@ from torch.overrides import handle_torch_function, has_torch_function
 from . import functions
 from .errors import ArgumentError
 from .footprints import level_of_detail
+from .mipmapped import mipmapped
 from .mipmaps import pyramid
 from .options import Between, Options
 
@@ -128,6 +129,10 @@ def texture(
             )
         most = None if max_mip_level is None else int(max_mip_level)
         if mip is None:
+            if uv_da is not None and between == "linear" and not cube and (most is None or most >= 0):
+                values = mipmapped(tex, uv, uv_da, mip_level_bias, most, options)
+                if values is not None:
+                    return values
             mip = texture_construct_mip(tex, most, cube)
         else:
             _check_levels(tex, mip, cube)
