@@ -11,6 +11,7 @@ import pytest
 import bindless as bl
 from bindless.gradients import levels
 from bindless.gradients.levels import Pyramid
+from bindless.gradients.programs import joined
 from tests.reference_kernels.programs import run, usm
 
 Array = npt.NDArray[Any]
@@ -120,3 +121,29 @@ def test_footprints_without_direction_or_size(queue: bl.Queue) -> None:
     np.testing.assert_allclose(slopes[0], [[2 / np.log(2), 0], [0, 2 / np.log(2)]], rtol=1e-6)
     np.testing.assert_allclose(slopes[2], [[0, 0], [0, 1 / np.log(2)]], rtol=1e-6)
     assert not slopes[1].any() and not slopes[3, :, 0].any() and np.isfinite(slopes).all()
+
+
+def test_joined_programs(queue: bl.Queue) -> None:
+    """One program with the buffers of two in another order, of which one has several commands."""
+    rng = np.random.default_rng(10)
+    pyramid = PYRAMIDS[1]
+    shapes, count, sizes = shapes_of(pyramid), 40, (7, 12)
+    texels = usm(queue, rng.normal(size=shapes[0]).astype("f"))
+    steps, biases = (
+        usm(queue, rng.normal(size=(count, 2, 2)).astype("f")),
+        usm(queue, rng.normal(size=count).astype("f")),
+    )
+
+    def results() -> list[bl.UsmArray]:
+        return [usm(queue, np.zeros(shape, "f")) for shape in (*shapes[1:], (count,))]
+
+    means, footprints = levels.pyramid_means(pyramid), levels.footprint_levels(count, sizes, biased=True)
+    *expected, level = results()
+    run(queue, means, texels, *expected)
+    run(queue, footprints, steps, biases, level)
+    *found, other = results()
+    program = joined((means, [3, 4, 5, 6]), (footprints, [1, 0, 2]), (means, [3, 4, 5, 6]))
+    assert program.names == (*means.names, *footprints.names)
+    run(queue, program, biases, steps, other, texels, *found)
+    for one, two in zip((*found, other), (*expected, level)):
+        np.testing.assert_array_equal(one.numpy(), two.numpy())

@@ -130,3 +130,32 @@ def texture_command(buffer: int, start: int, description: Sequence[int]) -> list
         The words of a texture.
     """
     return [_TEXTURE, buffer, start, *description]
+
+
+def joined(*parts: tuple[Program, Sequence[int]]) -> Program:
+    """One program of several that have no scratch memory.
+
+    Parameters
+    ----------
+    parts : tuple[Program, Sequence[int]]
+        A program, and the numbers that its buffers have in the new one.
+    """
+    words: list[int] = []
+    names: list[str] = []
+    for program, buffers in parts:
+        rest = program.words
+        while rest:
+            if rest[0] == _CLEAR:
+                words += (_CLEAR, buffers[rest[1]], rest[2])
+                rest = rest[3:]
+                continue
+            name, size, count = program.names[rest[1]], *rest[8:10]
+            if name not in names:
+                names.append(name)
+            words += (_CALL, names.index(name), *rest[2:10])
+            for offset, buffer, start in zip(*[iter(rest[10 : 10 + 3 * count])] * 3):
+                words += (offset, buffers[buffer], start)
+            end = 10 + 3 * count + -(-size // 8)
+            words += rest[10 + 3 * count : end]
+            rest = rest[end:]
+    return Program(words, tuple(names), 0)

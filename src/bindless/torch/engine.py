@@ -17,7 +17,16 @@ from . import hardware
 from .options import Options, texture_of
 from .repeats import Repeats
 
-__all__ = ["derived", "is_known", "is_single", "repeated", "sample", "sample_backward", "sample_backward_backward"]
+__all__ = [
+    "derived",
+    "is_known",
+    "is_single",
+    "planned",
+    "repeated",
+    "sample",
+    "sample_backward",
+    "sample_backward_backward",
+]
 
 Tensor = Any
 
@@ -137,23 +146,33 @@ def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, optio
     found = repeated(options, coords, level, *levels)
     if found is not None:
         return found[0]
+    out, plan = planned(levels, coords, level, options)
+    if plan is not None:
+        with _device_of(out):
+            buffers = {"coords": 0, "level": 1, "levels": 2, "out": 2 + len(levels)}
+            _samples.add(options, plan, (coords, level, *levels), (out,), buffers)
+    return out
+
+
+def planned(
+    levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Options
+) -> tuple[Tensor, Plan | None]:
+    """Values with precision ``exact``, and the plan of the call if it reads the operands as they are."""
     call = _Call(levels, coords, level, options)
     out, values = call.new_values()
-    if out.numel():
-        with _device_of(out):
-            plan = run(
-                Operation.forward,
-                call.texture,
-                call.texels,
-                None,
-                None,
-                (call.places, call.depths, values, *[None] * 6),
-                call.stream,
-            )
-            if call.is_direct:
-                buffers = {"coords": 0, "level": 1, "levels": 2, "out": 2 + len(levels)}
-                _samples.add(options, plan, (coords, level, *levels), (out,), buffers)
-    return out
+    if not out.numel():
+        return out, None
+    with _device_of(out):
+        plan = run(
+            Operation.forward,
+            call.texture,
+            call.texels,
+            None,
+            None,
+            (call.places, call.depths, values, *[None] * 6),
+            call.stream,
+        )
+    return out, plan if call.is_direct else None
 
 
 def _lacks_kernels(levels: Sequence[Tensor]) -> bool:

@@ -12,7 +12,7 @@ from ..gradients import levels
 from ..gradients.levels import Pyramid
 from .repeats import Repeats
 
-__all__ = ["footprint_gradients", "footprint_levels", "pyramid_gradients", "pyramid_means"]
+__all__ = ["footprint_gradients", "footprint_levels", "pyramid_gradients", "pyramid_means", "pyramid_of"]
 
 Tensor = Any
 
@@ -24,7 +24,7 @@ def pyramid_means(image: Tensor, first: int, count: int) -> tuple[Tensor, ...]:
     found = _of_means.repeat((first, count), image)
     if found is None:
         image = image.detach().contiguous()
-        pyramid = _pyramid(image.shape, image.dtype, first, count)
+        pyramid = pyramid_of(image.shape, image.dtype, first, count)
         leading, channels = image.shape[:first], image.shape[-1]
         dims = image.dim() - first - 1
         made = [image.new_empty((*leading, *reversed(size[:dims]), channels)) for size in pyramid.sizes[1:]]
@@ -43,7 +43,7 @@ def pyramid_gradients(
     found = _of_means_backward.repeat(key, *grads, added)
     if found is None:
         own = [None if part is None else part.detach().contiguous() for part in (*grads, added)]
-        pyramid, given = _pyramid(shape, dtype, first, len(grads)), [part is not None for part in own]
+        pyramid, given = pyramid_of(shape, dtype, first, len(grads)), [part is not None for part in own]
         program = levels.pyramid_gradients(pyramid, given[:-1], added=given[-1])
         like = next(part for part in own if part is not None)
         found = _of_means_backward.run(key, program, own, [like.new_empty(tuple(shape))])
@@ -73,6 +73,7 @@ def footprint_gradients(steps: Tensor, grad: Tensor, sizes: Sequence[int]) -> Te
     return found[0]
 
 
-def _pyramid(shape: Sequence[int], dtype: torch.dtype, first: int, count: int) -> Pyramid:
+def pyramid_of(shape: Sequence[int], dtype: torch.dtype, first: int, count: int) -> Pyramid:
+    """The mipmap of an image whose first axis of texels is ``first``."""
     x, y, z = (*reversed(shape[first:-1]), 1, 1)[:3]
     return Pyramid(math.prod(shape[:first]), (x, y, z), shape[-1], dtype is torch.float16, count)

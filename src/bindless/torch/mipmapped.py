@@ -1,45 +1,103 @@
 """``mipmapped``: mipmap, levels of footprints and samples of a texture as one operation of autograd.
 
 Each node of autograd in Python takes as long as several kernels, and gradients of three nodes are added up by further
-ones.
+ones. Values of tensors whose layouts were seen before are one call of C.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
+from ..gradients.levels import footprint_levels, pyramid_means
+from ..gradients.plan import Plan
+from ..gradients.programs import Program, cuda_program, joined
 from . import engine, footprints, functions, level_kernels, mipmaps
 from .options import Options
-from .plain import is_plain, plain_apply
+from .plain import is_plain, is_special, plain_apply
+from .repeats import Repeats, slots_of
 
-__all__ = ["mipmapped"]
+__all__ = ["Call", "mipmapped", "repeated"]
 
 Tensor = Any
 
 
-def mipmapped(
-    tex: Tensor, uv: Tensor, uv_da: Tensor, bias: Tensor | None, most: int | None, options: Options
-) -> Tensor | None:
-    """Values of a texture (N, *axes, C) whose levels and levels of detail nobody else reads; None where they would be
-    computed without kernels, or without gradients.
+_of_values = Repeats()
 
-    Parameters
+
+class Call(NamedTuple):
+    """Arguments of ``texture`` that are no tensors.
+
+    Attributes
     ----------
-    tex, uv, uv_da, bias : Tensor
-        As those of ``texture``, checked.
     most : int | None
         Largest level.
     options : Options
         Those of the samples, linear between levels.
     """
-    given = (tex, uv, uv_da) if bias is None else (tex, uv, uv_da, bias)
-    count = mipmaps.count_of(tex, range(1, tex.dim() - 1), most)
-    if not (count and torch.is_grad_enabled() and any(part.requires_grad for part in given) and _have_kernels(given)):
+
+    most: int | None
+    options: Options
+
+
+def repeated(call: Call, tex: Tensor, uv: Tensor, uv_da: Tensor, bias: Tensor | None) -> Tensor | None:
+    """``mipmapped`` of tensors with the layouts of an earlier call; None if there was none, or where transforms of
+    torch have a part in it.
+    """
+    if is_special():
         return None
-    return plain_apply(_Mipmapped)(tex, uv, uv_da, bias, count, options)
+    if torch.is_grad_enabled() and _need_gradients(tex, uv, uv_da, bias):
+        known = _of_values.has(call, tex, uv, uv_da, bias)
+        return plain_apply(_Mipmapped)(tex, uv, uv_da, bias, call) if known else None
+    found = _of_values.repeat(call, tex, uv, uv_da, bias)
+    return None if found is None else found[0]
+
+
+def mipmapped(call: Call, tex: Tensor, uv: Tensor, uv_da: Tensor, bias: Tensor | None) -> Tensor | None:
+    """Values of a texture (N, *axes, C) whose levels and levels of detail nobody else reads; None where they would be
+    computed without kernels. The tensors are those of ``texture``, checked.
+    """
+    if not _count(tex, call) or not _have_kernels([part for part in (tex, uv, uv_da, bias) if part is not None]):
+        return None
+    if torch.is_grad_enabled() and _need_gradients(tex, uv, uv_da, bias):
+        return plain_apply(_Mipmapped)(tex, uv, uv_da, bias, call)
+    return _values(call, tex, uv, uv_da, bias)[0]
+
+
+def _need_gradients(*tensors: Tensor | None) -> bool:
+    return any(part is not None and part.requires_grad for part in tensors)
+
+
+def _count(tex: Tensor, call: Call) -> int:
+    return mipmaps.count_of(tex, range(1, tex.dim() - 1), call.most)
+
+
+def _values(call: Call, tex: Tensor, uv: Tensor, uv_da: Tensor, bias: Tensor | None) -> tuple[Tensor, ...]:
+    """Values, levels of detail, and levels 1, 2, ..."""
+    found = _of_values.repeat(call, tex, uv, uv_da, bias)
+    if found is None:
+        count = _count(tex, call)
+        levels = level_kernels.pyramid_means(tex, 1, count)
+        level = level_kernels.footprint_levels(uv_da, bias, _sizes(tex))
+        values, plan = engine.planned((tex, *levels), uv, level, call.options)
+        found = values, level, *levels
+        if plan is not None and all(part is None or part.is_contiguous() for part in (tex, uv_da, bias)):
+            program = _program(plan, tex, level, count, biased=bias is not None)
+            with torch.cuda.device(tex.device):
+                _of_values.add_program(call, program, (tex, uv, uv_da, bias), found)
+    return found
+
+
+def _program(plan: Plan, tex: Tensor, level: Tensor, count: int, *, biased: bool) -> Program:
+    """The program of ``_values``: operands are buffers 0 to 3, results those from 4 on."""
+    levels = range(6, 6 + count)
+    slots = slots_of(plan, {"coords": 0, "level": 1, "levels": 2, "out": 3 + count})
+    samples = cuda_program(plan, slots.__getitem__, (), -1, deterministic=False)
+    means = pyramid_means(level_kernels.pyramid_of(tex.shape, tex.dtype, 1, count))
+    footprint = footprint_levels(level.numel(), _sizes(tex), biased=biased)
+    return joined((means, [0, *levels]), (footprint, [2, 3, 5]), (samples, [1, 5, 0, *levels, 4]))
 
 
 def _have_kernels(given: Sequence[Tensor]) -> bool:
@@ -56,29 +114,26 @@ def _sizes(tex: Tensor) -> tuple[int, ...]:
 
 class _Mipmapped(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
-    def forward(
-        ctx: Any, tex: Tensor, uv: Tensor, uv_da: Tensor, bias: Tensor | None, count: int, options: Options
-    ) -> Tensor:
-        levels = tex, *level_kernels.pyramid_means(tex, 1, count)
-        level = level_kernels.footprint_levels(uv_da, bias, _sizes(tex))
-        ctx.options, ctx.count = options, count
-        ctx.save_for_backward(uv, uv_da, bias, level, *levels)
-        return engine.sample(levels, uv, level, options)
+    def forward(ctx: Any, tex: Tensor, uv: Tensor, uv_da: Tensor, bias: Tensor | None, call: Call) -> Tensor:
+        values, level, *levels = _values(call, tex, uv, uv_da, bias)
+        ctx.call = call
+        ctx.save_for_backward(uv, uv_da, bias, level, tex, *levels)
+        return values
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         uv, uv_da, bias, level, *levels = ctx.saved_tensors
         asked = ctx.needs_input_grad
         if torch.is_grad_enabled() or not is_plain((grad,)):
-            return *_composed(ctx, (levels[0], uv, uv_da, bias), grad), None, None
+            return *_composed(ctx, (levels[0], uv, uv_da, bias), grad), None
         needs = asked[0], asked[1], asked[2] or asked[3]
-        texels, places, depths = engine.sample_backward(grad, levels, uv, level, ctx.options, needs)
+        texels, places, depths = engine.sample_backward(grad, levels, uv, level, ctx.call.options, needs)
         of_tex = of_steps = None
         if needs[0]:
             of_tex = level_kernels.pyramid_gradients(levels[0].shape, levels[0].dtype, 1, texels[1:], texels[0])
         if asked[2]:
             of_steps = level_kernels.footprint_gradients(uv_da, depths, _sizes(levels[0]))
-        return of_tex, places if needs[1] else None, of_steps, depths if asked[3] else None, None, None
+        return of_tex, places if needs[1] else None, of_steps, depths if asked[3] else None, None
 
 
 def _composed(ctx: Any, given: Sequence[Tensor], grad: Tensor) -> list[Tensor | None]:
@@ -86,9 +141,9 @@ def _composed(ctx: Any, given: Sequence[Tensor], grad: Tensor) -> list[Tensor | 
     tex, uv, uv_da, bias = given
     again = torch.is_grad_enabled()
     with torch.enable_grad():
-        levels = mipmaps.pyramid(tex, range(1, tex.dim() - 1), ctx.count)
+        levels = mipmaps.pyramid(tex, range(1, tex.dim() - 1), ctx.call.most)
         level = footprints.level_of_detail(uv, uv_da, bias, _sizes(tex), False)
-        values = functions.sample(levels, uv, level, ctx.options)
+        values = functions.sample(levels, uv, level, ctx.call.options)
     wanted = [number for number in range(4) if ctx.needs_input_grad[number]]
     found = torch.autograd.grad(values, [given[number] for number in wanted], grad, create_graph=again)
     made = dict(zip(wanted, found))

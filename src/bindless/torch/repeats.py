@@ -16,7 +16,7 @@ from ..gradients.plan import LEVEL_NAMES, NAMES, Plan
 from ..gradients.programs import HOST_FUNCTION, Program, cuda_program, host_program
 from ..model.errors import SyclRuntimeError
 
-__all__ = ["PLAIN", "Repeats"]
+__all__ = ["PLAIN", "Repeats", "slots_of"]
 
 Tensor = Any
 
@@ -76,9 +76,7 @@ class Repeats:
         made = [part for part in results if part is not None]
         first, end = len(operands), len(operands) + len(made)
         zeros = [(first + number, made[number].numel() * made[number].element_size()) for number in cleared]
-        slots = [*(buffers.get(name, -1) for name in NAMES)]
-        for name in LEVEL_NAMES:
-            slots += range(buffers[name], buffers[name] + len(plan.levels)) if name in buffers else ()
+        slots = slots_of(plan, buffers)
         if made[0].is_cuda:
             program = cuda_program(plan, slots.__getitem__, zeros, end, deterministic=deterministic)
         else:
@@ -137,6 +135,14 @@ class Repeats:
                 f"the CUDA driver refused {', '.join(program.names)}: use a tensor of fewer elements"
             )
         return found
+
+
+def slots_of(plan: Plan, buffers: Mapping[str, int]) -> list[int]:
+    """The buffer of each array of a plan, by the number of its address."""
+    slots = [buffers.get(name, -1) for name in NAMES]
+    for name in LEVEL_NAMES:
+        slots += range(buffers[name], buffers[name] + len(plan.levels)) if name in buffers else ()
+    return slots
 
 
 def _address(driver: Any, name: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -11,7 +12,7 @@ from torch.overrides import handle_torch_function, has_torch_function
 from . import functions
 from .errors import ArgumentError
 from .footprints import level_of_detail
-from .mipmapped import mipmapped
+from .mipmapped import Call, mipmapped, repeated
 from .mipmaps import pyramid
 from .options import Between, Options
 
@@ -20,6 +21,7 @@ __all__ = ["texture", "texture_construct_mip"]
 Tensor = Any
 
 _BOUNDARY = {"wrap": "repeat", "clamp": "edge", "zero": "border", "cube": "edge"}
+_TRILINEAR = ("auto", "linear-mipmap-linear")
 _FILTER: dict[str, tuple[str, Between]] = {  # within a level, and between levels
     "nearest": ("nearest", "none"),
     "linear": ("linear", "none"),
@@ -106,6 +108,10 @@ def texture(
             max_mip_level,
             deterministic=deterministic,
         )
+    if uv_da is not None and mip is None and filter_mode in _TRILINEAR and not torch.compiler.is_compiling():
+        values = repeated(_call(boundary_mode, max_mip_level, bool(deterministic)), tex, uv, uv_da, mip_level_bias)
+        if values is not None:
+            return values
     if boundary_mode not in _BOUNDARY:
         raise ArgumentError(f"boundary_mode {boundary_mode!r} is none of {', '.join(_BOUNDARY)}")
     cube = boundary_mode == "cube"
@@ -130,7 +136,7 @@ def texture(
         most = None if max_mip_level is None else int(max_mip_level)
         if mip is None:
             if uv_da is not None and between == "linear" and not cube and (most is None or most >= 0):
-                values = mipmapped(tex, uv, uv_da, mip_level_bias, most, options)
+                values = mipmapped(Call(most, options), tex, uv, uv_da, mip_level_bias)
                 if values is not None:
                     return values
             mip = texture_construct_mip(tex, most, cube)
@@ -145,6 +151,14 @@ def texture(
             level = level.floor()
     values = functions.sample(levels, uv, level, options)
     return values if valid is None else torch.where(valid, values, 0.0)
+
+
+@lru_cache(maxsize=64)
+def _call(boundary_mode: str, most: int | None, deterministic: bool) -> Call:
+    """What is repeated: neither was a call for a cubemap ever, nor one with a mode that has no meaning."""
+    boundary = _BOUNDARY.get(boundary_mode, "none") if boundary_mode != "cube" else "none"
+    options = Options("linear", "linear", (boundary,), "normalized", 0.0, True, "exact", deterministic)
+    return Call(most, options)
 
 
 def _directions(uv: Tensor) -> tuple[Tensor, Tensor]:
