@@ -368,3 +368,26 @@ def test_one_operation_for_levels_and_samples(
     found = derivatives()
     assert type(found[0].grad_fn).__name__ == "_MipmappedBackward"
     torch.testing.assert_close(found, expected)
+
+
+def test_repeated_calls_check_what_sample_does_not() -> None:
+    """``sample`` takes layouts with the same options that ``texture`` refuses; cubemaps have the layouts of volumes."""
+    options: dict[str, Any] = {"coordinate": "normalized", "addressing": "repeat", "precision": "exact"}
+    line, plane, volume = torch.rand(2, 6, 1), torch.rand(6, 6, 1), torch.rand(1, 6, 5, 5, 1)
+    for _ in range(2):
+        sample(line, torch.rand(2, 4, 1), **options)
+        sample(plane, torch.rand(4, 2), **options)
+        for tex, uv in ((line, torch.rand(2, 4, 1)), (plane, torch.rand(4, 2))):
+            with pytest.raises(bl.InvalidError):
+                texture(tex, uv)
+        for mode in ("nearest", "linear"):
+            uv = torch.rand(1, 7, 3) + 0.1
+            flat = texture(volume, uv, filter_mode=mode, boundary_mode="clamp")
+            faces = texture(volume, uv, filter_mode=mode, boundary_mode="cube")
+            torch.testing.assert_close(
+                flat, sample(volume, uv, coordinate="normalized", filtering=mode, precision="exact")
+            )
+            torch.testing.assert_close(faces, sample(volume, uv, filtering=mode, precision="exact", cubemap=True))
+        for wrong in ({"filter_mode": "cubic"}, {"boundary_mode": "mirror"}, {"filter_mode": "linear-mipmap-linear"}):
+            with pytest.raises(bl.InvalidError):
+                texture(volume, uv, **wrong)

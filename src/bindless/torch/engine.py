@@ -19,7 +19,6 @@ from .repeats import Repeats
 
 __all__ = [
     "derived",
-    "is_known",
     "is_single",
     "planned",
     "repeated",
@@ -32,9 +31,9 @@ Tensor = Any
 
 _samples, _derivatives = Repeats(), Repeats()
 
-repeated, is_known = _samples.repeat, _samples.has
+repeated = _samples.repeat
 """Values with precision ``exact``, of options, coordinates, level of detail and levels: a tuple of one tensor, or None
-where no call with such tensors has been made; and whether one has."""
+where no call with such tensors has been made."""
 
 
 class _Call:

@@ -51,14 +51,14 @@ def repeated(options: Options, image: Tensor, coords: Tensor) -> Tensor | None:
     """
     if is_special():
         return None
-    by_hardware = options.precision == "hardware"
-    if torch.is_grad_enabled() and (image.requires_grad or coords.requires_grad):
-        known = hardware.has(options, image, coords) if by_hardware else engine.is_known(options, coords, None, image)
-        return plain_apply(_PlainSample)(coords, None, options, image) if known else None
-    if by_hardware:
-        return hardware.repeated(options, image, coords)
-    found = engine.repeated(options, coords, None, image)
-    return None if found is None else found[0]
+    if options.precision == "hardware":
+        found = hardware.repeated(options, image, coords)
+    else:
+        results = engine.repeated(options, coords, None, image)
+        found = None if results is None else results[0]
+    if found is not None and torch.is_grad_enabled() and (image.requires_grad or coords.requires_grad):
+        return plain_apply(_ComputedSample)(coords, None, (options, found), image)
+    return found
 
 
 def _sample_again(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, *static: Any) -> Tensor:
@@ -131,5 +131,19 @@ class _PlainSample(torch.autograd.Function):  # type: ignore[misc]
         ctx.options = options
         ctx.save_for_backward(coords, level, *levels)
         return engine.sample(levels, coords, level, options)
+
+    backward = _Sample.backward
+
+
+class _ComputedSample(torch.autograd.Function):  # type: ignore[misc]
+    """``_Sample`` of values that are there: the third argument has the options and the values."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, coords: Tensor, level: Tensor | None, computed: tuple[Options, Tensor], *levels: Tensor
+    ) -> Tensor:
+        ctx.options, values = computed
+        ctx.save_for_backward(coords, level, *levels)
+        return values
 
     backward = _Sample.backward

@@ -21,7 +21,7 @@ from .axes import mapped
 from .options import Options, texture_of
 from .repeats import PLAIN
 
-__all__ = ["has", "remember", "repeated", "sample", "serves"]
+__all__ = ["remember", "repeated", "sample", "serves"]
 
 Tensor = Any
 
@@ -161,11 +161,6 @@ def _known(options: Options, image: Tensor, coords: Tensor) -> _Seen | None:
     ):
         return None
     return found
-
-
-def has(options: Options, image: Tensor, coords: Tensor) -> bool:
-    """Whether ``repeated`` has values."""
-    return _known(options, image, coords) is not None
 
 
 def repeated(options: Options, image: Tensor, coords: Tensor) -> Tensor | None:

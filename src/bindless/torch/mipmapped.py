@@ -48,11 +48,8 @@ def repeated(call: Call, tex: Tensor, uv: Tensor, uv_da: Tensor, bias: Tensor | 
     """
     if is_special():
         return None
-    if torch.is_grad_enabled() and _need_gradients(tex, uv, uv_da, bias):
-        known = _of_values.has(call, tex, uv, uv_da, bias)
-        return plain_apply(_Mipmapped)(tex, uv, uv_da, bias, call) if known else None
     found = _of_values.repeat(call, tex, uv, uv_da, bias)
-    return None if found is None else found[0]
+    return None if found is None else _with_gradients(call, found, tex, uv, uv_da, bias)
 
 
 def mipmapped(call: Call, tex: Tensor, uv: Tensor, uv_da: Tensor, bias: Tensor | None) -> Tensor | None:
@@ -61,13 +58,16 @@ def mipmapped(call: Call, tex: Tensor, uv: Tensor, uv_da: Tensor, bias: Tensor |
     """
     if not _count(tex, call) or not _have_kernels([part for part in (tex, uv, uv_da, bias) if part is not None]):
         return None
-    if torch.is_grad_enabled() and _need_gradients(tex, uv, uv_da, bias):
-        return plain_apply(_Mipmapped)(tex, uv, uv_da, bias, call)
-    return _values(call, tex, uv, uv_da, bias)[0]
+    with torch.no_grad():
+        found = _values(call, tex, uv, uv_da, bias)
+    return _with_gradients(call, found, tex, uv, uv_da, bias)
 
 
-def _need_gradients(*tensors: Tensor | None) -> bool:
-    return any(part is not None and part.requires_grad for part in tensors)
+def _with_gradients(call: Call, found: tuple[Tensor, ...], *tensors: Tensor | None) -> Tensor:
+    """The values among the results of ``_values``."""
+    if torch.is_grad_enabled() and any(part is not None and part.requires_grad for part in tensors):
+        return plain_apply(_Mipmapped)(*tensors, (call, found))
+    return found[0]
 
 
 def _count(tex: Tensor, call: Call) -> int:
@@ -114,9 +114,15 @@ def _sizes(tex: Tensor) -> tuple[int, ...]:
 
 class _Mipmapped(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
-    def forward(ctx: Any, tex: Tensor, uv: Tensor, uv_da: Tensor, bias: Tensor | None, call: Call) -> Tensor:
-        values, level, *levels = _values(call, tex, uv, uv_da, bias)
-        ctx.call = call
+    def forward(
+        ctx: Any,
+        tex: Tensor,
+        uv: Tensor,
+        uv_da: Tensor,
+        bias: Tensor | None,
+        computed: tuple[Call, tuple[Tensor, ...]],
+    ) -> Tensor:
+        ctx.call, (values, level, *levels) = computed
         ctx.save_for_backward(uv, uv_da, bias, level, tex, *levels)
         return values
 

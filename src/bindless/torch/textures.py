@@ -21,7 +21,6 @@ __all__ = ["texture", "texture_construct_mip"]
 Tensor = Any
 
 _BOUNDARY = {"wrap": "repeat", "clamp": "edge", "zero": "border", "cube": "edge"}
-_TRILINEAR = ("auto", "linear-mipmap-linear")
 _FILTER: dict[str, tuple[str, Between]] = {  # within a level, and between levels
     "nearest": ("nearest", "none"),
     "linear": ("linear", "none"),
@@ -108,8 +107,13 @@ def texture(
             max_mip_level,
             deterministic=deterministic,
         )
-    if uv_da is not None and mip is None and filter_mode in _TRILINEAR and not torch.compiler.is_compiling():
-        values = repeated(_call(boundary_mode, max_mip_level, bool(deterministic)), tex, uv, uv_da, mip_level_bias)
+    if mip is None and not torch.compiler.is_compiling():
+        mode = ("linear" if uv_da is None else "linear-mipmap-linear") if filter_mode == "auto" else filter_mode
+        call, values = _call(mode, boundary_mode, max_mip_level, bool(deterministic)), None
+        if uv_da is not None:
+            values = repeated(call, tex, uv, uv_da, mip_level_bias)
+        elif mip_level_bias is None and 3 < tex.dim() == uv.shape[-1] + 2:
+            values = functions.repeated(call.options, tex, uv)
         if values is not None:
             return values
     if boundary_mode not in _BOUNDARY:
@@ -154,11 +158,11 @@ def texture(
 
 
 @lru_cache(maxsize=64)
-def _call(boundary_mode: str, most: int | None, deterministic: bool) -> Call:
-    """What is repeated: neither was a call for a cubemap ever, nor one with a mode that has no meaning."""
+def _call(filter_mode: str, boundary_mode: str, most: int | None, deterministic: bool) -> Call:
+    """What is repeated: never one for a cubemap, with levels of one's own, or with a mode that has no meaning."""
     boundary = _BOUNDARY.get(boundary_mode, "none") if boundary_mode != "cube" else "none"
-    options = Options("linear", "linear", (boundary,), "normalized", 0.0, True, "exact", deterministic)
-    return Call(most, options)
+    filtering, between = _FILTER.get(filter_mode, ("none", "none"))
+    return Call(most, Options(filtering, between, (boundary,), "normalized", 0.0, True, "exact", deterministic))
 
 
 def _directions(uv: Tensor) -> tuple[Tensor, Tensor]:
