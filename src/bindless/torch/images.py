@@ -16,6 +16,7 @@ from ..image.image import image_named
 from ..model.errors import FeatureNotSupportedError
 from .errors import ArgumentError
 from .operators import LIBRARY
+from .plain import is_plain, plain_apply
 
 __all__ = ["axes_of", "sample_image"]
 
@@ -43,9 +44,12 @@ def sample_image(image: Image, coords: Tensor, level: Tensor | float | None) -> 
     if torch.compiler.is_compiling():
         return torch.ops.bindless.image_sample.default(coords, depths, image._name)
     tensors = (coords,) if depths is None else (coords, depths)
-    if torch.is_grad_enabled() and any(part.requires_grad for part in tensors):
+    derive = torch.is_grad_enabled() and any(part.requires_grad for part in tensors)
+    if derive:
         _need_derivatives(image)
-    return _ImageSample.apply(coords, depths, image)
+    if not is_plain(tensors):
+        return _ImageSample.apply(coords, depths, image)
+    return plain_apply(_PlainImageSample)(coords, depths, image) if derive else _values(coords, depths, image)
 
 
 def _need_derivatives(image: Image) -> None:
@@ -130,6 +134,18 @@ class _ImageSample(torch.autograd.Function):  # type: ignore[misc]
             for part, dim in zip((coords, level), dims)
         ]
         return _ImageSample.apply(*mapped, image), int(_has_layers(image))
+
+
+class _PlainImageSample(torch.autograd.Function):  # type: ignore[misc]
+    """``_ImageSample`` without ``torch.func``: a separate ``setup_context`` costs more than a small call."""
+
+    @staticmethod
+    def forward(ctx: Any, coords: Tensor, level: Tensor | None, image: Image) -> Tensor:
+        ctx.image = image
+        ctx.save_for_backward(coords, level)
+        return _values(coords, level, image)
+
+    backward = _ImageSample.backward
 
 
 def _has_layers(image: Image) -> bool:
