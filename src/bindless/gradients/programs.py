@@ -133,12 +133,12 @@ def texture_command(buffer: int, start: int, description: Sequence[int]) -> list
 
 
 def joined(*parts: tuple[Program, Sequence[int]]) -> Program:
-    """One program of several that have no scratch memory.
+    """One program of several, which use the same scratch memory one after another.
 
     Parameters
     ----------
     parts : tuple[Program, Sequence[int]]
-        A program, and the numbers that its buffers have in the new one.
+        A program, and the numbers that its buffers have in the new one, its scratch memory included if it has some.
     """
     words: list[int] = []
     names: list[str] = []
@@ -158,4 +158,4 @@ def joined(*parts: tuple[Program, Sequence[int]]) -> Program:
             end = 10 + 3 * count + -(-size // 8)
             words += rest[10 + 3 * count : end]
             rest = rest[end:]
-    return Program(words, tuple(names), 0)
+    return Program(words, tuple(names), max(program.scratch for program, _ in parts))

@@ -21,6 +21,7 @@ __all__ = [
     "derived",
     "is_single",
     "planned",
+    "planned_backward",
     "repeated",
     "sample",
     "sample_backward",
@@ -233,6 +234,21 @@ def sample_backward(
         empty = coords.new_empty(0)
         places, depths = (empty if part is None else part for part in found[:2])
         return list(found[3:]) if needs[0] else [], places, depths
+    results, plan = planned_backward(grad, levels, coords, level, options, needs)
+    if plan is not None:
+        _add_derivatives(key, plan, (grad, coords, level, *levels), results, needs)
+    return results
+
+
+def planned_backward(
+    grad: Tensor,
+    levels: Sequence[Tensor],
+    coords: Tensor,
+    level: Tensor | None,
+    options: Options,
+    needs: Sequence[bool],
+) -> tuple[tuple[list[Tensor], Tensor, Tensor], Plan | None]:
+    """``sample_backward``, and the plan of the call if it reads the operands, and writes the results, as they are."""
     call = _Call(levels, coords, level, options)
     texels = call.new_levels() if needs[0] else None
     places = call.new_coords() if needs[1] else None
@@ -258,9 +274,7 @@ def sample_backward(
         coords.new_empty(0) if depths is None else call.like(depths, level),
     )
     made = [(values, grad), *zip(texels or (), results[0]), (places, results[1]), (depths, results[2])]
-    if plan is not None and call.is_direct and _are_same(made):
-        _add_derivatives(key, plan, (grad, coords, level, *levels), results, needs)
-    return results
+    return results, plan if call.is_direct and _are_same(made) else None
 
 
 def derived(

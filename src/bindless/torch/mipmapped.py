@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ..gradients.levels import footprint_levels, pyramid_means
+from ..gradients.levels import footprint_gradients, footprint_levels, pyramid_gradients, pyramid_means
 from ..gradients.plan import Plan
 from ..gradients.programs import Program, cuda_program, joined
 from . import engine, footprints, functions, level_kernels, mipmaps
@@ -24,7 +24,7 @@ __all__ = ["Call", "mipmapped", "repeated"]
 Tensor = Any
 
 
-_of_values = Repeats()
+_of_values, _of_gradients = Repeats(), Repeats()
 
 
 class Call(NamedTuple):
@@ -112,6 +112,50 @@ def _sizes(tex: Tensor) -> tuple[int, ...]:
     return tuple(reversed(tex.shape[1:-1]))
 
 
+def _gradients(
+    call: Call, asked: tuple[bool, ...], grad: Tensor, uv: Tensor, uv_da: Tensor, level: Tensor, *levels: Tensor
+) -> tuple[Tensor | None, ...]:
+    """Gradients of the texture, the coordinates, the steps and the levels of detail, None where they are not needed for
+    those that are asked for, and of the levels.
+    """
+    deterministic = call.options.deterministic or torch.are_deterministic_algorithms_enabled()
+    key, operands = (call, asked, deterministic), (grad, uv, uv_da, level, *levels)
+    found = _of_gradients.repeat(key, *operands)
+    if found is None:
+        needs = asked[0], asked[1], asked[2] or asked[3]
+        results, plan = engine.planned_backward(grad, levels, uv, level, call.options, needs)
+        texels, places, depths = results
+        of_tex = of_steps = None
+        if needs[0]:
+            of_tex = level_kernels.pyramid_gradients(levels[0].shape, levels[0].dtype, 1, texels[1:], texels[0])
+        if asked[2]:
+            of_steps = level_kernels.footprint_gradients(uv_da, depths, _sizes(levels[0]))
+        found = (of_tex, places if needs[1] else None, of_steps, depths if needs[2] else None, *texels)
+        if plan is not None and not deterministic and uv_da.is_contiguous():
+            with torch.cuda.device(grad.device):
+                _of_gradients.add_program(key, _program_of_gradients(plan, operands, found), operands, found)
+    return found
+
+
+def _program_of_gradients(plan: Plan, operands: Sequence[Tensor], made: Sequence[Tensor | None]) -> Program:
+    """The program of ``_gradients``: buffers are the operands, the results that are tensors, and scratch memory."""
+    numbers = iter(range(len(operands), 2 * len(operands) + 4))
+    of_tex, places, of_steps, depths, *texels = (-1 if part is None else next(numbers) for part in made)
+    scratch, tex = next(numbers), operands[4]
+    buffers = {"grad_out": 0, "coords": 1, "level": 3, "levels": 4, "grad_coords": places, "grad_level": depths}
+    buffers |= {"grad_levels": texels[0]} if texels else {}
+    zeros = [(number, part.numel() * part.element_size()) for number, part in zip(texels, made[4:]) if part is not None]
+    samples = cuda_program(plan, slots_of(plan, buffers).__getitem__, zeros, scratch, deterministic=False)
+    parts: list[tuple[Program, Sequence[int]]] = [(samples, range(scratch + 1))]
+    if texels:
+        pyramid = level_kernels.pyramid_of(tex.shape, tex.dtype, 1, len(texels) - 1)
+        program = pyramid_gradients(pyramid, [True] * pyramid.count, added=True)
+        parts.append((program, [*texels[1:], texels[0], of_tex, scratch]))
+    if of_steps >= 0:
+        parts.append((footprint_gradients(operands[3].numel(), _sizes(tex)), [2, depths, of_steps]))
+    return joined(*parts)
+
+
 class _Mipmapped(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(
@@ -132,14 +176,8 @@ class _Mipmapped(torch.autograd.Function):  # type: ignore[misc]
         asked = ctx.needs_input_grad
         if torch.is_grad_enabled() or not is_plain((grad,)):
             return *_composed(ctx, (levels[0], uv, uv_da, bias), grad), None
-        needs = asked[0], asked[1], asked[2] or asked[3]
-        texels, places, depths = engine.sample_backward(grad, levels, uv, level, ctx.call.options, needs)
-        of_tex = of_steps = None
-        if needs[0]:
-            of_tex = level_kernels.pyramid_gradients(levels[0].shape, levels[0].dtype, 1, texels[1:], texels[0])
-        if asked[2]:
-            of_steps = level_kernels.footprint_gradients(uv_da, depths, _sizes(levels[0]))
-        return of_tex, places if needs[1] else None, of_steps, depths if asked[3] else None, None
+        found = _gradients(ctx.call, asked[:4], grad, uv, uv_da, level, *levels)
+        return *found[:3], found[3] if asked[3] else None, None
 
 
 def _composed(ctx: Any, given: Sequence[Tensor], grad: Tensor) -> list[Tensor | None]:
