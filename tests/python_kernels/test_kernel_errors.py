@@ -227,3 +227,19 @@ def test_a_wrong_access_names_the_line(queue: bl.Queue) -> None:
     first = run._kernel_function.__code__.co_firstlineno
     with pytest.raises(bl.KernelError, match=rf"test_kernel_errors\.py, line {first + 4}\b"):
         queue.parallel_for(100000, run, out, 100000).wait()
+
+
+def test_an_image_of_other_dimensions_names_the_line(queue: bl.Queue) -> None:
+    if queue.device.backend is not bl.Backend.reference:
+        pytest.skip("other devices do not check images")
+
+    @bl.kernel
+    def run(image, out):
+        i = device.item_id(0)
+        out[i] = device.sample_image(image, i + 0.5, 0.5, 0.5)[0]
+
+    out = bl.usm_empty(4, np.float32, queue)
+    first = run._kernel_function.__code__.co_firstlineno
+    image = bl.Image(np.zeros((4, 4), np.float32), queue=queue)
+    with image, pytest.raises(bl.KernelError, match=rf"test_kernel_errors\.py, line {first + 3}\b"):
+        queue.parallel_for(4, run, image, out).wait()

@@ -1,7 +1,7 @@
 """Lines of the source in SPIR-V, by which the reference device names the place of a wrong access.
 
 LLVM's SPIR-V code generator drops the lines of its debug information. They pass it as decorations of the results of
-loads and of the addresses of stores, and become the instruction ``OpLine`` in the finished module.
+loads, of samples and of the addresses of stores, and become the instruction ``OpLine`` in the finished module.
 """
 
 from __future__ import annotations
@@ -18,14 +18,17 @@ _SCOPE = re.compile(
 )
 _FILE = re.compile(r'^(!\d+) = (?:distinct )?!DIFile\(filename: "([^"\n]*)"', re.MULTILINE)
 _DEBUG = re.compile(r",? !dbg !\d+")
-_ACCESS = re.compile(r"^  (?:(?P<result>\S+) = )?(?P<verb>load|store|atomicrmw|cmpxchg)\b[^\n]*!dbg (?P<node>!\d+)")
+_ACCESS = re.compile(
+    r"^  (?:(?P<result>\S+) = )?(?:(?P<verb>load|store|atomicrmw|cmpxchg)\b|(?:tail )?call [^@\n]*@__bindless_)"
+    r"[^\n]*!dbg (?P<node>!\d+)"
+)
 _ADDRESS = re.compile(r"\bptr(?: addrspace\(\d\))? (%(?:\"[^\"\n]*\"|[\w.$-]+))(?=, align|$)")
 _NUMBER = re.compile(r"^!(\d+) = ", re.MULTILINE)
 _USER_SEMANTIC = 5635
 _HEADER = 5
 _NAME, _STRING, _DECORATE, _DECORATE_STRING, _LINE = 5, 7, 71, 5632, 8
 _BEFORE_NAMES = (17, 10, 11, 14, 15, 16, 331, 7, 4, 3, 2)
-_LOAD, _STORE = 61, 62
+_FUNCTION_CALL, _LOAD, _STORE = 57, 61, 62
 _ATOMIC_STORE = 228
 _ATOMICS = range(227, 243)
 
@@ -44,9 +47,9 @@ def with_decorations(text: str) -> str:
         place = places.get(match["node"]) if match is not None else None
         if match is None or place is None:
             continue
-        if match["verb"] == "load" or (match["verb"] == "atomicrmw" and match["result"]):
+        if match["verb"] in ("load", "atomicrmw", None) and match["result"]:
             notes.setdefault(match["result"], place)
-        else:
+        elif match["verb"] is not None:
             address = _ADDRESS.findall(_DEBUG.sub("", line))
             if address:
                 notes.setdefault(address[-1], place)
@@ -63,7 +66,7 @@ def _decorated(text: str, notes: dict[str, str]) -> str:
             continue
         plain = re.sub(r" !dbg !\d+(?= \{$)", "", line) if line.startswith("define") else _DEBUG.sub("", line)
         result, _, rest = plain.strip().partition(" = ")
-        if result in notes and rest.startswith(("load", "getelementptr", "atomicrmw")):
+        if result in notes and rest.startswith(("load", "getelementptr", "atomicrmw", "tail call", "call")):
             place = notes[result]
             if place not in nodes:
                 nodes[place] = number
@@ -121,6 +124,8 @@ def _ids(opcode: int, instruction: tuple[int, ...]) -> tuple[int, ...]:
     """Return the result and the address of an access; nothing for other instructions."""
     if opcode in (_STORE, _ATOMIC_STORE):
         return (instruction[1],)
+    if opcode == _FUNCTION_CALL:
+        return (instruction[2],)
     if opcode == _LOAD or opcode in _ATOMICS:
         return (instruction[2], instruction[3])
     return ()

@@ -100,7 +100,7 @@ class Modules:
         data = with_plain_nulls(self._translate(in_their_memory(with_instructions(with_whole_reversals(text)))))
         if self._image_arguments:
             data = with_image_arguments(data, parameters)
-        return with_lines(with_image_instructions(data))
+        return with_image_instructions(with_lines(data))
 
     def _preludes(self, text: str) -> list[str]:
         if self._ptx:
