@@ -61,12 +61,21 @@ def random_case(kind: str, channels: int, count: int, layout: str) -> tuple[Arra
     return image, positions(rng, kind, count).astype("f"), grad_out
 
 
-@pytest.mark.parametrize("count", [1, 15, 16, 17, 300])
+@pytest.mark.parametrize("count", [1, 17, 63, 64, 300])
 @pytest.mark.parametrize("channels", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("layout", ["planes", "rows"])
 @pytest.mark.parametrize("kind", ["inside", "rows", "far"])
 def test_layouts_and_counts(kind: str, layout: str, channels: int, count: int) -> None:
     compare(Texture(2, boundary="border", fill=0.5), *random_case(kind, channels, count, layout))
+
+
+@pytest.mark.parametrize("count", [1, 63, 64, 400])
+@pytest.mark.parametrize("channels", [4, 7, 16, 35])
+def test_rows_of_channels_with_planes_of_values(channels: int, count: int) -> None:
+    """The layout of torch.channels_last, whose samples PyTorch keeps in planes; and the reverse."""
+    image, coords, grad_out = random_case("far", channels, count, "rows")
+    compare(Texture(2), image, coords, planes(grad_out))
+    compare(Texture(2), planes(image), coords, grad_out)
 
 
 @pytest.mark.parametrize("across", BOUNDARIES)

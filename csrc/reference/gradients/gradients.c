@@ -20,10 +20,11 @@ static bool is_planar(const blr_gradients_t *call)
 {
     const blr_gradient_level_t *level = &call->levels[0];
     const blr_strided_t *arrays[] = {&level->texels, &level->gradients};
+    const blr_strided_t *values = call->operation == BLR_GRADIENT_FORWARD ? &call->values : &call->grad_values;
     if (!BLR_HAS_PLANAR || call->dimensions != 2 || call->cubemap || call->interpolation != BLR_INTERPOLATION_LINEAR ||
         call->num_levels > 1 || call->operation == BLR_GRADIENT_BACKWARD_BACKWARD || call->grad_level.first != NULL ||
         call->texel_type != BLR_NUMBER_F32 || call->value_type != BLR_NUMBER_F32 ||
-        (call->channels >= 4 && level->texels.strides[0] == 1))
+        (call->channels >= 4 && level->texels.strides[0] == 1 && values->strides[0] == 1))
         return false;
     for (int i = 0; i < 2; i++) {
         const int64_t x = arrays[i]->strides[1], y = arrays[i]->strides[2];

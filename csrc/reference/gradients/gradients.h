@@ -37,8 +37,8 @@ struct blr_gradient_set {
 
 extern const struct blr_gradient_set blr_gradient_set;
 
-/* Linear samples of pictures of floats with one level, without second derivatives, whose channels are planes or fewer than
- * four: vector types of GCC and Clang. */
+/* Linear samples of pictures of floats with one level, without second derivatives. Channels of the picture or of the values
+ * are planes, or there are fewer than four. Uses vector types of GCC and Clang. */
 #if defined(__GNUC__) || defined(__clang__)
 #define BLR_HAS_PLANAR 1
 extern const struct blr_gradient_set blr_planar_set;
