@@ -92,7 +92,21 @@ static bool find_slabs(void *argument, uint64_t begin, uint64_t end)
     return true;
 }
 
-/* A job is a slab of a group of textures. The slab that is the first one of a part also gathers for it. */
+static uint32_t count_slabs(uint64_t mask)
+{
+    uint32_t count = 0;
+    for (; mask != 0; mask &= mask - 1)
+        count++;
+    return count;
+}
+
+/* Whether a slab of a part's mask is the one that gathers for it. Parts next to each other have different ones. */
+static bool gathers(uint64_t mask, uint64_t slab, uint64_t number)
+{
+    return count_slabs(mask & (((uint64_t)1 << slab) - 1)) == number % count_slabs(mask);
+}
+
+/* A job is a slab of a group of textures. */
 static bool run_jobs(void *argument, uint64_t begin, uint64_t end)
 {
     const struct work *work = argument;
@@ -105,7 +119,7 @@ static bool run_jobs(void *argument, uint64_t begin, uint64_t end)
             struct blr_gradient_part part = part_of(work, number);
             part.slab = (uint32_t)slab;
             part.scatters = true;
-            part.gathers = (mask & (((uint64_t)1 << slab) - 1)) == 0;
+            part.gathers = gathers(mask, slab, number);
             work->set->run(work->call, &part);
         }
     }
@@ -134,6 +148,22 @@ static uint32_t slabs_for(const struct work *work, uint32_t threads)
     return (uint32_t)(slabs < BLR_MAX_SLABS ? slabs : BLR_MAX_SLABS);
 }
 
+/* Joins slabs where most parts are in most of them, so that each thread would run all parts for several slabs. Planes of
+ * gradients take as long for one slab as for all. */
+static void join_slabs(struct work *work, uint64_t all)
+{
+    const blr_gradients_t *call = work->call;
+    const bool planes = is_planar(call) && (call->channels < 4 || call->levels[0].gradients.strides[0] != 1);
+    uint64_t used = 0;
+    for (uint64_t i = 0; i < all; i++)
+        used += count_slabs(work->masks[i]);
+    if (2 * used <= all * work->slabs)
+        return;
+    work->slabs = planes ? 1 : (work->slabs + 1) / 2;
+    for (uint64_t i = 0; i < all; i++)
+        work->masks[i] = UINT64_MAX >> (BLR_MAX_SLABS - work->slabs);
+}
+
 static blr_result_t run(const blr_gradients_t *call)
 {
     struct work work = {.call = call, .set = best_set(call), .slabs = 1, .together = 1};
@@ -156,9 +186,10 @@ static blr_result_t run(const blr_gradients_t *call)
             return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for the order of the samples");
         if (call->cubemap)
             for (uint64_t i = 0; i < all; i++)
-                work.masks[i] = UINT64_MAX; /* edges lead to any row */
+                work.masks[i] = UINT64_MAX >> (BLR_MAX_SLABS - work.slabs); /* edges lead to any row */
         else
             distribute(&work, all, blr_parallel_grain(all, 16), find_slabs);
+        join_slabs(&work, all);
     }
     distribute(&work, work.groups * work.slabs, 1, run_jobs);
     blr_delete(work.masks);

@@ -151,9 +151,10 @@ INLINE void scatter_pairs(const struct block *block, const struct taps *taps, co
             }
 }
 
-/* Adds the taps of this slab, in the same order; the others to numbers that nobody reads, since branches would be
- * unpredictable. */
-static void scatter_taps(const struct block *block, const struct taps *taps, const float *restrict gradients, float *to)
+/* Adds the taps of this slab, in the same order; the others to numbers that nobody reads. Where slabs alternate, branches
+ * would be unpredictable. */
+INLINE void scatter_taps(const struct block *block, const struct taps *taps, const float *restrict gradients, float *to,
+                         const bool alternate)
 {
     _Alignas(64) float product[4][BLOCK];
     float unread[4][BLOCK] = {{0}};
@@ -165,8 +166,13 @@ static void scatter_taps(const struct block *block, const struct taps *taps, con
     for (uint32_t start = 0; start < STEP; start++)
         for (uint32_t i = start; i < block->count; i += STEP)
             for (int k = 0; k < 4; k++) {
-                float *at = to + taps->row[k / 2][i] + (k % 2 ? taps->right[i] : 0);
-                *(block->flags[i] & UNWANTED(k) ? &unread[k][i] : at) += product[k][i];
+                float *const at = to + taps->row[k / 2][i] + (k % 2 ? taps->right[i] : 0);
+                float *const places[2] = {at, &unread[k][i]};
+                const bool unwanted = (block->flags[i] & UNWANTED(k)) != 0;
+                if (alternate)
+                    *places[unwanted] += product[k][i];
+                else if (!unwanted)
+                    *at += product[k][i];
             }
 }
 
@@ -176,8 +182,10 @@ INLINE void scatter(const struct block *block, const float *restrict gradients, 
     if (block->neighbours && !block->outsides && !block->others && block->count == BLOCK &&
         block->call->levels[0].gradients.strides[1] == 1)
         scatter_pairs(block, taps, gradients, to);
+    else if (block->others)
+        scatter_taps(block, taps, gradients, to, true);
     else
-        scatter_taps(block, taps, gradients, to);
+        scatter_taps(block, taps, gradients, to, false);
 }
 
 /* Adds a weight times a row of channels. */

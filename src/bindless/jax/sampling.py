@@ -72,9 +72,9 @@ def sample(
     precision : str | Precision
         "exact", the default: weights of float32. "hardware": values of the texture unit, whose weights have 8 bits. On
         a GPU each call copies the image to the unit's memory, since XLA does not say when an array changes: that pays
-        where samples outnumber pixels several times. What the unit does not have is computed as "exact": cubic filters,
-        float64, more than four channels, levels, cubemaps, "mirror", a ``fill`` other than 0. Gradients are those of
-        "exact" in both cases.
+        for volumes with twice as many samples as voxels. What the unit does not have is computed as "exact": cubic
+        filters, float64, more than four channels, levels, cubemaps, "mirror", a ``fill`` other than 0. Gradients are
+        those of "exact" in both cases.
     deterministic : bool, optional
         Whether gradients of images on a GPU have the same bits each time, at the cost of time and of 8 bytes for each
         value. Default False. Processors always do.
