@@ -46,7 +46,7 @@ class Device:
             struct.pack_into("@P", data, place, pointers[slot])
         call = self.array(np.frombuffer(data, np.uint8))
         bundle = bl.load_kernel_bundle(kernels.source(kernels.module_of(launch.kernel), "spirv"), self.queue)
-        shape = bl.NdRange((launch.grid[1], launch.grid[0] * cuda.BLOCK), (1, cuda.BLOCK))
+        shape = bl.NdRange((launch.grid[1], launch.grid[0] * launch.items), (1, launch.items))
         assert launch.mode is not None
         kernel = bundle.get_kernel(launch.kernel)
         self.queue.parallel_for(shape, kernel, self._kept[-1], np.uint32(launch.mode)).wait_and_throw()
@@ -74,7 +74,7 @@ def coordinates(kind: str, dims: int, rng: np.random.Generator) -> Array:
 
 def compare(
     device: Device, dims: int, boundary: str, *, channels: int = 1, last: bool = False, kind: str = "rotated",
-    row: int = ROW, dtype: str = "f", wants: str = "both", planes: bool = False,
+    picture: tuple[int, int] = (ROW, 5), dtype: str = "f", wants: str = "both", planes: bool = False,
     expected: tuple[str, str] = ("linear", "single"),
 ) -> None:  # fmt: skip
     rng = np.random.default_rng(3)
@@ -102,7 +102,7 @@ def compare(
         added = [gradients] if not forward and wants != "coordinates" else []
         arrays = [*(samples[name] if name in used else None for name in NAMES), level, *added]
         views = [None if array is None else view(array) for array in arrays]
-        plan = check(operation, texture, (1, 0, len(added)), views, row)
+        plan = check(operation, texture, (1, 0, len(added)), views, picture)
         pointers = [0 if one is None else one.pointer for one in views]
         found = []
         for run in (processor.run, device.run):
@@ -139,10 +139,11 @@ def test_vectors(device: Device, dims: int, channels: int, boundary: str, planes
     compare(device, dims, boundary, channels=channels, last=True, planes=planes, expected=("vectors", "vectors"))
 
 
-@pytest.mark.parametrize("row", [0, 7, 35, 350])
-def test_rows(device: Device, row: int) -> None:
-    compare(device, 2, "border", row=row)
-    compare(device, 3, "border", row=row, channels=2, expected=("linear", "linear"))
+@pytest.mark.parametrize("picture", [(0, 0), (7, 3), (35, 20), (35, 1), (350, 1), (1, 700)])
+def test_pictures(device: Device, picture: tuple[int, int]) -> None:
+    for dims in (2, 3):
+        compare(device, dims, "border", picture=picture, expected=("linear", "single"))
+    compare(device, 3, "border", picture=picture, channels=2, expected=("linear", "linear"))
 
 
 @pytest.mark.parametrize("wants", ["coordinates", "texels"])
@@ -166,6 +167,37 @@ def test_not_a_number_without_weight_does_not_count(device: Device) -> None:
         check(Operation.forward, Texture(2), (1, 0, 0), views), [0 if one is None else one.pointer for one in views]
     )
     np.testing.assert_array_equal(out, 3)
+
+
+@pytest.mark.parametrize(("channels", "picture"), [(1, (16, 16)), (3, (16, 16))])
+@pytest.mark.parametrize("boundary", ["border", "edge"])
+def test_derivatives_by_texels_without_weight_are_zero(
+    device: Device, boundary: str, channels: int, picture: tuple[int, int]
+) -> None:
+    """At the centres of texels, next to texels that are not numbers, and with gradients that are infinite."""
+    rng = np.random.default_rng(5)
+    made = {
+        "coords": np.stack(np.meshgrid(np.arange(16), np.arange(16)), -1).reshape(1, 256, 2) * [1.0, 0.5] + [0.0, 0.5],
+        "grad_out": rng.standard_normal((1, 256, channels)),
+        "level": rng.standard_normal((1, channels, 14, 15)),
+    }
+    made["grad_out"][0, [17, 40, 201]] = [[np.inf], [np.nan], [-np.inf]]
+    made["level"][:, :, [3, 8], [9, 2]] = [np.nan, np.inf]
+    arrays = {name: device.array(values.astype("f")) for name, values in made.items()}
+    level, grad_level = np.moveaxis(arrays["level"], 1, -1), np.moveaxis(device.array(made["level"].astype("f")), 1, -1)
+    grad_coords = device.array(np.zeros((1, 256, 2), "f"))
+    found = []
+    for run in (processor.run, device.run):
+        grad_level[...] = 0
+        samples = {"coords": arrays["coords"], "grad_out": arrays["grad_out"], "grad_coords": grad_coords}
+        used = [*map(samples.get, NAMES), level, grad_level]
+        views = [None if array is None else view(array) for array in used]
+        plan = check(Operation.backward, Texture(2, boundary=boundary), (1, 0, 1), views, picture)
+        run(plan, [0 if one is None else one.pointer for one in views])
+        found.append((grad_level.copy(), grad_coords.copy()))
+    for one, other in zip(*found):
+        assert 0 < np.count_nonzero(~np.isfinite(one)) < one.size / 4
+        np.testing.assert_allclose(other, one, rtol=0, atol=2e-5)
 
 
 def test_strides_that_differ_and_vectors_of_three_have_other_kernels() -> None:

@@ -14,7 +14,9 @@
  *     bits 23-25  work-items of a sample, as a power of two
  *     bit 26      textures have one channel
  *     bit 27      neighbours along x are neighbours in memory
- *     bit 28      channels of values are apart in memory */
+ *     bit 28      channels of values are apart in memory
+ *     bit 29      the numbers of a sample's coordinates, and of their gradients, are neighbours in memory, with nothing between
+ *                 samples; so are values of a channel */
 #ifndef BINDLESS_KERNELS_GRADIENT_CALL_H
 #define BINDLESS_KERNELS_GRADIENT_CALL_H
 
@@ -68,6 +70,7 @@ static inline bool wants_level(uint mode) { return (mode >> 21 & 1) != 0; }
 static inline bool wants_values(uint mode) { return (mode >> 22 & 1) != 0; }
 static inline uint spread(uint mode) { return mode >> 23 & 7; }
 static inline bool is_dense(uint mode) { return (mode >> 27 & 1) != 0; }
+static inline bool is_packed(uint mode) { return (mode >> 29 & 1) != 0; }
 static inline bool has_planes(uint mode) { return (mode >> 28 & 1) != 0; }
 static inline bool is_single(uint mode) { return (mode >> 26 & 1) != 0; }
 

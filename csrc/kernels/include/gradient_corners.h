@@ -21,11 +21,12 @@
 #endif
 
 struct corners {
+    int index[DIMENSIONS];       /* of corner 0, if the sample is plain */
     int first, step[DIMENSIONS]; /* offset of corner 0, and from one to the next along each axis; any texel where outside */
     float rest[DIMENSIONS];      /* weight of the second one along each axis */
     float chain[DIMENSIONS];     /* derivative of the position by the coordinate */
     uint inside;                 /* bit k: corner k is a texel, and not the fill value */
-    bool plain;                  /* all are texels next to one another, with weights that are not 0 */
+    bool plain;                  /* all are texels next to one another */
 };
 
 INLINED bool may_be_outside(uint mode)
@@ -46,6 +47,8 @@ INLINED ulong plane_of(ulong part, const struct strided *array, uint channel, bo
 {
     return part + (ulong)channel * (ulong)array->strides[0] * (is_half ? 2 : 4);
 }
+
+INLINED bool is_finite(float value) { return (as_uint(value) & 0x7f800000u) != 0x7f800000u; }
 
 INLINED float read_number(ulong first, int offset, bool is_half)
 {
@@ -74,21 +77,27 @@ INLINED void find_corners(struct corners *corners, const struct call *call, cons
             corners->step[a] = (high - low) * stride;
         }
         corners->rest[a] = axis.weight[1];
-        corners->chain[a] *= axis.chain;
+        corners->chain[a] = axis.chain * call->map.scale[a];
     }
 }
 
-INLINED void read_position(const struct call *call, int item, ulong texture, float *at)
+/* The address of the first of a sample's coordinates, or of their gradients. */
+INLINED ulong coordinates_of(const struct strided *array, int item, ulong texture, uint mode)
 {
-    const struct strided *from = &call->coordinates;
-    const ulong coordinates = part_of(from, 2, texture, false);
+    const ulong first = part_of(array, 2, texture, false);
+    return first + (is_packed(mode) ? (ulong)(uint)item * (4 * DIMENSIONS) : 4 * (ulong)(long)(item * (int)array->strides[1]));
+}
+
+INLINED void read_position(const struct call *call, int item, ulong texture, float *at, uint mode)
+{
+    const ulong from = coordinates_of(&call->coordinates, item, texture, mode);
     FOR_AXES {
-        const float coordinate = read_number(coordinates, item * (int)from->strides[1] + (int)a * (int)from->strides[0], false);
+        const float coordinate = read_number(from, (int)a * (is_packed(mode) ? 1 : (int)call->coordinates.strides[0]), false);
         at[a] = (coordinate + call->map.shift) * call->map.scale[a] + call->map.offset[a];
     }
 }
 
-INLINED struct corners plain_corners_at(const struct call *call, const float *at)
+INLINED struct corners plain_corners_at(const struct call *call, const float *at, uint mode)
 {
     struct corners corners;
     const struct level *level = &call->levels[0];
@@ -98,11 +107,13 @@ INLINED struct corners plain_corners_at(const struct call *call, const float *at
     FOR_AXES {
         const float low = floor_of(at[a]);
         const int index = (int)low;
+        corners.index[a] = index;
         corners.rest[a] = at[a] - low;
-        corners.plain = corners.plain && (uint)index < level->size[a] - 1u && corners.rest[a] > 0.0f;
+        corners.plain = corners.plain && (uint)index < level->size[a] - 1u;
         corners.first += index * (int)level->texels.strides[1 + a];
         corners.step[a] = (int)level->texels.strides[1 + a];
-        corners.chain[a] = call->map.scale[a];
+        const bool moves = boundary_of(mode, a) == BORDER || boundary_of(mode, a) == REPEAT || at[a] > 0.0f;
+        corners.chain[a] = moves ? call->map.scale[a] : 0.0f;
     }
     return corners;
 }
@@ -111,15 +122,15 @@ INLINED struct corners plain_corners_at(const struct call *call, const float *at
 INLINED struct corners plain_corners_of(const struct call *call, int item, ulong texture, uint mode)
 {
     float at[DIMENSIONS];
-    read_position(call, item, texture, at);
-    return plain_corners_at(call, at);
+    read_position(call, item, texture, at, mode);
+    return plain_corners_at(call, at, mode);
 }
 
 INLINED struct corners corners_of(const struct call *call, int item, ulong texture, uint mode)
 {
     float at[DIMENSIONS];
-    read_position(call, item, texture, at);
-    struct corners corners = plain_corners_at(call, at);
+    read_position(call, item, texture, at, mode);
+    struct corners corners = plain_corners_at(call, at, mode);
     if (!corners.plain) find_corners(&corners, call, at, mode);
     return corners;
 }
@@ -137,6 +148,25 @@ INLINED int plain_offset(const struct corners *corners, const long *strides, uin
     int offset = corners->first;
     UNROLLED for (int a = DIMENSIONS - 1; a > 0; --a) offset += k >> a & 1 ? (int)strides[1 + a] : 0;
     return offset + (k & 1 ? is_dense(mode) ? 1 : (int)strides[1] : 0);
+}
+
+/* The addresses of a plain sample's rows along x, in the first channel. */
+INLINED void rows_of(ulong *rows, const struct call *call, const struct corners *corners, ulong texture, uint mode)
+{
+    const struct strided *texels = &call->levels[0].texels;
+    const ulong size = has_half_texels(mode) ? 2 : 4, first = part_of(texels, 4, texture, has_half_texels(mode));
+    rows[0] = first + (ulong)corners->first * size;
+    UNROLLED for (uint j = 1; j < CORNERS / 2; ++j) rows[j] = rows[j & (j - 1)] + (ulong)texels->strides[j == 1 ? 2 : j == 2 ? 3 : 2] * size;
+}
+
+/* The corners of a plain sample in one channel. */
+INLINED void read_corners(float *texel, const struct call *call, const ulong *rows, uint channel, uint mode)
+{
+    const struct strided *texels = &call->levels[0].texels;
+    FOR_CORNERS {
+        const ulong row = plane_of(rows[k >> 1], texels, channel, has_half_texels(mode));
+        texel[k] = read_number(row, k & 1 ? is_dense(mode) ? 1 : (int)texels->strides[1] : 0, has_half_texels(mode));
+    }
 }
 
 /* The weight of a corner, without the factor of one axis or with all (a >= DIMENSIONS). */

@@ -5,47 +5,75 @@
  * part of them the work-items of a group of 32 add to. Samples next to one another share texels, so their addends are joined
  * before: those of an item's ROWS samples, one below the other, and those of neighbouring items. */
 #include "gradient_corners.h"
+#include "gradient_exact.h"
 #include "lanes.h"
 
 #if OPERATION == FORWARD
 
-enum { CHUNK = DIMENSIONS == 2 ? 4 : 2 };
+enum { CHUNK = DIMENSIONS == 2 ? 4 : 2, SINGLES = 2 };
+
+/* The address of a sample's values. */
+INLINED ulong values_of(const struct call *call, int item, ulong texture, uint mode)
+{
+    const ulong first = part_of(&call->values, 2, texture, has_half_values(mode));
+    const long offset = is_packed(mode) ? (long)item : (long)(item * (int)call->values.strides[1]);
+    return first + (ulong)offset * (has_half_values(mode) ? 2 : 4);
+}
+
+/* The value between the corners of a sample, unless it is not a finite number; then whether a texel without weight made it
+ * so is not known. */
+INLINED bool put_value(const struct call *call, const struct corners *corners, const float *texel, ulong to, uint channel, uint mode)
+{
+    const float value = blended(corners, texel, DIMENSIONS);
+    if (!is_finite(value)) return false;
+    put_number(to, (long)channel * call->values.strides[0], value, has_half_values(mode));
+    return true;
+}
 
 /* Channels at a time, so that the memory has many loads of an item under way. */
-INLINED void run_channels(const struct call *call, const struct corners *corners, ulong first, ulong values, int to, uint channel,
-                          uint count, uint mode)
+INLINED bool run_channels(const struct call *call, const struct corners *corners, const ulong *rows, ulong to, uint channel, uint count,
+                          uint mode)
 {
-    const struct strided *texels = &call->levels[0].texels, *out = &call->values;
     float texel[CHUNK][CORNERS];
-    UNROLLED for (uint j = 0; j < count; ++j)
-    {
-        const ulong from = plane_of(first, texels, channel + j, has_half_texels(mode));
-        FOR_CORNERS texel[j][k] = read_number(from, plain_offset(corners, texels->strides, k, mode), has_half_texels(mode));
-    }
-    UNROLLED for (uint j = 0; j < count; ++j)
-        put_number(values, to + (long)(channel + j) * out->strides[0], blended(corners, texel[j], DIMENSIONS), has_half_values(mode));
+    bool done = true;
+    UNROLLED for (uint j = 0; j < count; ++j) read_corners(texel[j], call, rows, channel + j, mode);
+    UNROLLED for (uint j = 0; j < count; ++j) done &= put_value(call, corners, texel[j], to, channel + j, mode);
+    return done;
 }
 
-INLINED void run_plain(const struct call *call, const struct corners *corners, int item, ulong texture, uint mode)
+/* Samples whose corners are texels next to one another. */
+INLINED bool run_plain(const struct call *call, const struct corners *corners, ulong texture, ulong to, uint mode)
+{
+    ulong rows[CORNERS / 2];
+    rows_of(rows, call, corners, texture, mode);
+    const uint count = is_single(mode) ? 1 : call->channels;
+    uint channel = 0;
+    bool done = true;
+    for (; channel + CHUNK <= count; channel += CHUNK) done &= run_channels(call, corners, rows, to, channel, CHUNK, mode);
+    for (; channel < count; ++channel) done &= run_channels(call, corners, rows, to, channel, 1, mode);
+    return done;
+}
+
+/* Samples near and outside of the edges. */
+INLINED bool run_edge(const struct call *call, const struct corners *corners, ulong texture, ulong to, uint mode)
 {
     const ulong first = part_of(&call->levels[0].texels, 4, texture, has_half_texels(mode));
-    const ulong values = part_of(&call->values, 2, texture, has_half_values(mode));
-    const int to = item * (int)call->values.strides[1];
-    if (is_single(mode)) {
-        run_channels(call, corners, first, values, to, 0, 1, mode);
-        return;
+    bool done = true;
+    _Pragma("nounroll") for (uint channel = 0; channel < (is_single(mode) ? 1 : call->channels); ++channel)
+    {
+        const ulong from = plane_of(first, &call->levels[0].texels, channel, has_half_texels(mode));
+        float texel[CORNERS];
+        FOR_CORNERS texel[k] = texel_or_fill(call, corners, from, k, mode);
+        done &= put_value(call, corners, texel, to, channel, mode);
     }
-    uint channel = 0;
-    for (; channel + CHUNK <= call->channels; channel += CHUNK) run_channels(call, corners, first, values, to, channel, CHUNK, mode);
-    for (; channel < call->channels; ++channel) run_channels(call, corners, first, values, to, channel, 1, mode);
+    return done;
 }
 
-/* Near and outside of the edges: rare samples, with few registers. */
-INLINED void run_other(const struct call *call, int item, ulong texture, uint mode)
+/* Texels without weight do not count, even those that are not finite. */
+INLINED void run_not_finite(const struct call *call, int item, ulong texture, ulong to, uint mode)
 {
     const struct corners corners = corners_of(call, item, texture, mode);
     const ulong first = part_of(&call->levels[0].texels, 4, texture, has_half_texels(mode));
-    const ulong values = part_of(&call->values, 2, texture, has_half_values(mode));
     _Pragma("nounroll") for (uint channel = 0; channel < (is_single(mode) ? 1 : call->channels); ++channel)
     {
         const ulong from = plane_of(first, &call->levels[0].texels, channel, has_half_texels(mode));
@@ -54,28 +82,73 @@ INLINED void run_other(const struct call *call, int item, ulong texture, uint mo
             const float weight = weight_of(&corners, k);
             if (weight != 0.0f) value += weight * texel_or_fill(call, &corners, from, k, mode);
         }
-        put_number(values, item * (int)call->values.strides[1] + (long)channel * call->values.strides[0], value, has_half_values(mode));
+        put_number(to, (long)channel * call->values.strides[0], value, has_half_values(mode));
     }
 }
 
 INLINED void run_sample(const struct call *call, int item, ulong texture, uint mode)
 {
-    const struct corners corners = plain_corners_of(call, item, texture, mode);
+    float at[DIMENSIONS];
+    read_position(call, item, texture, at, mode);
+    struct corners corners = plain_corners_at(call, at, mode);
+    const ulong to = values_of(call, item, texture, mode);
+    bool done;
     if (corners.plain) {
-        run_plain(call, &corners, item, texture, mode);
+        done = run_plain(call, &corners, texture, to, mode);
     } else {
-        FORGET; /* what is in registers: it would be kept for these few */
-        run_other(call, item, texture, mode);
+        find_corners(&corners, call, at, mode);
+        done = run_edge(call, &corners, texture, to, mode);
     }
+    if (!done) {
+        FORGET; /* what is in registers: it would be kept for these few */
+        run_not_finite(call, item, texture, to, mode);
+    }
+}
+
+/* Samples of textures of one channel, whose texels are all under way at a time: SINGLES of them for each item. */
+INLINED void run_singles(const struct call *call, ulong first, uint distance, ulong texture, uint mode)
+{
+    struct corners corners[SINGLES];
+    float texel[SINGLES][CORNERS];
+    bool done = true;
+    UNROLLED for (uint s = 0; s < SINGLES; ++s)
+    {
+        const ulong item = first + s * distance;
+        corners[s] = plain_corners_of(call, (int)(item < call->samples ? item : first), texture, mode);
+        done &= corners[s].plain;
+    }
+    if (done) {
+        UNROLLED for (uint s = 0; s < SINGLES; ++s)
+        {
+            ulong rows[CORNERS / 2];
+            rows_of(rows, call, corners + s, texture, mode);
+            read_corners(texel[s], call, rows, 0, mode);
+        }
+        UNROLLED for (uint s = 0; s < SINGLES; ++s)
+        {
+            const ulong item = first + s * distance;
+            const ulong to = values_of(call, (int)(item < call->samples ? item : first), texture, mode);
+            done &= put_value(call, corners + s, texel[s], to, 0, mode);
+        }
+    }
+    if (done) return;
+    FORGET; /* what is in registers: it would be kept for these few */
+    _Pragma("nounroll") for (uint s = 0; s < SINGLES; ++s)
+        if (first + s * distance < call->samples) run_sample(call, (int)(first + s * distance), texture, mode);
 }
 
 kernel void NAME(PARAMETERS)
 {
     COPY
-    const ulong item = bindless_global_id(0);
-    if (item >= call.samples) return;
-    for (ulong texture = bindless_global_id(1); texture < call.textures; texture += bindless_global_size(1))
-        run_sample(&call, (int)item, texture, mode);
+    const uint size = (uint)bindless_local_size(0), share = is_single(mode) ? SINGLES : 1;
+    const ulong first = (ulong)bindless_group_id(0) * size * share + (uint)bindless_local_id(0);
+    if (first >= call.samples) return;
+    for (ulong texture = bindless_group_id(1); texture < call.textures; texture += bindless_group_count(1)) {
+        if (is_single(mode))
+            run_singles(&call, first, size, texture, mode);
+        else
+            run_sample(&call, (int)first, texture, mode);
+    }
 }
 
 #else
@@ -156,46 +229,6 @@ struct lower {
     float left[PAIRS], right[PAIRS];
 };
 
-INLINED float gradient_at(const struct call *call, int item, ulong texture, uint channel, uint mode)
-{
-    const struct strided *in = &call->grad_values;
-    const ulong first = plane_of(part_of(in, 2, texture, has_half_values(mode)), in, channel, has_half_values(mode));
-    return read_number(first, item * (int)in->strides[1], has_half_values(mode));
-}
-
-INLINED void put_gradient(const struct call *call, int item, ulong texture, uint axis, float value)
-{
-    const struct strided *out = &call->grad_coordinates;
-    ((global float *)part_of(out, 2, texture, false))[item * (int)out->strides[1] + (int)axis * (int)out->strides[0]] = value;
-}
-
-/* All of a sample near or outside of the edges: rare, with few registers. */
-INLINED void run_other(const struct call *call, int item, ulong texture, uint mode)
-{
-    const struct corners corners = corners_of(call, item, texture, mode);
-    const struct strided *texels = &call->levels[0].texels, *to = &call->levels[0].gradients;
-    float position[DIMENSIONS];
-    FOR_AXES position[a] = 0.0f;
-    _Pragma("nounroll") for (uint channel = 0; channel < (is_single(mode) ? 1 : call->channels); ++channel)
-    {
-        const ulong from = plane_of(part_of(texels, 4, texture, has_half_texels(mode)), texels, channel, has_half_texels(mode));
-        const ulong into = plane_of(part_of(to, 4, texture, false), to, channel, false);
-        const float gradient = gradient_at(call, item, texture, channel, mode);
-        ONE_CORNER {
-            const float weight = weight_of(&corners, k); /* offsets of gradients are those of texels */
-            if (scatter_kind(mode) != SCATTER_NONE && (corners.inside >> k & 1) != 0 && weight != 0.0f)
-                add_float((global float *)into + offset_of(&corners, k), weight * gradient);
-            if (!wants_coordinates(mode)) continue;
-            const float product = gradient * texel_or_fill(call, &corners, from, k, mode);
-            FOR_AXES {
-                const float slope = (k >> a & 1 ? 1.0f : -1.0f) * weight_without(&corners, k, a);
-                position[a] += slope != 0.0f ? slope * product : 0.0f;
-            }
-        }
-    }
-    if (wants_coordinates(mode)) FOR_AXES put_gradient(call, item, texture, a, position[a] * corners.chain[a]);
-}
-
 /* Samples that are not plain are done here. */
 INLINED void begin_sample(struct sample *sample, const struct call *call, int item, bool exists, ulong texture, uint mode)
 {
@@ -241,6 +274,10 @@ INLINED void run_channel(struct sample *sample, const struct way *above, struct 
         FOR_CORNERS sample->dot[k] += gradient * texel[k];
     }
     if (scatter_kind(mode) == SCATTER_NONE) return;
+    if (sample->plain && !is_finite(gradient)) {
+        add_exactly(call, corners, texture, channel, gradient, mode);
+        gradient = 0.0f;
+    }
     const struct way *way = &sample->way;
     float addend[CORNERS];
     FOR_CORNERS addend[k] = weight_of(corners, k) * gradient;
@@ -269,8 +306,17 @@ INLINED void run_channel(struct sample *sample, const struct way *above, struct 
 /* Writes the gradient of the coordinates. */
 INLINED void end_sample(const struct sample *sample, const struct call *call, int item, ulong texture, uint mode)
 {
-    if (wants_coordinates(mode) && sample->plain)
-        FOR_AXES put_gradient(call, item, texture, a, blended(&sample->corners, sample->dot, a) * sample->corners.chain[a]);
+    if (!wants_coordinates(mode) || !sample->plain) return;
+    float found[DIMENSIONS];
+    bool done = true;
+    FOR_AXES {
+        found[a] = blended(&sample->corners, sample->dot, a) * sample->corners.chain[a];
+        done &= is_finite(found[a]);
+    }
+    if (done)
+        FOR_AXES put_gradient(call, item, texture, a, found[a], mode);
+    else
+        put_exactly(call, &sample->corners, item, texture, mode);
 }
 
 INLINED void run_samples(const struct call *call, ulong first, ulong column, ulong texture, uint mode)
@@ -329,7 +375,7 @@ kernel void NAME(PARAMETERS)
     const ulong across = (call.row + 31) / 32, group = bindless_group_id(0);
     const ulong column = group % across * 32 + lane_id();
     const ulong first = (group / across * (bindless_local_size(0) / 32) + bindless_local_id(0) / 32) * ROWS;
-    for (ulong texture = bindless_global_id(1); texture < call.textures; texture += bindless_global_size(1))
+    for (ulong texture = bindless_group_id(1); texture < call.textures; texture += bindless_group_count(1))
         run_samples(&call, first, column, texture, mode);
 }
 

@@ -42,6 +42,18 @@ struct pixel {
     bool exists;
 };
 
+/* The moved frame of a pose, by four items of the group for all. */
+INLINED void move_frame(const struct detector *detector, global const float *poses, ulong pose, uint mode, local float *moved)
+{
+    const uint item = (uint)bindless_local_id(0);
+    if (item < 4) {
+        double matrix[12];
+        matrix_of_pose(poses + pose * (IS_MATRIX ? MATRIX_POSE : VECTOR_POSE), IS_MATRIX, matrix);
+        move_row(detector, matrix, (int)item, moved);
+    }
+    bindless_barrier();
+}
+
 /* The line and the part of an item, for the lines of a moved frame. */
 INLINED void share_work(uint item, uint width, uint height, local const float *moved, uint *ray, uint *part)
 {
@@ -94,12 +106,7 @@ void bindless_projections(global const void *texels, uint size_x, uint size_y, u
     const struct volume volume = {texels, (int)size_x, (int)size_y, (int)size_z, (mode & 2) != 0};
     const uint item = (uint)bindless_local_id(0);
     const ulong pose = bindless_group_id(2), pixels = (ulong)width * height;
-    if (item < 4) {
-        double matrix[12];
-        matrix_of_pose(poses + pose * (IS_MATRIX ? MATRIX_POSE : VECTOR_POSE), IS_MATRIX, matrix);
-        move_row(&detector, matrix, (int)item, moved);
-    }
-    bindless_barrier();
+    move_frame(&detector, poses, pose, mode, moved);
     uint ray, part;
     share_work(item, width, height, moved, &ray, &part);
     const struct pixel pixel = pixel_of(ray, width, height);
@@ -145,12 +152,7 @@ void bindless_projections_texels(global float *gradients, uint size_x, uint size
     const struct volume volume = {gradients, (int)size_x, (int)size_y, (int)size_z, false};
     const uint item = (uint)bindless_local_id(0);
     const ulong pose = bindless_group_id(2);
-    if (item < 4) {
-        double matrix[12];
-        matrix_of_pose(poses + pose * (IS_MATRIX ? MATRIX_POSE : VECTOR_POSE), IS_MATRIX, matrix);
-        move_row(&detector, matrix, (int)item, moved);
-    }
-    bindless_barrier();
+    move_frame(&detector, poses, pose, mode, moved);
     uint ray, part;
     share_work(item, width, height, moved, &ray, &part);
     const struct pixel pixel = pixel_of(ray, width, height);

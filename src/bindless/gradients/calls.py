@@ -60,7 +60,7 @@ def backward(
     *,
     deterministic: bool = False,
     stream: int | None = None,
-    row: int = 0,
+    picture: tuple[int, int] = (0, 0),
 ) -> None:
     """The vector-Jacobian product of ``forward``.
 
@@ -77,8 +77,9 @@ def backward(
         (N, S, components) and (N, S) gradients; written. N is never 1 for all.
     deterministic : bool, default False
         Whether results on CUDA are the same bits every time. On the processor they always are.
-    row : int, default 0
-        Samples of a row of the picture: those of the next row are near those of the one before. 0: not known.
+    picture : tuple[int, int], default (0, 0)
+        Samples of a row, and rows, of the picture or of each slice of the volume that the samples are; zeros: not
+        known.
 
     Raises
     ------
@@ -86,7 +87,7 @@ def backward(
         Shapes or types do not fit.
     """
     arrays = (coords, level, None, grad_out, None, None, None, grad_coords, grad_level)
-    run(Operation.backward, texture, levels, None, grad_levels, arrays, stream, deterministic, row)
+    run(Operation.backward, texture, levels, None, grad_levels, arrays, stream, deterministic, picture)
 
 
 def backward_backward(
@@ -141,7 +142,7 @@ def run(
     arrays: tuple[Any, ...],
     stream: int | None,
     deterministic: bool = False,
-    row: int = 0,
+    picture: tuple[int, int] = (0, 0),
 ) -> Plan:
     """Compute an operation; ``arrays`` are those over samples, in the order of a plan. The plan is returned."""
     views: list[View | None] = [None if array is None else view(array) for array in arrays]
@@ -150,21 +151,25 @@ def run(
         views += () if group is None else map(view, group)
     counts = tuple(0 if group is None else len(group) for group in groups)
     pointers = [0 if one is None else one.pointer for one in views]
-    plan = plan_of(operation, texture, counts, views, row)
+    plan = plan_of(operation, texture, counts, views, picture)
     execute(plan, pointers, stream, deterministic=deterministic)
     return plan
 
 
 def plan_of(
-    operation: Operation, texture: Texture, counts: tuple[int, ...], views: Sequence[View | None], row: int = 0
+    operation: Operation,
+    texture: Texture,
+    counts: tuple[int, ...],
+    views: Sequence[View | None],
+    picture: tuple[int, int] = (0, 0),
 ) -> Plan:
     """The plan of a call, made once for arrays of the same layouts; arguments and errors of ``check``."""
-    key = (operation, texture, counts, row, tuple(None if one is None else one[1:] for one in views))
+    key = (operation, texture, counts, picture, tuple(None if one is None else one[1:] for one in views))
     plan = _plans.get(key)
     if plan is None:
         if len(_plans) >= _MOST_PLANS:
             _plans.clear()
-        plan = _plans[key] = check(operation, texture, counts, views, row)
+        plan = _plans[key] = check(operation, texture, counts, views, picture)
     return plan
 
 

@@ -45,7 +45,9 @@ class Launch:
     mode : int or None
         Its second argument, which may be a constant of the compiled code; None for the kernel that adds integer sums.
     grid : tuple[int, int]
-        Groups of ``BLOCK`` work-items.
+        Groups of work-items.
+    items : int
+        Work-items of a group.
     sums : tuple[int, int, int]
         Of the kernel that adds integer sums: their offset in the scratch memory, the number of the address of the
         gradients, and how many there are.
@@ -54,6 +56,7 @@ class Launch:
     kernel: str
     mode: int | None
     grid: tuple[int, int]
+    items: int = BLOCK
     sums: tuple[int, int, int] = (0, 0, 0)
 
     @property
@@ -114,7 +117,8 @@ def describe(plan: Plan, *, deterministic: bool = False) -> Program:
         kind = linear.kind(plan) if mode & _NEAR else None
         if kind is not None:
             template, mode, grid = linear.arrange(plan, kind, template, sums_at, mode)
-        launch = Launch(f"{name}_{kind or taps}", mode | wants | (_ADD if scatters else _NONE) << 18, grid)
+        mode |= wants | (_ADD if scatters else _NONE) << 18
+        launch = Launch(f"{name}_{kind or taps}", mode, grid)
         return Program(template, tuple(places), 0, (), (launch,))
     name = f"{name}_{taps}"
     launches = [Launch(name, mode | _MEASURE << 18, grid), Launch(name, mode | wants | _INTEGERS << 18, grid)]
@@ -125,7 +129,7 @@ def describe(plan: Plan, *, deterministic: bool = False) -> Program:
         scratch_places.append((sums_at + 8 * number, scratch))
         groups = min(-(-count // BLOCK), _MOST_ROWS)
         sums = (scratch, level.gradients.slot, count)
-        launches.append(Launch("bindless_gradients_settle", None, (groups, 1), sums))
+        launches.append(Launch("bindless_gradients_settle", None, (groups, 1), sums=sums))
         scratch += -(-8 * count // _ALIGNMENT) * _ALIGNMENT
     return Program(template, tuple(places), scratch, tuple(scratch_places), tuple(launches))
 
@@ -252,7 +256,7 @@ def _enqueue(program: Program, pointers: list[int], stream: Any, context: int) -
         else:
             mode[0] = launch.mode
             parameters[0], parameters[1] = ffi.from_buffer(data), mode
-        result = lib.cuLaunchKernel(function, *launch.grid, 1, BLOCK, 1, 1, 0, stream, parameters, ffi.NULL)
+        result = lib.cuLaunchKernel(function, *launch.grid, 1, launch.items, 1, 1, 0, stream, parameters, ffi.NULL)
         cuda.check(result, f"cuLaunchKernel({launch.kernel})")
     if scratch:
         cuda.check(lib.cuMemFreeAsync(scratch, stream), "cuMemFreeAsync")

@@ -16,16 +16,17 @@ __all__ = ["BLOCK", "arrange", "kind"]
 BLOCK = 128
 _LANES = 32
 _ROWS = {"single": 8, "linear": 2}  # samples of a work-item of the backward kernels
+_SINGLES = 2  # samples of a work-item of the forward kernels, for one channel
 _ROW = struct.Struct("@I")
 _MAP = struct.Struct("@8f")
 _ROW_AT = 36  # in the struct
-_DENSE, _PLANES, _SPREAD_AT = 1 << 27, 1 << 28, 23  # bits of the mode
+_DENSE, _PLANES, _PACKED, _SPREAD_AT = 1 << 27, 1 << 28, 1 << 29, 23  # bits of the mode
 _MOST_SPREAD_OF_PLANES = 3  # each work-group writes 64 bytes of a plane
 _MOST_TEXTURES = 65535
 
 
 def kind(plan: Plan) -> str | None:
-    """The kind of the kernel, the end of its name: "linear", "single", "vectors"; None if none of them serves."""
+    """The kind of the kernel, the end of its name: linear, single or vectors; None if none of them serves."""
     texture = plan.texture
     if (
         plan.operation is Operation.backward_backward
@@ -62,6 +63,13 @@ def _has_near_samples(plan: Plan) -> bool:
             if reach >= 1 << 31:
                 return False
     return True
+
+
+def _is_packed(plan: Plan) -> bool:
+    """Whether coordinates, their gradients and values are next to those of the next sample."""
+    coordinates = (plan.arrays[NAMES.index(name)] for name in ("coords", "grad_coords"))
+    packed = all(array is None or array.strides[:2] == (1, plan.texture.dims) for array in coordinates)
+    return packed and _values(plan).strides[1] == 1
 
 
 def _has_vectors(plan: Plan) -> bool:
@@ -103,6 +111,7 @@ def arrange(plan: Plan, kind: str, template: bytes, sums_at: int, mode: int) -> 
     numbers = _MAP.pack(*texture.scale, *unused, *texture.offset, *unused, texture.shift, texture.fill)
     template = template[:sums_at] + numbers + template[sums_at + _MAP.size :]
     mode |= _DENSE if plan.levels[0].texels.strides[1] == 1 else 0
+    mode |= _PACKED if _is_packed(plan) else 0
     if kind == "vectors":
         spread = min((plan.channels // 4).bit_length() - 1, 5)
         if _values(plan).strides[0] != 1:
@@ -110,8 +119,10 @@ def arrange(plan: Plan, kind: str, template: bytes, sums_at: int, mode: int) -> 
         mode = mode & ~(7 << _SPREAD_AT) | spread << _SPREAD_AT
         return template, mode, (-(-(plan.samples << spread) // BLOCK), textures)
     if plan.operation is Operation.forward:
-        return template, mode, (-(-plan.samples // BLOCK), textures)
-    row = plan.row if plan.row >= _LANES else BLOCK  # rows of less are rows of one picture without a second dimension
+        share = _SINGLES if plan.channels == 1 else 1
+        return template, mode, (-(-plan.samples // (BLOCK * share)), textures)
+    row = plan.picture[0]
+    row = row if row >= _LANES else BLOCK  # rows of less are rows of one picture without a second dimension
     rows = -(-plan.samples // row)
     groups = -(-row // _LANES) * -(-rows // (_ROWS[kind] * (BLOCK // _LANES)))
     template = template[:_ROW_AT] + _ROW.pack(row) + template[_ROW_AT + _ROW.size :]

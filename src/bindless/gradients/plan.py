@@ -71,8 +71,9 @@ class Level:
 class Plan:
     """A checked call without addresses.
 
-    ``row`` is the number of samples of a row of the picture, or 0: those of the next row are near those of the one
-    before, which makes sums of gradients faster. ``made`` is for what an executor keeps with it.
+    ``picture`` has the samples of a row and the rows of a picture, or of each slice of a volume; zeros if they are not
+    known. Neighbours there are near one another in the texture, which makes sums of gradients faster. ``made`` is for
+    what an executor keeps with it.
     """
 
     operation: Operation
@@ -84,7 +85,7 @@ class Plan:
     channels: int
     levels: tuple[Level, ...]
     arrays: tuple[Strided | None, ...]
-    row: int = 0
+    picture: tuple[int, int] = (0, 0)
     made: dict[Any, Any] = field(default_factory=dict)
 
     @property
@@ -94,7 +95,11 @@ class Plan:
 
 
 def check(
-    operation: Operation, texture: Texture, counts: tuple[int, ...], views: Sequence[View | None], row: int = 0
+    operation: Operation,
+    texture: Texture,
+    counts: tuple[int, ...],
+    views: Sequence[View | None],
+    picture: tuple[int, int] = (0, 0),
 ) -> Plan:
     """The plan of a call.
 
@@ -104,7 +109,7 @@ def check(
         Number of levels, cotangents of levels, and gradients of levels.
     views : sequence of View or None
         The arrays over samples in the order of ``NAMES``, the levels, their cotangents, their gradients.
-    row : int, default 0
+    picture : tuple[int, int], default (0, 0)
         Of the plan.
 
     Raises
@@ -131,7 +136,7 @@ def check(
     levels = tuple(_all_levels(texture, counts, views, textures, channels))
     if texture.between == "none" and len(levels) > 1:
         raise InvalidError(f'{len(levels)} levels: between="none" samples one; take "nearest" or "linear"')
-    return Plan(operation, texture, texel_type, values.dtype, textures, samples, channels, levels, arrays, row)
+    return Plan(operation, texture, texel_type, values.dtype, textures, samples, channels, levels, arrays, picture)
 
 
 def _needed(views: Sequence[View | None], name: str) -> View:

@@ -90,7 +90,7 @@ def cuda_program(
             contents, patches = made.template + struct.pack("I", launch.mode), places
         if launch.name not in names:
             names.append(launch.name)
-        words += command(names.index(launch.name), (*launch.grid, 1, cuda.BLOCK, 1, 1), contents, patches)
+        words += command(names.index(launch.name), (*launch.grid, 1, launch.items, 1, 1), contents, patches)
     return Program(words, tuple(names), made.scratch)
 
 

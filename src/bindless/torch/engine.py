@@ -113,9 +113,9 @@ class _Call:
         return found.view(operand.shape).to(operand.dtype)
 
     @property
-    def row(self) -> int:
-        """Coordinates of a row of the picture; 0 if there is one axis."""
-        return self.leading[-1] if len(self.leading) > 1 else 0
+    def picture(self) -> tuple[int, int]:
+        """Coordinates of a row, and rows, of the picture or of a slice; zeros if there is one axis."""
+        return (self.leading[-1], self.leading[-2]) if len(self.leading) > 1 else (0, 0)
 
     @property
     def is_direct(self) -> bool:
@@ -266,7 +266,7 @@ def planned_backward(
                 (call.places, call.depths, None, values, None, None, None, places, depths),
                 call.stream,
                 call.deterministic,
-                call.row,
+                call.picture,
             )
     results = (
         [] if texels is None else call.level_gradients(texels),
