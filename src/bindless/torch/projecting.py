@@ -12,7 +12,7 @@ from . import batching, lines, projection_kernels
 from .detectors import Detector, frames_of, gradient_of_poses, tangent_of_frames
 from .errors import ArgumentError
 from .operators import LIBRARY
-from .plain import is_plain, is_transformed, plain_apply
+from .plain import is_plain, is_special, is_transformed, plain_apply
 
 __all__ = ["projections"]
 
@@ -253,6 +253,11 @@ class _PlainProjections(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+        if not (ctx.needs_input_grad[0] or torch.is_grad_enabled() or is_special()):
+            _, poses, derivatives = ctx.saved_tensors
+            found = projection_kernels.repeated_gradient_of_poses(ctx.static, grad, derivatives, poses)
+            if found is not None:
+                return None, found[0].to(poses.dtype), None, None
         return _gradients(ctx, grad)
 
 

@@ -15,7 +15,7 @@ import torch
 from ..gradients.programs import Program, command
 from .repeats import Repeats
 
-__all__ = ["gradient_of_poses", "gradient_of_texels", "values"]
+__all__ = ["gradient_of_poses", "gradient_of_texels", "repeated_gradient_of_poses", "values"]
 
 Tensor = Any
 Static = tuple[tuple[float, ...], tuple[int, int], int]
@@ -33,6 +33,10 @@ _DERIVATIVES_OF_SUMS, _SUMS_AT = struct.calcsize("@P3Q0P"), struct.calcsize("@P3
 _POSES_OF_SUMS, _GRADIENTS_AT = struct.calcsize("@PI0P"), struct.calcsize("@PIP24f0P")
 
 _of_values, _of_texels, _of_poses = Repeats(), Repeats(), Repeats()
+
+repeated_gradient_of_poses = _of_poses.repeat
+"""``gradient_of_poses`` of ``static, grad, derivatives, poses``: a tuple of one tensor, or None where no call with such
+tensors has been made."""
 
 
 def values(volume: Tensor, poses: Tensor, static: Static, derive: bool) -> tuple[Tensor, Tensor | None]:
