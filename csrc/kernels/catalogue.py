@@ -334,12 +334,13 @@ def _gradient_modules() -> Iterator[Module]:
         for kind, defines, registers in (
             ("linear", {}, 0),
             ("single", {"SINGLE": "1"}, 0),
+            ("tiles", {}, 64),
             ("vectors", {}, 0),
         ):
-            if kind == "single" and operation == "forward":
+            if kind in ("single", "tiles") and operation == "forward":
                 continue
             kernels = (Kernel(f"bindless_{name}_{kind}", arguments),)
-            source = "gradients_vectors.cl" if kind == "vectors" else "gradients_linear.cl"
+            source = f"gradients_{'linear' if kind == 'single' else kind}.cl"
             defines = {"NAME": f"bindless_{name}_{kind}", **common, **defines}
             newer = kind == "vectors" and operation == "backward"
             targets = ("ptx", "spirv")

@@ -17,6 +17,17 @@ INLINED void raise_to(global uint *to, uint value)
 {
     __asm__ volatile("red.global.max.u32 [%0], %1;" : : "l"(to), "r"(value) : "memory");
 }
+/* Returns the number before. */
+INLINED int add_local(local int *to, int value)
+{
+    int found;
+    __asm__ volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(found) : "l"(to), "r"(value) : "memory");
+    return found;
+}
+INLINED void raise_local(local int *to, int value)
+{
+    __asm__ volatile("red.shared.max.s32 [%0], %1;" : : "l"(to), "r"(value) : "memory");
+}
 #elif defined(__SPIRV__)
 INLINED void add_float(global float *to, float value)
 {
@@ -25,6 +36,16 @@ INLINED void add_float(global float *to, float value)
     do {
         before = found;
         found = atomic_cmpxchg(bits, before, as_uint(as_float(before) + value));
+    } while (found != before);
+}
+INLINED int add_local(local int *to, int value) { return (int)atomic_add((volatile local uint *)to, (uint)value); }
+INLINED void raise_local(local int *to, int value)
+{
+    volatile local uint *bits = (volatile local uint *)to;
+    uint found = *bits, before;
+    do {
+        before = found;
+        found = (int)before < value ? atomic_cmpxchg(bits, before, (uint)value) : before;
     } while (found != before);
 }
 #else /* one work-item at a time */

@@ -48,7 +48,8 @@ struct call {
         ulong sums[MAX_LEVELS];           /* integers instead of gradients, at the same offsets */
         struct {
             float scale[3], offset[3], shift, fill;
-        } map;                            /* the doubles above, for kernels without sums */
+            uint rows, shifts[2];         /* rows of a slice; samples of a tile along x and y, as powers of two */
+        } map;                            /* for kernels without sums: also the doubles above */
     };
     ulong largest;                        /* bits of the largest addend */
 };

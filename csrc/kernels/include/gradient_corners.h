@@ -48,6 +48,9 @@ INLINED ulong plane_of(ulong part, const struct strided *array, uint channel, bo
     return part + (ulong)channel * (ulong)array->strides[0] * (is_half ? 2 : 4);
 }
 
+/* The nearest integer, the even one of two. */
+INLINED int integer_near(float value) { return (int)__builtin_elementwise_roundeven(value); }
+
 INLINED bool is_finite(float value) { return (as_uint(value) & 0x7f800000u) != 0x7f800000u; }
 
 INLINED float read_number(ulong first, int offset, bool is_half)
@@ -97,6 +100,9 @@ INLINED void read_position(const struct call *call, int item, ulong texture, flo
     }
 }
 
+/* Whether the value changes with positions at the first texel's centre. */
+INLINED bool may_move(uint mode, uint a) { return boundary_of(mode, a) == BORDER || boundary_of(mode, a) == REPEAT; }
+
 INLINED struct corners plain_corners_at(const struct call *call, const float *at, uint mode)
 {
     struct corners corners;
@@ -112,7 +118,7 @@ INLINED struct corners plain_corners_at(const struct call *call, const float *at
         corners.plain = corners.plain && (uint)index < level->size[a] - 1u;
         corners.first += index * (int)level->texels.strides[1 + a];
         corners.step[a] = (int)level->texels.strides[1 + a];
-        const bool moves = boundary_of(mode, a) == BORDER || boundary_of(mode, a) == REPEAT || at[a] > 0.0f;
+        const bool moves = may_move(mode, a) || at[a] > 0.0f;
         corners.chain[a] = moves ? call->map.scale[a] : 0.0f;
     }
     return corners;

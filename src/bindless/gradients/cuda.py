@@ -118,7 +118,7 @@ def describe(plan: Plan, *, deterministic: bool = False) -> Program:
         if kind is not None:
             template, mode, grid = linear.arrange(plan, kind, template, sums_at, mode)
         mode |= wants | (_ADD if scatters else _NONE) << 18
-        launch = Launch(f"{name}_{kind or taps}", mode, grid)
+        launch = Launch(f"{name}_{kind or taps}", mode, grid, linear.ITEMS.get(kind or "", BLOCK))
         return Program(template, tuple(places), 0, (), (launch,))
     name = f"{name}_{taps}"
     launches = [Launch(name, mode | _MEASURE << 18, grid), Launch(name, mode | wants | _INTEGERS << 18, grid)]

@@ -1,9 +1,11 @@
-"""Which calls the kernels of linear filters without a mipmap serve: ``csrc/kernels/source/gradients_linear.cl``, and
-``gradients_vectors.cl`` for channels that are next to one another.
+"""Which calls the kernels of linear filters without a mipmap serve: ``csrc/kernels/source/gradients_linear.cl``,
+``gradients_tiles.cl`` for one channel and many samples that are a picture, and ``gradients_vectors.cl`` for channels
+that are next to one another.
 """
 
 from __future__ import annotations
 
+import math
 import struct
 from functools import cache
 
@@ -11,14 +13,19 @@ from ..drivers import cuda
 from ..model.enums import Interpolation
 from .plan import NAMES, Operation, Plan, Strided
 
-__all__ = ["BLOCK", "arrange", "kind"]
+__all__ = ["BLOCK", "ITEMS", "arrange", "kind"]
 
 BLOCK = 128
+ITEMS = {"tiles": 256}
+"""Work-items of a group of kernels whose groups are not of ``BLOCK``."""
+
 _LANES = 32
+_TILE = 10  # samples of a tile, as a power of two
+_MANY = 1 << 19  # samples of which tiles are enough to occupy a device
 _ROWS = {"single": 8, "linear": 2}  # samples of a work-item of the backward kernels
 _SINGLES = 2  # samples of a work-item of the forward kernels, for one channel
 _ROW = struct.Struct("@I")
-_MAP = struct.Struct("@8f")
+_MAP = struct.Struct("@8f3I")
 _ROW_AT = 36  # in the struct
 _DENSE, _PLANES, _PACKED, _SPREAD_AT = 1 << 27, 1 << 28, 1 << 29, 23  # bits of the mode
 _MOST_SPREAD_OF_PLANES = 3  # each work-group writes 64 bytes of a plane
@@ -26,7 +33,7 @@ _MOST_TEXTURES = 65535
 
 
 def kind(plan: Plan) -> str | None:
-    """The kind of the kernel, the end of its name: linear, single or vectors; None if none of them serves."""
+    """The kind of the kernel, the end of its name: linear, single, tiles or vectors; None if none of them serves."""
     texture = plan.texture
     if (
         plan.operation is Operation.backward_backward
@@ -43,7 +50,10 @@ def kind(plan: Plan) -> str | None:
     forward = plan.operation is Operation.forward
     if texels.strides[0] == 1 and plan.channels > 3:
         return "vectors" if _has_vectors(plan) and (forward or gradients is None or _adds_vectors()) else None
-    return "single" if plan.channels == 1 and not forward else "linear"
+    if plan.channels > 1 or forward:
+        return "linear"
+    many = gradients is not None and plan.textures * plan.samples >= _MANY and all(plan.picture)
+    return "tiles" if many else "single"
 
 
 def _values(plan: Plan) -> Strided:
@@ -70,6 +80,21 @@ def _is_packed(plan: Plan) -> bool:
     coordinates = (plan.arrays[NAMES.index(name)] for name in ("coords", "grad_coords"))
     packed = all(array is None or array.strides[:2] == (1, plan.texture.dims) for array in coordinates)
     return packed and _values(plan).strides[1] == 1
+
+
+def _sizes(plan: Plan) -> tuple[int, int, int]:
+    """Samples of a row, rows of a slice, and slices."""
+    row, rows = plan.picture
+    return row, rows, -(-plan.samples // max(row * rows, 1))
+
+
+def _tile(plan: Plan) -> tuple[int, ...]:
+    """Samples of a tile along each axis, as powers of two: as many along each, if there are so many."""
+    sizes, bits = _sizes(plan), [0, 0, 0]
+    while sum(bits) < _TILE:
+        smaller = [axis for axis in range(3) if 1 << bits[axis] < sizes[axis]]
+        bits[min(smaller, key=bits.__getitem__) if smaller else 2] += 1
+    return tuple(bits)
 
 
 def _has_vectors(plan: Plan) -> bool:
@@ -108,7 +133,10 @@ def arrange(plan: Plan, kind: str, template: bytes, sums_at: int, mode: int) -> 
     """The struct with what these kernels have in the place of integer sums, the mode, and the groups of the launch."""
     texture, textures = plan.texture, min(plan.textures, _MOST_TEXTURES)
     unused = (0.0,) * (3 - texture.dims)
-    numbers = _MAP.pack(*texture.scale, *unused, *texture.offset, *unused, texture.shift, texture.fill)
+    tile = _tile(plan)
+    numbers = _MAP.pack(
+        *texture.scale, *unused, *texture.offset, *unused, texture.shift, texture.fill, plan.picture[1], *tile[:2]
+    )
     template = template[:sums_at] + numbers + template[sums_at + _MAP.size :]
     mode |= _DENSE if plan.levels[0].texels.strides[1] == 1 else 0
     mode |= _PACKED if _is_packed(plan) else 0
@@ -122,6 +150,10 @@ def arrange(plan: Plan, kind: str, template: bytes, sums_at: int, mode: int) -> 
         share = _SINGLES if plan.channels == 1 else 1
         return template, mode, (-(-plan.samples // (BLOCK * share)), textures)
     row = plan.picture[0]
+    if kind == "tiles":
+        counts = (-(-size >> bits) for size, bits in zip(_sizes(plan), tile))
+        template = template[:_ROW_AT] + _ROW.pack(row) + template[_ROW_AT + _ROW.size :]
+        return template, mode, (math.prod(counts), textures)
     row = row if row >= _LANES else BLOCK  # rows of less are rows of one picture without a second dimension
     rows = -(-plan.samples // row)
     groups = -(-row // _LANES) * -(-rows // (_ROWS[kind] * (BLOCK // _LANES)))
