@@ -57,7 +57,8 @@
  *   T4 gather_image_T4(sampled_image_handle, float2, uint component)
  *       One component, 0 to 3, of the four pixels that linear filtering blends at a coordinate of a 2D image,
  *       counter-clockwise from the lower left: (x, y + 1), (x + 1, y + 1), (x + 1, y), (x, y). T4 has four components.
- *       Requires Aspect.ext_oneapi_bindless_images_gather; OpenCL has no such instruction.
+ *       Requires Aspect.ext_oneapi_bindless_images_gather; OpenCL has no such instruction. On CUDA the image has at most
+ *       16384 pixels along each axis.
  *   T fetch_sampled_image_T(sampled_image_handle, int | int2 | int3)
  *       Reads one pixel without the sampler. (BI's fetch_image for sampled images; handles are plain integers here, so
  *       the function name distinguishes them.)
