@@ -62,7 +62,7 @@ def ptx(name: str) -> str:
 
 def ptx_signatures(text: str) -> dict[str, list[str]]:
     text = re.sub(r"//.*", "", text)
-    entries = re.findall(r"\.visible \.entry (\w+)\((.*?)\)\s*\{", text, re.S)
+    entries = re.findall(r"\.visible \.entry (\w+)\((.*?)\)\s*(?:\.maxnreg \d+\s*)?\{", text, re.S)
     return {name: re.findall(r"\.param \.(\w+)", parameters) for name, parameters in entries}
 
 
