@@ -412,3 +412,11 @@ def test_sharding() -> None:
     )
     assert run.returncode == 0, run.stderr[-4000:]
     assert run.stdout.strip() == "sharded"
+
+
+@pytest.mark.parametrize("shape", [(0, 4, 3), (4, 0, 3), (4, 4, 0)])
+def test_an_image_without_pixels(shape: tuple[int, ...]) -> None:
+    with pytest.raises(bl.InvalidError):
+        bj.sample(jnp.zeros(shape), jnp.ones((4, 2)))
+    with pytest.raises(bl.InvalidError):
+        bj.sample(jnp.zeros((2, *shape)), jnp.ones((2, 4, 2)))

@@ -172,7 +172,11 @@ def _check(levels: Sequence[Any], coords: Any, boundary: Sequence[str], cubemap:
         raise InvalidError(
             f"a batch of images of shape {image.shape} and coords of shape {coords.shape}: the first axes differ"
         )
-    for each in levels[1:]:
+    for each in levels:
+        if 0 in each.shape[-dims - 1 :]:
+            raise InvalidError(
+                f"an image of shape {each.shape}: it has a pixel along each axis, and a channel, at least"
+            )
         if each.ndim != image.ndim or each.dtype != image.dtype:
             raise InvalidError("the levels of an image have one type and the same number of axes")
     if len(boundary) not in (1, dims):
