@@ -44,6 +44,7 @@ def test_the_page_names_every_program() -> None:
 @pytest.mark.cuda
 @pytest.mark.filterwarnings("ignore:The 'generic' unit for NumPy timedelta is deprecated")  # numba-cuda's
 @pytest.mark.filterwarnings("ignore:The Pallas Triton backend is deprecated")  # JAX's
+@pytest.mark.filterwarnings("ignore:.*Grid size .* will likely result in GPU under-utilization")  # numba-cuda's
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs_sample_the_same_bits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     library = LIBRARIES[name]

@@ -82,8 +82,9 @@ class Operation:
         Whether gradients of texels have the same bits each time.
     hardware : bool
         Whether a texture unit computes the values; the derivatives are those of the exact function.
-    row : int
-        Samples of a row of the picture, for sums of gradients; 0 where samples have one axis.
+    picture : tuple[int, int]
+        Samples of a row, and rows, of the picture or of each slice of the volume, for sums of gradients; zeros where
+        samples have one axis.
     """
 
     kind: Kind
@@ -94,7 +95,7 @@ class Operation:
     wanted: Chosen = NONE
     deterministic: bool = False
     hardware: bool = False
-    row: int = 0
+    picture: tuple[int, int] = (0, 0)
 
     def sort(self, flat: Sequence[T]) -> Operands[T]:
         """Operands by meaning."""

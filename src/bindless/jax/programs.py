@@ -113,4 +113,4 @@ def _described(operation: Operation, buffers: _Buffers, operands: Sequence[Any],
         values = _view(arrays[buffers.values])
         views[plan.NAMES.index("grad_out")] = values._replace(strides=(0, 0, 0))
     counts = operation.num_levels, len(buffers.operands.texel_tangents), len(buffers.texels)
-    return plan.check(_OPERATIONS[operation.kind], operation.texture, counts, views, operation.row)
+    return plan.check(_OPERATIONS[operation.kind], operation.texture, counts, views, operation.picture)

@@ -242,7 +242,7 @@ def _sample(
         level is not None,
         deterministic=deterministic,
         hardware=hardware and serves(texture, levels[0]),
-        row=leading[-1] if len(leading) > 1 else 0,
+        picture=(leading[-1], leading[-2]) if len(leading) > 1 else (0, 0),
     )
     (found,) = bind(operation, operands)
     found = (
