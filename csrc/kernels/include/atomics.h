@@ -52,6 +52,13 @@ INLINED void raise_local(local int *to, int value)
 INLINED void add_float(global float *to, float value) { *to += value; }
 INLINED void add_integer(global ulong *to, long value) { *to += (ulong)value; }
 INLINED void raise_to(global uint *to, uint value) { *to = value > *to ? value : *to; }
+INLINED int add_local(local int *to, int value)
+{
+    const int before = *to;
+    *to = before + value;
+    return before;
+}
+INLINED void raise_local(local int *to, int value) { *to = value > *to ? value : *to; }
 #endif
 
 #endif
