@@ -8,9 +8,9 @@ from typing import Any
 import torch
 
 from .. import gradients
-from ..model.errors import FeatureNotSupportedError
 from . import batching, line_kernel
 from .errors import ArgumentError
+from .first_derivatives import FirstDerivative, refuse_second
 from .operators import LIBRARY
 from .plain import is_transformed
 
@@ -184,12 +184,6 @@ def _backward(ctx: Any, grad: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
     return *(each if need else None for need, each in zip(needs, found)), None, None
 
 
-def _refuse(*_: Any) -> None:
-    raise FeatureNotSupportedError(
-        "line_integrals has first derivatives: for second ones, take a mean of bindless.torch.sample"
-    )
-
-
 class _Means(torch.autograd.Function):  # type: ignore[misc]
     """The operator ``bindless::line_means``, with derivatives, for the transforms of ``torch.func``."""
 
@@ -236,7 +230,7 @@ class _Means(torch.autograd.Function):  # type: ignore[misc]
         return tuple(part.unflatten(0, (info.batch_size, lines)) for part in found), (0, 0)
 
 
-class _MeansBackward(torch.autograd.Function):  # type: ignore[misc]
+class _MeansBackward(FirstDerivative):
     @staticmethod
     def forward(
         grad: Tensor, volume: Tensor, starts: Tensor, ends: Tensor, derivatives: Tensor, samples: int,
@@ -247,24 +241,12 @@ class _MeansBackward(torch.autograd.Function):  # type: ignore[misc]
         return found
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
-        pass
-
-    @staticmethod
-    def backward(ctx: Any, *_: Any) -> Any:
-        _refuse()
-
-    @staticmethod
-    def jvp(ctx: Any, *_: Any) -> Any:
-        _refuse()
-
-    @staticmethod
     def vmap(info: Any, dims: Any, *operands: Any) -> tuple[Any, Any]:
         each = batching.each(info.batch_size, dims, *operands[:-2])
         return batching.stacked(_MeansBackward.apply(*parts, *operands[-2:]) for parts in each), (0, 0, 0)
 
 
-class _MeansAlong(torch.autograd.Function):  # type: ignore[misc]
+class _MeansAlong(FirstDerivative):
     """The derivative of means along tangents of the volume, the starts and the ends; None is zero."""
 
     @staticmethod
@@ -279,18 +261,6 @@ class _MeansAlong(torch.autograd.Function):  # type: ignore[misc]
             if moved is not None:
                 total = total + (derivatives[:, part] * moved.to(derivatives.dtype)).sum(1)
         return total
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
-        pass
-
-    @staticmethod
-    def backward(ctx: Any, *_: Any) -> Any:
-        _refuse()
-
-    @staticmethod
-    def jvp(ctx: Any, *_: Any) -> Any:
-        _refuse()
 
     @staticmethod
     def vmap(info: Any, dims: Any, *operands: Any) -> tuple[Any, int]:
@@ -310,7 +280,7 @@ def _register() -> None:
         LIBRARY.impl("line_means_backward", _line_means_backward, device)
     torch.library.register_fake("bindless::line_means", _fake, lib=LIBRARY)
     torch.library.register_fake("bindless::line_means_backward", _fake_backward, lib=LIBRARY)
-    torch.library.register_autograd("bindless::line_means_backward", _refuse, lib=LIBRARY)
+    torch.library.register_autograd("bindless::line_means_backward", refuse_second, lib=LIBRARY)
     torch.library.register_autograd("bindless::line_means", _backward, setup_context=_remember, lib=LIBRARY)
 
 

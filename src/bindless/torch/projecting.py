@@ -7,10 +7,10 @@ from typing import Any
 
 import torch
 
-from ..model.errors import FeatureNotSupportedError
 from . import batching, lines, projection_kernels
 from .detectors import Detector, frames_of, gradient_of_poses, tangent_of_frames
 from .errors import ArgumentError
+from .first_derivatives import FirstDerivative, refuse_second
 from .operators import LIBRARY
 from .plain import is_plain, is_special, is_transformed, plain_apply
 
@@ -261,7 +261,7 @@ class _PlainProjections(torch.autograd.Function):  # type: ignore[misc]
         return _gradients(ctx, grad)
 
 
-class _ProjectionsBackward(torch.autograd.Function):  # type: ignore[misc]
+class _ProjectionsBackward(FirstDerivative):
     @staticmethod
     def forward(
         grad: Tensor, volume: Tensor, poses: Tensor, derivatives: Tensor, static: Static, needs: Sequence[bool]
@@ -274,18 +274,6 @@ class _ProjectionsBackward(torch.autograd.Function):  # type: ignore[misc]
         return texels, moves
 
     @staticmethod
-    def setup_context(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
-        pass
-
-    @staticmethod
-    def backward(ctx: Any, *_: Any) -> Any:
-        _refuse()
-
-    @staticmethod
-    def jvp(ctx: Any, *_: Any) -> Any:
-        _refuse()
-
-    @staticmethod
     def vmap(
         info: Any, dims: Any, grad: Tensor, volume: Tensor, poses: Tensor, derivatives: Tensor, *static: Any
     ) -> tuple[Any, Any]:
@@ -293,7 +281,7 @@ class _ProjectionsBackward(torch.autograd.Function):  # type: ignore[misc]
         return batching.stacked(_ProjectionsBackward.apply(*operands, *static) for operands in each), (0, 0)
 
 
-class _ProjectionsAlong(torch.autograd.Function):  # type: ignore[misc]
+class _ProjectionsAlong(FirstDerivative):
     """The derivative of projections along tangents of the volume and the poses; None is zero."""
 
     @staticmethod
@@ -312,18 +300,6 @@ class _ProjectionsAlong(torch.autograd.Function):  # type: ignore[misc]
             products = derivatives.view(-1, 6, height, width) * moves.to(derivatives.dtype)
             total = total + products.sum(1).view(*derivatives.shape[:-3], height, width)
         return total
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
-        pass
-
-    @staticmethod
-    def backward(ctx: Any, *_: Any) -> Any:
-        _refuse()
-
-    @staticmethod
-    def jvp(ctx: Any, *_: Any) -> Any:
-        _refuse()
 
     @staticmethod
     def vmap(info: Any, dims: Any, *operands: Any) -> tuple[Any, Any]:
@@ -377,12 +353,6 @@ def _backward(ctx: Any, grad: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
     return *(part if need else None for part, need in zip(found, needs)), *[None] * (len(ctx.static) + 1)
 
 
-def _refuse(*_: Any) -> None:
-    raise FeatureNotSupportedError(
-        "projections have first derivatives: for second ones, take a mean of bindless.torch.sample"
-    )
-
-
 def _register() -> None:
     static = "float[] numbers, int width, int height, int samples"
     LIBRARY.define(f"projections(Tensor volume, Tensor poses, {static}, bool derive) -> (Tensor, Tensor)")
@@ -395,7 +365,7 @@ def _register() -> None:
         LIBRARY.impl("projections_backward", _operator_backward, device)
     torch.library.register_fake("bindless::projections", _fake, lib=LIBRARY)
     torch.library.register_fake("bindless::projections_backward", _fake_backward, lib=LIBRARY)
-    torch.library.register_autograd("bindless::projections_backward", _refuse, lib=LIBRARY)
+    torch.library.register_autograd("bindless::projections_backward", refuse_second, lib=LIBRARY)
     torch.library.register_autograd("bindless::projections", _backward, setup_context=_remember, lib=LIBRARY)
 
 
