@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 
 from ...model.errors import FeatureNotSupportedError
 from ..prelude.opencl_c_images import IMAGE, SAMPLER
-from .image_instructions import Instruction, imports, instructions, text_words
+from .rewriter import Instruction, Rewriter, imports, instructions, text_words
 
 __all__ = ["with_image_arguments"]
 
-_NAME, _ENTRY_POINT, _CAPABILITY, _DECORATE = 5, 15, 17, 71
+_NAME, _ENTRY_POINT, _DECORATE = 5, 15, 71
 _TYPE_VOID, _TYPE_INT, _TYPE_FLOAT, _TYPE_IMAGE, _TYPE_SAMPLER, _TYPE_SAMPLED_IMAGE, _TYPE_FUNCTION = (
     19, 21, 22, 25, 26, 27, 33,
 )  # fmt: skip
@@ -26,8 +26,7 @@ _CONSTANT_NULL, _FUNCTION, _FUNCTION_PARAMETER, _FUNCTION_END, _FUNCTION_CALL = 
 _SAMPLED_IMAGE, _SAMPLE, _READ, _WRITE, _QUERY_ORDER, _QUERY_SIZE_LOD = 86, 88, 98, 99, 102, 103
 _LOD = 2
 _READ_ONLY, _WRITE_ONLY, _READ_WRITE = 0, 1, 2
-_IMAGE_BASIC, _IMAGE_READ_WRITE, _SAMPLED_1D, _LINKAGE = 13, 14, 43, 5
-_LINKAGE_ATTRIBUTES = 41
+_IMAGE_BASIC, _IMAGE_READ_WRITE, _SAMPLED_1D = 13, 14, 43
 _OURS = re.compile(r"__bindless_argument_(sample|read|write|size|order)_([123])d(_array)?(?:_[fiu])?")
 _OTHERS = re.compile(r"__bindless_(sample_lod|sample_grad|sample_cube|gather)_")
 # Where the ids are among the operands of an instruction that has no result, or literals: from the first to the last.
@@ -112,7 +111,7 @@ def with_image_arguments(data: bytes, parameters: Sequence[tuple[str, bool]]) ->
     return _Rewriter(words, code, forms, parameters).result()
 
 
-class _Rewriter:
+class _Rewriter(Rewriter):
     """One module during the replacement.
 
     Parameters
@@ -128,8 +127,8 @@ class _Rewriter:
         forms: dict[int, re.Match[str]],
         parameters: Sequence[tuple[str, bool]],
     ) -> None:
-        self.header, self.code, self.forms = list(words[:5]), code, forms
-        self.types: list[Instruction] = []  # new ones
+        super().__init__(words, code)
+        self.forms = forms
         entry = next(rest[1] for op, rest in code if op == _ENTRY_POINT)
         start = next(at for at, (op, rest) in enumerate(code) if op == _FUNCTION and rest[1] == entry)
         self.function = code[start][1]
@@ -142,26 +141,13 @@ class _Rewriter:
     def _end(self, start: int) -> int:
         return next(at for at in range(start, len(self.code)) if self.code[at][0] == _FUNCTION_END)
 
-    def _new(self) -> int:
-        self.header[3] += 1
-        return self.header[3] - 1
-
-    def _type(self, op: int, *operands: int) -> int:
-        """Return the id of a type, which a module declares once."""
-        for found, rest in (*self.code, *self.types):
-            if found == op and rest[1:] == operands:
-                return rest[0]
-        number = self._new()
-        self.types.append((op, (number, *operands)))
-        return number
-
     def _zero(self, kind: int) -> int:
         """Return the id of the number 0 of a type."""
-        for op, rest in (*self.code, *self.types):
+        for op, rest in (*self.code, *self.new_types):
             if op == _CONSTANT_NULL and rest[0] == kind:
                 return rest[1]
         number = self._new()
-        self.types.append((_CONSTANT_NULL, (kind, number)))
+        self.new_types.append((_CONSTANT_NULL, (kind, number)))
         return number
 
     def _images(self) -> dict[int, _Image]:
@@ -257,7 +243,7 @@ class _Rewriter:
 
     def _packed(self, body: list[Instruction]) -> bytes:
         first = next(at for at, (op, _) in enumerate(body) if op == _FUNCTION)
-        body[first:first] = self.types
+        body[first:first] = self.new_types
         names: list[Instruction] = []
         for number, image in self.images.items():
             name = f"p{number}"  # unique, while two elements of a tuple may have one name
@@ -265,16 +251,8 @@ class _Rewriter:
             names += [(_NAME, (image.sampler, *text_words(f"{name}{SAMPLER}")))] if image.sampler else []
         place = next(at for at, (op, _) in enumerate(body) if op == _DECORATE or _TYPE_VOID <= op < _DECORATE)
         body[place:place] = names
-        linkage = any(op == _DECORATE and rest[1] == _LINKAGE_ATTRIBUTES for op, rest in body)
-        body = [line for line in body if linkage or line != (_CAPABILITY, (_LINKAGE,))]
         shapes = {image.shape[0] for image in self.images.values()}
         wanted = [_IMAGE_BASIC, *([_SAMPLED_1D] if 1 in shapes else [])]
         if any(image.access == _READ_WRITE for image in self.images.values()):
             wanted.append(_IMAGE_READ_WRITE)
-        for capability in wanted:
-            if (_CAPABILITY, (capability,)) not in body:
-                body.insert(0, (_CAPABILITY, (capability,)))
-        words = list(self.header)
-        for op, rest in body:
-            words += [(len(rest) + 1) << 16 | op, *rest]
-        return struct.pack(f"<{len(words)}I", *words)
+        return self._module(body, wanted)

@@ -13,26 +13,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ...model.errors import BuildError
+from .rewriter import Instruction, Rewriter, imports, instructions, text_words
 
-__all__ = ["Instruction", "imports", "instructions", "text_words", "with_image_instructions"]
+__all__ = ["with_image_instructions"]
 
 _CAPABILITY, _EXTENSION, _NAME, _DECORATE = 17, 10, 5, 71
 _TYPE_VOID, _TYPE_INT, _TYPE_FLOAT, _TYPE_VECTOR, _TYPE_IMAGE, _TYPE_SAMPLED_IMAGE = 19, 21, 22, 23, 25, 27
 _FUNCTION, _FUNCTION_PARAMETER, _FUNCTION_END, _FUNCTION_CALL = 54, 55, 56, 57
 _COMPOSITE_CONSTRUCT, _SAMPLE_EXPLICIT_LOD, _GATHER, _READ, _WRITE, _CONVERT_TO_FLOAT = 80, 88, 96, 98, 99, 112
 _CONVERT_TO_IMAGE, _CONVERT_TO_SAMPLED_IMAGE = 6529, 6531
-_LINKAGE_ATTRIBUTES, _IMPORT = 41, 1
 _LOD, _GRAD = 2, 4
 _CONSTANT, _DIMENSION_CUBE = 43, 3
-_CAPABILITY_LINKAGE, _CAPABILITY_BINDLESS, _CAPABILITY_SAMPLED_1D, _CAPABILITY_IMAGES = 5, 6528, 43, 13
+_CAPABILITY_BINDLESS, _CAPABILITY_SAMPLED_1D, _CAPABILITY_IMAGES = 6528, 43, 13
 _CAPABILITY_SHADER = 1  # SPIR-V requires it for cubes and gathers
-_HEADER = 5
 _OURS = re.compile(
     r"__bindless_(?:(sample_grad|sample_lod|sample|read|fetch_sampled|write|gather)_([123])d(_array)?|sample_cube)_[fiu]"
 )
 _CUBE = 0  # in place of a number of dimensions
-
-Instruction = tuple[int, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -75,7 +72,7 @@ def with_image_instructions(data: bytes) -> bytes:
     return _Rewriter(words, code, forms).result()
 
 
-class _Rewriter:
+class _Rewriter(Rewriter):
     """One module during the replacement.
 
     Parameters
@@ -85,10 +82,8 @@ class _Rewriter:
     """
 
     def __init__(self, words: Sequence[int], code: list[Instruction], forms: dict[int, _Form]) -> None:
-        self.header = list(words[:_HEADER])
-        self.code = code
+        super().__init__(words, code)
         self.forms = forms
-        self.new_types: list[Instruction] = []
         self.zeros: dict[int, int] = {}
         self.void_type = self._declared(lambda op, rest: op == _TYPE_VOID)
 
@@ -102,19 +97,6 @@ class _Rewriter:
 
     def _declared(self, wanted: Callable[[int, tuple[int, ...]], bool]) -> int:
         return next(rest[0] for op, rest in self.code if wanted(op, rest))
-
-    def _new(self) -> int:
-        self.header[3] += 1
-        return self.header[3] - 1
-
-    def _type(self, op: int, *operands: int) -> int:
-        """Return the id of a type, which a module declares once."""
-        for found, rest in (*self.code, *self.new_types):
-            if found == op and rest[1:] == operands:
-                return rest[0]
-        number = self._new()
-        self.new_types.append((op, (number, *operands)))
-        return number
 
     def _zero(self, type_: int) -> int:
         if type_ not in self.zeros:
@@ -200,56 +182,16 @@ class _Rewriter:
             else:
                 body.append((op, rest))
         body = [(op, rest) for op, rest in body if not (op in (_NAME, _DECORATE) and rest[0] in dropped)]
-        linkage = any(op == _DECORATE and rest[1] == _LINKAGE_ATTRIBUTES for op, rest in body)
-        body = [line for line in body if linkage or line != (_CAPABILITY, (_CAPABILITY_LINKAGE,))]
         first = next(at for at, (op, _) in enumerate(body) if op == _FUNCTION)
         body[first:first] = self.new_types
-        self._declare(body)
-        words = list(self.header)
-        for op, rest in body:
-            words += [(len(rest) + 1) << 16 | op, *rest]
-        return struct.pack(f"<{len(words)}I", *words)
-
-    def _declare(self, body: list[Instruction]) -> None:
-        """Add the capabilities and the extension, where they are not declared yet."""
         extension = (_EXTENSION, text_words("SPV_INTEL_bindless_images"))
         if extension not in body:
             place = next(at for at, (op, _) in enumerate(body) if op not in (_CAPABILITY, _EXTENSION))
             body.insert(place, extension)
-        wanted = [
+        capabilities = [
             _CAPABILITY_BINDLESS,
             _CAPABILITY_IMAGES,
             *([_CAPABILITY_SAMPLED_1D] if any(form.dimensions == 1 for form in self.forms.values()) else []),
             *([_CAPABILITY_SHADER] if any(form.needs_shader for form in self.forms.values()) else []),
         ]
-        for capability in wanted:
-            if (_CAPABILITY, (capability,)) not in body:
-                body.insert(0, (_CAPABILITY, (capability,)))
-
-
-def instructions(words: Sequence[int]) -> list[Instruction]:
-    """Return the instructions of a module: code and operands of each."""
-    found: list[Instruction] = []
-    at = _HEADER
-    while at < len(words):
-        length = words[at] >> 16
-        found.append((words[at] & 0xFFFF, tuple(words[at + 1 : at + length])))
-        at += length
-    return found
-
-
-def imports(code: Sequence[Instruction]) -> dict[int, str]:
-    """Return the names of undefined functions by id."""
-    functions = {rest[1] for op, rest in code if op == _FUNCTION}  # built-in variables are imports too
-    return {
-        rest[0]: struct.pack(f"<{len(rest) - 3}I", *rest[2:-1]).partition(b"\0")[0].decode("utf-8", "replace")
-        for op, rest in code
-        if op == _DECORATE and rest[1] == _LINKAGE_ATTRIBUTES and rest[-1] == _IMPORT and rest[0] in functions
-    }
-
-
-def text_words(text: str) -> tuple[int, ...]:
-    """Return a literal text as operands."""
-    data = text.encode() + b"\0"
-    data += bytes(-len(data) % 4)
-    return struct.unpack(f"<{len(data) // 4}I", data)
+        return self._module(body, capabilities)

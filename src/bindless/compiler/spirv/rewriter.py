@@ -1,0 +1,86 @@
+"""Instructions of SPIR-V modules, and what rewriting a module takes: new ids and types, capabilities, words."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+
+__all__ = ["Instruction", "Rewriter", "imports", "instructions", "text_words"]
+
+Instruction = tuple[int, tuple[int, ...]]
+
+HEADER = 5
+_CAPABILITY, _CAPABILITY_LINKAGE = 17, 5
+_FUNCTION = 54
+_DECORATE, _LINKAGE_ATTRIBUTES, _IMPORT = 71, 41, 1
+
+
+def instructions(words: Sequence[int]) -> list[Instruction]:
+    """Return the instructions of a module: code and operands of each."""
+    found: list[Instruction] = []
+    at = HEADER
+    while at < len(words):
+        length = words[at] >> 16
+        found.append((words[at] & 0xFFFF, tuple(words[at + 1 : at + length])))
+        at += length
+    return found
+
+
+def imports(code: Sequence[Instruction]) -> dict[int, str]:
+    """Return the names of undefined functions by id."""
+    functions = {rest[1] for op, rest in code if op == _FUNCTION}  # built-in variables are imports too
+    return {
+        rest[0]: struct.pack(f"<{len(rest) - 3}I", *rest[2:-1]).partition(b"\0")[0].decode("utf-8", "replace")
+        for op, rest in code
+        if op == _DECORATE and rest[1] == _LINKAGE_ATTRIBUTES and rest[-1] == _IMPORT and rest[0] in functions
+    }
+
+
+def text_words(text: str) -> tuple[int, ...]:
+    """Return a literal text as operands."""
+    data = text.encode() + b"\0"
+    data += bytes(-len(data) % 4)
+    return struct.unpack(f"<{len(data) // 4}I", data)
+
+
+class Rewriter:
+    """A module that gets other instructions.
+
+    Attributes
+    ----------
+    header
+        Words before the instructions; the fourth is the number of ids.
+    code
+        The instructions.
+    new_types
+        Types and constants that the module lacks.
+    """
+
+    def __init__(self, words: Sequence[int], code: list[Instruction]) -> None:
+        self.header, self.code = list(words[:HEADER]), code
+        self.new_types: list[Instruction] = []
+
+    def _new(self) -> int:
+        self.header[3] += 1
+        return self.header[3] - 1
+
+    def _type(self, op: int, *operands: int) -> int:
+        """Return the id of a type, which a module declares once."""
+        for found, rest in (*self.code, *self.new_types):
+            if found == op and rest[1:] == operands:
+                return rest[0]
+        number = self._new()
+        self.new_types.append((op, (number, *operands)))
+        return number
+
+    def _module(self, body: list[Instruction], capabilities: Iterable[int]) -> bytes:
+        """Return the module of instructions, with capabilities, and without that of linkage if nothing is linked."""
+        linkage = any(op == _DECORATE and rest[1] == _LINKAGE_ATTRIBUTES for op, rest in body)
+        body = [line for line in body if linkage or line != (_CAPABILITY, (_CAPABILITY_LINKAGE,))]
+        for capability in capabilities:
+            if (_CAPABILITY, (capability,)) not in body:
+                body.insert(0, (_CAPABILITY, (capability,)))
+        words = list(self.header)
+        for op, rest in body:
+            words += [(len(rest) + 1) << 16 | op, *rest]
+        return struct.pack(f"<{len(words)}I", *words)
