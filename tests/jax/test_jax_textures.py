@@ -133,6 +133,8 @@ class Driver:
 
 @pytest.fixture
 def driver() -> Iterator[Driver]:
+    if cuda.available():
+        pytest.skip("a CUDA driver is here, and textures that are its own may be kept: test_jax_hardware.py uses it")
     made = Driver()
     _ffi.use_cuda(made.addresses)
     yield made
@@ -140,9 +142,7 @@ def driver() -> Iterator[Driver]:
     made.failing["create_array"] = [OUT_OF_MEMORY, OUT_OF_MEMORY]
     assert run(9, 9)[0] is not None  # gives the memory of all textures back: none is left for the next driver
     assert made.contexts == 0 and made.alive == {}
-    known = cuda.available() and [cuda.ffi.addressof(cuda.lib, name) for name in _ffi.cuda_functions()]
-    addresses = tuple(int(cuda.ffi.cast("uintptr_t", each)) for each in known) if known else (0,) * len(FUNCTIONS)
-    _ffi.use_cuda(addresses)
+    _ffi.use_cuda((0,) * len(FUNCTIONS))
 
 
 def run(
