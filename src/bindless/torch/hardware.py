@@ -176,7 +176,7 @@ def repeated(options: Options, image: Tensor, coords: Tensor) -> Tensor | None:
         places = places.view(-1, shape[-1])
     values = image.new_empty((len(places), channels))
     sample_image(found.kept.image.queue, found.handle, places, num_channels=channels, out=values)
-    with suppress(KeyError):  # another thread closed it
+    with _lock, suppress(KeyError):  # another thread closed it
         _kept.move_to_end(found.key)
     return values if flat else values.view(*shape[:-1], channels)
 
@@ -241,9 +241,10 @@ def _after_step(optimizer: torch.optim.Optimizer, *_: Any) -> None:
         return
     with _lock:
         changed = {part.untyped_storage().data_ptr() for group in optimizer.param_groups for part in group["params"]}
-        for key, found in _kept.items():
-            storage = found.storage()
-            if storage is not None and storage.data_ptr() in changed:
+        for key in list(_kept):  # at once: garbage that is collected in between may close an image
+            found = _kept.get(key)
+            storage = None if found is None else found.storage()
+            if found is not None and storage is not None and storage.data_ptr() in changed:
                 _kept[key] = found._replace(version=_UNKNOWN)
 
 
