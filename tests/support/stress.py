@@ -19,6 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -307,8 +308,8 @@ def interrupts(device: bl.Device, seconds: float, seed: int) -> int:
     big = bl.usm_empty(32 << 20, np.uint8, queue)
     waiting, stop = False, time.monotonic() + seconds
 
-    def on_signal(*_: object) -> None:
-        if waiting:
+    def on_signal(_: int, frame: FrameType | None) -> None:
+        if waiting and (frame is None or frame.f_code is not _ignore_interrupts.__code__):
             raise KeyboardInterrupt
 
     # The interpreter swallows an interrupt inside a destructor and passes it to this hook.
