@@ -219,16 +219,8 @@ class _Rewriter(Rewriter):
         void = self.function[0]
         function = self._type(_TYPE_FUNCTION, void, *kinds)
         body: list[Instruction] = []
-        dropped = {*self.forms, *self.images}
-        within = False  # a declaration to remove
-        for op, rest in self.code:
-            if op == _FUNCTION:
-                within = rest[1] in self.forms
-            if within:
-                if op == _FUNCTION_PARAMETER:
-                    dropped.add(rest[1])
-                within = op != _FUNCTION_END
-            elif rest is self.function:
+        for op, rest in self._without(self.forms, self.images):
+            if rest is self.function:
                 body.append((op, (*rest[:3], function)))
             elif op == _FUNCTION_PARAMETER and rest[1] in self.images:
                 image = self.images[rest[1]]
@@ -238,7 +230,6 @@ class _Rewriter(Rewriter):
                 body += self._replaced(rest[0], rest[1], rest[2], rest[3:])
             else:
                 body.append((op, rest))
-        body = [(op, rest) for op, rest in body if not (op in (_NAME, _DECORATE) and rest[0] in dropped)]
         return self._packed(body)
 
     def _packed(self, body: list[Instruction]) -> bytes:

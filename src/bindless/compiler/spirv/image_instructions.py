@@ -17,9 +17,9 @@ from .rewriter import Instruction, Rewriter, imports, instructions, text_words
 
 __all__ = ["with_image_instructions"]
 
-_CAPABILITY, _EXTENSION, _NAME, _DECORATE = 17, 10, 5, 71
+_CAPABILITY, _EXTENSION = 17, 10
 _TYPE_VOID, _TYPE_INT, _TYPE_FLOAT, _TYPE_VECTOR, _TYPE_IMAGE, _TYPE_SAMPLED_IMAGE = 19, 21, 22, 23, 25, 27
-_FUNCTION, _FUNCTION_PARAMETER, _FUNCTION_END, _FUNCTION_CALL = 54, 55, 56, 57
+_FUNCTION, _FUNCTION_CALL = 54, 57
 _COMPOSITE_CONSTRUCT, _SAMPLE_EXPLICIT_LOD, _GATHER, _READ, _WRITE, _CONVERT_TO_FLOAT = 80, 88, 96, 98, 99, 112
 _CONVERT_TO_IMAGE, _CONVERT_TO_SAMPLED_IMAGE = 6529, 6531
 _LOD, _GRAD = 2, 4
@@ -168,20 +168,11 @@ class _Rewriter(Rewriter):
 
     def result(self) -> bytes:
         body: list[Instruction] = []
-        dropped = set(self.forms)
-        within = False  # a declaration to remove
-        for op, rest in self.code:
-            if op == _FUNCTION:
-                within = rest[1] in self.forms
-            if within:
-                if op == _FUNCTION_PARAMETER:
-                    dropped.add(rest[1])
-                within = op != _FUNCTION_END
-            elif op == _FUNCTION_CALL and rest[2] in self.forms:
+        for op, rest in self._without(self.forms):
+            if op == _FUNCTION_CALL and rest[2] in self.forms:
                 body += self._instructions(self.forms[rest[2]], rest[0], rest[1], rest[3:])
             else:
                 body.append((op, rest))
-        body = [(op, rest) for op, rest in body if not (op in (_NAME, _DECORATE) and rest[0] in dropped)]
         first = next(at for at, (op, _) in enumerate(body) if op == _FUNCTION)
         body[first:first] = self.new_types
         extension = (_EXTENSION, text_words("SPV_INTEL_bindless_images"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 __all__ = ["Instruction", "Rewriter", "imports", "instructions", "text_words"]
 
@@ -11,8 +11,8 @@ Instruction = tuple[int, tuple[int, ...]]
 
 HEADER = 5
 _CAPABILITY, _CAPABILITY_LINKAGE = 17, 5
-_FUNCTION = 54
-_DECORATE, _LINKAGE_ATTRIBUTES, _IMPORT = 71, 41, 1
+_FUNCTION, _FUNCTION_PARAMETER, _FUNCTION_END = 54, 55, 56
+_NAME, _DECORATE, _LINKAGE_ATTRIBUTES, _IMPORT = 5, 71, 41, 1
 
 
 def instructions(words: Sequence[int]) -> list[Instruction]:
@@ -72,6 +72,23 @@ class Rewriter:
         number = self._new()
         self.new_types.append((op, (number, *operands)))
         return number
+
+    def _without(self, functions: Collection[int], others: Iterable[int] = ()) -> list[Instruction]:
+        """Return the instructions without declarations of functions, and without names and decorations of these, of
+        their parameters and of other ids.
+        """
+        kept: list[Instruction] = []
+        dropped = {*functions, *others}
+        within = False  # a declaration to remove
+        for op, rest in self.code:
+            if op == _FUNCTION:
+                within = rest[1] in functions
+            if not within:
+                kept.append((op, rest))
+            elif op == _FUNCTION_PARAMETER:
+                dropped.add(rest[1])
+            within = within and op != _FUNCTION_END
+        return [(op, rest) for op, rest in kept if not (op in (_NAME, _DECORATE) and rest[0] in dropped)]
 
     def _module(self, body: list[Instruction], capabilities: Iterable[int]) -> bytes:
         """Return the module of instructions, with capabilities, and without that of linkage if nothing is linked."""
