@@ -122,10 +122,6 @@ class _Call:
         """Whether no operand had to be copied."""
         return _are_same(((self.coords, self.places), (self.level, self.depths)))
 
-    @property
-    def deterministic(self) -> bool:
-        return self.options.deterministic or torch.are_deterministic_algorithms_enabled()
-
 
 def is_single(image: Tensor, coords: Tensor, options: Options) -> bool:
     """Whether an image, its coordinates and values lack the first axis: functions of this module take those too."""
@@ -265,7 +261,7 @@ def planned_backward(
                 None if texels is None else [call.last(part) for part in texels],
                 (call.places, call.depths, None, values, None, None, None, places, depths),
                 call.stream,
-                call.deterministic,
+                call.options.is_deterministic,
                 call.picture,
             )
     results = (
@@ -287,7 +283,7 @@ def derived(
 
 
 def _key(options: Options, needs: Sequence[bool]) -> tuple[Options, tuple[bool, ...], bool]:
-    return options, tuple(needs), options.deterministic or torch.are_deterministic_algorithms_enabled()
+    return options, tuple(needs), options.is_deterministic
 
 
 def _add_derivatives(
@@ -346,7 +342,7 @@ def sample_backward_backward(
                 None if texels is None else [call.last(part) for part in texels],
                 places,
                 depths,
-                deterministic=call.deterministic,
+                deterministic=call.options.is_deterministic,
                 stream=call.stream,
             )
     return (

@@ -118,7 +118,7 @@ def _gradients(
     """Gradients of the texture, the coordinates, the steps and the levels of detail, None where they are not needed for
     those that are asked for, and of the levels.
     """
-    deterministic = call.options.deterministic or torch.are_deterministic_algorithms_enabled()
+    deterministic = call.options.is_deterministic
     key, operands = (call, asked, deterministic), (grad, uv, uv_da, level, *levels)
     found = _of_gradients.repeat(key, *operands)
     if found is None:

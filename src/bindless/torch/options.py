@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
+import torch
+
 from ..gradients import Texture
 
 Between = Literal["none", "nearest", "linear"]
@@ -54,6 +56,11 @@ class Options(NamedTuple):
     channels_last: bool
     precision: str
     deterministic: bool
+
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether gradients of texels have the same bits each time, by this option or by that of torch."""
+        return self.deterministic or torch.are_deterministic_algorithms_enabled()
 
     @classmethod
     def of(cls, values: Sequence[object]) -> Options:
