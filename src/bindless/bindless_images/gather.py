@@ -12,7 +12,7 @@ from ..model.host_array import as_array
 from ..model.image_descriptor import ImageDescriptor
 from ..model.image_handles import SampledImageHandle
 from ..model.message_values import shown
-from ..model.sampler import BindlessImageSampler
+from ..model.sampler import BindlessImageSampler, fraction_bits
 from ..sycl.device.handle_owner import HandleOwner
 from .context_tables import HandleRecord, handle_key
 from .device_functions import fetch_image
@@ -119,7 +119,7 @@ def _record(queue: Queue, handle: object) -> HandleRecord:
 
 def _axis(coordinates: Array, size: tuple[int, int], axis: int, sampler: BindlessImageSampler) -> tuple[Array, Array]:
     """Indices of the two pixels along an axis, -1 for the border, in the arithmetic of docs/internals/numerics.md."""
-    extent, bits = size[axis], _fraction_bits(max(size))
+    extent, bits = size[axis], fraction_bits(max(size))
     large = np.abs(coordinates) >= np.float32(2.0**-126)  # false of what is no number
     cleaned = np.where(large, coordinates, np.float32(0))
     x = np.clip(cleaned.astype(np.float64), -_FARTHEST, _FARTHEST)
@@ -131,10 +131,6 @@ def _axis(coordinates: Array, size: tuple[int, int], axis: int, sampler: Bindles
     first = (position - 128) >> 8
     mode = _effective(sampler.addressing[axis], sampler.is_normalized)
     return _address(first, extent, mode), _address(first + 1, extent, mode)
-
-
-def _fraction_bits(extent: int) -> int:
-    return 21 if extent <= 8192 else 22 if extent <= 65536 else 23
 
 
 def _effective(mode: AddressingMode, normalized: bool) -> AddressingMode:

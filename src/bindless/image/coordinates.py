@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from ..model.errors import InvalidError
 from ..model.message_values import shown
+from ..model.sampler import fraction_bits
 
 __all__ = [
     "cube_directions",
@@ -49,13 +50,8 @@ def normalized_units(sizes: Sequence[int]) -> tuple[FloatArray, FloatArray]:
         Pixels along x, y, z.
     """
     plane = max(sizes[:2])
-    bits = [_fraction_bits(size) for size in (plane, plane, *sizes[2:])][: len(sizes)]
+    bits = [fraction_bits(size) for size in (plane, plane, *sizes[2:])][: len(sizes)]
     return np.array(sizes, np.float32), np.array([0.5 / 2**number for number in bits], np.float32)
-
-
-def _fraction_bits(extent: int) -> int:
-    """Bits behind the point that texture units keep of a coordinate in 0..1."""
-    return 21 if extent <= 8192 else 22 if extent <= 65536 else 23
 
 
 def projection_matrix(matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:

@@ -18,7 +18,18 @@ from .enums import (
 from .errors import InvalidError
 from .message_values import shown
 
-__all__ = ["BindlessImageSampler"]
+__all__ = ["BindlessImageSampler", "fraction_bits"]
+
+
+def fraction_bits(extent: int) -> int:
+    """Bits behind the point that texture units keep of a normalized coordinate: docs/internals/numerics.md.
+
+    Parameters
+    ----------
+    extent : int
+        The largest of the sizes that the coordinate's axis shares, in pixels.
+    """
+    return 21 if extent <= 8192 else 22 if extent <= 65536 else 23
 
 
 def _level(name: str, value: float, unlimited: bool = False) -> float:
