@@ -102,6 +102,7 @@ if TYPE_CHECKING:
     )
     from .model.errors import (
         AccessorError,
+        ArgumentError,
         BackendMismatchError,
         BuildError,
         DeviceLostError,
@@ -273,6 +274,7 @@ _MODULES = {
     ),
     "model.errors": (
         "AccessorError",
+        "ArgumentError",
         "BackendMismatchError",
         "BuildError",
         "CopyError",
@@ -348,6 +350,7 @@ __all__ = [
     "Accessor",
     "AccessorError",
     "AddressingMode",
+    "ArgumentError",
     "Aspect",
     "Backend",
     "BackendMismatchError",

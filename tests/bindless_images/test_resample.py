@@ -14,7 +14,7 @@ from bindless.bindless_images.host_resampling import resample_on_host
 from bindless.bindless_images.resample import resample
 from bindless.model.channels import CHANNELS
 from bindless.model.enums import Boundary, Interpolation, Precision
-from bindless.model.resampling import Resampling
+from tests.support.filters import resampling
 from tests.support.resample_oracle import codes, positions, resampled, stored
 
 Array = npt.NDArray[Any]
@@ -86,7 +86,7 @@ class Case(NamedTuple):
         fields["interpolation"] = Interpolation(fields.get("interpolation", "linear"))
         fields["precision"] = Precision(fields.get("precision", "exact"))
         fields["boundary"] = tuple(map(Boundary, fields.get("boundary", ("edge",) * 3)))
-        picture = Resampling(
+        picture = resampling(
             handle=0, descriptor=self.desc, shape=shape, matrix=tuple(matrix.ravel().tolist()), values=0,
             value_dtype=out.dtype, value_channels=channels, **fields,
         )  # fmt: skip
@@ -272,7 +272,7 @@ def test_arrays_in_usm(queue: bl.Queue) -> None:
     out = bl.usm_empty((30, 40, 1), np.float32, queue)
     coords = bl.usm_empty(vectors.shape, np.float32, queue)
     copied = queue.memcpy(coords, vectors)
-    picture = Resampling(
+    picture = resampling(
         handle=0, descriptor=desc, shape=shape, matrix=tuple(matrix.ravel().tolist()), values=0,
         value_dtype=out.dtype, value_channels=1, coords_strides=(2, 1), precision=Precision.exact,
     )  # fmt: skip
@@ -301,7 +301,7 @@ def test_devices_without_double_precision_leave_it_to_the_host(queue: bl.Queue, 
         whole = bl.usm_empty(planes.shape, planes.dtype, queue)
         queue.memcpy(whole, planes).wait()
         coords = whole[::-1]
-    picture = Resampling(
+    picture = resampling(
         handle=0, descriptor=case.desc, shape=shape, matrix=tuple(matrix.ravel().tolist()), values=0, layer=layers // 2,
         value_dtype=out.dtype, value_channels=4, coords_dtype=planes.dtype, coords_strides=(1, -planes.shape[1]),
         precision=Precision.exact,

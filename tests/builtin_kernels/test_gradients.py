@@ -15,6 +15,7 @@ from bindless.gradients import Texture, cuda, linear, processor
 from bindless.gradients.arrays import view
 from bindless.gradients.plan import NAMES, Operation, Plan, check
 from tests.builtin_kernels.host_kernels import HostKernels
+from tests.support.filters import texture as make_texture
 
 Array = np.ndarray[Any, Any]
 
@@ -124,7 +125,7 @@ def compare(host_kernels: HostKernels, case: Case, *, deterministic: bool = Fals
 @pytest.mark.parametrize("filtering", FILTERS)
 @pytest.mark.parametrize("dims", [1, 2, 3])
 def test_kernels_equal_processor(host_kernels: HostKernels, dims: int, filtering: str, boundary: str) -> None:
-    texture = Texture(
+    texture = make_texture(
         dims, filtering, boundary=boundary, fill=0.5, scale=(0.75, 1.5, 1.25)[:dims], offset=(0.5,) * dims, shift=0.25
     )
     compare(host_kernels, Case(texture))
@@ -133,33 +134,33 @@ def test_kernels_equal_processor(host_kernels: HostKernels, dims: int, filtering
 @pytest.mark.parametrize("between", ["nearest", "linear"])
 @pytest.mark.parametrize("dims", [1, 2, 3])
 def test_levels(host_kernels: HostKernels, dims: int, between: Any) -> None:
-    compare(host_kernels, Case(Texture(dims, boundary="repeat", between=between), num_levels=3, channels=6))
+    compare(host_kernels, Case(make_texture(dims, boundary="repeat", between=between), num_levels=3, channels=6))
 
 
 @pytest.mark.parametrize("num_levels", [1, 3])
 @pytest.mark.parametrize("filtering", ["nearest", "linear"])
 def test_cubemaps(host_kernels: HostKernels, filtering: str, num_levels: int) -> None:
-    texture = Texture(2, filtering, cube=True, between="linear" if num_levels > 1 else "none")
+    texture = make_texture(2, filtering, cube=True, between="linear" if num_levels > 1 else "none")
     compare(host_kernels, Case(texture, num_levels=num_levels), tolerance=1e-4)
 
 
 @pytest.mark.parametrize(("channels", "last"), [(1, False), (2, True), (7, False), (3, True)])
 @pytest.mark.parametrize("dtype", ["e", "f"])
 def test_types_and_layouts(host_kernels: HostKernels, dtype: str, channels: int, last: bool) -> None:
-    case = Case(Texture(2, boundary="mirror"), dtype=dtype, channels=channels, last=last)
+    case = Case(make_texture(2, boundary="mirror"), dtype=dtype, channels=channels, last=last)
     compare(host_kernels, case, tolerance=2e-3 if dtype == "e" else 2e-5)
 
 
 @pytest.mark.parametrize("filtering", ["linear", "bicubic"])
 def test_deterministic_sums(host_kernels: HostKernels, filtering: str) -> None:
-    texture = Texture(2, filtering, boundary="border", between="linear")
+    texture = make_texture(2, filtering, boundary="border", between="linear")
     compare(host_kernels, Case(texture, num_levels=2), deterministic=True, tolerance=1e-5)
 
 
 def test_deterministic_sums_do_not_depend_on_order(host_kernels: HostKernels) -> None:
     results = []
     for order in (slice(None), slice(None, None, -1)):
-        case = Case(Texture(3, boundary="mirrored_repeat"))
+        case = Case(make_texture(3, boundary="mirrored_repeat"))
         for name in ("coords", "grad_out"):
             case.samples[name] = np.ascontiguousarray(case.samples[name][:, order])
 
@@ -171,7 +172,7 @@ def test_deterministic_sums_do_not_depend_on_order(host_kernels: HostKernels) ->
 
 
 def test_many_channels_take_several_work_items() -> None:
-    case = Case(Texture(2), channels=40, last=True)
+    case = Case(make_texture(2), channels=40, last=True)
     views = [view(case.samples[name]) if name in ("coords", "out") else None for name in NAMES]
     plan = check(Operation.forward, case.texture, (1, 0, 0), [*views, view(case.levels[0])])
     launch = cuda.describe(plan).launches[0]

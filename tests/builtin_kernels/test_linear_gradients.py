@@ -13,9 +13,10 @@ import pytest
 
 import bindless as bl
 from bindless import kernels
-from bindless.gradients import Texture, cuda, linear, processor
+from bindless.gradients import cuda, linear, processor
 from bindless.gradients.arrays import view
 from bindless.gradients.plan import NAMES, Operation, Plan, check
+from tests.support.filters import texture as make_texture
 
 Array = np.ndarray[Any, Any]
 
@@ -85,7 +86,7 @@ def compare(
 ) -> None:  # fmt: skip
     rng = np.random.default_rng(3)
     sizes = SIZES[dims] if sizes is None else sizes
-    texture = Texture(
+    texture = make_texture(
         dims, boundary=boundary, fill=0.5, scale=(0.75, 1.5, 1.25)[:dims], offset=(0.5,) * dims, shift=0.25
     )
 
@@ -183,7 +184,7 @@ def test_sizes_of_gradients(device: Device, kind: str) -> None:
     level, gradients = (device.array(np.zeros((1, 16, 17, 1), "f")) for _ in range(2))
     arrays = [*({"coords": coords, "grad_out": grad}.get(name) for name in NAMES), level, gradients]
     views = [None if array is None else view(array) for array in arrays]
-    plan = check(Operation.backward, Texture(2), (1, 0, 1), views, (35, 20))
+    plan = check(Operation.backward, make_texture(2), (1, 0, 1), views, (35, 20))
     assert device.run(plan, [0 if one is None else one.pointer for one in views]) == "tiles"
     expected, near = np.zeros((2, 16, 17))
     index = np.floor(coords[0].astype("d")).astype(int)
@@ -213,7 +214,8 @@ def test_not_a_number_without_weight_does_not_count(device: Device) -> None:
     arrays = [coords, None, out, *[None] * 6, texels]
     views = [None if array is None else view(array) for array in arrays]
     device.run(
-        check(Operation.forward, Texture(2), (1, 0, 0), views), [0 if one is None else one.pointer for one in views]
+        check(Operation.forward, make_texture(2), (1, 0, 0), views),
+        [0 if one is None else one.pointer for one in views],
     )
     np.testing.assert_array_equal(out, 3)
 
@@ -241,7 +243,7 @@ def test_derivatives_by_texels_without_weight_are_zero(
         samples = {"coords": arrays["coords"], "grad_out": arrays["grad_out"], "grad_coords": grad_coords}
         used = [*map(samples.get, NAMES), level, grad_level]
         views = [None if array is None else view(array) for array in used]
-        plan = check(Operation.backward, Texture(2, boundary=boundary), (1, 0, 1), views, picture)
+        plan = check(Operation.backward, make_texture(2, boundary=boundary), (1, 0, 1), views, picture)
         run(plan, [0 if one is None else one.pointer for one in views])
         found.append((grad_level.copy(), grad_coords.copy()))
     for one, other in zip(*found):
@@ -258,7 +260,7 @@ def test_strides_that_differ_and_vectors_of_three_have_other_kernels() -> None:
     def kernel(level: Array, gradient: Array, values: Array) -> str:
         arrays = [coords, None, None, values, *[None] * 5, level, gradient]
         views = [None if array is None else view(array) for array in arrays]
-        (launch,) = cuda.describe(check(Operation.backward, Texture(2), (1, 0, 1), views)).launches
+        (launch,) = cuda.describe(check(Operation.backward, make_texture(2), (1, 0, 1), views)).launches
         return launch.kernel
 
     assert kernel(texels, apart, grad) == "bindless_gradients_backward_2d_2"

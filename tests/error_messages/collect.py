@@ -16,7 +16,6 @@ from pathlib import Path
 
 import bindless as bl
 from bindless.model import errors
-from bindless.ndimage import errors as ndimage_errors
 
 __all__ = ["SNAPSHOT", "SOURCES", "difference", "render"]
 
@@ -27,9 +26,8 @@ COMPUTED = "{...}"
 
 _CODES = {
     cls.__name__: cls.code.name
-    for module in (errors, ndimage_errors)
-    for cls in vars(module).values()
-    if isinstance(cls, type) and cls.__module__ == module.__name__ and issubclass(cls, bl.Error)
+    for cls in vars(errors).values()
+    if isinstance(cls, type) and cls.__module__ == errors.__name__ and issubclass(cls, bl.Error)
 }
 _CLASSES = {code.name: type(errors.error_of(code, "")).__name__ for code in bl.Errc}
 _OTHERS = {name for name, value in vars(builtins).items() if isinstance(value, type) and issubclass(value, Exception)}

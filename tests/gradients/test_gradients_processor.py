@@ -10,6 +10,7 @@ import pytest
 from bindless import Errc, InvalidError
 from bindless.gradients import Texture, backward, backward_backward, forward, view
 from tests.gradients import textures_in_numpy
+from tests.support.filters import texture as make_texture
 
 Array = np.ndarray[Any, Any]
 
@@ -47,7 +48,7 @@ class Case:
         else:
             span = np.array(size[::-1])
             coords = rng.uniform(-1.2 * span, 2.2 * span, (textures, samples, texture.dims))
-            coords = (coords - texture.offset) / texture.scale
+            coords = (coords - texture.map.offset[: texture.dims]) / texture.map.scale[: texture.dims]
         self.coords = coords.astype(self.real)
         self.level = (
             rng.uniform(-0.5, num_levels - 0.5, (textures, samples)).astype(self.real) if num_levels > 1 else None
@@ -92,7 +93,7 @@ def assert_slopes(function: Any, array: Array, gradient: Array, rng: Any, count:
 
 
 def texture_of(dims: int, filtering: str, boundary: str, **options: Any) -> Texture:
-    return Texture(
+    return make_texture(
         dims,
         filtering,
         boundary=boundary,
@@ -163,7 +164,7 @@ def test_nearest_level() -> None:
     ],
 )
 def test_second_derivatives_equal_differences(options: dict[str, Any], num_levels: int) -> None:
-    case = Case(Texture(**options), num_levels=num_levels, sizes=(4, 4) if options.get("cube") else None)
+    case = Case(make_texture(**options), num_levels=num_levels, sizes=(4, 4) if options.get("cube") else None)
     rng = np.random.default_rng(5)
     cot_levels = [rng.standard_normal(level.shape) for level in case.levels]
     cot_coords = rng.standard_normal(case.coords.shape)
@@ -199,7 +200,7 @@ def face_direction(face: int, u: float, v: float) -> tuple[float, float, float]:
 
 
 def test_cube_texels_are_at_their_directions() -> None:
-    case = Case(Texture(2, cube=True), sizes=(5, 5), textures=1)
+    case = Case(make_texture(2, cube=True), sizes=(5, 5), textures=1)
     grid = (np.arange(5) + 0.5) / 2.5 - 1
     coords = [face_direction(face, u, v) for face in range(6) for v in grid for u in grid]
     out = np.empty((1, 150, 3))
@@ -208,7 +209,7 @@ def test_cube_texels_are_at_their_directions() -> None:
 
 
 def test_cube_has_no_seam() -> None:
-    case = Case(Texture(2, cube=True), sizes=(4, 4), textures=1)
+    case = Case(make_texture(2, cube=True), sizes=(4, 4), textures=1)
     rng = np.random.default_rng(2)
     edges = list(rng.uniform(-1, 1, (200, 3)))
     for p in edges:
@@ -225,7 +226,7 @@ def test_cube_has_no_seam() -> None:
 
 @pytest.mark.parametrize("num_levels", [1, 3])
 def test_cube_gradients_equal_differences(num_levels: int) -> None:
-    texture = Texture(2, cube=True, between="linear" if num_levels > 1 else "none")
+    texture = make_texture(2, cube=True, between="linear" if num_levels > 1 else "none")
     case = Case(texture, sizes=(4, 4), num_levels=num_levels, samples=60)
 
     def loss() -> float:
@@ -289,7 +290,7 @@ def test_shared_texture_adds_up() -> None:
 def test_nan_texel_of_weight_zero_does_not_count() -> None:
     texels = np.array([1.0, 2.0, np.nan, 4.0]).reshape(1, 4, 1)
     out = np.empty((1, 2, 1))
-    forward(Texture(1, boundary="border"), [texels], np.array([[[1.0], [5.5]]]), None, out)
+    forward(make_texture(1, boundary="border"), [texels], np.array([[[1.0], [5.5]]]), None, out)
     assert out.ravel().tolist() == [2.0, 0.0]
 
 
@@ -297,7 +298,7 @@ def test_nan_texel_of_weight_zero_does_not_count() -> None:
 @pytest.mark.parametrize("boundary", BOUNDARIES)
 @pytest.mark.parametrize("filtering", FILTERS)
 def test_any_coordinate_is_safe(filtering: str, boundary: str, value: float) -> None:
-    case = Case(Texture(3, filtering, boundary=boundary), samples=3, dtype="f")
+    case = Case(make_texture(3, filtering, boundary=boundary), samples=3, dtype="f")
     case.coords[:, 1] = value
     case.values()
     case.gradients()
@@ -325,7 +326,7 @@ def test_wrong_arrays_are_refused(change: dict[str, Any]) -> None:
     arrays["out"] = np.zeros((1, 5, 2))
     arrays |= change
     with pytest.raises(InvalidError) as caught:
-        forward(Texture(2), arrays["levels"], arrays["coords"], arrays["level"], arrays["out"])
+        forward(make_texture(2), arrays["levels"], arrays["coords"], arrays["level"], arrays["out"])
     assert caught.value.code is Errc.invalid
 
 
@@ -336,14 +337,12 @@ def test_wrong_arrays_are_refused(change: dict[str, Any]) -> None:
         {"dims": 3, "cube": True},
         {"dims": 2, "between": "cubic"},
         {"dims": 2, "boundary": "constant"},
-        {"dims": 2, "boundary": ("edge",)},
-        {"dims": 2, "scale": (1.0,)},
         {"dims": 2, "cube": True, "filtering": "cubic"},
     ],
 )
 def test_wrong_textures_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(InvalidError) as caught:
-        Texture(**options)
+        make_texture(**options)
     assert caught.value.code is Errc.invalid
 
 

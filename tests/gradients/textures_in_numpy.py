@@ -52,23 +52,23 @@ def taps(filtering: str, position: float, *, ties_to_even: bool) -> list[tuple[i
 def sample_level(texture: Texture, texels: Array, position: list[float]) -> Array:
     """The value at a position, x first, in one level (D, H, W, C)."""
     total = np.zeros(texels.shape[-1])
-    axes = [taps(texture.filtering.value, p, ties_to_even=texture.ties_to_even) for p in position]
+    axes = [taps(texture.filter.interpolation.value, p, ties_to_even=texture.filter.ties_to_even) for p in position]
     for combination in itertools.product(*axes):
         indices = [
             texel_index(index, n, boundary.value)
-            for (index, _), n, boundary in zip(combination, texels.shape[-2::-1], texture.boundary, strict=True)
+            for (index, _), n, boundary in zip(combination, texels.shape[-2::-1], texture.filter.boundary)
         ]
         weight = math.prod(weight for _, weight in combination)
-        total += weight * (texture.fill if None in indices else texels[tuple(reversed(indices))])
+        total += weight * (texture.filter.fill if None in indices else texels[tuple(reversed(indices))])
     return total
 
 
 def blended(texture: Texture, count: int, level: float, sample: Any) -> Array:
     """Levels mixed."""
     level = min(max(level, 0.0), count - 1.0)
-    if texture.between == "none":
+    if texture.filter.levels == "none":
         return sample(0)
-    if texture.between == "nearest":
+    if texture.filter.levels == "nearest":
         return sample(math.floor(level + 0.5))
     low = min(math.floor(level), max(count - 2, 0))
     rest = level - low
@@ -85,7 +85,7 @@ def forward(texture: Texture, levels: list[Array], coords: Array, level: Array |
             texels = levels[number][n % levels[number].shape[0]].astype(np.float64)
             position = []
             for d in range(texture.dims):
-                at = (coords[n, s, d] + texture.shift) * texture.scale[d] + texture.offset[d]
+                at = (coords[n, s, d] + texture.map.shift) * texture.map.scale[d] + texture.map.offset[d]
                 ratio = texels.shape[texture.dims - 1 - d] / levels[0].shape[texture.dims - d]
                 position.append((at + 0.5) * ratio - 0.5)
             return sample_level(texture, texels, position)

@@ -192,7 +192,7 @@ GREY = np.zeros((4, 5), np.float32)
         (GREY, {"nan": "ignore", "precision": "exact", "filtering": "bicubic"}, "'bicubic'.*linear"),
         (GREY.astype(np.uint8), {"nan": "ignore", "precision": "exact"}, "uint8"),
         (GREY, {"fill": "white", "addressing": "clamp"}, "fill='white'"),
-        (GREY, {"fill": 1.0}, 'fill=1.*clamp_to_edge.*"clamp"'),
+        (GREY, {"fill": 1.0}, 'fill=1.*clamp_to_edge.*"border"'),
         (GREY.astype(np.uint8), {"fill": 256, "addressing": "clamp"}, "fill=256.*0 to 255"),
         (GREY.astype(np.int16), {"fill": np.nan, "addressing": "clamp"}, "fill=nan"),
         (GREY, {"fill": 1.0, "addressing": "clamp", "precision": "reproducible"}, '"exact"'),

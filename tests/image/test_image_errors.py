@@ -28,8 +28,11 @@ GREY = np.zeros((4, 5), np.float32)
         (np.zeros((2, 3, 4, 5), np.float32), {"dimensions": 3}, None),
         (GREY, {"layers": True, "cubemap": True}, None),
         (GREY, {"filtering": "area"}, "filtering='area'.*'nearest', 'linear'"),
-        (GREY, {"addressing": "wrap"}, "addressing='wrap'.*'repeat'"),
-        (GREY, {"addressing": ("repeat", "repeat")}, None),
+        (GREY, {"addressing": "wrap"}, "addressing='wrap'.*repeat"),
+        (np.zeros((2, 3, 4), np.float32), {"addressing": ("repeat", "repeat"), "dimensions": 3}, None),
+        (GREY, {"addressing": ("repeat",) * 4}, None),
+        (GREY, {"addressing": "none"}, None),
+        (GREY, {"addressing": None}, None),
         (GREY, {"coordinate": "pixels"}, "coordinate='pixels'"),
         (GREY, {"channel_type": "unorm_int8"}, "unorm_int8.*uint8.*float32"),
         (GREY, {"channel_type": "float"}, "channel_type='float'"),
@@ -154,7 +157,7 @@ def test_memory_beyond_the_device(queue: bl.Queue) -> None:
 def test_a_refusal_has_no_other_error_as_its_context(queue: bl.Queue) -> None:
     """Lists cannot be keys of the cache of plans; the traceback does not show that."""
     with raises(bl.InvalidError) as refused:
-        bl.Image(GREY, addressing=["repeat", "repeat"], queue=queue)
+        bl.Image(GREY, addressing=["repeat", "sideways"], queue=queue)
     assert refused.value.__context__ is None
 
 

@@ -16,13 +16,13 @@ from bindless.drivers import cuda, reference
 
 jax = pytest.importorskip("jax", reason="pip install jax")
 
-from bindless.gradients import Texture  # noqa: E402
 from bindless.gradients.programs import Program  # noqa: E402
 from bindless.jax import _ffi  # noqa: E402
 from bindless.jax.operation import NONE, Chosen, Operation  # noqa: E402
 from bindless.jax.programs import cuda_program, host_program  # noqa: E402
 from bindless.jax.targets import prepare  # noqa: E402
 from tests.jax.call_frame import INITIALIZE, call, version_of  # noqa: E402
+from tests.support.filters import texture as make_texture  # noqa: E402
 
 NO_FUNCTIONS = (0,) * len(_ffi.cuda_functions())
 STREAM, CONTEXT, LIBRARY, KERNEL = 0x5000, 0x6000, 0x7000, 0x8000
@@ -56,7 +56,7 @@ def arrays(operation: Operation) -> tuple[list[Any], list[Any]]:
     return operands, results
 
 
-TEXTURE = Texture(2, boundary="border", fill=0.5, offset=(-0.5, -0.5))
+TEXTURE = make_texture(2, boundary="border", fill=0.5, offset=(-0.5, -0.5))
 BOTH = Chosen(True, True, False)
 OPERATIONS = {
     "sample": Operation("sample", TEXTURE, 1, False),

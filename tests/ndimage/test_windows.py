@@ -35,7 +35,8 @@ def part(
 ) -> Array:
     """The values of a block, from texels of which the first is at an origin."""
     settings = {"order": 1, "mode": "nearest", "cval": 0.0, "precision": "exact", **options}
-    filter_ = filter_of("test", settings["order"], settings["mode"], settings["cval"], False, settings["precision"])
+    names = ("order", "mode", "cval", "precision")
+    filter_ = filter_of("test", *(settings[name] for name in names), in_window=True)
     shape = tuple(along.stop - along.start for along in block)
     z, y, x = (along.start for along in block)
     sizes = whole.shape[::-1]
@@ -43,7 +44,7 @@ def part(
         first=(x, y, z), window=Window((origin[2], origin[1], origin[0]), (sizes[0], sizes[1], sizes[2]))
     )
     source = source_of("test", texels, None, queue)
-    found: Array = resampled(source, Target("test", source, None, shape), places, filter_)
+    found: Array = resampled(source, Target("test", source, None, shape), places, filter_, prefilter=False)
     return found
 
 

@@ -11,7 +11,7 @@ import bindless as bl
 from bindless import kernels
 from bindless.bindless_images.resample import resample
 from bindless.model.enums import Boundary, Interpolation, Precision
-from bindless.model.resampling import Resampling
+from tests.support.filters import resampling
 
 MODULES = [name for name in kernels.modules("spirv") if name.startswith("resample")]
 CHANNEL_TYPES = {"f": "fp32", "i": "signed_int16", "u": "unsigned_int8"}
@@ -49,7 +49,7 @@ def test_kernels_equal_the_command(queue: bl.Queue, name: str, without_command: 
     for interpolation in ("nearest", "linear", "cubic", "bicubic") if fetched else ("linear", "cubic"):
         if not fetched and interpolation == "cubic" and letter != "f":
             continue
-        picture = Resampling(
+        picture = resampling(
             handle=0, descriptor=desc, shape=shape, matrix=tuple(matrix.ravel().tolist()), values=0, layer=int(layered),
             value_dtype=desc.dtype, value_channels=4, coords_strides=(dims, 1), scale=tuple(map(float, SIZES[dims])),
             precision=Precision.exact if fetched else Precision.hardware, interpolation=Interpolation(interpolation),

@@ -15,12 +15,12 @@ from torch.nn import functional  # noqa: E402
 
 from bindless.core._submission import TensorCalls  # noqa: E402
 from bindless.torch import engine, grid_sample, sample  # noqa: E402
-from bindless.torch.options import Options  # noqa: E402
+from bindless.torch.options import Arguments  # noqa: E402
 from bindless.torch.repeats import PLAIN  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
-OPTIONS = Options("linear", "none", ("edge",), "normalized", 0.0, True, "exact", False)
+OPTIONS = Arguments("linear", "none", ("edge",), "normalized", 0.0, True, "exact", False)
 HAS_EXCHANGE = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
 needs_exchange = pytest.mark.skipif(not HAS_EXCHANGE, reason="exchange functions of DLPack: pip install 'torch>=2.10'")
 

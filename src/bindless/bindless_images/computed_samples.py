@@ -15,8 +15,9 @@ from ..backends.contract import NativeEvent
 from ..model.aspects import Aspect
 from ..model.channels import ELEMENTS
 from ..model.copy_region import CopyRegion, ImageMemory, UsmMemory
-from ..model.enums import AddressingMode, CubemapFilteringMode, FilteringMode, ImageType, Precision
+from ..model.enums import Boundary, CubemapFilteringMode, FilteringMode, ImageType, Precision
 from ..model.errors import FeatureNotSupportedError
+from ..model.filter import Filter
 from ..model.image_descriptor import CUBEMAP_FACES, ImageDescriptor
 from ..model.ranges import NdRange
 from ..model.sampler import BindlessImageSampler
@@ -39,14 +40,7 @@ _KERNELS = {Precision.reproducible: _UNIT, Precision.exact: "texture_exact"}
 _GROUP = 128
 _ITEMS = 4  # items of a work-item, at least
 _MOST_GROUPS = 1 << 16
-_MODES = {
-    AddressingMode.none: 0,
-    AddressingMode.repeat: 0,
-    AddressingMode.mirrored_repeat: 1,
-    AddressingMode.clamp_to_edge: 2,
-    AddressingMode.ext_oneapi_clamp_to_border: 3,
-}
-_EDGE, _BORDER = 2, 3
+_MODES = {Boundary.repeat: 0, Boundary.mirrored_repeat: 1, Boundary.edge: 2, Boundary.border: 3}
 _MOST_LEVELS = 16
 
 
@@ -92,11 +86,9 @@ def _mode_word(desc: ImageDescriptor, sampler: BindlessImageSampler, has_level: 
         desc.type is ImageType.standard,
     )
     word = sum(flag << bit for bit, flag in enumerate(flags))
+    boundary = Filter.from_sampler(sampler, normalized=normalized).boundary
     for axis in range(3):
-        mode = _MODES[sampler.addressing[axis]] if axis < desc.dimensions else _EDGE
-        if not normalized and mode != _BORDER:
-            mode = _EDGE  # texture units wrap normalized coordinates only
-        word |= mode << (6 + 2 * axis)
+        word |= _MODES[boundary[axis] if axis < desc.dimensions else Boundary.edge] << (6 + 2 * axis)
     small = 2 * desc.nbytes < 1 << 31  # with all levels; rows of USM may be apart
     return word | desc.dimensions << 12 | cube << 14 | has_level << 15 | (small and not in_usm) << 16
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..model.enums import AddressingMode, ImageType
+from ..model.enums import Boundary, ImageType
 from ..model.errors import InvalidError
+from ..model.filter import Filter, fold
 from ..model.host_array import as_array
 from ..model.image_descriptor import ImageDescriptor
 from ..model.image_handles import SampledImageHandle
@@ -129,25 +130,13 @@ def _axis(coordinates: Array, size: tuple[int, int], axis: int, sampler: Bindles
     else:
         position = np.floor(x * 256.0 + 0.5).astype(np.int64)
     first = (position - 128) >> 8
-    mode = _effective(sampler.addressing[axis], sampler.is_normalized)
-    return _address(first, extent, mode), _address(first + 1, extent, mode)
+    boundary = Filter.from_sampler(sampler).boundary[axis]
+    return _texels(first, extent, boundary), _texels(first + 1, extent, boundary)
 
 
-def _effective(mode: AddressingMode, normalized: bool) -> AddressingMode:
-    """Without normalized coordinates texture units can only clamp; none repeats."""
-    if mode is AddressingMode.ext_oneapi_clamp_to_border:
-        return mode
-    if not normalized:
-        return AddressingMode.clamp_to_edge
-    return AddressingMode.repeat if mode is AddressingMode.none else mode
-
-
-def _address(index: Array, extent: int, mode: AddressingMode) -> Array:
-    if mode is AddressingMode.clamp_to_edge:
-        return np.clip(index, 0, extent - 1)
-    if mode is AddressingMode.ext_oneapi_clamp_to_border:
+def _texels(index: Array, extent: int, boundary: Boundary) -> Array:
+    """The texels that are read; -1 for those outside of a border."""
+    if boundary is Boundary.border:
         return np.where((index >= 0) & (index < extent), index, -1)
-    if mode is AddressingMode.mirrored_repeat:
-        place = index % (2 * extent)
-        return np.where(place >= extent, 2 * extent - 1 - place, place)
-    return index % extent
+    texels: Array = fold(index, extent, boundary)
+    return texels

@@ -44,8 +44,8 @@ def resample_on_host(
     record = queue.context._handles[image.key]
     if image.usm:
         raise FeatureNotSupportedError(
-            f"resample: the host computes this picture (precision={picture.precision}), and an image over USM is not "
-            "copied to it: copy it to image memory",
+            f"resample: the host computes this picture (precision={picture.filter.precision}), and an image over "
+            "USM is not copied to it: copy it to image memory",
             backend=queue.backend,
         )
     desc = image.desc.get_mip_level_desc(0) if image.desc.type is ImageType.mipmap else image.desc

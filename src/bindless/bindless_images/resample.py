@@ -13,6 +13,7 @@ from numpy.lib.stride_tricks import as_strided
 from ..model.aspects import Aspect
 from ..model.enums import ImageType, Precision
 from ..model.errors import InvalidError
+from ..model.filter import CoordinateMap
 from ..sycl.device.handle_owner import HeldSampledHandle
 from ..sycl.usm import UsmArray
 from .call_arguments import ArrayLike, Form, Image, find_image
@@ -81,7 +82,7 @@ def resample(
     """
     channels = out.shape[-1]
     prepared = PreparedPicture(queue, handle, picture, out.dtype, channels, None if coords is None else coords.dtype)
-    return prepared.draw(picture.matrix, out, coords, depends_on)
+    return prepared.draw(picture.map, out, coords, depends_on)
 
 
 class _Launch(NamedTuple):
@@ -98,12 +99,12 @@ class _Launch(NamedTuple):
 
 
 class PreparedPicture:
-    """Pictures of one image of which the matrix and the arrays are left open.
+    """Pictures of one image of which the map and the arrays are left open.
 
     Parameters
     ----------
     queue, handle, picture
-        As of ``resample``. The matrix of ``picture`` need not be right.
+        As of ``resample``. The map of ``picture`` tells only its centre.
     value_dtype, value_channels
         Of the values.
     coords_dtype : np.dtype | None
@@ -130,7 +131,7 @@ class PreparedPicture:
         if desc is None or desc.type not in _TYPES:
             raise InvalidError(f"resample: {handle!r} is no standard image, array or mipmap that create_image made")
         self._queue, self._handle, self._has_vectors = queue, handle, coords_dtype is not None
-        self._form = (_SAMPLES if picture.precision is Precision.hardware else _FETCHES)[desc.type]
+        self._form = (_SAMPLES if picture.filter.precision is Precision.hardware else _FETCHES)[desc.type]
         self._picture = replace(
             picture,
             descriptor=desc,
@@ -143,7 +144,7 @@ class PreparedPicture:
 
     def draw(
         self,
-        matrix: tuple[float, ...],
+        map_: CoordinateMap,
         out: ArrayLike,
         coords: ArrayLike | None = None,
         depends_on: Event | Iterable[Event] = (),
@@ -154,16 +155,16 @@ class PreparedPicture:
         if math.prod(self._picture.shape) == 0:
             return None if isinstance(out, np.ndarray) else queue._nothing(depends_on)
         if queue._backend.resampling is not None:
-            return self._by_back_end(image, matrix, out, coords, depends_on)
-        if self._picture.precision is Precision.reproducible or not queue.device.has(Aspect.fp64):
-            picture = replace(self._picture, handle=image.raw, descriptor=image.desc, matrix=matrix)
+            return self._by_back_end(image, map_, out, coords, depends_on)
+        if self._picture.filter.precision is Precision.reproducible or not queue.device.has(Aspect.fp64):
+            picture = replace(self._picture, handle=image.raw, descriptor=image.desc, map=map_)
             return resample_on_host(queue, image, picture, out, coords, depends_on, resample)
-        return self._by_kernel(image, matrix, out, coords, depends_on)
+        return self._by_kernel(image, map_, out, coords, depends_on)
 
     def _by_back_end(
         self,
         image: Image,
-        matrix: tuple[float, ...],
+        map_: CoordinateMap,
         out: ArrayLike,
         coords: ArrayLike | None,
         depends_on: Event | Iterable[Event],
@@ -172,7 +173,7 @@ class PreparedPicture:
         group, native = self._queue._backend.resampling, self._queue._native
         assert group is not None
         vectors = 0 if coords is None else _address(coords)
-        picture = replace(self._picture, handle=image.raw, matrix=matrix, values=_address(out), coords=vectors)
+        picture = replace(self._picture, handle=image.raw, map=map_, values=_address(out), coords=vectors)
         keep = (*image.keep, out, coords)
         event = self._queue._stream.submit(lambda waits: group.resample(native, picture, waits), depends_on, keep)
         if isinstance(out, UsmArray):
@@ -183,7 +184,7 @@ class PreparedPicture:
     def _by_kernel(
         self,
         image: Image,
-        matrix: tuple[float, ...],
+        map_: CoordinateMap,
         out: ArrayLike,
         coords: ArrayLike | None,
         depends_on: Event | Iterable[Event],
@@ -191,7 +192,7 @@ class PreparedPicture:
         """By a built-in kernel, with copies of arrays on the host."""
         queue = self._queue
         if isinstance(out, UsmArray) and not isinstance(coords, np.ndarray):
-            return self._launch(image, matrix, out, coords, depends_on)
+            return self._launch(image, map_, out, coords, depends_on)
         prepared, vectors = self, None
         if isinstance(coords, np.ndarray):
             vectors, first, strides = _packed(coords, self._picture)
@@ -207,12 +208,12 @@ class PreparedPicture:
             depends_on = queue.memcpy(copied, vectors, depends_on=depends_on)
             there = copied[first:]
         if isinstance(out, UsmArray):
-            event = prepared._launch(image, matrix, out, there, depends_on)
+            event = prepared._launch(image, map_, out, there, depends_on)
             event.wait()  # for the block
             give_back(queue, block)
             return event
         values = array_in(queue, block, start, out.shape, out.dtype)
-        done = prepared._launch(image, matrix, values, there, depends_on)
+        done = prepared._launch(image, map_, values, there, depends_on)
         _finish(queue.memcpy(out, values, depends_on=done))
         give_back(queue, block)
         return None
@@ -220,15 +221,15 @@ class PreparedPicture:
     def _launch(
         self,
         image: Image,
-        matrix: tuple[float, ...],
+        map_: CoordinateMap,
         out: UsmArray,
         coords: ArrayLike | None,
         depends_on: Event | Iterable[Event],
     ) -> Event:
         picture = self._picture
-        name = kernel_name(self._queue, image.desc, picture.precision, in_usm=image.usm)
+        name = kernel_name(self._queue, image.desc, picture.filter.precision, in_usm=image.usm)
         format_ = format_word(image.desc, out.dtype, picture.value_channels, _address(out))
-        mode = mode_word(picture, matrix, has_vectors=self._has_vectors)
+        mode = mode_word(picture, map_, has_vectors=self._has_vectors)
         launch = self._launches.get((name, format_, mode))
         if launch is None:
             launch = self._launches[name, format_, mode] = self._prepared_launch(name, format_, mode)
@@ -239,7 +240,7 @@ class PreparedPicture:
         if coords is not None:
             arguments[launch.coords] = coords.pointer  # type: ignore[union-attr]
         for place, entry in launch.matrix:
-            arguments[place] = np.float64(matrix[entry])
+            arguments[place] = np.float64(map_.matrix[entry])
         return self._queue.parallel_for(launch.space, launch.kernel, *arguments, depends_on=depends_on)
 
     def _prepared_launch(self, name: str, format_: int, mode: int) -> _Launch:

@@ -9,7 +9,8 @@ import numpy as np
 
 from .. import kernels
 from ..model.channels import ELEMENTS
-from ..model.enums import Boundary, ImageType, Interpolation, Precision
+from ..model.enums import ImageType, Precision
+from ..model.filter import CoordinateMap
 from ..model.image_descriptor import ImageDescriptor
 from ..model.ranges import NdRange
 from ..model.resampling import Resampling, Window
@@ -32,9 +33,6 @@ __all__ = [
 
 _GROUP = 128
 _MOST_GROUPS = 1 << 20  # the kernels stride over the rest
-_INTERPOLATIONS = {member: number for number, member in enumerate(Interpolation)}
-_BOUNDARIES = {member: number for number, member in enumerate(Boundary)}
-_AFFINE = (0.0, 0.0, 0.0, 1.0)
 _NO_WINDOW = Window((0, 0, 0), (0, 0, 0))
 # Kinds of pictures, and the elements that a work-group processes together: see csrc/kernels/include/picture.h.
 _LINE, _PLANE, _VOLUME = range(3)
@@ -66,22 +64,23 @@ def _kind(shape: tuple[int, int, int]) -> int:
     return _PLANE if depth < _SMALLEST else _VOLUME
 
 
-def mode_word(picture: Resampling, matrix: tuple[float, ...], *, has_vectors: bool) -> int:
+def mode_word(picture: Resampling, map_: CoordinateMap, *, has_vectors: bool) -> int:
     """The argument ``mode``."""
-    word = _INTERPOLATIONS[picture.interpolation]
+    filter_ = picture.filter
+    word = filter_.interpolation.number
     for axis in range(picture.descriptor.dimensions):
-        word |= _BOUNDARIES[picture.boundary[axis]] << (3 + 3 * axis)
+        word |= filter_.boundary[axis].number << (3 + 3 * axis)
     flags = (
-        picture.ignore_nan,
+        filter_.ignore_nan,
         picture.rounding == "away",
         has_vectors,
         has_vectors and picture.coords_dtype.itemsize == 8,
-        tuple(matrix[12:]) != _AFFINE,
+        not map_.is_affine,
         picture.scale != (1.0, 1.0, 1.0) or picture.bias != (0.0, 0.0, 0.0),
     )
     for bit, flag in enumerate(flags, 12):
         word |= flag << bit
-    return word | _kind(picture.shape) << 18 | (picture.centre == 0.5) << 20 | (picture.window is not None) << 21
+    return word | _kind(picture.shape) << 18 | (map_.centre == 0.5) << 20 | (picture.window is not None) << 21
 
 
 def index_space(shape: tuple[int, int, int]) -> NdRange:
@@ -117,8 +116,8 @@ def specialised_kernel(queue: Queue, name: str, format_: int, mode: int) -> Kern
 def numbers_of(picture: Resampling) -> dict[str, float]:
     """Those arguments of the kernels that are numbers, apart from the formats."""
     desc = picture.descriptor
-    numbers: dict[str, float] = {f"m{index // 4}{index % 4}": entry for index, entry in enumerate(picture.matrix)}
-    numbers |= {"centre": picture.centre, "fill": picture.fill, "layer": picture.layer}
+    numbers: dict[str, float] = {f"m{index // 4}{index % 4}": entry for index, entry in enumerate(picture.map.matrix)}
+    numbers |= {"centre": picture.map.centre, "fill": picture.filter.fill, "layer": picture.layer}
     numbers |= dict(zip(("step", "component"), picture.coords_strides))
     window = picture.window or _NO_WINDOW
     for name, values in (

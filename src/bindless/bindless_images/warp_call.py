@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..model.enums import AddressingMode, Boundary, FilteringMode, ImageType, Interpolation, Precision
+from ..model.enums import ImageType, Precision
 from ..model.errors import FeatureNotSupportedError
+from ..model.filter import CoordinateMap, Filter
 from ..model.image_call import PictureMap
 from ..model.image_descriptor import ImageDescriptor
 from ..model.resampling import Resampling
-from ..model.sampler import BindlessImageSampler
 from .call_arguments import ArrayLike, Form, enqueue, find_image
 from .resample import resample
 
@@ -28,15 +28,6 @@ _FORMS = {
     ImageType.array: Form("picture of a layer", "sample", ImageType.array, sampled=True, unsampled=False),
     ImageType.mipmap: Form("picture of a level", "sample_lod", ImageType.mipmap, sampled=True, unsampled=False),
 }
-_BOUNDARIES = {
-    AddressingMode.none: Boundary.repeat,
-    AddressingMode.repeat: Boundary.repeat,
-    AddressingMode.mirrored_repeat: Boundary.mirrored_repeat,
-    AddressingMode.clamp_to_edge: Boundary.edge,
-    AddressingMode.ext_oneapi_clamp_to_border: Boundary.border,
-}
-# Texture units wrap normalized coordinates only.
-_CLAMPED = {mode: Boundary.border if found is Boundary.border else Boundary.edge for mode, found in _BOUNDARIES.items()}
 _FLOAT32 = np.dtype(np.float32)
 _ANY = ImageDescriptor(1, 1, num_channels=1)  # ``resample`` sets the image's own
 _GRADIENT_FORM = Form("picture by gradients", "sample_grad", ImageType.mipmap, sampled=True, unsampled=False)
@@ -100,30 +91,23 @@ def sample_picture(
             "alone; use precision='hardware'"
         )
     assert image.record is not None and image.record.sampler is not None
-    wanted = _resampling(picture, image.record.sampler, precision, layer, image.record.fill)
-    return resample(queue, handle, wanted, out, depends_on=depends_on)
+    filter_ = Filter.from_sampler(image.record.sampler, fill=image.record.fill, precision=precision)
+    return resample(queue, handle, _resampling(picture, filter_, layer), out, depends_on=depends_on)
 
 
-def _resampling(
-    picture: PictureMap, sampler: BindlessImageSampler, precision: Precision, layer: int, fill: float
-) -> Resampling:
+def _resampling(picture: PictureMap, filter_: Filter, layer: int) -> Resampling:
     """The same picture in the terms of other precisions."""
     a = picture.matrix
-    linear = sampler.filtering is FilteringMode.linear
-    modes = [_BOUNDARIES[mode] if sampler.is_normalized else _CLAMPED[mode] for mode in sampler.addressing]
     return Resampling(
         handle=0,
         descriptor=_ANY,
         shape=(picture.width, picture.height, 1),
-        matrix=(*a[:2], 0.0, a[2], *a[3:5], 0.0, a[5], 0.0, 0.0, 0.0, 0.0, *a[6:8], 0.0, a[8]),
         values=0,
         value_dtype=_FLOAT32,
         value_channels=1,
+        filter=filter_,
+        map=CoordinateMap.pictures((*a[:2], 0.0, a[2], *a[3:5], 0.0, a[5], 0.0, 0.0, 0.0, 0.0, *a[6:8], 0.0, a[8])),
         layer=layer,
         scale=(*picture.scale, 1.0),
         bias=(*picture.bias, 0.0),
-        interpolation=Interpolation.linear if linear else Interpolation.nearest,
-        precision=precision,
-        boundary=(modes[0], modes[1], modes[2]),
-        fill=fill,
     )

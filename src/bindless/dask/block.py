@@ -72,7 +72,7 @@ def compute(
 
 def image_ranges(transform: Transform, spans: Sequence[Span]) -> list[list[tuple[int, int]]]:
     """The ranges of the input, (start, stop), that spans of the extended input are computed from, for each axis."""
-    boundary, margin = transform.filter.boundary, transform.margin
+    boundary, margin = transform.boundary, transform.margin
     found = []
     for span, size in zip(spans, transform.input_shape[transform.kept :]):
         if transform.filter.is_cubic:
@@ -107,7 +107,7 @@ def _compute(
             workspace, reader, kept, spans, sizes, transform.margin, filter_, dtype, transform.cval
         )
     else:
-        indices = [texels_of(span, size, filter_.boundary) for span, size in zip(spans, sizes)]
+        indices = [texels_of(span, size, transform.boundary) for span, size in zip(spans, sizes)]
         texels = workspace.on_way(read(reader, kept, indices, dtype, transform.cval))
     return _sampled(transform, block, spans, texels, moved, workspace)
 
@@ -134,7 +134,7 @@ def _sampled(
     if values is not None and isinstance(places.coords, np.ndarray):
         places = places._replace(coords=workspace.uploaded("displacements", places.coords))
     target = Target("affine_transform", source, dtype if values is None else values, shape)
-    found = resampled(source, target, places, transform.prepared, range(kept), workspace)
+    found = resampled(source, target, places, transform.filter, range(kept), workspace, prefilter=False)
     if isinstance(found, UsmArray):
         result = workspace.result(texels, shape, dtype)
         queue.memcpy(result, found).wait()

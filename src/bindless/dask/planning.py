@@ -67,7 +67,7 @@ def _texels(
     """
     ends = [(start.astype(np.float64), stop - 1.0) for start, stop in zip(starts, stops)]
     lows, highs = transform.extremes(ends)
-    boundary, (before, after) = transform.filter.boundary, REACH[TAPS[transform.order]]
+    boundary, (before, after) = transform.boundary, REACH[TAPS[transform.order]]
     before, after = before + transform.uses_unit, after + transform.uses_unit
     half = 0.5 if transform.order == 0 else 0.0
     inside = np.full(starts[0].shape, not transform.filter.is_cubic)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ..image.spline_filter import LOCAL_SAMPLES, local_coefficients, spline_coefficients
 from ..model.enums import Boundary, Precision
-from ..ndimage.filters import Filter
+from ..model.filter import Filter
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .reading import Indices, Reader, covers, read
@@ -60,7 +60,7 @@ def coefficients_of(
     filter_ : Filter
         Says what lies outside, and the precision.
     """
-    boundary = filter_.boundary
+    boundary = filter_.boundary[0]
     wanted = [texels_of(span, size + 2 * margin, boundary) for span, size in zip(spans, sizes)]
     ranges = [covers(axis) for axis in wanted]
     if not all(ranges):

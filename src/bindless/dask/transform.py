@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,19 +12,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.enums import Boundary, Precision
+from ..model.filter import Filter
 from ..ndimage.arguments import filter_of
 from ..ndimage.errors import left_to_scipy
-from ..ndimage.filters import Filter
 from ..ndimage.places import Places
 from .spans import Span, span_of
 
-__all__ = ["MARGIN", "TAPS", "Block", "Transform"]
+__all__ = ["TAPS", "Block", "Transform"]
 
 Block = tuple[slice, ...]
 
-# Texels by which an array with these boundaries is extended before B-splines are fitted, as scipy does.
-MARGIN = 12
-_EXTENDED = (Boundary.edge, Boundary.border)
 TAPS = {0: 1, 1: 2, 3: 4}
 
 
@@ -69,15 +66,15 @@ class Transform:
     @cached_property
     def filter(self) -> Filter:
         name = "affine_transform"
-        found = filter_of(name, self.order, self.mode, self.cval, True, self.precision)
-        if self.uses_unit and found.boundary is Boundary.border and self.cval != 0:
+        found = filter_of(name, self.order, self.mode, self.cval, self.precision, in_window=True)
+        if self.uses_unit and Boundary.border in found.boundary and self.cval != 0:
             raise left_to_scipy(name, f"precision={self.precision} with mode={self.mode} and cval={self.cval:g}")
         return found
 
     @property
-    def prepared(self) -> Filter:
-        """The filter of an array whose B-spline coefficients are there."""
-        return replace(self.filter, prefilter=False)
+    def boundary(self) -> Boundary:
+        """Values outside, the same along all axes."""
+        return self.filter.boundary[0]
 
     @cached_property
     def uses_unit(self) -> bool:
@@ -87,7 +84,7 @@ class Transform:
     @cached_property
     def margin(self) -> int:
         """Texels by which the input is extended at each end of its mapped axes."""
-        return MARGIN if self.order == 3 and self.filter.boundary in _EXTENDED else 0
+        return self.filter.spline_margin[0] if self.order == 3 else 0
 
     @cached_property
     def whole(self) -> tuple[int, ...]:
@@ -148,7 +145,7 @@ class Transform:
                 least, most = _extremes(parts)
                 low[axis] += least
                 high[axis] += most
-        spans, taps, boundary, pads = [], TAPS[self.order], self.filter.boundary, self.uses_unit
+        spans, taps, boundary, pads = [], TAPS[self.order], self.boundary, self.uses_unit
         for axis, n in enumerate(self.whole):
             span = span_of(low[axis], high[axis], n, boundary, taps, pads=pads)
             if span is None:

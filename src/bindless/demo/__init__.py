@@ -95,7 +95,7 @@ def _addressing(queue: Queue, meter: Meter) -> Sheet:
     high = (low[0] + width / span, low[1] + height / span)
     corners = [(low[0], low[1]), (high[0], low[1]), (high[0], high[1]), (low[0], high[1])]
     panels = []
-    for mode in ("repeat", "mirrored_repeat", "clamp_to_edge", "clamp_to_border"):
+    for mode in ("repeat", "mirrored_repeat", "clamp_to_edge", "border"):
         channels = np.dstack([photo, np.full(photo.shape[:2], 255, np.uint8)])
         with Image(channels, addressing=mode, mipmaps=queue.device.has(Aspect.ext_oneapi_mipmap), queue=queue) as image:
             picture = meter(lambda image=image: image.warp(matrix, (height, width)))  # type: ignore[misc]
@@ -111,7 +111,7 @@ def _volume(queue: Queue, meter: Meter) -> Sheet:
     size, extent = 192, 450
     volume = head_phantom(size)
     steps = 192
-    with Image(volume, addressing="clamp_to_border", queue=queue, dimensions=3) as image:
+    with Image(volume, addressing="border", queue=queue, dimensions=3) as image:
         straight = meter(lambda: image.sample(plane_coordinates(size, extent, 0, 0, depth=-0.125 * size)))
         oblique = meter(lambda: image.sample(plane_coordinates(size, extent, 52, 28, depth=-8)))
 

@@ -27,7 +27,7 @@ def forward(
     texture : Texture
         How to sample.
     levels : sequence of arrays
-        The levels, level 0 first; one if ``texture.between`` is "none". Each has the shape (N, W, C), (N, H, W, C),
+        The levels, level 0 first; one if the filter's ``levels`` is "none". Each has the shape (N, W, C), (N, H, W, C),
         (N, D, H, W, C), or (N, 6, H, W, C) for a cubemap. N is the number of textures, or 1 for all.
     coords : array
         (N, S, components) coordinates of S samples, x first; N or 1 textures.

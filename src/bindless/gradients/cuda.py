@@ -10,12 +10,11 @@ from typing import Any
 
 from .. import kernels
 from ..drivers import cuda
-from ..model.enums import Boundary, Interpolation
+from ..model.enums import Interpolation
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from . import linear
 from .plan import NAMES, Level, Operation, Plan, Strided
 from .processor import describe as describe_for_processor
-from .texture import BETWEEN
 
 __all__ = ["Launch", "Program", "addresses", "code", "describe", "run"]
 
@@ -25,10 +24,6 @@ _MOST_LEVELS = 18
 _ALIGNMENT = 256
 _POINTER = struct.Struct("@P")
 
-
-# The kernels' numbers of the model's names (csrc/kernels/include/mode.h).
-_INTERPOLATIONS = {name: number for number, name in enumerate(Interpolation)}
-_BOUNDARIES = {name: number for number, name in enumerate(Boundary)}
 
 _NONE, _ADD, _MEASURE, _INTEGERS = range(4)
 _NEAR = 1 << 17
@@ -111,7 +106,7 @@ def describe(plan: Plan, *, deterministic: bool = False) -> Program:
     scatters = plan.operation is not Operation.forward and plan.levels[0].gradients is not None
     mode, grid = _mode(plan), _grid(plan)
     wants = _wants(plan)
-    taps = {Interpolation.nearest: 1, Interpolation.linear: 2}.get(Interpolation(texture.filtering), 4)
+    taps = {Interpolation.nearest: 1, Interpolation.linear: 2}.get(texture.filter.interpolation, 4)
     name = f"bindless_gradients_{plan.operation.name}_{'cube' if texture.cube else f'{texture.dims}d'}"
     if not (scatters and deterministic):
         kind = linear.kind(plan) if mode & _NEAR else None
@@ -168,12 +163,12 @@ def _spread(plan: Plan) -> int:
 
 def _mode(plan: Plan) -> int:
     """The word in csrc/kernels/include/gradient_call.h, without results."""
-    texture = plan.texture
-    word = int(texture.ties_to_even)
-    for axis, boundary in enumerate(texture.boundary):
-        word |= _BOUNDARIES[Boundary(boundary)] << (1 + 3 * axis)
-    levels = BETWEEN.index(texture.between) if len(plan.levels) > 1 and plan.arrays[1] is not None else 0
-    word |= levels << 10 | _INTERPOLATIONS[Interpolation(texture.filtering)] << 12
+    filter_ = plan.texture.filter
+    word = int(filter_.ties_to_even)
+    for axis, boundary in enumerate(filter_.boundary[: plan.texture.dims]):
+        word |= boundary.number << (1 + 3 * axis)
+    levels = filter_.levels.number if len(plan.levels) > 1 and plan.arrays[1] is not None else 0
+    word |= levels << 10 | filter_.interpolation.number << 12
     word |= (plan.texel_type == "e") << 15 | (plan.value_type == "e") << 16 | _is_near(plan) * _NEAR
     return word | _spread(plan) << 23 | (plan.channels == 1) << 26
 

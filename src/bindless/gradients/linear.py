@@ -39,7 +39,7 @@ def kind(plan: Plan) -> str | None:
         plan.operation is Operation.backward_backward
         or texture.dims == 1
         or texture.cube
-        or Interpolation(texture.filtering) is not Interpolation.linear
+        or texture.filter.interpolation is not Interpolation.linear
         or len(plan.levels) > 1
         or plan.arrays[NAMES.index("grad_level")] is not None
     ):
@@ -132,10 +132,17 @@ def _adds_vectors() -> bool:
 def arrange(plan: Plan, kind: str, template: bytes, sums_at: int, mode: int) -> tuple[bytes, int, tuple[int, int]]:
     """The struct with what these kernels have in the place of integer sums, the mode, and the groups of the launch."""
     texture, textures = plan.texture, min(plan.textures, _MOST_TEXTURES)
-    unused = (0.0,) * (3 - texture.dims)
+    unused, map_ = (0.0,) * (3 - texture.dims), texture.map
     tile = _tile(plan)
     numbers = _MAP.pack(
-        *texture.scale, *unused, *texture.offset, *unused, texture.shift, texture.fill, plan.picture[1], *tile[:2]
+        *map_.scale[: texture.dims],
+        *unused,
+        *map_.offset[: texture.dims],
+        *unused,
+        map_.shift,
+        texture.filter.fill,
+        plan.picture[1],
+        *tile[:2],
     )
     template = template[:sums_at] + numbers + template[sums_at + _MAP.size :]
     mode |= _DENSE if plan.levels[0].texels.strides[1] == 1 else 0

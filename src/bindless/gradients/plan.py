@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
+from ..model.enums import LevelFilter
 from ..model.errors import InvalidError
 from .arrays import View
 from .texture import Texture
@@ -134,8 +135,10 @@ def check(
     }
     arrays = tuple(_samples(number, one, shapes, coords, (real, values.dtype)) for number, one in enumerate(views[:9]))
     levels = tuple(_all_levels(texture, counts, views, textures, channels))
-    if texture.between == "none" and len(levels) > 1:
-        raise InvalidError(f'{len(levels)} levels: between="none" samples one; take "nearest" or "linear"')
+    if texture.filter.levels is LevelFilter.none and len(levels) > 1:
+        raise InvalidError(
+            f'{len(levels)} levels: the filter has levels="none", which samples one; take "nearest" or "linear"'
+        )
     return Plan(operation, texture, texel_type, values.dtype, textures, samples, channels, levels, arrays, picture)
 
 

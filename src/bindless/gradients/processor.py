@@ -5,10 +5,8 @@ from __future__ import annotations
 import struct
 
 from ..drivers import reference
-from ..model.enums import Boundary, Interpolation
 from .arrays import ITEM_SIZES
 from .plan import Plan, Strided
-from .texture import BETWEEN
 
 __all__ = ["describe", "run"]
 
@@ -17,9 +15,6 @@ _ARRAY = struct.Struct("@P5q")
 _POINTER = struct.Struct("@P")
 _LEVEL = struct.Struct("@3I0P")
 
-# The driver's numbers of the model's names, in the order of the header.
-_INTERPOLATIONS = {name: number for number, name in enumerate(Interpolation)}
-_BOUNDARIES = {name: number for number, name in enumerate(Boundary)}
 _NUMBERS = {name: number for number, name in enumerate(ITEM_SIZES)}
 
 
@@ -45,14 +40,12 @@ def describe(plan: Plan) -> tuple[bytes, list[tuple[int, int]]]:
     tuple[bytes, list[tuple[int, int]]]
         The struct, and (offset in it, number of the address).
     """
-    texture = plan.texture
-    axes = 3 - texture.dims
-    boundary = [_BOUNDARIES[Boundary(name)] for name in texture.boundary] + [_BOUNDARIES[Boundary.edge]] * axes
+    texture, filter_, map_ = plan.texture, plan.texture.filter, plan.texture.map
     data = bytearray(
         _CALL.pack(
-            plan.operation, texture.dims, texture.cube, _INTERPOLATIONS[Interpolation(texture.filtering)],
-            texture.ties_to_even, BETWEEN.index(texture.between), *boundary,
-            texture.fill, texture.shift, *texture.scale, *(1.0,) * axes, *texture.offset, *(0.0,) * axes,
+            plan.operation, texture.dims, texture.cube, filter_.interpolation.number,
+            filter_.ties_to_even, filter_.levels.number, *(mode.number for mode in filter_.boundary),
+            filter_.fill, map_.shift, *map_.scale, *map_.offset,
             _NUMBERS[plan.texel_type], _NUMBERS[plan.value_type], plan.channels, len(plan.levels),
             plan.textures, plan.samples,
         )

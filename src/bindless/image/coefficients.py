@@ -17,7 +17,6 @@ import numpy.typing as npt
 from ..model.enums import Boundary, ImageChannelType
 from ..sycl.usm import UsmArray, usm_empty
 from .device_image import ImageStore
-from .filters import boundaries
 from .packing import After, pack
 from .plan import device_descriptor
 from .spline_filter import spline_coefficients
@@ -26,16 +25,7 @@ if TYPE_CHECKING:
     from ..sycl.queue.queue import Queue
     from .image import Image
 
-__all__ = ["MARGIN", "Coefficients"]
-
-MARGIN = 12  # texels: scipy's, and the filter decays to less than 2e-7 in it
-_WITH_MARGIN = (Boundary.edge, Boundary.border)
-_CONTINUATIONS = {  # of lines with their margins
-    Boundary.edge: Boundary.mirrored_repeat,
-    Boundary.border: Boundary.mirror,
-    Boundary.repeat: Boundary.repeat,
-    Boundary.mirrored_repeat: Boundary.mirrored_repeat,
-}
+__all__ = ["Coefficients"]
 
 
 class Coefficients:
@@ -68,16 +58,15 @@ class Coefficients:
 
     def ready_store(self, image: Image) -> tuple[ImageStore, tuple[int, ...]]:
         """The coefficients of the image's pixels, and their margin for (x, y, z)."""
-        modes = boundaries(image._sampler.addressing)
-        margin = tuple(MARGIN if mode in _WITH_MARGIN else 0 for mode in modes)
+        margin = image._filter.spline_margin
         image._store.memory()  # raises
         with self._lock:
             if self._store is None or self._stale or self.shared:
-                self._make(image, modes, margin)
+                self._make(image, margin)
             assert self._store is not None
             return self._store, margin
 
-    def _make(self, image: Image, modes: tuple[Boundary, Boundary, Boundary], margin: tuple[int, ...]) -> None:
+    def _make(self, image: Image, margin: tuple[int, ...]) -> None:
         queue, described = image._queue, image._described
         sizes = tuple(size + 2 * extra for size, extra in zip(image.size, margin))
         wide = replace(
@@ -89,11 +78,11 @@ class Coefficients:
         )
         pixels, after = self._pixels(image)
         dims = described.dimensions
-        lines = [_CONTINUATIONS[mode] for mode in modes[:dims]]
-        fill = image._filter.fill if Boundary.border in modes[:dims] else None
+        filter_ = image._filter
+        fill = filter_.fill if Boundary.border in filter_.boundary[:dims] else None
         out = self._array(queue, "coefficients", (*pixels.shape[: -1 - dims], *sizes[::-1], pixels.shape[-1]))
         values, after = spline_coefficients(
-            queue, pixels, dims, lines, margin=margin[:dims], fill=fill, out=out, after=after
+            queue, pixels, dims, filter_.spline_lines[:dims], margin=margin[:dims], fill=fill, out=out, after=after
         )
         if not queue._stream.in_order:  # new memory is filled at once
             for event in after:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from ..model.enums import ImageType
 from ..model.errors import CopyError
+from ..model.filter import name_of_boundary
 
 if TYPE_CHECKING:
     from .image import Image
@@ -24,7 +25,7 @@ def options_of(image: Image) -> dict[str, Any]:
         "mipmaps": image._mipmaps,
         "layers": described.type is ImageType.array,
         "cubemap": described.type is ImageType.cubemap,
-        "addressing": sampler.addressing,
+        "addressing": tuple(map(name_of_boundary, image._filter.boundary)),
         "filtering": image._filter.interpolation,
         "precision": image._filter.precision,
         "fill": image._filter.fill,

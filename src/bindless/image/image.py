@@ -107,8 +107,9 @@ class Image(HandleOwner):
         The first axis counts the six faces +x, -x, +y, -y, +z, -z of a cube; coordinates are directions. With mipmaps
         each level is a native image (``parts``).
     addressing : AddressingMode | str | Sequence[AddressingMode | str], default AddressingMode.clamp_to_edge
-        What lies outside: ``clamp_to_edge``, ``repeat``, ``mirrored_repeat``, ``clamp_to_border`` (transparent zero);
-        one mode, or three for (x, y, z).
+        What lies outside: ``clamp_to_edge``, ``repeat``, ``mirrored_repeat``, ``mirror`` at the centres of the outer
+        pixels, or ``border`` (``fill``), which SYCL calls ``clamp``; one mode, or one for each axis, x first. Texture
+        units lack ``mirror``: it is computed exactly.
     filtering : FilteringMode | Interpolation | str, default FilteringMode.linear
         ``linear`` or ``nearest``; between the levels of a mipmap too. ``cubic`` is the interpolating cubic B-spline,
         scipy's order 3, whose coefficients the device computes first, and keeps next to the pixels. ``catmull_rom`` and
@@ -122,7 +123,7 @@ class Image(HandleOwner):
         accuracy of ``hardware``, and the same bits on every device. What texture units lack is exact in any case:
         ``catmull_rom``, ``bicubic``, and a ``fill`` other than 0.
     fill : float, default 0.0
-        The value outside with ``clamp_to_border``, in the numbers of the array, for all channels.
+        The value outside with ``border``, in the numbers of the array, for all channels.
     nan : str, default "propagate"
         Of float images: ``propagate``, NaN pixels spoil the values around them, or ``ignore``, which needs
         ``precision="exact"`` and no cubic filter: the weights of the other pixels are divided by their sum, and there
@@ -376,7 +377,7 @@ class Image(HandleOwner):
 
     @property
     def fill(self) -> float:
-        """Value outside with ``clamp_to_border``, in the numbers of the array."""
+        """Value outside with ``border``, in the numbers of the array."""
         return self._filter.fill
 
     @property

@@ -18,11 +18,13 @@ from ..model.enums import (
     Interpolation,
     Precision,
 )
-from ..model.errors import InvalidError
+from ..model.errors import ArgumentError, InvalidError
+from ..model.filter import Filter
 from ..model.image_descriptor import ImageDescriptor
+from ..model.message_values import shown
 from ..model.sampler import BindlessImageSampler
 from ..sycl.device.device import Device
-from .filters import Filter, filter_of, require_filter, sampler_filtering
+from .filters import filter_of, require_filter
 
 __all__ = ["Plan", "device_descriptor", "plan_of_memory", "planned", "taken_dtype"]
 
@@ -94,15 +96,15 @@ def _planned(
             f"layers={layers}, cubemap={cubemap}: an image is one of the two; make one Image for each cubemap"
         )
     kind = ImageType.array if layers else ImageType.cubemap if cubemap else ImageType.standard
-    wanted = filter_of(filtering, precision, fill, nan)
-    mode = sampler_filtering(wanted.interpolation)
-    sampler = BindlessImageSampler(addressing, coordinate, mode, mipmap_filtering=mode, max_anisotropy=max_anisotropy)
+    wanted = filter_of(addressing, filtering, precision, fill, nan)
+    sampler = _sampler_of(wanted, coordinate, max_anisotropy)
     if 0 in shape:
         raise InvalidError(f"an array of shape {shape} has no pixels")
     array = np.broadcast_to(np.empty((), dtype), shape)
     described = ImageDescriptor.from_array(array, dimensions=dimensions, channel_type=channel_type, type=kind)
     _require_filter(described, sampler, mipmaps)
-    require_filter(wanted, described, sampler, mipmaps)
+    require_filter(wanted, described, mipmaps)
+    _require_modes(addressing, described)
     stored = device_descriptor(described, mipmaps, device)
     return Plan(described, stored, described.shape, len(shape) == len(described.shape), sampler, wanted)
 
@@ -129,12 +131,31 @@ def plan_of_memory(
     """
     mipmaps = stored.type is ImageType.mipmap
     described = replace(stored, type=ImageType.standard, num_levels=1) if mipmaps else stored
-    wanted = filter_of(filtering, precision, fill, nan)
-    mode = sampler_filtering(wanted.interpolation)
-    sampler = BindlessImageSampler(addressing, coordinate, mode, mipmap_filtering=mode, max_anisotropy=max_anisotropy)
+    wanted = filter_of(addressing, filtering, precision, fill, nan)
+    sampler = _sampler_of(wanted, coordinate, max_anisotropy)
     _require_filter(described, sampler, mipmaps)
-    require_filter(wanted, described, sampler, mipmaps)
+    require_filter(wanted, described, mipmaps)
+    _require_modes(addressing, described)
     return Plan(described, stored, described.shape, described.num_channels > 1, sampler, wanted)
+
+
+def _sampler_of(
+    filter_: Filter, coordinate: CoordinateNormalizationMode | str, max_anisotropy: float
+) -> BindlessImageSampler:
+    """The sampler of a filter, as far as texture units have it."""
+    mode = filter_.sampler_filtering
+    return BindlessImageSampler(
+        filter_.addressing, coordinate, mode, mipmap_filtering=mode, max_anisotropy=max_anisotropy
+    )
+
+
+def _require_modes(addressing: object, described: ImageDescriptor) -> None:
+    if not isinstance(addressing, str):
+        modes = len(tuple(addressing))  # type: ignore[arg-type]
+        if modes not in (1, 3, described.dimensions):
+            raise ArgumentError(
+                f"addressing={shown(addressing)} has {modes} modes: the image has {described.dimensions} axes, x first"
+            )
 
 
 def taken_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:

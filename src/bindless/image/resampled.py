@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..bindless_images.resample import PreparedPicture
-from ..model.enums import AddressingMode, Boundary, CoordinateNormalizationMode, Interpolation, Precision
+from ..model.enums import Boundary, CoordinateNormalizationMode, Interpolation, Precision
 from ..model.errors import InvalidError
+from ..model.filter import CoordinateMap, Filter
 from ..model.resampling import Resampling
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from .array_library import AnyArray
-from .filters import boundaries
 from .packing import After, pack, packs
 
 if TYPE_CHECKING:
@@ -45,16 +45,8 @@ class Source(NamedTuple):
         The pixels, or the coefficients of B-splines.
     reader : Reader
         Sampled handle of the store.
-    interpolation : Interpolation
-        Interpolation of texels.
-    precision : Precision
-        Arithmetic.
-    boundary : tuple[Boundary, Boundary, Boundary]
-        Values outside, for (x, y, z).
-    fill : float
-        Value outside, as ``Resampling`` takes it.
-    ignore_nan : bool
-        Whether NaN texels have no weight.
+    filter : Filter
+        Filter, as ``Resampling`` takes it.
     margin : tuple[int, ...]
         Texels of the store before the image's first one, for (x, y, z).
     unit : tuple[float, ...] | None
@@ -67,11 +59,7 @@ class Source(NamedTuple):
 
     store: ImageStore
     reader: Reader
-    interpolation: Interpolation
-    precision: Precision
-    boundary: tuple[Boundary, Boundary, Boundary]
-    fill: float
-    ignore_nan: bool
+    filter: Filter
     margin: tuple[int, ...]
     unit: tuple[float, ...] | None
     largest: float | None
@@ -111,8 +99,9 @@ def _new_source(image: Image, edges: bool) -> Source:
     cubic, precision = wanted.interpolation is Interpolation.cubic, wanted.arithmetic
     sampler, unit = image._sampler, None
     if edges:
-        around = sampler.addressing if cubic else (AddressingMode.clamp_to_edge,) * 3
-        sampler = replace(sampler, addressing=around, coordinate=CoordinateNormalizationMode.unnormalized)
+        wanted = wanted if cubic else wanted.with_boundary(Boundary.edge)
+        coordinate = CoordinateNormalizationMode.unnormalized
+        sampler = replace(sampler, addressing=wanted.addressing, coordinate=coordinate)
     if sampler.is_normalized and (cubic or precision is Precision.exact):  # texels have other sizes than the sampler
         sampler = replace(sampler, coordinate=CoordinateNormalizationMode.unnormalized)
         unit = tuple(float(size) for size in image.size)
@@ -122,10 +111,8 @@ def _new_source(image: Image, edges: bool) -> Source:
         store, margin = image._coefficients.ready_store(image)
     elif largest is not None:
         fill, largest = fill / largest, None
-    return Source(
-        store, store.reader(sampler), wanted.interpolation, precision, boundaries(sampler.addressing), fill,
-        wanted.ignore_nan, margin, unit, largest if cubic else None, {},
-    )  # fmt: skip
+    filter_ = replace(wanted, precision=precision, fill=fill)
+    return Source(store, store.reader(sampler), filter_, margin, unit, largest if cubic else None, {})
 
 
 def homogeneous(matrix: Any, dims: int, name: str = "matrix") -> npt.NDArray[np.float64]:
@@ -251,13 +238,13 @@ def draw_resampled(
     After
         The events of pictures on the device.
     """
-    full = [_texel_matrix(source, matrix) for matrix in matrices]
+    maps = [CoordinateMap.pictures(_texel_matrix(source, matrix)) for matrix in matrices]
     array = vectors.array
     events: After = ()
     for number, (layer, values) in enumerate(zip(layers, pictures)):
         prepared = _prepared(queue, source, sizes, vectors, layer, values)
-        matrix = full[number if len(full) > 1 else 0]
-        event = prepared.draw(matrix, values, array, (*source.store.ready, *after))
+        map_ = maps[number if len(maps) > 1 else 0]
+        event = prepared.draw(map_, values, array, (*source.store.ready, *after))
         if event is not None:
             events += (event,)
     return events
@@ -280,7 +267,6 @@ def _prepared(
         handle=0,
         descriptor=handle.descriptor,
         shape=(width, height, depth),
-        matrix=(),
         values=0,
         value_dtype=values.dtype,
         value_channels=values.shape[-1],
@@ -288,11 +274,8 @@ def _prepared(
         coords_strides=vectors.strides,
         scale=scale,
         bias=bias,
-        interpolation=source.interpolation,
-        precision=source.precision,
-        boundary=source.boundary,
-        fill=source.fill,
-        ignore_nan=source.ignore_nan,
+        filter=source.filter,
+        map=CoordinateMap.pictures(),
     )
     made = PreparedPicture(queue, handle, picture, values.dtype, values.shape[-1], dtype)
     if len(kept) >= _MOST_PREPARED:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from ..bindless_images.result_arrays import empty_result
 from ..model.channels import Channel
 from ..model.enums import FilteringMode
+from ..model.filter import name_of_boundary
 from .area_filter import to_storage
 from .area_reduction import fill_means
 from .arguments import sizes_of
@@ -107,7 +108,7 @@ def _mixed(image: Image, sizes: tuple[int, ...], reduced: tuple[int, ...]) -> Ar
     nan = "ignore" if wanted.ignore_nan else "propagate"
     with type(image)(
         image._means(reduced), layers=layered, queue=image._queue, dimensions=dims, filtering=wanted.interpolation,
-        addressing=image._sampler.addressing, precision=wanted.precision, fill=wanted.fill, nan=nan,
+        addressing=tuple(map(name_of_boundary, wanted.boundary)), precision=wanted.precision, fill=wanted.fill, nan=nan,
     ) as smaller:  # fmt: skip
         return to_storage(smaller.resize(sizes), channel, codes=True)
 

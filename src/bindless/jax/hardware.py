@@ -14,12 +14,13 @@ import jax.numpy as jnp
 
 from .. import kernels
 from ..backends.common.image_kernels import BLOCK, ITEMS, parameters_of
+from ..backends.reference.image_structs import ADDRESSING
 from ..drivers import cuda, reference
 from ..gradients import Texture
 from ..gradients.programs import Program, command, texture_command
 from ..image.coordinates import normalized_units
 from ..model.channels import CHANNELS, ELEMENTS
-from ..model.enums import Boundary, ImageChannelType, Interpolation
+from ..model.enums import Boundary, ImageChannelType, Interpolation, LevelFilter
 
 __all__ = ["HOST_FUNCTION", "arranged", "code", "cuda_program", "host_program", "serves"]
 
@@ -33,18 +34,6 @@ _MOST_GROUPS = 1 << 20
 
 _CHANNELS = {"f": CHANNELS[ImageChannelType.fp32], "e": CHANNELS[ImageChannelType.fp16]}
 _REPEATING = (Boundary.repeat, Boundary.mirrored_repeat)
-_HOST_ADDRESSING = {
-    Boundary.edge: "BLR_ADDRESSING_CLAMP_TO_EDGE",
-    Boundary.border: "BLR_ADDRESSING_CLAMP_TO_BORDER",
-    Boundary.repeat: "BLR_ADDRESSING_REPEAT",
-    Boundary.mirrored_repeat: "BLR_ADDRESSING_MIRRORED_REPEAT",
-}
-_CUDA_ADDRESSING = {
-    Boundary.edge: "CU_TR_ADDRESS_MODE_CLAMP",
-    Boundary.border: "CU_TR_ADDRESS_MODE_BORDER",
-    Boundary.repeat: "CU_TR_ADDRESS_MODE_WRAP",
-    Boundary.mirrored_repeat: "CU_TR_ADDRESS_MODE_MIRROR",
-}
 
 
 def serves(texture: Texture, image: Any) -> bool:
@@ -52,10 +41,8 @@ def serves(texture: Texture, image: Any) -> bool:
     sizes = image.shape[-2:0:-1]
     return (
         not texture.cube
-        and texture.between == "none"
-        and texture.filtering in (Interpolation.nearest, Interpolation.linear)
-        and texture.fill == 0.0
-        and all(mode in _HOST_ADDRESSING for mode in texture.boundary)
+        and texture.filter.levels is LevelFilter.none
+        and texture.filter.is_plain
         and image.dtype in (jnp.float32, jnp.float16)
         and image.shape[-1] <= _MOST_CHANNELS
         and all(size <= most for size, most in zip(sizes, _MOST_TEXELS[texture.dims], strict=True))
@@ -64,7 +51,8 @@ def serves(texture: Texture, image: Any) -> bool:
 
 def arranged(texture: Texture, image: Any, coords: Any, platform: str) -> tuple[Any, Any]:
     """Images with a number of channels that the platform has; coordinates in pixels, or as its sampler takes them."""
-    coords = coords * jnp.asarray(texture.scale, coords.dtype) if set(texture.scale) != {1.0} else coords
+    scale = texture.map.scale[: texture.dims]
+    coords = coords * jnp.asarray(scale, coords.dtype) if set(scale) != {1.0} else coords
     if platform == "cuda":
         scale, bias = _units(texture, image.shape)
         coords = coords / jnp.asarray(scale) + jnp.asarray(bias) if _is_normalized(texture) else coords
@@ -75,7 +63,7 @@ def arranged(texture: Texture, image: Any, coords: Any, platform: str) -> tuple[
 
 def _is_normalized(texture: Texture) -> bool:
     """Whether the sampler takes coordinates of 0..1: others do not repeat."""
-    return any(mode in _REPEATING for mode in texture.boundary)
+    return any(mode in _REPEATING for mode in texture.filter.boundary)
 
 
 def _units(texture: Texture, shape: Sequence[int]) -> tuple[Any, Any]:
@@ -91,12 +79,12 @@ def host_program(texture: Texture, image: Any, coords: Any, values: Any) -> Prog
     call.desc.width, call.desc.height, call.desc.depth = (*image.shape[-2:0:-1], 0, 0)[:3]
     call.desc.num_channels, call.desc.num_levels, call.desc.array_size = image.shape[-1], 1, 1
     call.desc.channel_type = _CHANNELS[image.dtype.char].index
-    linear = texture.filtering is Interpolation.linear
+    linear = texture.filter.interpolation is Interpolation.linear
     call.sampler.filtering = lib.BLR_FILTERING_LINEAR if linear else lib.BLR_FILTERING_NEAREST
     call.sampler.normalized_coordinates = _is_normalized(texture)
     scale, bias = _units(texture, image.shape)
-    for axis, mode in enumerate(texture.boundary):
-        call.sampler.addressing[axis] = getattr(lib, _HOST_ADDRESSING[Boundary(mode)])
+    for axis, mode in enumerate(texture.filter.addressing[: texture.dims]):
+        call.sampler.addressing[axis] = ADDRESSING[mode]
         call.scale[axis], call.bias[axis] = scale[axis], bias[axis]
     call.images, call.samples = coords.shape[:2]
     places = [(int(ffi.offsetof("blr_memory_samples_t", name)), buffer, 0) for buffer, name in enumerate(_FIELDS)]
@@ -129,12 +117,13 @@ def cuda_program(texture: Texture, image: Any, coords: Any, values: Any) -> Prog
 
 def _texture_words(texture: Texture, image: Any) -> list[int]:
     """The words of a texture in csrc/programs/program.h."""
+    from ..backends.cuda.image_handle import ADDRESS_MODES
+
     lib = cuda.lib
     sizes = (*image.shape[-2:0:-1], 0, 0)[:3]
     form = lib.CU_AD_FORMAT_FLOAT if image.dtype.char == "f" else lib.CU_AD_FORMAT_HALF
-    modes = [getattr(lib, _CUDA_ADDRESSING[Boundary(mode)]) for mode in texture.boundary]
-    modes += [lib.CU_TR_ADDRESS_MODE_CLAMP] * (3 - len(modes))
-    is_linear = texture.filtering is Interpolation.linear
+    modes = [ADDRESS_MODES[mode] for mode in texture.filter.addressing]
+    is_linear = texture.filter.interpolation is Interpolation.linear
     return [*sizes, form, image.shape[-1], *modes, int(is_linear), int(_is_normalized(texture))]
 
 

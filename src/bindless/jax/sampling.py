@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from math import prod
 from typing import Any
@@ -12,7 +13,8 @@ import jax.numpy as jnp
 
 from ..gradients import Texture
 from ..model.enums import AddressingMode, Boundary, CoordinateNormalizationMode, Interpolation, Precision, coerce
-from ..model.errors import InvalidError
+from ..model.errors import ArgumentError
+from ..model.filter import CoordinateMap, Filter
 from .differentiation import bind
 from .hardware import serves
 from .mipmap import reductions
@@ -20,13 +22,6 @@ from .operation import Operation
 from .splines import coefficients
 
 __all__ = ["sample"]
-
-_BOUNDARIES = {
-    AddressingMode.clamp_to_edge: Boundary.edge,
-    AddressingMode.ext_oneapi_clamp_to_border: Boundary.border,
-    AddressingMode.repeat: Boundary.repeat,
-    AddressingMode.mirrored_repeat: Boundary.mirrored_repeat,
-}
 
 
 def sample(
@@ -57,7 +52,7 @@ def sample(
         any length into a cubemap.
     addressing : str | AddressingMode | Sequence[str | AddressingMode]
         Values outside of the image: "clamp_to_edge", "repeat", "mirrored_repeat", "mirror" at the centres of the outer
-        pixels, or "clamp", which reads ``fill``; one mode, or one for each axis, x first.
+        pixels, or "border", which reads ``fill``; one mode, or one for each axis, x first.
     filtering : str | Interpolation
         "linear", "nearest", "cubic", the interpolating B-spline, "catmull_rom" or "bicubic", a cubic convolution with
         a = -0.5 or a = -0.75. Cubemaps have the first two, mipmaps all but "cubic".
@@ -68,7 +63,7 @@ def sample(
         two levels of a mipmap, each of half the size of the one before, which the function makes of one image. Default
         the image alone.
     fill : float
-        Value outside of the image with the addressing "clamp".
+        Value outside of the image with the addressing "border".
     precision : str | Precision
         "exact", the default: weights of float32. "hardware": values of the texture unit, whose weights have 8 bits. On
         a GPU each call copies the image to the unit's memory, since XLA does not say when an array changes: that pays
@@ -88,7 +83,7 @@ def sample(
 
     Raises
     ------
-    InvalidError
+    ArgumentError
         The arrays have shapes or types that do not fit, or an option is none of those above or traced.
     FeatureNotSupportedError
         The installed jaxlib has another version of XLA's interface.
@@ -106,87 +101,75 @@ def sample(
     """
     for name, option in (("fill", fill), ("deterministic", deterministic), ("cubemap", cubemap)):
         if isinstance(option, jax.core.Tracer):
-            raise InvalidError(
+            raise ArgumentError(
                 f"{name} is traced by a transformation of JAX: an option needs a value of Python; add "
                 f"{name!r} to static_argnames of jax.jit"
             )
-    method = coerce(Interpolation, filtering, "filtering")
-    accuracy = coerce(Precision, precision, "precision")
-    if accuracy is Precision.reproducible:
-        raise InvalidError("precision='reproducible' is not one of bindless.jax: bindless.Image has it")
+    levels_filter = "none" if level is None else "linear"
+    filter_ = Filter.from_addressing(addressing, filtering, fill=fill, precision=precision, levels=levels_filter)
+    method = filter_.interpolation
+    if filter_.precision is Precision.reproducible:
+        raise ArgumentError("precision='reproducible' is not one of bindless.jax: bindless.Image has it")
     units = coerce(CoordinateNormalizationMode, coordinate, "coordinate")
-    modes = (addressing,) if isinstance(addressing, str) else tuple(addressing)
-    boundary = tuple(_boundary(mode) for mode in modes)
+    modes = 1 if isinstance(addressing, str) else len(tuple(addressing))
     several = isinstance(image, (list, tuple))
     levels, coords = tuple(map(jnp.asarray, image if several else (image,))), jnp.asarray(coords)
-    _check(levels, coords, boundary, cubemap)
+    _check(levels, coords, modes, cubemap)
     if several and level is None:
-        raise InvalidError(f"an image of {len(levels)} levels: level says which to read")
+        raise ArgumentError(f"an image of {len(levels)} levels: level says which to read")
     if method not in (Interpolation.nearest, Interpolation.linear) and (
         cubemap or (method is Interpolation.cubic and level is not None)
     ):
-        raise InvalidError(
+        raise ArgumentError(
             f"filtering={method.value!r} is not one of cubemaps, and 'cubic' not one of levels: use 'linear'"
         )
     return _sample(
         levels,
         coords,
         None if level is None else jnp.asarray(level),
-        boundary=boundary,
-        filtering=method.value,
+        filter_=filter_.with_boundary(Boundary.edge) if cubemap else filter_,
         normalized=units is CoordinateNormalizationMode.normalized,
-        fill=float(fill),
         deterministic=bool(deterministic),
         cubemap=bool(cubemap),
         makes_levels=level is not None and not several,
-        hardware=accuracy is Precision.hardware,
     )
 
 
-def _boundary(mode: str | AddressingMode) -> str:
-    if mode == "mirror":
-        return Boundary.mirror.value
-    found = coerce(AddressingMode, mode, "addressing")
-    if found not in _BOUNDARIES:
-        raise InvalidError(f"addressing={found.value!r} gives no values outside: use 'clamp_to_edge' or 'clamp'")
-    return _BOUNDARIES[found].value
-
-
-def _check(levels: Sequence[Any], coords: Any, boundary: Sequence[str], cubemap: bool) -> None:
+def _check(levels: Sequence[Any], coords: Any, modes: int, cubemap: bool) -> None:
     if not levels:
-        raise InvalidError("an image of 0 levels: at least one is needed")
+        raise ArgumentError("an image of 0 levels: at least one is needed")
     image, dims = levels[0], coords.shape[-1] if coords.ndim else 0
     if dims not in (1, 2, 3):
-        raise InvalidError(f"coords of shape {coords.shape}: the last axis counts 1, 2 or 3 coordinates")
+        raise ArgumentError(f"coords of shape {coords.shape}: the last axis counts 1, 2 or 3 coordinates")
     if image.ndim not in (dims + 1, dims + 2):
-        raise InvalidError(
+        raise ArgumentError(
             f"an image of shape {image.shape} and coords of shape {coords.shape}: {dims} coordinates need an image of "
             f"{dims + 1} axes, channels last, or a batch of {dims + 2}"
         )
     if cubemap and (dims != 3 or image.shape[-4] != 6):
-        raise InvalidError(
+        raise ArgumentError(
             f"an image of shape {image.shape} and coords of shape {coords.shape}: a cubemap has the axes "
             "([N,] 6, height, width, channels), and directions have 3 components"
         )
     if image.ndim == dims + 2 and coords.shape[:-1][:1] != image.shape[:1]:
-        raise InvalidError(
+        raise ArgumentError(
             f"a batch of images of shape {image.shape} and coords of shape {coords.shape}: the first axes differ"
         )
     for each in levels:
         if 0 in each.shape[-dims - 1 :]:
-            raise InvalidError(
+            raise ArgumentError(
                 f"an image of shape {each.shape}: it has a pixel along each axis, and a channel, at least"
             )
         if each.ndim != image.ndim or each.dtype != image.dtype:
-            raise InvalidError("the levels of an image have one type and the same number of axes")
-    if len(boundary) not in (1, dims):
-        raise InvalidError(f"addressing has {len(boundary)} modes: one, or one for each of {dims} axes")
+            raise ArgumentError("the levels of an image have one type and the same number of axes")
+    if modes not in (1, dims):
+        raise ArgumentError(f"addressing has {modes} modes: one, or one for each of {dims} axes")
     for name, array in (*(("an image", each) for each in levels), ("coords", coords)):
         if not jnp.issubdtype(array.dtype, jnp.number) or jnp.issubdtype(array.dtype, jnp.complexfloating):
-            raise InvalidError(f"{name} of {array.dtype}: an array of real numbers is needed")
+            raise ArgumentError(f"{name} of {array.dtype}: an array of real numbers is needed")
 
 
-_STATIC = ("boundary", "filtering", "normalized", "fill", "deterministic", "cubemap", "makes_levels", "hardware")
+_STATIC = ("filter_", "normalized", "deterministic", "cubemap", "makes_levels")
 
 
 @partial(jax.jit, static_argnames=_STATIC)
@@ -195,14 +178,11 @@ def _sample(
     coords: Any,
     level: Any,
     *,
-    boundary: tuple[str, ...],
-    filtering: str,
+    filter_: Filter,
     normalized: bool,
-    fill: float,
     deterministic: bool,
     cubemap: bool,
     makes_levels: bool,
-    hardware: bool,
 ) -> Any:
     dims = coords.shape[-1]
     leading = coords.shape[1:-1] if levels[0].ndim == dims + 2 else coords.shape[:-1]
@@ -213,25 +193,17 @@ def _sample(
     levels = [each if each.ndim == dims + 2 else each[None] for each in levels]
     count, channels = levels[0].shape[0], levels[0].shape[-1]
     values = (count, prod(coords.shape[:-1]) // max(count, 1))
-    boundary = boundary * dims if len(boundary) == 1 else boundary
     sizes = tuple(map(float, levels[0].shape[-2:0:-1]))
     offset, added = [-0.5] * dims, 0.0
-    if filtering == "cubic":
-        added, fill = fill, 0.0
-        image, margins = coefficients(levels[0].astype(real) - added, boundary)
+    if filter_.is_cubic:
+        added, filter_ = filter_.fill, replace(filter_, fill=0.0)
+        image, margins = coefficients(levels[0].astype(real) - added, filter_)
         levels, offset = [image], [margin - 0.5 for margin in margins]
     if makes_levels:
         levels = reductions(levels[0], 2 if cubemap else 1)
-    texture = Texture(
-        dims=2 if cubemap else dims,
-        filtering=filtering,
-        between="none" if level is None else "linear",
-        boundary="edge" if cubemap else boundary,
-        fill=fill,
-        scale=() if cubemap else sizes if normalized else (1.0,) * dims,
-        offset=() if cubemap else tuple(offset),
-        cube=cubemap,
-    )
+    scale = sizes if normalized else ()
+    map_ = CoordinateMap() if cubemap else CoordinateMap.scaled(scale, offset)
+    texture = Texture(2 if cubemap else dims, filter_, map_, cubemap)
     operands = [*levels, coords.astype(real).reshape(*values, dims)]
     if level is not None:
         operands.append(jnp.broadcast_to(level.astype(real), coords.shape[:-1]).reshape(values))
@@ -241,7 +213,7 @@ def _sample(
         len(levels),
         level is not None,
         deterministic=deterministic,
-        hardware=hardware and serves(texture, levels[0]),
+        hardware=filter_.precision is Precision.hardware and serves(texture, levels[0]),
         picture=(leading[-1], leading[-2]) if len(leading) > 1 else (0, 0),
     )
     (found,) = bind(operation, operands)

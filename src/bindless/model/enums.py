@@ -28,6 +28,7 @@ __all__ = [
     "ImageChannelType",
     "ImageType",
     "Interpolation",
+    "LevelFilter",
     "Ownership",
     "Precision",
     "StringEnum",
@@ -242,6 +243,14 @@ class Boundary(StringEnum):
     mirrored_repeat = "mirrored_repeat"
     mirror = "mirror"
     wrap = "wrap"
+
+
+class LevelFilter(StringEnum):
+    """Interpolation between the levels of a mipmap; ``none`` reads the first."""
+
+    none = "none"
+    nearest = "nearest"
+    linear = "linear"
 
 
 class CubemapFilteringMode(StringEnum):

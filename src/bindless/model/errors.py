@@ -2,6 +2,7 @@
 
 Error(Exception)                            .code  .backend  .native_code  .native_name
 ├─ InvalidError(ValueError)                 Errc.invalid
+│  └─ ArgumentError(RuntimeError)           Errc.invalid
 ├─ AccessorError                            Errc.accessor
 ├─ NdRangeError(ValueError)                 Errc.nd_range
 ├─ EventError                               Errc.event
@@ -28,6 +29,7 @@ from .errc import Errc
 
 __all__ = [
     "AccessorError",
+    "ArgumentError",
     "BackendMismatchError",
     "BuildError",
     "CopyError",
@@ -86,6 +88,13 @@ class InvalidError(Error, ValueError):
     """A value that the specification or the device does not allow."""
 
     code = Errc.invalid
+
+
+class ArgumentError(InvalidError, RuntimeError):
+    """An argument of a function that computes pictures or samples, which has no meaning there.
+
+    It is a ``RuntimeError`` too, as which scipy and torch raise it.
+    """
 
 
 class CopyError(InvalidError, TypeError):

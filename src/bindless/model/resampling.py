@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from .enums import Boundary, Interpolation, Precision
+from .filter import CoordinateMap, Filter
 from .image_descriptor import ImageDescriptor
 
 __all__ = ["Resampling", "Window"]
@@ -35,21 +35,20 @@ class Window:
 class Resampling:
     """A picture of up to three dimensions, as the values of one image, or of one layer of an array.
 
-    The position of picture element (i, j, k) in the image is computed in double precision. With
-    (x, y, z) = (i, j, k) + ``centre``, each row of the matrix gives a x + (b y + (c z + d)), every step rounded. Where
-    the last row is not (0, 0, 0, 1), the first three are divided by the fourth. The vector of ``coords``, if any, is
-    then added. The centre of texel (i, j, k) is at (i, j, k) + ``centre``. Axes that the image lacks are ignored.
+    The position of picture element (i, j, k) in the image is that of ``map``, computed in double precision; its shift
+    and its centre are equal. The vector of ``coords``, if any, is then added. Axes that the image lacks are ignored.
 
     Where a texture unit filters (``Precision.hardware``), and where its arithmetic is computed
-    (``Precision.reproducible``), positions plus 0.5 - ``centre`` are rounded to single precision, divided by ``scale``
-    and moved by ``bias``, and the handle's sampler applies: its addressing, and linear or nearest filtering; B-splines
-    are sums of linear samples. Otherwise texels are fetched, and ``boundary`` and ``fill`` apply.
+    (``Precision.reproducible``), positions plus 0.5 - ``map.centre`` are rounded to single precision, divided by
+    ``scale`` and moved by ``bias``, and the handle's sampler applies: its addressing, and linear or nearest filtering;
+    B-splines are sums of linear samples. Otherwise texels are fetched, and the filter's boundary and fill apply. There
+    1.0 is the largest code of a normalized image, also in ``fill``.
 
-    With a ``window`` the image is a part of a larger one, to which positions, ``boundary`` and ``fill`` refer, also
+    With a ``window`` the image is a part of a larger one, to which positions, boundary and fill refer, also
     where a texture unit filters: coordinates are rounded to single precision, then to 1/256 (or to the centre of the
     nearest texel), and then moved by the origin. The sampler clamps to the edge, and the window has the texels beyond
     the larger image that linear filters need. A value that needs only texels of the window has the same bits in every
-    window. Positions that are not finite have the value ``fill``.
+    window. Positions that are not finite have the fill value.
 
     Attributes
     ----------
@@ -61,10 +60,10 @@ class Resampling:
         Layer of an array.
     shape
         (width, height, depth) of the picture; 1 for axes that it lacks.
-    matrix
-        Sixteen numbers, by rows.
-    centre
-        0.5 or 0: position of the centres of picture elements and texels, relative to their indices.
+    filter
+        Filter; ``cubic`` expects an image of B-spline coefficients.
+    map
+        From indices of picture elements to positions.
     coords
         Address of an array of vectors in (x, y, z) order, one for each picture element, or 0.
     coords_dtype
@@ -73,18 +72,6 @@ class Resampling:
         Distance between picture elements, and between components, in elements of the array; may be negative.
     scale, bias
         (x, y, z), representable in float32: from positions in texels to the coordinates of the handle.
-    interpolation
-        ``cubic`` expects an image of B-spline coefficients.
-    precision
-        Arithmetic of the filter.
-    boundary
-        Values outside of the image, for (x, y, z).
-    fill
-        Value outside with ``Boundary.border`` and ``Boundary.constant``, where 1.0 is the largest code of a normalized
-        image; may be NaN.
-    ignore_nan
-        Whether NaN texels have no weight: the other weights are divided by their sum, and no weights at all give NaN.
-        With ``Precision.exact`` and floating-point images.
     values
         Address of the picture: packed, ``value_channels`` for each element.
     value_dtype
@@ -103,22 +90,17 @@ class Resampling:
     handle: int
     descriptor: ImageDescriptor
     shape: tuple[int, int, int]
-    matrix: tuple[float, ...]
     values: int
     value_dtype: np.dtype[np.generic]
     value_channels: int
+    filter: Filter
+    map: CoordinateMap
     layer: int = 0
-    centre: float = 0.5
     coords: int = 0
     coords_dtype: np.dtype[np.generic] = _FLOAT32
     coords_strides: tuple[int, int] = (0, 0)
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     bias: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    interpolation: Interpolation = Interpolation.linear
-    precision: Precision = Precision.hardware
-    boundary: tuple[Boundary, Boundary, Boundary] = (Boundary.edge,) * 3
-    fill: float = 0.0
-    ignore_nan: bool = False
     rounding: Literal["even", "away"] = "even"
     first: tuple[int, int, int] = (0, 0, 0)
     window: Window | None = None

@@ -10,32 +10,44 @@ import numpy as np
 import numpy.typing as npt
 
 from ..image.array_library import AnyArray, seen
-from ..model.enums import Precision, coerce
+from ..model.enums import Interpolation, Precision
+from ..model.errors import ArgumentError, FeatureNotSupportedError
+from ..model.filter import Filter
 from ..model.message_values import shown
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
-from .errors import ArgumentError, left_to_scipy
-from .filters import Filter
-from .modes import boundary_of, interpolation_of
+from .errors import left_to_scipy
 from .source import native
 
-__all__ = ["affine_of", "coordinates_of", "filter_of", "numbers_of", "require_axes", "shape_of"]
+__all__ = ["COPY", "affine_of", "coordinates_of", "filter_of", "numbers_of", "require_axes", "shape_of"]
 
 _MOST_AXES = 3
+
+COPY = Filter(Interpolation.nearest, precision=Precision.exact)
+"""The filter that gives elements as they are, at their own places."""
 
 Floats = npt.NDArray[np.float64]
 
 
-def filter_of(function: str, order: Any, mode: Any, cval: Any, prefilter: Any, precision: Any) -> Filter:
-    """The filter that the options of all functions describe."""
-    interpolation = interpolation_of(function, order)
-    boundary = boundary_of(mode)
+def filter_of(function: str, order: Any, mode: Any, cval: Any, precision: Any, *, in_window: bool = False) -> Filter:
+    """The filter that the options of all functions describe.
+
+    Parameters
+    ----------
+    in_window : bool
+        Whether arrays are parts of larger ones: a texture unit then has no boundary to follow.
+    """
     try:
-        value = float(cval)
-    except (TypeError, ValueError):
-        raise ArgumentError(f"cval={shown(cval)} is no real number") from None
-    chosen = coerce(Precision, precision, "precision")
-    return Filter(function, str(mode), interpolation, boundary, chosen, value, bool(prefilter))
+        filter_ = Filter.from_scipy(order, mode, cval, precision)
+    except FeatureNotSupportedError as error:
+        raise left_to_scipy(function, str(error)) from None
+    if not (in_window or filter_.precision is Precision.exact or filter_.has_unit_boundary):
+        raise left_to_scipy(
+            function,
+            f"precision={filter_.precision} with mode={mode} and cval={filter_.fill:g} (the modes nearest, reflect, "
+            "grid-wrap, and grid-constant with cval=0 are, and with precision=exact all are)",
+        )
+    return filter_
 
 
 def numbers_of(name: str, value: Any, count: int) -> Floats:

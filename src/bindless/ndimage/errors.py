@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from ..model.errors import FeatureNotSupportedError, InvalidError
+from ..model.errors import ArgumentError, FeatureNotSupportedError
 
 __all__ = ["ArgumentError", "left_to_scipy"]
-
-
-class ArgumentError(InvalidError, RuntimeError):
-    """An argument that has no meaning here: an ``InvalidError``, and a ``RuntimeError`` as scipy raises it."""
 
 
 def left_to_scipy(function: str, what: str) -> FeatureNotSupportedError:

@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from ..image.array_library import ArrayLike
 from ..model.enums import Interpolation, Precision
+from ..model.errors import ArgumentError
+from ..model.filter import Filter
 from ..model.message_values import shown
 from ..sycl.queue.queue import Queue
-from .arguments import affine_of, coordinates_of, filter_of, numbers_of, require_axes, shape_of
-from .errors import ArgumentError
-from .filters import Filter
+from .arguments import COPY, affine_of, coordinates_of, filter_of, numbers_of, require_axes, shape_of
 from .places import Places
 from .resampled import resampled
 from .source import Source, source_of
@@ -95,11 +95,12 @@ def map_coordinates(
     array([2., 7.])
     """
     name = "map_coordinates"
-    filter_ = filter_of(name, order, mode, cval, prefilter, precision)
+    filter_ = filter_of(name, order, mode, cval, precision)
     source = source_of(name, input, channel_axis, queue)
     require_axes(name, len(source.shape))
     coords, shape = coordinates_of(coordinates, len(source.shape), source.queue)
-    return resampled(source, Target(name, source, output, shape), Places.at(coords), filter_)
+    places = Places.at(coords)
+    return resampled(source, Target(name, source, output, shape), places, filter_, prefilter=bool(prefilter))
 
 
 def affine_transform(
@@ -155,9 +156,10 @@ def affine_transform(
     array([0.5, 1. , 1.5, 2. ], dtype=float32)
     """
     name = "affine_transform"
-    filter_ = filter_of(name, order, mode, cval, prefilter, precision)
+    filter_ = filter_of(name, order, mode, cval, precision)
     source = source_of(name, input, channel_axis, queue)
-    return _affine(name, source, matrix, offset, _shape(name, source, output, output_shape), output, filter_)
+    shape = _shape(name, source, output, output_shape)
+    return _affine(name, source, matrix, offset, shape, output, filter_, bool(prefilter))
 
 
 def _shape(name: str, source: Source, output: Any, output_shape: Any) -> tuple[int, ...]:
@@ -184,13 +186,14 @@ def _affine(
     shape: tuple[int, ...],
     output: Any,
     filter_: Filter,
+    prefilter: bool,
     *,
     centre: float = 0.0,
     unchanged: Sequence[int] = (),
 ) -> Any:
     """The result of an affine map; ``unchanged``: axes that scipy does not interpolate."""
     whole, moved = affine_of(matrix, offset, len(source.shape), len(shape))
-    if not unchanged and len(source.shape) > 3 and (filter_.prefilter or not filter_.is_cubic):
+    if not unchanged and len(source.shape) > 3 and (prefilter or not filter_.is_cubic):
         unchanged = _fixed_axes(whole, moved, source.shape, shape)
     rows = [axis for axis in range(len(source.shape)) if axis not in unchanged]
     columns = [axis for axis in range(len(shape)) if axis not in unchanged]
@@ -198,7 +201,7 @@ def _affine(
     target = Target(name, source, output, shape)
     sizes = [shape[axis] for axis in columns]
     places = Places.affine(whole[np.ix_(rows, columns)], moved[rows], sizes, centre=centre)
-    return resampled(source, target, places, filter_, unchanged)
+    return resampled(source, target, places, filter_, unchanged, prefilter=prefilter)
 
 
 def _fixed_axes(matrix: Floats, offset: Floats, sizes: Sequence[int], made: Sequence[int]) -> list[int]:
@@ -260,10 +263,11 @@ def shift(
     >>> ndimage.shift(ramp, 0.5, order=1, mode="nearest", queue=bindless.Queue("reference"))
     array([0. , 0.5, 1.5, 2.5], dtype=float32)
     """
-    filter_ = filter_of("shift", order, mode, cval, prefilter, precision)
+    filter_ = filter_of("shift", order, mode, cval, precision)
     source = source_of("shift", input, channel_axis, queue)
     dims = len(source.shape)
-    return _affine("shift", source, np.eye(dims), -numbers_of("shift", shift, dims), source.shape, output, filter_)
+    offset = -numbers_of("shift", shift, dims)
+    return _affine("shift", source, np.eye(dims), offset, source.shape, output, filter_, bool(prefilter))
 
 
 def zoom(
@@ -320,7 +324,7 @@ def zoom(
     >>> ndimage.zoom(ramp, 5 / 3, order=1, queue=bindless.Queue("reference"))
     array([ 0.,  5., 10., 15., 20.], dtype=float32)
     """
-    filter_ = filter_of("zoom", order, mode, cval, prefilter, precision)
+    filter_ = filter_of("zoom", order, mode, cval, precision)
     source = source_of("zoom", input, channel_axis, queue)
     dims = len(source.shape)
     factors = numbers_of("zoom", zoom, dims)
@@ -334,15 +338,15 @@ def zoom(
             UserWarning,
             stacklevel=2,
         )
-    unchanged = bool((factors == 1).all()) and filter_.prefilter
+    unchanged = bool((factors == 1).all()) and bool(prefilter)
     outer = 0 if grid_mode else 1
     steps = [
         (size - outer) / (made - outer) if made != outer and not unchanged else 1.0
         for size, made in zip(source.shape, shape)
     ]
-    filter_ = filter_.copying() if unchanged else filter_
+    filter_ = COPY if unchanged else filter_
     centre = 0.5 if grid_mode else 0.0
-    return _affine("zoom", source, np.diag(steps), 0.0, shape, output, filter_, centre=centre)
+    return _affine("zoom", source, np.diag(steps), 0.0, shape, output, filter_, bool(prefilter), centre=centre)
 
 
 def rotate(
@@ -395,7 +399,7 @@ def rotate(
            [2, 5],
            [1, 4]])
     """
-    filter_ = filter_of("rotate", order, mode, cval, prefilter, precision)
+    filter_ = filter_of("rotate", order, mode, cval, precision)
     source = source_of("rotate", input, channel_axis, queue)
     dims = len(source.shape)
     if dims < 2:
@@ -421,7 +425,9 @@ def rotate(
     # One map of a volume, where elements without weight do not matter: there are no NaN among integers.
     single = filter_.interpolation is Interpolation.nearest or (not filter_.is_cubic and source.dtype.kind in "biu")
     unchanged = others if dims > 3 or not single else ()
-    return _affine("rotate", source, matrix, offset, tuple(shape), output, filter_, unchanged=unchanged)
+    return _affine(
+        "rotate", source, matrix, offset, tuple(shape), output, filter_, bool(prefilter), unchanged=unchanged
+    )
 
 
 def _plane(axes: Any, dims: int) -> tuple[int, int]:

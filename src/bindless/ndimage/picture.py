@@ -12,10 +12,10 @@ from ..image.array_library import AnyArray
 from ..image.device_image import ImageStore
 from ..image.plan import planned
 from ..model.enums import AddressingMode, FilteringMode, Interpolation, Precision
+from ..model.filter import CoordinateMap, Filter
 from ..model.image_descriptor import ImageDescriptor
 from ..model.resampling import Resampling, Window
 from ..sycl.queue.queue import Queue
-from .filters import Filter
 from .places import Places
 
 __all__ = ["Images", "draw"]
@@ -99,17 +99,15 @@ def draw(
             handle=0,
             descriptor=store.descriptor,
             shape=(width, height, depth),
-            matrix=tuple(places.matrix.ravel().tolist()),
             values=0,
             value_dtype=values.dtype,
             value_channels=values.shape[-1],
-            centre=places.centre,
+            filter=replace(
+                filter_, fill=filter_.fill / _unit(stored) if filters and places.window is not None else filter_.fill
+            ),
+            map=CoordinateMap.pictures(tuple(places.matrix.ravel().tolist()), places.centre),
             scale=(scale_x, scale_y, scale_z),
             bias=(bias_x, bias_y, bias_z),
-            interpolation=filter_.interpolation,
-            precision=filter_.precision,
-            boundary=(filter_.boundary,) * 3,
-            fill=filter_.cval / _unit(stored) if filters and places.window is not None else filter_.cval,
             rounding="away",
             first=places.first,
             window=places.window,

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..model.aspects import Aspect
 from ..model.enums import Interpolation, Precision
+from ..model.filter import Filter
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
-from .filters import Filter
 from .layers import Layers
 from .picture import Images, draw
 from .places import Places
@@ -32,6 +32,8 @@ def resampled(
     filter_: Filter,
     unchanged: Sequence[int] = (),
     images: Images | None = None,
+    *,
+    prefilter: bool = True,
 ) -> Any:
     """The result of a call.
 
@@ -49,12 +51,12 @@ def resampled(
         Axes along which nothing is interpolated: the result has each element of them in its place.
     images : Images, optional
         Gives the memory of images; default new memory.
+    prefilter : bool
+        Whether a cubic interpolation computes the coefficients of B-splines first.
     """
-    if places.window is None:
-        _ = filter_.addressing  # refused before anything is copied
-    queue, pixels = source.queue, elements_of(source, filter_.cval)
+    queue, pixels = source.queue, elements_of(source, filter_.fill)
     stored = _FLOAT32 if filter_.is_cubic else _stored(pixels.dtype, target.dtype, filter_)
-    computed = target.computed(stored, filter_.cval)
+    computed = target.computed(stored, filter_.fill)
     layers = Layers.of(pixels.shape, unchanged)
     in_usm = source.on_device or target.on_device or isinstance(places.coords, UsmArray)
     if layers.count(pixels.shape) > 1:  # one copy brings all of them to the host
@@ -64,8 +66,8 @@ def resampled(
         inputs = layers.spread(queue, pixels)
         results = memory.reshape(inputs.shape[0], *places.shape, memory.shape[-1])
         dims, margin = inputs.ndim - 2, 0
-        if filter_.is_cubic and filter_.prefilter:
-            inputs, margin = coefficients(queue, inputs, dims, filter_.boundary, filter_.cval)
+        if filter_.is_cubic and prefilter:
+            inputs, margin = coefficients(queue, inputs, dims, filter_, extend=True)
         moved, most = places.moved(margin), _most_layers(queue, dims)
         for first in range(0, len(results), most):
             draw(queue, inputs[first : first + most], stored, results[first : first + most], moved, filter_, images)

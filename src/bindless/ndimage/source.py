@@ -9,12 +9,12 @@ import numpy as np
 from ..image.array_library import AnyArray, Library, library_of, seen
 from ..image.default_queue import queue_of_array
 from ..image.packing import After
-from ..model.errors import InvalidError
+from ..model.errors import ArgumentError, InvalidError
 from ..model.message_values import shown
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .casting import cast
-from .errors import ArgumentError, left_to_scipy
+from .errors import left_to_scipy
 
 __all__ = ["Source", "axis_of", "element_of", "elements_of", "native", "source_of", "wait_unless_ordered"]
 

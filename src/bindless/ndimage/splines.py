@@ -8,9 +8,9 @@ import numpy as np
 
 from ..image.array_library import ArrayLike
 from ..model.enums import Precision
+from ..model.errors import ArgumentError
 from ..sycl.queue.queue import Queue
-from .arguments import filter_of, require_axes
-from .errors import ArgumentError
+from .arguments import COPY, filter_of, require_axes
 from .layers import Layers
 from .places import Places
 from .prefilter import coefficients
@@ -110,7 +110,7 @@ def spline_filter1d(
 def _filtered(
     function: str, input: Any, order: Any, axis: Any, output: Any, mode: Any, channel_axis: Any, queue: Queue | None
 ) -> Any:
-    filter_ = filter_of(function, order, mode, 0.0, True, Precision.exact)
+    filter_ = filter_of(function, order, mode, 0.0, Precision.exact)
     source = source_of(function, input, channel_axis, queue)
     target = Target(function, source, output, source.shape)
     dims = len(source.shape)
@@ -118,12 +118,12 @@ def _filtered(
         if axis is None:
             raise ArgumentError(f"order={order} has no coefficients: it is 3")
         places = Places.affine(np.eye(1), np.zeros(1), source.shape[-1:])
-        return resampled(source, target, places, filter_.copying(), range(dims - 1))
+        return resampled(source, target, places, COPY, range(dims - 1))
     pixels = elements_of(source, 0.0)
     layers = Layers.of(
         pixels.shape, () if axis is None else [n for n in range(dims) if n != axis_of("axis", axis, dims)]
     )
     require_axes(function, dims - len(layers.axes))
     inputs = layers.spread(source.queue, pixels)
-    filtered, _ = coefficients(source.queue, inputs, dims - len(layers.axes), filter_.boundary)
+    filtered, _ = coefficients(source.queue, inputs, dims - len(layers.axes), filter_)
     return target.given(layers.joined(filtered.reshape(layers.spread_shape(source.shape))))

@@ -9,8 +9,8 @@ except ImportError as error:
         "bindless.torch needs PyTorch: pip install 'bindless[torch]', or torch from https://pytorch.org"
     ) from error
 
+from ..model.errors import ArgumentError
 from .detectors import Detector
-from .errors import ArgumentError
 from .grids import grid_sample
 from .lines import line_integrals
 from .projecting import projections

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from . import batching, differentiation, engine
-from .options import Options, values_shape
+from .options import Arguments, values_shape
 from .plain import is_plain, is_transformed
 
 __all__ = ["along", "sample_backward"]
@@ -25,12 +25,12 @@ def sample_backward(
 ) -> tuple[list[Tensor], Tensor, Tensor]:
     """The operator ``bindless::sample_backward``."""
     *options, needs = static
-    places, depths, *texels = _SampleBackward.apply(grad, coords, level, Options.of(options), needs, *levels)
+    places, depths, *texels = _SampleBackward.apply(grad, coords, level, Arguments.of(options), needs, *levels)
     return texels, places, depths
 
 
 def along(
-    tangents: Sequence[Any], levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Options
+    tangents: Sequence[Any], levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Arguments
 ) -> Tensor:
     """The derivative of ``sample`` along tangents of levels, of coordinates and of levels of detail; None is zero."""
     texels, places, depths = tangents
@@ -48,7 +48,7 @@ def _without_none(tangents: Sequence[Any], levels: Sequence[Tensor]) -> list[Ten
 class _SampleBackward(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(
-        grad: Tensor, coords: Tensor, level: Tensor | None, options: Options, needs: Sequence[bool], *levels: Tensor
+        grad: Tensor, coords: Tensor, level: Tensor | None, options: Arguments, needs: Sequence[bool], *levels: Tensor
     ) -> tuple[Tensor, ...]:
         if is_plain((grad, coords, level, *levels)):
             found = engine.sample_backward(grad, levels, coords, level, options, needs)
@@ -94,7 +94,7 @@ class _SampleBackward(torch.autograd.Function):  # type: ignore[misc]
         grad: Tensor,
         coords: Tensor,
         level: Tensor | None,
-        options: Options,
+        options: Arguments,
         needs: Sequence[bool],
         *levels: Tensor,
     ) -> tuple[Any, Any]:
@@ -109,7 +109,7 @@ class _Along(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def forward(
-        coords: Tensor, level: Tensor | None, places: Tensor | None, depths: Tensor | None, options: Options,
+        coords: Tensor, level: Tensor | None, places: Tensor | None, depths: Tensor | None, options: Arguments,
         count: int, *parts: Tensor,
     ) -> Tensor:  # fmt: skip
         levels, tangents = parts[:count], (parts[count:], places, depths)
@@ -165,7 +165,7 @@ class _Along(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def vmap(
-        info: Any, dims: Any, coords: Tensor, level: Any, places: Any, depths: Any, options: Options, count: int,
+        info: Any, dims: Any, coords: Tensor, level: Any, places: Any, depths: Any, options: Arguments, count: int,
         *parts: Tensor,
     ) -> tuple[Any, Any]:  # fmt: skip
         def function(texels: Any, places: Any, depths: Any, levels: Any, coords: Any, level: Any) -> Any:
@@ -178,7 +178,12 @@ class _Along(torch.autograd.Function):  # type: ignore[misc]
 
 
 def _bent_values(
-    one: tuple[Any, Any], other: tuple[Any, Any], levels: Sequence[Tensor], coords: Tensor, level: Any, options: Options
+    one: tuple[Any, Any],
+    other: tuple[Any, Any],
+    levels: Sequence[Tensor],
+    coords: Tensor,
+    level: Any,
+    options: Arguments,
 ) -> Any:
     """The second derivative of values along two tangents of coordinates and levels of detail; None if it is zero.
 
@@ -219,7 +224,7 @@ def _bent(
 ) -> tuple[Tensor, list[Tensor], Tensor, Tensor]:  # fmt: skip
     """The operator ``bindless::sample_backward_backward``; None is a tangent of zeros."""
     parts = _without_none(tangents[0], levels)
-    options = Options.of(static)
+    options = Arguments.of(static)
     found = _Bent.apply(grad, coords, level, *tangents[1:], options, tuple(needs), len(levels), *levels, *parts)
     return found[0], list(found[3:]), found[1], found[2]
 
@@ -229,7 +234,7 @@ class _Bent(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def forward(
-        grad: Tensor, coords: Tensor, level: Any, places: Any, depths: Any, options: Options, needs: Sequence[bool],
+        grad: Tensor, coords: Tensor, level: Any, places: Any, depths: Any, options: Arguments, needs: Sequence[bool],
         count: int, *parts: Tensor,
     ) -> tuple[Tensor, ...]:  # fmt: skip
         operands = (parts[count:], places, depths, grad, parts[:count], coords, level)
@@ -253,7 +258,7 @@ class _Bent(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def vmap(
-        info: Any, dims: Any, grad: Tensor, coords: Tensor, level: Any, places: Any, depths: Any, options: Options,
+        info: Any, dims: Any, grad: Tensor, coords: Tensor, level: Any, places: Any, depths: Any, options: Arguments,
         needs: Sequence[bool], count: int, *parts: Tensor,
     ) -> tuple[Any, Any]:  # fmt: skip
         def operator(*operands: Any) -> Any:

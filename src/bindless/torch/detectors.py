@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from .errors import ArgumentError
+from ..model.errors import ArgumentError
 
 __all__ = ["Detector", "frames_of", "gradient_of_poses", "tangent_of_frames"]
 

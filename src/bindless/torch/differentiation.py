@@ -8,11 +8,11 @@ from typing import Any
 import torch
 
 from ..model.errors import FeatureNotSupportedError
-from .options import Options
+from .options import Arguments
 
 __all__ = ["backward", "backward_backward", "bent", "keep", "keep_backward", "refuse_third", "twice", "wanted"]
 
-_STATIC = [None] * len(Options._fields)
+_STATIC = [None] * len(Arguments._fields)
 
 
 def keep(ctx: Any, inputs: Sequence[Any], output: Any) -> None:

@@ -14,7 +14,7 @@ from .. import gradients
 from ..gradients.calls import run
 from ..gradients.plan import Operation, Plan
 from . import hardware
-from .options import Options, texture_of
+from .options import Arguments, texture_of
 from .repeats import Repeats
 
 __all__ = [
@@ -50,7 +50,7 @@ class _Call:
         Coordinates of a set.
     """
 
-    def __init__(self, levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Options) -> None:
+    def __init__(self, levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Arguments) -> None:
         self.options, self.levels, self.coords, self.level = options, levels, coords, level
         self.single = is_single(levels[0], coords, options)
         if self.single:
@@ -123,12 +123,12 @@ class _Call:
         return _are_same(((self.coords, self.places), (self.level, self.depths)))
 
 
-def is_single(image: Tensor, coords: Tensor, options: Options) -> bool:
+def is_single(image: Tensor, coords: Tensor, options: Arguments) -> bool:
     """Whether an image, its coordinates and values lack the first axis: functions of this module take those too."""
     return options.channels_last and image.dim() == coords.shape[-1] + 1
 
 
-def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Options) -> Tensor:
+def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Arguments) -> Tensor:
     """``bindless::sample``: the values at coordinates."""
     if _lacks_kernels(levels):
         return _on_processor(sample, levels, coords, level, options)
@@ -151,7 +151,7 @@ def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, optio
 
 
 def planned(
-    levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Options
+    levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Arguments
 ) -> tuple[Tensor, Plan | None]:
     """Values with precision ``exact``, and the plan of the call if it reads the operands as they are."""
     call = _Call(levels, coords, level, options)
@@ -183,7 +183,7 @@ def _on_processor(function: Callable[..., Any], *arguments: Any) -> Any:
     return tree.tree_map_only(torch.Tensor, lambda part: part.to(device), found)
 
 
-def _by_hardware(levels: Sequence[Tensor], coords: Tensor, options: Options) -> Tensor:
+def _by_hardware(levels: Sequence[Tensor], coords: Tensor, options: Arguments) -> Tensor:
     call = _Call(levels, coords, None, options)
     out, values = call.new_values()
     if out.numel():
@@ -212,7 +212,7 @@ def sample_backward(
     levels: Sequence[Tensor],
     coords: Tensor,
     level: Tensor | None,
-    options: Options,
+    options: Arguments,
     needs: Sequence[bool],
 ) -> tuple[list[Tensor], Tensor, Tensor]:
     """``bindless::sample_backward``: gradients of the levels, the coordinates and the level of detail.
@@ -241,7 +241,7 @@ def planned_backward(
     levels: Sequence[Tensor],
     coords: Tensor,
     level: Tensor | None,
-    options: Options,
+    options: Arguments,
     needs: Sequence[bool],
 ) -> tuple[tuple[list[Tensor], Tensor, Tensor], Plan | None]:
     """``sample_backward``, and the plan of the call if it reads the operands, and writes the results, as they are."""
@@ -274,7 +274,7 @@ def planned_backward(
 
 
 def derived(
-    options: Options, needs: Sequence[bool], grad: Tensor, coords: Tensor, level: Tensor | None, *levels: Tensor
+    options: Arguments, needs: Sequence[bool], grad: Tensor, coords: Tensor, level: Tensor | None, *levels: Tensor
 ) -> tuple[Tensor | None, ...] | None:
     """Gradients of coordinates, level of detail, None and those of the levels, None for those that are not wanted; None
     where no call with such tensors has been made.
@@ -282,7 +282,7 @@ def derived(
     return _derivatives.repeat(_key(options, needs), grad, coords, level, *levels)
 
 
-def _key(options: Options, needs: Sequence[bool]) -> tuple[Options, tuple[bool, ...], bool]:
+def _key(options: Arguments, needs: Sequence[bool]) -> tuple[Arguments, tuple[bool, ...], bool]:
     return options, tuple(needs), options.is_deterministic
 
 
@@ -309,7 +309,7 @@ def sample_backward_backward(
     levels: Sequence[Tensor],
     coords: Tensor,
     level: Tensor | None,
-    options: Options,
+    options: Arguments,
     needs: Sequence[bool],
 ) -> tuple[Tensor, list[Tensor], Tensor, Tensor]:
     """``bindless::sample_backward_backward``: the vector-Jacobian product of ``sample_backward``.

@@ -17,7 +17,7 @@ import torch
 from . import batching, engine, hardware
 from .derivatives import along, sample_backward
 from .operators import LIBRARY as LIBRARY
-from .options import Options
+from .options import Arguments
 from .plain import is_plain, is_special, is_transformed, plain_apply
 
 __all__ = ["repeated", "sample"]
@@ -25,7 +25,7 @@ __all__ = ["repeated", "sample"]
 Tensor = Any
 
 
-def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Options) -> Tensor:
+def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Arguments) -> Tensor:
     """Values at coordinates: shapes as in ``operators``, or without the axis of images, ``engine.is_single``."""
     operands = (*levels, coords) if level is None else (*levels, coords, level)
     plain = is_plain(operands)
@@ -40,7 +40,7 @@ def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, optio
     return engine.sample(levels, coords, level, options)
 
 
-def repeated(options: Options, image: Tensor, coords: Tensor) -> Tensor | None:
+def repeated(options: Arguments, image: Tensor, coords: Tensor) -> Tensor | None:
     """The values of an image.
 
     Returns
@@ -62,7 +62,7 @@ def repeated(options: Options, image: Tensor, coords: Tensor) -> Tensor | None:
 
 
 def _sample_again(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, *static: Any) -> Tensor:
-    return sample(levels, coords, level, Options.of(static))
+    return sample(levels, coords, level, Arguments.of(static))
 
 
 def _with_images(
@@ -83,7 +83,7 @@ def _with_images(
 
 class _Sample(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
-    def forward(coords: Tensor, level: Tensor | None, options: Options, *levels: Tensor) -> Tensor:
+    def forward(coords: Tensor, level: Tensor | None, options: Arguments, *levels: Tensor) -> Tensor:
         if is_plain((coords, level, *levels)):
             return engine.sample(levels, coords, level, options)
         return torch.ops.bindless.sample.default(levels, coords, level, *options)
@@ -119,7 +119,9 @@ class _Sample(torch.autograd.Function):  # type: ignore[misc]
         return along(tangents, levels, coords, level, ctx.options)
 
     @staticmethod
-    def vmap(info: Any, dims: Any, coords: Tensor, level: Tensor, options: Options, *levels: Tensor) -> tuple[Any, int]:
+    def vmap(
+        info: Any, dims: Any, coords: Tensor, level: Tensor, options: Arguments, *levels: Tensor
+    ) -> tuple[Any, int]:
         return batching.sample(_sample_again, info, (dims[3:], *dims[:2]), levels, coords, level, *options)
 
 
@@ -127,7 +129,7 @@ class _PlainSample(torch.autograd.Function):  # type: ignore[misc]
     """``_Sample`` without ``torch.func``: a separate ``setup_context`` costs more than a small call."""
 
     @staticmethod
-    def forward(ctx: Any, coords: Tensor, level: Tensor | None, options: Options, *levels: Tensor) -> Tensor:
+    def forward(ctx: Any, coords: Tensor, level: Tensor | None, options: Arguments, *levels: Tensor) -> Tensor:
         ctx.options = options
         ctx.save_for_backward(coords, level, *levels)
         return engine.sample(levels, coords, level, options)
@@ -140,7 +142,7 @@ class _ComputedSample(torch.autograd.Function):  # type: ignore[misc]
 
     @staticmethod
     def forward(
-        ctx: Any, coords: Tensor, level: Tensor | None, computed: tuple[Options, Tensor], *levels: Tensor
+        ctx: Any, coords: Tensor, level: Tensor | None, computed: tuple[Arguments, Tensor], *levels: Tensor
     ) -> Tensor:
         ctx.options, values = computed
         ctx.save_for_backward(coords, level, *levels)

@@ -9,27 +9,27 @@ from typing import Any
 import torch
 from torch.overrides import handle_torch_function, has_torch_function_variadic
 
-from .errors import ArgumentError
+from ..model.errors import ArgumentError
+from ..model.filter import Filter
 from .functions import repeated, sample
-from .options import Options
+from .options import Arguments
 
 __all__ = ["grid_sample"]
 
 Tensor = Any
 
-_FILTERING = {"bilinear": "linear", "nearest": "nearest", "bicubic": "bicubic"}
-_BOUNDARY = {"zeros": "border", "border": "edge", "reflection": "mirrored_repeat"}
 _WITH_AUTOCAST = ("cuda", "cpu")
+_MODES = ("bilinear", "nearest", "bicubic")
+_PADDING = ("zeros", "border", "reflection")
 _PRECISIONS = ("exact", "hardware")
 
 
-def _options_of(mode: str, padding_mode: str, align_corners: bool, precision: str) -> Options:
-    boundary = "mirror" if padding_mode == "reflection" and align_corners else _BOUNDARY[padding_mode]
-    coordinate = "aligned_grid" if align_corners else "grid"
-    return Options(_FILTERING[mode], "none", (boundary,), coordinate, 0.0, False, precision, False)
+def _options_of(mode: str, padding_mode: str, align_corners: bool, precision: str) -> Arguments:
+    filter_ = Filter.from_torch(mode, padding_mode, align_corners, precision)
+    return Arguments.of_filter(filter_, 1, "aligned_grid" if align_corners else "grid", channels_last=False)
 
 
-_OPTIONS = {key: _options_of(*key) for key in itertools.product(_FILTERING, _BOUNDARY, (False, True), _PRECISIONS)}
+_OPTIONS = {key: _options_of(*key) for key in itertools.product(_MODES, _PADDING, (False, True), _PRECISIONS)}
 
 
 def grid_sample(
@@ -106,10 +106,10 @@ def grid_sample(
 
 
 def _unknown(mode: str, padding_mode: str, precision: str) -> ArgumentError:
-    if mode not in _FILTERING:
-        return ArgumentError(f"mode {mode!r} is none of {', '.join(_FILTERING)}")
-    if padding_mode not in _BOUNDARY:
-        return ArgumentError(f"padding_mode {padding_mode!r} is none of {', '.join(_BOUNDARY)}")
+    if mode not in _MODES:
+        return ArgumentError(f"mode {mode!r} is none of {', '.join(_MODES)}")
+    if padding_mode not in _PADDING:
+        return ArgumentError(f"padding_mode {padding_mode!r} is none of {', '.join(_PADDING)}")
     return ArgumentError(f"precision {precision!r} is none of {', '.join(_PRECISIONS)}")
 
 

@@ -18,7 +18,7 @@ from ..image import Image
 from ..model.image_handles import SampledImageHandle
 from ..sycl.queue.queue import Queue
 from .axes import mapped
-from .options import Options, texture_of
+from .options import Arguments, texture_of
 from .repeats import PLAIN
 
 __all__ = ["remember", "repeated", "sample", "serves"]
@@ -31,13 +31,6 @@ _UNKNOWN = -1
 _MOST_SEEN = 256
 MOST_IMAGES = 64
 """Images that are kept at the same time; the one that was not used for longest goes first."""
-
-_ADDRESSING = {
-    "edge": "clamp_to_edge",
-    "border": "clamp_to_border",
-    "repeat": "repeat",
-    "mirrored_repeat": "mirrored_repeat",
-}
 
 
 class _Key(NamedTuple):
@@ -75,12 +68,12 @@ class _Seen(NamedTuple):
 
 
 _kept: OrderedDict[_Key, _Kept] = OrderedDict()
-_seen: dict[tuple[int, Options], _Seen] = {}
+_seen: dict[tuple[int, Arguments], _Seen] = {}
 _queues: dict[tuple[int, int], Queue] = {}
 _lock = threading.RLock()
 
 
-def serves(levels: Sequence[Tensor], options: Options) -> bool:
+def serves(levels: Sequence[Tensor], options: Arguments) -> bool:
     """Whether a texture unit computes the values: else they are those of ``exact``.
 
     Notes
@@ -91,10 +84,8 @@ def serves(levels: Sequence[Tensor], options: Options) -> bool:
     return (
         options.precision == "hardware"
         and options.between == "none"
-        and options.filtering in ("nearest", "linear")
         and options.coordinate != "direction"
-        and options.fill == 0.0
-        and all(mode in _ADDRESSING for mode in options.boundary)
+        and options.filter.is_plain
         and image.dtype in (torch.float32, torch.float16)
         and image.shape[-1 if options.channels_last else 1] <= MOST_CHANNELS
         and image.numel() > 0
@@ -102,13 +93,14 @@ def serves(levels: Sequence[Tensor], options: Options) -> bool:
     )
 
 
-def sample(images: Tensor, coords: Tensor, options: Options, values: Tensor) -> None:
+def sample(images: Tensor, coords: Tensor, options: Arguments, values: Tensor) -> None:
     """Writes the values (N, S, C) of images (N, *axes, C) at coordinates (N, S, d)."""
     sizes = tuple(images.shape[-2:0:-1])
     texture = texture_of(options, sizes)
     if options.coordinate != "unnormalized":
-        offsets = [texture.shift * scale + offset + 0.5 for scale, offset in zip(texture.scale, texture.offset)]
-        coords = mapped(coords, texture.scale, offsets)
+        map_, dims = texture.map, len(sizes)
+        offsets = [map_.shift * scale + offset + 0.5 for scale, offset in zip(map_.scale[:dims], map_.offset)]
+        coords = mapped(coords, map_.scale[:dims], offsets)
     for number, part in enumerate(values):
         image = _image(images[min(number, len(images) - 1)], len(sizes), options)
         places = coords[min(number, len(coords) - 1)].detach().contiguous()
@@ -118,7 +110,7 @@ def sample(images: Tensor, coords: Tensor, options: Options, values: Tensor) -> 
             part.copy_(image.sample(places))
 
 
-def remember(options: Options, image: Tensor, coords: Tensor) -> None:
+def remember(options: Arguments, image: Tensor, coords: Tensor) -> None:
     """Lets ``repeated`` find the kept image of a tensor that has been sampled at coordinates."""
     single = image.dim() == coords.shape[-1] + 1
     if options.coordinate != "unnormalized" or not options.channels_last or image.is_inference():
@@ -138,7 +130,7 @@ def remember(options: Options, image: Tensor, coords: Tensor) -> None:
     )
 
 
-def _known(options: Options, image: Tensor, coords: Tensor) -> _Seen | None:
+def _known(options: Arguments, image: Tensor, coords: Tensor) -> _Seen | None:
     """The image of a tensor that did not change since ``remember``, if coordinates are in the form that it takes."""
     found = _seen.get((id(image), options))
     if (
@@ -163,7 +155,7 @@ def _known(options: Options, image: Tensor, coords: Tensor) -> _Seen | None:
     return found
 
 
-def repeated(options: Options, image: Tensor, coords: Tensor) -> Tensor | None:
+def repeated(options: Arguments, image: Tensor, coords: Tensor) -> Tensor | None:
     """Values of an image (*axes, C), or (1, *axes, C), at coordinates (..., d); None if it changed since
     ``remember``, or was not given to it.
     """
@@ -181,16 +173,15 @@ def repeated(options: Options, image: Tensor, coords: Tensor) -> Tensor | None:
     return values if flat else values.view(*shape[:-1], channels)
 
 
-def _key(pixels: Tensor, options: Options) -> _Key:
+def _key(pixels: Tensor, options: Arguments) -> _Key:
     """What makes a tensor (*axes, C) an image."""
     layout = tuple(pixels.shape), pixels.stride(), pixels.dtype, pixels.device
     return _Key(pixels.data_ptr(), *layout, options.filtering, options.boundary)
 
 
-def _image(pixels: Tensor, dims: int, options: Options) -> Image:
+def _image(pixels: Tensor, dims: int, options: Arguments) -> Image:
     """The image of a tensor (*axes, C): a kept one, with new pixels if the tensor has changed since."""
     storage = pixels.untyped_storage()
-    boundary = options.boundary
     key = _key(pixels, options)
     version = _UNKNOWN if pixels.is_inference() else pixels._version
     counter = _counter(pixels, version)
@@ -202,9 +193,7 @@ def _image(pixels: Tensor, dims: int, options: Options) -> Image:
         if found is None:
             made = Image(
                 pixels.detach(),
-                addressing=[
-                    _ADDRESSING[mode] for mode in (boundary * 3 if len(boundary) == 1 else (*boundary, *boundary))[:3]
-                ],
+                addressing=options.filter.addressing,
                 filtering=options.filtering,
                 dimensions=dims,
                 queue=_queue(pixels.device),

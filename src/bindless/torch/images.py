@@ -13,8 +13,7 @@ import torch
 
 from ..image import Image
 from ..image.image import image_named
-from ..model.errors import FeatureNotSupportedError
-from .errors import ArgumentError
+from ..model.errors import ArgumentError, FeatureNotSupportedError
 from .operators import LIBRARY
 from .plain import is_plain, plain_apply
 

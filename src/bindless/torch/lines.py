@@ -8,8 +8,9 @@ from typing import Any
 import torch
 
 from .. import gradients
+from ..model.errors import ArgumentError
+from ..model.filter import CoordinateMap, Filter
 from . import batching, line_kernel
-from .errors import ArgumentError
 from .first_derivatives import FirstDerivative, refuse_second
 from .operators import LIBRARY
 from .plain import is_transformed
@@ -84,7 +85,7 @@ def _check(volume: Tensor, starts: Tensor, ends: Tensor, samples: int) -> None:
         raise ArgumentError(f"{given}: convert them to one type of real numbers on one device")
 
 
-_TEXTURE = gradients.Texture(3, boundary="border", offset=(-0.5,) * 3)
+_TEXTURE = gradients.Texture(3, Filter.of(boundary="border"), CoordinateMap.scaled(offset=(-0.5,) * 3))
 
 
 def _prepared(*tensors: Tensor) -> list[Tensor]:

@@ -15,7 +15,7 @@ from ..gradients.levels import footprint_gradients, footprint_levels, pyramid_gr
 from ..gradients.plan import Plan
 from ..gradients.programs import Program, cuda_program, joined
 from . import engine, footprints, functions, level_kernels, mipmaps
-from .options import Options
+from .options import Arguments
 from .plain import is_plain, is_special, plain_apply
 from .repeats import Repeats, slots_of
 
@@ -34,12 +34,12 @@ class Call(NamedTuple):
     ----------
     most : int | None
         Largest level.
-    options : Options
+    options : Arguments
         Those of the samples, linear between levels.
     """
 
     most: int | None
-    options: Options
+    options: Arguments
 
 
 def repeated(call: Call, tex: Tensor, uv: Tensor, uv_da: Tensor, bias: Tensor | None) -> Tensor | None:

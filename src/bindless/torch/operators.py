@@ -15,7 +15,7 @@ import torch
 
 from . import batching, differentiation, engine
 from .batched_gradients import rule_of
-from .options import SCHEMA, Options, values_shape
+from .options import SCHEMA, Arguments, values_shape
 
 __all__ = ["LIBRARY"]
 
@@ -27,7 +27,7 @@ LIBRARY = torch.library.Library("bindless", "DEF")
 
 
 def _sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, *static: Any) -> Tensor:
-    return engine.sample(levels, coords, level, Options.of(static))
+    return engine.sample(levels, coords, level, Arguments.of(static))
 
 
 def _with_needs(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -35,14 +35,14 @@ def _with_needs(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def operator(*arguments: Any) -> Any:
         *operands, needs = arguments
-        count = len(operands) - len(Options._fields)
-        return function(*operands[:count], Options.of(operands[count:]), needs)
+        count = len(operands) - len(Arguments._fields)
+        return function(*operands[:count], Arguments.of(operands[count:]), needs)
 
     return operator
 
 
 def _fake_sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, *static: Any) -> Tensor:
-    return levels[0].new_empty(values_shape(levels, coords, Options.of(static)))
+    return levels[0].new_empty(values_shape(levels, coords, Arguments.of(static)))
 
 
 def _fake_backward(

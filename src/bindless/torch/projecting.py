@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
+from ..model.errors import ArgumentError
 from . import batching, lines, projection_kernels
 from .detectors import Detector, frames_of, gradient_of_poses, tangent_of_frames
-from .errors import ArgumentError
 from .first_derivatives import FirstDerivative, refuse_second
 from .operators import LIBRARY
 from .plain import is_plain, is_special, is_transformed, plain_apply

@@ -4,38 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch.overrides import handle_torch_function, has_torch_function
 
 from ..image import Image
-from ..model.enums import AddressingMode, Boundary, Interpolation, Precision, coerce
-from ..model.errors import InvalidError
+from ..model.enums import AddressingMode, Interpolation, Precision
+from ..model.errors import ArgumentError
+from ..model.filter import Filter
 from . import functions
 from .axes import scaled, shifted
-from .errors import ArgumentError
 from .images import sample_image
 from .mipmaps import pyramid
-from .options import Between, Options
+from .options import Arguments
 from .splines import coefficients
 
-__all__ = ["Settings", "sample", "settings"]
+__all__ = ["arguments", "sample"]
 
 Tensor = Any
 
 
 _DEFAULTS = ("clamp_to_edge", "linear", "unnormalized", 0.0, "hardware", False)
-
-
-class Settings(NamedTuple):
-    """Options of ``sample``, checked: members of enumerations by their names."""
-
-    boundary: tuple[str, ...]
-    filtering: str
-    coordinate: str
-    precision: str
-    deterministic: bool
 
 
 def sample(
@@ -63,7 +53,7 @@ def sample(
         Shape (..., d) in (x, y, z) order, (N, ..., d) of a batch: pixels, with the centre of the first at +0.5. A first
         axis of 1 serves all images. A cubemap takes directions (..., 3) of any length.
     addressing : str | AddressingMode | Sequence[str | AddressingMode]
-        What lies outside: ``clamp_to_edge``, ``clamp`` (``fill``), ``repeat``, ``mirrored_repeat``, or ``mirror`` at
+        What lies outside: ``clamp_to_edge``, ``border`` (``fill``), ``repeat``, ``mirrored_repeat``, or ``mirror`` at
         the centres of the outer pixels; one for all axes, or one for each, x first.
     filtering : str | Interpolation
         ``linear``, ``nearest``, ``cubic`` (the interpolating B-spline), ``catmull_rom`` or ``bicubic``.
@@ -73,7 +63,7 @@ def sample(
         Level of a mipmap, a number or (...), broadcast to the coordinates: 1 is half the size. One tensor as ``image``
         gets levels of area means. Filtering between levels is that within them: nearest, or else linear.
     fill : float
-        Value outside with ``clamp``.
+        Value outside with ``border``.
     precision : str | Precision
         ``hardware``, the default: values of the texture unit, with weights of 8 bits, from an image on the device that
         is kept until the tensor changes. What the unit does not have is computed as ``exact``: cubic filters, float64,
@@ -128,11 +118,11 @@ def sample(
         return handle_torch_function(sample, (*levels, coords), image, coords, **options)
     modes = (addressing,) if isinstance(addressing, (str, AddressingMode)) else tuple(addressing)
     if level is None and not several and not torch.compiler.is_compiling():
-        given = _options(modes, filtering, coordinate, float(fill), precision, bool(deterministic), cubemap)
+        given = _repeatable(modes, filtering, coordinate, float(fill), precision, bool(deterministic), cubemap)
         values = None if given is None else functions.repeated(given, image, coords)
         if values is not None:
             return values
-    chosen = settings(modes, filtering, coordinate, precision, bool(deterministic))
+    chosen = arguments(modes, filtering, coordinate, precision, bool(deterministic))
     _check(levels, coords, chosen, cubemap)
     dims = coords.shape[-1]
     batched = levels[0].dim() == dims + 2
@@ -163,13 +153,13 @@ def sample(
 
 
 def filtered(
-    levels: list[Tensor], coords: Tensor, level: Tensor | None, chosen: Settings, fill: float, cubemap: bool = False
+    levels: list[Tensor], coords: Tensor, level: Tensor | None, chosen: Arguments, fill: float, cubemap: bool = False
 ) -> Tensor:
     """``sample`` of ([N,] *axes, C) at ([N,] ..., d)."""
     dtype = levels[0].dtype
     if dtype is torch.bfloat16:
         levels = [part.float() for part in levels]
-    options = _of_operator(chosen, fill, level, cubemap)
+    options = _with_level(chosen, fill, level, cubemap)
     if options.filtering != "cubic":
         return functions.sample(levels, coords, level, options).to(dtype)
     (image,) = levels
@@ -179,94 +169,60 @@ def filtered(
     coords = coords.to(image.dtype)
     if options.coordinate == "normalized":
         coords = scaled(coords, image.shape[-2:0:-1])
-    boundary = options.boundary * (image.dim() - 2) if len(options.boundary) == 1 else options.boundary
-    image, margins = coefficients(image - fill if fill else image, boundary)
-    options = options._replace(boundary=boundary, coordinate="unnormalized", fill=0.0, precision="exact")
+    image, margins = coefficients(image - fill if fill else image, options.filter)
+    options = options._replace(coordinate="unnormalized", fill=0.0, precision="exact")
     values = functions.sample([image], shifted(coords, margins), None, options)
     values = values + fill if fill else values
     return (values[0] if single else values).to(dtype)
 
 
-def _of_operator(chosen: Settings, fill: float, level: Tensor | None, cubemap: bool) -> Options:
-    between: Between = "none" if level is None else "nearest" if chosen.filtering == "nearest" else "linear"
-    meaning = "direction" if cubemap else chosen.coordinate
-    return Options(
-        chosen.filtering, between, chosen.boundary, meaning, fill, True, chosen.precision, chosen.deterministic
-    )
+def _with_level(chosen: Arguments, fill: float, level: Tensor | None, cubemap: bool) -> Arguments:
+    """The arguments of a call; ``fill`` is apart, since a number is a symbol in ``torch.compile(dynamic=True)``."""
+    between = "none" if level is None else "nearest" if chosen.filtering == "nearest" else "linear"
+    return chosen._replace(between=between, fill=fill, coordinate="direction" if cubemap else chosen.coordinate)
 
 
 @lru_cache(maxsize=256)
-def _options(modes: tuple[str | AddressingMode, ...], *given: Any) -> Options | None:
-    """The options of a call of the operator without levels; None if it takes other tensors than ``sample``."""
+def _repeatable(modes: tuple[str | AddressingMode, ...], *given: Any) -> Arguments | None:
+    """The arguments of a call without levels; None if the operator takes other tensors than ``sample``."""
     filtering, coordinate, fill, precision, deterministic, cubemap = given
-    chosen = _settings(modes, filtering, coordinate, precision, deterministic)
-    return None if chosen.filtering == "cubic" else _of_operator(chosen, fill, None, cubemap)
+    chosen = _arguments(modes, filtering, coordinate, precision, deterministic)
+    return None if chosen.filtering == "cubic" else _with_level(chosen, fill, None, cubemap)
 
 
-def _settings(
+def _arguments(
     addressing: tuple[str | AddressingMode, ...],
     filtering: str | Interpolation,
     coordinate: str,
     precision: str | Precision,
     deterministic: bool,
-) -> Settings:
-    """The options of ``sample``, without ``fill``: a number is a symbol in ``torch.compile(dynamic=True)``.
+) -> Arguments:
+    """The arguments of ``sample``, but ``fill`` and those of levels.
 
     Raises
     ------
     ArgumentError
         One of them has no meaning.
     """
-    try:
-        return Settings(
-            tuple(_boundary(mode) for mode in addressing),
-            str(coerce(Interpolation, filtering, "filtering")),
-            _coordinate(coordinate),
-            _precision(str(coerce(Precision, precision, "precision"))),
-            deterministic,
-        )
-    except InvalidError as error:
-        raise ArgumentError(str(error)) from None
+    filter_ = Filter.from_addressing(addressing, filtering, precision=precision)
+    if filter_.precision is Precision.reproducible:
+        raise ArgumentError("precision 'reproducible' is not one of bindless.torch: Image.sample has it")
+    if str(coordinate) not in ("unnormalized", "normalized"):
+        raise ArgumentError(f"coordinate {coordinate!r} is neither unnormalized nor normalized")
+    return Arguments.of_filter(filter_, len(addressing), str(coordinate), deterministic=deterministic)
 
 
-_remembered = lru_cache(maxsize=256)(_settings)
+_remembered = lru_cache(maxsize=256)(_arguments)
 
 
-def _settings_of(*options: Any) -> Settings:
+def _arguments_of(*options: Any) -> Arguments:
     return _remembered(*options)
 
 
-settings = torch.compiler.assume_constant_result(_settings_of)
-_BOUNDARIES = {
-    AddressingMode.clamp_to_edge: "edge",
-    AddressingMode.ext_oneapi_clamp_to_border: "border",
-    AddressingMode.repeat: "repeat",
-    AddressingMode.mirrored_repeat: "mirrored_repeat",
-}
+arguments = torch.compiler.assume_constant_result(_arguments_of)
 
 
-def _boundary(mode: str | AddressingMode) -> str:
-    if mode == "mirror":
-        return str(Boundary.mirror)
-    member = coerce(AddressingMode, mode, "addressing")
-    if member not in _BOUNDARIES:
-        raise ArgumentError(f"addressing {mode!r} leaves the outside undefined: choose clamp_to_edge, or another mode")
-    return _BOUNDARIES[member]
-
-
-def _coordinate(coordinate: str) -> str:
-    if str(coordinate) not in ("unnormalized", "normalized"):
-        raise ArgumentError(f"coordinate {coordinate!r} is neither unnormalized nor normalized")
-    return str(coordinate)
-
-
-def _precision(precision: str) -> str:
-    if precision == "reproducible":
-        raise ArgumentError("precision 'reproducible' is not one of bindless.torch: Image.sample has it")
-    return precision
-
-
-def _check(levels: list[Tensor], coords: Tensor, chosen: Settings, cubemap: bool) -> None:
+def _check(levels: list[Tensor], coords: Tensor, chosen: Arguments, cubemap: bool) -> None:
     # In ``torch.compile(dynamic=True)`` sizes are symbols, which ``in`` does not find among the entries of a tuple.
     image, dims = levels[0], coords.shape[-1] if coords.dim() else 0
     shapes = f"image {tuple(image.shape)} and coords {tuple(coords.shape)}"

@@ -6,43 +6,43 @@ product of sums of two samples, 1 / (1 - p z) = (1 + p z) (1 + p^2 z^2) (1 + p^4
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import torch
 
-__all__ = ["MARGIN", "coefficients"]
+from ..model.enums import Boundary
+from ..model.filter import Filter, fold
+
+__all__ = ["coefficients"]
 
 Tensor = Any
 
-MARGIN = 12
-"""Texels around an image whose outside is not periodic or mirrored; the filter of the edge decays to 2e-7 in them."""
 _POLE = 3**0.5 - 2
 _STEPS = tuple((step, _POLE**step) for step in (1, 2, 4, 8, 16))
 _REACH = sum(step for step, _ in _STEPS)
 
 
-def coefficients(image: Tensor, boundary: Sequence[str]) -> tuple[Tensor, list[int]]:
+def coefficients(image: Tensor, filter_: Filter) -> tuple[Tensor, list[int]]:
     """The coefficients of images, and their margin for each axis, x first.
 
     Parameters
     ----------
     image : Tensor
         (N, *axes, C). With the boundary ``border`` the outside is 0.
-    boundary : Sequence[str]
-        Members of ``Boundary``, x first.
+    filter_ : Filter
+        Says what lies outside.
     """
-    margins = [MARGIN if mode in ("edge", "border") else 0 for mode in boundary]
-    for number, (mode, margin) in enumerate(zip(boundary, margins)):
+    margins = list(filter_.spline_margin[: image.ndim - 2])
+    for number, (mode, margin) in enumerate(zip(filter_.boundary, margins)):
         image = _filtered(image, image.dim() - 2 - number, mode, margin)
     return image, margins
 
 
-def _filtered(image: Tensor, axis: int, mode: str, margin: int) -> Tensor:
+def _filtered(image: Tensor, axis: int, mode: Boundary, margin: int) -> Tensor:
     size, wide = image.shape[axis], margin + _REACH
     index = torch.arange(-wide, size + wide, device=image.device)
-    values = image.index_select(axis, _inside(index, size, mode))
-    if mode == "border":
+    values = image.index_select(axis, fold(index, size, mode))
+    if mode is Boundary.border:
         outside = (index < 0) | (index >= size)
         values = values.masked_fill(outside.reshape(-1, *[1] * (image.dim() - axis - 1)), 0.0)
     for ascending in (True, False):
@@ -51,15 +51,3 @@ def _filtered(image: Tensor, axis: int, mode: str, margin: int) -> Tensor:
             left, right = values.narrow(axis, 0, count), values.narrow(axis, step, count)
             values = right + weight * left if ascending else left + weight * right
     return values * (-6 * _POLE)
-
-
-def _inside(index: Tensor, size: int, mode: str) -> Tensor:
-    if mode == "repeat":
-        return index % size
-    if mode == "mirrored_repeat":
-        index = index % (2 * size)
-        return torch.minimum(index, 2 * size - 1 - index)
-    if mode == "mirror":
-        index = index % max(2 * size - 2, 1)
-        return torch.minimum(index, (2 * size - 2 - index).abs()) if size > 1 else index * 0
-    return index.clamp(0, size - 1)

@@ -9,24 +9,17 @@ from typing import Any
 import torch
 from torch.overrides import handle_torch_function, has_torch_function
 
+from ..model.errors import ArgumentError
+from ..model.filter import Filter
 from . import functions
-from .errors import ArgumentError
 from .footprints import level_of_detail
 from .mipmapped import Call, mipmapped, repeated
 from .mipmaps import pyramid
-from .options import Between, Options
+from .options import Arguments
 
 __all__ = ["texture", "texture_construct_mip"]
 
 Tensor = Any
-
-_BOUNDARY = {"wrap": "repeat", "clamp": "edge", "zero": "border", "cube": "edge"}
-_FILTER: dict[str, tuple[str, Between]] = {  # within a level, and between levels
-    "nearest": ("nearest", "none"),
-    "linear": ("linear", "none"),
-    "linear-mipmap-nearest": ("linear", "nearest"),
-    "linear-mipmap-linear": ("linear", "linear"),
-}
 
 
 def texture(
@@ -109,24 +102,21 @@ def texture(
         )
     if mip is None and not torch.compiler.is_compiling():
         mode = ("linear" if uv_da is None else "linear-mipmap-linear") if filter_mode == "auto" else filter_mode
-        call, values = _call(mode, boundary_mode, max_mip_level, bool(deterministic)), None
-        if uv_da is not None:
-            values = repeated(call, tex, uv, uv_da, mip_level_bias)
+        options, values = _options(mode, boundary_mode, bool(deterministic)), None
+        if boundary_mode == "cube":  # its directions are checked first
+            pass
+        elif uv_da is not None:
+            values = repeated(Call(max_mip_level, options), tex, uv, uv_da, mip_level_bias)
         elif mip_level_bias is None and 3 < tex.dim() == uv.shape[-1] + 2:
-            values = functions.repeated(call.options, tex, uv)
+            values = functions.repeated(options, tex, uv)
         if values is not None:
             return values
-    if boundary_mode not in _BOUNDARY:
-        raise ArgumentError(f"boundary_mode {boundary_mode!r} is none of {', '.join(_BOUNDARY)}")
     cube = boundary_mode == "cube"
     if filter_mode == "auto":
         filter_mode = "linear" if uv_da is None and mip_level_bias is None else "linear-mipmap-linear"
-    if filter_mode not in _FILTER:
-        raise ArgumentError(f"filter_mode {filter_mode!r} is none of auto, {', '.join(_FILTER)}")
-    filtering, between = _FILTER[filter_mode]
+    options = _options(filter_mode, boundary_mode, bool(deterministic))
+    between = options.between
     _check(tex, uv, uv_da, mip_level_bias, cube)
-    coordinate = "direction" if cube else "normalized"
-    options = Options(filtering, between, (_BOUNDARY[boundary_mode],), coordinate, 0.0, True, "exact", deterministic)
     levels = [tex]
     level: Tensor = None
     valid: Tensor = None
@@ -157,12 +147,20 @@ def texture(
     return values if valid is None else torch.where(valid, values, 0.0)
 
 
-@lru_cache(maxsize=64)
-def _call(filter_mode: str, boundary_mode: str, most: int | None, deterministic: bool) -> Call:
-    """What is repeated: never one for a cubemap, with levels of one's own, or with a mode that has no meaning."""
-    boundary = _BOUNDARY.get(boundary_mode, "none") if boundary_mode != "cube" else "none"
-    filtering, between = _FILTER.get(filter_mode, ("none", "none"))
-    return Call(most, Options(filtering, between, (boundary,), "normalized", 0.0, True, "exact", deterministic))
+def _options_of(filter_mode: str, boundary_mode: str, deterministic: bool) -> Arguments:
+    filter_ = Filter.from_nvdiffrast(filter_mode, boundary_mode)
+    coordinate = "direction" if boundary_mode == "cube" else "normalized"
+    return Arguments.of_filter(filter_, 1, coordinate, deterministic=deterministic)
+
+
+_remembered = lru_cache(maxsize=64)(_options_of)
+
+
+def _cached_options(*modes: Any) -> Arguments:
+    return _remembered(*modes)
+
+
+_options = torch.compiler.assume_constant_result(_cached_options)
 
 
 def _directions(uv: Tensor) -> tuple[Tensor, Tensor]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..image import Image
 from ..model.enums import AddressingMode, Interpolation, Precision
-from .errors import ArgumentError
+from ..model.errors import ArgumentError
 from .images import axes_of
 from .mappings import mapped_pixels
 from .sampling import sample

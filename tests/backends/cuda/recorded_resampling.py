@@ -12,6 +12,7 @@ from bindless.bindless_images.resample import resample
 from bindless.model.enums import Interpolation, Precision
 from bindless.model.resampling import Resampling
 from tests.backends.cuda.fake_cuda import Fake
+from tests.support.filters import resampling
 
 MATRIX = (*(float(number) for number in range(1, 13)), 0.0, 0.0, 0.0, 1.0)
 DOUBLES = [8] * 17  # the matrix and the centre
@@ -25,7 +26,7 @@ def parameters(own: list[int]) -> list[int]:
 
 
 def picture_of(desc: bl.ImageDescriptor, shape: tuple[int, int, int]) -> Resampling:
-    return Resampling(
+    return resampling(
         handle=0, descriptor=desc, shape=shape, matrix=MATRIX, values=0, value_dtype=np.dtype("f4"), value_channels=1
     )
 

@@ -17,9 +17,9 @@ import pytest
 import bindless as bl
 from bindless.model.enums import Boundary, ImageChannelType, Interpolation, Precision
 from bindless.model.image_descriptor import ImageDescriptor
-from bindless.model.resampling import Resampling
 from bindless.model.sampler import BindlessImageSampler
 from tests.backends.contract.contract_rig import Rig
+from tests.support.filters import resampling
 from tests.support.resample_oracle import positions, resampled, stored
 
 Array = npt.NDArray[Any]
@@ -96,7 +96,7 @@ def resample(
         strides = tuple(stride // coords.itemsize for stride in coords.strides)
         options |= {"coords": coords.ctypes.data, "coords_dtype": coords.dtype, "coords_strides": strides}
     options.setdefault("matrix", IDENTITY)
-    picture = Resampling(
+    picture = resampling(
         handle, desc, shape, values=values.ctypes.data, value_dtype=values.dtype, value_channels=channels, **options
     )
     rig.wait(rig.backend.resampling.resample(rig.queue, picture))

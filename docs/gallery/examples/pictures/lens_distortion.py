@@ -32,9 +32,9 @@ def unbend(coords):
 
 
 pixels = np.moveaxis(np.mgrid[0.5:480, 0.5:512][::-1], 0, -1)  # (480, 512, 2), centres in (x, y) order
-with bl.Image(wall, addressing="clamp_to_border") as image:
+with bl.Image(wall, addressing="border") as image:
     bent = image.remap(unbend(pixels).astype(np.float32))
-with bl.Image(bent, addressing="clamp_to_border") as image:
+with bl.Image(bent, addressing="border") as image:
     straight = image.remap(bend(pixels).astype(np.float32))
 middle = np.s_[60:-60, 60:-60]
 assert np.abs(straight[middle].astype(int) - wall[middle]).mean() < 4

@@ -42,7 +42,7 @@ def spread(sinogram):  # the adjoint: each ray's value goes to the four pixels o
 
 
 generator = np.random.default_rng(0)
-with bl.Image(truth, addressing="clamp_to_border", precision="exact") as image:
+with bl.Image(truth, addressing="border", precision="exact") as image:
     x, y = generator.random((n, n)), generator.random((views, n))
     assert abs((project(image, x) * y).sum() / (x * spread(y)).sum() - 1) < 1e-6  # adjoint
     data = project(image, truth) + generator.normal(0, 0.3, (views, n))

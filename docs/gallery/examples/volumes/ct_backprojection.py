@@ -28,7 +28,7 @@ def about_centre(angle):
 # %%
 # The scanner: turn the phantom to each angle, and sum its columns.
 
-with bl.Image(phantom, addressing="clamp_to_border") as image:
+with bl.Image(phantom, addressing="border") as image:
     sinogram = np.stack([image.warp(about_centre(angle), (n, n)).sum(0) for angle in angles])
 
 # %%

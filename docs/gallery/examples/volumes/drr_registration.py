@@ -33,7 +33,7 @@ def radiograph(image, pose):
 
 
 truth = np.array([14.0, -9.0, 3.5, -2.0])
-with bl.Image(volume, addressing="clamp_to_border", precision="exact") as image:
+with bl.Image(volume, addressing="border", precision="exact") as image:
     target = radiograph(image, truth) + np.random.default_rng(0).normal(0, 0.3, (n, n))
     start = radiograph(image, np.zeros(4))
     simplex = np.vstack([np.zeros(4), np.diag([12.0, 12.0, 4.0, 4.0])])

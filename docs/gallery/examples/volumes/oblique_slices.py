@@ -30,7 +30,7 @@ def plane(yaw, pitch, size=240):
 
 
 figure, axes = plt.subplots(1, 4, figsize=(13, 3.4), layout="constrained")
-with bl.Image(volume, filtering="cubic", addressing="clamp_to_border") as image:
+with bl.Image(volume, filtering="cubic", addressing="border") as image:
     for axis, (yaw, pitch) in zip(axes, [(0, 0), (0, 90), (30, 60), (90, 75)]):
         axis.imshow(image.sample(plane(yaw, pitch)), cmap="gray", vmin=0, vmax=110)
         axis.set_title(f"yaw {yaw}°, pitch {pitch}°")

@@ -21,6 +21,7 @@ from .image_memory import texture_kind
 from .object_cache import view_to_rest, wake_view
 
 __all__ = [
+    "ADDRESS_MODES",
     "MAX_ANISOTROPY",
     "create_sampled_image",
     "create_sampled_image_usm",
@@ -35,7 +36,7 @@ _destroy = lib.bindless_image_destroy
 
 MAX_ANISOTROPY = 16
 
-_ADDRESS_MODES = {
+ADDRESS_MODES = {
     AddressingMode.none: lib.CU_TR_ADDRESS_MODE_WRAP,
     AddressingMode.repeat: lib.CU_TR_ADDRESS_MODE_WRAP,
     AddressingMode.mirrored_repeat: lib.CU_TR_ADDRESS_MODE_MIRROR,
@@ -118,7 +119,7 @@ def texture_descriptor(desc: ImageDescriptor, sampler: BindlessImageSampler, fet
     """
     cubemap = desc.type is ImageType.cubemap
     used = 2 if cubemap else desc.dimensions
-    modes = [_ADDRESS_MODES[mode] for mode in sampler.addressing[:used]]
+    modes = [ADDRESS_MODES[mode] for mode in sampler.addressing[:used]]
     flags = lib.CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION
     if desc.channel.is_integer:
         flags |= lib.CU_TRSF_READ_AS_INTEGER

@@ -9,11 +9,11 @@ from ...model.enums import AddressingMode, CubemapFilteringMode, FilteringMode, 
 from ...model.image_descriptor import ImageDescriptor
 from ...model.sampler import BindlessImageSampler
 
-__all__ = ["IMAGE_TYPES", "image_struct", "sampler_struct"]
+__all__ = ["ADDRESSING", "IMAGE_TYPES", "image_struct", "sampler_struct"]
 
 # The driver's numbers of the model's names, in the order of the header.
 IMAGE_TYPES = {kind: index for index, kind in enumerate(ImageType)}
-_ADDRESSING = {
+ADDRESSING = {
     AddressingMode.repeat: 0,
     AddressingMode.clamp_to_edge: 1,
     AddressingMode.mirrored_repeat: 2,
@@ -41,7 +41,7 @@ def sampler_struct(ffi: Any, sampler: BindlessImageSampler) -> Any:
         native = sampler.prepared["blr"] = ffi.new(
             "blr_sampler_desc_t *",
             (
-                [_ADDRESSING[mode] for mode in sampler.addressing],
+                [ADDRESSING[mode] for mode in sampler.addressing],
                 int(sampler.is_normalized),
                 _FILTERING[sampler.filtering],
                 _FILTERING[sampler.mipmap_filtering],

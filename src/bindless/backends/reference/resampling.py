@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...model.channels import ELEMENTS
-from ...model.enums import Boundary, Interpolation, Precision
 from ...model.resampling import Resampling
 from .objects import Event, Queue
 
@@ -17,10 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["resample"]
 
-# The driver's numbers of the model's names, in the order of the header.
-_INTERPOLATIONS = {name: number for number, name in enumerate(Interpolation)}
-_PRECISIONS = {name: number for number, name in enumerate(Precision)}
-_BOUNDARIES = {name: number for number, name in enumerate(Boundary)}
 _ROUNDINGS = {"even": 0, "away": 1}
 _COORDINATES = {np.dtype(np.float32): 0, np.dtype(np.float64): 1}
 
@@ -29,15 +24,15 @@ def _struct(backend: ReferenceBackend, picture: Resampling) -> Any:
     """A ``blr_resampling_t *``."""
     native = backend._ffi.new("blr_resampling_t *")
     native.handle, native.layer, native.size = picture.handle, picture.layer, picture.shape
-    native.matrix, native.centre = picture.matrix, picture.centre
+    native.matrix, native.centre = picture.map.matrix, picture.map.centre
     native.coordinates = backend._pointer(picture.coords)
     native.coordinate_type = _COORDINATES[picture.coords_dtype]
     native.coordinate_strides = picture.coords_strides
     native.scale, native.bias = picture.scale, picture.bias
-    native.interpolation = _INTERPOLATIONS[picture.interpolation]
-    native.precision = _PRECISIONS[picture.precision]
-    native.boundary = [_BOUNDARIES[mode] for mode in picture.boundary]
-    native.fill, native.ignore_nan = picture.fill, picture.ignore_nan
+    filter_ = picture.filter
+    native.interpolation, native.precision = filter_.interpolation.number, filter_.precision.number
+    native.boundary = [mode.number for mode in filter_.boundary]
+    native.fill, native.ignore_nan = filter_.fill, filter_.ignore_nan
     native.values = backend._pointer(picture.values)
     native.value_type, native.value_channels = ELEMENTS[picture.value_dtype], picture.value_channels
     native.rounding = _ROUNDINGS[picture.rounding]

@@ -1,0 +1,462 @@
+"""``Filter`` and ``CoordinateMap``: which texels a sample reads, with what weights, and what lies outside.
+
+Every front end translates the options of its library to these two values, by the constructors below; every road that
+computes samples reads them. Both are checked once, hashable, and equal by their fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from .enums import AddressingMode, Boundary, FilteringMode, Interpolation, LevelFilter, Precision, coerce
+from .errors import ArgumentError, FeatureNotSupportedError, InvalidError
+from .message_values import shown
+from .sampler import BindlessImageSampler
+from .string_enum import StringEnum
+
+__all__ = [
+    "ADDRESSING",
+    "SPLINE_MARGIN",
+    "Boundaries",
+    "CoordinateMap",
+    "Filter",
+    "boundary_of_addressing",
+    "fold",
+    "name_of_boundary",
+]
+
+Boundaries = tuple[Boundary, Boundary, Boundary]
+
+_E = TypeVar("_E", bound=StringEnum)
+
+SPLINE_MARGIN = 12
+"""Texels by which an image is extended along axes that have no period, before the filter of B-splines: scipy's number.
+The filter of the edge decays to 2e-7 in them."""
+
+ADDRESSING: dict[str, Boundary] = {
+    "clamp_to_edge": Boundary.edge,
+    "repeat": Boundary.repeat,
+    "mirrored_repeat": Boundary.mirrored_repeat,
+    "mirror": Boundary.mirror,
+    "border": Boundary.border,
+    "clamp": Boundary.border,
+    "clamp_to_border": Boundary.border,
+    "ext_oneapi_clamp_to_border": Boundary.border,
+}
+"""Names that ``addressing`` takes; the last three are the specifications' names of ``border``."""
+
+_OF_SAMPLERS = {
+    AddressingMode.repeat: Boundary.repeat,
+    AddressingMode.mirrored_repeat: Boundary.mirrored_repeat,
+    AddressingMode.clamp_to_edge: Boundary.edge,
+    AddressingMode.ext_oneapi_clamp_to_border: Boundary.border,
+    AddressingMode.none: Boundary.repeat,  # undefined by the specification: the mode of CUDA's number
+}
+_SAMPLERS = {boundary: mode for mode, boundary in _OF_SAMPLERS.items() if mode is not AddressingMode.none}
+_SCIPY = {
+    "reflect": Boundary.mirrored_repeat,
+    "grid-mirror": Boundary.mirrored_repeat,
+    "constant": Boundary.constant,
+    "grid-constant": Boundary.border,
+    "nearest": Boundary.edge,
+    "mirror": Boundary.mirror,
+    "grid-wrap": Boundary.repeat,
+    "wrap": Boundary.wrap,
+}
+_ORDERS = {0: Interpolation.nearest, 1: Interpolation.linear, 3: Interpolation.cubic}
+_TORCH = {"zeros": Boundary.border, "border": Boundary.edge, "reflection": Boundary.mirrored_repeat}
+_TORCH_MODES = {
+    "bilinear": Interpolation.linear,
+    "nearest": Interpolation.nearest,
+    "bicubic": Interpolation.bicubic,
+}
+_NVDIFFRAST = {
+    "wrap": Boundary.repeat,
+    "clamp": Boundary.edge,
+    "zero": Boundary.border,
+    "cube": Boundary.edge,
+}
+_NVDIFFRAST_MODES = {
+    "nearest": (Interpolation.nearest, LevelFilter.none),
+    "linear": (Interpolation.linear, LevelFilter.none),
+    "linear-mipmap-nearest": (Interpolation.linear, LevelFilter.nearest),
+    "linear-mipmap-linear": (Interpolation.linear, LevelFilter.linear),
+}
+_PLAIN = (Interpolation.nearest, Interpolation.linear)
+_CONVOLUTIONS = (Interpolation.catmull_rom, Interpolation.bicubic)
+_EXTENDED = (Boundary.edge, Boundary.border)
+_CONTINUATIONS = {  # of lines of samples that B-splines are fitted to
+    Boundary.repeat: Boundary.repeat,
+    Boundary.mirrored_repeat: Boundary.mirrored_repeat,
+    Boundary.edge: Boundary.mirrored_repeat,
+}
+
+
+def boundary_of_addressing(mode: object) -> Boundary:
+    """The boundary of a name that ``addressing`` takes.
+
+    Raises
+    ------
+    ArgumentError
+        The name is none of them.
+    """
+    boundary = ADDRESSING.get(str(mode)) if isinstance(mode, str) else None
+    if boundary is None:
+        names = ", ".join(list(ADDRESSING)[:5])
+        raise ArgumentError(f"addressing={shown(mode)} is none of {names}, nor a sequence of them, x first")
+    return boundary
+
+
+def interpolation_of_order(order: Any) -> Interpolation:
+    """The interpolation of an order of splines, 0, 1 or 3.
+
+    Raises
+    ------
+    ArgumentError
+        No order of scipy.
+    FeatureNotSupportedError
+        One that only scipy has.
+    """
+    if isinstance(order, bool) or not hasattr(order, "__index__") or order.__index__() not in range(6):
+        raise ArgumentError(f"order={shown(order)} is no order of a spline: 0, 1 and 3 are supported")
+    interpolation = _ORDERS.get(order.__index__())
+    if interpolation is None:
+        raise FeatureNotSupportedError(f"order={order} (0, 1 and 3 are)")
+    return interpolation
+
+
+def name_of_boundary(boundary: Boundary) -> str:
+    """The name that ``addressing`` takes for a boundary."""
+    return "clamp_to_edge" if boundary is Boundary.edge else str(boundary)
+
+
+@dataclass(frozen=True)
+class Filter:
+    """How values between, and beyond, the texels of an image are computed.
+
+    Attributes
+    ----------
+    interpolation : Interpolation
+        Interpolation of texels within a level. ``cubic`` reads coefficients of B-splines.
+    boundary : tuple[Boundary, Boundary, Boundary]
+        What lies outside, along (x, y, z).
+    fill : float
+        Value outside, with the boundaries ``border`` and ``constant``.
+    precision : Precision
+        Arithmetic, as the user asked for it.
+    ignore_nan : bool
+        Whether NaN texels have no weight: the other weights are divided by their sum, and no weights give NaN.
+    levels : LevelFilter
+        Interpolation between the levels of a mipmap; ``none`` reads the first.
+    ties_to_even : bool
+        Whether nearest rounds positions halfway between two texels to the even one, instead of up.
+    """
+
+    interpolation: Interpolation = Interpolation.linear
+    boundary: Boundaries = (Boundary.edge,) * 3
+    fill: float = 0.0
+    precision: Precision = Precision.hardware
+    ignore_nan: bool = False
+    levels: LevelFilter = LevelFilter.none
+    ties_to_even: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        interpolation: Interpolation | str = Interpolation.linear,
+        boundary: Boundary | str | Iterable[Boundary | str] = Boundary.edge,
+        fill: object = 0.0,
+        precision: Precision | str = Precision.hardware,
+        *,
+        ignore_nan: bool = False,
+        levels: LevelFilter | str = LevelFilter.none,
+        ties_to_even: bool = False,
+        fill_name: str = "fill",
+    ) -> Filter:
+        """A filter of names; one boundary for all axes, or one for each, x first.
+
+        Raises
+        ------
+        ArgumentError
+            A name or a number has no meaning.
+        """
+        modes = (boundary,) if isinstance(boundary, str) else tuple(boundary)
+        if len(modes) not in (1, 2, 3):
+            raise ArgumentError(f"boundary={shown(boundary)}: one is needed, or one for each axis, x first")
+        along = [_member(Boundary, mode, "boundary") for mode in modes]
+        x, y, z = along * 3 if len(along) == 1 else [*along, Boundary.edge][:3]
+        return cls(
+            _member(Interpolation, _plain(interpolation), "filtering"),
+            (x, y, z),
+            _number(fill_name, fill),
+            _member(Precision, precision, "precision"),
+            bool(ignore_nan),
+            _member(LevelFilter, levels, "levels"),
+            bool(ties_to_even),
+        )
+
+    # ------------------------------------------------------------------ other libraries' names
+
+    @classmethod
+    def from_addressing(
+        cls,
+        addressing: object,
+        filtering: Interpolation | FilteringMode | str,
+        *,
+        fill: object = 0.0,
+        precision: Precision | str = Precision.hardware,
+        ignore_nan: bool = False,
+        levels: LevelFilter | str = LevelFilter.none,
+    ) -> Filter:
+        """The filter of this package's own options.
+
+        Parameters
+        ----------
+        addressing : str | Sequence[str]
+            Of ``ADDRESSING``: one for all axes, or one for each, x first.
+        """
+        modes: tuple[object, ...]
+        try:
+            modes = (addressing,) if isinstance(addressing, str) else tuple(addressing)  # type: ignore[arg-type]
+        except TypeError:
+            modes = (addressing,)
+        if len(modes) not in (1, 2, 3):
+            raise ArgumentError(f"addressing={shown(addressing)} has {len(modes)} modes: one, or one for each axis")
+        boundary = [boundary_of_addressing(mode) for mode in modes]
+        return cls.of(filtering, boundary, fill, precision, ignore_nan=ignore_nan, levels=levels)
+
+    @classmethod
+    def from_sampler(
+        cls,
+        sampler: BindlessImageSampler,
+        *,
+        fill: float = 0.0,
+        precision: Precision = Precision.hardware,
+        normalized: bool | None = None,
+    ) -> Filter:
+        """The filter of a sampler, within a level. Texture units repeat normalized coordinates only.
+
+        Parameters
+        ----------
+        normalized : bool, optional
+            Whether the unit takes normalized coordinates; default: as the sampler says. Mipmaps and cubemaps always do.
+        """
+        boundary = [_OF_SAMPLERS[mode] for mode in sampler.addressing]
+        if not (sampler.is_normalized if normalized is None else normalized):
+            boundary = [mode if mode is Boundary.border else Boundary.edge for mode in boundary]
+        return cls.of(str(sampler.filtering), boundary, fill, precision)
+
+    @classmethod
+    def from_scipy(cls, order: object, mode: object, cval: object, precision: Precision | str) -> Filter:
+        """The filter of the options of ``scipy.ndimage``.
+
+        Raises
+        ------
+        ArgumentError
+            An option is none of scipy's.
+        FeatureNotSupportedError
+            An order that only scipy has.
+        """
+        interpolation = interpolation_of_order(order)
+        boundary = _SCIPY.get(mode) if isinstance(mode, str) else None
+        if boundary is None:
+            raise ArgumentError(f"mode={shown(mode)} is none of {', '.join(_SCIPY)}")
+        return cls.of(interpolation, boundary, cval, precision, fill_name="cval")
+
+    @classmethod
+    def from_torch(cls, mode: str, padding_mode: str, align_corners: bool, precision: Precision | str) -> Filter:
+        """The filter of the options of ``torch.nn.functional.grid_sample``, which rounds halves to even.
+
+        Raises
+        ------
+        ArgumentError
+            A name is none of torch's.
+        """
+        if mode not in _TORCH_MODES:
+            raise ArgumentError(f"mode={shown(mode)} is none of {', '.join(_TORCH_MODES)}")
+        if padding_mode not in _TORCH:
+            raise ArgumentError(f"padding_mode={shown(padding_mode)} is none of {', '.join(_TORCH)}")
+        boundary = _TORCH[padding_mode]
+        if align_corners and boundary is Boundary.mirrored_repeat:
+            boundary = Boundary.mirror
+        return cls.of(_TORCH_MODES[mode], boundary, precision=precision, ties_to_even=True)
+
+    @classmethod
+    def from_nvdiffrast(cls, filter_mode: str, boundary_mode: str) -> Filter:
+        """The filter of the options of nvdiffrast's ``texture``, but ``filter_mode="auto"``.
+
+        Raises
+        ------
+        ArgumentError
+            A name is none of nvdiffrast's.
+        """
+        if boundary_mode not in _NVDIFFRAST:
+            raise ArgumentError(f"boundary_mode={shown(boundary_mode)} is none of {', '.join(_NVDIFFRAST)}")
+        if filter_mode not in _NVDIFFRAST_MODES:
+            raise ArgumentError(f"filter_mode={shown(filter_mode)} is none of auto, {', '.join(_NVDIFFRAST_MODES)}")
+        interpolation, levels = _NVDIFFRAST_MODES[filter_mode]
+        return cls.of(interpolation, _NVDIFFRAST[boundary_mode], precision=Precision.exact, levels=levels)
+
+    # ------------------------------------------------------------------ what the roads ask
+
+    @property
+    def is_cubic(self) -> bool:
+        """Whether texels are coefficients of B-splines."""
+        return self.interpolation is Interpolation.cubic
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a texture unit has such a filter: a handle and its precision are all that samples need."""
+        return (
+            self.interpolation in _PLAIN
+            and self.fill == 0
+            and not self.ignore_nan
+            and all(mode in _SAMPLERS for mode in self.boundary)
+        )
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether a texture unit has no part in samples of one level."""
+        return self.precision is Precision.exact or not self.is_plain
+
+    @property
+    def arithmetic(self) -> Precision:
+        """The precision that is computed: what a texture unit lacks is exact."""
+        lacks = self.interpolation in _CONVOLUTIONS or self.fill != 0 or any(m not in _SAMPLERS for m in self.boundary)
+        return Precision.exact if self.precision is Precision.hardware and lacks else self.precision
+
+    @property
+    def has_unit_boundary(self) -> bool:
+        """Whether texture units have these boundaries, with this value outside."""
+        borders = Boundary.border in self.boundary and self.fill != 0
+        return not borders and all(mode in _SAMPLERS for mode in self.boundary)
+
+    @property
+    def addressing(self) -> tuple[AddressingMode, AddressingMode, AddressingMode]:
+        """Of a sampler with these boundaries; ``clamp_to_edge`` for those that texture units lack."""
+        x, y, z = (_SAMPLERS.get(mode, AddressingMode.clamp_to_edge) for mode in self.boundary)
+        return x, y, z
+
+    @property
+    def sampler_filtering(self) -> FilteringMode:
+        """Of a sampler; B-splines are made of linear samples."""
+        return FilteringMode.nearest if self.interpolation is Interpolation.nearest else FilteringMode.linear
+
+    @property
+    def spline_margin(self) -> tuple[int, int, int]:
+        """Texels by which the image of coefficients exceeds the image at each end, along (x, y, z)."""
+        x, y, z = (SPLINE_MARGIN if mode in _EXTENDED else 0 for mode in self.boundary)
+        return x, y, z
+
+    @property
+    def spline_lines(self) -> Boundaries:
+        """Continuation of lines of samples, with their margins, that B-splines are fitted to, along (x, y, z)."""
+        x, y, z = (_CONTINUATIONS.get(mode, Boundary.mirror) for mode in self.boundary)
+        return x, y, z
+
+    def with_boundary(self, boundary: Boundary) -> Filter:
+        """This filter with one boundary for all axes."""
+        return replace(self, boundary=(boundary,) * 3)
+
+
+def fold(index: Any, size: int, boundary: Boundary) -> Any:
+    """The texels whose values an image has at indices, inside and outside.
+
+    Parameters
+    ----------
+    index : ArrayLike
+        Integers: of Python, or an array of any library.
+    size : int
+        Texels along the axis.
+    boundary : Boundary
+        Positions outside of ``constant``, and texels outside of ``border``, have the fill value.
+    """
+    last = size - 1
+    if boundary is Boundary.repeat:
+        return index % size
+    if boundary is Boundary.wrap:
+        return index % max(last, 1)
+    if boundary is Boundary.mirrored_repeat:
+        return (2 * size - 1 - abs(2 * (index % (2 * size)) - (2 * size - 1))) // 2
+    if boundary in (Boundary.mirror, Boundary.constant):
+        return last - abs(index % max(2 * last, 1) - last)
+    return (abs(index) - abs(index - last) + last) // 2
+
+
+def _member(enum: type[_E], value: object, name: str) -> _E:
+    """``coerce`` of an argument."""
+    try:
+        return coerce(enum, value, name)
+    except InvalidError as error:
+        raise ArgumentError(str(error)) from None
+
+
+def _plain(filtering: object) -> object:
+    """The name of a member of another enumeration with equal names."""
+    return str(filtering) if isinstance(filtering, str) else filtering
+
+
+def _number(name: str, value: object) -> float:
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        raise ArgumentError(f"{name}={shown(value)} is not a number") from None
+
+
+Rows = tuple[float, ...]
+
+_IDENTITY: Rows = (1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class CoordinateMap:
+    """Map from places, such as the indices of picture elements or the coordinates of samples, to positions in an image.
+
+    With (x, y, z) = place + ``shift``, each row of the matrix gives a x + (b y + (c z + d)), every step rounded. Where
+    the last row is not (0, 0, 0, 1), the first three are divided by the fourth.
+
+    Attributes
+    ----------
+    matrix : tuple[float, ...]
+        Sixteen numbers, by rows; axes that the image lacks are those of the identity.
+    shift : float
+        Added to the components of a place.
+    centre : float
+        Position of the centre of texel 0: 0.5, or 0.0.
+    """
+
+    matrix: Rows = _IDENTITY
+    shift: float = 0.0
+    centre: float = 0.0
+
+    @classmethod
+    def pictures(cls, matrix: Rows = _IDENTITY, centre: float = 0.5) -> CoordinateMap:
+        """The map of a picture: elements and texels have their centres at their indices plus ``centre``."""
+        return cls(matrix, centre, centre)
+
+    @classmethod
+    def scaled(cls, scale: Iterable[float] = (), offset: Iterable[float] = (), shift: float = 0.0) -> CoordinateMap:
+        """The map (place + shift) * scale + offset, with one number for each axis x, y, z; () is 1 and 0."""
+        rows = list(_IDENTITY)
+        for axis, number in enumerate(scale):
+            rows[5 * axis] = float(number)
+        for axis, number in enumerate(offset):
+            rows[4 * axis + 3] = float(number)
+        return cls(tuple(rows), float(shift), 0.0)
+
+    @property
+    def scale(self) -> tuple[float, float, float]:
+        """The diagonal of the matrix."""
+        return self.matrix[0], self.matrix[5], self.matrix[10]
+
+    @property
+    def offset(self) -> tuple[float, float, float]:
+        """The constants of the matrix."""
+        return self.matrix[3], self.matrix[7], self.matrix[11]
+
+    @property
+    def is_affine(self) -> bool:
+        """Whether nothing is divided."""
+        return self.matrix[12:] == (0.0, 0.0, 0.0, 1.0)

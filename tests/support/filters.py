@@ -1,0 +1,49 @@
+"""``texture`` and ``resampling``: values of the model by the names of their parts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bindless.gradients import Texture
+from bindless.model.enums import Boundary, Interpolation, Precision
+from bindless.model.filter import CoordinateMap, Filter
+from bindless.model.resampling import Resampling
+
+__all__ = ["resampling", "texture"]
+
+IDENTITY = CoordinateMap().matrix
+
+
+def texture(
+    dims: int,
+    filtering: Interpolation | str = "linear",
+    *,
+    between: str = "none",
+    boundary: Boundary | str | Sequence[Boundary | str] = "edge",
+    fill: float = 0.0,
+    scale: Sequence[float] = (),
+    offset: Sequence[float] = (),
+    shift: float = 0.0,
+    ties_to_even: bool = False,
+    cube: bool = False,
+) -> Texture:
+    """The texture of these options."""
+    filter_ = Filter.of(filtering, boundary, fill, levels=between, ties_to_even=ties_to_even)
+    return Texture(dims, filter_, CoordinateMap.scaled(scale, offset, shift), cube)
+
+
+def resampling(
+    *places: Any,
+    matrix: Sequence[float] = IDENTITY,
+    centre: float = 0.5,
+    interpolation: Interpolation | str = "linear",
+    precision: Precision | str = "hardware",
+    boundary: Boundary | str | Sequence[Boundary | str] = "edge",
+    fill: float = 0.0,
+    ignore_nan: bool = False,
+    **options: Any,
+) -> Resampling:
+    """The picture of these options, and of others of ``Resampling``."""
+    filter_ = Filter.of(interpolation, boundary, fill, precision, ignore_nan=ignore_nan)
+    return Resampling(*places, filter=filter_, map=CoordinateMap.pictures(tuple(matrix), centre), **options)
