@@ -25,6 +25,7 @@ __all__ = [
     "boundary_of_addressing",
     "fold",
     "name_of_boundary",
+    "spline_margins",
 ]
 
 Boundaries = tuple[Boundary, Boundary, Boundary]
@@ -86,7 +87,7 @@ _NVDIFFRAST_MODES = {
 }
 _PLAIN = (Interpolation.nearest, Interpolation.linear)
 _CONVOLUTIONS = (Interpolation.catmull_rom, Interpolation.bicubic)
-_EXTENDED = (Boundary.edge, Boundary.border)
+_EXTENDED = ("edge", "border")  # axes without a period
 _CONTINUATIONS = {  # of lines of samples that B-splines are fitted to
     Boundary.repeat: Boundary.repeat,
     Boundary.mirrored_repeat: Boundary.mirrored_repeat,
@@ -347,7 +348,7 @@ class Filter:
     @property
     def spline_margin(self) -> tuple[int, int, int]:
         """Texels by which the image of coefficients exceeds the image at each end, along (x, y, z)."""
-        x, y, z = (SPLINE_MARGIN if mode in _EXTENDED else 0 for mode in self.boundary)
+        x, y, z = spline_margins(self.boundary)
         return x, y, z
 
     @property
@@ -361,7 +362,12 @@ class Filter:
         return replace(self, boundary=(boundary,) * 3)
 
 
-def fold(index: Any, size: int, boundary: Boundary) -> Any:
+def spline_margins(boundary: Iterable[Boundary | str]) -> tuple[int, ...]:
+    """Texels by which an image of coefficients of B-splines exceeds the image at each end, along each axis."""
+    return tuple([SPLINE_MARGIN if mode in _EXTENDED else 0 for mode in boundary])
+
+
+def fold(index: Any, size: int, boundary: Boundary | str) -> Any:
     """The texels whose values an image has at indices, inside and outside.
 
     Parameters
@@ -370,17 +376,18 @@ def fold(index: Any, size: int, boundary: Boundary) -> Any:
         Integers: of Python, or an array of any library.
     size : int
         Texels along the axis.
-    boundary : Boundary
-        Positions outside of ``constant``, and texels outside of ``border``, have the fill value.
+    boundary : Boundary | str
+        Positions outside of ``constant``, and texels outside of ``border``, have the fill value. A name: compilers of
+        other libraries do not know members of enumerations.
     """
     last = size - 1
-    if boundary is Boundary.repeat:
+    if boundary == "repeat":
         return index % size
-    if boundary is Boundary.wrap:
+    if boundary == "wrap":
         return index % max(last, 1)
-    if boundary is Boundary.mirrored_repeat:
+    if boundary == "mirrored_repeat":
         return (2 * size - 1 - abs(2 * (index % (2 * size)) - (2 * size - 1))) // 2
-    if boundary in (Boundary.mirror, Boundary.constant):
+    if boundary in ("mirror", "constant"):
         return last - abs(index % max(2 * last, 1) - last)
     return (abs(index) - abs(index - last) + last) // 2
 

@@ -169,7 +169,8 @@ def filtered(
     coords = coords.to(image.dtype)
     if options.coordinate == "normalized":
         coords = scaled(coords, image.shape[-2:0:-1])
-    image, margins = coefficients(image - fill if fill else image, options.filter)
+    boundary = options.boundary * (image.dim() - 2) if len(options.boundary) == 1 else options.boundary
+    image, margins = coefficients(image - fill if fill else image, boundary)
     options = options._replace(coordinate="unnormalized", fill=0.0, precision="exact")
     values = functions.sample([image], shifted(coords, margins), None, options)
     values = values + fill if fill else values
@@ -179,7 +180,10 @@ def filtered(
 def _with_level(chosen: Arguments, fill: float, level: Tensor | None, cubemap: bool) -> Arguments:
     """The arguments of a call; ``fill`` is apart, since a number is a symbol in ``torch.compile(dynamic=True)``."""
     between = "none" if level is None else "nearest" if chosen.filtering == "nearest" else "linear"
-    return chosen._replace(between=between, fill=fill, coordinate="direction" if cubemap else chosen.coordinate)
+    meaning = "direction" if cubemap else chosen.coordinate
+    return Arguments(
+        chosen.filtering, between, chosen.boundary, meaning, fill, True, chosen.precision, chosen.deterministic
+    )
 
 
 @lru_cache(maxsize=256)

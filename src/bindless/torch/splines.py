@@ -6,12 +6,12 @@ product of sums of two samples, 1 / (1 - p z) = (1 + p z) (1 + p^2 z^2) (1 + p^4
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 
-from ..model.enums import Boundary
-from ..model.filter import Filter, fold
+from ..model.filter import fold, spline_margins
 
 __all__ = ["coefficients"]
 
@@ -22,27 +22,27 @@ _STEPS = tuple((step, _POLE**step) for step in (1, 2, 4, 8, 16))
 _REACH = sum(step for step, _ in _STEPS)
 
 
-def coefficients(image: Tensor, filter_: Filter) -> tuple[Tensor, list[int]]:
+def coefficients(image: Tensor, boundary: Sequence[str]) -> tuple[Tensor, list[int]]:
     """The coefficients of images, and their margin for each axis, x first.
 
     Parameters
     ----------
     image : Tensor
         (N, *axes, C). With the boundary ``border`` the outside is 0.
-    filter_ : Filter
-        Says what lies outside.
+    boundary : Sequence[str]
+        Members of ``Boundary``, x first.
     """
-    margins = list(filter_.spline_margin[: image.ndim - 2])
-    for number, (mode, margin) in enumerate(zip(filter_.boundary, margins)):
+    margins = list(spline_margins(boundary))
+    for number, (mode, margin) in enumerate(zip(boundary, margins)):
         image = _filtered(image, image.dim() - 2 - number, mode, margin)
     return image, margins
 
 
-def _filtered(image: Tensor, axis: int, mode: Boundary, margin: int) -> Tensor:
+def _filtered(image: Tensor, axis: int, mode: str, margin: int) -> Tensor:
     size, wide = image.shape[axis], margin + _REACH
     index = torch.arange(-wide, size + wide, device=image.device)
     values = image.index_select(axis, fold(index, size, mode))
-    if mode is Boundary.border:
+    if mode == "border":
         outside = (index < 0) | (index >= size)
         values = values.masked_fill(outside.reshape(-1, *[1] * (image.dim() - axis - 1)), 0.0)
     for ascending in (True, False):
