@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ..model import info
 from ..model.aspects import Aspect
 from ..model.errors import Error, FeatureNotSupportedError, InvalidError, KernelNotSupportedError
+from ..model.whole_files import write_whole
 from ..prove.lane_checks import LaneCheck, lane_checks
 from ..prove.runtime_checks import runtime_checks
 from ..prove.sampling_checks import Sampling, samplings
@@ -245,8 +246,8 @@ def prove(folder: Path, selector: str | None) -> int:
             outcomes = list(_outcomes(queue, reference, journal, progress))
     text = "\n".join(_lines(about, outcomes)) + "\n"
     report = {**about, "seconds": round(time.monotonic() - began, 1), "checks": [asdict(item) for item in outcomes]}
-    (folder / "report.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
-    (folder / "report.txt").write_text(text, encoding="utf-8")
+    write_whole(folder / "report.json", (json.dumps(report, indent=1) + "\n").encode())
+    write_whole(folder / "report.txt", text.encode())
     print(text, end="")
     failed = sum(outcome.result == "failed" for outcome in outcomes)
     print(f"\n{len(outcomes)} checks, {failed} failed; send {folder}/report.json to the project")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 
 import numpy as np
 
 from ..image.image import Image
+from ..image.picture_files.pillow_files import codec_of, opened_picture, write_picture
 from ..model.errors import InvalidError, MemoryAllocationError
 from ..sycl.queue.queue import Queue
 
@@ -44,7 +47,7 @@ def resize_file(source: str, target: str, size: str, filtering: str, queue: Queu
     Raises
     ------
     InvalidError
-        Pillow is not installed or cannot read the file, or the size is none.
+        Pillow is not installed or cannot read the file, the size is none, or the output is the input.
     MemoryAllocationError
         The size is too large.
     OSError
@@ -54,18 +57,19 @@ def resize_file(source: str, target: str, size: str, filtering: str, queue: Queu
 
     require("PIL", "picture files are read and written by Pillow", "cli")
     from PIL import Image as Picture
-    from PIL import ImageOps, UnidentifiedImageError
+    from PIL import ImageOps
 
-    try:
-        picture = ImageOps.exif_transpose(Picture.open(source))
-    except UnidentifiedImageError:
-        raise InvalidError(f"{source} is no picture that Pillow can read") from None
-    transparent = "transparency" in picture.info
-    mode = "RGBa" if transparent else _WORKING_MODE.get(picture.mode, "RGB")
+    if os.path.exists(source) and os.path.exists(target) and os.path.samefile(source, target):
+        raise InvalidError(f"{target} is the input: name another file")
+    codec = codec_of(target, Path(target).suffix[1:])
+    with opened_picture(source) as (_, stored):
+        picture = ImageOps.exif_transpose(stored)
+        transparent = "transparency" in picture.info
+        mode = "RGBa" if transparent else _WORKING_MODE.get(picture.mode, "RGB")
+        if mode == "RGBa":
+            picture = picture.convert("RGBA")
+        pixels = np.asarray(picture.convert(mode) if picture.mode != mode else picture)
     width, height = parse_size(size, *picture.size)
-    if mode == "RGBa":
-        picture = picture.convert("RGBA")
-    pixels = np.asarray(picture.convert(mode) if picture.mode != mode else picture)
     with Image(pixels, filtering=filtering, queue=queue) as image:
         try:
             result = Picture.frombytes(mode, (width, height), image.resize((width, height)).tobytes())
@@ -75,9 +79,6 @@ def resize_file(source: str, target: str, size: str, filtering: str, queue: Queu
             raise MemoryAllocationError(
                 f"--size {size!r}: a picture of {width} x {height} pixels does not fit in memory: {error}"
             ) from None
-    stored = result.convert(_STORED_MODE[mode]) if mode in _STORED_MODE else result
-    try:
-        stored.save(target)
-    except ValueError as error:
-        raise InvalidError(f"{target}: {error}; the ending names a format, such as .png or .jpg") from None
+    converted = result.convert(_STORED_MODE[mode]) if mode in _STORED_MODE else result
+    write_picture(target, converted, codec, f"a picture of mode {converted.mode}", {})
     print(f"{source}: {picture.width} x {picture.height} -> {target}: {width} x {height}, by {queue.device.name}")

@@ -79,7 +79,7 @@ def build(
     Raises
     ------
     InvalidError
-        An argument is none of these, or a file cannot be read or written.
+        An argument is none of these, a file cannot be read or written, or the output is the source.
     FeatureNotSupportedError
         Clang or LLVM is missing; the message explains how to install them.
     BuildError
@@ -92,6 +92,8 @@ def build(
         raise InvalidError(f"architecture={architecture!r}: it is sm_75, or a newer one such as sm_90")
     flags = [*_defines(defines), *_includes(includes), *_options(options)]
     text, name, folder = _source(source)
+    if output is not None and folder is not None and _is_same(folder / name, output):
+        raise InvalidError(f"output={os.fspath(output)} is the source: name another file")
     job = _Job(text, name, folder, wanted, targets is not None, _LEVELS[optimization], tuple(flags), architecture)
     tools = find_toolchain()
     folders = [str(folder)] if folder else []
@@ -182,6 +184,10 @@ def _built(job: _Job, tools: Toolchain, work: Path) -> KernelFile:
 
 
 # ------------------------------------------------------------------ arguments
+
+
+def _is_same(source: Path, output: str | os.PathLike[str]) -> bool:
+    return os.path.exists(output) and os.path.samefile(source, output)
 
 
 def _targets(targets: Sequence[str] | None) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from ..image.image import Image
 from ..model.aspects import Aspect
+from ..model.whole_files import write_whole
 from ..sycl.queue.queue import Queue
 from .contact_sheet import Panel, Sheet, outline
 from .scenes import floor_matrix, head_phantom, photograph, plane_coordinates, rotation_matrix
@@ -284,7 +286,9 @@ def run(
             say(f"  {path.name:<18} left out: the device has no {' and no '.join(missing)}")
             continue
         meter = Meter()
-        draw(queue, meter).draw(footer).save(path, optimize=True)
+        file = io.BytesIO()
+        draw(queue, meter).draw(footer).save(file, "PNG", optimize=True)
+        write_whole(path, file.getvalue())
         rate = meter.count / meter.seconds / 1e6
         amount = f"{meter.count / 1e6:6.2f} M {meter.unit}"
         say(f"  {path.name:<18} {amount:<17} in {meter.seconds * 1e3:8.2f} ms: {rate:8.1f} M/s")

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..model.errors import InvalidError
-from ..model.message_values import shown
-from .png import decode_deep_png, encode_png, is_deep_png
+from .picture_files.deep_png import deep_png_pixels, is_deep_png
+from .picture_files.pillow_files import File, codec_of, name_of_file, opened_picture, write_bytes, write_picture
+from .png import encode_png
 
 if TYPE_CHECKING:
     from .image import Image
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["open_file", "save_file"]
 
 Array = npt.NDArray[Any]
-File = Union[str, "os.PathLike[str]", IO[bytes]]
 
 _INSTALL = "pip install 'bindless[image]'"
 
@@ -52,9 +52,12 @@ def open_file(cls: type[Image], /, path: File, **options: Any) -> Image:
     Raises
     ------
     InvalidError
-        Pillow is not installed, or reads no picture from the file.
+        Pillow is not installed, or reads no picture from the file: it is damaged, or too large
+        (``PIL.Image.MAX_IMAGE_PIXELS``).
+    MemoryAllocationError
+        The picture does not fit in memory.
     OSError
-        The file cannot be opened.
+        The file cannot be opened or read.
 
     Examples
     --------
@@ -67,41 +70,16 @@ def open_file(cls: type[Image], /, path: File, **options: Any) -> Image:
     """
     if find_spec("PIL") is None:
         raise InvalidError(f"picture files are read by Pillow, which is not installed: {_INSTALL}")
-    from PIL import Image as Picture
-    from PIL import UnidentifiedImageError
-
-    try:
-        with Picture.open(path) as picture:
-            if picture.format == "PNG" and is_deep_png(_contents(path, 32)):
-                frames = [_turned(picture, decode_deep_png(_contents(path)))]
-            else:
-                frames = [_frame(picture, number) for number in range(_count(picture, options))]
-    except (UnidentifiedImageError, Picture.DecompressionBombError) as error:
-        raise InvalidError(f"{_name(path)}: Pillow reads no picture from it: {error}") from None
-    except OSError as error:
-        if error.errno is not None:
-            raise
-        raise InvalidError(f"{_name(path)}: the file is damaged: {error}") from None
+    with opened_picture(path) as (file, picture):
+        if is_deep_png(picture):
+            pixels = deep_png_pixels(file, picture)
+            frames = [_turned(pixels, picture.getexif().get(0x0112, 1))]
+        else:
+            frames = [_frame(picture, number) for number in range(_count(picture, options))]
     shapes = {frame.shape for frame in frames}
     if len(shapes) > 1:
-        raise InvalidError(f"{_name(path)}: its frames have the shapes {sorted(shapes)}; layers have one shape")
+        raise InvalidError(f"{name_of_file(path)}: its frames have the shapes {sorted(shapes)}; layers have one shape")
     return cls(np.stack(frames) if options.get("layers") else frames[0], **options)
-
-
-def _name(path: File) -> str:
-    return shown(path) if isinstance(path, (str, os.PathLike)) else f"{type(path).__name__} object"
-
-
-def _contents(path: File, size: int = -1) -> bytes:
-    """The file's first bytes, or all."""
-    if isinstance(path, (str, os.PathLike)):
-        with open(path, "rb") as file:
-            return file.read(size)
-    place = path.tell()
-    path.seek(0)
-    data = path.read(size)
-    path.seek(place)
-    return data
 
 
 def _count(picture: Any, options: dict[str, Any]) -> int:
@@ -130,9 +108,8 @@ def _frame(picture: Any, number: int) -> Array:
     return np.asarray(turned.convert(wanted) if wanted != mode else turned)
 
 
-def _turned(picture: Any, pixels: Array) -> Array:
-    """Pixels turned as the picture's EXIF orientation says."""
-    orientation = picture.getexif().get(0x0112, 1)
+def _turned(pixels: Array, orientation: Any) -> Array:
+    """Pixels turned as an EXIF orientation says."""
     if orientation in (5, 6, 7, 8):
         pixels = pixels.swapaxes(0, 1)
     upside_down, mirrored = orientation in (3, 4, 7, 8), orientation in (2, 3, 6, 7)
@@ -141,6 +118,8 @@ def _turned(picture: Any, pixels: Array) -> Array:
 
 def save_file(image: Image, path: File, *, level: int = 0, format: str | None = None, **options: Any) -> None:
     """Writes the pixels as a picture file. PNG files are written without Pillow too.
+
+    A file that is there keeps its contents until the new ones are complete.
 
     Parameters
     ----------
@@ -181,44 +160,28 @@ def save_file(image: Image, path: File, *, level: int = 0, format: str | None = 
     if kind == "png" and not options and pixels.dtype in (np.uint8, np.uint16):
         deep = pixels.dtype == np.uint16 and pixels.shape[2] > 1  # which Pillow does not write
         if deep or not has_pillow:
-            _write(path, encode_png(pixels))
+            write_bytes(path, encode_png(pixels))
             return
     if kind == "png" and pixels.dtype not in (np.uint8, np.uint16):
         raise InvalidError(
-            f"{_name(path)}: a PNG file holds no {pixels.dtype}: convert to uint8 or uint16, or save one channel of "
-            "float32 as .tiff"
+            f"{name_of_file(path)}: a PNG file holds no {pixels.dtype}: convert to uint8 or uint16, or save one "
+            "channel of float32 as .tiff"
         )
     if not has_pillow:
         raise InvalidError(f"{kind or 'picture'} files are written by Pillow, which is not installed: {_INSTALL}")
     _save_with_pillow(pixels, path, kind, options)
 
 
-def _write(path: File, data: bytes) -> None:
-    if isinstance(path, (str, os.PathLike)):
-        Path(path).write_bytes(data)
-    else:
-        path.write(data)
-
-
 def _save_with_pillow(pixels: Array, path: File, kind: str, options: dict[str, Any]) -> None:
     from PIL import Image as Picture
 
-    channels = pixels.shape[2]
-    what = f"{channels} channels of {pixels.dtype}"
-    Picture.init()
-    codec = kind.upper() if kind.upper() in Picture.SAVE else Picture.EXTENSION.get(f".{kind}")
-    if codec not in Picture.SAVE:
-        raise InvalidError(f"{_name(path)}: {kind!r} is no format that Pillow writes: use .png, .jpg, .tiff or .webp")
+    channels, name = pixels.shape[2], name_of_file(path)
+    codec, what = codec_of(path, kind), f"{channels} channels of {pixels.dtype}"
     single = {np.dtype(np.uint16)} | ({np.dtype(np.int32), np.dtype(np.float32)} if codec == "TIFF" else set())
     if pixels.dtype != np.uint8 and not (channels == 1 and pixels.dtype in single):
         raise InvalidError(
-            f"{_name(path)}: Pillow writes no {what} as {codec}: convert to uint8, save uint16 as .png, or one channel "
-            "of float32 as .tiff"
+            f"{name}: Pillow writes no {what} as {codec}: convert to uint8, save uint16 as .png, or one channel of "
+            "float32 as .tiff"
         )
     picture = Picture.fromarray(pixels[..., 0] if channels == 1 else np.ascontiguousarray(pixels))
-    try:
-        picture.save(path, codec, **options)
-    except (OSError, ValueError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        raise InvalidError(f"{_name(path)}: {codec} does not hold {what}: {error}; .png and .tiff hold more") from None
+    write_picture(path, picture, codec, what, options)

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BuildError, InvalidError
+from ..whole_files import write_whole
 from .description import KernelSignature, Parameter
 
 __all__ = ["KernelFile", "Section", "is_kernel_file"]
@@ -142,12 +143,9 @@ class KernelFile:
         InvalidError
             The file cannot be written.
         """
-        place, data = Path(path), self.to_bytes()
+        place = Path(path)
         try:
-            if place.exists() and not place.is_file():
-                place.write_bytes(data)
-            else:
-                _replace(Path(os.path.realpath(place)), data)
+            write_whole(place, self.to_bytes())
         except OSError as error:
             raise InvalidError(f"{place} cannot be written: {error}") from error
         return place
@@ -191,17 +189,6 @@ class KernelFile:
         except OSError as error:
             raise InvalidError(f"{os.fspath(path)} cannot be read: {error}") from error
         return cls.from_bytes(data, os.fspath(path))
-
-
-def _replace(place: Path, data: bytes) -> None:
-    """Write a file, whose former contents stay until the new ones are complete."""
-    part = place.with_name(f".{place.name}.{os.getpid()}")
-    try:
-        part.write_bytes(data)
-        part.replace(place)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise
 
 
 def is_kernel_file(data: bytes) -> bool:
