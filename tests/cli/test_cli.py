@@ -229,6 +229,34 @@ def test_sizes_that_are_none(text: str) -> None:
         parse_size(text, 200, 100)
 
 
+def test_the_input_of_resize_is_not_replaced(tmp_path: Path) -> None:
+    source = tmp_path / "in.png"
+    Picture.new("L", (4, 4)).save(source)
+    (tmp_path / "link.png").symlink_to("in.png")
+    (tmp_path / "hard.png").hardlink_to(source)
+    before = source.read_bytes()
+    for name in ("in.png", "link.png", "hard.png"):
+        assert main(["resize", str(source), str(tmp_path / name), "--size", "2x2", "--device", "reference:*"]) == 1
+    assert source.read_bytes() == before
+
+
+def test_a_damaged_picture_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good, half, old = tmp_path / "good.png", tmp_path / "half.png", tmp_path / "old.png"
+    Picture.effect_noise((40, 40), 9).save(good)
+    half.write_bytes(good.read_bytes()[:300])
+    old.write_bytes(b"precious")
+    assert main(["resize", str(half), str(old), "--size", "2x2", "--device", "reference:*"]) == 1
+    assert "half.png" in capsys.readouterr().err and old.read_bytes() == b"precious"
+
+
+def test_the_source_of_a_build_is_not_replaced(tmp_path: Path) -> None:
+    source = tmp_path / "kernel.cl"
+    source.write_text("kernel void f(global int *y) { y[0] = 1; }\n")
+    (tmp_path / "link.blk").symlink_to("kernel.cl")
+    assert main(["build", str(source), "-o", str(tmp_path / "link.blk")]) == 1
+    assert source.read_text().startswith("kernel")
+
+
 def test_files_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good, text = tmp_path / "good.png", tmp_path / "text.png"
     Picture.new("L", (4, 4)).save(good)

@@ -178,11 +178,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         code: int = args.run(args)
         sys.stdout.flush()
-    except (Error, OSError) as error:
+    except (Error, OSError, MemoryError) as error:
         if isinstance(error, BrokenPipeError):  # the reader of a pipe left: nobody is there to be told
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
-        print(f"bindless {args.command}: {error}", file=sys.stderr)
+        print(f"bindless {args.command}: {str(error) or type(error).__name__}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..model.errors import InvalidError
+from ..model.errors import FeatureNotSupportedError, InvalidError
 from . import require
+from .matrix_file import matrix_in
 
 if TYPE_CHECKING:
     from ..dask.job import Job
@@ -37,6 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--matrix", metavar="FILE", help="from indices of the result to those of the input: text, .npy or .json"
     )
     how.add_argument("--scale", metavar="S", help="size of the result as a multiple of the input's: 0.5, or 1,0.5,0.5")
+    parser.add_argument(
+        "--scale-of-output",
+        metavar="Z,Y,X",
+        help="sizes of elements in the metadata of the result, in the input's units (default follows from the map; it "
+        "cannot where the map turns or shears)",
+    )
     parser.add_argument("--displacement", metavar="FIELD.zarr", help="added to positions: (axes, ...), in elements")
     parser.add_argument("--shape", metavar="Z,Y,X", help="of the result (default the input's)")
     parser.add_argument("--chunks", metavar="Z,Y,X", help="of the result (default the input's)")
@@ -53,8 +58,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--workers", type=int, metavar="N", help="processes of this machine (default threads of one)")
     where.add_argument("--scheduler", metavar="ADDRESS", help="of a cluster of distributed, such as tcp://host:8786")
-    parser.add_argument("--overwrite", action="store_true", help="begin again where OUT.zarr exists")
-    parser.add_argument("--dry-run", action="store_true", help="print bytes, tasks and time, and write nothing")
+    parser.add_argument(
+        "--overwrite", action="store_true", help="replace OUT.zarr, which stays as it is until the result is finished"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="check everything, print bytes, tasks and time, and write nothing"
+    )
 
 
 def resample_file(args: argparse.Namespace) -> int:
@@ -75,37 +84,44 @@ def resample_file(args: argparse.Namespace) -> int:
         raise InvalidError(f"--workers {args.workers}: at least 1")
     if "://" in args.output:
         raise InvalidError(f"{args.output}: the output is a folder of this machine")
+    if not args.output:
+        raise InvalidError("the output has no name")
     job = _job(args)
+    job.require_possible(overwrite=args.overwrite)
     if args.dry_run:
         _print_plan(job)
         return 0
-    finished = job.prepare(overwrite=args.overwrite)
-    report = _Report(job, finished)
-    try:
-        with runner(args.workers, args.scheduler) as workers:
-            job.run(workers, finished, report.block)
-    except BaseException:
-        report.end()
-        print(f"bindless resample: {args.output} is not finished; the same command goes on there", file=sys.stderr)
-        raise
-    report.end()
+    with job.folder.locked() as reason:
+        if reason:
+            _say(f"{reason}: do not run two commands with this output at a time")
+        finished = job.prepare(overwrite=args.overwrite)
+        report = _Report(job, finished)
+        try:
+            with runner(args.workers, args.scheduler) as workers:
+                job.run(workers, finished, report.block)
+        except BaseException:
+            if not job.is_finished:
+                state = "is as it was" if job.folder.replaces else "is not finished"
+                same = "the same command without --overwrite" if args.overwrite else "the same command"
+                _say(f"{args.output} {state}; {same} goes on with the result")
+            raise
+        finally:
+            report.end()
     print(f"{args.input} -> {args.output}: {_size(job.written_bytes)} in {report.seconds:.1f} s")
     return 0
 
 
 def _job(args: argparse.Namespace) -> Job:
-    import zarr
-
-    from ..dask.arrays import transform_of
+    from ..dask.arrays import MOST_LEVELS, transform_of
     from ..dask.job import Job, Output
     from ..dask.ome_zarr import opened
+    from ..dask.result_axes import result_axes
     from ..dask.sources import source_of
 
     image = opened(args.input)
     shape, ndim = tuple(image.array.shape), len(image.array.shape)
-    axes = list(image.axes)
     if args.matrix is not None:
-        matrix: Any = _matrix(args.matrix)
+        matrix: Any = matrix_in(args.matrix)
         dims = min(ndim, 3) if matrix.ndim == 1 or len(matrix) > 3 else min(ndim, len(matrix))
         offset: Any = 0.0
         made = _numbers("--shape", args.shape, (dims, ndim)) if args.shape else None
@@ -120,23 +136,23 @@ def _job(args: argparse.Namespace) -> Job:
         made = made if args.shape is None else _numbers("--shape", args.shape, (dims, ndim))
         steps = np.array([1 / factor for factor in factors])
         matrix, offset = np.diag(steps), (0.5 * steps - 0.5).tolist()
-        for number, step in enumerate(steps.tolist(), ndim - dims):
-            axis = axes[number]
-            axes[number] = replace(
-                axis, scale=axis.scale * step, translation=axis.translation + axis.scale * (step - 1) / 2
-            )
     mode = args.mode
-    transform = transform_of(image.array, matrix, offset, made, args.order, mode, args.cval, args.precision)
-    field = None
+    try:
+        transform = transform_of(image.array, matrix, offset, made, args.order, mode, args.cval, args.precision)
+    except (InvalidError, FeatureNotSupportedError) as error:
+        raise type(error)(f"{args.input}, shape={shape}: {error}") from error
+    field, places = None, list(image.places)
     if args.displacement is not None:
-        found = (
-            opened(args.displacement).array
-            if _is_group(args.displacement)
-            else zarr.open_array(args.displacement, mode="r")
-        )
+        displacement = opened(args.displacement)
+        found = displacement.array
+        places += displacement.places
         expected = (transform.dims, *transform.output_shape[transform.kept :])
         if tuple(found.shape) != expected:
-            raise InvalidError(f"--displacement has shape {tuple(found.shape)}; for this result it is {expected}")
+            raise InvalidError(
+                f"--displacement {args.displacement} has shape {tuple(found.shape)}; for this result it is {expected}"
+            )
+        if np.dtype(found.dtype).kind not in "biuf":
+            raise InvalidError(f"--displacement {args.displacement} has dtype {found.dtype}; it has real numbers")
         field = source_of("displacement", found)
     chunks = tuple(image.array.chunks)
     if args.chunks is not None:
@@ -149,28 +165,27 @@ def _job(args: argparse.Namespace) -> Job:
         if any(shard % chunk for shard, chunk in zip(shards, chunks)) or args.format == "0.4":
             raise InvalidError(f"--shards {args.shards}: multiples of the chunks {chunks}, with --format 0.5")
     levels = args.levels if args.levels is not None else _levels(transform.output_shape, chunks, transform.dims)
-    if levels < 1:
-        raise InvalidError(f"--levels {levels}: at least 1")
+    if not 1 <= levels <= MOST_LEVELS:
+        raise InvalidError(f"--levels {levels}: 1 to {MOST_LEVELS}")
+    sizes = None
+    if args.scale_of_output is not None:
+        sizes = _numbers("--scale-of-output", args.scale_of_output, (transform.dims, ndim), float)
+    axes = result_axes(image.axes, transform, sizes, displaced=field is not None)
+    if axes.remark and sizes is None:
+        words = ", ".join(f"{axis.name} {axis.scale:.6g}" for axis in axes.axes[transform.kept :])
+        _say(
+            f"{axes.remark}, which scale and translation of OME-Zarr do not describe: the metadata gives the sizes of "
+            f"elements along the new axes ({words}); --scale-of-output gives others"
+        )
     output = Output(Path(args.output), chunks, shards, args.codec, args.format)
     described = {"input": str(Path(args.input).absolute()), "displacement": args.displacement}
-    return Job(image.array, field, transform, axes, levels, output, described)
+    if args.matrix is not None:
+        places.append(args.matrix)
+    return Job(image.array, field, transform, axes.axes, levels, output, described, places)
 
 
-def _is_group(path: str) -> bool:
-    import zarr
-
-    return isinstance(zarr.open(path, mode="r"), zarr.Group)
-
-
-def _matrix(path: str) -> Any:
-    try:
-        if path.endswith(".npy"):
-            return np.load(path)
-        if path.endswith(".json"):
-            return np.array(json.loads(Path(path).read_text(encoding="utf-8")), np.float64)
-        return np.loadtxt(path, delimiter="," if "," in Path(path).read_text(encoding="utf-8") else None)
-    except ValueError as error:
-        raise InvalidError(f"--matrix {path} is no matrix: {error}") from error
+def _say(line: str) -> None:
+    print(f"bindless resample: {line}", file=sys.stderr)
 
 
 def _numbers(option: str, text: str, counts: Sequence[int], kind: type = int) -> Any:
@@ -178,7 +193,7 @@ def _numbers(option: str, text: str, counts: Sequence[int], kind: type = int) ->
         found = [kind(word) for word in text.replace("x", ",").split(",")]
     except ValueError:
         found = []
-    if len(found) not in counts or min(found) <= 0:
+    if len(found) not in counts or not all(0 < number < math.inf for number in found):
         raise InvalidError(
             f"{option} {text}: positive numbers with commas, {' or '.join(map(str, sorted(set(counts))))}"
         )
@@ -203,16 +218,17 @@ def _size(count: float) -> str:
 
 def _print_plan(job: Job) -> None:
     """Bytes, tasks and time, from one block that is computed and not written."""
-    from ..dask.blocks import Blocks, compute_block
+    from ..dask.blocks import Blocks
     from ..dask.chunks import starts_in
+    from ..dask.job import computed
 
     level = job.levels[0]
     starts = starts_in(level.transform.output_shape, job.block_shape(level))
     blocks = Blocks(level.transform, starts, job.source, field=job.field)
     number = tuple(count // 2 for count in blocks.counts)
-    compute_block(blocks, number)  # opens the device and the files
+    computed(blocks, number)  # opens the device and the files
     begin = time.perf_counter()
-    values = compute_block(blocks, number)
+    values = computed(blocks, number)
     seconds = time.perf_counter() - begin
     whole = job.written_bytes / np.dtype(level.transform.dtype).itemsize
     print(f"reads about   {_size(job.read_bytes())}, before decompression less")

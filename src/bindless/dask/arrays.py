@@ -19,16 +19,20 @@ from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.message_values import shown
 from ..ndimage.arguments import affine_of, shape_of
 from .blocks import Blocks, compute_block
-from .chunks import Number, Starts, starts_of
+from .chunks import Number, Starts, require_count, starts_of
 from .layer import BlockLayer
 from .nested import NestedArray
 from .planning import keys_of_chunks
 from .sources import source_of
 from .transform import Transform
 
-__all__ = ["affine_transform", "pyramid", "resize", "transform_of"]
+__all__ = ["MOST_LEVELS", "affine_transform", "pyramid", "resize", "transform_of"]
 
+MOST_LEVELS = 64  # of a pyramid: no axis is longer than 2**63
 _MOST_AXES = 3
+_MOST_SIZE = 1 << 31  # along an axis, of the input and of the result
+_MOST_BYTES = 1 << 50  # of a result
+_FAR = 2.0**53  # positions that double precision counts
 _MOST_TEXELS = 1 << 22  # along an axis, whose positions texture units compute in single precision
 
 
@@ -139,6 +143,11 @@ def transform_of(
         str(coerce(Precision, precision, "precision")),
     )
     _ = found.filter  # checks the other arguments
+    if max(shape) >= _MOST_SIZE or max(made) >= _MOST_SIZE:
+        raise InvalidError(f"a result of shape {made} from {shape}: axes have at most {_MOST_SIZE - 1} elements")
+    ends = found.bounds(tuple(slice(0, max(size, 1)) for size in made))
+    if not all(abs(place) < _FAR for side in ends for place in side):
+        raise InvalidError(f"matrix and offset lead to positions from {ends[0]} to {ends[1]}: they are too far outside")
     if found.uses_unit and max(found.whole) >= _MOST_TEXELS:
         raise FeatureNotSupportedError(
             f"an axis of {max(found.whole)} elements with precision={precision}: texture units have single precision; "
@@ -176,6 +185,7 @@ def _chunks_of(image: Any, transform: Transform, asked: Any) -> tuple[tuple[int,
     """Of the result, as dask has them."""
     shape, kept = transform.output_shape, transform.kept
     own = getattr(image, "chunks", None)
+    _require_listable(image, transform, own, asked)
     if isinstance(image, da.Array):
         along = image.chunks
     elif isinstance(own, tuple) and len(own) == len(transform.input_shape):
@@ -188,6 +198,30 @@ def _chunks_of(image: Any, transform: Transform, asked: Any) -> tuple[tuple[int,
     if isinstance(asked, (tuple, list)) and len(asked) == transform.dims != len(shape):
         asked = (*along[:kept], *asked)
     return tuple(normalize_chunks(asked, shape, dtype=np.dtype(transform.dtype)))
+
+
+def _require_listable(image: Any, transform: Transform, own: Any, asked: Any) -> None:
+    """Refuses chunks that dask would list one by one without end."""
+    if not isinstance(image, da.Array):
+        _require_parts(transform.input_shape, own, "an image")
+        own = own if asked is None else asked
+    _require_parts(transform.output_shape, asked if isinstance(image, da.Array) else own, "a result")
+    nbytes = math.prod(transform.output_shape) * np.dtype(transform.dtype).itemsize
+    if nbytes > _MOST_BYTES:
+        raise InvalidError(
+            f"a result of shape {transform.output_shape} has {nbytes} bytes; at most {_MOST_BYTES} are made"
+        )
+
+
+def _require_parts(shape: tuple[int, ...], chunks: Any, what: str) -> None:
+    """The same for one array; chunks of other kinds than numbers are few, as ``"auto"``, or listed already."""
+    parts = chunks if isinstance(chunks, (tuple, list)) else (chunks,) * len(shape)
+    counts = [
+        -(-size // part) if isinstance(part, (int, np.integer)) and part > 0 else 1
+        for size, part in zip(shape[len(shape) - len(parts) :], parts)
+    ]
+    for count in counts:  # dask lists them for each axis; blocks are listed when they are computed
+        require_count([count], f"{what} of shape {shape}")
 
 
 def _lazy(
@@ -320,7 +354,7 @@ def pyramid(image: Any, levels: int | None = None) -> list[da.Array]:
     Raises
     ------
     InvalidError
-        ``levels`` is not positive, or as of ``affine_transform``.
+        ``levels`` is not 1 to 64, or as of ``affine_transform``.
 
     Examples
     --------
@@ -331,8 +365,8 @@ def pyramid(image: Any, levels: int | None = None) -> list[da.Array]:
     [[0.5, 2.5, 4.5, 6.5], [1.5, 5.5]]
     """
     given, _ = _described(image)
-    if levels is not None and levels < 1:
-        raise InvalidError(f"levels={levels}: at least 1, the image itself")
+    if levels is not None and not 1 <= levels <= MOST_LEVELS:
+        raise InvalidError(f"levels={levels}: 1, the image itself, to {MOST_LEVELS}")
     first = image if isinstance(image, da.Array) else _as_dask(image)
     found, now = [first], image
     sizes = [max(along) for along in first.chunks]
@@ -347,8 +381,9 @@ def pyramid(image: Any, levels: int | None = None) -> list[da.Array]:
 
 
 def _as_dask(image: Any) -> da.Array:
-    source = source_of("image", image)
-    return da.from_array(source, chunks=getattr(image, "chunks", None) or "auto", asarray=True)
+    source, chunks = source_of("image", image), getattr(image, "chunks", None) or "auto"
+    _require_parts(tuple(source.shape), chunks, "an image")
+    return da.from_array(source, chunks=chunks, asarray=True)
 
 
 def _halved(image: Any, dims: int, sizes: tuple[int, ...]) -> da.Array:

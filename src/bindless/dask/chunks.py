@@ -6,14 +6,28 @@ import bisect
 import itertools
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-__all__ = ["ChunkReader", "EmptyLike", "Number", "Starts", "chunks_between", "starts_in", "starts_of"]
+from ..model.errors import InvalidError
+
+__all__ = [
+    "ChunkReader",
+    "EmptyLike",
+    "Number",
+    "Starts",
+    "chunks_between",
+    "require_count",
+    "starts_in",
+    "starts_of",
+]
+
+MOST_BLOCKS = 1 << 24
 
 # Where the chunks along an axis begin, and where the last one ends.
-Starts = tuple[int, ...]
+Starts = Sequence[int]
 Number = tuple[int, ...]
 
 
@@ -22,9 +36,51 @@ def starts_of(chunks: Sequence[Sequence[int]]) -> tuple[Starts, ...]:
     return tuple((0, *itertools.accumulate(along)) for along in chunks)
 
 
+@dataclass(frozen=True)
+class EvenStarts(Sequence[int]):
+    """Of chunks of one size, of which the last one may be cut: computed, so that their number costs nothing.
+
+    Attributes
+    ----------
+    size : int
+        Of the axis.
+    part : int
+        Of a chunk.
+    """
+
+    size: int
+    part: int
+
+    def __len__(self) -> int:
+        return -(-self.size // self.part) + 1
+
+    def __getitem__(self, number: Any) -> Any:
+        if isinstance(number, slice):
+            return tuple(self[n] for n in range(*number.indices(len(self))))
+        index = number + len(self) if number < 0 else number
+        if not 0 <= index < len(self):
+            raise IndexError(number)
+        return min(index * self.part, self.size)
+
+
 def starts_in(shape: Sequence[int], chunk: Sequence[int]) -> tuple[Starts, ...]:
     """Of chunks of one shape, of which the last ones may be cut."""
-    return tuple((*range(0, size, part), size) for size, part in zip(shape, chunk))
+    return tuple(EvenStarts(size, part) for size, part in zip(shape, chunk))
+
+
+def require_count(counts: Sequence[int], what: str) -> None:
+    """Refuses more blocks than a run can list.
+
+    Raises
+    ------
+    InvalidError
+        There are more.
+    """
+    if math.prod(counts) > MOST_BLOCKS:
+        raise InvalidError(
+            f"{what} has {' x '.join(map(str, counts))} blocks; at most {MOST_BLOCKS} are computed: make it smaller, "
+            "or its chunks larger"
+        )
 
 
 def chunks_between(starts: Starts, first: int, stop: int) -> list[int]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,21 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from ..model.errors import Error, InvalidError
+from ..model.errors import InvalidError
 from .arrays import halving
 from .blocks import Blocks, compute_block
-from .chunks import starts_in
+from .chunks import require_count, starts_in
 from .errors import BlockError, part_text
 from .manifest import Manifest
 from .ome_zarr import FORMATS, Axis, multiscale_attributes
+from .output_folder import OutputFolder
+from .places import places_of, require_apart
 from .runners import Runner, run_all
 from .sources import source_of
 from .transform import Transform
 
-__all__ = ["Job", "Level", "Output"]
+__all__ = ["Job", "Level", "Output", "computed"]
 
 # Elements of a block: few enough for the memory of small machines, enough that reading around blocks is little.
 _ELEMENTS = 1 << 22
+_MOST_PLANNED = 1 << 13  # blocks whose texels are counted
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,20 @@ class Job:
         How it is stored.
     described : dict[str, Any]
         Names of the input's files and everything else that identifies the job.
+    inputs : Sequence[str]
+        Names of other files that the output must not replace.
+
+    Attributes
+    ----------
+    folder : OutputFolder
+        Where the result is written.
+    is_finished : bool
+        Whether the result is in its place.
+
+    Raises
+    ------
+    InvalidError
+        The sizes, the metadata or the name of the result are none.
     """
 
     def __init__(
@@ -103,6 +118,7 @@ class Job:
         levels: int,
         output: Output,
         described: dict[str, Any],
+        inputs: Sequence[str] = (),
     ) -> None:
         self.source, self.field, self.output = source_of("image", image), field, output
         self.levels = [Level(0, transform, tuple(axes))]
@@ -111,6 +127,8 @@ class Job:
             shape = before.transform.output_shape
             half = halving(_Described(shape, np.dtype(transform.dtype)), min(transform.dims, len(shape)))
             self.levels.append(Level(number, half, tuple(map(_halved, before.axes, shape, half.output_shape))))
+        for level in self.levels:
+            require_count(self.counts(level), f"a result of shape {level.transform.output_shape}")
         sizes = {
             "matrix": transform.matrix,
             "offset": transform.offset,
@@ -120,7 +138,14 @@ class Job:
             "levels": levels,
             "storage": [output.chunks, output.shards, output.codec, output.version],
         }
-        self._manifest = Manifest(output.path, {**described, **sizes})
+        self._attributes = multiscale_attributes(
+            output.version, output.path.stem, [level.axes for level in self.levels]
+        )
+        sizes["metadata"] = self._attributes
+        self.folder = OutputFolder(output.path)
+        self._manifest = Manifest({**described, **sizes})
+        self._inputs = [*places_of(image, field), *places_of(*inputs)]
+        self.is_finished = False
 
     def block_shape(self, level: Level) -> tuple[int, ...]:
         """Of the blocks of a level: multiples of what is stored as one file."""
@@ -150,41 +175,68 @@ class Job:
         return sum(math.prod(level.transform.output_shape) * item for level in self.levels)
 
     def read_bytes(self) -> int:
-        """Of the input that the blocks of the first level need, without displacements, before it is compressed."""
+        """Of the input that the blocks of the first level need, without displacements, before it is compressed.
+
+        Of many blocks, some stand for all.
+        """
         level = self.levels[0]
+        counts = self.counts(level)
         starts = starts_in(level.transform.output_shape, self.block_shape(level))
-        item, total = np.dtype(level.transform.dtype).itemsize, 0
-        for number in itertools.product(*map(range, self.counts(level))):
-            block = tuple(slice(along[n], along[n + 1]) for along, n in zip(starts, number))
+        item, total, every = np.dtype(level.transform.dtype).itemsize, 0, math.prod(counts)
+        step = -(-every // _MOST_PLANNED)
+        for index in range(0, every, step):
+            block = tuple(slice(along[n], along[n + 1]) for along, n in zip(starts, _number(index, counts)))
             spans = level.transform.spans(block)
             kept = math.prod(part.stop - part.start for part in block[: level.transform.kept])
             total += 0 if spans is None else math.prod(span.size for span in spans) * kept * item
-        return total
+        return total * every // -(-every // step)
 
-    def prepare(self, *, overwrite: bool) -> set[tuple[int, int]]:
-        """Makes the arrays, or finds those of an earlier run, whose finished blocks it returns.
+    def require_possible(self, *, overwrite: bool) -> None:
+        """Refuses a run that would not begin; writes nothing.
 
         Raises
         ------
         InvalidError
-            Something else is in the place of the output.
+            The output would replace something else, an input in particular, or another job began there, or zarr does
+            not store such arrays.
         """
-        path = self.output.path
-        if path.exists() and not overwrite:
-            if not Manifest.is_in(path):
-                raise InvalidError(f"{path} exists: give another name, or --overwrite")
-            for partial in path.rglob("*.partial"):  # of writes that were cut short
-                partial.unlink(missing_ok=True)
-            return self._manifest.finished()
-        if path.exists():
-            if not (path.is_dir() and (Manifest.is_in(path) or _is_zarr_group(path))):
-                raise InvalidError(f"{path} is no group of zarr: it is not overwritten")
-            shutil.rmtree(path)
-        self._create()
-        self._manifest.begin()
-        return set()
+        self.folder.choose(self._manifest, overwrite=overwrite)
+        require_apart(self.output.path, self._inputs, replaces=self.folder.replaces)
+        if Manifest.is_in(self.folder.work) and not overwrite:
+            self._manifest.follow(self.folder.work)
+        self._create({})
 
-    def _create(self) -> None:
+    def prepare(self, *, overwrite: bool) -> set[tuple[int, int]]:
+        """Makes the arrays, or finds those of an earlier run, whose finished blocks it returns; the folder is locked.
+
+        Parameters
+        ----------
+        overwrite : bool
+            Whether a result, also an unfinished one, is computed again from the beginning.
+
+        Raises
+        ------
+        InvalidError
+            As of ``require_possible``.
+        """
+        self.folder.restore()
+        self.require_possible(overwrite=overwrite)
+        work = self.folder.work
+        finished = None
+        if Manifest.is_in(work) and not overwrite:
+            finished = self._manifest.follow(work)
+        if finished is None:
+            self.folder.clear()
+            self._manifest.begin(work)
+            self._create(work)
+            self._manifest.have_arrays(work)
+            return set()
+        for partial in work.rglob("*.partial"):  # of writes that were cut short
+            partial.unlink(missing_ok=True)
+        return finished
+
+    def _create(self, place: Path | dict[str, Any]) -> None:
+        """The arrays, in a folder or, to see whether zarr stores them, in memory."""
         import zarr
         from zarr import codecs
 
@@ -197,30 +249,37 @@ class Job:
                 compressors = numcodecs.Zstd(3) if output.codec == "zstd" else numcodecs.Blosc("zstd", 3)
             else:
                 compressors = codecs.ZstdCodec(level=3) if output.codec == "zstd" else codecs.BloscCodec(clevel=3)
-        path = str(output.path)
-        group = zarr.create_group(store=path, zarr_format=version)
-        for level in self.levels:
-            shape = level.transform.output_shape
-            options: dict[str, Any] = {}
-            if version == 3:
-                options["dimension_names"] = [axis.name for axis in level.axes]
-            else:
-                options["chunk_key_encoding"] = {"name": "v2", "separator": "/"}
-            group.create_array(
-                str(level.number),
-                shape=shape,
-                chunks=tuple(min(part, size) for part, size in zip(output.chunks, shape))
-                if output.shards is None
-                else output.chunks,
-                shards=output.shards,
-                dtype=np.dtype(level.transform.dtype),
-                compressors=compressors,
-                fill_value=0,
-                **options,
-            )
+        try:
+            group = zarr.create_group(store=place, zarr_format=version)
+            for level in self.levels:
+                shape = level.transform.output_shape
+                options: dict[str, Any] = {}
+                if version == 3:
+                    options["dimension_names"] = [axis.name for axis in level.axes]
+                else:
+                    options["chunk_key_encoding"] = {"name": "v2", "separator": "/"}
+                group.create_array(
+                    str(level.number),
+                    shape=shape,
+                    chunks=tuple(min(part, size) for part, size in zip(output.chunks, shape))
+                    if output.shards is None
+                    else output.chunks,
+                    shards=output.shards,
+                    dtype=np.dtype(level.transform.dtype),
+                    compressors=compressors,
+                    fill_value=0,
+                    **options,
+                )
+        except OSError:
+            raise
+        except Exception as error:  # zarr has many
+            raise InvalidError(
+                f"{output.path}: zarr stores no array of shape {shape} in chunks {output.chunks}: "
+                f"{type(error).__name__}: {error}"
+            ) from error
 
     def run(self, runner: Runner, finished: set[tuple[int, int]], progress: Callable[[int, int], None]) -> None:
-        """Computes and writes the blocks that are not finished, and then the metadata.
+        """Computes and writes the blocks that are not finished, then the metadata, and puts the result in its place.
 
         Parameters
         ----------
@@ -238,11 +297,12 @@ class Job:
         """
         import zarr
 
+        work = self.folder.work
         try:
             for level in self.levels:
                 source = self.source
                 if level.number:
-                    before = zarr.open_array(str(self.output.path / str(level.number - 1)), mode="r")
+                    before = zarr.open_array(str(work / str(level.number - 1)), mode="r")
                     source = source_of("image", before)
                 blocks = Blocks(
                     level.transform,
@@ -250,16 +310,16 @@ class Job:
                     source,
                     field=self.field if level.number == 0 else None,
                 )
-                task = WriteTask(blocks, str(self.output.path / str(level.number)))
+                task = WriteTask(blocks, str(work / str(level.number)))
                 left = (index for index in range(math.prod(blocks.counts)) if (level.number, index) not in finished)
                 self._run_level(runner, task, level.number, left, progress)
-            group = zarr.open_group(str(self.output.path), mode="r+")
-            group.attrs.update(
-                multiscale_attributes(self.output.version, self.output.path.stem, [level.axes for level in self.levels])
-            )
+            zarr.open_group(str(work), mode="r+").attrs.update(self._attributes)
         finally:
             self._manifest.close()
-        self._manifest.end()
+        self.folder.publish()
+        self._manifest.end(self.folder.work)
+        self.is_finished = True
+        self.folder.tidy()
 
     def _run_level(
         self,
@@ -302,20 +362,36 @@ def write_block(task: WriteTask, index: int) -> None:
     """
     import zarr
 
-    number = tuple(int(along) for along in np.unravel_index(index, task.blocks.counts))
+    number = _number(index, task.blocks.counts)
     block = task.blocks.block(number)
-    try:
-        values = compute_block(task.blocks, number)
-    except (Error, MemoryError) as error:
-        if isinstance(error, BlockError):
-            raise
-        raise BlockError(f"block {number} [{part_text(block)}]: {type(error).__name__}: {error}") from error
+    values = computed(task.blocks, number)
     try:
         zarr.open_array(task.path, mode="r+")[block] = values
     except Exception as error:  # each store has its own
         raise BlockError(
             f"block {number} [{part_text(block)}] cannot be written to {task.path}: {type(error).__name__}: {error}"
         ) from error
+
+
+def computed(blocks: Blocks, number: tuple[int, ...]) -> Any:
+    """The values of a block.
+
+    Raises
+    ------
+    BlockError
+        It cannot be computed.
+    """
+    try:
+        return compute_block(blocks, number)
+    except BlockError:
+        raise
+    except Exception as error:  # codecs and libraries have their own
+        block = part_text(blocks.block(number))
+        raise BlockError(f"block {number} [{block}]: {type(error).__name__}: {error}") from error
+
+
+def _number(index: int, counts: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(int(along) for along in np.unravel_index(index, counts))
 
 
 class _Described:
@@ -332,7 +408,3 @@ def _halved(axis: Axis, before: int, after: int) -> Axis:
     if before == after:
         return axis
     return replace(axis, scale=axis.scale * 2, translation=axis.translation + axis.scale / 2)
-
-
-def _is_zarr_group(path: Path) -> bool:
-    return any((path / name).is_file() for name in ("zarr.json", ".zgroup"))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 from ..model.errors import InvalidError
+from ..model.message_values import shown
+from .places import local_name
+from .zarr_metadata import is_name, named_errors, require_array, require_files
 
 __all__ = ["FORMATS", "Axis", "InputImage", "multiscale_attributes", "opened"]
 
@@ -45,61 +49,87 @@ class InputImage:
         zarr array.
     axes : tuple[Axis, ...]
         One for each axis of the array.
+    places : tuple[str, ...]
+        Names of the image and of the arrays of its levels.
     """
 
     array: Any
     axes: tuple[Axis, ...]
+    places: tuple[str, ...]
 
 
 def opened(path: str) -> InputImage:
     """An array, or the first level of a multiscale image of OME-Zarr.
 
+    Parameters
+    ----------
+    path : str
+        A folder, or a URL.
+
     Raises
     ------
     InvalidError
-        Neither is there.
+        Neither is there, or its metadata is damaged.
     """
-    import zarr
+    place = local_name(path)
+    require_files(place, "")
+    with named_errors(f"{path} cannot be opened as zarr"):
+        import zarr
 
-    try:
-        found = zarr.open(path, mode="r")
-    except Exception as error:  # each store has its own
-        raise InvalidError(f"{path} cannot be opened as zarr: {type(error).__name__}: {error}") from error
-    if not isinstance(found, zarr.Group):
-        return InputImage(found, _axes_of_array(len(found.shape)))
-    attributes = dict(found.attrs)
+        found: Any = zarr.open(place, mode="r")
+        if not isinstance(found, zarr.Group):
+            require_array(path, found)
+            return InputImage(found, _axes_of_array(path, len(found.shape)), (place,))
+        attributes = dict(found.attrs)
     version = "0.5" if "ome" in attributes else "0.4"
     content = attributes.get("ome", attributes)
-    if "multiscales" not in content:
-        names = ", ".join(sorted(found.array_keys())) or "none"
+    if not isinstance(content, dict) or "multiscales" not in content:
+        with named_errors(f"{path}: its arrays cannot be listed"):
+            names = ", ".join(sorted(found.array_keys())) or "none"
         raise InvalidError(f"{path} is a group without an image of OME-Zarr; its arrays: {names}")
-    try:
-        described = _models(version).ImageAttrs.model_validate(content)
-    except ValueError as error:
-        raise InvalidError(f"{path}: metadata of OME-Zarr {version} is not valid: {error}") from error
-    scales = described.multiscales[0]
-    first = scales.datasets[0]
-    if first.path not in found:
-        raise InvalidError(f"{path}: the metadata names an array {first.path!r}, which is missing")
-    array = found[first.path]
+    with named_errors(f"{path}: metadata of OME-Zarr {version} is not valid"):
+        scales = _models(version).ImageAttrs.model_validate(content).multiscales[0]
+        levels = [str(level.path) for level in scales.datasets]
+    for name in levels:
+        if not is_name(name):
+            raise InvalidError(
+                f"{path}: datasets of the metadata have path={shown(name)}, which is no name in the group"
+            )
+    first = levels[0]
+    require_files(place, first)
+    with named_errors(f"{path}: the array {first!r} cannot be opened as zarr"):
+        array: Any = found.get(first)
+    if array is None:
+        raise InvalidError(f"{path}: the metadata names an array {first!r}, which is missing")
+    require_array(f"{path}, array {first!r}", array)
+    if len(scales.axes) != len(array.shape):
+        raise InvalidError(f"{path}: the metadata has {len(scales.axes)} axes, the array {first!r} {len(array.shape)}")
+    with named_errors(f"{path}: coordinateTransformations of {first!r} are not valid"):
+        axes = _axes_of_image(scales)
+    return InputImage(array, axes, (place, *(f"{place}/{name}" for name in levels)))
+
+
+def _axes_of_image(scales: Any) -> tuple[Axis, ...]:
+    """The axes of the first level of the metadata's model."""
     whole = scales.coordinateTransformations
     size, place = [1.0] * len(scales.axes), [0.0] * len(scales.axes)
-    for step in (*first.coordinateTransformations, *(() if whole is None else whole)):
+    for step in (*scales.datasets[0].coordinateTransformations, *(() if whole is None else whole)):
         if step.type == "scale":
-            size = [old * factor for old, factor in zip(size, step.scale)]
-            place = [old * factor for old, factor in zip(place, step.scale)]
+            size = [old * float(factor) for old, factor in zip(size, step.scale)]
+            place = [old * float(factor) for old, factor in zip(place, step.scale)]
         elif step.type == "translation":
-            place = [old + moved for old, moved in zip(place, step.translation)]
-    axes = tuple(
-        Axis(axis.name, str(axis.type or "space"), axis.unit or "", size[number], place[number])
+            place = [old + float(moved) for old, moved in zip(place, step.translation)]
+    if not all(math.isfinite(number) for number in (*size, *place)) or not all(number > 0 for number in size):
+        raise ValueError(f"the scale is {size} and the translation {place}; sizes of elements are positive numbers")
+    return tuple(
+        Axis(str(axis.name), str(axis.type or "space"), str(axis.unit or ""), size[number], place[number])
         for number, axis in enumerate(scales.axes)
     )
-    return InputImage(array, axes)
 
 
-def _axes_of_array(ndim: int) -> tuple[Axis, ...]:
+def _axes_of_array(path: str, ndim: int) -> tuple[Axis, ...]:
     if not 2 <= ndim <= len(_NAMES):
-        raise InvalidError(f"an array of {ndim} axes: images of OME-Zarr have 2 to {len(_NAMES)}")
+        raise InvalidError(f"{path} is an array of {ndim} axes: images of OME-Zarr have 2 to {len(_NAMES)}")
     return tuple(Axis(name, _KINDS[name]) for name in _NAMES[-ndim:])
 
 
@@ -144,6 +174,6 @@ def multiscale_attributes(version: str, name: str, levels: Sequence[Sequence[Axi
     try:
         model = _models(version).ImageAttrs.model_validate(content)
     except ValueError as error:
-        raise InvalidError(f"the image has no valid metadata of OME-Zarr {version}: {error}") from error
+        raise InvalidError(f"the result has no valid metadata of OME-Zarr {version}: {error}") from error
     valid: dict[str, Any] = model.model_dump(mode="json", exclude_none=True)
     return {"ome": valid} if version == "0.5" else valid

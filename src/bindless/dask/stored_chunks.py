@@ -8,6 +8,7 @@ were decoded, up to 256 MiB in each process.
 from __future__ import annotations
 
 import math
+import stat
 import threading
 import uuid
 from collections import OrderedDict
@@ -17,9 +18,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..model.errors import InvalidError
 from .chunks import ChunkReader, EmptyLike, Number, starts_in
 
-__all__ = ["StoredChunks", "is_zarr"]
+__all__ = ["StoredChunks", "has_plain_chunks", "is_zarr"]
 
 _MOST_BYTES = 256 << 20
 
@@ -30,6 +32,11 @@ def is_zarr(array: Any) -> bool:
     """Whether it is an array of the library zarr, with a regular grid of chunks."""
     own = type(array).__module__.partition(".")[0] == "zarr" and hasattr(array, "metadata")
     return own and isinstance(getattr(array, "chunks", None), tuple) and len(array.chunks) == len(array.shape) > 0
+
+
+def has_plain_chunks(array: Any) -> bool:
+    """Whether parts of chunks are read without the rest of them: they are local files without compression."""
+    return _folder_of_plain_chunks(array) is not None
 
 
 class _Decoded:
@@ -75,6 +82,9 @@ class StoredChunks:
         self._token = uuid.uuid4().hex
         self._starts = starts_in(self.shape, self.chunks)
         self._folder = _folder_of_plain_chunks(array)
+        self._root = _folder_of(array)
+        shards = getattr(array, "shards", None)
+        self._file_shape = self.chunks if shards is None else tuple(shards)
         self._described = _file_of_metadata(array)
 
     @property
@@ -90,7 +100,15 @@ class StoredChunks:
         return ChunkReader(self._starts, _Grid(self), empty_like).read(part) if plain else self._array[part]
 
     def chunk(self, number: Number) -> Array:
-        """A chunk; read-only."""
+        """A chunk; read-only.
+
+        Raises
+        ------
+        InvalidError
+            Something other than a file is in its place, such as a pipe, which may have no end.
+        """
+        if self._root is not None:
+            self._require_file(self._root, number)
         if self._folder is not None:
             path = self._folder / self._array.metadata.encode_chunk_key(number)
             size = math.prod(self.chunks) * self.dtype.itemsize
@@ -109,6 +127,16 @@ class StoredChunks:
             if self._folder is None:
                 _decoded.put(key, found)
         return found
+
+    def _require_file(self, root: Path, number: Number) -> None:
+        of_file = tuple(n * part // whole for n, part, whole in zip(number, self.chunks, self._file_shape))
+        path = root / self._array.metadata.encode_chunk_key(of_file)
+        try:
+            mode = path.stat().st_mode
+        except OSError:  # it is missing, or zarr says what is wrong
+            return
+        if not stat.S_ISREG(mode):
+            raise InvalidError(f"chunk {number}: {path} is no regular file")
 
 
 class _Grid:

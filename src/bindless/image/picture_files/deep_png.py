@@ -67,7 +67,7 @@ def deep_png_pixels(file: IO[bytes], picture: Any) -> npt.NDArray[np.uint16]:
             file.seek(0)
             picture = Picture.open(file, formats=("PNG",))
         (tile,) = picture.tile
-        picture.tile = [(*tuple(tile)[:3], layout)]
+        picture.tile = [(tile[0], tile[1], tile[2], layout)]
         decoded = np.asarray(picture)
         if len(layouts) == 1:
             pixels[...] = decoded.view(">u2")
@@ -79,4 +79,4 @@ def deep_png_pixels(file: IO[bytes], picture: Any) -> npt.NDArray[np.uint16]:
 def _layout(picture: Any) -> str:
     """How Pillow unpacks the pixels of the file; empty where it has several parts."""
     tiles = getattr(picture, "tile", None) or ()
-    return str(tuple(tiles[0])[3]) if len(tiles) == 1 else ""
+    return str(tiles[0][3]) if len(tiles) == 1 else ""

@@ -1,0 +1,65 @@
+"""``matrix_in``: a matrix from a file of text, JSON or numpy."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.errors import InvalidError
+
+__all__ = ["matrix_in"]
+
+_MOST_BYTES = 1 << 20
+
+
+def matrix_in(path: str) -> npt.NDArray[Any]:
+    """The matrix.
+
+    Parameters
+    ----------
+    path : str
+        Ends in ``.npy`` or ``.json``, or is text: rows of numbers with spaces or commas. May be a pipe.
+
+    Raises
+    ------
+    InvalidError
+        The file holds none.
+    OSError
+        It cannot be read.
+    """
+    try:
+        data = _contents(path)
+        if path.endswith(".npy"):
+            found: Any = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
+        elif path.endswith(".json"):
+            found = np.array(json.loads(data), np.float64)
+        else:
+            text = data.decode("utf-8")
+            if not text.strip():
+                raise ValueError("it is empty")
+            found = np.loadtxt(io.StringIO(text), delimiter="," if "," in text else None)
+    except OSError:
+        raise
+    except Exception as error:  # numpy has many for files that are damaged or lie
+        raise InvalidError(f"--matrix {path} is no matrix: {type(error).__name__}: {error}") from error
+    if found.dtype.kind not in "biuf" or found.ndim not in (1, 2) or not found.size:
+        raise InvalidError(
+            f"--matrix {path} has shape {found.shape} and dtype {found.dtype}; it has rows of real numbers"
+        )
+    return np.asarray(found)
+
+
+def _contents(path: str) -> bytes:
+    """The bytes of a file, or of a pipe up to its end, which a pipe that nobody writes has at once."""
+    number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(number, "rb") as file:
+        os.set_blocking(number, True)
+        data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise ValueError(f"it has more than {_MOST_BYTES} bytes")
+    return data
