@@ -76,6 +76,41 @@ def test_what_is_no_file_of_the_users_own_is_not_read(tmp_path: Path) -> None:
         assert kept.get(b"key") is None
 
 
+def test_files_of_another_format_are_left_alone(tmp_path: Path) -> None:
+    """Packages of several versions share a folder: names depend on the format."""
+    kept = ModuleCache(tmp_path, 1 << 20)
+    older = tmp_path / (hashlib.sha256((3).to_bytes(8, "little") + b"key").hexdigest() + ".module")
+    older.write_bytes(b"bindless module 2\n" + bytes(32) + b"binary")
+    assert kept.get(b"key") is None
+    kept.put(b"newer", b"key")
+    assert kept.get(b"key") == b"newer" and older.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+def test_a_folder_that_is_a_link_and_one_that_all_may_write(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "folder")
+    kept = ModuleCache(tmp_path / "link", 1 << 20)
+    kept.put(b"binary", b"key")
+    (tmp_path / "folder").chmod(0o777)
+    assert kept.get(b"key") == b"binary"
+    (path,) = (tmp_path / "folder").iterdir()
+    assert path.stat().st_mode & 0o77 == 0
+    path.write_bytes(path.read_bytes().replace(b"binary", b"others"))
+    assert kept.get(b"key") is None
+
+
+def test_an_interrupted_writer_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            ModuleCache(tmp_path, 1 << 20).put(b"binary", b"key")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_files_cannot_take_each_others_names(tmp_path: Path) -> None:
     kept = ModuleCache(tmp_path, 1 << 20)
     kept.put(b"one", b"1")
@@ -146,8 +181,8 @@ def test_processes_that_write_at_once(tmp_path: Path) -> None:
     assert left and all(path.suffix == ".module" for path in left)
     for path in left:
         data = path.read_bytes()
-        begin = data.index(b"\n") + 1
-        assert data[begin : begin + 32] == hashlib.sha256(path.name.encode() + b"\0" + data[begin + 32 :]).digest()
+        key, seal, contents = data[18:50], data[50:82], data[82:]
+        assert path.stem == key.hex() and seal == hashlib.sha256(key + contents).digest()
 
 
 def test_the_variables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 """Disk cache of compiler results: native binaries of modules, and built kernel files. Level Zero leaves such a cache to
 the application (its section on modules and kernels).
 
-A file's name is the hash of its key, which holds every input of the compilation; the file starts with a hash of its
-name and contents. Files with a wrong hash are deleted and built again. Because the binaries are executed, only regular
-files that the user owns and nobody else can write are read; the cache follows no links and waits for no pipes. Writers
-rename a temporary file, so that readers see only complete files. Above the size limit the least recently used files are
-deleted.
+A key holds every input of the compilation, and its hash is the name of a file. The file has that hash again, which
+proves the key under any name, and a hash of both and of the contents. Files with a wrong hash are deleted and built
+again. The hash of a key depends on the format, so that packages of several versions share a folder.
+
+Because the binaries are executed, only regular files that the user owns and nobody else can write are read; the cache
+follows no links and waits for no pipes. Writers rename a temporary file, so that readers see only complete files. Above
+the size limit the least recently used files are deleted.
 
 ``BINDLESS_CACHE=0`` disables the cache, ``BINDLESS_CACHE_DIR`` sets the folder (default ``$XDG_CACHE_HOME/bindless`` or
 ``~/.cache/bindless``), ``BINDLESS_CACHE_SIZE`` the limit in MiB (default 256). An unreadable or unwritable folder costs
@@ -17,14 +19,16 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import stat
 import tempfile
 import time
 from pathlib import Path
 
+from ..regular_file import read_regular_file
+
 __all__ = ["ModuleCache", "cache"]
 
-_MAGIC = b"bindless module 2\n"
+_MAGIC = b"bindless module 3\n"
+_HASH = hashlib.sha256().digest_size
 _SUFFIX = ".module"
 _DEFAULT_SIZE = 256
 _MOST_DIGITS = 9
@@ -48,24 +52,26 @@ class ModuleCache:
 
     def get(self, *key: bytes) -> bytes | None:
         """Return the bytes of a key, or None."""
-        path = self._path(key)
+        digest = _digest(key)
+        path = self._path(digest)
         try:
-            data = _read(path, self.limit)
+            whole = read_regular_file(path, self.limit, own=True, links=False)
         except OSError:
             return None
-        begin = len(_MAGIC) + hashlib.sha256().digest_size
-        if data[:begin] != _MAGIC + _seal(path, data[begin:]):
+        begin = len(_MAGIC) + 2 * _HASH
+        data = whole[begin:]
+        if whole[:begin] != _head(digest, data):
             with contextlib.suppress(OSError):
                 path.unlink()
             return None
         with contextlib.suppress(OSError):
             os.utime(path)  # marks it as used
-        return data[begin:]
+        return data
 
     def put(self, data: bytes, *key: bytes) -> None:
         """Store bytes under a key, unless they exceed the limit or the folder cannot be written."""
-        path = self._path(key)
-        whole = b"".join((_MAGIC, _seal(path, data), data))
+        digest = _digest(key)
+        whole = _head(digest, data) + data
         if len(whole) > self.limit:
             return
         part = ""
@@ -74,19 +80,18 @@ class ModuleCache:
             number, part = tempfile.mkstemp(dir=self.folder, suffix=".part")
             with os.fdopen(number, "wb") as file:
                 file.write(whole)
-            os.replace(part, path)
+            os.replace(part, self._path(digest))
+            part = ""
         except OSError:
-            with contextlib.suppress(OSError):
-                os.unlink(part)
             return
+        finally:
+            if part:
+                with contextlib.suppress(OSError):
+                    os.unlink(part)
         self._trim()
 
-    def _path(self, key: tuple[bytes, ...]) -> Path:
-        digest = hashlib.sha256()
-        for part in key:  # with lengths, so that different keys never concatenate to the same bytes
-            digest.update(len(part).to_bytes(8, "little"))
-            digest.update(part)
-        return self.folder / (digest.hexdigest() + _SUFFIX)
+    def _path(self, digest: bytes) -> Path:
+        return self.folder / (digest.hex() + _SUFFIX)
 
     def _trim(self) -> None:
         """Delete least recently used files above the limit, and abandoned temporary files."""
@@ -111,27 +116,17 @@ class ModuleCache:
             total -= size
 
 
-def _seal(path: Path, data: bytes) -> bytes:
-    """Return the hash at the start of a file: it covers the name, so that files cannot be swapped."""
-    return hashlib.sha256(path.name.encode() + b"\0" + data).digest()
+def _digest(key: tuple[bytes, ...]) -> bytes:
+    digest = hashlib.sha256(_MAGIC)
+    for part in key:  # with lengths, so that different keys never concatenate to the same bytes
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    return digest.digest()
 
 
-def _read(path: Path, limit: int) -> bytes:
-    """Read a file that the user owns; empty for another kind of file, or for one above the limit.
-
-    Raises
-    ------
-    OSError
-        The file does not exist, cannot be read, or belongs to another user.
-    """
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-    with os.fdopen(os.open(path, flags), "rb") as file:
-        told = os.fstat(file.fileno())
-        if os.name == "posix" and (told.st_uid != os.geteuid() or told.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
-            raise PermissionError(f"{path} is not the user's own")
-        if not stat.S_ISREG(told.st_mode) or told.st_size > limit:
-            return b""
-        return file.read(limit)
+def _head(digest: bytes, data: bytes) -> bytes:
+    """Return the first bytes of a file: they name its key, and prove key and contents."""
+    return _MAGIC + digest + hashlib.sha256(digest + data).digest()
 
 
 def cache() -> ModuleCache | None:

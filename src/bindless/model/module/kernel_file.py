@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BuildError, InvalidError
+from ..regular_file import read_regular_file
 from ..whole_files import write_whole
 from .description import KernelSignature, Parameter
 
@@ -185,8 +186,8 @@ class KernelFile:
             As for ``from_bytes``.
         """
         try:
-            data = Path(path).read_bytes()
-        except OSError as error:
+            data = read_regular_file(path)
+        except (OSError, ValueError) as error:
             raise InvalidError(f"{os.fspath(path)} cannot be read: {error}") from error
         return cls.from_bytes(data, os.fspath(path))
 

@@ -11,6 +11,7 @@ from ...model.enums import Backend
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.module import ptx
 from ...model.module.kernel_file import KernelFile, Section
+from ...model.regular_file import read_regular_file
 from .bundle import KernelBundle, load_kernel_bundle
 from .bundle_source import where_to_load
 
@@ -95,8 +96,7 @@ def _read(source: object) -> tuple[str, str]:
     if not isinstance(source, (str, os.PathLike)):
         raise InvalidError(f"source: a {type(source).__name__} is neither a path nor the text of kernels")
     try:
-        with open(source, encoding="utf-8") as file:
-            return file.read(), os.path.basename(os.fspath(source))
+        return read_regular_file(source).decode(), os.path.basename(os.fspath(source))
     except (OSError, ValueError) as error:
         raise InvalidError(
             f"source={os.fspath(source)!r} cannot be read: {error}; a text has line breaks or braces, a path has none"

@@ -12,6 +12,7 @@ from ...model.errors import BuildError, InvalidError
 from ...model.module import ptx
 from ...model.module.kernel_file import KernelFile, Section, is_kernel_file
 from ...model.module.spirv import is_spirv
+from ...model.regular_file import read_regular_file
 
 if TYPE_CHECKING:
     from ..device.device import Device
@@ -41,8 +42,7 @@ def read_source(source: object) -> bytes | KernelFile:
     elif isinstance(source, (str, os.PathLike)):
         name = os.fsdecode(source)
         try:
-            with open(source, "rb") as file:
-                data = file.read()
+            data = read_regular_file(source)
         except (OSError, ValueError) as error:
             raise InvalidError(f"source={os.fspath(source)!r} cannot be read: {error}") from error
     else:
