@@ -118,7 +118,7 @@ def fetch_cuda(directory: Path) -> None:
     """Download the CUDA runtime wheel with pip and keep cuda.h."""
     platform = "manylinux2014_x86_64"
     with tempfile.TemporaryDirectory() as scratch:
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
+        command = [sys.executable, "-I", "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:"]
         command += ["--platform", platform, "--dest", scratch, CUDA_WHEEL.source]
         subprocess.run(command, check=True)
         wheel = next(Path(scratch).glob("*.whl"))

@@ -13,7 +13,8 @@ from bindless import device
 from bindless.device.declaration import Launch
 from bindless.python_kernels.argument_type import ArgumentType
 from bindless.python_kernels.compilation import compiled_kernel
-from bindless.python_kernels.function_source import digest_of, source_of
+from bindless.python_kernels.function_digest import digest_of
+from bindless.python_kernels.function_source import source_of
 
 Upload = Callable[[Any], bl.UsmArray]
 

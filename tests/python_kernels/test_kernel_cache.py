@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import collections
+import enum
 import os
+import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -14,8 +18,10 @@ import pytest
 
 import bindless as bl
 from bindless import device
+from bindless.model.module.disk_cache import ModuleCache
 from bindless.python_kernels import compilation, compiler_process
-from bindless.python_kernels.function_source import digest_of, source_of
+from bindless.python_kernels.function_digest import digest_of
+from bindless.python_kernels.function_source import source_of
 
 PROGRAM = """
 import sys
@@ -33,7 +39,7 @@ queue.parallel_for(4, fill, out, 7).wait()
 assert out.numpy(queue).tolist() == [7] * 4
 assert "numba" not in sys.modules
 from bindless.python_kernels import compiler_process
-print(len(compiler_process._processes))
+print(len(compiler_process._workers))
 """
 
 
@@ -131,6 +137,199 @@ def test_digests_follow_code_constants_and_names() -> None:
     assert digest_of(source_of(make(1, plus_helper))) == digests[0]
 
 
+class Kind(enum.IntEnum):
+    ONE = 1
+    TWO = 2
+
+
+class Opaque(int):
+    def __repr__(self) -> str:
+        return "one text for all"
+
+
+Pair = collections.namedtuple("Pair", "first second")
+Other = collections.namedtuple("Other", "second first")
+
+
+def table(value: float) -> np.ndarray[Any, Any]:
+    """Texts of such arrays leave their middle out."""
+    made = np.zeros(3000)
+    made[1500] = value
+    return made
+
+
+def test_digests_have_all_bytes_of_constants_at_any_depth() -> None:
+    record = np.dtype([("a", "f8", (2000,))])
+    void = [np.zeros(1, record)[0] for _ in range(2)]
+    void[1]["a"][1000] = 1e-12
+    constants: list[Any] = [
+        (table(1.0),), (table(2.0),), (1, (2, (table(1.0),))), (1, (2, (table(2.0),))),
+        (np.array([1.0]),), (np.array([1.0 + 1e-12]),), (np.array([1.0], np.float32),), (np.array([[1.0]]),),
+        ((1, 2), 3), (1, (2, 3)), (1, 2, 3), ("ab", "c"), ("a", "bc"), b"a", "a",
+        (0.0,), (-0.0,), (1,), (1.0,), (True,), (np.float64(1),), 1j, -1j, float("nan"),
+        np.array(np.nan), np.frombuffer(b"\1\0\0\0\0\0\xf8\x7f", np.float64), *void, (void[0],), (void[1],),
+        Kind.ONE, Kind.TWO, Opaque(5), Opaque(6), Pair(1, 2), Other(1, 2),
+    ]  # fmt: skip
+
+    def make(constant: Any) -> Any:
+        def function(out):
+            out[0] = constant
+
+        return function
+
+    def with_default(constant: Any) -> Any:
+        def function(out, value=constant):
+            out[0] = value
+
+        return function
+
+    for maker in (make, with_default):
+        digests = [digest_of(source_of(maker(constant))) for constant in constants]
+        known: dict[bytes, Any] = {}
+        for digest, constant in zip(digests, constants):
+            assert digest not in known, (constant, known[digest])
+            known[digest] = constant
+        assert digests == [digest_of(source_of(maker(constant))) for constant in constants]
+
+
+TABLE = """
+import sys
+import numpy as np
+import bindless as bl
+TABLE = np.zeros(3000, np.float32)
+TABLE[1500] = float(sys.argv[1])
+NESTED = (TABLE, (np.array([1.0 + 1e-10 * float(sys.argv[1])]),))
+@bl.kernel(default_float=np.float64)
+def read(out):
+    out[0] = NESTED[0][1500]
+    out[1] = (NESTED[1][0][0] - 1.0) * 1e10
+queue = bl.Queue("reference")
+out = bl.usm_empty(2, np.float64, queue)
+queue.parallel_for(1, read, out).wait()
+print(np.round(out.numpy(), 3).tolist())
+"""
+
+
+def test_another_table_is_another_kernel(folder: Path, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(TABLE)
+    for value in ("1", "2", "1"):
+        done = subprocess.run([sys.executable, str(program), value], capture_output=True, text=True, timeout=120)
+        assert done.stdout.strip() == str([float(value)] * 2), done.stderr
+
+
+def test_an_entry_proves_what_was_compiled(queue: bl.Queue, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The code of one kernel, stored under the key of another with a valid hash, is not used."""
+    keys: list[tuple[bytes, ...]] = []
+    put = ModuleCache.put
+
+    def remember(self: ModuleCache, data: bytes, *key: bytes) -> None:
+        if key[0] == b"python kernel":
+            keys.append(key)
+        put(self, data, *key)
+
+    monkeypatch.setattr(ModuleCache, "put", remember)
+    out = bl.usm_empty(1, np.int32, queue)
+
+    def fill(value: int) -> int:
+        @bl.kernel
+        def run(out):
+            out[0] = value
+
+        queue.parallel_for(1, run, out).wait()
+        return int(out.numpy(queue)[0])
+
+    assert [fill(111), fill(222)] == [111, 222] and len(keys) == 2
+    cache = ModuleCache(folder, 1 << 28)
+    first = cache.get(*keys[0])
+    assert first is not None
+    put(cache, first, *keys[1])
+    assert cache.get(*keys[1]) == first
+    assert fill(222) == 222
+
+
+class Interrupted(Exception):
+    """Raised by the handler of a signal."""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="timers of POSIX")
+def test_an_interrupted_compilation_leaves_nothing_behind(queue: bl.Queue, folder: Path) -> None:
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise Interrupted
+
+    def kernel(value: int) -> bl.PythonKernel:
+        @bl.kernel
+        def run(out):
+            out[0] = value
+
+        return run
+
+    out = bl.usm_empty(1, np.int32, queue)
+
+    def fill(value: int) -> int:
+        queue.parallel_for(1, kernel(value), out).wait()
+        return int(out.numpy(queue)[0])
+
+    fill(0)
+    before = signal.signal(signal.SIGALRM, interrupt)
+    interruptions = 0
+    try:
+        for number in range(1, 9):
+            signal.setitimer(signal.ITIMER_REAL, 0.004 * number)
+            try:
+                fill(10 * number)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except Interrupted:
+                interruptions += 1
+            assert fill(10 * number + 1) == 10 * number + 1
+            assert fill(10 * number) == 10 * number
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert interruptions
+
+
+INTERRUPTED = """
+import os, sys
+import numpy as np
+import bindless as bl
+queue = bl.Queue("reference")
+out = bl.usm_empty(1, np.int32, queue)
+def fill(value):
+    @bl.kernel
+    def run(out):
+        out[0] = value
+    try:
+        queue.parallel_for(1, run, out).wait()
+    except KeyboardInterrupt:
+        return "interrupted"
+    return "right" if out.numpy()[0] == value else "wrong"
+fill(1)
+print("ready", flush=True)
+results = [fill(2)]
+while results[-1] == "right":
+    results.append(fill(len(results) + 2))
+results += [fill(value) for value in range(1001, 1004)]
+print(*results)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="process groups of POSIX")
+def test_interrupts_of_a_terminal(folder: Path, tmp_path: Path) -> None:
+    """Ctrl-C goes to all processes of the group: the program alone is interrupted, and its next kernels are right."""
+    program = tmp_path / "program.py"
+    program.write_text(INTERRUPTED)
+    for _ in range(3):
+        started = subprocess.Popen(
+            [sys.executable, str(program)], stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
+        assert started.stdout is not None and started.stdout.readline() == "ready\n"
+        os.killpg(started.pid, signal.SIGINT)
+        results = started.communicate(timeout=120)[0].split()
+        assert started.returncode == 0
+        assert results.count("interrupted") == 1 and results[-3:] == ["right"] * 3 and "wrong" not in results
+
+
 class Fault:
     """Ends the process that reads it."""
 
@@ -150,11 +349,12 @@ def test_the_compiler_starts_again_after_a_fault(queue: bl.Queue) -> None:
     out = bl.usm_empty(1, np.int32, queue)
     assert fill(1) == [1]
     with pytest.raises(bl.BuildError, match="status 7"):
-        compiler_process.compile_in_process("spirv", {"source": Fault()})
+        compiler_process.compile_in_process("spirv", {"source": Fault()}, "fault")
     assert fill(2) == [2]
-    for process in list(compiler_process._processes.values()):
-        process._process.kill()
-        process._process.wait()
+    for worker in list(compiler_process._workers.values()):
+        process = worker.process_id()
+        if process is not None:
+            os.kill(process, 9)
     assert fill(3) == [3]
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
+
+from ..compiler.process.python_command import python_command, python_environment
 
 __all__ = ["run_python"]
 
@@ -17,8 +17,8 @@ def run_python(code: str, **variables: str) -> tuple[str, bool]:
     variables : str
         Environment variables added to those of this process.
     """
-    command, environment = [sys.executable, "-c", code], {**os.environ, **variables}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    environment = python_environment(**variables)
+    done = subprocess.run(python_command(code), capture_output=True, text=True, env=environment)
     if done.returncode:
         return (done.stderr.strip().splitlines() or [f"it ended with {done.returncode}"])[-1], False
     return done.stdout.strip(), True

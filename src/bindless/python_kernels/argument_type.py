@@ -39,3 +39,8 @@ class ArgumentType:
     layout: str = "C"
     elements: tuple[ArgumentType, ...] = ()
     count: int = 1
+
+    @property
+    def size(self) -> int:
+        """Return the number of values: 1, and those of a tuple's elements."""
+        return 1 + sum(element.size for element in self.elements)

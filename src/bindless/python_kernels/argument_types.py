@@ -15,7 +15,7 @@ from ..model.message_values import shown
 from ..sycl.buffer.accessor import Accessor, LocalAccessor
 from ..sycl.device.handle_owner import HandleOwner, HeldSampledHandle, HeldUnsampledHandle
 from ..sycl.kernel.arguments import PACKERS, pack_image_accessor
-from ..sycl.kernel.reduction import Reduction
+from ..sycl.kernel.reduction import Reduction, require_depth
 from ..sycl.usm.array import UsmArray
 from ..sycl.usm.array_import import foreign_array
 from ..sycl.usm.pointer import UsmPointer
@@ -48,13 +48,15 @@ def _argument_key(value: Any) -> Any:
     return None if is_foreign(value) else kind
 
 
-def type_of(value: Any, name: str) -> ArgumentType:
+def type_of(value: Any, name: str, depth: int = 0) -> ArgumentType:
     """Return the type of an argument.
 
     Parameters
     ----------
     name
         Of the parameter, for messages.
+    depth
+        Of tuples around the value.
 
     Raises
     ------
@@ -68,7 +70,9 @@ def type_of(value: Any, name: str) -> ArgumentType:
     if isinstance(value, UsmArray):
         return _array(value.dtype, value.shape, "C" if value._contiguous else "A", name)
     if isinstance(value, tuple):
-        return ArgumentType("tuple", elements=tuple(type_of(part, f"{name}[{k}]") for k, part in enumerate(value)))
+        require_depth(depth + 1)
+        parts = tuple(type_of(part, f"{name}[{number}]", depth + 1) for number, part in enumerate(value))
+        return ArgumentType("tuple", elements=parts)
     if isinstance(value, (np.void, np.ndarray)) and value.dtype.names and not value.shape:
         return ArgumentType("record", dtype=value.dtype)
     if isinstance(value, np.generic) and value.dtype.kind in "biuf?":

@@ -17,6 +17,7 @@ from ..model.errors import BuildError, FeatureNotSupportedError
 from ..model.module.disk_cache import cache
 from ..model.module.kernel_file import KernelFile
 from .argument_type import ArgumentType
+from .function_digest import digest_of_request
 from .function_source import FunctionSource
 
 __all__ = ["Compiled", "compiled_kernel", "installed_compilers"]
@@ -56,11 +57,11 @@ def compiled_kernel(
     FeatureNotSupportedError
         The packages that compile are missing.
     """
-    words = json.dumps([repr(launch), repr(arguments), _ARCHITECTURE])
-    key = b"python kernel", digest, words.encode(), _own_digest()
+    asked = digest_of_request(digest, launch, arguments, _ARCHITECTURE)
+    key = b"python kernel", asked, _own_digest()
     kept = cache()
     data = kept.get(*key) if kept is not None else None
-    found = _read(data) if data is not None else None
+    found = _read(data, asked) if data is not None else None
     if found is not None:
         return found
     from .compiler_process import compile_in_process
@@ -68,28 +69,37 @@ def compiled_kernel(
     answer = compile_in_process(
         launch.language,
         {"source": source, "arguments": arguments, "launch": launch, "architecture": _ARCHITECTURE},
+        source.name,
     )
     if "missing" in answer:
         raise FeatureNotSupportedError(f"kernel {source.name!r}: {answer['missing']}")
     if "error" in answer:
         raise BuildError(answer["error"], log=answer.get("log", ""))
-    head = json.dumps({"paths": answer["paths"], "versions": answer["versions"]}).encode()
+    if answer["digest"] != asked:
+        raise BuildError(f"kernel {source.name!r}: the compiler answered for another kernel; launch it again")
+    head = json.dumps(
+        {"digest": answer["digest"].hex(), "paths": answer["paths"], "versions": answer["versions"]}
+    ).encode()
     data = b"".join((_LENGTH.pack(len(head)), head, answer["file"]))
     if kept is not None:
         kept.put(data, *key)
     return Compiled(KernelFile.from_bytes(answer["file"]), json.loads(json.dumps(answer["paths"])))
 
 
-def _read(data: bytes) -> Compiled | None:
-    """Return an entry of the cache; None for a damaged one, and for one of another compiler than the installed one."""
+def _read(data: bytes, asked: bytes) -> Compiled | None:
+    """Return an entry of the cache; None for a damaged one, for one of another compiler than the installed one, and for
+    one whose compiler was asked for another kernel.
+    """
     try:
         (length,) = _LENGTH.unpack_from(data)
         head = json.loads(data[_LENGTH.size : _LENGTH.size + length])
+        if head["digest"] != asked.hex():
+            return None
         installed = installed_compilers()
         if any(installed.get(name, version) != version for name, version in head["versions"].items()):
             return None
         return Compiled(KernelFile.from_bytes(data[_LENGTH.size + length :]), head["paths"])
-    except (BuildError, ValueError, KeyError, struct.error):
+    except (BuildError, ValueError, KeyError, TypeError, AttributeError, struct.error):
         return None
 
 

@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
-import hashlib
 import marshal
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..device.declaration import rule_of
+from ..model.errors import InvalidError
 
-__all__ = ["Constant", "FunctionSource", "ModuleNames", "Named", "Unknown", "digest_of", "source_of"]
+__all__ = ["Constant", "FunctionSource", "ModuleNames", "Named", "TupleOfConstants", "Unknown", "source_of"]
 
+_MOST_NESTED = 100
 _LIBRARIES = ("builtins", "math", "cmath", "numpy", "operator", "bindless")
 _PLAIN = (int, float, complex, bool, str, bytes, type(None), np.generic, np.dtype)
 
 
 @dataclass(frozen=True)
 class Constant:
-    """A constant among the names of a function: a number, a text, a tuple or a numpy array."""
+    """A constant among the names of a function: a number, a text or a numpy array."""
 
     value: Any
+
+
+@dataclass(frozen=True)
+class TupleOfConstants:
+    """A tuple among the names of a function.
+
+    Attributes
+    ----------
+    parts
+        Its elements.
+    name, fields
+        Of a named tuple, whose class the other process makes.
+    """
+
+    parts: tuple[Any, ...]
+    name: str = ""
+    fields: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,22 +97,38 @@ class FunctionSource:
     keyword_defaults: dict[str, Any]
 
 
-def source_of(function: types.FunctionType, seen: dict[int, Any] | None = None) -> FunctionSource:
-    """Return a function's source, with those of the functions that it calls."""
+def source_of(function: types.FunctionType, seen: dict[int, Any] | None = None, depth: int = 0) -> FunctionSource:
+    """Return a function's source, with those of the functions that it calls.
+
+    Parameters
+    ----------
+    seen
+        Sources of functions that are known.
+    depth
+        Of this function among those that call each other.
+
+    Raises
+    ------
+    InvalidError
+        Functions or tuples are nested too deeply.
+    """
     seen = {} if seen is None else seen
     names: dict[str, Any] = {}
     mentioned = sorted(_names(function.__code__))
     for name in mentioned:
         if name in function.__globals__:
-            names[name] = _portable(function.__globals__[name], seen, mentioned)
+            names[name] = _portable(function.__globals__[name], seen, depth + 1, mentioned)
     cells = function.__closure__ or ()
     for name, cell in zip(function.__code__.co_freevars, cells):
         try:
-            names[name] = _portable(cell.cell_contents, seen)
-        except ValueError:  # the variable has no value yet
+            value = cell.cell_contents
+        except ValueError:
             names[name] = Unknown("a variable without a value")
-    defaults = tuple(_portable(value, seen) for value in function.__defaults__ or ())
-    keyword_defaults = {name: _portable(value, seen) for name, value in (function.__kwdefaults__ or {}).items()}
+        else:
+            names[name] = _portable(value, seen, depth + 1)
+    defaults = tuple(_portable(value, seen, depth + 1) for value in function.__defaults__ or ())
+    named_defaults = (function.__kwdefaults__ or {}).items()
+    keyword_defaults = {name: _portable(value, seen, depth + 1) for name, value in named_defaults}
     code = marshal.dumps(function.__code__)
     return FunctionSource(
         function.__name__,
@@ -117,17 +151,21 @@ def _names(code: types.CodeType) -> set[str]:
     return found
 
 
-def _portable(value: Any, seen: dict[int, Any], mentioned: Sequence[str] = ()) -> Any:
+def _portable(value: Any, seen: dict[int, Any], depth: int, mentioned: Sequence[str] = ()) -> Any:
+    if depth > _MOST_NESTED:
+        raise InvalidError(
+            f"tuples and functions of a kernel are nested at most {_MOST_NESTED} deep: use a flat tuple or an array"
+        )
     if isinstance(value, types.ModuleType):
         if value.__name__.partition(".")[0] in _LIBRARIES:
             return Named(value.__name__)
-        names = {name: _portable(vars(value)[name], seen) for name in mentioned if name in vars(value)}
+        names = {name: _portable(vars(value)[name], seen, depth + 1) for name in mentioned if name in vars(value)}
         return ModuleNames(value.__name__, names)
     function = getattr(value, "_kernel_function", None)
     if isinstance(function, types.FunctionType):  # a helper, or another kernel
         if id(function) not in seen:
             seen[id(function)] = None  # while its own names are looked at
-            seen[id(function)] = source_of(function, seen)
+            seen[id(function)] = source_of(function, seen, depth)
         made = seen[id(function)]
         return (
             made
@@ -139,10 +177,13 @@ def _portable(value: Any, seen: dict[int, Any], mentioned: Sequence[str] = ()) -
             return Unknown("a numpy array of Python objects")
         return Constant(np.ascontiguousarray(value))
     if isinstance(value, _PLAIN):
-        return Constant(value)
+        return Constant(_plain(value))
     if isinstance(value, tuple):
-        parts = tuple(_portable(part, seen) for part in value)
-        return Constant(value) if all(isinstance(part, Constant) for part in parts) else Unknown("a tuple of objects")
+        parts = tuple(_portable(part, seen, depth + 1) for part in value)
+        if not all(isinstance(part, (Constant, TupleOfConstants)) for part in parts):
+            return Unknown("a tuple of objects")
+        fields = getattr(value, "_fields", ())
+        return TupleOfConstants(parts, type(value).__name__ if fields else "", tuple(fields))
     module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", None)
     if isinstance(value, np.ufunc):
         module, name = "numpy", value.__name__
@@ -154,58 +195,22 @@ def _portable(value: Any, seen: dict[int, Any], mentioned: Sequence[str] = ()) -
     return Unknown(f"a {kind}")
 
 
+def _plain(value: Any) -> Any:
+    """Return a number or a text of a class of the user's, such as an ``IntEnum``, as Python's own."""
+    if isinstance(value, (bool, np.generic)):
+        return value
+    if isinstance(value, int):
+        return int.__index__(value)
+    if isinstance(value, float):
+        return float.__float__(value)
+    if isinstance(value, complex):
+        return complex(value.real, value.imag)
+    if isinstance(value, str):
+        return str.__str__(value)
+    return bytes(memoryview(value)) if isinstance(value, bytes) else value
+
+
 def _is_library(value: Any, module: str) -> bool:
     """Whether it is a function of Python's or numpy's, a type, or one of this package's device functions."""
     root = module.partition(".")[0]
     return rule_of(value) is not None or root in _LIBRARIES
-
-
-def digest_of(source: FunctionSource) -> bytes:
-    """Return a hash that is equal for equal functions, in every process of one version of Python."""
-    digest = hashlib.sha256()
-    _feed(digest.update, source, set())
-    return digest.digest()
-
-
-def _feed(update: Callable[[bytes], None], value: Any, seen: set[int]) -> None:
-    if isinstance(value, FunctionSource):
-        update(f"function {value.name} {value.cells}\n".encode())
-        if id(value) in seen:
-            return
-        seen.add(id(value))
-        _feed_code(update, marshal.loads(value.code))
-        for name, part in (*value.names.items(), *value.keyword_defaults.items()):
-            update(f"name {name}\n".encode())
-            _feed(update, part, seen)
-        for part in value.defaults:
-            _feed(update, part, seen)
-    elif isinstance(value, ModuleNames):
-        update(f"module {value.module}\n".encode())
-        for name, part in value.names.items():
-            update(f"name {name}\n".encode())
-            _feed(update, part, seen)
-    elif isinstance(value, Constant) and isinstance(value.value, np.ndarray):
-        update(f"array {value.value.dtype!r} {value.value.shape}\n".encode())
-        update(value.value.tobytes())
-    elif isinstance(value, Constant):
-        update(f"constant {type(value.value).__name__} {value.value!r}\n".encode())
-    else:
-        update(f"{value!r}\n".encode())
-
-
-def _feed_code(update: Callable[[bytes], None], code: types.CodeType) -> None:
-    """Feed what code does, and its lines, which errors name. marshal's bytes depend on the history of a process."""
-    lines = b"".join(f"{first} {last} {line};".encode() for first, last, line in code.co_lines())
-    words = (
-        code.co_name, code.co_filename.replace("\\", "/").rpartition("/")[2], code.co_argcount,
-        code.co_kwonlyargcount, code.co_flags, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars,
-    )  # fmt: skip
-    update(repr(words).encode())
-    update(code.co_code)
-    update(lines)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            _feed_code(update, constant)
-        else:
-            text = repr(sorted(map(repr, constant))) if isinstance(constant, frozenset) else repr(constant)
-            update(f"{type(constant).__name__} {text}\n".encode())

@@ -27,7 +27,8 @@ from .argument_types import own_arguments, type_of
 from .compilation import Compiled, compiled_kernel
 from .device_function import plain_function
 from .expansion import Step, expansion
-from .function_source import FunctionSource, digest_of, source_of
+from .function_digest import digest_of
+from .function_source import FunctionSource, source_of
 
 if TYPE_CHECKING:
     from ..sycl.device.context import Context
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["PythonKernel", "kernel"]
 
 _FLOATS = ("float32", "float64")
+_MOST_VALUES = 256  # that core/_submission describes
 
 
 class PythonKernel(KernelTemplate):
@@ -159,7 +161,14 @@ class PythonKernel(KernelTemplate):
                 f"kernel {self.name!r} takes {len(names)} arguments ({', '.join(names)}), {len(arguments)} were given"
                 + (": a launch gives all of them, also those with default values" if defaults else "")
             )
-        return tuple(self._plain(type_of(value, name)) for value, name in zip(arguments, names))
+        listed = tuple(self._plain(type_of(value, name)) for value, name in zip(arguments, names))
+        count = sum(type_.size for type_ in listed)
+        if count > _MOST_VALUES:
+            raise InvalidError(
+                f"kernel {self.name!r}: {count} arguments and elements of tuples, and a launch takes {_MOST_VALUES}: "
+                "put numbers into an array"
+            )
+        return listed
 
     def _plain(self, type_: ArgumentType) -> ArgumentType:
         """Python's floats, those in tuples too, as numbers of the kernel's precision."""

@@ -120,13 +120,13 @@ class LLVMTools(Toolchain):
     def link(self, modules: Sequence[Path], output: Path, library: Path | None = None) -> Path:
         link = self.tools["llvm-link"]
         if library is None:
-            run([link, "-S", *map(str, modules), "-o", str(output)])
+            run([link, "-S", *map(str, modules), "-o", str(output)], self.deadline)
         else:
-            run([link, "-S", "--only-needed", *map(str, modules), str(library), "-o", str(output)])
+            run([link, "-S", "--only-needed", *map(str, modules), str(library), "-o", str(output)], self.deadline)
         return output
 
     def promote(self, module: Path, output: Path) -> Path:
-        run([self.tools["opt"], "-passes=function(sroa)", "-S", str(module), "-o", str(output)])
+        run([self.tools["opt"], "-passes=function(sroa)", "-S", str(module), "-o", str(output)], self.deadline)
         return output
 
     def optimise(
@@ -134,11 +134,11 @@ class LLVMTools(Toolchain):
     ) -> Path:
         public = f"--internalize-public-api-list={','.join(kernels)}"
         passes = f"-passes={PASSES.format(level=level)}"
-        run([self.tools["opt"], passes, public, *options, "-S", str(module), "-o", str(output)])
+        run([self.tools["opt"], passes, public, *options, "-S", str(module), "-o", str(output)], self.deadline)
         return output
 
     def translate(self, module: Path, output: Path, target: Target) -> bytes:
-        run([self.tools["llc"], "-O3", *_machine(target), str(module), "-o", str(output)])
+        run([self.tools["llc"], "-O3", *_machine(target), str(module), "-o", str(output)], self.deadline)
         return output.read_bytes()
 
     def library(self) -> Path | None:

@@ -1,19 +1,20 @@
 """Worker process that links, optimises and translates with llvmlite: a crash of LLVM ends it, not the program.
 
-It runs as a script, in a Python with llvmlite. It reads one JSON request per line from its standard input, and answers
-each with a line: ``{}``, or ``{"error": text}`` where LLVM refuses a module. LLVM's output goes to the standard error.
-Options of the code generator are global variables of LLVM: a process accepts one set of them.
+A request is a JSON object. The answer is ``{}``, or ``{"error": text}`` where LLVM refuses a module. Options of the
+code generator are global variables of LLVM: a process accepts one set of them.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import sys
+import signal
 from collections.abc import Callable
-from typing import Any, TextIO
+from typing import Any
 
 import llvmlite.binding as llvm
+
+from ..process.worker_loop import serve
 
 
 def parse(path: str) -> Any:
@@ -121,45 +122,59 @@ _kept: list[Any] = []  # pass builders refer to machines, which must stay alive
 
 
 def main() -> None:
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # LLVM's output must not mix with the answers
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    for line in sys.stdin:
-        request = json.loads(line)
-        if request["step"] == "translate":
-            apart(lambda request=request: _answer(request, answers))  # type: ignore[misc]
-        else:
-            _answer(request, answers)
+    serve(_answer)
 
 
-def _answer(request: dict[str, Any], answers: TextIO) -> None:
+def _answer(data: bytes) -> bytes:
+    request = json.loads(data)
+    step = _STEPS[request.pop("step")]
     answer = {}
     try:
-        _STEPS[request.pop("step")](**request)
+        if step is translate:
+            apart(lambda: step(**request))
+        else:
+            step(**request)
     except (RuntimeError, ValueError, OSError) as error:
         answer = {"error": str(error)}
-    answers.write(json.dumps(answer) + "\n")
-    answers.flush()
+    return json.dumps(answer).encode()
 
 
 def apart(step: Callable[[], None]) -> None:
     """Run a step in a child process: LLVM's SPIR-V backend caches labels by block addresses across modules, and options
     stay set. If the child ends by a fault, this process ends with the same status.
+
+    Raises
+    ------
+    RuntimeError
+        The step failed.
     """
     if not hasattr(os, "fork"):
         step()
         return
+    reading, writing = os.pipe()
+    seconds, _ = signal.getitimer(signal.ITIMER_REAL)
     child = os.fork()
     if child == 0:
-        step()
-        os._exit(0)
+        signal.setitimer(signal.ITIMER_REAL, seconds)  # a fork has no timer
+        status = 1
+        try:
+            step()
+            status = 0
+        except (RuntimeError, ValueError, OSError) as error:
+            with os.fdopen(writing, "w", encoding="utf-8", errors="replace") as pipe:
+                pipe.write(str(error) or type(error).__name__)
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(writing)
+    with os.fdopen(reading, encoding="utf-8") as pipe:
+        error_text = pipe.read()
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if status < 0:
         os.kill(os.getpid(), -status)
     if status:
         os._exit(status)
-
-
-if __name__ == "__main__":
-    main()
+    if error_text:
+        raise RuntimeError(error_text)

@@ -5,22 +5,19 @@ ziglang's clang comes without the headers of OpenCL C; the package's own (``head
 
 from __future__ import annotations
 
-import contextlib
 import importlib.metadata
 import importlib.util
 import json
 import os
 import re
-import subprocess
-import sys
-import tempfile
-import weakref
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from ...model.errors import BuildError, FeatureNotSupportedError
+from ..process.time_limit import Deadline
+from ..process.worker import Worker
 from .texture_assembly import with_assembly
 from .toolchain import INSTALL_PIP, TESTED, Target, Toolchain, named_library, run
 
@@ -28,7 +25,7 @@ __all__ = ["PipTools"]
 
 _PACKAGES = ("ziglang", "llvmlite")
 _HEADERS = Path(__file__).parent / "headers"
-_WORKER = Path(__file__).parent / "llvmlite_worker.py"
+_CODE = "from bindless.compiler.llvm.llvmlite_worker import main; main()"
 
 
 class PipTools(Toolchain):
@@ -47,7 +44,7 @@ class PipTools(Toolchain):
             raise FeatureNotSupportedError(f"{missing}: `{INSTALL_PIP}`")
         self.clang = (_zig(), "clang")
         self.headers = ("-isystem", str(_HEADERS))
-        self._workers: dict[tuple[str, ...], _Worker] = {}
+        self._workers: dict[tuple[str, ...], Worker] = {}
 
     @staticmethod
     def what_is_missing() -> str:
@@ -113,73 +110,14 @@ class PipTools(Toolchain):
         key = request.get("options", next(iter(self._workers), ()))
         if key and key not in self._workers and () in self._workers:
             self._workers[key] = self._workers.pop(())  # a worker without options
-        worker = self._workers.get(key)
-        if worker is None:
-            worker = self._workers[key] = _Worker()
-        try:
-            worker.ask({"step": step, "output": str(output), **request})
-        except BuildError:
+        worker = self._workers.setdefault(key, Worker(_CODE, "LLVM of the package llvmlite"))
+        data = json.dumps({"step": step, "output": str(output), **request}).encode()
+        answer = json.loads(worker.ask(data, self.deadline or Deadline(), f"LLVM's step {step!r}"))
+        if "error" in answer:
+            said = "\n".join(filter(None, (str(answer["error"]), worker.messages())))
             self._workers.pop(key).close()
-            raise
-        return output
-
-
-class _Worker:
-    """A worker process that runs LLVM."""
-
-    def __init__(self) -> None:
-        self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
-        # -c: no folder of this package is on its path.
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", "import runpy, sys; runpy.run_path(sys.argv[1], run_name='__main__')", str(_WORKER)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._said,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
-        )
-        self._end = weakref.finalize(self, _end, self._process, self._said)
-
-    def ask(self, request: dict[str, Any]) -> None:
-        """Send a request and wait for the answer.
-
-        Raises
-        ------
-        BuildError
-            LLVM refused the module, or the process ended; ``log`` holds LLVM's output.
-        """
-        process, step = self._process, request["step"]
-        assert process.stdin is not None and process.stdout is not None
-        answer = b""
-        try:
-            process.stdin.write(json.dumps(request).encode() + b"\n")
-            process.stdin.flush()
-            answer = process.stdout.readline()
-        except BrokenPipeError:
-            pass
-        if not answer.endswith(b"\n"):
-            status = process.wait()
-            said = self._words()
-            raise BuildError(f"LLVM ended with status {status} in the step {step!r}:\n{said}", log=said)
-        error = json.loads(answer).get("error")
-        if error is not None:
-            said = "\n".join(filter(None, (str(error), self._words())))
             raise BuildError(f"LLVM refuses a module in the step {step!r}:\n{said}", log=said)
-
-    def close(self) -> None:
-        self._end()
-
-    def _words(self) -> str:
-        self._said.seek(0)
-        return self._said.read().decode(errors="replace").strip()
-
-
-def _end(process: subprocess.Popen[bytes], said: IO[bytes]) -> None:
-    for pipe in (process.stdin, process.stdout):
-        if pipe is not None:
-            with contextlib.suppress(BrokenPipeError):
-                pipe.close()
-    process.wait()
-    said.close()
+        return output
 
 
 def _zig() -> str:

@@ -16,6 +16,8 @@ from pathlib import Path
 from types import TracebackType
 
 from ...model.errors import BuildError, FeatureNotSupportedError
+from ..process.child_process import run_tool
+from ..process.time_limit import Deadline
 from .diagnostics import shortened
 
 __all__ = ["COMPILE", "KEEP_LOOPS", "TARGETS", "TESTED", "UNROLL", "Target", "Toolchain", "include_folder", "run"]
@@ -92,6 +94,7 @@ INSTALL = (
     f"{VARIABLE} chooses: `pip`, `path`, or a folder with LLVM's tools."
 )
 LIBRARY = "nvptx64--.bc"
+_MOST_SAID = 500  # letters of an output in a message
 
 
 class Toolchain(ABC):
@@ -105,10 +108,13 @@ class Toolchain(ABC):
         Options for folders of headers that clang lacks.
     warnings
         Clang's warnings about the compiled sources.
+    deadline
+        The end of the build; without one, each step has the whole time limit.
     """
 
     clang: Sequence[str]
     headers: Sequence[str] = ()
+    deadline: Deadline | None = None
 
     def __init__(self) -> None:
         self.warnings: list[str] = []
@@ -205,13 +211,19 @@ class Toolchain(ABC):
         command = [*self.clang, *COMPILE, *self.headers, *options, *OUTPUT, "-target", target.triple, *flags]
         if target.machine.startswith("nvptx"):  # clang takes the PTX version from a CUDA toolkit, else a very old one
             command += ["-Xclang", "-target-feature", "-Xclang", TARGETS["ptx"].features]
-        done = subprocess.run([*command, str(source), "-o", str(output)], capture_output=True, check=False)
+        done = _done([*command, str(source), "-o", str(output)], self.deadline)
         said = done.stderr.decode(errors="replace").strip()
         if done.returncode != 0:
-            short = shortened(said, include_folder())
+            short = shortened(said, include_folder()) or f"clang ended with status {done.returncode}"
             raise BuildError(f"{source.name} does not compile for {target.triple}:\n{short}", log=said)
         if said:
             self.warnings.append(said)
+        if not output.is_file():
+            raise BuildError(
+                f"{source.name}: clang ends without an error and writes no module, because of one of its options "
+                f"{' '.join(options)!r}; it says:\n{said or done.stdout.decode(errors='replace').strip()[:_MOST_SAID]}",
+                log=said,
+            )
         # clang keeps an OpenCL kernel's body in a separate function with the attribute noinline.
         output.write_text(re.sub(r"(?m)^(attributes .*?)\bnoinline ", r"\1", output.read_text()))
         return output
@@ -220,13 +232,30 @@ class Toolchain(ABC):
         """Preprocess a source: headers included, macros expanded, except OpenCL C's own definitions."""
         language = ("-x", "cl", "-cl-std=CL3.0", "-cl-no-stdinc", "-Xclang", "-cl-ext=+cl_khr_fp16")
         command = [*self.clang, "-E", *language, *options, "-Wno-everything", "-target", target.triple]
-        run([*command, str(source), "-o", str(output)])
+        run([*command, str(source), "-o", str(output)], self.deadline)
         return output
+
+    def search_folders(self, folder: Path, target: Target, options: Sequence[str]) -> list[str]:
+        """Return the folders where clang looks for headers, and those that do not exist yet.
+
+        Parameters
+        ----------
+        folder
+            For a source without text.
+        options
+            Of the compilation.
+        """
+        source = folder / "empty.cl"
+        source.write_text("")
+        command = [*self.clang, "-E", "-v", *COMPILE, *self.headers, *options, "-target", target.triple, str(source)]
+        said = os.fsdecode(_done([*command, "-o", os.devnull], self.deadline).stderr)
+        listed = [line[1:] for line in said.partition("search starts here:")[2].splitlines() if line.startswith(" ")]
+        return [*listed, *re.findall(r'^ignoring nonexistent directory "(.*)"$', said, re.MULTILINE)]
 
     def check(self, source: Path, target: Target, options: Sequence[str]) -> None:
         """Raise BuildError for an invalid source; ``log`` holds clang's output."""
         command = [*self.clang, *COMPILE, *self.headers, *options, "-fsyntax-only"]
-        run([*command, "-target", target.triple, str(source)])
+        run([*command, "-target", target.triple, str(source)], self.deadline)
 
 
 def named_library() -> Path | None:
@@ -245,24 +274,33 @@ def named_library() -> Path | None:
     return Path(named)
 
 
-def run(command: Sequence[str]) -> bytes:
+def run(command: Sequence[str], deadline: Deadline | None = None) -> bytes:
     """Run a command and return its output.
+
+    Parameters
+    ----------
+    deadline
+        The end of the build; without one, the command has the whole time limit.
 
     Raises
     ------
     FeatureNotSupportedError
         The command cannot be started.
     BuildError
-        The command failed; ``log`` holds its output.
+        The command failed, or the time limit passed; ``log`` holds its output.
     """
-    try:
-        done = subprocess.run(command, capture_output=True, check=False)
-    except OSError as error:
-        raise FeatureNotSupportedError(f"{command[0]} cannot be run: {error}. {INSTALL}") from error
+    done = _done(command, deadline)
     if done.returncode != 0:
         said = done.stderr.decode(errors="replace")
         raise BuildError(f"{' '.join(command)}\nfailed with status {done.returncode}:\n{said}", log=said)
     return done.stdout
+
+
+def _done(command: Sequence[str], deadline: Deadline | None) -> subprocess.CompletedProcess[bytes]:
+    try:
+        return run_tool(command, deadline or Deadline())
+    except OSError as error:
+        raise FeatureNotSupportedError(f"{command[0]} cannot be run: {error}. {INSTALL}") from error
 
 
 def include_folder() -> Path:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import builtins
+import collections
 import importlib
 import marshal
 import types
 from collections.abc import Callable
 from typing import Any
 
-from ..function_source import Constant, FunctionSource, ModuleNames, Named
+from ..function_source import Constant, FunctionSource, ModuleNames, Named, TupleOfConstants
 
 __all__ = ["rebuild"]
 
@@ -53,6 +54,9 @@ class _Functions:
     def _value(self, value: Any) -> Any:
         if isinstance(value, Constant):
             return value.value
+        if isinstance(value, TupleOfConstants):
+            parts = tuple(map(self._value, value.parts))
+            return collections.namedtuple(value.name, value.fields)(*parts) if value.fields else parts
         if isinstance(value, Named):
             found = importlib.import_module(value.module)
             for part in value.attribute.split(".") if value.attribute else ():

@@ -1,23 +1,21 @@
-"""The compiler's process: reads requests from its standard input, and answers on its standard output.
-
-A request and an answer are pickled dictionaries after their length in 8 bytes. What LLVM and Numba print goes to the
-standard error.
-"""
+"""The compiler's process: answers requests, which are pickled dictionaries, as the answers are."""
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import pickle
 import sys
-from typing import Any, BinaryIO
+from typing import Any
 
+from ...compiler.process.worker_loop import serve
 from ...model.errors import BuildError, FeatureNotSupportedError
+from ..function_digest import digest_of, digest_of_request
 from ..function_source import FunctionSource
 
 __all__ = ["main"]
 
-_LENGTH = 8
 _UNUSED = ("cffi", "scipy")  # Numba imports them, if they are there, for functions that kernels do not have
 
 
@@ -25,18 +23,10 @@ def main() -> None:
     """Answer requests until the input ends."""
     gc.disable()
     sys.modules.update(dict.fromkeys(_UNUSED))  # type: ignore[arg-type]
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    requests = sys.stdin.buffer
     _prepare()
     gc.freeze()
     gc.enable()
-    while True:
-        length = requests.read(_LENGTH)
-        if len(length) < _LENGTH:
-            return
-        request = pickle.loads(requests.read(int.from_bytes(length, "little")))
-        _write(answers, _answer(request))
+    serve(_answer_bytes)
 
 
 def _prepare() -> None:
@@ -51,10 +41,16 @@ def _prepare() -> None:
     llvm.set_option("bindless", KEEP_LOOPS)
 
 
-def _write(answers: BinaryIO, answer: dict[str, Any]) -> None:
-    data = pickle.dumps(answer)
-    answers.write(len(data).to_bytes(_LENGTH, "little") + data)
-    answers.flush()
+def _answer_bytes(data: bytes) -> bytes:
+    """Answer in the current folder of the program, where relative names of files mean the same."""
+    own = os.getcwd()
+    request = pickle.loads(data)
+    with contextlib.suppress(OSError):  # it is gone
+        os.chdir(request["folder"])
+    try:
+        return pickle.dumps(_answer(request))
+    finally:
+        os.chdir(own)
 
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
@@ -74,4 +70,6 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
         return {"missing": str(error)}
     except Exception as error:
         return explain(error, source)
-    return {"file": made.file, "paths": made.paths, "versions": versions()}
+    # Of what was compiled, not of what the program asked for: the program compares them.
+    digest = digest_of_request(digest_of(source), launch, request["arguments"], request["architecture"])
+    return {"file": made.file, "paths": made.paths, "versions": versions(), "digest": digest}

@@ -18,11 +18,12 @@ from ..usm.array import UsmArray
 if TYPE_CHECKING:
     from ..queue.queue import Queue
 
-__all__ = ["Reduction", "fill_variables", "reduction", "require_values", "with_filled_variables"]
+__all__ = ["Reduction", "fill_variables", "reduction", "require_depth", "require_values", "with_filled_variables"]
 
 _BITWISE = ("and", "or", "xor")
 _TYPES = ("int32", "uint32", "int64", "uint64", "float32", "float64")
 _MOST_BYTES = 16384  # of local memory, of which every device has 32 KiB or more
+_MOST_NESTED = 7  # of the steps in core/_submission
 
 
 class Reduction:
@@ -164,6 +165,20 @@ def fill_variables(queue: Queue, arguments: tuple[object, ...], depends_on: Iter
     ]
 
 
+def require_depth(depth: int) -> None:
+    """Refuse tuples among the arguments of a kernel that are nested deeper than a launch reads them.
+
+    Raises
+    ------
+    InvalidError
+        The depth is above 7.
+    """
+    if depth > _MOST_NESTED:
+        raise InvalidError(
+            f"tuples among the arguments of a kernel are nested {_MOST_NESTED} deep at most: use flat ones"
+        )
+
+
 def require_values(arguments: tuple[object, ...]) -> None:
     """Refuse reductions that begin with the identity, for commands without a fill before them.
 
@@ -179,10 +194,11 @@ def require_values(arguments: tuple[object, ...]) -> None:
         )
 
 
-def _identities(arguments: tuple[object, ...]) -> Iterator[Reduction]:
+def _identities(arguments: tuple[object, ...], depth: int = 0) -> Iterator[Reduction]:
     """Yield the reductions that begin with the identity, those in tuples too."""
+    require_depth(depth)
     for value in arguments:
         if isinstance(value, tuple):
-            yield from _identities(value)
+            yield from _identities(value, depth + 1)
         elif type(value) is Reduction and value.initialize_to_identity:
             yield value
