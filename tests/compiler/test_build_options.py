@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,44 @@ def test_warnings_are_kept_and_errors_are_clang_s_own_words() -> None:
         ({"includes": ["/nowhere/at/all"]}, "'/nowhere/at/all'"),
         ({"options": ["-o"]}, "chosen by the build itself"),
         ({"options": ["x.cl"]}, "no option of clang"),
+        ({"options": ["@file"]}, "no option of clang"),
+        ({"options": ["-"]}, "no option of clang"),
+        ({"options": ["-DX=\0"]}, "command line"),
+        ({"options": ["-DX=\ud800"]}, "command line"),
+        ({"defines": {"X": "\ud800"}}, "command line"),
+        ({"includes": ["\0"]}, "command line"),
+        *[
+            ({"options": [option]}, "chosen by the build itself")
+            for option in (
+                "--version",
+                "--help",
+                "-help",
+                "-E",
+                "-M",
+                "-MM",
+                "-MFelsewhere",
+                "-MJelsewhere",
+                "-S",
+                "-c",
+                "-oelsewhere",
+                "--output=elsewhere",
+                "--preprocess",
+                "-fsyntax-only",
+                "-###",
+                "-dumpversion",
+                "-print-search-dirs",
+                "--print-targets",
+                "-Wp,-MD,elsewhere",
+                "-fplugin=x.so",
+                "-save-temps",
+                "-ftime-trace",
+                "-emit-ast",
+                "-xc",
+                "--target=x86_64-linux-gnu",
+                "--config=file",
+                "-flto",
+            )
+        ],
     ],
 )
 def test_arguments_that_are_refused(arguments: dict[str, Any], message: str) -> None:
@@ -81,6 +120,84 @@ def test_sources_that_are_refused(tmp_path: Path) -> None:
             bl.build(text)
     with raises(bl.BuildError, match=r"outside: SPIR-V has no such function"):
         bl.build("int outside(int);\nkernel void k(global int *o) { *o = outside(1); }", targets="spirv")
+
+
+@needs_llvm
+@pytest.mark.parametrize("toolchain", ["path", "pip"])
+def test_options_by_which_clang_writes_nothing(toolchain: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the compiler proper, which no list of options can name all."""
+    monkeypatch.setenv("BINDLESS_LLVM", toolchain)
+    for option in ("-ast-dump", "-init-only", "-verify-pch"):
+        with raises(bl.BuildError):
+            bl.build("kernel void k(global int *out) { out[0] = 1; }", options=["-Xclang", option], targets="spirv")
+
+
+@needs_llvm
+def test_options_of_optimisation_and_language_are_taken() -> None:
+    options = ["-cl-fast-relaxed-math", "-cl-std=CL3.0", "-ferror-limit=3", "-Wno-unused", "--std=CL3.0", "-g0", "-v"]
+    assert bl.build("kernel void k(global int *out) { out[0] = 1; }", options=options).languages
+
+
+def test_sources_that_are_no_text_and_no_regular_file(tmp_path: Path) -> None:
+    with raises(bl.InvalidError):
+        bl.build("kernel void k(global int *out) { out[0] = 1; } // \udc80\n")
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")
+        for path in (tmp_path / "pipe", "/dev/zero", tmp_path):
+            with raises(bl.InvalidError):
+                bl.build(path)
+            with raises(bl.InvalidError):
+                bl.load_kernel_bundle(path, bl.Queue("reference"))
+            with raises(bl.InvalidError):
+                bl.KernelFile.load(path)
+
+
+@needs_llvm
+@pytest.mark.skipif(os.name != "posix", reason="Windows keeps the current folder")
+def test_a_current_folder_that_was_deleted(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import os, sys\nimport bindless as bl\nos.mkdir(sys.argv[1])\nos.chdir(sys.argv[1])\nos.rmdir(sys.argv[1])\n"
+        "text = 'kernel void k(global int *out) { out[0] = 1; }'\n"
+        "for tools in ('', 'pip'):\n    os.environ['BINDLESS_LLVM'] = tools\n"
+        "    assert bl.build(text).languages == ('spirv', 'ptx', 'opencl_c')\n"
+    )
+    command = [sys.executable, str(program), str(tmp_path / "gone")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+@needs_llvm
+@pytest.mark.parametrize("space", ["local", "private"])
+@pytest.mark.parametrize("length", ["(1UL << 32) + 8", "1UL << 40"])
+def test_arrays_longer_than_those_of_spirv(space: str, length: str) -> None:
+    """A length of 32 bits would make 8 elements of them."""
+    with raises(bl.BuildError):
+        bl.build(
+            f"kernel void k(global char *out, long i) {{ {space} char t[{length}]; t[i] = 3; barrier(1); "
+            "out[0] = t[i + out[1]]; }",
+            targets="spirv",
+        )
+
+
+HANGING = {
+    "a pipe": '#include "pipe"\n',
+    "macros": "#define A0 1+\n"
+    + "".join(f"#define A{number} {' '.join([f'A{number - 1}'] * 4)}\n" for number in range(1, 16))
+    + "constant int large = A15 1;\n",
+}
+
+
+@needs_llvm
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
+@pytest.mark.parametrize("toolchain", ["path", "pip"])
+@pytest.mark.parametrize("what", HANGING)
+def test_builds_without_end(what: str, toolchain: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("BINDLESS_BUILD_TIMEOUT", "2")
+    monkeypatch.setenv("BINDLESS_LLVM", toolchain)
+    os.mkfifo(tmp_path / "pipe")
+    with raises(bl.BuildError, match="BINDLESS_BUILD_TIMEOUT"):
+        bl.build(HANGING[what] + "kernel void k(global int *out) { out[0] = 1; }", includes=tmp_path, targets="spirv")
 
 
 @needs_llvm

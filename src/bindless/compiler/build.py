@@ -6,7 +6,6 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,12 +15,15 @@ from ..model.errors import BuildError, InvalidError
 from ..model.module import ptx, spirv
 from ..model.module.description import KernelSignature, Parameter
 from ..model.module.kernel_file import KernelFile, Section
-from .build_cache import BuildCache, dependencies
+from .build_cache import BuildCache, current_time, rules_in
 from .llvm.find_toolchain import find_toolchain
 from .llvm.kernel_metadata import KernelWords
 from .llvm.toolchain import TARGETS, Target, Toolchain, include_folder
 from .pipeline import Compiled, make_user_module
+from .process.child_process import run_tool
+from .process.time_limit import Deadline
 from .source.handle_lowering import make_source
+from .source_arguments import clang_options, read_source
 
 __all__ = ["build"]
 
@@ -31,7 +33,6 @@ _OPENCL = "opencl_c"
 _ALL = ("spirv", "ptx", _OPENCL)
 # OpenCL C version for checking texts for OpenCL devices; each device's compiler decides which version it accepts.
 _STANDARD = "CL3.0"
-_KEPT = ("-x", "-o", "-target", "-c", "-S", "-emit-llvm")
 
 
 def build(
@@ -83,27 +84,29 @@ def build(
     FeatureNotSupportedError
         Clang or LLVM is missing; the message explains how to install them.
     BuildError
-        The source does not compile; ``log`` holds the compiler's output.
+        The source does not compile, or takes longer than ``BINDLESS_BUILD_TIMEOUT`` seconds; ``log`` holds the
+        compiler's output.
     """
     wanted = _targets(targets)
     if type(optimization) is not int or optimization not in _LEVELS:
         raise InvalidError(f"optimization={optimization!r}: it is 0, 1, 2 or 3")
     if not isinstance(architecture, str) or not re.fullmatch(r"sm_(7[5-9]|[89]\d|1\d\d)[af]?", architecture):
         raise InvalidError(f"architecture={architecture!r}: it is sm_75, or a newer one such as sm_90")
-    flags = [*_defines(defines), *_includes(includes), *_options(options)]
-    text, name, folder = _source(source)
+    flags = clang_options(defines, includes, options)
+    deadline = Deadline()
+    text, name, folder = read_source(source)
     if output is not None and folder is not None and _is_same(folder / name, output):
         raise InvalidError(f"output={os.fspath(output)} is the source: name another file")
     job = _Job(text, name, folder, wanted, targets is not None, _LEVELS[optimization], tuple(flags), architecture)
     tools = find_toolchain()
-    folders = [str(folder)] if folder else []
-    folders += [flag[2:] for flag in flags if flag.startswith("-I")]
-    kept = BuildCache(tools, text, str(folder or ""), job.words(), [*folders, str(include_folder())])
+    tools.deadline = deadline
+    kept = BuildCache(tools, text, folder / name if folder else None, job.words())
     result = kept.get()
     if result is None:
         with tools, tempfile.TemporaryDirectory(prefix="bindless-build-") as place:
+            started = current_time()
             result = _built(job, tools, Path(place))
-            kept.put(result, dependencies(Path(place)) - ({folder / name} if folder else set()))
+            kept.put(result, Path(place), started, lambda: _searched(job, tools, Path(place)))
     if output is not None:
         result.save(output)
     return result
@@ -162,9 +165,9 @@ def _built(job: _Job, tools: Toolchain, work: Path) -> KernelFile:
         part = work / target
         part.mkdir()
         settings = _settings(target, job.architecture)
-        command = [*job.flags, "-cl-kernel-arg-info", "-fno-discard-value-names", "-MD", "-MF", str(part / "source.d")]
+        command = [*job.flags, "-cl-kernel-arg-info", "-fno-discard-value-names", *rules_in(part)]
         made[target] = make_user_module(file, target, command, job.level, settings, tools, part, include_folder())
-        _check(made[target].data, target, job.architecture, name, part)
+        _check(made[target].data, target, job.architecture, name, part, tools)
     sections = [
         Section(target, job.architecture if target == "ptx" else "", tuple(k.name for k in module.kernels), module.data)
         for target, module in made.items()
@@ -200,65 +203,17 @@ def _targets(targets: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(listed))
 
 
-def _defines(defines: Mapping[str, object] | Sequence[str]) -> list[str]:
-    listed = (
-        [f"{name}={value}" for name, value in defines.items()]
-        if isinstance(defines, Mapping)
-        else _texts(defines, "defines")
-    )
-    for define in listed:
-        if not re.match(r"[A-Za-z_]\w*(\([^)]*\))?(=|$)", define):
-            raise InvalidError(f"defines: {define!r} is no NAME or NAME=VALUE")
-    return [f"-D{define}" for define in listed]
-
-
-def _includes(includes: Sequence[str | os.PathLike[str]]) -> list[str]:
-    listed = [includes] if isinstance(includes, (str, os.PathLike)) else list(includes)
-    for folder in listed:
-        if not os.path.isdir(folder):
-            raise InvalidError(f"includes: {os.fspath(folder)!r} is no folder")
-    return [f"-I{os.path.abspath(folder)}" for folder in listed]
-
-
-def _options(options: Sequence[str]) -> list[str]:
-    listed = options.split() if isinstance(options, str) else _texts(options, "options")
-    for option in listed:
-        if not option.startswith("-") or option in _KEPT:
-            raise InvalidError(
-                f"options: {option!r} is {'chosen by the build itself' if option in _KEPT else 'no option of clang'}"
-            )
-    return listed
-
-
-def _texts(values: Sequence[str], what: str) -> list[str]:
-    listed = [values] if isinstance(values, str) else list(values)
-    for value in listed:
-        if not isinstance(value, str):
-            raise InvalidError(f"{what}: {value!r} is a {type(value).__name__}, no string")
-    return listed
-
-
-def _source(source: str | os.PathLike[str]) -> tuple[bytes, str, Path | None]:
-    """Return the text, its name, and its folder, if it has one."""
-    if isinstance(source, str) and ("\n" in source or "{" in source):
-        return source.encode(), "source.cl", None
-    if not isinstance(source, (str, os.PathLike)):
-        raise InvalidError(f"source: a {type(source).__name__} is neither a path nor the text of kernels")
-    path = Path(os.path.abspath(source))
-    try:
-        return path.read_bytes(), path.name, path.parent
-    except (OSError, ValueError) as error:
-        raise InvalidError(
-            f"source={os.fspath(source)!r} cannot be read: {error}; a text has line breaks or braces, a path has none"
-        ) from error
-
-
 def _settings(target: str, architecture: str) -> Target:
     """Return the settings of a target; a newer GPU needs a newer version of PTX."""
     settings = TARGETS[target]
     if target != "ptx" or architecture == _OLDEST:
         return settings
     return replace(settings, cpu=architecture, features="")
+
+
+def _searched(job: _Job, tools: Toolchain, work: Path) -> list[str]:
+    """Return the folders where clang looks for headers."""
+    return tools.search_folders(work, _settings("spirv", job.architecture), [*job.flags, f"-I{include_folder()}"])
 
 
 # ------------------------------------------------------------------ results
@@ -271,9 +226,7 @@ def _opencl_section(
     part = work / _OPENCL
     part.mkdir()
     try:
-        data, kernels = make_source(
-            file, [*flags, f"-I{include_folder()}", "-MD", "-MF", str(part / "source.d")], tools, part, _STANDARD
-        )
+        data, kernels = make_source(file, [*flags, f"-I{include_folder()}", *rules_in(part)], tools, part, _STANDARD)
     except BuildError as error:
         if required:
             raise
@@ -319,7 +272,7 @@ def _signature(words: KernelWords, binary: KernelSignature | None) -> KernelSign
     return KernelSignature(words.name, parameters, words.required_work_group_size, words.work_group_size_hint)
 
 
-def _check(data: bytes, target: str, architecture: str, name: str, folder: Path) -> None:
+def _check(data: bytes, target: str, architecture: str, name: str, folder: Path, tools: Toolchain) -> None:
     """Check a module with the vendor's tool, where it is installed."""
     artifact = folder / "checked"
     artifact.write_bytes(data)
@@ -329,7 +282,7 @@ def _check(data: bytes, target: str, architecture: str, name: str, folder: Path)
         command = [shutil.which("spirv-val"), str(artifact)]
     if command[0] is None:
         return
-    done = subprocess.run([str(word) for word in command], capture_output=True, check=False)
+    done = run_tool([str(word) for word in command], tools.deadline or Deadline())
     said = (done.stdout + done.stderr).decode(errors="replace").strip()
     # Tools that are older than the extension or the GPU cannot check the module.
     if (

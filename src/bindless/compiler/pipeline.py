@@ -13,6 +13,7 @@ from .llvm.toolchain import KEEP_LOOPS, STRICT, TARGETS, UNROLL, Target, Toolcha
 from .prelude import ptx_images, ptx_work_items, spirv_images, spirv_work_items
 from .ptx.dynamic_shared_memory import with_local_arguments
 from .ptx.missing_functions import definitions, features
+from .spirv.array_lengths import require_array_lengths
 from .spirv.atomics import in_their_memory, with_atomics
 from .spirv.constant_offsets import with_instructions
 from .spirv.conversions import with_conversions
@@ -133,7 +134,9 @@ def _translate(
 ) -> bytes:
     optimised = toolchain.optimise(linked, folder / "optimised.ll", kernels, level, options)
     if target.triple == TARGETS["spirv"].triple:
-        optimised.write_text(in_their_memory(with_instructions(with_whole_reversals(optimised.read_text()))))
+        text = optimised.read_text()
+        require_array_lengths(text, ", ".join(kernels))
+        optimised.write_text(in_their_memory(with_instructions(with_whole_reversals(text))))
     return toolchain.translate(optimised, folder / "artifact", target)
 
 
