@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from typing import Any
 
@@ -13,6 +14,8 @@ from .work_item import current
 
 __all__ = ["local_array"]
 
+_MOST_BYTES = 2**31 - 1
+
 
 def _local_array(launch: Launch, shape: Type, dtype: Type | None = None) -> Lower:
     sizes = shape.value if shape.kind == "tuple" else (shape.value,)
@@ -21,6 +24,12 @@ def _local_array(launch: Launch, shape: Type, dtype: Type | None = None) -> Lowe
     if not 1 <= len(sizes) <= 3 or min(sizes) < 1:
         raise KernelTypeError(f"local_array: the shape {sizes} is no 1 to 3 positive numbers")
     kind = numpy_name("local_array", dtype, "float32", tuple(OPENCL_TYPES))
+    size = math.prod(sizes) * np.dtype(kind).itemsize
+    if size > _MOST_BYTES:
+        raise KernelTypeError(
+            f"local_array: the shape {sizes} of {kind} has {size} bytes: local memory is smaller than {_MOST_BYTES} on "
+            "every device, and than 256 KiB on most"
+        )
     result = Type("array", kind, dimensions=len(sizes))
     return Lower(result, "local_arrays:make", (), {"shape": tuple(sizes), "dtype": kind})
 

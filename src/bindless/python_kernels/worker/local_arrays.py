@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ _LOCAL = 3
 def make(context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: dict[str, Any]) -> Any:
     """An array over a variable of this call."""
     shape, dtype = options["shape"], np.dtype(options["dtype"])
-    size = int(np.prod(shape)) * dtype.itemsize
+    size = math.prod(shape) * dtype.itemsize
     module = builder.module
     kind = ir.ArrayType(ir.IntType(8), size)
     variable = ir.GlobalVariable(module, kind, module.get_unique_name("bindless_local"), addrspace=_LOCAL)
@@ -24,7 +25,7 @@ def make(context: Any, builder: Any, result: Any, given: list[Any], values: list
     variable.initializer = ir.Constant(kind, ir.Undefined)
     pointer = builder.addrspacecast(variable, ir.PointerType(ir.IntType(8)))
     made = context.make_array(result)(context, builder)
-    strides = [int(np.prod(shape[axis + 1 :])) * dtype.itemsize for axis in range(len(shape))]
+    strides = [math.prod(shape[axis + 1 :]) * dtype.itemsize for axis in range(len(shape))]
     context.populate_array(
         made,
         data=builder.bitcast(pointer, made.data.type),

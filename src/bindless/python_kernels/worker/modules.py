@@ -18,6 +18,7 @@ from ...compiler.llvm.toolchain import TARGETS, Target, Toolchain, include_folde
 from ...compiler.prelude import ptx_images, ptx_work_items, spirv_image_arguments, spirv_images, spirv_work_items
 from ...compiler.ptx.dynamic_shared_memory import with_local_arguments
 from ...compiler.ptx.missing_functions import definitions, features
+from ...compiler.spirv.array_lengths import require_array_lengths
 from ...compiler.spirv.atomics import in_their_memory, with_atomics
 from ...compiler.spirv.constant_offsets import with_instructions
 from ...compiler.spirv.conversions import with_conversions
@@ -96,6 +97,7 @@ class Modules:
         """
         if self._ptx:
             return self._translate(with_assembly(text))
+        require_array_lengths(text, self._name)
         text = with_memory_spaces(with_decorations(with_single_results(text)))
         data = with_plain_nulls(self._translate(in_their_memory(with_instructions(with_whole_reversals(text)))))
         if self._image_arguments:
