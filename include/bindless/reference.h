@@ -40,10 +40,6 @@
 extern "C" {
 #endif
 
-#define BLR_VERSION_MAJOR 0
-#define BLR_VERSION_MINOR 1
-#define BLR_VERSION_PATCH 0
-
 #define BLR_MAX_MIP_LEVELS 18
 #define BLR_MAX_NAME 128
 #define BLR_UUID_SIZE 16
@@ -245,7 +241,7 @@ typedef struct blr_memory_properties {
 
 /* ---------------------------------------------------------------- library and device */
 
-/* The version of the loaded library, as BLR_VERSION_*. */
+/* The version of the loaded library: that of the package it was built with. */
 BLR_API blr_result_t blrGetVersion(uint32_t *major, uint32_t *minor, uint32_t *patch);
 
 /* The code and message of this thread's last failure. The message is never NULL. */
