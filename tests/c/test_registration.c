@@ -98,7 +98,7 @@ static void reached_while_registered(void)
     OK(run(out + 300, in + 300, COUNT - 300, 2));
     expect(300, COUNT, 2);
     char place[64];
-    snprintf(place, sizeof place, "work-item (700, 0, 0): reads 4 bytes at 0x%" PRIx64, (uint64_t)(uintptr_t)(in + COUNT));
+    snprintf(place, sizeof place, "item_id (700): reads 4 bytes at 0x%" PRIx64, (uint64_t)(uintptr_t)(in + COUNT));
     FAILS(KERNEL_FAULT, run(out + 300, in + 300, COUNT - 299, 2), place);
 
     /* Registered read-only. */

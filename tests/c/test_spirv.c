@@ -296,7 +296,7 @@ static void launches(void)
     OK(blrMemoryFree(context, gone));
     OK(blrQueueWait(queue, BLR_TIMEOUT_INFINITE));
     OK(blrEnqueueKernel(queue, kernel, &launch, 0, NULL, NULL)); /* now the address is invalid */
-    FAILS(KERNEL_FAULT, blrQueueWait(queue, BLR_TIMEOUT_INFINITE), "kernel 'add', work-item (0, 0, 0): writes 4");
+    FAILS(KERNEL_FAULT, blrQueueWait(queue, BLR_TIMEOUT_INFINITE), "kernel 'add', item_id (0): writes 4");
     arguments[0] = &data;
 
     launch.local_size[0] = 33;

@@ -60,6 +60,11 @@ static bool both_nan(size_t at)
 }
 
 /* Operations that access more than registers. */
+static bool checks_indices(blr_spirv_run_t run)
+{
+    return run == blr_spirv_run_array_index || run == blr_spirv_run_argument_index;
+}
+
 static bool touches_memory(blr_spirv_run_t run)
 {
     return run == blr_spirv_run_load || run == blr_spirv_run_store || run == blr_spirv_run_move_memory ||
@@ -77,7 +82,7 @@ static void compare_operations(const struct blr_spirv_set *set)
     CHECK(count <= BLR_SET_MOST && set->list(own) == count);
     for (uint32_t i = 0; i < count; i++) {
         CHECK((plain[i] == NULL) == (own[i] == NULL));
-        if (plain[i] == NULL || touches_memory(plain[i]))
+        if (plain[i] == NULL || touches_memory(plain[i]) || checks_indices(plain[i]))
             continue;
         CHECK(plain[i] != own[i]);
         for (unsigned round = 0; round < 5; round++) {
@@ -183,6 +188,39 @@ static void compare_memory(const blr_spirv_run_t load, const blr_spirv_run_t sto
     CHECK(worker.fault.happened);
 }
 
+/* ---------------------------------------------------------------- indices of arrays */
+
+/* Indices within each lane's size, and one lane's beyond: a fault only where the lane is active. */
+static void compare_indices(const blr_spirv_run_t run, bool common)
+{
+    static const struct blr_spirv_program program;
+    struct blr_spirv_launch launch = {
+        .program = &program, .name = "none", .dimensions = 1, .local = {1, 1, 1}, .groups = {BLR_LANES, 1, 1}, .end = UINT64_MAX};
+    struct blr_spirv_worker worker = {.launch = &launch};
+    struct blr_spirv_batch batch = {.registers = registers, .worker = &worker};
+    int64_t *indices = (int64_t *)(void *)registers, *sizes = (int64_t *)(void *)(registers + 2 * REGION);
+    const int64_t *given = (const int64_t *)(const void *)found;
+    const struct blr_spirv_op op = {.in = {0, REGION, 2 * REGION}, .literal = BLR_ARRAY_AXIS(1, 2), .element = 8};
+    for (unsigned round = 0; round < 200; round++) {
+        const uint32_t lane = round % BLR_LANES;
+        worker.fault.happened = false;
+        batch.mask = round % 2 == 0 ? BLR_ALL_LANES : ~((uint64_t)1 << lane);
+        fill_registers(0);
+        for (uint32_t i = 0; i < BLR_LANES; i++) {
+            sizes[i] = common && i > 0 ? sizes[0] : (int64_t)(next_random() >> (1 + next_random() % 60)) + 1;
+            indices[i] = (int64_t)(next_random() % (uint64_t)sizes[i]) - (next_random() % 2 == 0 ? sizes[i] : 0);
+        }
+        run(&batch, &op, found);
+        CHECK(!worker.fault.happened);
+        for (uint32_t i = 0; i < BLR_LANES; i++)
+            CHECK(given[i] == (indices[i] < 0 ? indices[i] + sizes[i] : indices[i]));
+        indices[lane] = round % 4 < 2 ? sizes[lane] : -sizes[lane] - 1;
+        run(&batch, &op, found);
+        CHECK(worker.fault.happened == (round % 2 == 0));
+        CHECK(!worker.fault.happened || strstr(worker.fault.message, " of axis 1 ") != NULL);
+    }
+}
+
 int main(void)
 {
     const struct blr_spirv_set *sets[BLR_SETS];
@@ -199,6 +237,9 @@ int main(void)
             load = plain[i] == blr_spirv_run_load ? own[i] : load;
             store = plain[i] == blr_spirv_run_store ? own[i] : store;
         }
+        for (uint32_t i = 0; i < listed; i++)
+            if (checks_indices(plain[i]))
+                compare_indices(own[i], plain[i] == blr_spirv_run_argument_index);
         CHECK(load != NULL && store != NULL);
         compare_memory(load, store);
         CHECK(s + 1 < count || blr_spirv_in_best_set(blr_spirv_run_load) == load);

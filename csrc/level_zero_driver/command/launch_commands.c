@@ -65,7 +65,7 @@ static bool is_empty(const ze_group_count_t *groups)
 static blr_launch_t describe(const struct launch *launch, const ze_group_count_t *groups)
 {
     const uint64_t counts[3] = {groups->groupCountX, groups->groupCountY, groups->groupCountZ};
-    blr_launch_t given = {.dimensions = 3,
+    blr_launch_t given = {.dimensions = 1,
                           .argument_count = launch->argument_count,
                           .arguments = launch->values,
                           .argument_sizes = launch->sizes};
@@ -73,6 +73,8 @@ static blr_launch_t describe(const struct launch *launch, const ze_group_count_t
         given.local_size[c] = launch->group[c];
         given.global_size[c] = counts[c] * launch->group[c];
         given.global_offset[c] = launch->offset[c];
+        if (given.global_size[c] > 1 || given.global_offset[c] != 0)
+            given.dimensions = (uint32_t)c + 1; /* Level Zero does not say how many there are */
     }
     return given;
 }

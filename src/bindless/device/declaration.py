@@ -45,6 +45,8 @@ class Launch:
         Whether a product and a sum may become one operation.
     image_arguments
         Whether images are arguments of kernels only, because the device has no handles that are numbers.
+    checks_indices
+        Whether an index outside of its axis is a fault, because the device is the reference driver.
     """
 
     dimensions: int = 1
@@ -53,6 +55,7 @@ class Launch:
     lines: bool = False
     contract: bool = False
     image_arguments: bool = False
+    checks_indices: bool = False
 
 
 @dataclass(frozen=True)

@@ -130,10 +130,20 @@ def _names(code: CodeType) -> set[str]:
 def _run_group(function: Callable[..., Any], items: list[WorkItem], given: list[Any], waits: bool) -> None:
     if not waits or len(items) == 1:
         for item in items:
-            interpreting(item)
-            function(*given)
+            _call(function, item, given)
         return
     _Together(function, items, given).run()
+
+
+def _call(function: Callable[..., Any], item: WorkItem, given: list[Any]) -> None:
+    """Call the function for one work-item, which the traceback of an exception names (from Python 3.11 on)."""
+    interpreting(item)
+    try:
+        function(*given)
+    except Exception as error:
+        if hasattr(error, "add_note"):
+            error.add_note(f"kernel {function.__name__!r}, {item.name}")
+        raise
 
 
 class _Together:
@@ -164,10 +174,9 @@ class _Together:
 
     def _work(self, number: int) -> None:
         self._turns[number].acquire()
-        interpreting(self._items[number])
         try:
             if self._error is None:
-                self._function(*self._given)
+                _call(self._function, self._items[number], self._given)
         except BaseException as error:  # raised again by run
             self._error = self._error or error
         self._ended[number] = True

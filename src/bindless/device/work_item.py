@@ -71,6 +71,12 @@ class WorkItem:
             found = found * size + place
         return found
 
+    @property
+    def name(self) -> str:
+        """As in the faults of the reference driver: ``item_id (row 3, column 5)``."""
+        names = [""] if len(self.item) == 1 else ["plane ", "row ", "column "][-len(self.item) :]
+        return f"item_id ({', '.join(f'{name}{place}' for name, place in zip(names, self.item))})"
+
     def barrier(self) -> None:
         """Wait for the other work-items of the group."""
         self.group.meeting()

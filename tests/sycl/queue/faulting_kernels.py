@@ -93,7 +93,7 @@ def told_by_event_that_goes_on(selector: str) -> None:
     other = bl.Queue(queue.device, queue.context)
     error = refused(fault(queue).wait)
     assert isinstance(error, bl.KernelError) and error.code is bl.Errc.kernel, error
-    assert "kernel 'wild', work-item (0, 0, 0): writes 4 bytes at 0x40" in str(error), error
+    assert "kernel 'wild', item_id (0): writes 4 bytes at 0x40" in str(error), error
     for usable in (queue, other, bl.Queue(queue.device, bl.Context(queue.device))):
         goes_on(usable)
 

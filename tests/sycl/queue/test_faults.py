@@ -52,7 +52,7 @@ def test_a_kernel_that_faults_is_an_asynchronous_error_and_its_context_goes_on(d
         return
     (line,) = done.stderr.splitlines()
     assert line.startswith("bindless: an asynchronous error was never asked for: ")
-    assert "kernel 'wild', work-item (0, 0, 0): writes 4 bytes at 0x40" in line
+    assert "kernel 'wild', item_id (0): writes 4 bytes at 0x40" in line
     assert "it does not name" not in line  # the driver's text replaces the text for its code
 
 

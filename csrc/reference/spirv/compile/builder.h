@@ -160,6 +160,8 @@ bool blr_spirv_decode_atomic(struct blr_spirv_builder *builder, uint32_t word);
 bool blr_spirv_decode_image(struct blr_spirv_builder *builder, uint32_t word);
 bool blr_spirv_decode_extended(struct blr_spirv_builder *builder, uint32_t word);
 bool blr_spirv_decode_printf(struct blr_spirv_builder *builder, uint32_t word);
+/* A call of the imported function that checks an index of an array; false for other names. */
+bool blr_spirv_decode_array_index(struct blr_spirv_builder *builder, uint32_t word, const char *name);
 bool blr_spirv_decode_group(struct blr_spirv_builder *builder, uint32_t word);
 
 /* Address of a function variable in the work-item's private memory. */

@@ -211,6 +211,8 @@ static void decode_call(struct blr_spirv_builder *b, uint32_t word)
     struct blr_spirv_module *module = b->module, *its = b->units[other].module;
     if (callee->definition != NULL)
         callee = callee->definition;
+    if (callee->body == 0 && name != NULL && blr_spirv_decode_array_index(b, word, name))
+        return;
     if (callee->body == 0)
         blr_spirv_unresolved(b->build, word, "function", name);
     if (*being_decoded(b, other, callee) || b->depth >= DEEPEST_CALL)

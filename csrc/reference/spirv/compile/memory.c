@@ -4,6 +4,7 @@
 #include "spirv/execute/lane_operations.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static uint32_t word_at(const struct blr_spirv_builder *b, uint32_t word) { return b->build->words[word]; }
 static uint32_t length_at(const struct blr_spirv_builder *b, uint32_t word) { return blr_spirv_length_at(b->build, word); }
@@ -306,6 +307,41 @@ static void copy_memory(struct blr_spirv_builder *b, uint32_t word, bool sized)
     blr_spirv_step_input(step, 0, to);
     blr_spirv_step_input(step, 1, from);
     blr_spirv_step_input(step, 2, size);
+}
+
+/* ---------------------------------------------------------------- indices of arrays */
+
+static struct blr_spirv_ref wide_integer(struct blr_spirv_builder *b, uint32_t word, uint32_t id)
+{
+    struct blr_spirv_ref operand = blr_spirv_operand(b, word, id);
+    if (operand.type->kind != BLR_TYPE_INT || operand.type->scalar_size != 8)
+        blr_spirv_refuse(b->build, word, "%%%u is no integer of 64 bits", id);
+    return operand;
+}
+
+bool blr_spirv_decode_array_index(struct blr_spirv_builder *b, uint32_t word, const char *name)
+{
+    static const char prefix[] = "__bindless_array_index_";
+    if (strncmp(name, prefix, sizeof prefix - 1) != 0)
+        return false;
+    blr_spirv_require_words(b->module, word, 7);
+    const struct blr_spirv_type *type = blr_spirv_result_type(b, word);
+    const uint32_t dimensions = length_at(b, word) - 6;
+    const uint64_t axis = blr_spirv_constant_number(b->module, word, word_at(b, word + 5));
+    if (dimensions > BLR_ARRAY_DIMENSIONS || axis >= dimensions || type->kind != BLR_TYPE_INT || type->scalar_size != 8)
+        blr_spirv_refuse(b->build, word, "'%.80s' takes an index, an axis and 1 to %u sizes, and gives an index", name,
+                         BLR_ARRAY_DIMENSIONS);
+    struct blr_spirv_ref inputs[1 + BLR_ARRAY_DIMENSIONS] = {wide_integer(b, word, word_at(b, word + 4))};
+    for (uint32_t d = 0; d < dimensions; d++)
+        inputs[1 + d] = wide_integer(b, word, word_at(b, word + 6 + d));
+    struct blr_spirv_ref result = blr_spirv_result(b, word);
+    struct blr_spirv_step *step = blr_spirv_step(b, word);
+    step->op.run = b->values[inputs[1 + axis].value - 1].preset ? blr_spirv_run_argument_index : blr_spirv_run_array_index;
+    step->op.literal = BLR_ARRAY_AXIS(axis, dimensions);
+    blr_spirv_step_result(step, result, 0, 8, 1);
+    for (uint32_t i = 0; i <= dimensions; i++)
+        blr_spirv_step_input(step, i, inputs[i]);
+    return true;
 }
 
 bool blr_spirv_decode_memory(struct blr_spirv_builder *b, uint32_t word)

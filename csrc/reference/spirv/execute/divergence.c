@@ -31,7 +31,8 @@ static void run_ops(struct blr_spirv_batch *batch, uint32_t first, uint32_t end)
 {
     const struct blr_spirv_op *ops = batch->worker->launch->program->ops;
     const bool whole = batch->mask == BLR_ALL_LANES;
-    for (const struct blr_spirv_op *op = ops + first; op < ops + end; op++) {
+    batch->end = ops + end;
+    for (const struct blr_spirv_op *op = ops + first; op < batch->end; op++) {
         if (whole || !op->blend) {
             op->run(batch, op, batch->registers + op->result);
         } else if (op->run == blr_spirv_run_copy) {

@@ -112,9 +112,11 @@ static bool fits(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, u
     bool cube = texture->desc.type == BLR_IMAGE_CUBEMAP && !exact; /* fetches and writes treat faces as array layers */
     bool arrayed = !cube && (texture->desc.type == BLR_IMAGE_ARRAY || texture->desc.type == BLR_IMAGE_CUBEMAP);
     if (cube != use->cube || (!cube && (texture->dimensions != use->dimensions || arrayed != use->arrayed))) {
-        blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT, "takes a %s%s image for a %s%s image",
+        blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT, "takes a %s%s image for a %s%s image%s",
                         cube ? "cube" : names[texture->dimensions - 1], arrayed ? " array" : "",
-                        use->cube ? "cube" : names[use->dimensions - 1], use->arrayed ? " array" : "");
+                        use->cube ? "cube" : names[use->dimensions - 1], use->arrayed ? " array" : "",
+                        texture->dimensions != use->dimensions && !cube && !use->cube
+                            ? ": give one coordinate for each dimension, or the Image dimensions=" : "");
         return false;
     }
     if (use->depths && blr_texture_write_channels(texture) != 1) {

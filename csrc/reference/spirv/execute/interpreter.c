@@ -503,6 +503,16 @@ void blr_spirv_worker_free(struct blr_spirv_worker *worker)
 
 /* ---------------------------------------------------------------- faults */
 
+/* The work-item as kernels know it: item_id(0) first, the dimension that varies fastest last. */
+static void name_item(const struct blr_spirv_launch *launch, const struct position *at, char *text, size_t size)
+{
+    static const char *const names[] = {"column ", "row ", "plane "};
+    size_t used = 0;
+    for (uint32_t d = launch->dimensions; d-- > 0 && used < size;)
+        used += (size_t)snprintf(text + used, size - used, "%s%" PRIu64 "%s", launch->dimensions > 1 ? names[d] : "",
+                                 at->group[d] * launch->local[d] + at->local[d] + launch->offset[d], d > 0 ? ", " : "");
+}
+
 void blr_spirv_fault(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint32_t lane, blr_result_t result,
                      const char *format, ...)
 {
@@ -520,13 +530,13 @@ void blr_spirv_fault(struct blr_spirv_batch *batch, const struct blr_spirv_op *o
     if (op != NULL &&
         (program->module_count != 1 || !blr_spirv_source_line(program->modules, op->word, place, sizeof place)))
         snprintf(place, sizeof place, " (SPIR-V word %u)", op->word);
+    char item[120];
+    name_item(launch, &at, item, sizeof item);
     worker->fault.happened = true;
     worker->result = result;
-    snprintf(worker->fault.message, sizeof worker->fault.message,
-             "kernel '%.80s', work-item (%" PRIu64 ", %" PRIu64 ", %" PRIu64 "): %s%s", launch->name,
-             at.group[0] * launch->local[0] + at.local[0] + launch->offset[0],
-             at.group[1] * launch->local[1] + at.local[1] + launch->offset[1],
-             at.group[2] * launch->local[2] + at.local[2] + launch->offset[2], sentence, place);
+    batch->end = NULL;
+    snprintf(worker->fault.message, sizeof worker->fault.message, "kernel '%.80s', item_id (%s): %s%s", launch->name, item,
+             sentence, place);
     uint64_t end = atomic_load(&launch->end);
     while (worker->part < end && !atomic_compare_exchange_weak(&launch->end, &end, worker->part))
         ;

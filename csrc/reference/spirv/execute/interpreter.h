@@ -73,6 +73,7 @@ struct blr_spirv_batch {
     uint64_t waiting;                   /* lanes at a barrier */
     uint32_t waiting_in;                /* the block that ends with the barrier */
     uint64_t first_item;                /* index of lane 0's work-item */
+    const struct blr_spirv_op *end;     /* of the running operations; NULL after a fault */
     uint64_t *arrived;                  /* by block: lanes that wait to run it */
     uint64_t *occupied;                 /* one bit for each block with waiting lanes */
     struct blr_spirv_worker *worker;

@@ -42,6 +42,8 @@
 #define blr_spirv_run_any BLR_IN_SET(blr_spirv_run_any)
 #define blr_spirv_run_all BLR_IN_SET(blr_spirv_run_all)
 #define blr_spirv_run_offset BLR_IN_SET(blr_spirv_run_offset)
+#define blr_spirv_run_array_index BLR_IN_SET(blr_spirv_run_array_index)
+#define blr_spirv_run_argument_index BLR_IN_SET(blr_spirv_run_argument_index)
 #define blr_spirv_run_difference BLR_IN_SET(blr_spirv_run_difference)
 #define blr_spirv_run_load BLR_IN_SET(blr_spirv_run_load)
 #define blr_spirv_run_store BLR_IN_SET(blr_spirv_run_store)

@@ -20,6 +20,7 @@ static const blr_spirv_run_t others[] = {
     blr_spirv_run_copy,       blr_spirv_run_extract,    blr_spirv_run_extract_wrapped, blr_spirv_run_insert,
     blr_spirv_run_bitcast,    blr_spirv_run_choose,     blr_spirv_run_any,             blr_spirv_run_all,
     blr_spirv_run_offset,     blr_spirv_run_difference, blr_spirv_run_load,            blr_spirv_run_store,
+    blr_spirv_run_array_index, blr_spirv_run_argument_index,
     blr_spirv_run_move_memory, blr_spirv_run_explicit_cast, blr_spirv_run_semantics, blr_spirv_run_image,
     blr_spirv_run_image_query};
 #define LENGTH(array) (sizeof(array) / sizeof *(array))

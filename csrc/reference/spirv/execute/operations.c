@@ -6,6 +6,8 @@
 #include "spirv/half.h"
 #include "spirv/execute/lane_operations.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 void blr_spirv_run_copy(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
@@ -176,6 +178,42 @@ blr_spirv_run_t blr_spirv_index(uint32_t size)
     static const blr_spirv_run_t table[4] = {index_8, index_16, index_32, index_64};
     return table[blr_size_index(size)];
 }
+
+static void outside(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, uint64_t lanes)
+{
+    const uint32_t lane = (uint32_t)__builtin_ctzll(lanes), axis = op->literal & 0xff, dimensions = op->literal >> 8 & 0xff;
+    const int64_t *indices = blr_register(batch, op->in[0]);
+    char shape[80];
+    size_t used = 0;
+    for (uint32_t d = 0; d < dimensions && used < sizeof shape; d++) {
+        const int64_t *sizes = blr_register(batch, op->in[1 + d]);
+        used += (size_t)snprintf(shape + used, sizeof shape - used, "%s%" PRId64, d > 0 ? ", " : "", sizes[lane]);
+    }
+    blr_spirv_fault(batch, op, lane, BLR_RESULT_KERNEL_FAULT,
+                    "index %" PRId64 " of axis %u is outside of the array of shape (%s%s)", indices[lane], axis, shape,
+                    dimensions == 1 ? "," : "");
+}
+
+#define ARRAY_INDEX(name, size)                                                                                        \
+    void name(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)                     \
+    {                                                                                                                  \
+        uint64_t *restrict r = (uint64_t *)result;                                                                     \
+        const uint64_t *x = blr_register(batch, op->in[0]), *sizes = blr_register(batch, op->in[1 + (op->literal & 0xff)]); \
+        uint64_t beyond = 0, lanes = 0;                                                                                \
+        for (uint32_t i = 0; i < BLR_LANES; i++) {                                                                     \
+            const uint64_t index = x[i] + (size & (0 - (x[i] >> 63)));                                                 \
+            beyond |= index | (size - 1 - index); /* the sign bit: one of the two is negative */                       \
+            r[i] = index;                                                                                              \
+        }                                                                                                              \
+        if (beyond >> 63 == 0)                                                                                         \
+            return;                                                                                                    \
+        for (uint32_t i = 0; i < BLR_LANES; i++)                                                                       \
+            lanes |= (uint64_t)(r[i] >= size) << i;                                                                    \
+        if ((lanes &= batch->mask) != 0)                                                                               \
+            outside(batch, op, lanes);                                                                                 \
+    }
+ARRAY_INDEX(blr_spirv_run_array_index, sizes[i])
+ARRAY_INDEX(blr_spirv_run_argument_index, sizes[0])
 
 void blr_spirv_run_difference(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
 {

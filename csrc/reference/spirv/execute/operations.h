@@ -32,6 +32,11 @@ void blr_spirv_run_all(struct blr_spirv_batch *batch, const struct blr_spirv_op 
 /* Addresses: in[0] plus a literal; or plus in[1], an integer of a number of bytes (info), times the literal. */
 void blr_spirv_run_offset(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 blr_spirv_run_t blr_spirv_index(uint32_t size);
+/* An index of an array, counted from the end where it is negative. in[0]: the index, in[1..]: the array's sizes, all of 8
+ * bytes; literal: BLR_ARRAY_AXIS. Faults outside of the axis. */
+void blr_spirv_run_array_index(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
+/* The same for sizes that all lanes have in common. */
+void blr_spirv_run_argument_index(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 void blr_spirv_run_difference(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
 
 /* in[0]: addresses. literal: 1 for boolean elements. The elements of a lane are contiguous in memory. */
@@ -46,6 +51,10 @@ void blr_spirv_run_explicit_cast(struct blr_spirv_batch *batch, const struct blr
 
 /* in[0]: addresses; result: the memory semantics bits of their storage class. */
 void blr_spirv_run_semantics(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result);
+
+/* The axis of an index, and the array's number of dimensions. */
+#define BLR_ARRAY_DIMENSIONS 3u
+#define BLR_ARRAY_AXIS(axis, dimensions) ((uint64_t)(axis) | (uint64_t)(dimensions) << 8)
 
 /* The shape of a stored value, in the literal of an operation without a result. */
 #define BLR_STORE_SHAPE(size, components, boolean)                                                                     \

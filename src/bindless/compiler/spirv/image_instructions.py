@@ -50,8 +50,13 @@ class _Form:
         return cls(match[1] or "sample_cube", int(match[2] or _CUBE), match[3] is not None)
 
 
-def with_image_instructions(data: bytes) -> bytes:
+def with_image_instructions(data: bytes, driver_prefix: str | None = None) -> bytes:
     """Replace the calls of undefined functions of ``device.h`` by instructions.
+
+    Parameters
+    ----------
+    driver_prefix
+        Of the names of functions that the driver defines; they stay undefined.
 
     Raises
     ------
@@ -60,7 +65,11 @@ def with_image_instructions(data: bytes) -> bytes:
     """
     words = struct.unpack(f"<{len(data) // 4}I", data)
     code = instructions(words)
-    imported = imports(code)
+    imported = {
+        number: name
+        for number, name in imports(code).items()
+        if driver_prefix is None or not name.startswith(driver_prefix)
+    }
     if not imported:
         return data
     unknown = [name for name in imported.values() if not _OURS.fullmatch(name)]

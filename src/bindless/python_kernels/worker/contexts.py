@@ -193,7 +193,7 @@ def kernel_target(triple: str, data_layout: str) -> KernelTarget:
     """Return the target, and register it with Numba when it is made. A process has one: Numba's library functions
     remember the target that they were first compiled for.
     """
-    from . import ranges
+    from . import index_checks, ranges
     from .dispatcher import DeviceDispatcher
 
     if not _made:
@@ -211,4 +211,5 @@ def kernel_target(triple: str, data_layout: str) -> KernelTarget:
         with target_override(TARGET):  # else Numba loads its processor target, and again for each overloaded attribute
             made.target_context.refresh()
         ranges.define(made.target_context)
+        index_checks.install()
     return _made[0]

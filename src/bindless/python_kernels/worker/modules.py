@@ -31,6 +31,7 @@ from ...compiler.spirv.reversals import with_whole_reversals
 from ...device.declaration import Launch
 from ...model.errors import BuildError, FeatureNotSupportedError
 from .exchange_results import with_single_results
+from .index_checks import DRIVER_PREFIX, with_pure_checks
 from .line_table import with_decorations, with_lines
 from .memory_spaces import with_memory_spaces
 
@@ -75,7 +76,7 @@ class Modules:
         text = str(module)
         if self._contract:
             text = _ROUNDED.sub(r"= \1 contract ", text)
-        text = with_local_arguments(text) if self._ptx else _with_functions(text)
+        text = with_local_arguments(text) if self._ptx else _with_functions(with_pure_checks(text))
         module = llvm.parse_assembly(text)
         for prelude in self._preludes(text):
             module.link_in(llvm.parse_assembly(prelude))
@@ -102,7 +103,7 @@ class Modules:
         data = with_plain_nulls(self._translate(in_their_memory(with_instructions(with_whole_reversals(text)))))
         if self._image_arguments:
             data = with_image_arguments(data, parameters)
-        return with_image_instructions(with_lines(data))
+        return with_image_instructions(with_lines(data), DRIVER_PREFIX)
 
     def _preludes(self, text: str) -> list[str]:
         if self._ptx:
