@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -9,19 +10,43 @@ from typing import Any
 from ..model.errors import InvalidError
 from ..model.message_values import shown
 
-__all__ = ["DeviceFunction", "device_function", "plain_function"]
+__all__ = ["DeviceFunction", "OfFunction", "device_function", "plain_function"]
 
 
-class DeviceFunction:
-    """A function for kernels; called from Python, it is the function itself."""
+class OfFunction:
+    """What a decorator makes of a Python function, with the function's names.
 
-    __slots__ = ("__dict__", "_kernel_function")
+    It is pickled as functions are: as the name by which its module has it. Otherwise its function is pickled, which is
+    then the one that the module has, or one that ``cloudpickle`` pickles.
+    """
+
+    __slots__ = ()
+
+    _kernel_function: types.FunctionType
 
     def __init__(self, _function: types.FunctionType) -> None:
         self._kernel_function = _function
-        self.__name__ = _function.__name__
-        self.__doc__ = _function.__doc__
         self.__wrapped__ = _function
+        for name in ("__name__", "__qualname__", "__module__", "__doc__"):
+            setattr(self, name, getattr(_function, name))
+
+    def _options(self) -> tuple[Any, ...]:
+        """The arguments after the function, of which the class makes another one."""
+        return ()
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        place: Any = sys.modules.get(self.__module__)
+        for name in self._kernel_function.__qualname__.split("."):
+            place = getattr(place, name, None)
+        if place is self:
+            return self._kernel_function.__qualname__
+        return type(self), (self._kernel_function, *self._options())
+
+
+class DeviceFunction(OfFunction):
+    """A function for kernels; called from Python, it is the function itself."""
+
+    __slots__ = ("__dict__", "_kernel_function")
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         return self._kernel_function(*arguments, **named)

@@ -25,7 +25,7 @@ from ..sycl.kernel.reduction import require_values, with_filled_variables
 from .argument_type import ArgumentType
 from .argument_types import own_arguments, type_of
 from .compilation import Compiled, compiled_kernel
-from .device_function import plain_function
+from .device_function import OfFunction, plain_function
 from .expansion import Step, expansion
 from .function_digest import digest_of
 from .function_source import FunctionSource, source_of
@@ -40,11 +40,12 @@ _FLOATS = ("float32", "float64")
 _MOST_VALUES = 256  # that core/_submission describes
 
 
-class PythonKernel(KernelTemplate):
+class PythonKernel(OfFunction, KernelTemplate):
     """A kernel written in Python; ``bindless.kernel`` makes one.
 
     ``Queue.parallel_for``, ``Queue.single_task``, handlers and graphs take it like a ``Kernel``. It is compiled at the
-    first launch with arguments of new types, and cached in memory and on disk.
+    first launch with arguments of new types, and cached in memory and on disk. It can be pickled where its function can
+    be: a kernel of a module by its name, one of a function or a notebook by ``cloudpickle``.
 
     Attributes
     ----------
@@ -58,7 +59,7 @@ class PythonKernel(KernelTemplate):
     )  # fmt: skip
 
     def __init__(self, _function: types.FunctionType, _default_float: str, _contract: bool) -> None:
-        self._kernel_function = _function
+        super().__init__(_function)
         self._contract = _contract
         self._default_float = _default_float
         self._lock = threading.Lock()
@@ -66,9 +67,9 @@ class PythonKernel(KernelTemplate):
         self._source: FunctionSource | None = None
         self._digest = b""
         self.name = _function.__name__
-        self.__name__ = _function.__name__
-        self.__doc__ = _function.__doc__
-        self.__wrapped__ = _function
+
+    def _options(self) -> tuple[Any, ...]:
+        return self._default_float, self._contract
 
     def __call__(self, *arguments: Any) -> Any:
         raise InvalidError(
@@ -135,10 +136,12 @@ class PythonKernel(KernelTemplate):
 
     def _specialise(self, queue: Queue, dimensions: int, arguments: tuple[Any, ...]) -> tuple[Kernel, tuple[Step, ...]]:
         """Compile and load the kernel for the types of arguments."""
+        if not 1 <= dimensions <= 3:
+            raise InvalidError(f"kernel {self.name!r}: a range of {dimensions} dimensions; it has 1 to 3")
         language = _language(queue)
         launch = Launch(
             dimensions, language, self._default_float, language == "spirv", self._contract,
-            image_arguments=queue.backend is Backend.opencl,
+            image_arguments=queue.backend is Backend.opencl, checks_indices=queue.backend is Backend.reference,
         )  # fmt: skip
         compiled = self._compiled(launch, self._types(arguments))
         try:
