@@ -119,6 +119,7 @@ if TYPE_CHECKING:
         PlatformError,
         ProfilingError,
         SamplerWarning,
+        ShapeWarning,
         SyclRuntimeError,
         WaitTimeoutError,
     )
@@ -292,6 +293,7 @@ _MODULES = {
         "PlatformError",
         "ProfilingError",
         "SamplerWarning",
+        "ShapeWarning",
         "SyclRuntimeError",
         "WaitTimeoutError",
     ),
@@ -424,6 +426,7 @@ __all__ = [
     "SampledImageAccessor",
     "SampledImageHandle",
     "SamplerWarning",
+    "ShapeWarning",
     "SyclRuntimeError",
     "Target",
     "UnsampledImage",

@@ -187,12 +187,12 @@ GREY = np.zeros((4, 5), np.float32)
         (GREY, {"filtering": "lanczos"}, "filtering='lanczos'.*'cubic', 'catmull_rom', 'bicubic'"),
         (GREY, {"precision": "double"}, "precision='double'.*'reproducible'"),
         (GREY, {"nan": "skip"}, "nan='skip'.*'ignore'"),
-        (GREY, {"nan": "ignore"}, "precision='hardware'.*\"exact\""),
-        (GREY, {"nan": "ignore", "precision": "reproducible"}, "precision='reproducible'.*\"exact\""),
+        (GREY, {"nan": "ignore"}, '"exact".*hardware'),
+        (GREY, {"nan": "ignore", "precision": "reproducible"}, '"exact".*reproducible'),
         (GREY, {"nan": "ignore", "precision": "exact", "filtering": "bicubic"}, "'bicubic'.*linear"),
         (GREY.astype(np.uint8), {"nan": "ignore", "precision": "exact"}, "uint8"),
         (GREY, {"fill": "white", "addressing": "clamp"}, "fill='white'"),
-        (GREY, {"fill": 1.0}, 'fill=1.*clamp_to_edge.*"border"'),
+        (GREY, {"fill": 1.0}, 'fill=1.*"border".*clamp_to_edge'),
         (GREY.astype(np.uint8), {"fill": 256, "addressing": "clamp"}, "fill=256.*0 to 255"),
         (GREY.astype(np.int16), {"fill": np.nan, "addressing": "clamp"}, "fill=nan"),
         (GREY, {"fill": 1.0, "addressing": "clamp", "precision": "reproducible"}, '"exact"'),
@@ -208,6 +208,25 @@ GREY = np.zeros((4, 5), np.float32)
 def test_options_that_are_refused(queue: bl.Queue, array: Array, options: dict[str, Any], message: str) -> None:
     with raises(bl.InvalidError, match=message):
         bl.Image(array, queue=queue, **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "others"),
+    [
+        ({"filtering": "cubic"}, ("fill", "nan")),
+        ({"filtering": "bicubic", "precision": "exact"}, ("fill", "nan")),
+        ({"fill": 3, "addressing": "clamp"}, ("filtering=", "nan")),
+        ({"nan": "ignore", "precision": "exact"}, ("filtering=", "fill")),
+    ],
+)
+def test_an_error_about_mipmaps_names_the_options_that_were_given(
+    queue: bl.Queue, options: dict[str, Any], others: tuple[str, ...]
+) -> None:
+    with raises(bl.InvalidError) as caught:
+        bl.Image(GREY, mipmaps=True, queue=queue, **options)
+    text = str(caught.value).partition(":")[0]
+    assert next(iter(options)) in text
+    assert not any(name in text for name in others)
 
 
 @pytest.mark.parametrize("precision", ["exact", "reproducible"])

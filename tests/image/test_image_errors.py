@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import pydoc
+import warnings
 from typing import Any
 
 import numpy as np
@@ -163,3 +165,53 @@ def test_a_refusal_has_no_other_error_as_its_context(queue: bl.Queue) -> None:
 
 def test_the_signature_names_the_options() -> None:
     assert inspect.signature(bl.Image) == inspect.signature(bl.Image.__init__.__get__(bl.Image.__new__(bl.Image)))
+
+
+@pytest.mark.parametrize("shape", [(3, 32, 48), (1, 16, 16), (4, 20, 16), (32, 48, 5), (64, 32, 8)])
+def test_a_volume_that_looks_like_a_picture_with_channels_is_told(queue: bl.Queue, shape: tuple[int, ...]) -> None:
+    pixels = np.zeros(shape, np.float32)
+    with pytest.warns(bl.ShapeWarning) as told, bl.Image(pixels, queue=queue) as image:
+        assert image.size == shape[::-1]
+        with raises(bl.InvalidError) as caught:
+            image.sample([[1.0, 2.0]])
+        assert "dimensions=" in str(caught.value)
+        with raises(bl.InvalidError) as caught:
+            image.resize((4, 4))
+        assert "dimensions=" in str(caught.value)
+    assert [one.filename for one in told] == [__file__]
+    assert "dimensions=3" in str(told[0].message)
+
+
+@pytest.mark.parametrize(
+    ("shape", "options"),
+    [
+        ((3, 32, 48), {"dimensions": 3}),
+        ((32, 48, 5), {"dimensions": 3}),
+        ((3, 32, 48), {"layers": True, "dimensions": 2}),
+        ((3, 4, 5), {}),
+        ((32, 48, 3), {}),
+        ((5, 32, 48), {}),
+        ((16, 16, 8), {}),
+        ((32, 48, 64), {}),
+        ((3, 32, 48, 4), {}),
+        ((32, 48), {}),
+    ],
+)
+def test_other_shapes_are_taken_silently(queue: bl.Queue, shape: tuple[int, ...], options: dict[str, Any]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bl.Image(np.zeros(shape, np.float32), queue=queue, **options).close()
+
+
+@pytest.mark.parametrize("value", [None, {}, [None, 1], object(), (x for x in range(3))])
+def test_what_is_no_array_is_named(queue: bl.Queue, value: Any) -> None:
+    with raises(bl.InvalidError) as caught:
+        bl.Image(value, queue=queue)
+    assert f"array={value!r}" in str(caught.value)
+
+
+def test_help_shows_the_parameters() -> None:
+    text = pydoc.render_doc(bl.Image.__init__, renderer=pydoc.plaintext)
+    assert "addressing" in text
+    assert "max_anisotropy : float" in text
+    assert list(inspect.signature(bl.Image).parameters) == list(inspect.signature(bl.Image.__init__).parameters)[1:]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -11,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.enums import ImageType
-from ..model.errors import InvalidError
+from ..model.errors import InvalidError, ShapeWarning
 from ..model.host_array import as_array
+from ..model.image_descriptor import ImageDescriptor
 from ..model.message_values import shown
 from ..sycl.usm import UsmArray
 from .array_library import AnyArray
@@ -21,9 +23,52 @@ from .row_blocks import require_room
 if TYPE_CHECKING:
     from .image import Image
 
-__all__ = ["broadcast", "coordinate_axes", "gradient_of", "per_item", "points_of", "sizes_of"]
+__all__ = [
+    "broadcast",
+    "coordinate_axes",
+    "gradient_of",
+    "per_item",
+    "points_of",
+    "reason_of_dimensions",
+    "sizes_of",
+    "warn_of_channels",
+]
 
 Array = npt.NDArray[Any]
+
+_LEAST_PICTURE = 16  # pixels along each axis of what looks like a picture with channels
+_MOST_CHANNELS = 8  # of pictures that have more than the four of an image
+
+
+def warn_of_channels(shape: tuple[int, ...], described: ImageDescriptor, dimensions: int | None) -> None:
+    """Warns of an array that is taken as a volume and looks like a picture with channels, unless the caller says
+    ``dimensions``."""
+    if dimensions is None and described.dimensions == 3 and (advice := _advice(shape)):
+        text = f"an array of shape {shape} is taken as a volume: {advice}; if not, pass dimensions=3"
+        warnings.warn(text, ShapeWarning, stacklevel=3)
+
+
+def reason_of_dimensions(image: Image, count: int) -> str:
+    """Why an image has its dimensions, for the message about an argument for fewer ones; empty for another count."""
+    dims, advice = len(image.size), _advice(image.shape) if image._described.dimensions == 3 else ""
+    if not 0 < count < dims:
+        return ""
+    return f"; the array of shape {image.shape} is an image of {dims}D, dimensions= says otherwise" + (
+        f" ({advice})" if advice else ""
+    )
+
+
+def _advice(shape: tuple[int, ...]) -> str:
+    """What to do with the axis of a volume that looks like channels; empty where none does."""
+    if len(shape) != 3:
+        return ""
+    if shape[0] <= 4 and min(shape[1:]) >= _LEAST_PICTURE:
+        return f"if its first axis has {shape[0]} channels, move them to the last, numpy.moveaxis(array, 0, -1)"
+    if 4 < shape[2] <= _MOST_CHANNELS and min(shape[:2]) >= max(_LEAST_PICTURE, 4 * shape[2]):
+        return (
+            f"if its last axis has {shape[2]} channels, make several images with up to 4 each, such as array[..., :4]"
+        )
+    return ""
 
 
 def coordinate_axes(image: Image, values: AnyArray, *, fetch: bool = False) -> AnyArray:
@@ -34,8 +79,11 @@ def coordinate_axes(image: Image, values: AnyArray, *, fetch: bool = False) -> A
     if dims == 1 and values.ndim == 1:
         return values[:, None]
     if values.ndim == 0 or values.shape[-1] != dims:
+        why = "" if dims != len(image.size) else reason_of_dimensions(image, values.shape[-1] if values.ndim else 0)
+        if values.ndim == 2 and len(values) == dims:
+            why = ": transpose it"
         names = "a direction (x, y, z)" if dims != len(image.size) else f"({', '.join('xyz'[:dims])})"
-        raise InvalidError(f"coords have shape {values.shape}; the last axis is {names}, {dims} long")
+        raise InvalidError(f"coords have shape {values.shape}; the last axis is {names}, {dims} long{why}")
     return values
 
 
@@ -81,8 +129,9 @@ def per_item(name: str, values: npt.ArrayLike, leading: tuple[int, ...], dtype: 
         raise InvalidError(f"{name} has shape {array.shape}; it is a number or broadcasts to {leading}") from None
 
 
-def sizes_of(value: int | Sequence[int], count: int, name: str, order: str) -> tuple[int, ...]:
-    """``count`` positive integers; ``order``: what they are called, the first of them where there are fewer."""
+def sizes_of(value: int | Sequence[int], count: int, name: str, order: str, why: str = "") -> tuple[int, ...]:
+    """``count`` positive integers; ``order``: what they are called, the first of them where there are fewer; ``why``
+    there are as many, for the message about others."""
     listed = order.strip("()").split(", ")[:count]
     names = f"({listed[0]},)" if count == 1 else f"({', '.join(listed)})"
     try:
@@ -95,6 +144,7 @@ def sizes_of(value: int | Sequence[int], count: int, name: str, order: str) -> t
     except TypeError:
         raise InvalidError(f"{name}={shown(value)} is not made of integers; it is {names}") from None
     if len(sizes) != count or min(sizes) < 1:
-        raise InvalidError(f"{name}={shown(value)}: it is {count} positive integers, {names}")
+        why = "" if len(sizes) == count else why
+        raise InvalidError(f"{name}={shown(value)}: it is {count} positive integers, {names}{why}")
     require_room(math.prod(sizes), f"{name}={shown(value)}")
     return sizes

@@ -6,6 +6,7 @@ Arrays of other libraries are seen in place (``foreign_array``): on the host as 
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from typing import Any, Protocol, Union
@@ -16,6 +17,7 @@ import numpy.typing as npt
 from ..model.errors import InvalidError
 from ..model.host_array import as_array
 from ..model.masked_arrays import warn_of_mask
+from ..model.message_values import shown
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from ..sycl.usm.array_import import foreign_array
@@ -97,7 +99,11 @@ def seen(name: str, value: Any, queue: Queue) -> AnyArray:
         warn_of_mask(value, name)
         pillow = array_of_pillow(value)
         found = value if pillow is None else pillow
-    return as_array(name, found)
+    array = as_array(name, found)
+    if array.dtype.kind in "OSU":
+        way = "; Image.open reads a picture file" if isinstance(value, (str, bytes, os.PathLike)) else ""
+        raise InvalidError(f"{name}={shown(value)} makes an array of {array.dtype}, not of numbers{way}")
+    return array
 
 
 def hand_over(value: object, array: AnyArray) -> None:

@@ -58,7 +58,7 @@ def require_filter(wanted: Filter, described: ImageDescriptor, mipmaps: bool) ->
         if described.dtype.kind != "f":
             raise InvalidError(f'nan="ignore": an image of {described.dtype} has no NaN; leave nan out')
         if precision is not Precision.exact:
-            raise InvalidError(f'nan="ignore" with precision={str(precision)!r}: it takes precision="exact"')
+            raise InvalidError(f'nan="ignore" needs precision="exact"; the precision is {precision}')
         if wanted.interpolation not in _PLAIN:
             raise InvalidError(
                 f'nan="ignore" with filtering={name!r}: some of its weights are negative, and what is left of them may '
@@ -71,17 +71,22 @@ def require_filter(wanted: Filter, described: ImageDescriptor, mipmaps: bool) ->
     fill = wanted.fill
     if fill != 0 and Boundary.border not in boundary:
         modes = ", ".join(sorted({name_of_boundary(mode) for mode in boundary}))
-        raise InvalidError(f'fill={fill:g} with addressing {modes}: it is the value outside with addressing="border"')
+        raise InvalidError(
+            f'fill={fill:g}: it is the value outside with addressing="border" (SYCL\'s "clamp"); the addressing is '
+            f"{modes}"
+        )
     if fill != 0 and precision is Precision.reproducible:
         raise InvalidError(
             f'fill={fill:g} with precision="reproducible": texture units have 0 outside; use precision="exact"'
         )
     if not wanted.is_plain and (mipmaps or described.type is ImageType.cubemap):
         what = "mipmaps" if mipmaps else "cubemaps"
-        nan = "ignore" if wanted.ignore_nan else "propagate"
-        raise InvalidError(
-            f'filtering={name!r}, fill={fill:g}, nan={nan!r}: {what} have filtering="linear" or "nearest", and no fill'
-        )
+        lacks = {
+            f'filtering={name!r}: {what} have filtering="linear" or "nearest"': wanted.interpolation not in _PLAIN,
+            f"fill={fill:g}: {what} have 0 outside": fill != 0,
+            f'nan="ignore": {what} have no weights for NaN': wanted.ignore_nan,
+        }
+        raise InvalidError("; ".join(text for text, is_lacking in lacks.items() if is_lacking) + "; leave it out")
 
 
 def _require_code(fill: float, described: ImageDescriptor) -> None:
@@ -96,7 +101,7 @@ def _require_margin(fill: float, boundary: tuple[Boundary, ...]) -> None:
         modes = tuple(map(name_of_boundary, boundary))
         raise InvalidError(
             f'addressing={modes} with filtering="cubic": axes that have no period are all "clamp_to_edge" or all '
-            '"border"'
+            '"border" (SYCL\'s "clamp")'
         )
     if math.isnan(fill) and Boundary.border in boundary:
         raise InvalidError('fill=nan with filtering="cubic": it would spread to all coefficients; use "catmull_rom"')

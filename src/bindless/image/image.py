@@ -33,7 +33,7 @@ from ..sycl.device.handle_owner import HandleOwner, HeldHandle
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .area_filter import to_storage
-from .arguments import sizes_of
+from .arguments import sizes_of, warn_of_channels
 from .array_library import ArrayLike, Library, hand_over, library_of, seen
 from .coefficients import Coefficients
 from .coordinates import cube_directions, panorama_coordinates
@@ -135,7 +135,7 @@ class Image(HandleOwner):
     queue : Queue, optional
         Where the image lives and works; default: one queue on the device of the array, or on the default device.
     dimensions : int, optional
-        Spatial dimensions, where the array's shape leaves that open (a 1D image with channels).
+        Of space, where the shape leaves that open (1D with channels; a ``ShapeWarning`` tells of likely channels).
 
     Raises
     ------
@@ -160,7 +160,7 @@ class Image(HandleOwner):
     _kind: ClassVar[Callable[[object, Mapping[str, Any]], type[Image]]]
     """Chooses the class of a new image: set by the module ``image_kinds``, which imports this one."""
 
-    def __new__(cls, array: object = None, **options: Any) -> Image:
+    def __new__(cls, array: object = None, *_: object, **options: Any) -> Image:
         if cls is Image and (options.get("layers") or options.get("cubemap")):
             cls = Image._kind(array, options)
         made = object.__new__(cls)
@@ -189,13 +189,14 @@ class Image(HandleOwner):
         if queue is None:
             queue = queue_of_array(array)
         elif not isinstance(queue, Queue):
-            raise InvalidError(f"queue={shown(queue)} is no Queue")
+            raise InvalidError(f"queue={shown(queue)} is no Queue: bindless.Queue(...) makes one")
         pixels = seen("array", array, queue)
         plan = planned(
             queue.device, pixels.shape, taken_dtype(pixels.dtype), dimensions, channel_type, mipmaps, layers, cubemap,
             addressing, filtering, coordinate, max_anisotropy, precision, fill, nan,
         )  # fmt: skip
         self._take(plan, queue, bool(mipmaps))
+        warn_of_channels(pixels.shape, plan.described, dimensions)
         if type(array) is not np.ndarray:
             self._library, self._leads_on_device = library_of(array), isinstance(pixels, UsmArray)
         store = ImageStore.filled(
@@ -209,15 +210,15 @@ class Image(HandleOwner):
         if self._leads_on_device:
             hand_over(array, pixels)
 
+    __init__.__doc__ = __doc__
     __new__.__wrapped__ = __init__  # type: ignore[attr-defined]  # help() and editors show these parameters
 
     _library: Library | None
 
     def _take(self, plan: Plan, queue: Queue, mipmaps: bool) -> None:
         """Everything but the store."""
-        self._queue, self._mipmaps = queue, mipmaps
+        self._queue, self._mipmaps, self._library, self._leads_on_device = queue, mipmaps, None, False
         self._described, self._has_channel_axis, self._sampler = plan.described, plan.has_channel_axis, plan.sampler
-        self._library, self._leads_on_device = None, False
         self._views: dict[tuple[int, int], View] = {}
         self._sources: dict[bool, Source] = {}
         wanted, cubemap = plan.filter, plan.described.type is ImageType.cubemap

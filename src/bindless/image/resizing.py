@@ -16,7 +16,7 @@ from ..model.enums import FilteringMode
 from ..model.filter import name_of_boundary
 from .area_filter import to_storage
 from .area_reduction import fill_means
-from .arguments import sizes_of
+from .arguments import reason_of_dimensions, sizes_of
 from .coordinates import grid
 from .mapped_pictures import mapped_picture
 from .pictures import (
@@ -73,7 +73,13 @@ def resize(image: Image, size: int | Sequence[int], *, out: Any = None) -> Any:
     array([0.5, 2.5], dtype=float32)
     """
     image._refuse_cubemap("resize")
-    sizes = sizes_of(size, len(image.size), "size", "(width, height, depth)")
+    sizes = sizes_of(
+        size,
+        len(image.size),
+        "size",
+        "(width, height, depth)",
+        reason_of_dimensions(image, len(size) if isinstance(size, (tuple, list)) else 0),
+    )
     require_room(math.prod(sizes), "size", bytes_of_pixel(image))
     result = Result(image._queue, out, picture_shape(image, sizes), image.dtype)
     reduced = tuple(min(new, old) for new, old in zip(sizes, image.size))

@@ -105,6 +105,8 @@ def channel_of_dtype(dtype: np.dtype[np.generic] | type | str) -> ImageChannelTy
         allowed = ", ".join(str(d) for d in _OF_DTYPE)
         near = _NEAR.get(kind.kind)
         way_out = f": convert with array.astype({near!r})" if near else ""
+        if kind.kind == "c":
+            way_out = ": make two channels of it, numpy.stack((array.real, array.imag), -1).astype('float32')"
         if kind.kind in "US":
             way_out = "; Image.open reads a picture file"
         raise InvalidError(f"no image channel stores dtype {kind}; images hold {allowed}{way_out}") from None

@@ -47,6 +47,7 @@ __all__ = [
     "PlatformError",
     "ProfilingError",
     "SamplerWarning",
+    "ShapeWarning",
     "SyclRuntimeError",
     "WaitTimeoutError",
     "error_of",
@@ -218,6 +219,10 @@ class ExceptionList(Error):
 
 class SamplerWarning(UserWarning):
     """A sampler setting that is valid but acts differently from its name."""
+
+
+class ShapeWarning(UserWarning):
+    """An array whose shape is valid but looks like another kind of image."""
 
 
 _CLASS_OF_CODE: dict[Errc, type[Error]] = {

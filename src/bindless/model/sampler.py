@@ -107,7 +107,7 @@ class BindlessImageSampler:
             modes = (addressing,) * 3 if isinstance(addressing, str) else tuple(addressing)
         except TypeError:
             raise InvalidError(
-                f"addressing={shown(addressing)} is neither a mode nor three of them: (x, y, z)"
+                f"addressing={shown(addressing)} is neither a mode, such as 'repeat', nor three of them: (x, y, z)"
             ) from None
         if len(modes) != 3:
             raise InvalidError(
