@@ -67,3 +67,34 @@ def test_no_dtypes(queue: bl.Queue) -> None:
                 bl.fetch_image(queue, handle, POINTS, num_channels=1, dtype=wrong)
             with raises(bl.InvalidError, match="dtype="):
                 bl.fetch_image(queue, handle, POINTS, dtype=wrong, out=ARRAY.copy())
+
+
+def test_freeing_names_the_call(queue: bl.Queue) -> None:
+    desc = bl.ImageDescriptor(4, 3, num_channels=1)
+    memory = bl.alloc_image_mem(desc, queue)
+    free: Any = bl.free_image_mem
+    for arguments in ((memory, queue), (queue, memory), (memory, desc, queue), (memory, None, queue)):
+        with raises(bl.InvalidError) as caught:
+            free(*arguments)
+        assert "free_image_mem(handle, image_type, queue)" in str(caught.value)
+    for arguments in ((memory, "standard"), (memory, "standard", memory)):
+        with raises(bl.InvalidError) as caught:
+            free(*arguments)
+        assert "Queue" in str(caught.value)
+    free(memory, "standard", queue)
+
+
+def test_images_and_handles_of_other_kinds(queue: bl.Queue) -> None:
+    functions: Any = bl
+    with bl.Image(ARRAY, queue=queue) as image:
+        for call, word in (
+            (lambda: functions.sample_image(queue, ARRAY, POINTS), "Image(array)"),
+            (lambda: functions.sample_mipmap(queue, image, POINTS, level=0.0), "mipmaps=True"),
+            (lambda: functions.destroy_image_handle(image, queue), "close()"),
+            (lambda: bl.Image(ARRAY, queue="reference"), "bindless.Queue("),  # type: ignore[arg-type]
+            (lambda: bl.Image(ARRAY.astype(np.complex64), queue=queue), "numpy.stack("),
+            (lambda: image.sample(np.zeros((2, 100))), "transpose"),
+        ):
+            with raises(bl.InvalidError) as caught:
+                call()
+            assert word in str(caught.value)

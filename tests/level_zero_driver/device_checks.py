@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+import bindless
 from bindless.drivers import level_zero as zero
 from tests.level_zero_driver.rig import Rig, ffi, lib
 
@@ -31,6 +32,10 @@ def check_discovery(rig: Rig) -> None:
     rig.call("zeDeviceGetProperties", rig.device, properties)
     assert ffi.string(properties.name) and properties.type in (lib.ZE_DEVICE_TYPE_CPU, lib.ZE_DEVICE_TYPE_GPU)
     assert properties.numThreadsPerEU * properties.numEUsPerSubslice * properties.numSubslicesPerSlice > 0
+    about = rig.struct("ze_driver_properties_t")
+    rig.call("zeDriverGetProperties", rig.driver.handle, about)
+    parts = about.driverVersion >> 24, about.driverVersion >> 16 & 0xFF, about.driverVersion & 0xFFFF
+    assert ".".join(map(str, parts)) == bindless.__version__
 
 
 def check_contexts(rig: Rig) -> None:

@@ -12,6 +12,7 @@ import pytest
 import bindless as bl
 from bindless import device
 from tests.python_kernels.conftest import takes_none
+from tests.support import error_checks
 
 A_LIST = [1, 2]
 
@@ -243,3 +244,82 @@ def test_an_image_of_other_dimensions_names_the_line(queue: bl.Queue) -> None:
     image = bl.Image(np.zeros((4, 4), np.float32), queue=queue)
     with image, pytest.raises(bl.KernelError, match=rf"test_kernel_errors\.py, line {first + 3}\b"):
         queue.parallel_for(4, run, image, out).wait()
+
+
+def takes_an_attribute(image, out):
+    out[0, 0] = image.shape[0]
+
+
+def calls_a_method(image, out):
+    out[0, 0] = image.sample(1.0, 2.0)[0]
+
+
+def calls_the_function_of_the_host(image, out):
+    out[0, 0] = bl.sample_image(image, 1.0, 2.0)[0]
+
+
+def gives_a_tuple_of_coordinates(image, out):
+    out[0, 0] = device.sample_image(image, (1.0, 2.0))[0]
+
+
+def stores_a_pixel(image, out):
+    out[0, 0] = device.sample_image(image, 1.0, 2.0)
+
+
+def samples_another_array(image, out):
+    out[0, 0] = device.sample_image(out, 1.0, 2.0)[0]
+
+
+def gives_a_level_by_position(image, out):
+    out[0, 0] = device.sample_mipmap(image, 1.0, 2.0, 0.0)[0]
+
+
+def asks_for_doubles(image, out):
+    out[0, 0] = device.sample_image(image, 1.0, 2.0, dtype="float64")[0]
+
+
+def takes_the_name_of_opencl(image, out):
+    out[device.get_global_id(0), 0] = 1
+
+
+def draws_numbers(image, out):
+    out[0, 0] = np.random.rand()
+
+
+def forgets_the_index(image, out):
+    device.atomic_add(out[0, 0], 1.0)
+
+
+WAYS_OUT = [
+    (takes_an_attribute, "argument"), (calls_a_method, "device.sample_image"),
+    (calls_the_function_of_the_host, "bindless.device"), (gives_a_tuple_of_coordinates, "x, y, z"),
+    (stores_a_pixel, "[0]"), (samples_another_array, "bindless.Image"), (gives_a_level_by_position, "level="),
+    (asks_for_doubles, "'float64'"), (takes_the_name_of_opencl, "item_id"), (draws_numbers, "array"),
+    (forgets_the_index, "array, index, value"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("function", "way"), WAYS_OUT, ids=lambda value: getattr(value, "__name__", ""))
+def test_errors_name_a_way_out(queue: bl.Queue, function: Any, way: str) -> None:
+    out = bl.usm_empty((4, 4), np.float32, queue)
+    with bl.Image(np.zeros((4, 4), np.float32), queue=queue) as image, pytest.raises(bl.BuildError) as caught:
+        queue.parallel_for((4, 4), bl.kernel(function), image, out)
+    assert way in str(caught.value)
+
+
+def test_launches_that_are_refused(queue: bl.Queue) -> None:
+    @bl.kernel
+    def run(image, out):
+        out[0, 0] = device.sample_image(image, 1.0, 2.0)[0]
+
+    out = bl.usm_empty((4, 4), np.float32, queue)
+    for space, kernel, image, word in (
+        (4, run, np.zeros((4, 4), np.float32), "bindless.Image("),
+        (4, run, [1.0, 2.0], "tuple"),
+        (4, samples_another_array, 1.0, "@bindless.kernel"),
+        (run, 4, 1.0, "parallel_for(range, kernel"),
+        ((1, 1, 1, 4), run, 1.0, "1 to 3"),
+    ):
+        with error_checks.raises(bl.InvalidError) as caught:
+            queue.parallel_for(space, kernel, image, out)
+        assert word in str(caught.value)

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import bindless
+from bindless.drivers import reference
 from tests.support.needs import lacks
 
 PROGRAM = """
@@ -133,6 +134,13 @@ def test_the_version_has_one_place() -> None:
     root = Path(__file__).parents[2]
     for file in ("pyproject.toml", "CMakeLists.txt"):
         assert bindless.__version__ not in (root / file).read_text(encoding="utf-8")
+
+
+def test_the_drivers_have_the_version_of_the_package() -> None:
+    assert ".".join(map(str, reference.version())) == bindless.__version__
+    assert bindless.Queue("reference").device.get_info("driver_version") == bindless.__version__
+    header = Path(__file__).parents[2] / "include" / "bindless" / "reference.h"
+    assert not re.search(r"VERSION_\w+ +\d", header.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("file", ["docs/CITATION.cff"])

@@ -12,7 +12,9 @@ import bindless as bl
 
 torch = pytest.importorskip("torch", minversion="2.5", reason="pip install torch")
 
+import bindless.torch as bt  # noqa: E402
 from bindless.torch import sample, warp  # noqa: E402
+from tests.support.error_checks import raises  # noqa: E402
 from tests.torch import composition  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -260,3 +262,27 @@ def test_errors_of_levels_and_matrices() -> None:
     ):
         with pytest.raises(bl.InvalidError):
             call()
+
+
+DETECTOR = bt.Detector((0, 0, -9), (0, 0, 9), (1, 0, 0), (0, 1, 0), 2, 2)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda array, tensor: bt.grid_sample(array, tensor, align_corners=False),
+        lambda array, tensor: bt.grid_sample(tensor, array, align_corners=False),
+        lambda array, tensor: bt.sample(array, tensor),
+        lambda array, tensor: bt.sample(tensor, array),
+        lambda array, tensor: bt.warp(array, torch.eye(3), (4, 4)),
+        lambda array, tensor: bt.warp(tensor, array[0, 0], (4, 4)),
+        lambda array, tensor: bt.texture(array, tensor),
+        lambda array, tensor: bt.texture(tensor, array),
+        lambda array, tensor: bt.line_integrals(array, tensor, tensor, 2),
+        lambda array, tensor: bt.projections(array, tensor, DETECTOR, 2),
+    ],
+)
+def test_arrays_of_numpy_are_refused(call: Any) -> None:
+    with raises(bl.InvalidError) as caught:
+        call(np.zeros((1, 3, 4, 2), np.float32), torch.zeros(1, 3, 4, 2))
+    assert "torch.from_numpy" in str(caught.value)

@@ -123,8 +123,9 @@ def find_image(
     sampled = isinstance(handle, SampledImageHandle)
     if not sampled and not isinstance(handle, UnsampledImageHandle):
         raise InvalidError(
-            f"{form.name}: {type(handle).__name__} is no image handle; create_image makes one, or "
-            "SampledImageHandle(number) and UnsampledImageHandle(number) of a raw one"
+            f"{form.name}: {type(handle).__name__} is neither an image nor a handle; Image(array) makes an image of "
+            "an array, create_image a handle of image memory, SampledImageHandle(number) and "
+            "UnsampledImageHandle(number) one of a raw handle"
         )
     if sampled and not form.sampled:
         why = "sampled images are read-only" if form.operation == "write" else "it is for unsampled images"
@@ -135,7 +136,9 @@ def find_image(
     try:
         handles = queue.context._handles
     except AttributeError:
-        raise InvalidError(f"{form.name}: queue={shown(queue)} is no Queue") from None
+        raise InvalidError(
+            f"{form.name}: queue={shown(queue)} is no Queue: bindless.Queue(selector) makes one"
+        ) from None
     key = raw << 1 | sampled  # handle_key
     record: HandleRecord | None = handles.get(key)
     if record is None:
@@ -146,8 +149,10 @@ def find_image(
         return Image(raw, _raw_descriptor(form, handle, coords, num_channels, dtype), sampled, False)
     desc = record.descriptor
     if desc.type is not form.type:
+        way = "; Image(array, mipmaps=True) has mipmaps" if form.type is ImageType.mipmap else ""
         raise InvalidError(
-            f"{form.name}: {handle!r} is a {desc.type} image; {desc.type} images take {_FUNCTIONS_OF_TYPE[desc.type]}"
+            f"{form.name}: {handle!r} is a {desc.type} image; {desc.type} images take "
+            f"{_FUNCTIONS_OF_TYPE[desc.type]}{way}"
         )
     if record.device is not queue.device and record.device != queue.device:
         raise InvalidError(f"{form.name}: {handle!r} was made on {record.device}, the queue runs on {queue.device}")

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from ..model.aspects import Aspect
 from ..model.enums import ImageType
-from ..model.errors import Error, FeatureNotSupportedError
+from ..model.errors import Error, FeatureNotSupportedError, InvalidError
 from ..model.image_descriptor import ImageDescriptor
+from ..model.message_values import shown
 
 if TYPE_CHECKING:
     from ..sycl.device.device import Device
@@ -19,6 +20,7 @@ __all__ = [
     "most_anisotropy",
     "require",
     "require_format",
+    "require_image_type",
     "require_limits",
     "require_type",
 ]
@@ -116,3 +118,18 @@ def require_limits(device: Device, desc: ImageDescriptor, error: type[Error]) ->
                 "split the image, or make it smaller",
                 backend=str(device.backend),
             )
+
+
+def require_image_type(value: object, function: str) -> None:
+    """Refuses what is no text in the place of ``image_type``: the argument was left out, or stands elsewhere.
+
+    Raises
+    ------
+    InvalidError
+        The message has the call.
+    """
+    if not isinstance(value, str):
+        raise InvalidError(
+            f"image_type={shown(value)}: the call is {function}(handle, image_type, queue), where image_type is the "
+            'type of the descriptor, such as "standard"'
+        )

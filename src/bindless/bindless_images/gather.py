@@ -109,7 +109,9 @@ def _record(queue: Queue, handle: object) -> HandleRecord:
     try:
         record: HandleRecord | None = queue.context._handles.get(handle_key(handle.raw_handle, True))
     except AttributeError:
-        raise InvalidError(f"gather_image: queue={shown(queue)} is no Queue") from None
+        raise InvalidError(
+            f"gather_image: queue={shown(queue)} is no Queue: bindless.Queue(selector) makes one"
+        ) from None
     if record is None:
         raise InvalidError(f"gather_image: {handle!r} is no image of the queue's context")
     desc: ImageDescriptor = record.descriptor

@@ -447,7 +447,8 @@ def destroy_image_handle(handle: SampledImageHandle | UnsampledImageHandle, *whe
     try:
         key = handle._raw_handle << 1 | handle._sampled  # handle_key
     except AttributeError:
-        raise InvalidError(f"destroy_image_handle: {type(handle).__name__} is no image handle") from None
+        way = ": close() ends it" if hasattr(handle, "close") else ""
+        raise InvalidError(f"destroy_image_handle: {type(handle).__name__} is no image handle{way}") from None
     record: HandleRecord | None = context._handles.pop(key, None)
     if record is None:
         raise SyclRuntimeError(

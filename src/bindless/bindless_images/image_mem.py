@@ -21,7 +21,7 @@ from ..submission.active_streams import active, sweep, wait_for_all
 from ..sycl.device.device_context import resolve
 from ..sycl.device.image_owner import ImageOwner
 from .context_tables import BorrowedMemory, KnownMemory, ListedMemory, MemoryRecord, free_owned
-from .device_limits import require_format, require_limits, require_type
+from .device_limits import require_format, require_image_type, require_limits, require_type
 
 if TYPE_CHECKING:
     from ..sycl.device.context import Context
@@ -193,6 +193,7 @@ def free_image_mem(handle: ImageMemHandle, image_type: ImageType | str, *where: 
     >>> memory = bindless.alloc_image_mem(desc, queue)
     >>> bindless.free_image_mem(memory, "standard", queue)
     """
+    require_image_type(image_type, "free_image_mem")
     _, context = resolve(where)
     images = context._images
     raw = handle._raw_handle if type(handle) is ImageMemHandle else _raw(handle, MemoryAllocationError)

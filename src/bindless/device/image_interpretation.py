@@ -10,6 +10,7 @@ import numpy as np
 from .. import bindless_images as images
 from ..bindless_images.context_tables import HandleRecord, handle_key
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
+from ..model.message_values import shown
 from ..sycl.device.context import Context, contexts
 from ..sycl.device.handle_owner import HandleOwner
 from ..sycl.device.queue_base import transfer_queue
@@ -148,7 +149,9 @@ def _handle(image: Any, *, sampled: bool) -> tuple[Queue, Any]:
         try:
             handle = kind(operator.index(image))
         except TypeError:
-            raise TypeError(f"{image!r} is no image: kernels take an Image, a handle, or its number") from None
+            raise TypeError(
+                f"{shown(image)} is no image: kernels take a bindless.Image of the array, a handle, or its number"
+            ) from None
     context, record = _found(handle)
     return transfer_queue(context, record.device), handle
 

@@ -46,7 +46,9 @@ def coordinates(name: str, given: Sequence[Type | None], most: int) -> list[Type
         raise KernelTypeError(f"{name} takes {' or '.join('123'[:most])} coordinates: x, y, z in this order")
     for letter, value in zip("xyz", there):
         if not value.is_number:
-            raise KernelTypeError(f"{name}: the coordinate {letter} is a number, not {value}")
+            raise KernelTypeError(
+                f"{name}: the coordinate {letter} is a number, not {value}; each coordinate is an argument: x, y, z"
+            )
     return there
 
 
@@ -85,7 +87,7 @@ def _sample_mipmap(
         symbol = f"__bindless_sample_lod_{len(at)}d_{letter}"
         return Call(result, symbol, (_HANDLE, *numbers, "float"), (image, *at, level))
     if level is not None or dx is None or dy is None:
-        raise KernelTypeError("sample_mipmap takes level=, or both dx= and dy=")
+        raise KernelTypeError("sample_mipmap takes level=, or both dx= and dy=, by name: the third number is z")
     _require_image("sample_mipmap", image)
     for name, slope in (("dx", dx), ("dy", dy)):
         numbers_of = slope.elements if slope.kind == "tuple" else (slope,)

@@ -86,7 +86,12 @@ def require_filter(wanted: Filter, described: ImageDescriptor, mipmaps: bool) ->
             f"fill={fill:g}: {what} have 0 outside": fill != 0,
             f'nan="ignore": {what} have no weights for NaN': wanted.ignore_nan,
         }
-        raise InvalidError("; ".join(text for text, is_lacking in lacks.items() if is_lacking) + "; leave it out")
+        reasons = [text for text, is_lacking in lacks.items() if is_lacking]
+        modes = ", ".join(map(name_of_boundary, boundary))
+        raise InvalidError(
+            "; ".join(reasons or [f"addressing {modes}: {what} have the addressing of texture units"])
+            + "; leave it out"
+        )
 
 
 def _require_code(fill: float, described: ImageDescriptor) -> None:

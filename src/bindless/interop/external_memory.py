@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ..backends.contract import BackendProtocol, NativeContext, require_group
 from ..bindless_images.context_tables import ListedMemory, MemoryRecord
-from ..bindless_images.device_limits import require_format, require_limits, require_type
+from ..bindless_images.device_limits import require_format, require_image_type, require_limits, require_type
 from ..core.ownership import Rank, Resource
 from ..model.aspects import Aspect
 from ..model.enums import ImageType, UsmKind, coerce
@@ -278,6 +278,7 @@ def unmap_external_image_memory(handle: ImageMemHandle, image_type: ImageType | 
         The handle is not of ``map_external_image_memory`` in this context, or was unmapped before, or ``image_type``
         is not what was mapped.
     """
+    require_image_type(image_type, "unmap_external_image_memory")
     _, context = resolve(where)
     if not isinstance(handle, ImageMemHandle):
         raise InvalidError(f"{handle!r} is no ImageMemHandle")

@@ -24,7 +24,7 @@ def require_queue(queue: object) -> Queue:
         It is none, or was closed.
     """
     if not isinstance(queue, Queue):
-        raise InvalidError(f"queue={shown(queue)} is no Queue")
+        raise InvalidError(f"queue={shown(queue)} is no Queue: bindless.Queue(...) makes one")
     queue._native  # noqa: B018  raises if it has ended
     return queue
 

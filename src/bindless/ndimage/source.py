@@ -67,7 +67,7 @@ def source_of(function: str, given: Any, channel_axis: object, queue: Queue | No
     if queue is None:
         queue = queue_of_array(given)
     elif not isinstance(queue, Queue):
-        raise InvalidError(f"queue={shown(queue)} is no Queue")
+        raise InvalidError(f"queue={shown(queue)} is no Queue: bindless.Queue(...) makes one")
     array = seen("input", given, queue)
     if array.dtype.kind == "c":
         raise left_to_scipy(function, f"input of {array.dtype}")

@@ -14,6 +14,7 @@ from ..model.image_handles import ImageMemHandle, SampledImageHandle, UnsampledI
 from ..model.message_values import shown
 from ..sycl.buffer.accessor import Accessor, LocalAccessor
 from ..sycl.device.handle_owner import HandleOwner, HeldSampledHandle, HeldUnsampledHandle
+from ..sycl.device.image_owner import ImageOwner
 from ..sycl.kernel.arguments import PACKERS, pack_image_accessor
 from ..sycl.kernel.reduction import Reduction, require_depth
 from ..sycl.usm.array import UsmArray
@@ -96,12 +97,15 @@ def type_of(value: Any, name: str, depth: int = 0) -> ArgumentType:
 def _reason(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return (
-            "an array of the host, which kernels do not reach: copy it with usm_empty(...).copy_from(array), or pass "
-            "as_usm_array(array, queue) where the device has usm_system_allocations"
+            "an array of the host, which kernels do not reach: to be sampled, pass bindless.Image(array, queue=queue); "
+            "for elements, copy it with usm_empty(...).copy_from(array), or pass as_usm_array(array, queue) where the "
+            "device has usm_system_allocations"
         )
+    if isinstance(value, list):
+        return "a list: pass a tuple of its numbers, or usm_empty(shape, dtype, queue).copy_from(list)"
     if isinstance(value, UsmPointer):
         return "a pointer without element type: pass a UsmArray"
-    if isinstance(value, ImageMemHandle):
+    if isinstance(value, (ImageMemHandle, ImageOwner)):
         return "image memory: pass the handle that create_image makes of it"
     return (
         "no argument of a kernel in Python: it takes numbers, numpy scalars, structured ones too, tuples, UsmArray, "

@@ -13,6 +13,7 @@ from ..model.errors import ArgumentError
 from ..model.filter import Filter
 from .functions import repeated, sample
 from .options import Arguments
+from .tensors import require_tensors
 
 __all__ = ["grid_sample"]
 
@@ -93,6 +94,7 @@ def grid_sample(
         found = repeated(options, input, grid)
         if found is not None:
             return found
+    require_tensors(input=input, grid=grid)
     kind = input.device.type
     if kind in _WITH_AUTOCAST and torch.is_autocast_enabled(kind):
         widest = torch.promote_types(input.dtype, grid.dtype)

@@ -14,6 +14,7 @@ from . import batching, line_kernel
 from .first_derivatives import FirstDerivative, refuse_second
 from .operators import LIBRARY
 from .plain import is_transformed
+from .tensors import require_tensors
 
 __all__ = ["gradient_of_texels", "line_integrals", "line_means"]
 
@@ -72,6 +73,7 @@ def line_integrals(volume: Tensor, starts: Tensor, ends: Tensor, samples: int) -
 
 
 def _check(volume: Tensor, starts: Tensor, ends: Tensor, samples: int) -> None:
+    require_tensors(volume=volume, starts=starts, ends=ends)
     shapes = f"volume {tuple(volume.shape)}, starts {tuple(starts.shape)} and ends {tuple(ends.shape)}"
     if volume.dim() != 3 or 0 in volume.shape or starts.shape[-1:] != (3,) or ends.shape[-1:] != (3,):
         raise ArgumentError(f"{shapes}: the volume has three axes, and the others end with three coordinates")

@@ -13,6 +13,7 @@ from .detectors import Detector, frames_of, gradient_of_poses, tangent_of_frames
 from .first_derivatives import FirstDerivative, refuse_second
 from .operators import LIBRARY
 from .plain import is_plain, is_special, is_transformed, plain_apply
+from .tensors import require_tensors
 
 __all__ = ["projections"]
 
@@ -84,6 +85,7 @@ def projections(volume: Tensor, poses: Tensor, detector: Detector, samples: int,
 
 def _checked(volume: Tensor, poses: Tensor, detector: Detector, samples: int, matrix: Any) -> Static:
     """The arguments that are no tensors."""
+    require_tensors(volume=volume, poses=poses)
     shapes = f"volume {tuple(volume.shape)} and poses {tuple(poses.shape)}"
     if volume.dim() != 3 or 0 in volume.shape or (poses.shape[-1:] != (6,) and poses.shape[-2:] != (3, 4)):
         raise ArgumentError(f"{shapes}: the volume has three axes, and poses are (..., 6) or (..., 3, 4)")

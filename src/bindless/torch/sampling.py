@@ -19,6 +19,7 @@ from .images import sample_image
 from .mipmaps import pyramid
 from .options import Arguments
 from .splines import coefficients
+from .tensors import require_tensors
 
 __all__ = ["arguments", "sample"]
 
@@ -228,6 +229,7 @@ arguments = torch.compiler.assume_constant_result(_arguments_of)
 
 def _check(levels: list[Tensor], coords: Tensor, chosen: Arguments, cubemap: bool) -> None:
     # In ``torch.compile(dynamic=True)`` sizes are symbols, which ``in`` does not find among the entries of a tuple.
+    require_tensors(image=levels[0], coords=coords)
     image, dims = levels[0], coords.shape[-1] if coords.dim() else 0
     shapes = f"image {tuple(image.shape)} and coords {tuple(coords.shape)}"
     if dims not in (1, 2, 3) or image.dim() - dims not in (1, 2):

@@ -16,6 +16,7 @@ from .footprints import level_of_detail
 from .mipmapped import Call, mipmapped, repeated
 from .mipmaps import pyramid
 from .options import Arguments
+from .tensors import require_tensors
 
 __all__ = ["texture", "texture_construct_mip"]
 
@@ -100,7 +101,7 @@ def texture(
             max_mip_level,
             deterministic=deterministic,
         )
-    if mip is None and not torch.compiler.is_compiling():
+    if mip is None and not torch.compiler.is_compiling() and isinstance(tex, torch.Tensor):
         mode = ("linear" if uv_da is None else "linear-mipmap-linear") if filter_mode == "auto" else filter_mode
         options, values = _options(mode, boundary_mode, bool(deterministic)), None
         if boundary_mode == "cube":  # its directions are checked first
@@ -207,6 +208,7 @@ def texture_construct_mip(tex: Tensor, max_mip_level: int | None = None, cube_mo
 
 
 def _check(tex: Tensor, uv: Tensor, uv_da: Tensor | None, bias: Tensor | None, cube: bool) -> None:
+    require_tensors(tex=tex, uv=uv, uv_da=uv_da, mip_level_bias=bias)
     shapes = f"tex {tuple(tex.shape)} and uv {tuple(uv.shape)}"
     if tex.dim() not in (4, 5) or (cube and (tex.dim() != 5 or tex.shape[1] != 6 or tex.shape[2] != tex.shape[3])):
         raise ArgumentError(

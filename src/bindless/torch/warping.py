@@ -11,6 +11,7 @@ from ..model.errors import ArgumentError
 from .images import axes_of
 from .mappings import mapped_pixels
 from .sampling import sample
+from .tensors import require_tensors
 
 __all__ = ["warp"]
 
@@ -75,6 +76,7 @@ def warp(
     """
     sizes = (shape,) if isinstance(shape, int) else tuple(int(size) for size in shape)
     dims = len(sizes)
+    require_tensors(matrix=matrix, image=None if isinstance(image, Image) else image, displacement=displacement)
     if matrix.dim() not in (2, 3) or matrix.shape[-1] != dims + 1 or matrix.shape[-2] not in (dims, dims + 1):
         raise ArgumentError(
             f"matrix {tuple(matrix.shape)} for an output {sizes}: it is ([N,] {dims}, {dims + 1}), or "

@@ -102,7 +102,8 @@ def _resolve(context: Any, function: Any, args: Any, kws: Any) -> tuple[Call | L
     try:
         bound = inspect.signature(function).bind(*args, **dict(kws))
     except TypeError as error:
-        raise TypingError(f"{function.__name__}: {error}") from None
+        parameters = ", ".join(inspect.signature(function).parameters)
+        raise TypingError(f"{function.__name__}: {error}; it is {function.__name__}({parameters})") from None
     order: list[Any] = []
     for _, value in _in_order(function, bound.arguments):
         order += value if type(value) is tuple else [value]

@@ -51,9 +51,22 @@ _HINTS = (
      "kernels take numpy's functions of numbers; combine elements in a loop, or by device.work_group_reduce"),
     (re.compile(r"Unsupported array index type float"), "indices are integers: int(x)"),
     (re.compile(r"no getitem\(Image"), "device.fetch_image(image, x, y) reads a pixel"),
+    (re.compile(r"takes an? (?:un)?sampled image, not an array|takes an image, not an array"),
+     "pass a bindless.Image of the array"),
+    (re.compile(r"Unknown attribute '(?:sample|fetch|write)\w*' of type Image"),
+     "device.sample_image(image, x, y), fetch_image and write_image are functions"),
+    (re.compile(r"Unknown attribute '\w*' of type Image"),
+     "an image has no attributes in kernels: pass its size among the arguments"),
+    (re.compile(r"Unknown attribute '\w*' of type Module\(<module 'bindless'"),
+     "functions of kernels are those of bindless.device"),
+    (re.compile(r"Module\(<module 'numpy\.random'|Untyped global name 'random'"),
+     "kernels have no random numbers: pass an array of them"),
+    (re.compile(r"there is no (?:max|min|sum|abs|round)\(array"),
+     "it takes numbers: combine elements in a loop, or by device.work_group_reduce"),
+    (re.compile(r"^tuple index out of range"), "elements are counted from 0: a pixel has 0 to 3"),
     (re.compile(r"no setitem\(Image"), "device.write_image(image, x, y, value) writes a pixel"),
-    (re.compile(r"no setitem\(array [^()]*, u?(?:int|float|half)\d*x[2-4]\)"),
-     "an element is one number: take one of the vector, as in value[0]"),
+    (re.compile(r"no setitem\(array .*, u?(?:int|float|half)\d*x[2-4]\)"),
+     "an element is one number, and the value is a vector: take one of its components, as in value[0]"),
     (re.compile(r"no getitem\(Tuple\("),
      "an index that varies needs a tuple of one type: convert its elements, as in (np.float32(1), np.float32(2.5))"),
     (re.compile(r"no setitem\((?:u?int|float|bool)\d*, "), "a number is passed by value: write results into an array"),
@@ -82,6 +95,15 @@ _OPCODES = {
     "YIELD_VALUE": "yield: devices run no generators",
     "MAKE_FUNCTION": "a function within a kernel: decorate one outside with @bindless.device_function",
 }  # fmt: skip
+
+
+_SYNONYMS = {
+    "get_global_id": "item_id", "global_id": "item_id", "grid": "item_id", "get_id": "item_id",
+    "get_global_size": "item_range", "gridsize": "item_range", "get_local_id": "local_id", "threadIdx": "local_id",
+    "get_group_id": "group_id", "blockIdx": "group_id", "blockDim": "local_range", "gridDim": "group_range",
+    "syncthreads": "barrier", "tex2D": "sample_image", "print": "printf",
+}  # fmt: skip
+"""Functions of ``bindless.device`` by their names in OpenCL, SYCL, CUDA and numba."""
 
 
 class Unsupported(errors.TypingError):  # type: ignore[misc, unused-ignore]
@@ -140,7 +162,7 @@ def explain(error: Exception, source: FunctionSource) -> dict[str, Any]:
     codes = list(_codes(source, set()))
     if isinstance(error, AttributeError) and isinstance(error.obj, types.ModuleType):
         name = str(error.name)
-        close = difflib.get_close_matches(name, dir(error.obj), 1)
+        close = [_SYNONYMS[name]] if name in _SYNONYMS else difflib.get_close_matches(name, dir(error.obj), 1)
         reason = f"{error.obj.__name__} has no {name}" + (f": {close[0]}?" if close else "")
         return {"error": _told(_place_of(name, codes) or _first(codes), reason), "log": log}
     if not isinstance(error, (errors.NumbaError, NotImplementedError)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -136,5 +137,11 @@ def _pack(
 def _refuse(queue: Queue, kernel: object) -> None:
     """Raises the error of a kernel that the queue cannot launch."""
     if not isinstance(kernel, Kernel):
-        raise InvalidError(f"kernel={shown(kernel)} is no Kernel: load_kernel_bundle(...).get_kernel(name) makes one")
+        way = (
+            "write @bindless.kernel above the function"
+            if inspect.isfunction(kernel)
+            else "the call is parallel_for(range, kernel, ...), where @bindless.kernel above a function or "
+            "load_kernel_bundle(...).get_kernel(name) makes one"
+        )
+        raise InvalidError(f"kernel={shown(kernel)} is no Kernel: {way}")
     kernel._require_usable(queue.context)

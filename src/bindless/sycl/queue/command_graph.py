@@ -66,7 +66,7 @@ class CommandGraph(SingleOwner):
 
     def __init__(self, queue: Queue) -> None:
         if not isinstance(queue, Queue):
-            raise InvalidError(f"queue={shown(queue)} is no Queue")
+            raise InvalidError(f"queue={shown(queue)} is no Queue: bindless.Queue(...) makes one")
         queue._native  # noqa: B018  raises if it has ended
         self.queue = queue
         self._backend = queue._backend

@@ -238,7 +238,9 @@ class Queue(QueueBase, SingleOwner):
         if not callable(command_group):
             raise InvalidError(f"command_group={shown(command_group)}: submit takes a function of a handler")
         if secondary_queue is not None and not isinstance(secondary_queue, Queue):
-            raise InvalidError(f"secondary_queue={shown(secondary_queue)} is no Queue")
+            raise InvalidError(
+                f"secondary_queue={shown(secondary_queue)} is no Queue: bindless.Queue(selector) makes one"
+            )
         try:
             return self._submit(command_group)
         except Error:

@@ -153,7 +153,7 @@ def as_usm_array(x: Any, /, queue: Queue | None = None, *, copy: bool | None = N
 
 def _require_queue(queue: object) -> None:
     if queue is not None and not isinstance(queue, QueueBase):
-        raise InvalidError(f"queue={shown(queue)} is no Queue")
+        raise InvalidError(f"queue={shown(queue)} is no Queue: bindless.Queue(...) makes one")
 
 
 def foreign_array(value: Any, queue: Queue) -> Any:
