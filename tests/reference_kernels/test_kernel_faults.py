@@ -29,7 +29,7 @@ def test_writes_beyond_the_end(queue: bl.Queue) -> None:
     out = bl.usm_empty((100,), np.int32, queue)
     event = queue.parallel_for(130, load(queue, "simple").get_kernel("fill"), out, 5)
     address = int(out.pointer) + 400
-    with raises(bl.KernelError, match=rf"kernel 'fill', work-item \(100, 0, 0\): writes 4 bytes at 0x{address:x}"):
+    with raises(bl.KernelError, match=rf"kernel 'fill', item_id \(100\): writes 4 bytes at 0x{address:x}"):
         event.wait_and_throw()
     _still_works(queue)
 
@@ -44,7 +44,7 @@ def test_rows_of_sixteen_beyond_the_end(queue: bl.Queue, run: Any) -> None:
             _, out = run(text, "peek", 64, source, np.zeros(64, np.int32))
             np.testing.assert_array_equal(out, (np.arange(4)[:, None] * 100 + np.arange(16)).reshape(-1))
         else:
-            with raises(bl.KernelError, match=r"'peek', work-item \(63, 0, 0\): reads 4 bytes at"):
+            with raises(bl.KernelError, match=r"'peek', item_id \(63\): reads 4 bytes at"):
                 run(text, "peek", 64, source, np.zeros(64, np.int32))
     _still_works(queue)
 
@@ -62,7 +62,7 @@ def test_a_fault_in_a_graph_ends_its_run(queue: bl.Queue, in_order: bool) -> Non
             own.fill(first, 0).wait()
             own.fill(last, 0).wait()
             event = graph()
-            with raises(bl.KernelError, match=r"kernel 'fill', work-item \(100, 0, 0\): writes 4 bytes"):
+            with raises(bl.KernelError, match=r"kernel 'fill', item_id \(100\): writes 4 bytes"):
                 event.wait_and_throw()
             assert set(first.numpy(own)) == {1} and set(last.numpy(own)) == {0}
         own.wait_and_throw()
@@ -73,7 +73,7 @@ def test_a_fault_in_a_graph_ends_its_run(queue: bl.Queue, in_order: bool) -> Non
 def test_reads_from_nowhere(queue: bl.Queue, run: Any, address: int) -> None:
     text = """kernel void peek(ulong where, global int *out)
         { const size_t i = get_global_id(0); if (i == 70) out[i] = *(global const int *)where; }"""
-    with raises(bl.KernelError, match=rf"'peek', work-item \(70, 0, 0\): reads 4 bytes at 0x{address:x}"):
+    with raises(bl.KernelError, match=rf"'peek', item_id \(70\): reads 4 bytes at 0x{address:x}"):
         run(text, "peek", 90, np.uint64(address), np.zeros(90, np.int32))
     _still_works(queue)
 
