@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Build the kernels of src/bindless/kernels from the OpenCL C sources in this folder.
 
-    python csrc/kernels/build.py            build every module for all targets and write the manifest
-    python csrc/kernels/build.py --check    build into memory and fail where a committed artifact differs
+    python csrc/kernels/build.py            build every module, write an archive for each target and the manifest
+    python csrc/kernels/build.py --check    build into memory and fail where an archive has other contents
     python csrc/kernels/build.py -o DIR sample_2d_f fetch_2d_f    only these modules, elsewhere, without a manifest
 
 Needs clang, llvm-link, opt and llc of LLVM 22 (`apt install clang-22 llvm-22`).
@@ -11,15 +11,14 @@ Needs clang, llvm-link, opt and llc of LLVM 22 (`apt install clang-22 llvm-22`).
 from __future__ import annotations
 
 import argparse
-import gzip
 import hashlib
 import json
 import re
 import sys
 import tempfile
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parent.parent
@@ -30,11 +29,11 @@ from bindless.compiler.llvm.toolchain import TARGETS  # noqa: E402
 from bindless.compiler.pipeline import PRELUDES, make_module  # noqa: E402
 from bindless.compiler.prelude import spirv_images  # noqa: E402
 from bindless.compiler.source.handle_lowering import make_source  # noqa: E402
+from bindless.kernels.load import SUFFIXES  # noqa: E402
 from catalogue import MODULES, Module  # noqa: E402
 
 COMPILER = REPOSITORY / "src" / "bindless" / "compiler"
 OUTPUT = REPOSITORY / "src" / "bindless" / "kernels"
-SUFFIX = {"ptx": ".ptx.gz", "spirv": ".spv.gz", "opencl_c": ".cl.gz"}
 STANDARD, OF_MIPMAPS = "CL1.2", "CL2.0"  # of OpenCL C: all devices with images support the first
 
 
@@ -61,14 +60,30 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def packed(data: bytes) -> bytes:
-    """Compress a file of the package, to about a quarter."""
-    return gzip.compress(data, 9, mtime=0)
+def digest(files: dict[str, bytes]) -> str:
+    """Return a hash of the names and contents of files; compressed bytes depend on the version of zlib."""
+    return sha256("".join(f"{name} {sha256(data)}\n" for name, data in sorted(files.items())).encode())
 
 
-def unpacked(path: Path) -> bytes:
-    """Return the contents of a packed file, for comparison: compressed bytes depend on the zlib version."""
-    return gzip.decompress(path.read_bytes())
+def archive_of(target: str) -> Path:
+    return OUTPUT / f"{target}.zip"
+
+
+def read_archive(path: Path) -> dict[str, bytes]:
+    """Return the files of an archive; none if there is no archive."""
+    if not path.is_file():
+        return {}
+    with ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def write_archive(path: Path, files: dict[str, bytes]) -> None:
+    """Write files in the order of their names, each compressed by itself; equal files give equal bytes."""
+    with ZipFile(path, "w") as archive:
+        for name, data in sorted(files.items()):
+            entry = ZipInfo(name)  # of 1 January 1980
+            entry.create_system, entry.external_attr = 3, 0o644 << 16  # on all systems
+            archive.writestr(entry, data, ZIP_DEFLATED, 9)
 
 
 def build(module: Module, target: str, toolchain: LLVMTools, prelude: Path | None, folder: Path, anew: bool) -> bytes:
@@ -101,8 +116,12 @@ def with_directives(text: bytes, module: Module) -> bytes:
     return text
 
 
-def build_all(modules: list[Module], toolchain: LLVMTools, jobs: int, *, anew: bool) -> dict[str, bytes]:
-    """Return the artifacts by file name."""
+Artifacts = dict[str, dict[str, bytes]]
+"""Files of each target by their names."""
+
+
+def build_all(modules: list[Module], toolchain: LLVMTools, jobs: int, *, anew: bool) -> Artifacts:
+    """Return the artifacts."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         preludes = {target: folder / f"prelude-{target}.ll" for target in PRELUDES}
@@ -110,56 +129,50 @@ def build_all(modules: list[Module], toolchain: LLVMTools, jobs: int, *, anew: b
             path.write_text(PRELUDES[target]())
         late = folder / "prelude-late.ll"
         late.write_text(spirv_images.module(images=False))
-        wanted = [(module, target) for module in modules for target in module.targets]
+        pairs = [(module, target) for module in modules for target in module.targets]
         with ThreadPoolExecutor(jobs) as pool:
-            linked = [late if module.large and target == "spirv" else preludes.get(target) for module, target in wanted]
-            made = pool.map(lambda pair, path: build(*pair, toolchain, path, folder, anew), wanted, linked)
-            return {module.name + SUFFIX[target]: data for (module, target), data in zip(wanted, made, strict=True)}
+            linked = [late if module.large and target == "spirv" else preludes.get(target) for module, target in pairs]
+            artifacts: Artifacts = {target: {} for target in SUFFIXES}
+            codes = pool.map(lambda pair, path: build(*pair, toolchain, path, folder, anew), pairs, linked)
+            for (module, target), code in zip(pairs, codes, strict=True):
+                artifacts[target][module.name + SUFFIXES[target]] = code
+            return artifacts
 
 
-def manifest(modules: list[Module], artifacts: dict[str, bytes], toolchain: LLVMTools) -> str:
-    """Return the JSON description of each artifact's build; hashes cover the unpacked contents."""
-
-    def hashes(paths: Iterable[Path]) -> dict[str, str]:
-        return {path.relative_to(REPOSITORY).as_posix(): sha256(path.read_bytes()) for path in paths}
-
-    entries = {}
-    for module in modules:
-        files = {target: module.name + SUFFIX[target] for target in module.targets}
-        entries[module.name] = {
-            "source": f"csrc/kernels/source/{module.source}",
-            "defines": module.defines,
-            "kernels": {
-                kernel.name: [f"{argument.type} {argument.name}" for argument in kernel.arguments]
-                for kernel in module.kernels
-            },
-            "artifacts": {target: {"file": file, "sha256": sha256(artifacts[file])} for target, file in files.items()},
-        }
+def manifest(modules: list[Module], artifacts: Artifacts, toolchain: LLVMTools) -> str:
+    """Return the JSON description of the build, with a line for each module."""
+    sources = [*shared_sources(), *sorted({HERE / "source" / module.source for module in modules})]
     document = {
         "build": "python csrc/kernels/build.py",
         "tools": toolchain.versions(),
         "commands": {target: toolchain.commands(options) for target, options in TARGETS.items()},
-        "shared_sources": hashes(shared_sources()),
-        "sources": hashes(sorted({HERE / "source" / module.source for module in modules})),
-        "modules": entries,
+        "sources": {path.relative_to(REPOSITORY).as_posix(): sha256(path.read_bytes()) for path in sources},
+        "archives": {
+            target: {"file": archive_of(target).name, "sha256": digest(files)} for target, files in artifacts.items()
+        },
     }
-    return json.dumps(document, indent=1) + "\n"
+    lines = []
+    for module in modules:
+        kernels = {
+            kernel.name: [f"{argument.type} {argument.name}" for argument in kernel.arguments]
+            for kernel in module.kernels
+        }
+        lines.append(f'  "{module.name}": {json.dumps({"targets": module.targets, "kernels": kernels})}')
+    head = json.dumps(document, indent=1).removesuffix("\n}")
+    return f'{head},\n "modules": {{\n' + ",\n".join(lines) + "\n }\n}\n"
 
 
-def differences(artifacts: dict[str, bytes], text: str) -> list[str]:
-    """Return the committed files that differ from a fresh build."""
-    wrong = [
-        name for name, data in artifacts.items() if not (OUTPUT / name).is_file() or unpacked(OUTPUT / name) != data
-    ]
-    known = {*artifacts, "manifest.json"}
-    wrong += [
-        f"{path.name} (no module makes it)"
-        for path in OUTPUT.iterdir()
-        if path.name.endswith(tuple(SUFFIX.values())) and path.name not in known
-    ]
-    if not (OUTPUT / "manifest.json").is_file() or (OUTPUT / "manifest.json").read_text() != text:
-        wrong.append("manifest.json")
-    return wrong
+def differences(artifacts: Artifacts, text: str) -> list[str]:
+    """Return the committed files, and entries of archives, that differ from a fresh build."""
+    names = []
+    for target, files in artifacts.items():
+        path = archive_of(target)
+        committed = read_archive(path)
+        names += [f"{path.name}/{name}" for name in sorted(files | committed) if files.get(name) != committed.get(name)]
+    manifest_file = OUTPUT / "manifest.json"
+    if not manifest_file.is_file() or manifest_file.read_text() != text:
+        names.append(manifest_file.name)
+    return names
 
 
 def main() -> int:
@@ -182,22 +195,25 @@ def main() -> int:
     artifacts = build_all(modules, toolchain, options.jobs, anew=not options.check)
     if options.output:
         options.output.mkdir(parents=True, exist_ok=True)
-        for name, data in artifacts.items():
-            (options.output / name.removesuffix(".gz")).write_bytes(data)
+        for files in artifacts.values():
+            for name, data in files.items():
+                (options.output / name).write_bytes(data)
         return 0
     text = manifest(modules, artifacts, toolchain)
     if options.check:
-        wrong = differences(artifacts, text)
-        for name in wrong:
+        names = differences(artifacts, text)
+        for name in names:
             print(
                 f"src/bindless/kernels/{name} is not what the sources give; run python csrc/kernels/build.py",
                 file=sys.stderr,
             )
-        return 1 if wrong else 0
-    for name, data in artifacts.items():
-        (OUTPUT / name).write_bytes(packed(data))
+        return 1 if names else 0
+    for target, files in artifacts.items():
+        if files != read_archive(archive_of(target)):  # else only the version of zlib could differ
+            write_archive(archive_of(target), files)
     (OUTPUT / "manifest.json").write_text(text)
-    print(f"{len(artifacts)} artifacts, {sum(map(len, artifacts.values()))} bytes")
+    for target, files in artifacts.items():
+        print(f"{target}: {len(files)} files, {sum(map(len, files.values()))} bytes")
     return 0
 
 

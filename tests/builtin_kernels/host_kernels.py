@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import json
+import importlib.util
 import platform
 import subprocess
 import sys
@@ -75,31 +75,43 @@ def compile_library(sources: Mapping[str, tuple[Path, Sequence[str]]], folder: P
     linked.rename(library)
 
 
-def _sources(modules: dict[str, Any]) -> dict[str, tuple[Path, list[str]]]:
-    """Return every module of the manifest, and the functions that a processor lacks."""
+def catalogue() -> list[Any]:
+    """Return the modules of csrc/kernels/catalogue.py."""
+    name = "catalogue"
+    spec = importlib.util.spec_from_file_location(name, SOURCES / f"{name}.py")
+    assert spec is not None and spec.loader is not None
+    found = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(found)
+    return list(found.MODULES)
+
+
+def _sources(modules: Sequence[Any]) -> dict[str, tuple[Path, list[str]]]:
+    """Return every module of the catalogue, and the functions that a processor lacks."""
     sources = {
-        name: (REPOSITORY / module["source"], [f"-D{key}={value}" for key, value in module["defines"].items()])
-        for name, module in modules.items()
+        module.name: (SOURCES / "source" / module.source, [f"-D{key}={value}" for key, value in module.defines.items()])
+        for module in modules
     }
     return {**sources, "prelude": (Path(__file__).with_name("host_prelude.cl"), [])}
 
 
 class HostKernels:
-    """Every kernel of the manifest as a callable of this process."""
+    """Every kernel of the catalogue as a callable of this process."""
 
     def __init__(self, folder: Path) -> None:
         """Compile the kernels in the folder, which processes may share: the first one compiles."""
         import fcntl  # POSIX alone, as RUNS asks
 
-        manifest = json.loads((REPOSITORY / "src" / "bindless" / "kernels" / "manifest.json").read_text())
+        modules = catalogue()
         self._kernels = {
-            name: args for module in manifest["modules"].values() for name, args in module["kernels"].items()
+            kernel.name: [f"{argument.type} {argument.name}" for argument in kernel.arguments]
+            for module in modules
+            for kernel in module.kernels
         }
         library = folder / "kernels.so"
         with (folder / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not library.exists():
-                compile_library(_sources(manifest["modules"]), folder, library)
+                compile_library(_sources(modules), folder, library)
         self._library = ctypes.CDLL(str(library))
         self._library.set_work_item.argtypes = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32)
         self._library.set_work_item.restype = None

@@ -72,7 +72,7 @@ def makes_pictures(queue: Queue, name: str) -> bool:
     if not device.has(Aspect.fp64):
         return False
     module = kernels.manifest()["modules"].get(name)
-    return module is not None and language in module["artifacts"]
+    return module is not None and language in module["targets"]
 
 
 def launch(

@@ -10,10 +10,10 @@ import threading
 from collections.abc import Sequence
 
 from ... import kernels
+from ...model.create_once import create_once
 from ...model.enums import ImageType
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.image_call import ImageCall
-from ..common.create_once import create_once
 from ..common.image_kernels import (
     BLOCK,
     address_places,

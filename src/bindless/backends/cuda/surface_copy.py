@@ -12,8 +12,8 @@ import threading
 
 from ...drivers import cuda as driver
 from ...model.copy_region import CopyRegion, HostMemory, ImageMemory, UsmMemory
+from ...model.create_once import create_once
 from ...model.enums import UsmKind
-from ..common.create_once import create_once
 from .context import Context
 from .image_memory import ImageStorage
 from .kernel import Kernel, Shape

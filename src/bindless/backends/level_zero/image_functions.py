@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ... import kernels
+from ...model.create_once import create_once
 from ...model.errors import Error
 from ...model.image_call import ImageCall
-from ..common.create_once import create_once
 from ..common.image_kernels import (
     BLOCK,
     address_places,

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from ... import kernels
+from ...model.create_once import create_once
 from ...model.errors import Error
 from ...model.image_call import ImageCall
-from ..common.create_once import create_once
 from ..common.image_kernels import (
     BLOCK,
     address_places,

@@ -8,12 +8,12 @@ import itertools
 from typing import Any
 
 from ...drivers import opencl as driver
+from ...model.create_once import create_once
 from ...model.enums import AddressingMode, Errc, FilteringMode, ImageType
 from ...model.errors import FeatureNotSupportedError, SyclRuntimeError
 from ...model.image_descriptor import ImageDescriptor
 from ...model.sampler import BindlessImageSampler
 from ..common import handle_table
-from ..common.create_once import create_once
 from ..common.linear_image import require_pitch, require_place, require_plane
 from ..common.sampler import addressing_mode
 from . import memory_buffers
