@@ -11,10 +11,12 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
-from bindless.bindless_images.computed_samples import _mode_word, _Source
-from bindless.bindless_images.resampling_kernels import arguments_of, specialised_kernel
+from bindless.bindless_images.computed_samples import _Source
+from bindless.kernels.arguments import typed_arguments
+from bindless.kernels.words import texture_unit_mode
 from bindless.model.channels import ELEMENTS
 from bindless.model.enums import Precision
+from bindless.sycl.kernel.builtin import builtin_kernel
 
 Array = npt.NDArray[Any]
 ITEMS = 500
@@ -73,11 +75,11 @@ def _computed(
     coords: Array,
     levels: Array | None,
     precision: Precision,
-    name: str = "texture_unit",
+    name: str = "bindless_texture_unit",
 ) -> Array:
     """The samples, by a kernel."""
-    name = "texture_exact" if precision is Precision.exact else name
-    mode = _mode_word(desc, sampler, levels is not None)
+    name = "bindless_texture_exact" if precision is Precision.exact else name
+    mode = texture_unit_mode(desc, sampler, levels is not None)
     word = ELEMENTS[desc.value_dtype] | 2 << 8 | desc.channel.index << 16 | 2 << 24
     there = {"texels": packed, "coords": coords, "level": levels}
     arguments: dict[str, Any] = {
@@ -97,8 +99,8 @@ def _computed(
         "mode": mode,
     }
     arguments |= _Source(desc, sampler, 0.0, None, 0, ()).arguments(precision)
-    kernel = specialised_kernel(queue, name, word, mode)
-    queue.parallel_for(bl.NdRange(256, 128), kernel, *arguments_of(name, arguments)).wait_and_throw()
+    kernel = builtin_kernel(queue, name, format=word, mode=mode)
+    queue.parallel_for(bl.NdRange(256, 128), kernel, *typed_arguments(name, arguments)).wait_and_throw()
     found = np.empty((ITEMS, 2), desc.value_dtype)
     queue.memcpy(found, values).wait()
     return found
@@ -140,5 +142,5 @@ def test_levels_and_faces_equal_the_reference_device(
                 continue
             assert found.tobytes() == wanted.tobytes()
             if queue.backend == "opencl" and queue.device.has(bl.Aspect.fp64):
-                again = _computed(queue, desc, sampler, packed, coords, levels, precision, "texture_unit_f64")
+                again = _computed(queue, desc, sampler, packed, coords, levels, precision, "bindless_texture_unit_f64")
                 assert again.tobytes() == wanted.tobytes()

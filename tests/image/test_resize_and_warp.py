@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import bindless as bl
 from bindless.image.area_reduction import reduce_on_device
-from bindless.image.builtin_kernels import memory_kernel
+from bindless.sycl.kernel.builtin import builtin_kernel
 from tests.support.area_means import area_means
 
 MAPS = {
@@ -202,7 +202,7 @@ def test_the_kernels_of_other_devices_give_the_same_means(queue: bl.Queue, dtype
     if queue.backend == "opencl" and not queue.device.has(bl.Aspect.usm_device_allocations):
         pytest.skip("the kernels read memory of the device")
     described = bl.ImageDescriptor.from_array(np.empty((1, 1, 3), dtype), dimensions=2)
-    kernel = memory_kernel(queue, "area_reals" if dtype.startswith("float") else "area_codes")
+    kernel = builtin_kernel(queue, "bindless_area_reals" if dtype.startswith("float") else "bindless_area_codes")
     for extent, size in (((90, 80, 1), (60, 20, 1)), ((70, 81, 2), (33, 19, 1)), ((300, 200, 3), (3, 2, 3))):
         pixels = random_pixels(dtype, (*extent[::-1], 4))
         source = bl.usm_empty(pixels.shape, pixels.dtype, queue)

@@ -6,25 +6,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..backends.contract import NativeEvent
+from ..kernels import choose
+from ..kernels.arguments import typed_arguments
+from ..kernels.launch_range import groups_of, range_of
+from ..kernels.words import format_word, texture_unit_mode
 from ..model.aspects import Aspect
-from ..model.channels import ELEMENTS
 from ..model.copy_region import CopyRegion, ImageMemory, UsmMemory
-from ..model.enums import Boundary, CubemapFilteringMode, FilteringMode, ImageType, Precision
+from ..model.enums import FilteringMode, ImageType, Precision
 from ..model.errors import FeatureNotSupportedError
-from ..model.filter import Filter
 from ..model.image_descriptor import CUBEMAP_FACES, ImageDescriptor
-from ..model.ranges import NdRange
 from ..model.sampler import BindlessImageSampler
 from ..submission.event import Event
+from ..sycl.kernel.builtin import builtin_kernel
 from ..sycl.usm import UsmArray
 from .prepared_call import report_error
-from .resampling_kernels import arguments_of, specialised_kernel
 from .scratch_memory import array_in, give_back, room, take
 
 if TYPE_CHECKING:
@@ -35,12 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["computed_samples", "require_computable", "require_computed"]
 
-_UNIT = "texture_unit"
-_KERNELS = {Precision.reproducible: _UNIT, Precision.exact: "texture_exact"}
-_GROUP = 128
-_ITEMS = 4  # items of a work-item, at least
-_MOST_GROUPS = 1 << 16
-_MODES = {Boundary.repeat: 0, Boundary.mirrored_repeat: 1, Boundary.edge: 2, Boundary.border: 3}
+_MAX_GROUPS = 1 << 16
 _MOST_LEVELS = 16
 
 
@@ -67,30 +62,6 @@ def require_computable(desc: ImageDescriptor, sampler: BindlessImageSampler, pre
 
 
 # ---------------------------------------------------------------------- the sampler, as a kernel takes it
-
-
-@lru_cache(64)
-def _mode_word(desc: ImageDescriptor, sampler: BindlessImageSampler, has_level: bool, in_usm: bool = False) -> int:
-    """The argument ``mode``: see csrc/kernels/include/unit_axis.h."""
-    cube = desc.type is ImageType.cubemap
-    mipmap = desc.type is ImageType.mipmap
-    linear = sampler.filtering is FilteringMode.linear
-    blends_levels = sampler.mipmap_filtering is FilteringMode.linear
-    normalized = sampler.is_normalized or mipmap or cube
-    flags = (
-        linear,
-        blends_levels,
-        sampler.cubemap_filtering is CubemapFilteringMode.seamless,
-        normalized,
-        linear or (blends_levels and mipmap),
-        desc.type is ImageType.standard,
-    )
-    word = sum(flag << bit for bit, flag in enumerate(flags))
-    boundary = Filter.from_sampler(sampler, normalized=normalized).boundary
-    for axis in range(3):
-        word |= _MODES[boundary[axis] if axis < desc.dimensions else Boundary.edge] << (6 + 2 * axis)
-    small = 2 * desc.nbytes < 1 << 31  # with all levels; rows of USM may be apart
-    return word | desc.dimensions << 12 | cube << 14 | has_level << 15 | (small and not in_usm) << 16
 
 
 def _limits(sampler: BindlessImageSampler, levels: int, precision: Precision) -> tuple[int, int]:
@@ -277,13 +248,11 @@ def _launch(
     if texels is None:
         texels = array_in(queue, block, 0, (source.nbytes,), np.dtype(np.uint8))
         depends_on = _copy_texels(queue, source, block, depends_on)
-    name = _KERNELS[precision]
-    if queue._backend.traits.build_target == "opencl_c" and name == _UNIT and queue.device.has(Aspect.fp64):
-        name = "texture_unit_f64"  # the same numbers, sooner on processors
-    mode = _mode_word(desc, source.sampler, form.operation == "sample_lod", source.memory is not None)
-    word = ELEMENTS[fields["value_dtype"]] | fields["value_channels"] << 8
-    word |= desc.channel.index << 16 | desc.num_channels << 24
-    kernel = specialised_kernel(queue, name, word, mode)
+    target, has_doubles = queue.context._library.target, queue.device.has(Aspect.fp64)
+    name = choose.computed_samples(precision, target, has_doubles=has_doubles)
+    mode = texture_unit_mode(desc, source.sampler, form.operation == "sample_lod", source.memory is not None)
+    word = format_word(fields["value_dtype"], fields["value_channels"], desc.channel, desc.num_channels)
+    kernel = builtin_kernel(queue, name, format=word, mode=mode)
     arguments = {
         "texels": texels.pointer,
         "coords": arrays["coords"],
@@ -297,7 +266,8 @@ def _launch(
         "mode": mode,
         **source.arguments(precision),
     }
-    return queue.parallel_for(_range_of(fields["count"]), kernel, *arguments_of(name, arguments), depends_on=depends_on)
+    space = range_of(groups_of(fields["count"], _MAX_GROUPS))
+    return queue.parallel_for(space, kernel, *typed_arguments(name, arguments), depends_on=depends_on)
 
 
 def _copy_texels(queue: Queue, source: _Source, block: Block, depends_on: Any) -> Event:
@@ -315,9 +285,3 @@ def _copy_texels(queue: Queue, source: _Source, block: Block, depends_on: Any) -
                 backend.release_event(event)
 
     return queue._enqueue(submit, depends_on, (block, *source.keep))
-
-
-@lru_cache(64)
-def _range_of(count: int) -> NdRange:
-    groups = min(-(-count // (_GROUP * _ITEMS)), _MOST_GROUPS)
-    return NdRange(groups * _GROUP, _GROUP)

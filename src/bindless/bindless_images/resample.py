@@ -10,37 +10,34 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from ..kernels import choose
+from ..kernels.arguments import typed_arguments
+from ..kernels.launch_range import picture_range
+from ..kernels.manifest import parameters_of
+from ..kernels.words import format_word, is_aligned, resampling_mode
 from ..model.aspects import Aspect
 from ..model.enums import ImageType, Precision
 from ..model.errors import InvalidError
 from ..model.filter import CoordinateMap
+from ..model.resampling import Resampling, Window
 from ..sycl.device.handle_owner import HeldSampledHandle
+from ..sycl.kernel.builtin import builtin_kernel
 from ..sycl.usm import UsmArray
 from .call_arguments import ArrayLike, Form, Image, find_image
 from .host_resampling import resample_on_host
 from .prepared_call import report_error
-from .resampling_kernels import (
-    arguments_of,
-    format_word,
-    index_space,
-    kernel_name,
-    mode_word,
-    numbers_of,
-    parameters_of,
-    specialised_kernel,
-)
 from .scratch_memory import array_in, give_back, room, take
 
 if TYPE_CHECKING:
     from ..model.image_handles import SampledImageHandle
     from ..model.ranges import NdRange
-    from ..model.resampling import Resampling
     from ..submission.event import Event
     from ..sycl.kernel.kernel import Kernel
     from ..sycl.queue.queue import Queue
 
 __all__ = ["PreparedPicture", "resample"]
 
+_NO_WINDOW = Window((0, 0, 0), (0, 0, 0))
 _TYPES = (ImageType.standard, ImageType.array, ImageType.mipmap)
 _SAMPLES = {type_: Form("resample", "sample", type_, sampled=True, unsampled=False) for type_ in _TYPES}
 _FETCHES = {type_: Form("resample", "fetch", type_, sampled=True, unsampled=False) for type_ in _TYPES}
@@ -226,10 +223,12 @@ class PreparedPicture:
         coords: ArrayLike | None,
         depends_on: Event | Iterable[Event],
     ) -> Event:
-        picture = self._picture
-        name = kernel_name(self._queue, image.desc, picture.filter.precision, in_usm=image.usm)
-        format_ = format_word(image.desc, out.dtype, picture.value_channels, _address(out))
-        mode = mode_word(picture, map_, has_vectors=self._has_vectors)
+        picture, desc, channels = self._picture, image.desc, self._picture.value_channels
+        target = self._queue.context._library.target
+        name = choose.resampling(desc, picture.filter.precision, target, in_usm=image.usm)
+        aligned = is_aligned(out.address, out.dtype, channels)
+        format_ = format_word(out.dtype, channels, desc.channel, desc.num_channels, aligned=aligned)
+        mode = resampling_mode(picture, map_, has_vectors=self._has_vectors)
         launch = self._launches.get((name, format_, mode))
         if launch is None:
             launch = self._launches[name, format_, mode] = self._prepared_launch(name, format_, mode)
@@ -244,19 +243,39 @@ class PreparedPicture:
         return self._queue.parallel_for(launch.space, launch.kernel, *arguments, depends_on=depends_on)
 
     def _prepared_launch(self, name: str, format_: int, mode: int) -> _Launch:
-        kernel, parameters = specialised_kernel(self._queue, name, format_, mode), parameters_of(name)
+        kernel = builtin_kernel(self._queue, name, format=format_, mode=mode)
+        parameters = [parameter.name for parameter in parameters_of(name)]
         entries = {f"m{index // 4}{index % 4}": index for index in range(16)}
-        values: dict[str, Any] = dict.fromkeys(entries, 0.0) | numbers_of(self._picture)
+        values: dict[str, Any] = dict.fromkeys(entries, 0.0) | _numbers_of(self._picture)
         values |= {"image": None, "values": None, "coords": None, "format": format_, "mode": mode}
         return _Launch(
             kernel,
-            index_space(self._picture.shape),
-            arguments_of(name, values),
+            picture_range(self._picture.shape),
+            typed_arguments(name, values),
             parameters.index("image"),
             parameters.index("values"),
             parameters.index("coords"),
             [(place, entries[parameter]) for place, parameter in enumerate(parameters) if parameter in entries],
         )
+
+
+def _numbers_of(picture: Resampling) -> dict[str, float]:
+    """Those arguments of the kernels that are numbers, apart from the formats."""
+    desc = picture.descriptor
+    numbers: dict[str, float] = {f"m{index // 4}{index % 4}": entry for index, entry in enumerate(picture.map.matrix)}
+    numbers |= {"centre": picture.map.centre, "fill": picture.filter.fill, "layer": picture.layer}
+    numbers |= dict(zip(("step", "component"), picture.coords_strides))
+    window = picture.window or _NO_WINDOW
+    for name, values in (
+        ("first", picture.first),
+        ("scale", picture.scale),
+        ("bias", picture.bias),
+        ("size", (desc.width, desc.height, desc.depth)),
+        ("origin", window.origin),
+        ("whole", window.whole),
+    ):
+        numbers |= {f"{name}_{axis}": value for axis, value in zip("xyz", values)}
+    return numbers | dict(zip(("width", "height", "depth"), picture.shape))
 
 
 def _packed(coords: np.ndarray[Any, Any], picture: Resampling) -> tuple[np.ndarray[Any, Any], int, tuple[int, int]]:

@@ -8,22 +8,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .. import kernels
 from ..drivers import cuda
+from ..kernels import choose
+from ..kernels.load import Code, Library, split_variant, variant_of
 from ..model.enums import Interpolation
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from . import linear
 from .plan import NAMES, Level, Operation, Plan, Strided
 from .processor import describe as describe_for_processor
 
-__all__ = ["Launch", "Program", "addresses", "code", "describe", "run"]
+__all__ = ["Launch", "Program", "addresses", "describe", "run"]
 
 BLOCK = linear.BLOCK
 _MOST_ROWS = 65535  # of a grid
 _MOST_LEVELS = 18
 _ALIGNMENT = 256
 _POINTER = struct.Struct("@P")
-
 
 _NONE, _ADD, _MEASURE, _INTEGERS = range(4)
 _NEAR = 1 << 17
@@ -56,8 +56,8 @@ class Launch:
 
     @property
     def name(self) -> str:
-        """The kernel, and the mode for which its code is made."""
-        return self.kernel if self.mode is None else f"{self.kernel}@{self.mode}"
+        """The variant of the kernel whose mode is a constant."""
+        return variant_of(self.kernel, mode=self.mode)
 
 
 @dataclass(frozen=True)
@@ -107,15 +107,17 @@ def describe(plan: Plan, *, deterministic: bool = False) -> Program:
     mode, grid = _mode(plan), _grid(plan)
     wants = _wants(plan)
     taps = {Interpolation.nearest: 1, Interpolation.linear: 2}.get(texture.filter.interpolation, 4)
-    name = f"bindless_gradients_{plan.operation.name}_{'cube' if texture.cube else f'{texture.dims}d'}"
+    operation, geometry = plan.operation.name, "cube" if texture.cube else f"{texture.dims}d"
     if not (scatters and deterministic):
         kind = linear.kind(plan) if mode & _NEAR else None
         if kind is not None:
             template, mode, grid = linear.arrange(plan, kind, template, sums_at, mode)
         mode |= wants | (_ADD if scatters else _NONE) << 18
-        launch = Launch(f"{name}_{kind or taps}", mode, grid, linear.ITEMS.get(kind or "", BLOCK))
+        launch = Launch(
+            choose.gradients(operation, geometry, kind or taps), mode, grid, linear.ITEMS.get(kind or "", BLOCK)
+        )
         return Program(template, tuple(places), 0, (), (launch,))
-    name = f"{name}_{taps}"
+    name = choose.gradients(operation, geometry, taps)
     launches = [Launch(name, mode | _MEASURE << 18, grid), Launch(name, mode | wants | _INTEGERS << 18, grid)]
     scratch, scratch_places = _ALIGNMENT, [(sums_at + 8 * _MOST_LEVELS, 0)]
     for number, level in enumerate(plan.levels):
@@ -187,7 +189,7 @@ def _grid(plan: Plan) -> tuple[int, int]:
 
 # ---------------------------------------------------------------- execution
 
-_functions: dict[tuple[int, str], Any] = {}
+_library: Library[Any] = Library("ptx", "cuda")
 _modules: list[Any] = []  # never unloaded: contexts of other libraries live as long as the process
 
 
@@ -242,7 +244,7 @@ def _enqueue(program: Program, pointers: list[int], stream: Any, context: int) -
     parameters = ffi.new("void *[4]")
     mode = ffi.new("uint32_t *")
     for launch in program.launches:
-        function = _function(context, launch.name)
+        function = _function(context, launch.kernel, launch.mode)
         if launch.mode is None:
             offset, slot, count = launch.sums
             numbers = ffi.new("uint64_t[4]", [scratch + offset, pointers[slot], scratch, count])
@@ -258,32 +260,25 @@ def _enqueue(program: Program, pointers: list[int], stream: Any, context: int) -
 
 
 def addresses(names: Sequence[str]) -> tuple[int, ...]:
-    """Functions of the current context, loaded: kernels by the names of their launches."""
+    """Functions of the current context, loaded: kernels by their variants."""
     found = cuda.ffi.new("CUcontext *")
     cuda.check(cuda.lib.cuCtxGetCurrent(found), "cuCtxGetCurrent")
     context = int(cuda.ffi.cast("uintptr_t", found[0]))
-    return tuple(int(cuda.ffi.cast("uintptr_t", _function(context, name))) for name in names)
+    variants = map(split_variant, names)
+    functions = [_function(context, name, words.get("mode")) for name, words in variants]
+    return tuple(int(cuda.ffi.cast("uintptr_t", function)) for function in functions)
 
 
-def _function(context: int, name: str) -> Any:
+def _function(context: int, name: str, mode: int | None) -> Any:
     """The function of a kernel, loaded into the current context."""
-    known = _functions.get((context, name))
-    if known is not None:
-        return known
+    return _library.load(name, context, _build, mode=mode)
+
+
+def _build(code: Code) -> Any:
     ffi, lib = cuda.ffi, cuda.lib
     module = ffi.new("CUmodule *")
-    cuda.check(lib.cuModuleLoadData(module, ffi.from_buffer(code(name))), f"cuModuleLoadData({name})")
+    cuda.check(lib.cuModuleLoadData(module, ffi.from_buffer(code.text)), f"cuModuleLoadData({code.name})")
     _modules.append(module[0])
     function = ffi.new("CUfunction *")
-    symbol = name.partition("@")[0].encode()
-    cuda.check(lib.cuModuleGetFunction(function, module[0], symbol), f"cuModuleGetFunction({name})")
-    _functions[context, name] = function[0]
+    cuda.check(lib.cuModuleGetFunction(function, module[0], code.name.encode()), f"cuModuleGetFunction({code.name})")
     return function[0]
-
-
-def code(name: str) -> bytes:
-    """The code of a kernel by the name of its launch, in which a mode after @ is a constant."""
-    kernel, _, mode = name.partition("@")
-    if mode:
-        return kernels.specialised(kernel, None, mode_word=int(mode))
-    return kernels.source(kernels.module_of(kernel), "ptx")

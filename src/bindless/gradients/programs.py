@@ -28,7 +28,7 @@ class Program(NamedTuple):
     words : list[int]
         The commands.
     names : tuple[str, ...]
-        Functions or kernels that they call; a kernel whose code is made for a mode is ``name@mode``.
+        Functions or kernels that they call; a kernel with constant arguments is a variant (``kernels.load``).
     scratch : int
         Bytes of a further buffer, in which nothing is left for the caller; 0 if there is none.
     """

@@ -12,18 +12,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..bindless_images.scratch_memory import array_in, give_back, room, take
+from ..kernels import choose
 from ..model.area_mean import AreaMean
 from ..model.aspects import Aspect
 from ..model.channels import ELEMENTS
 from ..model.enums import ImageType
 from ..model.image_descriptor import ImageDescriptor
 from ..submission.event import Event
+from ..sycl.kernel.builtin import builtin_kernel, launch
 from ..sycl.kernel.kernel import Kernel
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from .area_filter import area_means
 from .array_library import AnyArray
-from .builtin_kernels import launch, memory_kernel
 from .device_image import ImageStore
 from .packing import After
 
@@ -116,9 +117,8 @@ class _Reduction(NamedTuple):
         device, kind = self.queue.device, self.described.dtype
         if not device.is_gpu() or dtype != kind or max(self.extent) >= _MOST_PIXELS:
             return None
-        if kind.kind == "f":
-            return memory_kernel(self.queue, "area_reals") if device.has(Aspect.fp64) else None
-        return memory_kernel(self.queue, "area_codes") if kind.itemsize <= 2 else None
+        name = choose.area_means(kind, has_doubles=device.has(Aspect.fp64))
+        return None if name is None else builtin_kernel(self.queue, name)
 
     def by_kernel(self, kernel: Kernel, values: AnyArray) -> Event:
         """Means of a copy of the pixels in linear memory of the device, which later copies use again."""

@@ -12,14 +12,16 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from ..bindless_images import ImageMem
+from ..kernels import choose
+from ..kernels.words import image_word
 from ..model.errors import FeatureNotSupportedError
 from ..model.image_descriptor import ImageDescriptor
 from ..submission.event import Event
 from ..sycl.device.handle_owner import HeldHandle
+from ..sycl.kernel.builtin import builtin_kernel, launch
 from ..sycl.kernel.kernel import Kernel
 from ..sycl.queue.queue import Queue
 from .array_library import AnyArray
-from .builtin_kernels import builtin_kernel, launch
 
 __all__ = ["fill_levels"]
 
@@ -64,10 +66,10 @@ def fill_levels(
         )
     first = desc.get_mip_level_desc(0)
     filled = queue.ext_oneapi_copy(pixels, memory.get_mip_level_mem_handle(0), dst_desc=first, depends_on=after)
-    kernel = builtin_kernel(queue, f"downsample_{desc.dimensions}d_u")
-    if kernel is None:
+    name = choose.mipmap_levels(desc.dimensions, queue.context._library.target)
+    if name is None:
         raise FeatureNotSupportedError(f"{queue.device.name} has mipmaps, but no kernel that makes their levels")
-    return _halve_on_device(desc, kernel, queue, handle_of, filled)
+    return _halve_on_device(desc, builtin_kernel(queue, name), queue, handle_of, filled)
 
 
 def _halve_on_device(
@@ -77,7 +79,7 @@ def _halve_on_device(
     handle_of: Callable[[int], HeldHandle],
     ready: Event,
 ) -> Event:
-    form = np.uint32(desc.channel.index << 16 | desc.num_channels << 24)
+    form = np.uint32(image_word(desc.channel, desc.num_channels))
     for level in range(0, desc.num_levels - 1, 2):
         above = desc.get_mip_level_desc(level)
         sizes = (np.uint32(max(n, 1)) for n in (above.width, above.height, above.depth))

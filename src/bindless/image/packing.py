@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels import choose
 from ..model.channels import ELEMENTS
 from ..model.errors import InvalidError
 from ..submission.event import Event
+from ..sycl.kernel.builtin import builtin_kernel, launch
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
-from .builtin_kernels import launch, memory_kernel
 
 __all__ = ["contiguous", "pack", "packs"]
 
@@ -85,7 +86,7 @@ def pack(
     count = math.prod(target.shape[:-1])
     plane, row, pixel = ((1, 0),) * (_MOST_AXES - len(axes)) + axes
     flat = len(axes) < 2
-    kernel = memory_kernel(queue, "pack_f64" if source.dtype == np.float64 else "pack")
+    kernel = builtin_kernel(queue, choose.pack(source.dtype))
     strides = plane[1], row[1], pixel[1], source.strides[-1]
     sizes = 0 if flat else row[0], 0 if flat else pixel[0], channels
     scale, bias = (*units[0], 1.0, 1.0)[:3], (*units[1], 0.0, 0.0)[:3]

@@ -11,12 +11,13 @@ import numpy.typing as npt
 
 from ..bindless_images.result_arrays import empty_result
 from ..bindless_images.warp_call import sample_picture
+from ..kernels import choose
+from ..model.aspects import Aspect
 from ..model.channels import Channel
 from ..model.enums import AddressingMode, CoordinateNormalizationMode, ImageType, Precision
 from ..model.image_call import PictureMap
 from .area_filter import to_storage
 from .array_library import AnyArray, Library
-from .builtin_kernels import makes_pictures
 from .device_image import Reader
 from .packing import After
 from .results import Result
@@ -80,9 +81,12 @@ def follows_maps(image: Image, *, gradients: bool) -> bool:
     if image._handle_precision is not Precision.hardware and not image._queue._backend.traits.computes_precisions:
         return False
     desc = image._store.descriptor
-    operation = "warp_grad" if gradients and desc.type is ImageType.mipmap else "warp"
-    geometry = "2d_array" if desc.type is ImageType.array else "2d"
-    return makes_pictures(image._queue, f"{operation}_{geometry}_{image._described.channel.kind}")
+    language = image._queue._backend.traits.function_language
+    if language is None:
+        return True
+    has_footprints = gradients and desc.type is ImageType.mipmap
+    name = choose.warp(desc, image._described.channel.kind, gradients=has_footprints)
+    return image._queue.device.has(Aspect.fp64) and choose.is_available(name, language)
 
 
 def followed(

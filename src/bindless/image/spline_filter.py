@@ -18,10 +18,10 @@ from ..model.enums import Boundary, coerce
 from ..model.errors import InvalidError
 from ..model.spline_filter import SPLINE_BOUNDARIES, SplineFilter
 from ..submission.event import Event
+from ..sycl.kernel.builtin import builtin_kernel, launch
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from .array_library import AnyArray
-from .builtin_kernels import launch, memory_kernel
 from .packing import After, contiguous
 
 __all__ = ["LOCAL_SAMPLES", "filter_by_kernels", "local_coefficients", "spline_coefficients"]
@@ -244,7 +244,7 @@ def _filter_columns(
     after: After,
 ) -> After:
     items = math.prod(source.shape) // length * -(-length // segment)
-    kernel, mode = memory_kernel(queue, "spline_columns"), SPLINE_BOUNDARIES[boundary]
+    kernel, mode = builtin_kernel(queue, "bindless_spline_columns"), SPLINE_BOUNDARIES[boundary]
     return (launch(queue, kernel, items, source, target, stride, length, segment, mode, items, depends_on=after),)
 
 
@@ -256,7 +256,7 @@ def _filter_rows(queue: Queue, described: SplineFilter, source: UsmArray, target
     groups = -(-rows // (lanes // across)) * -(-chunks // across)
     fill = 0.0 if described.fill is None else described.fill
     event = launch(
-        queue, memory_kernel(queue, "spline_rows"), groups * _GROUP, source, target, *described.extent,
+        queue, builtin_kernel(queue, "bindless_spline_rows"), groups * _GROUP, source, target, *described.extent,
         *described.margin, described.channels, SPLINE_BOUNDARIES[described.boundary[0]],
         int(described.fill is not None), fill, rows, depends_on=after,
     )  # fmt: skip

@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..gradients import cuda
 from ..gradients.programs import Program
 from . import hardware
 from .operation import Operation
@@ -45,7 +44,7 @@ def execute(*operands: Any, operation: Operation, platform: str) -> list[Any]:
         buffers = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in operation.buffers(operands)]
         program = (cuda_program if platform == "cuda" else host_program)(operation, operands, buffers)
         if platform == "cuda":
-            add_kernels(program.names, cuda.code)
+            add_kernels(program.names)
         if program.scratch:
             buffers.append(jax.ShapeDtypeStruct((program.scratch,), jnp.uint8))
         found = _call(TARGET, program, operands, buffers)
@@ -59,7 +58,7 @@ def _by_texture_unit(image: Any, coords: Any, *, operation: Operation, platform:
     if platform != "cuda":
         return _call(TARGET, hardware.host_program(texture, image, coords, values), (image, coords), [values])
     program = hardware.cuda_program(texture, image, coords, values)
-    add_kernels(program.names, hardware.code)
+    add_kernels(program.names)
     return _call(TEXTURE_TARGET, program, (image, coords), [values])
 
 

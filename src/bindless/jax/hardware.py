@@ -12,17 +12,20 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from .. import kernels
-from ..backends.common.image_kernels import BLOCK, ITEMS, parameters_of
 from ..backends.reference.image_structs import ADDRESSING
 from ..drivers import cuda, reference
 from ..gradients import Texture
 from ..gradients.programs import Program, command, texture_command
 from ..image.coordinates import normalized_units
-from ..model.channels import CHANNELS, ELEMENTS
+from ..kernels.arguments import layout_of
+from ..kernels.choose import image_kernel
+from ..kernels.launch_range import GROUP, groups_of
+from ..kernels.load import variant_of
+from ..kernels.words import format_word
+from ..model.channels import CHANNELS
 from ..model.enums import Boundary, ImageChannelType, Interpolation, LevelFilter
 
-__all__ = ["HOST_FUNCTION", "arranged", "code", "cuda_program", "host_program", "serves"]
+__all__ = ["HOST_FUNCTION", "arranged", "cuda_program", "host_program", "serves"]
 
 HOST_FUNCTION = "blrSampleMemory"
 """The function of the reference driver that samples images in the memory of the process."""
@@ -30,7 +33,6 @@ HOST_FUNCTION = "blrSampleMemory"
 _MOST_CHANNELS = 4
 _MOST_TEXELS = {1: (131072,), 2: (131072, 65536), 3: (16384, 16384, 16384)}
 """Along x, y, z, on all GPUs since compute capability 6.0."""
-_MOST_GROUPS = 1 << 20
 
 _CHANNELS = {"f": CHANNELS[ImageChannelType.fp32], "e": CHANNELS[ImageChannelType.fp16]}
 _REPEATING = (Boundary.repeat, Boundary.mirrored_repeat)
@@ -98,21 +100,21 @@ def cuda_program(texture: Texture, image: Any, coords: Any, values: Any) -> Prog
     """The program on CUDA: for each image a copy into the texture, and a launch of the built-in kernel."""
     sizes, (count, samples) = image.shape[-2:0:-1], coords.shape[:2]
     of_image, of_coords, of_values = (prod(each.shape[1:]) * each.dtype.itemsize for each in (image, coords, values))
-    name = f"bindless_sample_{texture.dims}d_f"
+    name = image_kernel("sample", f"{texture.dims}d", "f")
     description = _texture_words(texture, image)
     word = _format_word(image, values, of_coords)
-    parameters, layout, widths = parameters_of(name)
+    parameters, layout, widths = layout_of(name)
     numbers = {"count": samples, "format": word, "row": sizes[0] if texture.dims > 1 else 0}
     contents = layout.pack(*[numbers.get(parameter, 0) for parameter in parameters])
     at = {parameter: sum(widths[:place]) for place, parameter in enumerate(parameters)}
-    groups = min(-(-samples // (BLOCK * ITEMS)), _MOST_GROUPS)
+    groups = groups_of(samples)
     words: list[int] = []
     for number in range(count):
         words += texture_command(0, number * of_image, description)
         patches = [(at["image"], len(_FIELDS), 0), (at["coords"], 1, number * of_coords)]
         patches.append((at["values"], 2, number * of_values))
-        words += command(0, (groups, 1, 1, BLOCK, 1, 1), contents, patches)
-    return Program(words, (f"{name}@{word}",), 0)
+        words += command(0, (groups, 1, 1, GROUP, 1, 1), contents, patches)
+    return Program(words, (variant_of(name, format=word),), 0)
 
 
 def _texture_words(texture: Texture, image: Any) -> list[int]:
@@ -131,11 +133,4 @@ def _format_word(image: Any, values: Any, of_coords: int) -> int:
     """The argument ``format`` of built-in kernels. XLA aligns buffers; images after the first may not be aligned."""
     channel, channels = _CHANNELS[image.dtype.char], int(values.shape[-1])
     aligned = image.shape[0] == 1 or of_coords % 8 == 0
-    word: int = ELEMENTS[values.dtype] | channels << 8 | channel.index << 16 | image.shape[-1] << 24
-    return word | aligned << 28
-
-
-def code(name: str) -> bytes:
-    """The code of a kernel by its name in a program, in which the format after @ is a constant."""
-    kernel, _, word = name.partition("@")
-    return kernels.specialised(kernel, int(word))
+    return format_word(values.dtype, channels, channel, image.shape[-1], aligned=aligned)

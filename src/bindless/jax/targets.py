@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 
 import jax
 
 from ..drivers import cuda, reference
 from ..gradients.programs import HOST_FUNCTION
+from ..kernels.load import code_of, split_variant
 from ..model.errors import FeatureNotSupportedError
 from . import _ffi, hardware
 
@@ -42,10 +42,11 @@ def prepare(platform: str) -> None:
 
 
 @cache
-def add_kernels(names: tuple[str, ...], code: Callable[[str], bytes]) -> None:
-    """Add the code of CUDA kernels, by their names, which the handler loads before an executable runs."""
-    for name in names if cuda.available() else ():
-        _ffi.register_kernel(name, code(name))
+def add_kernels(variants: tuple[str, ...]) -> None:
+    """Add the code of CUDA kernels, by their variants, which the handler loads before an executable runs."""
+    for variant in variants if cuda.available() else ():
+        name, words = split_variant(variant)
+        _ffi.register_kernel(variant, code_of(name, "ptx", **words).text)
 
 
 def _register(target: str, handler: object, platform: str) -> None:

@@ -6,12 +6,12 @@ from typing import Any
 
 import torch
 
-from .. import kernels
 from ..drivers import cuda
+from ..kernels.load import Code, Library
 
 __all__ = ["launch"]
 
-_functions: dict[tuple[str, int | None], Any] = {}
+_library: Library[Any] = Library("ptx", "cuda")
 
 
 def launch(name: str, mode: int | None, grid: tuple[int, int, int], items: int, parameters: bytes, device: int) -> None:
@@ -37,7 +37,7 @@ def launch(name: str, mode: int | None, grid: tuple[int, int, int], items: int, 
             launch(name, mode, grid, items, parameters, device)
         return
     ffi = cuda.ffi
-    function = _functions.get((name, mode)) or _load(name, mode)
+    function = _library.load(name, None, _build, mode=mode)
     block = ffi.from_buffer(parameters)
     size = ffi.new("size_t *", len(parameters))
     # 1 precedes packed parameters, 2 their size, and 0 ends.
@@ -47,18 +47,13 @@ def launch(name: str, mode: int | None, grid: tuple[int, int, int], items: int, 
     cuda.check(done, "cuLaunchKernel")
 
 
-def _load(name: str, mode: int | None) -> Any:
-    """The kernel, for all contexts; the driver loads it in each at its first launch."""
+def _build(code: Code) -> Any:
+    """A kernel for all contexts; the driver loads it in each at its first launch."""
     cuda.load()
-    library, found, null = cuda.ffi.new("CUlibrary *"), cuda.ffi.new("CUkernel *"), cuda.ffi.NULL
-    if mode is None:
-        text = kernels.source(kernels.module_of(name), "ptx")
-    else:
-        text = kernels.specialised(name, None, mode_word=mode)
+    library, kernel, null = cuda.ffi.new("CUlibrary *"), cuda.ffi.new("CUkernel *"), cuda.ffi.NULL
     cuda.check(
-        cuda.lib.cuLibraryLoadData(library, cuda.ffi.from_buffer(text), null, null, 0, null, null, 0),
+        cuda.lib.cuLibraryLoadData(library, cuda.ffi.from_buffer(code.text), null, null, 0, null, null, 0),
         "cuLibraryLoadData",
     )
-    cuda.check(cuda.lib.cuLibraryGetKernel(found, library[0], name.encode()), "cuLibraryGetKernel")
-    function = _functions[name, mode] = cuda.ffi.cast("CUfunction", found[0])
-    return function
+    cuda.check(cuda.lib.cuLibraryGetKernel(kernel, library[0], code.name.encode()), "cuLibraryGetKernel")
+    return cuda.ffi.cast("CUfunction", kernel[0])

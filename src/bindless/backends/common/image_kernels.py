@@ -1,119 +1,16 @@
-"""Built-in kernels of device functions, shared by all drivers: names, formats and arguments.
-
-``bindless.kernels`` defines the kernels and their arguments.
-"""
+"""Arguments of the built-in kernels of device functions, packed for drivers."""
 
 from __future__ import annotations
 
-import functools
 import struct
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
-from ... import kernels
-from ...model.channels import ELEMENTS
+from ...kernels.arguments import layout_of
 from ...model.enums import ImageType
-from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.image_call import ImageCall, PictureMap
 from ..contract.prepared_image_call import ARRAYS
 
-__all__ = [
-    "BLOCK",
-    "GEOMETRIES",
-    "ITEMS",
-    "address_places",
-    "arguments_of",
-    "arrays_of",
-    "blocks_of",
-    "format_of",
-    "geometry_of",
-    "kernel_name",
-    "operation_of",
-    "parameters_of",
-    "refused_without_kernel",
-    "values_of",
-]
-
-BLOCK = 128  # work-items per group
-ITEMS = 4  # items that a work-item processes together
-# The most blocks of a launch: enough to fill any device many times; the kernels stride over the rest.
-_MOST_BLOCKS = 1 << 20
-
-GEOMETRIES = {1: "1d", 2: "2d", 3: "3d"}
-
-# Letters of ``struct`` for OpenCL C types; pointers and handles take 8 bytes.
-_LETTERS = {"uint": "I", "float": "f", "double": "d"}
-
-
-def blocks_of(call: ImageCall) -> int:
-    """The number of work-groups of a call; 0 for no items."""
-    return min(-(-call.count // (BLOCK * ITEMS)), _MOST_BLOCKS)
-
-
-def operation_of(call: ImageCall, backend: str) -> str:
-    """The operation in a kernel's name.
-
-    Raises
-    ------
-    InvalidError
-        an image of this kind has no such function.
-    """
-    operation: str = call.operation
-    if operation == "fetch" and call.sampled:
-        return "fetch_sampled"
-    if operation == "write" and call.sampled:
-        raise InvalidError("write of a sampled image: only unsampled images are written", backend=backend)
-    if operation.startswith("sample") and not call.sampled:
-        raise InvalidError(f"{operation} of an unsampled image: create it with a sampler, or fetch", backend=backend)
-    if call.map is not None:
-        return "warp_grad" if operation == "sample_grad" else "warp"
-    return operation
-
-
-def geometry_of(call: ImageCall) -> str:
-    """The geometry in a kernel's name, of every image but cubemaps."""
-    desc = call.descriptor
-    return GEOMETRIES[desc.dimensions] + ("_array" if desc.type is ImageType.array else "")
-
-
-def kernel_name(call: ImageCall, backend: str) -> str:
-    """The built-in kernel of a call, on drivers whose images of all types have the same functions.
-
-    Raises
-    ------
-    InvalidError
-        An image of this kind has no such function.
-    """
-    return f"bindless_{operation_of(call, backend)}_{geometry_of(call)}_{call.descriptor.channel.kind}"
-
-
-@contextmanager
-def refused_without_kernel(backend: str) -> Iterator[None]:
-    """Raises ``FeatureNotSupportedError`` where ``bindless.kernels`` has no source of a kernel."""
-    try:
-        yield
-    except (KeyError, ValueError) as error:
-        raise FeatureNotSupportedError(f"there is no built-in kernel for this call: {error}", backend=backend) from None
-
-
-@functools.cache
-def parameters_of(name: str) -> tuple[tuple[str, ...], struct.Struct, tuple[int, ...]]:
-    """Names, layout and sizes of a built-in kernel's parameters, as the kernels' manifest lists them."""
-    declared = kernels.manifest()["modules"][kernels.module_of(name)]["kernels"][name]
-    names = tuple(declaration.split()[-1] for declaration in declared)
-    letters = "".join(_LETTERS.get(declaration.split()[0], "Q") for declaration in declared)
-    return names, struct.Struct("=" + letters), tuple(struct.calcsize("=" + letter) for letter in letters)
-
-
-def format_of(call: ImageCall) -> int:
-    """The format word of a call: what its values and its image hold, and whether its arrays are aligned."""
-    desc = call.descriptor
-    element = ELEMENTS.get(call.value_dtype)
-    if element is None:
-        element = ELEMENTS[call.value_dtype.newbyteorder("=")]
-    whole = call.value_channels * call.value_dtype.itemsize
-    aligned = (call.coords | call.dx | call.dy) % 8 == 0 and (call.value_channels == 3 or call.values % whole == 0)
-    return element | call.value_channels << 8 | desc.channel.index << 16 | desc.num_channels << 24 | aligned << 28
+__all__ = ["address_places", "arguments_of", "arrays_of", "values_of"]
 
 
 def _map_arguments(map_: PictureMap) -> dict[str, float]:
@@ -148,7 +45,7 @@ def arguments_of(call: ImageCall, name: str, format_word: int) -> tuple[bytes, t
     }
     if call.map is not None:
         values |= _map_arguments(call.map)
-    names, layout, sizes = parameters_of(name)
+    names, layout, sizes = layout_of(name)
     return layout.pack(*[values[parameter] for parameter in names]), sizes
 
 
@@ -165,7 +62,7 @@ def address_places(
     call: ImageCall, name: str, parameters: Sequence[int | None]
 ) -> tuple[tuple[int | None, ...], tuple[int, ...]]:
     """``places`` and ``sizes`` of a prepared call, from the address of each parameter of its kernel."""
-    position = dict(zip(parameters_of(name)[0], parameters))
+    position = dict(zip(layout_of(name)[0], parameters))
     places = [position["level" if field == "levels" else field] if getattr(call, field) else None for field in ARRAYS]
     return tuple(places), tuple([8 if place else 0 for place in places])
 

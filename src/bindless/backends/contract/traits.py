@@ -35,14 +35,12 @@ class Traits:
         ``image_call`` samples with every precision. Without, built-in kernels compute all but ``hardware``.
     function_language : Language | None
         Of the kernels that ``image_call`` runs; None where the driver has functions of its own.
-    kernel_language : Language | None
-        Of the built-in kernels that ``bindless.image`` launches; None where it launches none.
     module_languages : tuple[ModuleLanguage, ...]
         Languages of a kernel file's modules that ``load_module`` takes, best first.
     module_formats : tuple[str, ...]
         Formats of other sources that ``load_module`` takes, by the names that messages use.
     build_target : Language
-        Target of ``bindless build`` whose modules all devices run.
+        Target of ``bindless build`` whose modules all devices run, and language of the built-in kernels.
     loads_driver_binaries : bool
         ``load_module`` also takes binaries of the driver, which may look like PTX or a cubin.
     """
@@ -56,7 +54,6 @@ class Traits:
     has_texture_units: bool = False
     computes_precisions: bool = False
     function_language: Language | None = None
-    kernel_language: Language | None = None
     module_languages: tuple[ModuleLanguage, ...] = ("spirv",)
     module_formats: tuple[str, ...] = ("SPIR-V",)
     build_target: Language = "spirv"

@@ -81,7 +81,6 @@ class CudaBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Optional
         orders_streams=True,
         has_texture_units=True,
         function_language="ptx",
-        kernel_language="ptx",
         module_languages=("cubin", "ptx"),
         module_formats=("PTX", "a cubin", "a fat binary of CUDA"),
         build_target="ptx",

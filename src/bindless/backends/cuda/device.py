@@ -5,13 +5,17 @@ from __future__ import annotations
 import functools
 import re
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...drivers import cuda as driver
+from ...kernels.load import Library
 from ...model.enums import DeviceType, Errc
 from ..contract import DeviceRecord, PlatformRecord
 from .errors import SUCCESS, check
 from .fork_guard import refuse_in_fork, unusable_after_fork
+
+if TYPE_CHECKING:
+    from .kernel import Kernel
 
 __all__ = ["Device", "PrimaryContext", "cuda_version", "devices", "driver_release", "platforms"]
 
@@ -43,6 +47,8 @@ class PrimaryContext:
         unused bindless_markers_t (see ``take_markers``).
     mapped
         addresses of unused pinned buffers (see ``mapped_image_call``).
+    library
+        built-in kernels of the device.
     staging
         buffers for copies of pageable host memory (see ``pinned_staging``).
     """
@@ -65,6 +71,7 @@ class PrimaryContext:
         self.views: dict[int, dict[Any, int]] = {}
         self.staging: Any = None
         self.mapped: list[int] = []
+        self.library: Library[Kernel] = Library("ptx", "cuda")
         unusable_after_fork(self)
 
     def take_markers(self) -> Any:

@@ -12,8 +12,11 @@ from dataclasses import replace
 from typing import Any
 
 from ...drivers import cuda as driver
+from ...kernels.arguments import layout_of
+from ...kernels.launch_range import GROUP, ITEMS
+from ...kernels.words import image_call_format
 from ...model.image_call import ImageCall
-from ..common.image_kernels import BLOCK, ITEMS, arguments_of, arrays_of, format_of, parameters_of
+from ..common.image_kernels import arguments_of, arrays_of
 from .errors import SUCCESS
 from .event import Event
 from .image_functions import kernel_name, kernel_of
@@ -46,7 +49,7 @@ def host_call(queue: Queue, call: ImageCall) -> Callable[[Sequence[Event]], Even
     name = kernel_name(call)
     somewhere: dict[str, Any] = dict.fromkeys(arrays, _SOMEWHERE)
     placed = replace(call, **somewhere)
-    format_word = format_of(placed)
+    format_word = image_call_format(placed)
     job = _job(name, placed, arrays, format_word)
     job.function = kernel_of(queue, name, format_word).native
 
@@ -60,9 +63,9 @@ def host_call(queue: Queue, call: ImageCall) -> Callable[[Sequence[Event]], Even
 def _job(name: str, call: ImageCall, arrays: dict[str, tuple[int, int]], format_word: int) -> Any:
     """The ``bindless_call_t`` of a call, without its function."""
     packed, sizes = arguments_of(call, name, format_word)
-    starts = dict(zip(parameters_of(name)[0], itertools.accumulate((0, *sizes))))
+    starts = dict(zip(layout_of(name)[0], itertools.accumulate((0, *sizes))))
     job = ffi.new("bindless_call_t *")
-    job.block, job.items_of_block, job.count = BLOCK, BLOCK * ITEMS, call.count
+    job.block, job.items_of_block, job.count = GROUP, GROUP * ITEMS, call.count
     job.arrays, job.has_result = len(arrays), call.operation != "write"
     for index, (field, (address, size)) in enumerate(arrays.items()):
         job.host[index], job.size[index] = address, size

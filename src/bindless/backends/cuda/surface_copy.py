@@ -8,18 +8,17 @@ Its PTX is assembled from two sides, which gives a kernel for every pair of geom
 from __future__ import annotations
 
 import struct
-import threading
 
 from ...drivers import cuda as driver
+from ...kernels.load import Code
 from ...model.copy_region import CopyRegion, HostMemory, ImageMemory, UsmMemory
-from ...model.create_once import create_once
 from ...model.enums import UsmKind
 from .context import Context
+from .image_functions import build
 from .image_memory import ImageStorage
 from .kernel import Kernel, Shape
 from .launch import Launch, packed_launch
 from .memory import pointer_info
-from .module import load_module
 from .queue import Queue
 
 __all__ = ["SMALLEST", "kernel_of_copy", "source_of"]
@@ -157,19 +156,16 @@ _NOWHERE, _NO_PITCHES = (0, 0, 0), (0, 0)
 _Plan = tuple[Kernel, Shape]
 _MOST_PLANS = 1024
 _plans: dict[tuple[int, str, str, int, int, int, int], _Plan] = {}
-_loaded: dict[tuple[int, str, str, int, int], Kernel] = {}
-_loading = threading.RLock()
 
 
 def _kernel(queue: Queue, source: str, target: str, blob: int, rows: int) -> Kernel:
     """The kernel, compiled for the queue's device on first use."""
-    key = (queue.primary.address, source, target, blob, rows)
+    key = ("bindless_copy", source, target, blob, rows)
 
-    def load() -> Kernel:
-        module = load_module(queue.context, queue.device, source_of(source, target, blob, rows))
-        return Kernel(module, "bindless_copy")
+    def make() -> Kernel:
+        return build(queue, Code("bindless_copy", source_of(source, target, blob, rows), {}))
 
-    return create_once(_loaded, _loading, key, load)
+    return queue.primary.library.create(key, make)
 
 
 def _surface(context: Context, storage: ImageStorage, handle: int) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...drivers import level_zero as driver
+from ...kernels.load import Library
 from ...model.enums import Errc, UsmKind
 from ...model.errors import InvalidError
 from ..common.context import member, require_devices, require_one_owner
@@ -61,10 +62,8 @@ class NativeContext:
         whether its last user destroys it.
     pools
         event pools without and with timestamps.
-    functions
-        built-in kernels by device, name and format.
-    loading
-        lock of the loading of a kernel.
+    library
+        built-in kernels.
     """
 
     def __init__(self, owner: Driver, handle: Any, owned: bool) -> None:
@@ -72,8 +71,7 @@ class NativeContext:
         self.handle = handle
         self.owned = owned
         self.pools = EventPool(handle, timed=False), EventPool(handle, timed=True)
-        self.functions: dict[tuple[Device, str, int], Kernel] = {}
-        self.loading = threading.RLock()
+        self.library: Library[Kernel] = Library("spirv", "level_zero")
         self._users = 0
 
     @staticmethod
@@ -121,9 +119,8 @@ class NativeContext:
                 return
             if _defaults.get(self.driver) is self:
                 del _defaults[self.driver]
-        for kernel in self.functions.values():
+        for kernel in self.library.drain():
             kernel.module.close()
-        self.functions.clear()
         for pool in self.pools:
             pool.close()
         if self.owned:

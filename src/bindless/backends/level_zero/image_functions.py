@@ -7,19 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ... import kernels
-from ...model.create_once import create_once
+from ...kernels import choose
+from ...kernels.launch_range import GROUP, groups_of
+from ...kernels.load import Code
+from ...kernels.words import image_call_format
 from ...model.errors import Error
 from ...model.image_call import ImageCall
-from ..common.image_kernels import (
-    BLOCK,
-    address_places,
-    blocks_of,
-    format_of,
-    kernel_name,
-    refused_without_kernel,
-    values_of,
-)
+from ..common.image_kernels import address_places, values_of
 from ..contract.prepared_command import PreparedCommand
 from .context import Context
 from .device import Device
@@ -35,19 +29,14 @@ __all__ = ["image_call", "prepare_image_call"]
 
 def _kernel(context: Context, device: Device, name: str, format_word: int) -> Kernel:
     """A built-in kernel, compiled for a device and a format on first use."""
-    native, key = context.native, (device, name, format_word)
-    found = native.functions.get(key)
-    return found or create_once(
-        native.functions, native.loading, key, lambda: _load(context, device, name, format_word)
-    )
+    library = context.native.library
+    return library.load(name, device, lambda code: _build(context, device, code), format=format_word)
 
 
-def _load(context: Context, device: Device, name: str, format_word: int) -> Kernel:
-    with refused_without_kernel("level_zero"):
-        source = kernels.specialised(name, format_word, "spirv")
-    module = load_module(context, device, source)
+def _build(context: Context, device: Device, code: Code) -> Kernel:
+    module = load_module(context, device, code.text)
     try:
-        return get_kernel(module, name)
+        return get_kernel(module, code.name)
     except Error:
         module.close()
         raise
@@ -55,10 +44,10 @@ def _load(context: Context, device: Device, name: str, format_word: int) -> Kern
 
 def _launch(queue: Queue, call: ImageCall, streams: int = 1) -> tuple[str, Launch]:
     """The built-in kernel of a call, and its launch."""
-    name = kernel_name(call, "level_zero")
-    format_word = format_of(call)
+    name = choose.image_call(call, "spirv", "level_zero")
+    format_word = image_call_format(call)
     kernel = _kernel(queue.context, queue.device, name, format_word)
-    shape = kernel.shape((blocks_of(call) * BLOCK,), (BLOCK,))
+    shape = kernel.shape((groups_of(call.count) * GROUP,), (GROUP,))
     return name, Launch(kernel, shape.group, shape.count, values_of(call, name, format_word), streams=streams)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...drivers import opencl as driver
+from ...kernels.load import Library
 from ...model.enums import UsmKind
 from ..common.context import member, require_devices, require_one_owner
 from .device import Device, Platform
@@ -94,10 +95,10 @@ class Context:
     samplers
         cl_sampler by addressing, filtering and coordinates. They live as long as the context: a driver may read a
         sampler until the kernel that uses it has run, and there are few.
-    functions
-        built-in kernels by device and name.
+    library
+        built-in kernels.
     loading
-        lock of the loading of a kernel.
+        lock of the creation of a sampler.
     launching
         bindless_lock_t, held during the launch of a kernel that lists shared virtual memory, and during the allocation
         and release of such memory; never while Python runs.
@@ -121,7 +122,7 @@ class Context:
         self.sampled: dict[int, View] = {}
         self.unsampled: dict[int, View] = {}
         self.samplers: dict[tuple[int, int, int], Any] = {}
-        self.functions: dict[tuple[Device, str], Kernel] = {}
+        self.library: Library[Kernel] = Library("opencl_c", "opencl")
         self.loading = threading.RLock()
         self.launching = self.state.lock = new_lock()
         self.handover: Handover | None = None
@@ -182,9 +183,8 @@ class Context:
         native, self.handle = self.handle, None
         if native is None or in_fork():
             return
-        for kernel in self.functions.values():
+        for kernel in self.library.drain():
             kernel.module.close()
-        self.functions.clear()
         for sampler in self.samplers.values():
             release(lib.clReleaseSampler(sampler), "clReleaseSampler")
         self.samplers.clear()

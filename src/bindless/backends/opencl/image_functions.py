@@ -6,19 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ... import kernels
-from ...model.create_once import create_once
+from ...kernels import choose
+from ...kernels.launch_range import GROUP, groups_of
+from ...kernels.load import Code
+from ...kernels.words import image_call_format
 from ...model.errors import Error
 from ...model.image_call import ImageCall
-from ..common.image_kernels import (
-    BLOCK,
-    address_places,
-    blocks_of,
-    format_of,
-    kernel_name,
-    refused_without_kernel,
-    values_of,
-)
+from ..common.image_kernels import address_places, values_of
 from ..contract.prepared_command import PreparedCommand
 from .context import Context
 from .device import Device
@@ -31,26 +25,19 @@ from .queue import Queue
 __all__ = ["image_call", "prepare_image_call"]
 
 
-def _kernel(context: Context, device: Device, name: str) -> Kernel:
-    """A built-in kernel, compiled for a device on first use."""
-    return create_once(context.functions, context.loading, (device, name), lambda: _load(context, device, name))
-
-
 # Shared by all contexts: compiling takes most of a second.
 _built: dict[tuple[Device, str], bytes] = {}
 
 
-def _load(context: Context, device: Device, name: str) -> Kernel:
-    with refused_without_kernel("opencl"):
-        source = kernels.source(kernels.module_of(name), "opencl_c")
-    packed = _built.get((device, name))
+def _build(context: Context, device: Device, code: Code) -> Kernel:
+    packed = _built.get((device, code.name))
     if packed:
         module = load_kept(context, device, packed, adapted=True)
     else:
-        module = load_module(context, device, source)
-        _built[device, name] = packed_of(module)
+        module = load_module(context, device, code.text)
+        _built[device, code.name] = packed_of(module)
     try:
-        return get_kernel(module, name, indirect=False)
+        return get_kernel(module, code.name, indirect=False)
     except Error:
         module.close()
         raise
@@ -58,16 +45,16 @@ def _load(context: Context, device: Device, name: str) -> Kernel:
 
 def _plan(queue: Queue, call: ImageCall) -> tuple[Kernel, Any, str, tuple[bytes, ...]]:
     """Kernel, shape, name and arguments of a call; the shape is None for no items."""
-    name = kernel_name(call, "opencl")
+    name = choose.image_call(call, "opencl_c", "opencl")
     context, device = queue.context, queue.device
-    kernel = context.functions.get((device, name)) or _kernel(context, device, name)
-    items = blocks_of(call) * BLOCK
+    kernel = context.library.load(name, device, lambda code: _build(context, device, code))
+    items = groups_of(call.count) * GROUP
     if items:  # Kernels take groups of any size: a driver whose own are smaller chooses.
-        sizes = (items,), (BLOCK,) if kernel.max_group >= BLOCK else None
+        sizes = (items,), (GROUP,) if kernel.max_group >= GROUP else None
         shape = kernel.shapes.get(sizes) or kernel.shape(*sizes)
     else:
         shape = None
-    return kernel, shape, name, values_of(call, name, format_of(call))
+    return kernel, shape, name, values_of(call, name, image_call_format(call))
 
 
 def image_call(queue: Queue, call: ImageCall, waits: Sequence[Event] = ()) -> Event:

@@ -12,6 +12,7 @@ from ...backends.contract import BackendProtocol, NativeContext, NativeDevice
 from ...backends.registry import require_unforked
 from ...core import ownership
 from ...core.ownership import ENDED, FORKED
+from ...kernels.load import Library
 from ...model import info
 from ...model.enums import Backend, coerce
 from ...model.errors import Error, InvalidError, SyclRuntimeError
@@ -25,6 +26,7 @@ from .peer_access import unreached
 
 if TYPE_CHECKING:
     from ..buffer.replica import Home
+    from ..kernel.kernel import Kernel
     from ..queue.queue import Queue
     from .platform import Platform
 
@@ -94,7 +96,8 @@ class Context(SingleOwner):
         # Registries of the layers above: what lives in this context, by raw handle.
         self._images: dict[int, Any] = {}
         self._handles: dict[int, Any] = {}
-        # Built-in kernels loaded in this context, by what the layer above calls them.
+        self._library: Library[Kernel] = Library(self._backend.traits.build_target)
+        # Variants of kernels in Python, by the kernels' tokens.
         self._kernels: dict[Any, Any] = {}
         # Arrays that small images are uploaded from, by the identity of their descriptors.
         self._uploads: dict[int, Any] = {}

@@ -1,0 +1,124 @@
+"""Words: the integer arguments ``format`` and ``mode``, which select code of a kernel.
+
+``csrc/kernels/README.md`` and the headers in ``csrc/kernels/include`` describe their bits.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ..model.channels import ELEMENTS, Channel
+from ..model.enums import Boundary, CubemapFilteringMode, FilteringMode, ImageType
+from ..model.filter import CoordinateMap, Filter
+from ..model.image_call import ImageCall
+from ..model.image_descriptor import ImageDescriptor
+from ..model.resampling import Resampling
+from ..model.sampler import BindlessImageSampler
+from .launch_range import picture_kind
+
+__all__ = [
+    "format_word",
+    "image_call_format",
+    "image_word",
+    "is_aligned",
+    "resampling_mode",
+    "texture_unit_mode",
+]
+
+_ADDRESSING = {Boundary.repeat: 0, Boundary.mirrored_repeat: 1, Boundary.edge: 2, Boundary.border: 3}
+
+
+# ---------------------------------------------------------------------- format
+
+
+def image_word(channel: Channel, num_channels: int) -> int:
+    """The part of ``format`` that describes an image."""
+    return channel.index << 16 | num_channels << 24
+
+
+def format_word(
+    dtype: np.dtype[Any], channels: int, channel: Channel, num_channels: int, *, aligned: bool = False
+) -> int:
+    """The argument ``format``.
+
+    Parameters
+    ----------
+    dtype : np.dtype
+        Of the values, in either byte order.
+    channels : int
+        Of a value.
+    channel : Channel
+        Of the image.
+    num_channels : int
+        Of the image.
+    aligned : bool, default False
+        Whether pairs of coordinates and whole values are aligned.
+    """
+    element = ELEMENTS.get(dtype)
+    if element is None:
+        element = ELEMENTS[dtype.newbyteorder("=")]
+    return element | channels << 8 | image_word(channel, num_channels) | aligned << 28
+
+
+def is_aligned(address: int, dtype: np.dtype[Any], channels: int) -> bool:
+    """Whether whole values at an address are aligned, or move by elements in any case."""
+    return channels == 3 or address % (channels * dtype.itemsize) == 0
+
+
+def image_call_format(call: ImageCall) -> int:
+    """The argument ``format`` of a device function over arrays."""
+    desc, dtype, channels = call.descriptor, call.value_dtype, call.value_channels
+    aligned = (call.coords | call.dx | call.dy) % 8 == 0 and is_aligned(call.values, dtype, channels)
+    return format_word(dtype, channels, desc.channel, desc.num_channels, aligned=aligned)
+
+
+# ---------------------------------------------------------------------- mode
+
+
+def resampling_mode(picture: Resampling, map_: CoordinateMap, *, has_vectors: bool) -> int:
+    """The argument ``mode`` of kernels that resample: see csrc/kernels/include/mode.h."""
+    filter_ = picture.filter
+    word = filter_.interpolation.number
+    for axis in range(picture.descriptor.dimensions):
+        word |= filter_.boundary[axis].number << (3 + 3 * axis)
+    flags = (
+        filter_.ignore_nan,
+        picture.rounding == "away",
+        has_vectors,
+        has_vectors and picture.coords_dtype.itemsize == 8,
+        not map_.is_affine,
+        picture.scale != (1.0, 1.0, 1.0) or picture.bias != (0.0, 0.0, 0.0),
+    )
+    for bit, flag in enumerate(flags, 12):
+        word |= flag << bit
+    kind = picture_kind(picture.shape)
+    return word | kind << 18 | (map_.centre == 0.5) << 20 | (picture.window is not None) << 21
+
+
+@lru_cache(64)
+def texture_unit_mode(
+    desc: ImageDescriptor, sampler: BindlessImageSampler, has_level: bool, in_usm: bool = False
+) -> int:
+    """The argument ``mode`` of kernels that compute samples: see csrc/kernels/include/unit_axis.h."""
+    cube = desc.type is ImageType.cubemap
+    mipmap = desc.type is ImageType.mipmap
+    linear = sampler.filtering is FilteringMode.linear
+    blends_levels = sampler.mipmap_filtering is FilteringMode.linear
+    normalized = sampler.is_normalized or mipmap or cube
+    flags = (
+        linear,
+        blends_levels,
+        sampler.cubemap_filtering is CubemapFilteringMode.seamless,
+        normalized,
+        linear or (blends_levels and mipmap),
+        desc.type is ImageType.standard,
+    )
+    word = sum(flag << bit for bit, flag in enumerate(flags))
+    boundary = Filter.from_sampler(sampler, normalized=normalized).boundary
+    for axis in range(3):
+        word |= _ADDRESSING[boundary[axis] if axis < desc.dimensions else Boundary.edge] << (6 + 2 * axis)
+    small = 2 * desc.nbytes < 1 << 31  # with all levels; rows of USM may be apart
+    return word | desc.dimensions << 12 | cube << 14 | has_level << 15 | (small and not in_usm) << 16
