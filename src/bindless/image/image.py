@@ -199,14 +199,8 @@ class Image(HandleOwner):
         warn_of_channels(pixels.shape, plan.described, dimensions)
         if type(array) is not np.ndarray:
             self._library, self._leads_on_device = library_of(array), isinstance(pixels, UsmArray)
-        store = ImageStore.filled(
-            pixels if self._has_channel_axis else pixels[..., None],
-            self._described,
-            plan.stored,
-            queue,
-            self._handle_precision,
-        )
-        self._store = store
+        stored = pixels if self._has_channel_axis else pixels[..., None]
+        self._store = ImageStore.filled(stored, self._described, plan.stored, queue, self._handle_precision)
         if self._leads_on_device:
             hand_over(array, pixels)
 

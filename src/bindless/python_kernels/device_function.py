@@ -22,13 +22,14 @@ class OfFunction:
 
     __slots__ = ()
 
-    _kernel_function: types.FunctionType
+    _kernel_function: Any  # a function, which mypy takes for a method
+    __name__: str
 
     def __init__(self, _function: types.FunctionType) -> None:
-        self._kernel_function = _function
-        self.__wrapped__ = _function
-        for name in ("__name__", "__qualname__", "__module__", "__doc__"):
-            setattr(self, name, getattr(_function, name))
+        names = ("__name__", "__qualname__", "__module__", "__doc__")
+        parts = {"_kernel_function": _function, "__wrapped__": _function}
+        for name, part in (parts | {name: getattr(_function, name) for name in names}).items():
+            setattr(self, name, part)
 
     def _options(self) -> tuple[Any, ...]:
         """The arguments after the function, of which the class makes another one."""
@@ -36,10 +37,11 @@ class OfFunction:
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         place: Any = sys.modules.get(self.__module__)
-        for name in self._kernel_function.__qualname__.split("."):
+        path: str = self._kernel_function.__qualname__
+        for name in path.split("."):
             place = getattr(place, name, None)
         if place is self:
-            return self._kernel_function.__qualname__
+            return path
         return type(self), (self._kernel_function, *self._options())
 
 
