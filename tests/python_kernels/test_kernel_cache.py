@@ -290,7 +290,8 @@ def test_an_interrupted_compilation_leaves_nothing_behind(queue: bl.Queue, folde
 
 
 INTERRUPTED = """
-import os, sys
+import signal
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # in every thread that starts later, too
 import numpy as np
 import bindless as bl
 queue = bl.Queue("reference")
@@ -299,8 +300,12 @@ def fill(value):
     @bl.kernel
     def run(out):
         out[0] = value
-    try:
-        queue.parallel_for(1, run, out).wait()
+    try:  # the one place where the signal arrives
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        try:
+            queue.parallel_for(1, run, out).wait()
+        finally:
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     except KeyboardInterrupt:
         return "interrupted"
     return "right" if out.numpy()[0] == value else "wrong"
