@@ -40,10 +40,9 @@ _LEAST_PICTURE = 16  # pixels along each axis of what looks like a picture with 
 _MOST_CHANNELS = 8  # of pictures that have more than the four of an image
 
 
-def warn_of_channels(shape: tuple[int, ...], described: ImageDescriptor, dimensions: int | None) -> None:
-    """Warns of an array that is taken as a volume and looks like a picture with channels, unless the caller says
-    ``dimensions``."""
-    if dimensions is None and described.dimensions == 3 and (advice := _advice(shape)):
+def warn_of_channels(shape: tuple[int, ...], described: ImageDescriptor) -> None:
+    """Warns of an array that is taken as a volume and looks like a picture with channels."""
+    if described.dimensions == 3 and (advice := _advice(shape)):
         text = f"an array of shape {shape} is taken as a volume: {advice}; if not, pass dimensions=3"
         warnings.warn(text, ShapeWarning, stacklevel=3)
 

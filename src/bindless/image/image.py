@@ -196,7 +196,8 @@ class Image(HandleOwner):
             addressing, filtering, coordinate, max_anisotropy, precision, fill, nan,
         )  # fmt: skip
         self._take(plan, queue, bool(mipmaps))
-        warn_of_channels(pixels.shape, plan.described, dimensions)
+        if dimensions is None and len(pixels.shape) == 3 and not plan.has_channel_axis:
+            warn_of_channels(pixels.shape, plan.described)
         if type(array) is not np.ndarray:
             self._library, self._leads_on_device = library_of(array), isinstance(pixels, UsmArray)
         stored = pixels if self._has_channel_axis else pixels[..., None]
