@@ -25,7 +25,7 @@ from ..sycl.usm import UsmArray
 from .computed_samples import computed_samples, require_computed
 from .context_tables import HandleRecord
 from .device_limits import require
-from .host_copy import image_on_host
+from .host_copy import ImageCopy, compute_on_host
 from .prepared_call import Arguments, report_error, submit_prepared
 from .scratch_memory import give_back, room, take
 from .value_formats import DTypeLike, ValueFormat
@@ -374,22 +374,21 @@ def _gradients_on_host(
 ) -> Event | None:
     """``computed_samples`` with gradients, which the reference device alone follows, on a copy of the image."""
     record, precision = require_computed(form, image, fields["precision"]), fields["precision"]
-    arrays: dict[str, ArrayLike | None] = {
-        name: _host_copy(queue, array, depends_on) for name, array in inputs.items() if array is not None
-    }
-    result = values if isinstance(values, np.ndarray) else np.empty(values.shape, values.dtype)
-    with image_on_host(queue, record, image.desc, depends_on=depends_on, precision=precision) as (host, handle):
-        there = find_image(host, form, handle, result, None, None)
-        enqueue(host, form, there, arrays, result, fields, ())
-    return queue.memcpy(values, result) if isinstance(values, UsmArray) else None
+    arrays: dict[str, ArrayLike | None] = {}
+    copy = ImageCopy(queue, record, image.desc, depends_on)
+    before = copy.events
+    for name, array in inputs.items():
+        arrays[name] = array
+        if isinstance(array, UsmArray):
+            there = arrays[name] = np.empty(array.shape, array.dtype)
+            before.append(queue.memcpy(there, array, depends_on=depends_on))
 
+    def compute(result: npt.NDArray[Any]) -> None:
+        with copy.image(precision=precision) as (host, handle):
+            here = find_image(host, form, handle, result, None, None)
+            enqueue(host, form, here, arrays, result, fields, ())
 
-def _host_copy(queue: Queue, array: ArrayLike, depends_on: Event | Iterable[Event]) -> npt.NDArray[Any]:
-    if isinstance(array, np.ndarray):
-        return array
-    copy: npt.NDArray[Any] = np.empty(array.shape, array.dtype)
-    queue.memcpy(copy, array, depends_on=depends_on).wait()
-    return copy
+    return compute_on_host(queue, compute, values, before)
 
 
 def _finish(event: Event) -> None:

@@ -14,7 +14,7 @@ from ..model.enums import ImageType
 from ..model.errors import FeatureNotSupportedError
 from ..sycl.usm import UsmArray
 from .call_arguments import ArrayLike
-from .host_copy import image_on_host
+from .host_copy import ImageCopy, compute_on_host
 
 if TYPE_CHECKING:
     from ..model.resampling import Resampling
@@ -49,20 +49,26 @@ def resample_on_host(
             backend=queue.backend,
         )
     desc = image.desc.get_mip_level_desc(0) if image.desc.type is ImageType.mipmap else image.desc
-    vectors = None if coords is None else _on_host(queue, coords, picture)
-    values = out if isinstance(out, np.ndarray) else np.empty(out.shape, out.dtype)
-    with image_on_host(queue, record, desc, depends_on=depends_on) as (host, handle):
-        resample(host, handle, picture, values, coords=vectors)
-    return queue.memcpy(out, values) if isinstance(out, UsmArray) else None
+    copy = ImageCopy(queue, record, desc, depends_on)
+    vectors, before = coords, copy.events
+    if isinstance(coords, UsmArray):
+        vectors, copied = _on_host(queue, coords, picture, depends_on)
+        before.append(copied)
+
+    def compute(values: np.ndarray[Any, Any]) -> None:
+        with copy.image() as (host, handle):
+            resample(host, handle, picture, values, coords=vectors)
+
+    return compute_on_host(queue, compute, out, before)
 
 
-def _on_host(queue: Queue, coords: ArrayLike, picture: Resampling) -> np.ndarray[Any, Any]:
-    """The vectors in host memory, at the same strides; the array begins with the first one."""
-    if isinstance(coords, np.ndarray):
-        return coords
+def _on_host(
+    queue: Queue, coords: UsmArray, picture: Resampling, depends_on: Event | Iterable[Event]
+) -> tuple[np.ndarray[Any, Any], Event]:
+    """Host memory for the vectors, at the same strides, and the copy; the array begins with the first vector."""
     counts = math.prod(picture.shape), picture.descriptor.dimensions
     ends = [stride * (count - 1) for stride, count in zip(picture.coords_strides, counts)]
     first, last = sum(min(end, 0) for end in ends), sum(max(end, 0) for end in ends)
     elements = np.empty(last - first + 1, coords.dtype)
-    queue.memcpy(elements, coords.pointer + first * coords.dtype.itemsize, elements.nbytes).wait()
-    return elements[-first:]
+    start = coords.pointer + first * coords.dtype.itemsize
+    return elements[-first:], queue.memcpy(elements, start, elements.nbytes, depends_on=depends_on)

@@ -202,13 +202,12 @@ class PreparedPicture:
         there: ArrayLike | None = coords
         if vectors is not None:
             copied = array_in(queue, block, 0, vectors.shape, vectors.dtype)
+            if isinstance(out, UsmArray) and np.may_share_memory(vectors, coords):
+                vectors = vectors.copy()  # the caller may change them once this returns
             depends_on = queue.memcpy(copied, vectors, depends_on=depends_on)
             there = copied[first:]
         if isinstance(out, UsmArray):
-            event = prepared._launch(image, map_, out, there, depends_on)
-            event.wait()  # for the block
-            give_back(queue, block)
-            return event
+            return prepared._launch(image, map_, out, there, depends_on)  # its vectors keep the block
         values = array_in(queue, block, start, out.shape, out.dtype)
         done = prepared._launch(image, map_, values, there, depends_on)
         _finish(queue.memcpy(out, values, depends_on=done))

@@ -37,6 +37,7 @@ RUNS = {
     "kernels-of-users": ("backends/cuda/recorded_user_kernels.py",),
     "kernels-in-python": ("backends/cuda/recorded_python_kernels.py",),
     "calls-of-users": ("submission/test_python_calls.py",),
+    "submissions-return": ("submission/test_submissions_return.py", "-k", "not reduction"),
     "a-lost-device": ("sycl/queue/test_faults.py",),
     "stress": ("sycl/queue/test_stress.py",),
     # The contract without the values that kernels compute.

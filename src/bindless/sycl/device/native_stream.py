@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from ...backends.contract import AdoptedQueue
-from ...core._submission import stream_of_foreign
+from ...core._submission import Openable, stream_of_foreign
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.native_handle import NativeHandle
 from ...submission.event import Event
@@ -102,6 +102,10 @@ def order_libraries_after(queue: QueueBase, values: Iterable[object], event: Eve
     """Order later work of other libraries after an event, for arrays whose library's current stream C code knows: by
     DLPack's exchange functions, or the stream of the CUDA array interface.
 
+    The arrays of this package have that interface too; it is not read, for it would wait for host tasks. A stream of
+    another library cannot wait for a command that the driver does not have yet: where one of its arrays is among the
+    values, a command that comes after a host task is waited for until the driver has it.
+
     Parameters
     ----------
     queue
@@ -113,6 +117,7 @@ def order_libraries_after(queue: QueueBase, values: Iterable[object], event: Eve
     """
     if not queue._backend.traits.orders_streams:
         return
-    for stream in set(map(stream_of_foreign, values)) - {None, 0}:
+    foreign = [value for value in values if not isinstance(getattr(value, "_owner", None), Openable)]
+    for stream in set(map(stream_of_foreign, foreign)) - {None, 0}:
         assert stream is not None
         place_stream_after(queue.context, queue.device, stream, (event,))

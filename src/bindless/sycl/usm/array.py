@@ -402,7 +402,8 @@ class UsmArray:
             On CUDA the consumer's stream, which is made to wait for the work submitted here so far that uses the
             memory: 1 the legacy default stream, 2 the thread's default stream, the address of a CUstream, or an
             object with ``__cuda_stream__``; -1 orders nothing. None means the legacy default stream, and for host and
-            shared memory, which the host may read, a wait here. Elsewhere None waits here.
+            shared memory, which the host may read, a wait here. Elsewhere None waits here. A stream cannot wait for
+            host tasks, nor for what comes after them: these are waited for here, until the driver has the work.
         max_version : tuple[int, int], optional
             Of DLPack that the consumer knows; without one of 1.0 or later the capsule is of the old form.
         dl_device : tuple[int, int], optional
@@ -432,6 +433,8 @@ class UsmArray:
         """Version 3; on the cuda backend alone.
 
         ``stream`` is one that comes after the work submitted so far that uses the memory, or None if there is none.
+        Reading it waits for host tasks among that work, and for what comes after them until the driver has it: a
+        stream waits for nothing else.
         """
         if self.context.backend is not Backend.cuda:
             raise AttributeError(f"this memory belongs to the {self.context.backend} backend, not to CUDA")
