@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 import bindless as bl
 from bindless import device
+from tests.support.error_checks import raises
 
 Upload = Callable[[Any], bl.UsmArray]
 ORDERS = ("relaxed", "acquire", "release", "acq_rel", "seq_cst")
@@ -58,6 +60,23 @@ def test_local_memory_and_barriers(queue: bl.Queue) -> None:
     values, out = np.random.default_rng(1).random(256, np.float32), np.zeros(256, np.float32)
     check(mirrored, bl.NdRange(256, 64), queue, values, out)
     np.testing.assert_array_equal(out, values.reshape(4, 64)[:, ::-1].ravel())
+
+
+def test_work_items_without_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The threads that were started end: they would wait for the others for ever."""
+    started: list[threading.Thread] = []
+    start = threading.Thread.start
+
+    def start_some(thread: threading.Thread) -> None:
+        if len(started) == 5:
+            raise RuntimeError("can't start new thread")
+        started.append(thread)
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", start_some)
+    with raises(bl.SyclRuntimeError):
+        mirrored.run_in_python(bl.NdRange(64, 64), np.zeros(64, np.float32), np.zeros(64, np.float32))
+    assert len(started) == 5 and not any(thread.is_alive() for thread in started)
 
 
 @bl.kernel

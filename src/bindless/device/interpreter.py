@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..model.combiners import identity_of
-from ..model.errors import InvalidError
+from ..model.errors import InvalidError, SyclRuntimeError
 from ..model.message_values import shown
 from ..model.ranges import NdRange, as_range
 from ..sycl.buffer.accessor import Accessor, LocalAccessor
@@ -163,8 +163,15 @@ class _Together:
         threads = [
             threading.Thread(target=self._work, args=(number,), daemon=True) for number in range(len(self._items))
         ]
-        for thread in threads:
-            thread.start()
+        for number, thread in enumerate(threads):
+            try:
+                thread.start()
+            except RuntimeError as error:
+                self._error = SyclRuntimeError(f"no threads for {len(threads)} work-items of a group: {error}")
+                for turn, started in zip(self._turns, threads[:number]):
+                    turn.release()
+                    started.join()
+                raise self._error from error
         self._turns[0].release()
         self._done.wait()
         for thread in threads:

@@ -10,6 +10,7 @@ returned, or its gate is open. What follows it looks again at that moment, and m
 from __future__ import annotations
 
 import threading
+import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -66,7 +67,7 @@ class Node:
 
     __slots__ = (
         "_begun",
-        "_ended",
+        "_bells",
         "_followers",
         "_function",
         "_launch",
@@ -90,7 +91,7 @@ class Node:
         self._followers: list[tuple[Node, Event, bool]] = []
         self._thread = 0
         self._begun = 0
-        self._ended = threading.Event()
+        self._bells: list[threading.Lock] = []
         self.error: Error | None = None
         self.status = EventStatus.submitted
         self.over = False
@@ -144,16 +145,21 @@ class Node:
         submitter : int
             The thread of the submission.
         """
-        with _lock:
-            if self._begun not in (0, submitter):
+        while True:
+            try:
+                with _lock:
+                    if self._begun not in (0, submitter):
+                        return
+                    self._begun = submitter
+                for event in after:
+                    for leaf in _leaves(event):
+                        node = leaf._task
+                        if node is not None:
+                            node._wait_until_over()
+                self._end()
                 return
-            self._begun = submitter
-        for event in after:
-            for leaf in _leaves(event):
-                node = leaf._task
-                if node is not None:
-                    node._ended.wait()
-        self._end()
+            except MemoryError:  # nobody else ends it
+                time.sleep(_WAIT_SLICE)
 
     def _begin(self) -> bool:
         """Claims it for this thread; False if it was withdrawn or another has begun with it."""
@@ -179,9 +185,10 @@ class Node:
                 if stream is not None and stream.can_wait_for(leaf):
                     continue
                 if not leaf._poll():
+                    settling = _Settling(self, leaf, needed)  # first: without memory for it nothing is missing
                     with _lock:
                         self._missing += 1
-                    pool.wait(_Settling(self, leaf, needed))
+                    pool.wait(settling)
                     continue
                 leaf._settle()
             if needed and leaf._error is not None and self.error is None:
@@ -196,7 +203,7 @@ class Node:
         self.event._origin = own if cause._stream is own else cause._origin or cause._stream
 
     def look_again(self, event: Event, needed: bool) -> None:
-        """One of the missing events has made progress."""
+        """One of the missing events has made progress. What this raises is for ``give_up``."""
         self._await(event, needed)
         self._arrive()
 
@@ -212,7 +219,11 @@ class Node:
         turns.busy = True
         try:
             while turns.ready:
-                turns.ready.popleft()._proceed(_at_once)
+                node = turns.ready.popleft()
+                try:
+                    node._proceed(_at_once)
+                except BaseException as error:
+                    node.give_up(error)
         finally:
             turns.busy = False
 
@@ -242,6 +253,28 @@ class Node:
                     return
                 self.error = error
         self._end(starter)
+
+    def give_up(self, cause: BaseException) -> None:
+        """Ends it where a thread could not go on with it, because of a MemoryError or another error of the thread.
+
+        Without an effect if another thread has begun with it. Waits for the memory that this takes.
+        """
+        while True:
+            try:
+                with _lock:
+                    if self._begun not in (0, threading.get_ident()):
+                        return
+                    self._begun = threading.get_ident()
+                if self.error is None and not self.over:
+                    failure = SyclRuntimeError(
+                        f"a thread could not go on with the command: {type(cause).__name__}: {cause}"
+                    )
+                    failure.__cause__ = cause
+                    self.error = failure
+                self._end()
+                return
+            except MemoryError:
+                time.sleep(_WAIT_SLICE)
 
     def _submit(self, launch: Launch) -> None:
         natives: list[NativeEvent] = []
@@ -279,16 +312,25 @@ class Node:
 
         Runs on a thread of the pool.
         """
-        if self.over:
-            self._start_followers()
-        elif self._begun:
-            if self.error is None:
-                self.error = SyclRuntimeError("a command was interrupted while this thread made it")
-            self._end()
-        else:
-            self.start(needs)
+        try:
+            if self.over:
+                self._start_followers()
+            elif self._begun:
+                if self.error is None:
+                    self.error = SyclRuntimeError("a command was interrupted while this thread made it")
+                self._end()
+            else:
+                self.start(needs)
+        except BaseException as error:
+            self.give_up(error)
 
     def _call(self, starter: Starter | None = None) -> None:
+        try:
+            self._run(starter)
+        except BaseException as error:  # not of the function: of what surrounds it
+            self.give_up(error)
+
+    def _run(self, starter: Starter | None) -> None:
         if not self._begin():
             return
         function = self._function
@@ -320,15 +362,21 @@ class Node:
         with _lock:
             self.over = True
         event._task = self._launch = None
-        self._ended.set()
+        while self._bells:
+            self._bells.pop().release()
         if self._followers:
             (starter or _at_once)(self._start_followers)
 
     def _start_followers(self) -> None:
-        with _lock:
-            followers, self._followers = self._followers, []
-        for node, leaf, needed in followers:
-            node.look_again(leaf, needed)
+        while self._followers:
+            with _lock:
+                if not self._followers:  # another thread has begun with the last
+                    return
+                node, leaf, needed = self._followers.pop(0)
+            try:
+                node.look_again(leaf, needed)
+            except BaseException as error:
+                node.give_up(error)
 
     # ------------------------------------------------------------------ being waited for
 
@@ -350,15 +398,22 @@ class Node:
                 own = self.held_up_here()
                 if own is not None:
                     raise own.own_wait()
-                # In slices: some libraries have signals restart what they interrupt, and Ctrl-C would wait with us.
-                while not self._ended.wait(_WAIT_SLICE):
-                    pass
+                self._wait_until_over()
             finally:
                 if outer is None:
                     _waiting.pop(me, None)
                 else:
                     _waiting[me] = outer
         return self.error
+
+    def _wait_until_over(self) -> None:
+        """Returns once it is over. It rings a lock, not a ``threading.Event``, which a MemoryError can leave locked."""
+        bell = threading.Lock()
+        bell.acquire()
+        self._bells.append(bell)
+        # In slices: some libraries have signals restart what they interrupt, and Ctrl-C would wait with us.
+        while not self.over:
+            bell.acquire(timeout=_WAIT_SLICE)
 
     def held_up_here(self) -> Node | None:
         """The node that this very thread has to end before this one can end, if there is one.
@@ -429,11 +484,15 @@ class _Settling:
 
     def __call__(self) -> None:
         event, self._event = self._event, None
-        assert event is not None
-        event._settle()
-        self._node._await(event, self._needed)
-        del event  # what follows may be the last that was to keep it
-        self._node._arrive()
+        if event is None:
+            return
+        try:
+            event._settle()
+            self._node._await(event, self._needed)
+            del event  # what follows may be the last that was to keep it
+            self._node._arrive()
+        except BaseException as error:
+            self._node.give_up(error)
 
 
 _gates: weakref.WeakSet[Gate] = weakref.WeakSet()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import queue
+import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 
@@ -16,11 +18,27 @@ Job = Callable[[], None]
 
 _IDLE_SECONDS = 10.0
 _MOST_WAITERS = 32
+_PAUSE = 0.01  # seconds until there may be memory again
 _SHUTDOWN = "interpreter shutdown"  # in the error of Python for a thread that starts too late
 
 
+def _do(job: Job) -> None:
+    """Runs a job, again where there is no memory to begin with it. What else it raises is printed."""
+    while True:
+        try:
+            job()
+            return
+        except MemoryError:
+            time.sleep(_PAUSE)
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+            return
+
+
 class Pool:
-    """Runs jobs on threads of its own. Jobs do not raise.
+    """Runs jobs on threads of its own. Jobs see to their own errors, and can be called again after a ``MemoryError``.
+
+    No error ends a thread: others count on it.
 
     ``run`` never lets a job wait for another, because host tasks may block each other, except while the interpreter
     ends: Python 3.12 and newer start no thread then, and the next thread that is free runs the job. ``wait`` is for
@@ -54,8 +72,8 @@ class Pool:
         """
         with self._lock:
             if self._idle > 0:
-                self._idle -= 1
                 self._jobs.put(job)
+                self._idle -= 1
                 return
             self._workers += 1
         first = [job]  # emptied by the thread: it shall not hold its first job for ever
@@ -73,17 +91,30 @@ class Pool:
     def _start(job: Job, name: str) -> None:
         try:
             threading.Thread(target=job, name=name, daemon=True).start()
-        except RuntimeError as error:
+        except (RuntimeError, MemoryError) as error:
             raise SyclRuntimeError(f"a thread was not started: {error}; end some, or submit less at once") from error
 
     def _work(self, first: list[Job]) -> None:
-        job: Job | None = first.pop()
-        while job is not None:
-            job()
+        is_idle = False  # as far as ``_idle`` counts
+        while True:
+            try:
+                if first:
+                    job: Job | None = first.pop()
+                else:
+                    if not is_idle:
+                        with self._lock:
+                            self._idle += 1
+                            is_idle = True
+                    job = self._next()
+                    is_idle = False
+                    if job is None:
+                        return
+            except MemoryError:
+                time.sleep(_PAUSE)
+                continue
+            assert job is not None
+            _do(job)
             job = None
-            with self._lock:
-                self._idle += 1
-            job = self._next()
 
     def _next(self) -> Job | None:
         while True:
@@ -103,7 +134,7 @@ class Pool:
             return
         try:
             self.run(self._wait)
-        except SyclRuntimeError:  # no more threads: this one waits
+        except (SyclRuntimeError, MemoryError):  # no more threads: this one waits
             self._wait()
 
     def _wait(self) -> None:
@@ -113,13 +144,17 @@ class Pool:
                 return
             self._waiting += 1
         while True:
-            with self._lock:
-                if not self._waits:
-                    self._waiting -= 1
-                    return
-                job: Job | None = self._waits.popleft()
+            try:
+                with self._lock:
+                    if not self._waits:
+                        self._waiting -= 1
+                        return
+                    job: Job | None = self._waits.popleft()
+            except MemoryError:
+                time.sleep(_PAUSE)
+                continue
             assert job is not None
-            job()
+            _do(job)
             job = None
 
     def prepare(self) -> None:
@@ -132,12 +167,17 @@ class Pool:
 
     def _serve(self) -> None:
         while True:
-            job = self._postponed.get()
+            try:
+                job: Job | None = self._postponed.get()
+            except MemoryError:
+                time.sleep(_PAUSE)
+                continue
+            assert job is not None
             try:
                 self.run(job)
-            except SyclRuntimeError:  # no more threads: this one does it
-                job()
-            del job
+            except (SyclRuntimeError, MemoryError):  # no more threads: this one does it
+                _do(job)
+            job = None
 
 
 pool = Pool()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import queue as queues
 import subprocess
 import sys
 import textwrap
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ import pytest
 
 import bindless as bl
 from bindless import opencl
-from bindless.backends.opencl import memory
+from bindless.backends.opencl import memory, polling
 from bindless.backends.opencl.context import Context
 from bindless.backends.opencl.event import Event, address_of
 from bindless.backends.opencl.queue import Queue
@@ -184,6 +186,27 @@ def test_failures_reach_their_events_and_the_queue(native: Any) -> None:
     with pytest.raises(bl.ExceptionList) as several:
         queue.wait()
     assert len(several.value) == 2
+
+
+def test_a_wait_without_another_thread(native: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system has no more threads, the main thread waits by itself."""
+    context, queue = native
+    event = queue.note(user_event(context))
+    monkeypatch.setattr(polling, "_idle", queues.SimpleQueue())
+    pauses: list[float] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) == 3:
+            lib.clSetUserEventStatus(event.handle, lib.CL_COMPLETE)
+
+    def start(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    monkeypatch.setattr(polling.time, "sleep", pause)
+    event.wait()
+    assert len(pauses) == 3 and event.status() == "complete"
 
 
 def test_gates_hold_commands_back(native: Any) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import queue as queues
 import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ __all__ = ["new_events", "status_of", "wait_for"]
 lib, ffi = driver.lib, driver.ffi
 
 _SPIN = 200_000  # nanoseconds
+_PAUSE = 0.001  # seconds
 _STATUS = lib.CL_EVENT_COMMAND_EXECUTION_STATUS
 
 _NULL = ffi.NULL
@@ -28,7 +30,7 @@ _ask = lib.clGetEventInfo
 _new_status = functools.partial(ffi.new, ffi.typeof("cl_int *"))
 _new_array = functools.partial(ffi.new, ffi.typeof("cl_event[]"))
 
-_jobs: queues.SimpleQueue[tuple[int, Any, threading.Event]] = queues.SimpleQueue()
+_jobs: queues.SimpleQueue[tuple[int, Any, threading.Lock]] = queues.SimpleQueue()
 _idle: queues.SimpleQueue[None] = queues.SimpleQueue()  # One item per thread; a finalizer may take one at any moment.
 
 
@@ -42,14 +44,22 @@ def status_of(handle: Any) -> int:
 
 
 def _serve() -> None:
+    """Waits for others. No lack of memory ends the thread: its place in ``_idle`` promises that it goes on."""
     while True:
-        count, events, done = _jobs.get()
         try:
-            lib.clWaitForEvents(count, events)  # The caller queries the events for failures afterwards.
-        finally:
-            done.set()
-            del events, done
-            _idle.put(None)
+            count, events, done = _jobs.get()
+        except MemoryError:
+            time.sleep(_PAUSE)
+            continue
+        while True:
+            try:
+                lib.clWaitForEvents(count, events)  # The caller queries the events for failures afterwards.
+                break
+            except MemoryError:
+                time.sleep(_PAUSE)
+        done.release()
+        del events, done
+        _idle.put(None)
 
 
 def new_events(most: int) -> Any:
@@ -69,10 +79,17 @@ def wait_for(handles: Sequence[Any]) -> None:
         return
     held = new_events(left)  # The other thread continues if this one is interrupted.
     lib.bindless_hold_events(left, events, held)
-    done = threading.Event()
+    done = threading.Lock()
+    done.acquire()
     try:
         _idle.get_nowait()
     except queues.Empty:
-        threading.Thread(target=_serve, name="bindless OpenCL wait", daemon=True).start()
+        try:
+            threading.Thread(target=_serve, name="bindless OpenCL wait", daemon=True).start()
+        except RuntimeError:  # the system has no more threads
+            while left:
+                time.sleep(_PAUSE)
+                left = lib.bindless_poll(left, events, 0)
+            return
     _jobs.put((left, held, done))
-    done.wait()
+    done.acquire()
