@@ -227,6 +227,20 @@ def test_a_missing_backend_is_told_once_with_its_reason(fakes, monkeypatch):
         registry.backend("cuda")
 
 
+def test_a_selector_of_one_backend_is_told_of_that_alone(fakes, monkeypatch):
+    missing = {backend: bl.PlatformError(f"no driver of {backend}") for backend in Backend}
+    monkeypatch.setattr(registry, "failures", lambda: missing)
+    monkeypatch.setattr(fakes[Backend.cuda], "devices", lambda: ())
+    for selector, told in (
+        ("cuda", {"cuda"}),
+        ("cuda:gpu:9,opencl:*:9", {"cuda", "opencl"}),
+        ("accelerator", set(Backend)),
+    ):
+        with raises(bl.InvalidError) as caught:
+            bl.Device(selector)
+        assert {backend for backend in Backend if f"no driver of {backend}" in str(caught.value)} == told
+
+
 def test_a_library_that_is_not_there_is_told_in_one_line(fakes, monkeypatch):
     """``bindless doctor`` lists the paths that were tried; the error does not."""
     error = bl.PlatformError("the driver could not be loaded. Tried:\n  /nowhere/lib.so: no such file")

@@ -18,6 +18,7 @@ __all__ = ["Selector", "get_devices", "ranked_devices", "select_device"]
 Score = Callable[[Device], float]
 Selector = Union[None, str, Device, Score]
 
+_ALL: frozenset[str | None] = frozenset(map(str, Backend))
 _PREFERENCE = {backend: len(registry.ORDER) - place for place, backend in enumerate(registry.ORDER)}
 
 
@@ -115,7 +116,7 @@ def select_device(selector: Selector) -> Device:
     if ranked:
         return ranked[0]
     what = "the default selector" if selector is None else f"selector {shown(selector)}"
-    raise InvalidError(f"no device fits {what}. {_inventory(visible_devices())}")
+    raise InvalidError(f"no device fits {what}. {_inventory(visible_devices(), _backends_of(selector))}")
 
 
 def get_devices(selector: Selector = None) -> tuple[Device, ...]:
@@ -148,7 +149,16 @@ def get_devices(selector: Selector = None) -> tuple[Device, ...]:
     return visible_devices() if selector is None else ranked_devices(selector)
 
 
-def _inventory(devices: tuple[Device, ...]) -> str:
+def _backends_of(selector: Selector) -> frozenset[str | None]:
+    """The backends that a selector names; all of them where it leaves one open."""
+    if not isinstance(selector, str) or selector.strip().lower() in _NAMED:
+        return _ALL
+    named = frozenset(entry.backend for entry in parse_filters(selector.strip().lower()))
+    return _ALL if None in named else named
+
+
+def _inventory(devices: tuple[Device, ...], backends: frozenset[str | None] = _ALL) -> str:
+    """The devices that there are, and why these backends are missing."""
     parts = []
     if devices:
         listed = ", ".join(f"{device.backend}:{device.type}:{device.index} ({device.name})" for device in devices)
@@ -160,9 +170,11 @@ def _inventory(devices: tuple[Device, ...]) -> str:
         parts.append(f"limited by {limit[0]}={shown(limit[1])}")
     inhabited = {device.platform for device in devices}
     for platform in visible_platforms():
-        if platform not in inhabited:
+        if platform not in inhabited and str(platform.backend) in backends:
             parts.append(f"{platform.name} of {platform.backend} has no device")
     for backend, error in registry.failures().items():
+        if str(backend) not in backends:
+            continue
         reason = str(error).splitlines()[0].removesuffix(" Tried:").removesuffix(".")
         parts.append(f"{backend} is missing: {reason}")
     return "; ".join(parts) + "; run `bindless doctor` for details"
