@@ -257,13 +257,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Genera
     return (yield)
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    for name, (present, install) in _NEEDS.items():
-        if item.get_closest_marker(name) is None or present():
-            continue
-        lacks(name, install)
-
-
 def _lacking(config: pytest.Config, refusal: bl.Error) -> str:
     """The refusal's text, if the device refuses a feature that it reports as missing; the reference lacks no feature.
     Kernels on a device without a compiler count as such a feature."""
@@ -292,12 +285,17 @@ def _lacking(config: pytest.Config, refusal: bl.Error) -> str:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_fixture_setup(request: pytest.FixtureRequest) -> Generator[None, object, object]:
-    """Like ``pytest_runtest_call``, for features that a fixture uses."""
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """Skip a test that lacks a requirement, or whose fixtures use a feature that the device reports as missing. A
+    fixture of a module raises for each of its tests again, without a call of ``pytest_fixture_setup``."""
+    for name, (present, install) in _NEEDS.items():
+        if item.get_closest_marker(name) is None or present():
+            continue
+        lacks(name, install)
     try:
         return (yield)
     except (bl.FeatureNotSupportedError, bl.MemoryAllocationError) as refusal:
-        reason = _lacking(request.config, refusal)
+        reason = _lacking(item.config, refusal)
         if not reason:
             raise
     pytest.skip(reason)  # skip here, so that no reference keeps the test's objects

@@ -1,10 +1,13 @@
 """Kernels for the tests and benchmarks of command groups, in the language of the queue's driver.
 
 add    sum[i] += term[i], of int32
+put    out[i] = value, of int32, for i < n
 busy   takes some time, then out[0] += 1
 """
 
 from __future__ import annotations
+
+import functools
 
 import bindless as bl
 from tests.support.compile_kernels import compiled_text
@@ -13,6 +16,8 @@ __all__ = ["load"]
 
 _OPENCL_C = """
 kernel void add(global int *sum, global const int *term) { sum[get_global_id(0)] += term[get_global_id(0)]; }
+
+kernel void put(global int *out, int value, uint n) { if (get_global_id(0) < n) out[get_global_id(0)] = value; }
 
 kernel void busy(global int *out, uint n)
 {
@@ -45,6 +50,26 @@ _PTX = b"""
     st.global.u32 [%d3], %r3;
     ret;
 }
+.visible .entry put(.param .u64 out, .param .u32 value, .param .u32 n)
+{
+    .reg .pred %p;
+    .reg .b32 %r<8>;
+    .reg .b64 %d<4>;
+    ld.param.u64 %d0, [out];
+    ld.param.u32 %r1, [value];
+    ld.param.u32 %r2, [n];
+    mov.u32 %r4, %ctaid.x;
+    mov.u32 %r5, %ntid.x;
+    mov.u32 %r0, %tid.x;
+    mad.lo.u32 %r0, %r4, %r5, %r0;
+    setp.ge.u32 %p, %r0, %r2;
+    @%p bra end;
+    mul.wide.u32 %d1, %r0, 4;
+    add.s64 %d2, %d0, %d1;
+    st.global.u32 [%d2], %r1;
+end:
+    ret;
+}
 .visible .entry busy(.param .u64 out, .param .u32 n)
 {
     .reg .pred %p;
@@ -68,7 +93,14 @@ wait:
 
 
 def load(queue: bl.Queue) -> bl.KernelBundle:
-    """The kernels above for a queue's device."""
+    """The kernels above for a queue's device; on CUDA they need no compiler."""
     if queue.backend == "cuda":
         return bl.load_kernel_bundle(_PTX, queue)
+    if queue.backend == "opencl":
+        return bl.load_kernel_bundle(_in_opencl_c(), queue)
     return bl.load_kernel_bundle(compiled_text(_OPENCL_C, "spirv"), queue)
+
+
+@functools.cache
+def _in_opencl_c() -> bl.KernelFile:
+    return bl.build(_OPENCL_C, targets="opencl_c")

@@ -80,10 +80,12 @@ def main(folder: str) -> int:
     names = ("build", "element_types", "image_instructions", "user_types", "value_arguments")
     kernels = [f"compiler/test_{name}.py" for name in names]
     runtime = ["interop/test_native.py", "level_zero/test_reference.py", "bindless_images/test_gather.py"]
+    runtime.append("image/test_kernel_bridge.py")
     runtime += ["sycl/kernel/test_bound_launch.py", "sycl/kernel/test_offset.py"]
     runtime += ["sycl/device/test_two_devices_kernels.py"]
     runtime += [
         "sycl/queue/test_interrupted_calls.py",
+        "submission/test_submissions_return.py",
         "submission/test_command_graph.py",
         "submission/test_repeated_launches.py",
     ]

@@ -21,9 +21,9 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from tests.support import buffer_kernels
 
 PACKAGE = str(Path(bl.__file__).parent)
-SOURCE = "kernel void put(global int *y, int a, uint n) { size_t i = get_global_id(0); if (i < n) y[i] = a; }\n"
 MOST = 70  # interrupts per operation, spread evenly over its entries if it has more
 PATIENCE = 30.0
 
@@ -56,11 +56,11 @@ class Tracer:
 class Place:
     """The objects that an operation uses."""
 
-    def __init__(self, device: bl.Device, file: bl.KernelFile, in_order: bool) -> None:
+    def __init__(self, device: bl.Device, in_order: bool) -> None:
         self.device = device
         self.queue = bl.Queue(device, bl.Context(device), in_order=in_order)
         self.other = bl.Queue(device)
-        self.kernel = bl.load_kernel_bundle(file, self.queue).get_kernel("put")
+        self.kernel = buffer_kernels.load(self.queue).get_kernel("put")
         self.array = bl.usm_empty(64, np.int32, self.queue)
         self.buffer = bl.Buffer(np.zeros(8, np.int32))
         for _ in range(3):  # later launches take a shorter path
@@ -154,11 +154,6 @@ OPERATIONS: list[Callable[[Place], None]] = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def file() -> bl.KernelFile:
-    return bl.build(SOURCE)
-
-
 @pytest.fixture
 def untraced() -> Iterator[None]:
     before = sys.gettrace()
@@ -186,18 +181,18 @@ def interrupted(operation: Callable[[Place], None], place: Place, at: int) -> Tr
 @pytest.mark.parametrize("in_order", [False, True], ids=["out of order", "in order"])
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.__name__)
 def test_an_interrupt_at_any_entry_leaves_the_queue_able_to_end(
-    device: bl.Device, file: bl.KernelFile, operation: Callable[[Place], None], in_order: bool
+    device: bl.Device, operation: Callable[[Place], None], in_order: bool
 ) -> None:
     if operation is graph and not in_order:
         pytest.skip("a graph is recorded from a queue that is in order")
     for _ in range(2):  # the first run makes what later ones find
-        place = Place(device, file, in_order)
+        place = Place(device, in_order)
         total = interrupted(operation, place, 0).count
         place.check()
     step = -(-total // MOST)
     done = 0
     for at in range(1, total + 1, step):
-        place = Place(device, file, in_order)
+        place = Place(device, in_order)
         tracer = interrupted(operation, place, at)
         failures: list[BaseException] = []
 
