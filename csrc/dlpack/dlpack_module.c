@@ -25,6 +25,8 @@ static const char VERSIONED_TAKEN[] = "used_dltensor_versioned";
 static atomic_long alive;
 /* Set at interpreter exit: from then on deleters leave Python alone, and the memory to the end of the process. */
 static atomic_bool finished;
+/* Threads in let_go, which may be about to take the interpreter lock. */
+static atomic_long inside;
 
 /* ------------------------------------------------------------------ export */
 
@@ -41,14 +43,16 @@ typedef struct {
 /* Lets go of an owner, from any thread, leaving an exception on its way as it is. */
 static void let_go(PyObject *owner)
 {
-    if (atomic_load(&finished) || !Py_IsInitialized())
-        return;
-    PyGILState_STATE state = PyGILState_Ensure();
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
-    Py_DECREF(owner);
-    PyErr_Restore(type, value, traceback);
-    PyGILState_Release(state);
+    atomic_fetch_add(&inside, 1); /* before the look: finish either sees this thread or is seen by it */
+    if (!atomic_load(&finished) && Py_IsInitialized()) {
+        PyGILState_STATE state = PyGILState_Ensure();
+        PyObject *type, *value, *traceback;
+        PyErr_Fetch(&type, &value, &traceback);
+        Py_DECREF(owner);
+        PyErr_Restore(type, value, traceback);
+        PyGILState_Release(state);
+    }
+    atomic_fetch_sub(&inside, 1);
 }
 
 static void delete_legacy(DLManagedTensor *self)
@@ -238,11 +242,17 @@ static PyObject *count_exports(PyObject *module, PyObject *nothing)
     return PyLong_FromLong(atomic_load(&alive));
 }
 
+/* Returns when no thread is in let_go: one that took the lock of an interpreter that has ended would hang, or end with
+ * pthread_exit in the middle of its library. Each round hands the lock to a thread that waits for it. */
 static PyObject *finish(PyObject *module, PyObject *nothing)
 {
     (void)module;
     (void)nothing;
     atomic_store(&finished, true);
+    while (atomic_load(&inside) != 0) {
+        Py_BEGIN_ALLOW_THREADS
+        Py_END_ALLOW_THREADS
+    }
     Py_RETURN_NONE;
 }
 

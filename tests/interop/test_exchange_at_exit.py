@@ -41,6 +41,21 @@ def read():
         np.from_dlpack(array)
 threading.Thread(target=read, daemon=True).start()
 """,
+    "a library's own thread in a deleter": """
+import time
+from bindless.sycl.usm import _dlpack
+begun, ended = threading.Event(), []
+class Owner:
+    def __del__(self):
+        begun.set()
+        time.sleep(0.1)  # the interpreter lock is free meanwhile
+        ended.append(True)
+taken = take(_dlpack.make_capsule(Owner(), array.address, (1, 0), (2, 32), (1,), (1,), 0, False))
+threading.Thread(target=delete, args=(taken,), daemon=True).start()
+begun.wait()
+_dlpack.finish()  # as at the end: it leaves no thread that is to take the lock again
+assert ended
+""",
     "memory of another library": """
 values = np.arange(100.0)
 imported = bl.from_dlpack(values, queue)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import threading
@@ -53,6 +54,15 @@ def check_memory_is_shared(rig: Rig) -> None:
     found = np.zeros(1024, np.int32)
     rig.append("zeCommandListAppendMemoryCopy", ffi.from_buffer(found), memory, 4096)
     assert np.array_equal(found, view)
+
+
+def check_importers_cannot_shrink_the_file(rig: Rig) -> None:
+    """A process that touches a removed page ends with SIGBUS."""
+    fd = _exported(rig, rig.memory(4096, "Device", _exporting(rig)))
+    with contextlib.suppress(PermissionError):
+        os.ftruncate(fd, 0)
+    assert os.fstat(fd).st_size == 4096
+    os.close(fd)
 
 
 def check_memory_of_the_host_is_shared(rig: Rig) -> None:

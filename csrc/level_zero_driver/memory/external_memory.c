@@ -93,14 +93,15 @@ static ze_result_t make_file(ze_external_memory_type_flags_t types, uint64_t siz
     if (external == NULL)
         return blz_fail_memory("the description of an export");
     external->types = types;
-    external->file = memfd_create("bindless-level-zero", MFD_CLOEXEC);
+    external->file = memfd_create("bindless-level-zero", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (external->file < 0) {
         blr_delete(external);
         return blz_fail(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "no file for %" PRIu64 " bytes of memory: %s", size,
                         strerror(errno));
     }
     uint64_t page = blz_page_size();
-    if (ftruncate(external->file, (off_t)((size + page - 1) / page * page)) != 0) {
+    if (ftruncate(external->file, (off_t)((size + page - 1) / page * page)) != 0 ||
+        fcntl(external->file, F_ADD_SEALS, F_SEAL_SHRINK) != 0) { /* no importer takes pages away from under others */
         result = blz_fail(ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY, "%" PRIu64 " bytes of memory that can be exported: %s", size,
                           strerror(errno));
         blz_external_delete(external);

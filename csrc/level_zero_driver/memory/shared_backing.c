@@ -37,11 +37,12 @@ static ze_result_t fail(const char *what, uint64_t size)
 
 static ze_result_t open_file(void)
 {
-    int opened = memfd_create("bindless-level-zero", MFD_CLOEXEC);
+    int opened = memfd_create("bindless-level-zero", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (opened < 0)
         return fail("no file", 0);
     bool good = getrandom(token, sizeof token, 0) == (ssize_t)sizeof token && ftruncate(opened, (off_t)page_size()) == 0 &&
-                pwrite(opened, token, sizeof token, 0) == (ssize_t)sizeof token;
+                pwrite(opened, token, sizeof token, 0) == (ssize_t)sizeof token &&
+                fcntl(opened, F_ADD_SEALS, F_SEAL_SHRINK) == 0; /* no peer takes pages away */
     if (!good) {
         ze_result_t result = fail("no token", 0);
         close(opened);
