@@ -17,6 +17,7 @@ import bindless as bl
 from bindless import level_zero
 from bindless.bindless_images.resample import resample
 from bindless.model.enums import Precision
+from bindless.model.filter import CoordinateMap, Filter
 from bindless.model.resampling import Resampling
 from bindless.python_kernels.compiler_process import missing_packages
 from tests.python_kernels.conftest import takes_none
@@ -34,7 +35,6 @@ CUBE = bl.ImageDescriptor(8, 8, num_channels=4, type="cubemap", array_size=6)
 LEVELS = bl.ImageDescriptor(8, 8, num_channels=4, type="mipmap", num_levels=2)
 PLAIN = bl.BindlessImageSampler("clamp_to_edge", filtering="linear")
 NORMALIZED = bl.BindlessImageSampler("clamp_to_edge", "normalized", "linear", max_mipmap_level_clamp=1.0)
-IDENTITY = tuple(np.eye(4).reshape(-1).tolist())
 
 After = Union[bl.Event, Iterable[bl.Event]]
 
@@ -414,8 +414,9 @@ def _resampled(place: Place, precision: Precision, coords: Any = None) -> Operat
     out = bl.usm_empty((HEIGHT, WIDTH, 4), np.float32, place.queue)
     strides = (0, 0) if coords is None else (2, 1)
     picture = Resampling(
-        0, DESC, (WIDTH, HEIGHT, 1), IDENTITY, 0, np.dtype(np.float32), 4, precision=precision, coords_strides=strides
-    )
+        0, DESC, (WIDTH, HEIGHT, 1), 0, np.dtype(np.float32), 4, Filter(precision=precision), CoordinateMap.pictures(),
+        coords_strides=strides,
+    )  # fmt: skip
     first = None if coords is None else coords.reshape(-1)
     return lambda after: resample(place.queue, handle, picture, out, coords=first, depends_on=after)
 
