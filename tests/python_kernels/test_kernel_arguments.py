@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -124,6 +125,50 @@ def test_accessors_in_command_groups(queue: bl.Queue) -> None:
 
     queue.submit(group)
     np.testing.assert_array_equal(target.get_host_access("read").array, values * 2)
+
+
+@pytest.mark.parametrize(
+    "shape, extent, offset",
+    [((12,), (4,), (4,)), ((4, 6), (2, 6), (1, 0)), ((4, 6), (2, 3), (1, 2)), ((3, 4, 5), (2, 2, 3), (1, 1, 2))],
+)
+def test_ranged_accessors_are_the_elements_of_their_range(
+    queue: bl.Queue, shape: tuple[int, ...], extent: tuple[int, ...], offset: tuple[int, ...]
+) -> None:
+    """Element 0 is the same one in a kernel, a host task and a host accessor; elements outside stay as they are."""
+
+    @bl.kernel
+    def one(a):
+        a[device.item_id(0)] += a.shape[0]
+
+    @bl.kernel
+    def two(a):
+        a[device.item_id(0), device.item_id(1)] += a.shape[0]
+
+    @bl.kernel
+    def three(a):
+        a[device.item_id(0), device.item_id(1), device.item_id(2)] += a.shape[0]
+
+    values = np.arange(math.prod(shape), dtype=np.int32).reshape(shape)
+    inside = tuple(slice(begin, begin + size) for begin, size in zip(offset, extent))
+    part: dict[str, Any] = {"range": extent, "offset": offset}
+    expected = values.copy()
+    expected[inside] += extent[0]
+    with bl.Buffer(values) as buffer:
+        queue.submit(
+            lambda group: group.parallel_for(
+                extent, (one, two, three)[len(shape) - 1], buffer.get_access(group, "read_write", **part)
+            )
+        )
+        with buffer.get_host_access("read", **part) as seen:
+            np.testing.assert_array_equal(seen, expected[inside])
+
+        def last(group: bl.Handler) -> None:
+            access = buffer.get_access(group, "write", target="host_task", **part)
+            group.host_task(lambda: access.__setitem__((0,) * len(shape), -1))
+
+        queue.submit(last)
+    expected[offset] = -1
+    np.testing.assert_array_equal(values, expected)
 
 
 def test_local_memory_as_an_argument(queue: bl.Queue, upload: Upload) -> None:

@@ -174,6 +174,23 @@ def test_the_value_before_is_ignored_on_request(queue: bl.Queue, upload: Upload)
     assert total.numpy() == 63 + 64 * 63 // 2
 
 
+def test_a_ranged_accessor_receives_the_results_of_its_range(queue: bl.Queue, upload: Upload) -> None:
+    @bl.kernel
+    def counted(values, counts):
+        counts[values[device.item_id(0)]] += 1
+
+    values = np.random.default_rng(5).integers(0, 3, 64, np.int32)
+    counts = np.zeros(8, np.int32)
+    with bl.Buffer(counts) as buffer:
+        given = upload(values)
+        queue.submit(
+            lambda group: group.parallel_for(
+                64, counted, given, bl.reduction(buffer.get_access(group, "read_write", range=3, offset=4))
+            )
+        )
+    assert counts.tolist() == [0, 0, 0, 0, *np.bincount(values, minlength=3), 0]
+
+
 def test_handlers_and_graphs(queue: bl.Queue, upload: Upload) -> None:
     values, total = upload(np.arange(64, dtype=np.int32)), upload(np.int32(1))
     queue.submit(lambda group: group.parallel_for(64, combined, values, bl.reduction(total))).wait()

@@ -26,7 +26,7 @@ def test_accessors_are_kernel_arguments(queue, bundle):
             handler.parallel_for(12, add, sums.get_access(handler), terms.get_access(handler, "read"))
 
         def part(handler):
-            """A sub-buffer's accessor points to the sub-buffer's first element; a ranged accessor to the buffer's."""
+            """An accessor points to its first element: of the sub-buffer, or of its range."""
             one = sums.sub_buffer(4, 8).get_access(handler)
             handler.parallel_for(4, add, one, terms.get_access(handler, "read", offset=2))
 
@@ -44,6 +44,32 @@ def test_accessors_are_kernel_arguments(queue, bundle):
         expected[0] += 100
     assert array.tolist() == expected.tolist()
     assert term.tolist() == [100] * 12
+
+
+def test_a_ranged_accessor_points_to_its_first_element(queue, bundle):
+    """SYCL's operator[] counts from the accessor's offset: a kernel, as the host, writes the elements of the range."""
+    total, term = np.zeros(12, np.int32), np.arange(12, dtype=np.int32)
+    with bl.Buffer(total) as into, bl.Buffer(term) as source:
+        queue.submit(
+            lambda h: h.parallel_for(
+                4,
+                bundle.get_kernel("add"),
+                into.get_access(h, "read_write", range=4, offset=4),
+                source.get_access(h, "read", range=4, offset=8),
+            )
+        )
+        part = into.sub_buffer(6, 6)
+        queue.submit(
+            lambda h: h.parallel_for(
+                2,
+                bundle.get_kernel("add"),
+                part.get_access(h, "read_write", offset=4),
+                source.get_access(h, "read", offset=10),
+            )
+        )
+        with into.get_host_access("read", range=1, offset=4) as first:
+            assert first[0] == 8
+    assert total.tolist() == [0, 0, 0, 0, 8, 9, 10, 11, 0, 0, 10, 11]
 
 
 def test_no_items_run_and_the_requirements_are_satisfied(queue, bundle):

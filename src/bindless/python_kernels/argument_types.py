@@ -43,7 +43,7 @@ def _argument_key(value: Any) -> Any:
     if isinstance(value, (np.generic, np.ndarray)):
         return kind, value.dtype, value.shape
     if isinstance(value, Accessor):
-        return kind, value.buffer.dtype, len(value.buffer.shape)
+        return kind, value.dtype, len(value.shape), value._contiguous
     if kind is LocalAccessor:
         return kind, value.dtype, len(value.shape)
     return None if is_foreign(value) else kind
@@ -85,7 +85,7 @@ def type_of(value: Any, name: str, depth: int = 0) -> ArgumentType:
     if isinstance(value, Accessor):
         if PACKERS.get(kind) is pack_image_accessor:
             return ArgumentType("handle", "sampled" if hasattr(value.buffer, "sampler") else "unsampled")
-        return replace(_array(value.buffer.dtype, value.buffer.shape, "C", name), name="accessor")
+        return replace(_array(value.dtype, value.shape, "C" if value._contiguous else "A", name), name="accessor")
     if isinstance(value, Reduction):
         return ArgumentType("reduction", value.combiner, value.dtype, count=value.size)
     if isinstance(value, LocalAccessor):

@@ -41,16 +41,9 @@ def _step(path: Sequence[Any]) -> Step:
         return place, _POINTER, 0
     if part == "word":
         return place, functools.partial(_word, first=rest[1], size=rest[2]), 0
-    if part == "extent":  # of an accessor, which may have a range of its own
-        return place, functools.partial(_extent, axis=rest[1]), 0
     raise ValueError(path)
 
 
 def _word(value: Any, first: int, size: int) -> int:
     """Return bytes of a structured scalar as an integer."""
     return int.from_bytes(value.tobytes()[first : first + size], "little")
-
-
-def _extent(value: Any, axis: int) -> int:
-    size: int = value.buffer.shape[axis]
-    return size

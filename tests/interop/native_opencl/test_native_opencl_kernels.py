@@ -285,6 +285,20 @@ def test_memory_regions_and_accessors(raw: Raw, context: bl.Context, queue: bl.Q
     queue.submit(group).wait()
     with out.get_host_access("read") as found:
         assert list(found) == [int(value) * 10 + 7 for value in values[::-1]] * 2
+
+    def ranged(handler: bl.Handler) -> None:
+        handler.parallel_for(
+            bl.NdRange(2, 2),
+            bundle.get_kernel("spaces"),
+            out.get_access(handler, "write", range=2, offset=3),
+            constants.get_access(handler, "read", offset=2, target="constant_buffer"),
+            bl.LocalAccessor(8),
+            opencl.cl_int(1),
+        )
+
+    queue.submit(ranged).wait()
+    with out.get_host_access("read", range=2, offset=3) as found:
+        assert list(found) == [31, 21]
     out.close()
     constants.close()
     bundle.close()

@@ -108,11 +108,10 @@ class _Entry:
             local = argument.kind == "local"
             pointer = ir.PointerType(ir.IntType(8), _LOCAL if local else _GLOBAL)
             space = "local" if local else "global"
-            step = "pointer" if argument.layout == "A" else "array"
+            step = "pointer" if argument.layout == "A" and argument.name != "accessor" else "array"
             self.add((*path, step), name, f"{space} void*", "local" if local else "pointer", pointer, 8)
             for axis in range(argument.dimensions):
-                step = "extent" if argument.name == "accessor" else "shape"
-                self.add((*path, step, axis), f"{name}.shape[{axis}]", "long", "value", ir.IntType(64), 8)
+                self.add((*path, "shape", axis), f"{name}.shape[{axis}]", "long", "value", ir.IntType(64), 8)
             for axis in range(argument.dimensions if argument.layout == "A" else 0):
                 self.add((*path, "strides", axis), f"{name}.strides[{axis}]", "long", "value", ir.IntType(64), 8)
 

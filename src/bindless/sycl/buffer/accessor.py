@@ -12,6 +12,7 @@ from ...model.enums import AccessMode, Target, coerce
 from ...model.errors import AccessorError
 from ...model.image_descriptor import integer
 from ..usm.pointer import size_of
+from ..usm.strides import packed_strides
 from .access_mode import NWO, OF_MODE, RW, WO, requirement_of
 from .array_view import HostView
 from .byte_ranges import Region, SizesLike, region_of
@@ -28,10 +29,11 @@ _device = Target.device
 class Accessor(HostView):
     """Access of one command group to a buffer; ``Buffer.get_access`` makes one.
 
-    As a kernel argument it is the pointer to the first element of the buffer, or of the sub-buffer, also where it has a
-    range and an offset of its own: those say which elements the command touches, as in SYCL.
-    With ``target="host_task"`` it is the elements of its range as a numpy array in the host task: ``accessor[...]``,
-    ``accessor.array`` or ``numpy.asarray(accessor)``.
+    Its elements are those of its range, on the device and on the host: element 0 is the one at its offset, as for
+    SYCL's ``operator[]``. A command touches no others of the buffer. As an argument of a kernel in Python it is an
+    array of its shape, for other kernels the pointer to its first element; rows of two and three dimensions lie as far
+    apart as the buffer's (``strides``). With ``target="host_task"`` it is a numpy array in the host task:
+    ``accessor[...]``, ``accessor.array`` or ``numpy.asarray(accessor)``.
 
     Attributes
     ----------
@@ -118,6 +120,11 @@ class Accessor(HostView):
         return self.region.offset
 
     @property
+    def strides(self) -> tuple[int, ...]:
+        """Bytes between elements in each dimension, those of the buffer."""
+        return packed_strides(self.buffer.shape, self.buffer.dtype.itemsize)
+
+    @property
     def dtype(self) -> np.dtype[Any]:
         """The dtype of an element, that of the buffer."""
         return self.buffer.dtype
@@ -136,11 +143,11 @@ class Accessor(HostView):
 
     @property
     def _address(self) -> int:
-        """First byte of the (sub-)buffer for the command being submitted."""
+        """First byte of its elements for the command being submitted."""
         place = self._place
         if place is None:
             raise self._foreign()
-        return place.address + self.buffer._span[0] if place.address else 0
+        return place.address + self._data[0] if place.address else 0
 
     def _foreign(self) -> AccessorError:
         """The error of a use outside its command group."""

@@ -42,7 +42,7 @@ def pieces_of(accessor: Accessor, name: str, *, written: bool) -> tuple[Pieces, 
     if accessor._contiguous:
         begin, end = accessor._data
         return [(place.address + begin, end - begin)] if end > begin else [], place.memory
-    base = accessor._address
+    base = place.address + accessor.buffer._span[0]
     return [(base + begin, nbytes) for begin, nbytes in accessor.region.runs()], place.memory
 
 

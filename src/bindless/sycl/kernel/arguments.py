@@ -66,10 +66,7 @@ def _accessor(value: Accessor, parameter: KernelArgument, _: object) -> bytes:
         raise Unfit("it is a pointer")
     if parameter.type:
         require_elements(value.buffer.dtype, parameter)
-    place = value._place
-    if place is None or not place.address:
-        return value._address.to_bytes(_POINTER_SIZE, "little")  # a null pointer, or the error of a wrong group
-    return (place.address + value.buffer._span[0]).to_bytes(_POINTER_SIZE, "little")
+    return value._address.to_bytes(_POINTER_SIZE, "little")
 
 
 def pack_image_accessor(value: Accessor, parameter: KernelArgument, _: object) -> bytes:

@@ -49,9 +49,8 @@ class Reduction:
         self.variable = _variable
         self.combiner = _combiner
         self.initialize_to_identity = _initialize_to_identity
-        array = _variable.buffer if isinstance(_variable, Accessor) else _variable
-        self.dtype: np.dtype[Any] = array.dtype
-        self.size = math.prod(array.shape)
+        self.dtype: np.dtype[Any] = _variable.dtype
+        self.size = math.prod(_variable.shape)
         # Equal for reductions of one type. None: the variable must be filled first, and `_of_value` is the reduction
         # that comes after this.
         self._key = None if _initialize_to_identity else (Reduction, self.dtype, self.size, _combiner)
@@ -124,7 +123,7 @@ def reduction(
     if combiner not in COMBINERS:
         raise InvalidError(f"reduction(combiner={shown(combiner)}): it is one of {', '.join(map(repr, COMBINERS))}")
     made = Reduction(variable, combiner, bool(initialize_to_identity))
-    shape = variable.buffer.shape if isinstance(variable, Accessor) else variable.shape
+    shape = variable.shape
     if made.dtype.name not in _TYPES or (combiner in _BITWISE and made.dtype.kind == "f"):
         types = _TYPES[:4] if combiner in _BITWISE else _TYPES
         raise InvalidError(f"reduction of {made.dtype} with {combiner!r}: elements are {', '.join(types)}")
