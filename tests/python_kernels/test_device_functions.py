@@ -304,6 +304,66 @@ def test_wrong_calls_are_refused(call: Any, queue: bl.Queue, upload: Upload) -> 
         queue.parallel_for(4, wrong, upload(np.zeros(4, np.float32)))
 
 
+def waits(out):
+    device.barrier()
+    out[device.item_id(0)] = 1
+
+
+def shares(out):
+    part = device.local_array(4, np.int32)
+    part[0] = 1
+    out[device.item_id(0)] = part[0]
+
+
+def reduces(out):
+    out[device.item_id(0)] = device.work_group_reduce(1)
+
+
+@bl.device_function
+def of_neighbours(value):
+    return device.sub_group_reduce(value)
+
+
+def calls(out):
+    out[device.item_id(0)] = of_neighbours(1)
+
+
+@pytest.mark.parametrize("function", [waits, shares, reduces, calls], ids=lambda one: one.__name__)
+def test_functions_of_groups_need_work_groups(
+    queue: bl.Queue, upload: Callable[[Any], bl.UsmArray], function: Callable[[Any], None]
+) -> None:
+    """SYCL, basic kernels: barriers, local memory and other functionality of groups are of ``nd_range`` kernels."""
+    kernel, values = bl.kernel(function), upload(np.zeros(4, np.int32))
+    with pytest.raises(bl.NdRangeError) as caught:
+        queue.parallel_for(4, kernel, values)
+    assert caught.value.code is bl.Errc.nd_range
+    for launch in (
+        lambda: queue.single_task(kernel, values),
+        lambda: kernel.bind(queue, 4, values),
+        lambda: queue.submit(lambda group: group.parallel_for(4, kernel, values)),
+        lambda: queue.parallel_for(4, kernel.specialise(queue, bl.NdRange(4, 4), values)),
+        lambda: kernel.run_in_python(4, np.zeros(4, np.int32)),
+        lambda: kernel.run_in_python((2, 2), np.zeros(4, np.int32)),
+    ):
+        with pytest.raises(bl.NdRangeError):
+            launch()
+    assert not values.numpy(queue).any()
+    queue.parallel_for(bl.NdRange(4, 4), kernel, values).wait_and_throw()
+    assert values.numpy(queue).all()
+    with pytest.raises(bl.NdRangeError):  # a launch that was prepared over an NdRange
+        queue.parallel_for(4, kernel, values)
+
+
+def test_interpreted_local_accessors_need_work_groups() -> None:
+    @bl.kernel
+    def run(scratch, out):
+        scratch[0] = 1
+        out[device.item_id(0)] = scratch[0]
+
+    with pytest.raises(bl.KernelArgumentError):
+        run.run_in_python(4, bl.LocalAccessor(4, np.int32), np.zeros(4, np.int32))
+
+
 def test_device_functions_need_a_kernel() -> None:
     with pytest.raises(RuntimeError):
         device.item_id(0)

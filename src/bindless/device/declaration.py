@@ -126,8 +126,8 @@ class Call:
         Types of the arguments: those that the rule received, in any order; Python numbers are constants.
     source
         OpenCL C that defines the function, after ``#include <bindless/device.h>``.
-    convergent
-        Whether the work-items of a group execute it together.
+    of_group
+        Whether the work-items of a group execute it together: the launch has work-groups, an ``NdRange``.
     """
 
     result: str
@@ -135,7 +135,7 @@ class Call:
     parameters: Sequence[str] = ()
     arguments: Sequence[Any] = ()
     source: str = ""
-    convergent: bool = False
+    of_group: bool = False
 
 
 @dataclass(frozen=True)
@@ -153,12 +153,15 @@ class Lower:
         As for ``Call``.
     options
         Further facts for the function.
+    of_group
+        As for ``Call``.
     """
 
     result: Any
     function: str
     arguments: Sequence[Any] = ()
     options: Any = None
+    of_group: bool = False
 
 
 def device_intrinsic(rule: Callable[..., Call | Lower]) -> Callable[[_Function], _Function]:

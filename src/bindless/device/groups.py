@@ -40,7 +40,7 @@ def _reduce(group: str) -> Callable[..., Call]:
     def rule(launch: Launch, value: Type, operation: Type | None = None) -> Call:
         type_ = _number(f"{group}_reduce", value)
         symbol = mangled(f"{group}_reduce_{_operation(f'{group}_reduce', operation)}", type_)
-        return Call(type_, symbol, (type_,), (value,), convergent=True)
+        return Call(type_, symbol, (type_,), (value,), of_group=True)
 
     return rule
 
@@ -54,14 +54,14 @@ def _scan(group: str) -> Callable[..., Call]:
             raise KernelTypeError(f"{name}: exclusive is a constant, True or False")
         form = "exclusive" if kind else "inclusive"
         symbol = mangled(f"{group}_scan_{form}_{_operation(name, operation)}", type_)
-        return Call(type_, symbol, (type_,), (value,), convergent=True)
+        return Call(type_, symbol, (type_,), (value,), of_group=True)
 
     return rule
 
 
 def _predicate(name: str) -> Callable[..., Call]:
     def rule(launch: Launch, value: Type) -> Call:
-        return Call("int", mangled(name, "int"), ("int",), (value,), convergent=True)
+        return Call("int", mangled(name, "int"), ("int",), (value,), of_group=True)
 
     return rule
 
@@ -69,7 +69,7 @@ def _predicate(name: str) -> Callable[..., Call]:
 def _lane(name: str) -> Callable[..., Call]:
     def rule(launch: Launch, value: Type, lane: Type) -> Call:
         type_ = "ulong" if value.kind == "image" else _number(name, value)
-        return Call(type_, mangled(name, type_, "uint"), (type_, "uint"), (value, lane), convergent=True)
+        return Call(type_, mangled(name, type_, "uint"), (type_, "uint"), (value, lane), of_group=True)
 
     return rule
 
@@ -82,7 +82,7 @@ def _work_group_broadcast(launch: Launch, value: Type, *place: Type) -> Call:
         )
     sizes = ("size_t",) * len(place)
     symbol = mangled("work_group_broadcast", type_, *sizes)
-    return Call(type_, symbol, (type_, *sizes), (value, *reversed(place)), convergent=True)
+    return Call(type_, symbol, (type_, *sizes), (value, *reversed(place)), of_group=True)
 
 
 def _sub_group_local_id(launch: Launch) -> Call:

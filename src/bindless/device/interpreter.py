@@ -19,6 +19,7 @@ from ..model.errors import InvalidError, SyclRuntimeError
 from ..model.message_values import shown
 from ..model.ranges import NdRange, as_range
 from ..sycl.buffer.accessor import Accessor, LocalAccessor
+from ..sycl.kernel.arguments import no_groups
 from ..sycl.kernel.reduction import Reduction
 from ..sycl.usm.array import UsmArray
 from . import groups
@@ -39,7 +40,7 @@ def run(function: Callable[..., Any], index_space: Any, arguments: tuple[Any, ..
     function
         Of the kernel.
     index_space
-        A range or an ``NdRange``. In a plain range each work-item is a group.
+        A range or an ``NdRange``. A plain range has no functions of work-groups.
     arguments
         Of the launch. A ``UsmArray`` is copied to the host, and back at the end.
 
@@ -47,6 +48,8 @@ def run(function: Callable[..., Any], index_space: Any, arguments: tuple[Any, ..
     ------
     InvalidError
         An argument that the host does not reach.
+    KernelArgumentError, NdRangeError
+        Local memory, or a call of a function of work-groups, over a plain range.
     """
     whole, local = _ranges(index_space)
     reductions = [value for value in arguments if isinstance(value, Reduction)]
@@ -55,10 +58,14 @@ def run(function: Callable[..., Any], index_space: Any, arguments: tuple[Any, ..
     for one in reductions:
         if one.initialize_to_identity:
             copies[id(one.variable)][...] = identity_of(one.combiner, one.dtype)
-    waits = _waits(function, set()) or any(isinstance(value, LocalAccessor) for value in arguments)
+    is_named = isinstance(index_space, NdRange)
+    shares = any(isinstance(value, LocalAccessor) for value in arguments)
+    if shares and not is_named:
+        raise no_groups(function.__name__)
+    waits = _waits(function, set()) or shares
     try:
         for start in itertools.product(*(range(0, size, step) for size, step in zip(whole, local))):
-            group = Group(int(np.prod(local)))
+            group = Group(int(np.prod(local)), is_named)
             given = [_argument(value, copies) for value in arguments]
             items = [
                 WorkItem(tuple(map(sum, zip(start, place))), whole, place, local, group) for place in _places(local)

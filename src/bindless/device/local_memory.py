@@ -31,7 +31,7 @@ def _local_array(launch: Launch, shape: Type, dtype: Type | None = None) -> Lowe
             "every device, and than 256 KiB on most"
         )
     result = Type("array", kind, dimensions=len(sizes))
-    return Lower(result, "local_arrays:make", (), {"shape": tuple(sizes), "dtype": kind})
+    return Lower(result, "local_arrays:make", (), {"shape": tuple(sizes), "dtype": kind}, of_group=True)
 
 
 @device_intrinsic(_local_array)
@@ -40,7 +40,7 @@ def local_array(shape: Any, dtype: Any = "float32") -> Any:
 
     Access costs about as much as the first-level cache. It is not initialised. Each call in the source is one array: in
     a loop or in a helper that is called twice it is the same one. A ``LocalAccessor`` is an argument of a size known at
-    the launch.
+    the launch. Both need an ``NdRange``, which names the work-groups.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def local_array(shape: Any, dtype: Any = "float32") -> Any:
     """
     frame = sys._getframe(1)
     place = frame.f_code, frame.f_lasti
-    memory = current().group.memory
+    memory = current().named_group.memory
     if place not in memory:
         memory[place] = np.zeros(shape, np.dtype(dtype))
     return memory[place]

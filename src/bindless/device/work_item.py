@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..model.errors import NdRangeError
+
 __all__ = ["Group", "WorkItem", "current", "interpreting"]
 
 _LOCAL = threading.local()
@@ -19,6 +21,8 @@ class Group:
     ----------
     size
         How many.
+    is_named
+        Whether an ``NdRange`` names it; a plain range has no work-groups.
 
     Attributes
     ----------
@@ -28,8 +32,9 @@ class Group:
         What the work-items contribute to a function of the group.
     """
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, is_named: bool) -> None:
         self.size = size
+        self.is_named = is_named
         self.memory: dict[Any, Any] = {}
         self.values: list[Any] = [None] * size
         self.meeting: Callable[[], None] = _alone if size == 1 else _unmet
@@ -77,16 +82,33 @@ class WorkItem:
         names = [""] if len(self.item) == 1 else ["plane ", "row ", "column "][-len(self.item) :]
         return f"item_id ({', '.join(f'{name}{place}' for name, place in zip(names, self.item))})"
 
+    @property
+    def named_group(self) -> Group:
+        """The group, for functions that its work-items call together.
+
+        Raises
+        ------
+        NdRangeError
+            A plain range, which has no work-groups.
+        """
+        if not self.group.is_named:
+            raise NdRangeError(
+                "the kernel calls a function of work-groups, and a plain range names none: run it over "
+                "NdRange(global_range, local_range)"
+            )
+        return self.group
+
     def barrier(self) -> None:
         """Wait for the other work-items of the group."""
-        self.group.meeting()
+        self.named_group.meeting()
 
     def gather(self, value: Any) -> list[Any]:
         """Return the values of all work-items of the group, in their order."""
-        self.group.values[self.number] = value
-        self.group.meeting()
-        found = list(self.group.values)
-        self.group.meeting()
+        group = self.named_group
+        group.values[self.number] = value
+        group.meeting()
+        found = list(group.values)
+        group.meeting()
         return found
 
 

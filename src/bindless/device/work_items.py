@@ -43,7 +43,7 @@ def _group_range(launch: Launch, dimension: Type | None = None) -> Call:
 
 
 def _barrier(launch: Launch) -> Call:
-    return Call("void", "__bindless_barrier", convergent=True)
+    return Call("void", "__bindless_barrier", of_group=True)
 
 
 @device_intrinsic(_item_id)
@@ -156,6 +156,8 @@ def group_range(dimension: int = 0) -> int:
 def barrier() -> None:
     """Wait for all work-items of the work-group; local memory that they wrote is visible after it.
 
-    All work-items of the group call it, or none. Costs some ten to hundred cycles on GPUs.
+    All work-items of the group call it, or none. Costs some ten to hundred cycles on GPUs. The launch is over an
+    ``NdRange``, which names the work-groups, as for ``local_array`` and the functions of work-groups and sub-groups;
+    over a plain range it raises ``NdRangeError``.
     """
     current().barrier()

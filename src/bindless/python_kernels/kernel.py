@@ -91,6 +91,8 @@ class PythonKernel(OfFunction, KernelTemplate):
         ------
         InvalidError
             An argument that the host does not reach.
+        KernelArgumentError, NdRangeError
+            Local memory, or a call of a function of work-groups, over a plain range.
         """
         from ..device.interpreter import run
 

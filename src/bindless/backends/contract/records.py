@@ -115,6 +115,7 @@ class KernelRecord:
     """A kernel's signature and limits; ``arguments`` is None where the driver cannot tell.
 
     ``may_be_set``: it was made elsewhere, and may be launched without arguments, with those that were set there.
+    ``group_function``: a function that it calls, and for which the launch names work-groups.
     """
 
     name: str
@@ -125,6 +126,7 @@ class KernelRecord:
     required_work_group_size: tuple[int, ...] | None = None
     properties: Mapping[str, int] = field(default_factory=dict)
     may_be_set: bool = False
+    group_function: str = ""
 
 
 @dataclass(frozen=True)

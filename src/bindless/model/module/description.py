@@ -116,12 +116,16 @@ class KernelSignature:
     ----------
     parameters
         None where one of them has an unsupported form.
+    group_function
+        A function that the kernel calls, and that work-items of a group call together; the launch then names the
+        work-groups. Empty for other kernels.
     """
 
     name: str
     parameters: tuple[Parameter, ...] | None = None
     required_work_group_size: tuple[int, ...] | None = None
     work_group_size_hint: tuple[int, ...] | None = None
+    group_function: str = ""
 
     def __str__(self) -> str:
         listed = "..." if self.parameters is None else ", ".join(map(str, self.parameters))

@@ -14,7 +14,8 @@ version), ``options``, ``kernels`` and ``sections``. A section has ``language`` 
 ``opencl_c``), ``architecture`` (``sm_75``; empty unless it is NVIDIA's), ``kernels`` (their names), ``size`` and
 ``sha256``. A kernel has ``name``, ``parameters`` (each ``name``, ``type``, ``kind`` and ``size``, as in the source; the
 OpenCL C text shows the parameters that replace handles), ``required_work_group_size`` and ``work_group_size_hint``
-(null, or numbers in the native order). The hashes detect damage; they are no signature.
+(null, or numbers in the native order), and ``group_function``, if it calls one of ``bindless.device``, which needs the
+work-groups of an ``NdRange``. The hashes detect damage; they are no signature.
 """
 
 from __future__ import annotations
@@ -205,6 +206,7 @@ def _kernel_entry(kernel: KernelSignature) -> dict[str, Any]:
         else [{"name": p.name, "type": p.type, "kind": p.kind, "size": p.size} for p in kernel.parameters],
         "required_work_group_size": kernel.required_work_group_size,
         "work_group_size_hint": kernel.work_group_size_hint,
+        **({"group_function": kernel.group_function} if kernel.group_function else {}),
     }
 
 
@@ -273,6 +275,7 @@ def _kernel(entry: Any) -> KernelSignature:
         None if listed is None else tuple(_parameter(parameter) for parameter in _list(listed, "parameters")),
         _sizes(entry["required_work_group_size"]),
         _sizes(entry["work_group_size_hint"]),
+        _text(entry.get("group_function", ""), "group_function"),
     )
 
 

@@ -67,7 +67,7 @@ def compile_kernel(
     """
     _, _, convention, kernel_convention = _TARGETS[launch.language]
     target = target_of(launch.language)
-    target.typing_context.launch = launch
+    target.typing_context.launch, target.typing_context.group_function = launch, ""
     target.target_context.calling_convention = convention
     target.target_context.sources = {}
     active.activate(target)
@@ -80,7 +80,8 @@ def compile_kernel(
     optimised = modules.optimised(texts, target.target_context.sources)
     optimised, used = _without_unused(optimised, name, parameters)
     data = modules.translated(optimised, [(one.name, one.c_type.endswith("image_handle")) for one in used])
-    signature = KernelSignature(name, tuple(Parameter(p.name, p.c_type, p.kind, p.size) for p in used), None, None)
+    listed = tuple(Parameter(p.name, p.c_type, p.kind, p.size) for p in used)
+    signature = KernelSignature(name, listed, group_function=target.typing_context.group_function)
     section = Section(launch.language, architecture if launch.language == "ptx" else "", (name,), data)
     file = KernelFile((signature,), (section,), function.__code__.co_filename, "", versions)
     return Made(file.to_bytes(), tuple(parameter.path for parameter in used))

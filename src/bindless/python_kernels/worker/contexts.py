@@ -32,9 +32,12 @@ class TypingContext(typing.BaseContext):
     ----------
     launch
         Facts of the launch that is compiled.
+    group_function
+        A function of work-groups that the kernel calls, or empty.
     """
 
     launch: Launch
+    group_function: str
 
     def load_additional_registries(self) -> None:
         from numba.core.typing import cmathdecl, enumdecl, mathdecl, npydecl

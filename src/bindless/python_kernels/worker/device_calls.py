@@ -124,6 +124,8 @@ def _resolve(context: Any, function: Any, args: Any, kws: Any) -> tuple[Call | L
         raise TypingError(str(error)) from None
     if isinstance(made, Call):
         _require_fit(function.__name__, made)
+    if made.of_group:
+        context.group_function = function.__name__
     return made, tuple(order)
 
 
@@ -190,7 +192,7 @@ def call_function(lowering: Any, builder: Any, made: Call, operands: Any) -> Any
     function = cgutils.get_or_insert_function(builder.module, function_type, made.symbol)
     convention = "" if made.symbol.startswith("llvm.") else lowering.calling_convention
     function.calling_convention = convention
-    if made.convergent:
+    if made.of_group:
         function.attributes.add("convergent")
     given = [convert(lowering, builder, type_, value, name) for (type_, value), name in zip(operands, made.parameters)]
     result = builder.call(function, given, cconv=convention)

@@ -73,7 +73,7 @@ def finish(context: Any, builder: Any, argument: ArgumentType, reducer: Any, var
     if argument.name in _GROUP_FUNCTIONS:
         c_type = OPENCL_TYPES[np.dtype(argument.dtype).name]
         symbol = mangled(f"work_group_reduce_{argument.name}", c_type)
-        call = Call(c_type, symbol, (c_type,), (), convergent=True)
+        call = Call(c_type, symbol, (c_type,), (), of_group=True)
         total = call_function(context, builder, call, [(type_.dtype, value)])
         with builder.if_then(_is_first(context, builder)):
             add(target, total, "device")
@@ -166,4 +166,4 @@ def _call(context: Any, builder: Any, name: str) -> Any:
 
 
 def _barrier(context: Any, builder: Any) -> None:
-    call_function(context, builder, Call("void", "__bindless_barrier", convergent=True), [])
+    call_function(context, builder, Call("void", "__bindless_barrier", of_group=True), [])

@@ -310,6 +310,7 @@ def _completed(record: KernelRecord, told: KernelSignature) -> KernelRecord:
         record,
         arguments=arguments,
         required_work_group_size=record.required_work_group_size or told.required_work_group_size,
+        group_function=told.group_function,
     )
 
 

@@ -151,6 +151,15 @@ class Kernel(SingleOwner):
             return sizes, local
         return tuple(reversed(tuple(as_range(index_space)))), self._local
 
+    def _require_groups(self) -> None:
+        """Raises ``NdRangeError`` if the kernel calls functions of work-groups, which a plain range does not have."""
+        function = self._record.group_function
+        if function:
+            raise NdRangeError(
+                f"kernel {self.name!r} calls {function}, which the work-items of a group call together, and a plain "
+                "range names no work-groups: launch it over NdRange(global_range, local_range)"
+            )
+
     def _check_local(self, local: Sizes) -> None:
         items = 1
         for size in local:

@@ -107,6 +107,8 @@ def _plan_range(queue: Queue, index_space: RangeLike | NdRange, kernel: Kernel) 
         _refuse(queue, kernel)
     if kernel._device is not queue.device:
         kernel = kernel._on(queue.device)
+    if kernel._record.group_function and not isinstance(index_space, NdRange):
+        kernel._require_groups()
     if type(index_space) is int and 0 < index_space <= _MOST_ITEMS:
         return kernel, ((index_space,), kernel._local)
     return kernel, kernel._sizes(index_space)
