@@ -168,7 +168,7 @@ def test_double_is_refused(queue: bl.Queue) -> None:  # R61
     desc = bl.ImageDescriptor(4, num_channels=1)
     handle = bl.create_image(upload(queue, desc, random_pixels(desc)), desc, queue)
     coords = np.arange(4, dtype=np.int32)
-    with raises(bl.InvalidError, match="double"):
+    with raises(bl.InvalidError, match="hint"):
         bl.fetch_image(queue, handle, coords, dtype=np.float64)
     with raises(bl.InvalidError, match="double"):
         bl.fetch_image(queue, handle, coords, dtype=np.dtype([("v", "f8")]), hint=np.float64)
@@ -202,6 +202,32 @@ def test_user_types(queue: bl.Queue) -> None:  # R61
     handle = bl.create_image(memory, desc, queue, sampler=PLAIN)
     assert bl.sample_image(queue, handle, (every + 0.5).astype(np.float32), out=out, hint="4f4") is out
     np.testing.assert_array_equal(out.view(np.float32).reshape(35, 4), pixels.reshape(35, 4))
+
+
+@pytest.mark.parametrize("dtype, hint", [("f8", "2f4"), ("i8", "2f4"), ("c8", "2f4"), ("V8", "2f4"), ("u8", "4f2")])
+def test_numbers_that_are_no_standard_type_are_user_types(queue: bl.Queue, dtype: str, hint: str) -> None:  # R61 R62
+    """All but the standard types are user types: a double or an int64 holds the bytes of its hint."""
+    desc = bl.ImageDescriptor(6, num_channels=int(hint[0]), channel_type=f"fp{8 * int(hint[2])}")
+    pixels = random_pixels(desc)
+    handle = bl.create_image(upload(queue, desc, pixels), desc, queue)
+    coords = np.arange(6, dtype=np.int32)
+    wanted = pixels.view(dtype)[..., 0]
+    device_out = bl.usm_empty(6, dtype, queue)
+    for _ in range(3):
+        got = bl.fetch_image(queue, handle, coords, dtype=dtype, hint=hint)
+        assert got.dtype == dtype and got.shape == (6,) and got.tobytes() == wanted.tobytes()
+        out = np.empty(6, dtype)
+        assert bl.fetch_image(queue, handle, coords, out=out, hint=hint) is out and out.tobytes() == wanted.tobytes()
+        bl.fetch_image(queue, handle, usm(queue, coords), out=device_out, hint=hint).wait()
+        assert device_out.numpy(queue).tobytes() == wanted.tobytes()
+    for _ in range(3):
+        bl.write_image(queue, handle, coords, np.ascontiguousarray(wanted[::-1]))
+    assert bl.fetch_image(queue, handle, coords).tobytes() == np.ascontiguousarray(pixels[::-1]).tobytes()
+    for wrong in ("f4", "4f4", dtype):
+        with raises(bl.InvalidError):
+            bl.fetch_image(queue, handle, coords, dtype=dtype, hint=wrong)
+    with raises(bl.InvalidError):
+        bl.write_image(queue, handle, coords, np.zeros((6, 2), dtype))
 
 
 def test_written_user_types(queue: bl.Queue) -> None:  # R62

@@ -85,13 +85,15 @@ def test_layers_are_checked(queue: bl.Queue) -> None:  # R67
         for layer in (3, -1, 2**32, 2**64):
             with raises(bl.InvalidError, match=str(layer)):
                 function(layer)
-        for bad in (np.zeros(3, np.uint32), np.zeros(2, np.int32), np.zeros((2, 1), np.uint32), "0", 0.5, None):
+        for bad in (np.zeros(3, np.uint32), np.zeros(2, np.int64), np.zeros((2, 1), np.int32), "0", 0.5, None):
             with raises(bl.InvalidError, match="layers"):
                 function(bad)
         if queue.device.backend is bl.Backend.reference:  # undefined elsewhere
             for bad in ([0, 3], [2**32 - 1, 0]):
                 with raises(bl.InvalidError, match="layer"):
                     function(np.array(bad, np.uint32))
+            with raises(bl.InvalidError, match="layer"):
+                function(np.array([0, -1], np.int32))
 
 
 def test_coordinates_outside(queue: bl.Queue) -> None:  # R67
@@ -168,6 +170,43 @@ def test_unsampled_cubemaps(queue: bl.Queue) -> None:  # R69
             bl.write_cubemap(queue, handle, every[:1], face, codes[0, 0, :1])
     with raises(bl.InvalidError, match=r"\(N, 2\)"):
         bl.fetch_cubemap(queue, handle, np.zeros((1, 3), np.int32), 0)
+
+
+@pytest.mark.parametrize("kind", ["array", "cubemap"])
+@pytest.mark.parametrize("dtype", [np.int32, np.uint32], ids=lambda one: one.__name__)
+def test_layers_and_faces_are_integers_of_32_bits(queue: bl.Queue, kind: str, dtype: type) -> None:  # R69
+    """SYCL declares a layer ``unsigned int``, a face ``int``: arrays of both, on the host and in USM, repeated."""
+    require(queue.device, bl.Aspect.ext_oneapi_cubemap if kind == "cubemap" else bl.Aspect.ext_oneapi_image_array)
+    desc = bl.ImageDescriptor(5, 5, num_channels=1, type=kind, array_size=6)
+    pixels = random_pixels(desc)
+    memory = upload(queue, desc, pixels)
+    handle = bl.create_image(memory, desc, queue)
+    fetch, write = (
+        (bl.fetch_cubemap, bl.write_cubemap) if kind == "cubemap" else (bl.fetch_image_array, bl.write_image_array)
+    )
+    every = np.tile(every_coordinate(5, 5), (6, 1))
+    numbers = np.repeat(np.arange(6), 25)[::-1].astype(dtype)
+    flat = pixels.reshape(6, 25, 1)
+    wanted = flat[numbers, np.tile(np.arange(25), 6)]
+    out = bl.usm_empty(wanted.shape, np.float32, queue)
+    coords, there = usm(queue, every), usm(queue, numbers)
+    for _ in range(3):
+        np.testing.assert_array_equal(fetch(queue, handle, every, numbers), wanted)
+        fetch(queue, handle, coords, there, out=out).wait()
+        np.testing.assert_array_equal(out.numpy(queue), wanted)
+    for _ in range(2):
+        write(queue, handle, every, numbers, wanted[::-1])
+    after = fetch(queue, handle, every, numbers)
+    np.testing.assert_array_equal(after, wanted[::-1])
+    if kind == "array":
+        sampled = bl.create_image(memory, desc, queue, sampler=PLAIN)
+        points = (every + 0.5).astype(np.float32)
+        for precision in ("hardware", "exact", "reproducible"):
+            np.testing.assert_array_equal(
+                bl.sample_image_array(queue, sampled, points, numbers, precision=precision), after
+            )
+            bl.sample_image_array(queue, sampled, usm(queue, points), there, out=out, precision=precision).wait()
+            np.testing.assert_array_equal(out.numpy(queue), after)
 
 
 def cube_directions(size: int) -> Array:

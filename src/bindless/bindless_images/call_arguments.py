@@ -233,13 +233,14 @@ def _contiguous(form: Form, argument: str, array: ArrayLike) -> ArrayLike:
     return array
 
 
-def with_numbers(form: Form, argument: str, value: object, count: int, dtype: str) -> ArrayLike | None:
-    """An (N,) array, or None where the argument is one number."""
+def with_numbers(form: Form, argument: str, value: object, count: int, *dtypes: str) -> ArrayLike | None:
+    """An (N,) array of one of the dtypes, or None where the argument is one number."""
     if not isinstance(value, (np.ndarray, UsmArray)) or (isinstance(value, np.ndarray) and value.ndim == 0):
         return None
-    if value.dtype != np.dtype(dtype):
+    if value.dtype not in dtypes:
         raise InvalidError(
-            f"{form.name}: {argument} is {value.dtype}; it is {dtype} here: convert with {argument}.astype({dtype!r})"
+            f"{form.name}: {argument} is {value.dtype}; it is {' or '.join(dtypes)} here: convert with "
+            f"{argument}.astype({dtypes[0]!r})"
         )
     if value.shape != (count,):
         raise InvalidError(f"{form.name}: {argument} of shape {value.shape}; it is one number or ({count},)")
@@ -249,15 +250,18 @@ def with_numbers(form: Form, argument: str, value: object, count: int, dtype: st
 def with_layers(
     form: Form, argument: str, value: object, count: int, desc: ImageDescriptor
 ) -> tuple[ArrayLike | None, int]:
-    """Layers or faces: an array, or one number, which is checked against the image here."""
-    array = with_numbers(form, argument, value, count, "uint32")
+    """Layers or faces: an array, or one number, which is checked against the image here.
+
+    SYCL's layers are ``unsigned int``, its faces ``int``; the bits of both are the same where there is such a layer.
+    """
+    array = with_numbers(form, argument, value, count, "uint32", "int32")
     if array is not None:
         return array, 0
     try:
         layer = int(value.__index__())  # type: ignore[attr-defined]
     except (AttributeError, TypeError):
         raise InvalidError(
-            f"{form.name}: {argument}={shown(value)}; it is one number or a uint32 array of shape ({count},)"
+            f"{form.name}: {argument}={shown(value)}; it is one number or a uint32 or int32 array of shape ({count},)"
         ) from None
     if not 0 <= layer <= _UINT32_MAX or layer >= desc.array_size:
         raise InvalidError(f"{form.name}: {argument}={layer}; the image has layers 0 to {desc.array_size - 1}")

@@ -237,7 +237,8 @@ def write(
     values = written_format(form.name, desc, colors.dtype)
     shape = tuple(colors.shape)
     if shape != values.shape(count) and not (shape == (count,) and values.channels == 1):
-        raise InvalidError(f"{form.name}: colors of shape {shape}; it is {values.shape(count)} here")
+        user = f": {colors.dtype} is a user type of one pixel" if values.is_user_type else ""
+        raise InvalidError(f"{form.name}: colors of shape {shape}; it is {values.shape(count)} here{user}")
     if isinstance(colors, np.ndarray):
         colors = np.ascontiguousarray(colors)
     fields = {

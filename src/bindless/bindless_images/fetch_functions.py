@@ -73,10 +73,10 @@ def fetch_image(
     num_channels : int, optional
         Channels of a result; default the image's. Channels that the image lacks read 0.
     dtype : DTypeLike, optional
-        dtype of the result; default the type of the channels, float32 for normalized types. A structured dtype needs
-        ``hint``.
+        dtype of the result; default the type of the channels, float32 for normalized types. Other dtypes,
+        structured ones, float64 and int64, are user types: one item for each pixel, (N,), and ``hint``.
     hint : DTypeLike, optional
-        The standard dtype that a structured ``dtype`` stands for.
+        The standard dtype that a user type stands for, of its size.
     out : ArrayLike, optional
         Array for the result, of its shape and dtype; required, in USM, with coordinates in a ``UsmArray``.
     depends_on : Depends, default ()
@@ -167,14 +167,14 @@ def fetch_image_array(
     coords : ArrayLike
         (N, dims) int32, or (N,) in one dimension.
     layers : ArrayLike | int
-        (N,) uint32, or one number.
+        (N,) uint32 or int32, or one number.
     num_channels : int, optional
         Channels of a result; default the image's. Channels that the image lacks read 0.
     dtype : DTypeLike, optional
-        dtype of the result; default the type of the channels, float32 for normalized types. A structured dtype needs
-        ``hint``.
+        dtype of the result; default the type of the channels, float32 for normalized types. Other dtypes,
+        structured ones, float64 and int64, are user types: one item for each pixel, (N,), and ``hint``.
     hint : DTypeLike, optional
-        The standard dtype that a structured ``dtype`` stands for.
+        The standard dtype that a user type stands for, of its size.
     out : ArrayLike, optional
         Array for the result, of its shape and dtype; required, in USM, with coordinates in a ``UsmArray``.
     depends_on : Depends, default ()
@@ -261,14 +261,14 @@ def fetch_cubemap(
     coords : ArrayLike
         (N, 2) int32.
     faces : ArrayLike | int
-        (N,) uint32, or one number, 0 to 5.
+        (N,) uint32 or int32, or one number, 0 to 5.
     num_channels : int, optional
         Channels of a result; default the image's. Channels that the image lacks read 0.
     dtype : DTypeLike, optional
-        dtype of the result; default the type of the channels, float32 for normalized types. A structured dtype needs
-        ``hint``.
+        dtype of the result; default the type of the channels, float32 for normalized types. Other dtypes,
+        structured ones, float64 and int64, are user types: one item for each pixel, (N,), and ``hint``.
     hint : DTypeLike, optional
-        The standard dtype that a structured ``dtype`` stands for.
+        The standard dtype that a user type stands for, of its size.
     out : ArrayLike, optional
         Array for the result, of its shape and dtype; required, in USM, with coordinates in a ``UsmArray``.
     depends_on : Depends, default ()

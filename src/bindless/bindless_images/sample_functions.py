@@ -86,10 +86,10 @@ def sample_image(
     num_channels : int, optional
         Channels of a result; default the image's. Channels that the image lacks read 0.
     dtype : DTypeLike, optional
-        dtype of the result; default the type of the channels, float32 for normalized types. A structured dtype needs
-        ``hint``.
+        dtype of the result; default the type of the channels, float32 for normalized types. Other dtypes,
+        structured ones, float64 and int64, are user types: one item for each pixel, (N,), and ``hint``.
     hint : DTypeLike, optional
-        The standard dtype that a structured ``dtype`` stands for.
+        The standard dtype that a user type stands for, of its size.
     out : ArrayLike, optional
         Array for the result, of its shape and dtype; required, in USM, with coordinates in a ``UsmArray``.
     precision : Precision | str, optional
@@ -189,14 +189,14 @@ def sample_image_array(
     coords : ArrayLike
         (N, dims) float32, or (N,) in one dimension; pixel (i, j) has its centre at (i + 0.5, j + 0.5).
     layers : ArrayLike | int
-        (N,) uint32, or one number.
+        (N,) uint32 or int32, or one number.
     num_channels : int, optional
         Channels of a result; default the image's. Channels that the image lacks read 0.
     dtype : DTypeLike, optional
-        dtype of the result; default the type of the channels, float32 for normalized types. A structured dtype needs
-        ``hint``.
+        dtype of the result; default the type of the channels, float32 for normalized types. Other dtypes,
+        structured ones, float64 and int64, are user types: one item for each pixel, (N,), and ``hint``.
     hint : DTypeLike, optional
-        The standard dtype that a structured ``dtype`` stands for.
+        The standard dtype that a user type stands for, of its size.
     out : ArrayLike, optional
         Array for the result, of its shape and dtype; required, in USM, with coordinates in a ``UsmArray``.
     precision : Precision | str, optional
@@ -290,10 +290,10 @@ def sample_cubemap(
     num_channels : int, optional
         Channels of a result; default the image's. Channels that the image lacks read 0.
     dtype : DTypeLike, optional
-        dtype of the result; default the type of the channels, float32 for normalized types. A structured dtype needs
-        ``hint``.
+        dtype of the result; default the type of the channels, float32 for normalized types. Other dtypes,
+        structured ones, float64 and int64, are user types: one item for each pixel, (N,), and ``hint``.
     hint : DTypeLike, optional
-        The standard dtype that a structured ``dtype`` stands for.
+        The standard dtype that a user type stands for, of its size.
     out : ArrayLike, optional
         Array for the result, of its shape and dtype; required, in USM, with coordinates in a ``UsmArray``.
     precision : Precision | str, optional
@@ -414,10 +414,10 @@ def sample_mipmap(
     num_channels : int, optional
         Channels of a result; default the image's. Channels that the image lacks read 0.
     dtype : DTypeLike, optional
-        dtype of the result; default the type of the channels, float32 for normalized types. A structured dtype needs
-        ``hint``.
+        dtype of the result; default the type of the channels, float32 for normalized types. Other dtypes,
+        structured ones, float64 and int64, are user types: one item for each pixel, (N,), and ``hint``.
     hint : DTypeLike, optional
-        The standard dtype that a structured ``dtype`` stands for.
+        The standard dtype that a user type stands for, of its size.
     out : ArrayLike, optional
         Array for the result, of its shape and dtype; required, in USM, with coordinates in a ``UsmArray``.
     precision : Precision | str, optional

@@ -18,6 +18,7 @@ __all__ = ["DTypeLike", "ValueFormat", "read_format", "written_format"]
 DTypeLike = Union[npt.DTypeLike, None]
 
 _MAX_CHANNELS = 4
+_USER_KINDS = "biufcV"  # numpy's letters of numbers and raw bytes
 _FLOATS = (np.dtype("float32"), np.dtype("float16"))
 
 # Bytes of the standard types: one to four numbers of 1, 2 or 4 bytes.
@@ -34,7 +35,7 @@ class ValueFormat(NamedTuple):
     channels : int
         Numbers of one value.
     item : np.dtype[Any]
-        dtype of the array: the element's, or a user's structured one.
+        dtype of the array: the element's, or that of a user type.
     """
 
     element: np.dtype[Any]
@@ -43,7 +44,7 @@ class ValueFormat(NamedTuple):
 
     @property
     def is_user_type(self) -> bool:
-        """Whether the array holds one structured item for each value."""
+        """Whether the array holds one item of a user type for each value."""
         return self.item != self.element
 
     def shape(self, count: int) -> tuple[int, ...]:
@@ -65,10 +66,10 @@ def read_format(
     num_channels : int | None
         Numbers of a value; default the image's. Channels that the image lacks read 0.
     dtype : DTypeLike
-        Of the result: a standard type (default: the channel's own, float32 for normalized types), or a structured
-        dtype with ``hint``.
+        Of the result: a standard type (default: the channel's own, float32 for normalized types), or a user type with
+        ``hint``.
     hint : DTypeLike
-        The standard type that a structured dtype stands for, such as ``np.dtype("4f4")``; ignored for standard types.
+        The standard type that a user type stands for, such as ``np.dtype("4f4")``; ignored for standard types.
     """
     channels = desc.num_channels if num_channels is None else num_channels
     if not isinstance(channels, (int, np.integer)) or not 1 <= channels <= _MAX_CHANNELS:
@@ -76,13 +77,14 @@ def read_format(
     if dtype is None:
         return ValueFormat(desc.value_dtype, int(channels), desc.value_dtype)
     wanted = dtype if isinstance(dtype, np.dtype) else as_dtype(f"{name}: dtype", dtype)
-    if wanted.fields is None:
+    if wanted.base in ELEMENTS or not _is_user_type(wanted):
         element, count = _standard(name, "dtype", wanted)
         _check_element(name, desc, element)
         return ValueFormat(element, int(channels) if count is None else count, element)
     if hint is None:
         raise InvalidError(
-            f"{name}: dtype={wanted} is a user type: give hint= the standard type of its size, such as np.dtype('4f4')"
+            f"{name}: dtype={wanted} is a user type, none of {', '.join(map(str, ELEMENTS))}: give hint= the standard "
+            "type of its size, such as np.dtype('4f4')"
         )
     element, count = _standard(name, "hint", as_dtype(f"{name}: hint", hint))
     count = 1 if count is None else count
@@ -99,28 +101,35 @@ def read_format(
 
 def written_format(name: str, desc: ImageDescriptor, item: np.dtype[Any]) -> ValueFormat:
     """The format of the colours that a write takes, from their dtype."""
-    if item.fields is None:
+    if item in ELEMENTS or not _is_user_type(item):
         element = _native(name, "colors", item)
         if element != desc.dtype:
             _check_element(name, desc, element)
         return ValueFormat(element, desc.num_channels, element)
     if item.hasobject:
         raise InvalidError(f"{name}: colours of dtype {item} hold Python objects, not numbers")
-    if item.itemsize not in _STANDARD_SIZES:
-        raise InvalidError(
-            f"{name}: colours of {item.itemsize} bytes (dtype {item}) have the size of no standard type; those have "
-            f"{', '.join(map(str, _STANDARD_SIZES))} bytes"
-        )
     if item.itemsize == desc.pixel_size:
         return ValueFormat(desc.dtype, desc.num_channels, item)
     if desc.channel.normalized:
         for element in _FLOATS:
             if item.itemsize == element.itemsize * desc.num_channels:
                 return ValueFormat(element, desc.num_channels, item)
+    if item.fields is None:
+        _native(name, "colors", item)  # raises: numbers of another type than the image's
+    if item.itemsize not in _STANDARD_SIZES:
+        raise InvalidError(
+            f"{name}: colours of {item.itemsize} bytes (dtype {item}) have the size of no standard type; those have "
+            f"{', '.join(map(str, _STANDARD_SIZES))} bytes"
+        )
     raise InvalidError(
         f"{name}: colours of {item.itemsize} bytes (dtype {item}) are no pixels of {desc.num_channels} channels of "
         f"{desc.channel_type}, which take {desc.pixel_size}"
     )
+
+
+def _is_user_type(dtype: np.dtype[Any]) -> bool:
+    """Whether a dtype that is no standard type may be a user type: of structures, raw bytes, and other numbers."""
+    return dtype.fields is not None or (dtype.subdtype is None and dtype.kind in _USER_KINDS and dtype.isnative)
 
 
 def _standard(name: str, argument: str, dtype: np.dtype[Any]) -> tuple[np.dtype[Any], int | None]:

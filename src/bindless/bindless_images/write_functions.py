@@ -37,7 +37,8 @@ def write_image(
         (N, dims) int32, or (N,) in one dimension; a pixel named twice gets one of its colours.
     colors : ArrayLike
         (N, channels), or (N,) where there is one channel, of the image's own dtype; for float and normalized types
-        float32 or float16 too, clamped and rounded to nearest even. Or (N,) structured items of the size of a pixel.
+        float32 or float16 too, clamped and rounded to nearest even. Or (N,) items of a user type, a
+        structured dtype, float64 or int64, of the size of a pixel.
     depends_on : Depends, default ()
         Events to wait for first.
 
@@ -89,7 +90,7 @@ def write_image_array(
     coords : ArrayLike
         (N, dims) int32, or (N,) in one dimension.
     layers : ArrayLike | int
-        (N,) uint32, or one number.
+        (N,) uint32 or int32, or one number.
     colors : ArrayLike
         As for ``write_image``.
     depends_on : Depends, default ()
@@ -143,7 +144,7 @@ def write_cubemap(
     coords : ArrayLike
         (N, 2) int32.
     faces : ArrayLike | int
-        (N,) uint32, or one number, 0 to 5.
+        (N,) uint32 or int32, or one number, 0 to 5.
     colors : ArrayLike
         As for ``write_image``.
     depends_on : Depends, default ()
