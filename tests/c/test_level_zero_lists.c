@@ -100,21 +100,30 @@ static void a_list_goes_to_queues_of_its_group_alone(void)
     ZE_OK(ze.CommandQueue.pfnDestroy(queue));
 }
 
-/* ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY concerns optimisation; the queue accepts every list. */
-static void explicit_queues_take_every_list(void)
+/* Other queues take both kinds of lists. */
+static void explicit_queues_take_explicit_lists_only(void)
 {
     ze_command_queue_desc_t desc = queue_desc(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
     desc.flags = ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY;
-    ze_command_queue_handle_t queue;
-    ze_command_list_handle_t immediate;
-    ze_command_list_handle_t list = new_list(0);
+    ze_command_list_desc_t explicit_desc = {.stype = ZE_STRUCTURE_TYPE_COMMAND_LIST_DESC, .flags = ZE_COMMAND_LIST_FLAG_EXPLICIT_ONLY};
+    ze_command_queue_handle_t queue, plain = new_queue(ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS);
+    ze_command_list_handle_t immediate, explicit, list = new_list(0);
     ZE_OK(ze.CommandQueue.pfnCreate(context, device, &desc, &queue));
+    ZE_OK(ze.CommandList.pfnCreate(context, device, &explicit_desc, &explicit));
     ZE_OK(ze.CommandList.pfnCreateImmediate(context, device, &desc, &immediate));
     ZE_OK(ze.CommandList.pfnClose(list));
-    ZE_OK(ze.CommandQueue.pfnExecuteCommandLists(queue, 1, &list, NULL));
-    ZE_OK(ze.CommandListExp.pfnImmediateAppendCommandListsExp(immediate, 1, &list, NULL, 0, NULL));
+    ZE_OK(ze.CommandList.pfnClose(explicit));
+    ze_command_list_handle_t both[] = {explicit, list};
+    ZE_FAILS(INVALID_COMMAND_LIST_TYPE, ze.CommandQueue.pfnExecuteCommandLists(queue, 2, both, NULL), "EXPLICIT_ONLY");
+    ZE_FAILS(INVALID_COMMAND_LIST_TYPE, ze.CommandListExp.pfnImmediateAppendCommandListsExp(immediate, 1, &list, NULL, 0, NULL),
+             "EXPLICIT_ONLY");
+    ZE_OK(ze.CommandQueue.pfnExecuteCommandLists(queue, 1, &explicit, NULL));
+    ZE_OK(ze.CommandListExp.pfnImmediateAppendCommandListsExp(immediate, 1, &explicit, NULL, 0, NULL));
+    ZE_OK(ze.CommandQueue.pfnExecuteCommandLists(plain, 2, both, NULL));
     ZE_OK(ze.CommandList.pfnDestroy(list));
+    ZE_OK(ze.CommandList.pfnDestroy(explicit));
     ZE_OK(ze.CommandList.pfnDestroy(immediate));
+    ZE_OK(ze.CommandQueue.pfnDestroy(plain));
     ZE_OK(ze.CommandQueue.pfnDestroy(queue));
 }
 
@@ -404,7 +413,7 @@ int main(void)
     memory_is_kept_while_commands_use_it();
     events_are_kept_while_commands_use_them();
     a_list_goes_to_queues_of_its_group_alone();
-    explicit_queues_take_every_list();
+    explicit_queues_take_explicit_lists_only();
     copies_of_lists_run_alike();
     immediate_lists_execute_regular_ones();
     an_event_has_two_states();

@@ -44,6 +44,7 @@ kernel void add(global int *sum, int term) { sum[get_global_id(0)] += term; }
 kernel void counts(global uint *groups, uint x) { groups[0] = x; groups[1] = 1; groups[2] = 1; }
 kernel void outside(global int *data) { data[1 << 28] = 1; }
 kernel void forever(global volatile int *data) { while (data[0] == 0) data[1] += 1; }
+kernel void recite(global const char *text, global int *result) { *result = printf("%s\\n", text); }
 kernel void speak(int number) { printf("kernel says %d and %s\\n", number + (int)get_global_id(0), "that"); }
 kernel void chase(global ulong *first, global int *out)
 {
@@ -324,17 +325,32 @@ def check_faults(rig: Rig) -> None:
 
 
 def check_what_kernels_print(rig: Rig) -> None:
-    kernel = rig.compiled(SOURCE, "speak")
+    """Each call prints up to the size of the buffer that the device reports; a longer text is an error."""
+    kernel, recite = rig.compiled(SOURCE, "speak"), rig.compiled(SOURCE, "recite")
+    properties = rig.struct("ze_device_module_properties_t")
+    rig.call("zeDeviceGetModuleProperties", rig.device, properties)
+    size = properties.printfBufferSize
+    letters = np.resize(np.frombuffer(b"abcdefg", np.uint8), size + 1)
+    letters[size] = 0
+    long, _ = rig.array(letters)
+    letters[size - 1] = 0
+    fitting, _ = rig.array(letters)
+    place, result = rig.array(np.full(1, 7, np.int32))
     with tempfile.TemporaryFile() as file:
         before = os.dup(1)
         os.dup2(file.fileno(), 1)
         try:
             rig.launch(kernel, (2,), np.int32(40))
+            rig.launch(recite, (1,), long, place)
+            assert result[0] == -1
+            rig.launch(recite, (1,), fitting, place)
+            assert result[0] == 0
         finally:
             os.dup2(before, 1)
             os.close(before)
         file.seek(0)
-        assert sorted(file.read().split(b"\n")) == [b"", b"kernel says 40 and that", b"kernel says 41 and that"]
+        lines = [letters[: size - 1].tobytes(), b"", b"kernel says 40 and that", b"kernel says 41 and that"]
+        assert sorted(file.read().split(b"\n")) == sorted(lines)
 
 
 def check_timestamps(rig: Rig) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -76,24 +77,57 @@ kernel void test(global const int *x)
 }"""
 
 
+def printed(tmp_path: Any, launch: Callable[[], bl.Event]) -> str:
+    """What a launch writes to the standard output of the process."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    try:
+        with open(tmp_path / "out", "wb") as file:
+            os.dup2(file.fileno(), 1)
+            launch().wait_and_throw()
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+    return str((tmp_path / "out").read_text())
+
+
 def test_printf(queue: bl.Queue, tmp_path: Any) -> None:
     kernel = bl.load_kernel_bundle(compiled_text(PRINTING, "spirv"), queue).get_kernel("test")
     x = bl.usm_empty((100,), np.int32, queue)
     values = np.zeros(100, np.int32)
     values[[5, 77]] = 3
     x.copy_from(values)
-    sys.stdout.flush()
-    kept = os.dup(1)
-    try:
-        with open(tmp_path / "out", "wb") as file:
-            os.dup2(file.fileno(), 1)
-            queue.parallel_for(100, kernel, x).wait_and_throw()
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
-    lines = sorted((tmp_path / "out").read_text().splitlines())
+    text = printed(tmp_path, lambda: queue.parallel_for(100, kernel, x))
+    lines = sorted(text.splitlines())
     row = "3|    7|ff  |q|text|1.250|2.5|1,-2,3,{}|%|1099511627776|-5"
     assert lines == [row.format(5), row.format(77)]
+
+
+LONG = """
+kernel void test(global const char *whole, global const char *more, global int *results)
+{
+    results[0] = printf("%s|\\n", whole);
+    results[1] = printf("%s|\\n", more);
+    results[2] = printf("%999d|%s|%%|\\n", 7, whole);
+    results[3] = printf("%999d|%.3s|\\n", 7, more);
+}"""
+
+
+def test_a_text_that_exceeds_the_buffer_is_an_error(queue: bl.Queue, tmp_path: Any) -> None:
+    """``printf`` prints texts up to the size of its buffer whole; a longer one is not printed, and returns -1."""
+    kernel = bl.load_kernel_bundle(compiled_text(LONG, "spirv"), queue).get_kernel("test")
+    whole, more = ("".join(chr(97 + i % 26) for i in range(size)) for size in (8190, 8191))
+    texts = [usm_text(queue, text) for text in (whole, more)]
+    results = bl.usm_empty(4, np.int32, queue)
+    lines = printed(tmp_path, lambda: queue.parallel_for(1, kernel, *texts, results)).splitlines()
+    assert results.numpy(queue).tolist() == [0, -1, -1, 0]
+    assert lines == [f"{whole}|", f"{7:999d}|abc|"]
+
+
+def usm_text(queue: bl.Queue, text: str) -> bl.UsmArray:
+    """A string that kernels read."""
+    data = np.frombuffer(f"{text}\0".encode(), np.int8)
+    return bl.usm_empty(len(data), np.int8, queue).copy_from(data)
 
 
 CONVERSIONS = """
@@ -118,15 +152,7 @@ def test_every_conversion_of_printf(queue: bl.Queue, tmp_path: Any) -> None:
     kernel = bl.load_kernel_bundle(compiled_text(CONVERSIONS, "spirv"), queue).get_kernel("test")
     x = bl.usm_empty((1,), np.float32, queue)
     x.copy_from(np.array([-2.5], np.float32))
-    sys.stdout.flush()
-    kept = os.dup(1)
-    try:
-        with open(tmp_path / "out", "wb") as file:
-            os.dup2(file.fileno(), 1)
-            queue.parallel_for(1, kernel, x, x).wait_and_throw()
-    finally:
-        os.dup2(kept, 1)
-        os.close(kept)
+    text = printed(tmp_path, lambda: queue.parallel_for(1, kernel, x, x))
     value = -2.5
     wanted = [
         "-7 8 4000000000 100 ff FF A",
@@ -139,7 +165,7 @@ def test_every_conversion_of_printf(queue: bl.Queue, tmp_path: Any) -> None:
         "1.3,2.0|    7,   -8|-1  ,2   |",
         "inf -inf nan",
     ]
-    assert (tmp_path / "out").read_text().replace("-nan", "nan").splitlines() == wanted
+    assert text.replace("-nan", "nan").splitlines() == wanted
 
 
 def test_variables_of_the_program(queue: bl.Queue) -> None:

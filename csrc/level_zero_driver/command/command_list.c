@@ -251,7 +251,8 @@ ze_result_t blz_list_end(struct blz_list *list, struct blz_command *command, ze_
     return result;
 }
 
-ze_result_t blz_list_recording(ze_command_list_handle_t handle, uint32_t ordinal, struct blz_recording **recording)
+ze_result_t blz_list_recording(ze_command_list_handle_t handle, const ze_command_queue_desc_t *queue,
+                               struct blz_recording **recording)
 {
     struct blz_list *list;
     ze_result_t result = acquire(handle, &list);
@@ -260,9 +261,13 @@ ze_result_t blz_list_recording(ze_command_list_handle_t handle, uint32_t ordinal
     blr_mutex_lock(&list->mutex);
     if (list->stream != NULL)
         result = blz_fail(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE, "an immediate command list cannot be executed: a regular one is needed");
-    else if (list->ordinal != ordinal)
+    else if (list->ordinal != queue->ordinal)
         result = blz_fail(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE, "a command list of group %u on a queue of group %u: both must be equal",
-                          list->ordinal, ordinal);
+                          list->ordinal, queue->ordinal);
+    else if ((queue->flags & ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY) != 0 && (list->flags & ZE_COMMAND_LIST_FLAG_EXPLICIT_ONLY) == 0)
+        result = blz_fail(ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
+                          "a command list without ZE_COMMAND_LIST_FLAG_EXPLICIT_ONLY on a queue with "
+                          "ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY: create the list with the flag");
     else if (!list->closed)
         result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "the command list is not closed: call zeCommandListClose before its execution");
     else

@@ -40,8 +40,9 @@ ze_result_t blz_list_append(struct blz_list *list, struct blz_command *command, 
 ze_result_t blz_list_end(struct blz_list *list, struct blz_command *command, ze_result_t result, ze_event_handle_t signal,
                          uint32_t wait_count, ze_event_handle_t *waits);
 
-/* Returns the recorded commands of a closed regular list of this ordinal, retained. */
-ze_result_t blz_list_recording(ze_command_list_handle_t handle, uint32_t ordinal, struct blz_recording **recording);
+/* Returns the recorded commands of a closed regular list that a queue of this descriptor executes, retained. */
+ze_result_t blz_list_recording(ze_command_list_handle_t handle, const ze_command_queue_desc_t *queue,
+                               struct blz_recording **recording);
 
 /* Checks the descriptor of a queue or an immediate list. name is the parameter's name. */
 ze_result_t blz_queue_check(const ze_command_queue_desc_t *desc, const char *name);

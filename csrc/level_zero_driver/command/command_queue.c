@@ -72,7 +72,7 @@ static ze_result_t gather(const struct blz_queue *queue, uint32_t count, ze_comm
             return blz_fail_memory("the execution of a command list");
         *last = work;
         last = &work->next;
-        result = blz_list_recording(lists[i], queue->desc.ordinal, &work->recording);
+        result = blz_list_recording(lists[i], &queue->desc, &work->recording);
     }
     if (result == ZE_RESULT_SUCCESS && fence != NULL)
         result = blz_fence_acquire(fence, queue, &work->fence);

@@ -28,7 +28,7 @@ static ze_result_t gather(struct blz_list *list, uint32_t count, ze_command_list
         last = &work->next;
         if ((work = blr_new(sizeof *work)) == NULL)
             return blz_fail_memory("the execution of a command list");
-        result = blz_list_recording(lists[i], list->ordinal, &work->recording);
+        result = blz_list_recording(lists[i], &list->queue, &work->recording);
     }
     *last = work;
     if (result == ZE_RESULT_SUCCESS)

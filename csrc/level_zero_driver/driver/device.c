@@ -16,7 +16,6 @@
 #define TIMESTAMP_BITS 63u
 #define MAX_SUB_GROUPS_BYTES ((uint32_t)64 << 20) /* local memory of a work-group */
 #define MAX_ARGUMENTS_SIZE 65536u
-#define PRINTF_BYTES 1024u /* of one printf call */
 #define MEMORY_BUS_WIDTH 64u /* bits of one memory channel; processors do not report the number of channels */
 
 static const struct blz_queue_group groups[BLZ_QUEUE_GROUPS] = {
@@ -177,7 +176,7 @@ ze_result_t zeDeviceGetModuleProperties(ze_device_handle_t handle, ze_device_mod
         .fp32flags = floats,
         .fp64flags = floats,
         .maxArgumentsSize = MAX_ARGUMENTS_SIZE,
-        .printfBufferSize = PRINTF_BYTES,
+        .printfBufferSize = BLR_PRINT_BYTES,
         .nativeKernelSupported = {BLZ_NATIVE_KERNEL_UUID},
     };
     ze_float_atomic_ext_properties_t *atomics =

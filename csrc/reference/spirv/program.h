@@ -15,6 +15,7 @@
 
 #define BLR_LANES 64u
 #define BLR_ALL_LANES UINT64_MAX
+#define BLR_PRINT_BYTES 8192u /* text of one call of printf at most; each call is written out at once */
 
 struct blr_spirv_batch;
 struct blr_spirv_op;

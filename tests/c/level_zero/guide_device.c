@@ -85,6 +85,13 @@ void section_contexts(void)
     OK(zeMemGetAllocProperties(a, in_a, &properties, NULL));
     HOLDS(properties.type == ZE_MEMORY_TYPE_HOST);
     HOLDS(zeMemFree(a, in_b) != ZE_RESULT_SUCCESS); /* context A does not own it */
+    ze_device_mem_alloc_desc_t device_desc = {ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, NULL, 0, 0};
+    void *on_device = NULL;
+    ze_ipc_mem_handle_t ipc;
+    OK(zeMemAllocDevice(b, &device_desc, 64, 0, device, &on_device));
+    HOLDS(zeMemGetIpcHandle(a, on_device, &ipc) != ZE_RESULT_SUCCESS);
+    OK(zeMemGetIpcHandle(b, on_device, &ipc));
+    OK(zeMemFree(b, on_device));
     OK(zeContextGetStatus(a));
     OK(zeContextSystemBarrier(a, device));
     OK(zeMemFree(a, in_a));

@@ -1,4 +1,5 @@
-/* printf in kernels: to the process's standard output, in the order of work-items, each call atomically. */
+/* printf in kernels: to the process's standard output, in the order of work-items, each call atomically. A text that
+ * exceeds the buffer is not written, and the call returns -1. */
 #include "spirv/compile/builder.h"
 #include "spirv/half.h"
 #include "spirv/execute/interpreter.h"
@@ -9,8 +10,7 @@
 #include <string.h>
 
 #define MOST_ARGUMENTS 64u
-#define MOST_FORMAT 4096u
-#define TEXT_SIZE 8192u
+#define TEXT_SIZE (BLR_PRINT_BYTES + 2) /* of strings that are read: the longest, one character more, and the end */
 
 struct print_argument {
     uint32_t lane; /* byte offset in each lane of all arguments */
@@ -25,8 +25,10 @@ struct print_call {
 };
 
 struct print_text {
-    char bytes[TEXT_SIZE];
+    char bytes[BLR_PRINT_BYTES + 1]; /* snprintf ends the text with a zero */
     size_t used;
+    bool full; /* the text exceeds the buffer */
+    char format[TEXT_SIZE], string[TEXT_SIZE]; /* of the call, and of a conversion */
 };
 
 static blr_mutex_t output_mutex = BLR_MUTEX_INIT;
@@ -47,9 +49,9 @@ static bool read_text(struct blr_spirv_batch *batch, uint64_t address, char *tex
 
 static void append(struct print_text *text, const char *piece, size_t length)
 {
-    size_t room = sizeof text->bytes - text->used;
-    if (length > room)
-        length = room;
+    text->full |= length > BLR_PRINT_BYTES - text->used;
+    if (text->full)
+        return;
     memcpy(text->bytes + text->used, piece, length);
     text->used += length;
 }
@@ -104,7 +106,8 @@ static double as_double(const unsigned char *element, const struct print_argumen
 static void print_element(struct blr_spirv_batch *batch, struct print_text *text, const struct conversion *conversion,
                           const struct print_argument *argument, const unsigned char *element)
 {
-    char format[sizeof conversion->flags + 8], piece[512], string[400];
+    char format[sizeof conversion->flags + 8], *piece = text->bytes + text->used;
+    size_t room = sizeof text->bytes - text->used;
     uint64_t bits = 0;
     int length = 0;
     if (argument->size <= 8)
@@ -117,37 +120,39 @@ static void print_element(struct blr_spirv_batch *batch, struct print_text *text
     int64_t number = (int64_t)(bits << unused) >> unused;
     if (strchr("aAeEfFgG", conversion->letter) != NULL) {
         snprintf(format, sizeof format, "%s%c", conversion->flags, conversion->letter);
-        length = snprintf(piece, sizeof piece, format, argument->floats ? as_double(element, argument) : (double)number);
+        length = snprintf(piece, room, format, argument->floats ? as_double(element, argument) : (double)number);
     } else if (conversion->letter == 's') {
         snprintf(format, sizeof format, "%ss", conversion->flags);
-        if (!read_text(batch, bits, string, sizeof string))
-            snprintf(string, sizeof string, "(no text)");
-        length = snprintf(piece, sizeof piece, format, string);
+        if (!read_text(batch, bits, text->string, sizeof text->string))
+            snprintf(text->string, sizeof text->string, "(no text)");
+        length = snprintf(piece, room, format, text->string);
     } else if (conversion->letter == 'c') {
         snprintf(format, sizeof format, "%sc", conversion->flags);
-        length = snprintf(piece, sizeof piece, format, (int)number);
+        length = snprintf(piece, room, format, (int)number);
     } else if (conversion->letter == 'p') {
-        snprintf(string, sizeof string, "0x%" PRIx64, bits);
+        snprintf(text->string, sizeof text->string, "0x%" PRIx64, bits);
         snprintf(format, sizeof format, "%ss", conversion->flags);
-        length = snprintf(piece, sizeof piece, format, string);
+        length = snprintf(piece, room, format, text->string);
     } else {
         bool is_signed = conversion->letter == 'd' || conversion->letter == 'i';
         snprintf(format, sizeof format, "%sll%c", conversion->flags, conversion->letter);
         if (argument->floats)
             number = 0, bits = 0;
-        length = is_signed ? snprintf(piece, sizeof piece, format, (long long)number)
-                           : snprintf(piece, sizeof piece, format, (unsigned long long)bits);
+        length = is_signed ? snprintf(piece, room, format, (long long)number)
+                           : snprintf(piece, room, format, (unsigned long long)bits);
     }
-    if (length > 0)
-        append(text, piece, (size_t)length < sizeof piece ? (size_t)length : sizeof piece - 1);
+    text->full |= length < 0 || (size_t)length >= room;
+    if (!text->full)
+        text->used += (size_t)length;
 }
 
-/* Formats the text of one work-item; false when format and arguments do not match. */
+/* Formats the text of one work-item; false when format and arguments do not match, or the text exceeds the buffer. */
 static bool format_lane(struct blr_spirv_batch *batch, const struct print_call *call, const unsigned char *arguments,
-                        uint32_t lane, const char *format, struct print_text *text)
+                        uint32_t lane, struct print_text *text)
 {
     uint32_t next = 0;
-    for (const char *at = format; *at != '\0';) {
+    text->full = strlen(text->format) > BLR_PRINT_BYTES;
+    for (const char *at = text->format; *at != '\0' && !text->full;) {
         const char *percent = strchr(at, '%');
         append(text, at, percent == NULL ? strlen(at) : (size_t)(percent - at));
         if (percent == NULL)
@@ -168,10 +173,11 @@ static bool format_lane(struct blr_spirv_batch *batch, const struct print_call *
                 arguments + (size_t)argument->lane * BLR_LANES + (c * BLR_LANES + lane) * (size_t)argument->size;
             if (c > 0)
                 append(text, ",", 1);
-            print_element(batch, text, &conversion, argument, element);
+            if (!text->full)
+                print_element(batch, text, &conversion, argument, element);
         }
     }
-    return true;
+    return !text->full;
 }
 
 static void run_print(struct blr_spirv_batch *batch, const struct blr_spirv_op *op, unsigned char *result)
@@ -181,14 +187,14 @@ static void run_print(struct blr_spirv_batch *batch, const struct blr_spirv_op *
     int32_t *results = (int32_t *)result;
     static _Thread_local struct print_text text;
     for (uint32_t lane = 0; lane < BLR_LANES; lane++) {
-        char format[MOST_FORMAT];
         if ((batch->mask >> lane & 1) == 0)
             continue;
         text.used = 0;
-        bool good = read_text(batch, formats[lane], format, sizeof format) &&
-                    format_lane(batch, call, blr_register(batch, op->in[1]), lane, format, &text);
+        text.full = false;
+        bool good = read_text(batch, formats[lane], text.format, sizeof text.format) &&
+                    format_lane(batch, call, blr_register(batch, op->in[1]), lane, &text);
         results[lane] = good ? 0 : -1;
-        if (text.used == 0)
+        if (text.used == 0 || text.full)
             continue;
         blr_mutex_lock(&output_mutex);
         fwrite(text.bytes, 1, text.used, stdout);
