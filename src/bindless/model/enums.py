@@ -11,7 +11,7 @@ from typing import TypeVar, cast
 from .errc import Errc
 from .errors import InvalidError
 from .message_values import shown
-from .string_enum import StringEnum
+from .string_enum import AliasedEnum, StringEnum
 
 __all__ = [
     "AccessMode",
@@ -78,7 +78,7 @@ class Ownership(StringEnum):
     keep = "keep"
 
 
-class Backend(StringEnum):
+class Backend(AliasedEnum):
     """Driver APIs; ``ext_oneapi_level_zero`` is the specification's name of ``level_zero``."""
 
     cuda = "cuda"
@@ -171,7 +171,7 @@ class ImageMemoryHandleType(StringEnum):
     usm_pointer = "usm_pointer"
 
 
-class AddressingMode(StringEnum):
+class AddressingMode(AliasedEnum):
     """Result of a read outside the image (Image sampler struct).
 
     ``clamp`` is SYCL 2020's older name of ``ext_oneapi_clamp_to_border``: both are one member.

@@ -297,8 +297,10 @@ class Event(_launch.Event, SingleOwner):
                 event._collect(stream, natives, others)
 
     def __repr__(self) -> str:
-        state: Any = "complete" if self._done else "submitted"
-        return f"<Event {state}>"
+        try:
+            return f"<Event {self.status}>"
+        except Error as error:
+            return f"<Event without status: {error}>"
 
 
 class OwnedEvent(Event):

@@ -7,7 +7,7 @@ import pytest
 
 import bindless as bl
 from tests.interop.native_level_zero.level_zero_objects import BOTH, SCALE, code
-from tests.interop.raw_level_zero import Raw, ffi
+from tests.interop.raw_level_zero import Raw, ffi, lib
 from tests.support.compile_kernels import assembled
 from tests.support.error_checks import raises
 
@@ -39,6 +39,27 @@ UNLINKED = """
                OpReturn
                OpFunctionEnd
 """
+
+
+def test_a_bundle_is_loaded_from_a_native_binary(raw: Raw, kept: bl.Context) -> None:
+    """A module is SPIR-V or a binary of the driver; bytes that are neither are refused."""
+    native = raw.module(code(SCALE))
+    size = ffi.new("size_t *")
+    assert lib.zeModuleGetNativeBinary(native, size, ffi.NULL) == 0
+    binary = ffi.new("uint8_t[]", size[0])
+    assert lib.zeModuleGetNativeBinary(native, size, binary) == 0
+    queue = bl.Queue(raw.facade, kept)
+    data = bl.usm_empty(8, "float32", queue, kind="shared").copy_from(np.arange(8, dtype="float32"))
+    with bl.load_kernel_bundle(bytes(ffi.buffer(binary, size[0])), queue) as bundle:
+        assert bundle.kernel_names == ("scale",)
+        queue.parallel_for(8, bundle.get_kernel("scale"), data, np.float32(1.5)).wait()
+    assert np.array_equal(data.numpy(), np.arange(8) * np.float32(1.5))
+    for wrong in (b"\x7fELF" + bytes(60), b"blspirv\1" + bytes(60), b"nonsense"):
+        with raises(bl.BuildError):
+            bl.load_kernel_bundle(wrong, queue)
+    data.close()
+    queue.close()
+    raw.destroy(native)
 
 
 @BOTH

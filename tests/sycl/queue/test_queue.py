@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -56,6 +58,21 @@ def test_a_barrier_completes_after_everything_before_it(queue):
         queue.memset(array, value)
     queue.ext_oneapi_submit_barrier().wait()
     assert [int(array.numpy().max()) for array in arrays] == list(range(8))
+
+
+def test_an_event_shows_its_status(device, context):
+    with bl.Queue(device, context) as queue:
+        gate = threading.Event()
+        held = queue.submit(lambda handler: handler.host_task(lambda: gate.wait(20)))
+        after = queue.submit(lambda handler: (handler.depends_on(held), handler.host_task(lambda: None)))
+        shown = {repr(event) for event in (held, after)}
+        assert shown <= {"<Event submitted>", "<Event running>"} and repr(after) == f"<Event {after.status}>"
+        gate.set()
+        queue.wait()
+        for event in (held, after, bl.Event(), queue.ext_oneapi_submit_barrier([held, after])):
+            event.wait()
+            assert repr(event) == f"<Event {event.status}>" == "<Event complete>"
+    assert repr(bl.Event()) == "<Event complete>"
 
 
 def test_an_idle_queue_is_empty(queue):

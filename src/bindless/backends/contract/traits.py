@@ -41,8 +41,8 @@ class Traits:
         Formats of other sources that ``load_module`` takes, by the names that messages use.
     build_target : Language
         Target of ``bindless build`` whose modules all devices run, and language of the built-in kernels.
-    loads_driver_binaries : bool
-        ``load_module`` also takes binaries of the driver, which may look like PTX or a cubin.
+    driver_binaries : tuple[str, ...]
+        Formats that binaries of the driver, which ``load_module`` also takes, may look like.
     """
 
     events_release_themselves: bool = False
@@ -57,4 +57,4 @@ class Traits:
     module_languages: tuple[ModuleLanguage, ...] = ("spirv",)
     module_formats: tuple[str, ...] = ("SPIR-V",)
     build_target: Language = "spirv"
-    loads_driver_binaries: bool = False
+    driver_binaries: tuple[str, ...] = ()

@@ -73,6 +73,7 @@ class LevelZeroBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Abs
         events_release_themselves=True,  # to their pool; see ``NativeEvent``
         copies_boxes=True,
         function_language="spirv",
+        driver_binaries=("a cubin",),
     )
     streams_absent = "Level Zero has no streams that libraries share"
 

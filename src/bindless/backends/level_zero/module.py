@@ -31,7 +31,7 @@ __all__ = [
 
 lib, ffi = driver.lib, driver.ffi
 
-_NATIVE = b"\x7fELF"
+_NATIVE = (b"\x7fELF", b"blspirv\1")  # of Intel's driver, and of the package's own
 
 
 class Module:
@@ -166,7 +166,7 @@ def require_source(device: Device, source: bytes) -> None:
     if not spirv.is_spirv(source) and not source.startswith(_NATIVE):
         raise BuildError(
             f"the source begins with {source[:8]!r}: Level Zero takes SPIR-V, whose first word is 0x07230203, and "
-            "native binaries of its own, which are ELF files",
+            "native binaries of the driver, as zeModuleGetNativeBinary returns them",
             backend="level_zero",
         )
 

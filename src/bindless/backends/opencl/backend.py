@@ -76,7 +76,7 @@ class OpenCLBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Absent
         module_languages=("opencl_c", "spirv"),
         module_formats=("OpenCL C", "SPIR-V"),
         build_target="opencl_c",
-        loads_driver_binaries=True,
+        driver_binaries=("a cubin", "PTX"),
     )
     streams_absent = "OpenCL has no streams that libraries share"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from ...backends.contract import BackendProtocol
 from ...model.enums import Backend, coerce
@@ -45,13 +46,30 @@ def _kernel(kernel: Kernel) -> _Natives:
     return [kernel._native]
 
 
+# A command of the driver that stands for an event of the host's work; it ends with the event.
+_stand_ins: WeakKeyDictionary[Event, Event] = WeakKeyDictionary()
+
+
 def _event(event: Event) -> _Natives:
     leaves = event._parts or (event,)
     for leaf in leaves:
         if leaf._task is not None:  # the host has still to submit it
             leaf._task.wait()
         leaf._check_process()
-    return [leaf._native for leaf in leaves if leaf._native is not None]
+    return [leaf._native for leaf in leaves if leaf._native is not None] or [_stand_in(event)._native]
+
+
+def _stand_in(event: Event) -> Event:
+    """A barrier for an event without native one, such as that of a host task; the host has waited for its work."""
+    found = _stand_ins.get(event)
+    if found is None:
+        stream = (event._parts or (event,))[0]._stream
+        assert stream is not None  # it is of a backend
+        found = stream.submit(lambda waits: stream.backend.barrier(stream.live, waits), (), (), barrier=True)
+        found = _stand_ins.setdefault(event, found)
+    if found._task is not None:  # it waits for other work of the host
+        found._task.wait()
+    return found
 
 
 def _is_counted(backend: BackendProtocol) -> bool:
@@ -81,7 +99,8 @@ def get_native(obj: object, backend: Backend | str | None = None) -> NativeHandl
     """The driver's own handle of an object, as an int whose ``type`` names its C type.
 
     It stays the package's: do not destroy it, and do not use it once the object has ended, unless the object was made
-    of it with ``ownership="keep"`` (ZE section 4.4.3). An event's is good as long as the event is held.
+    of it with ``ownership="keep"`` (ZE section 4.4.3). An event's is good as long as the event is held; of an event of
+    work of the host, such as a host task, it is that of a barrier after it in its queue, once the work is done.
 
     OpenCL's hold a reference until they are dropped (``CountedHandle``), whatever becomes of the object (CL,
     "Interoperability with the OpenCL API"). Another library takes its own from them; ``detach()`` gives theirs away.

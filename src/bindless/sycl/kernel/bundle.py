@@ -360,7 +360,8 @@ def load_kernel_bundle(
     ----------
     source : str | os.PathLike[str] | bytes | KernelFile
         A file of ``bindless build``, of which the device's own modules are taken; or PTX or cubin on cuda, SPIR-V
-        elsewhere. A path, the bytes, or what ``build`` returned.
+        elsewhere, OpenCL C on opencl, and binaries of the driver itself on level_zero and opencl. A path, the bytes,
+        or what ``build`` returned.
     specialization : Mapping[int | str, Any], optional
         Values of specialization constants by their number, or their name where the source has one. Where the source
         tells its constants, a bool, int or float of the constant's own size; else a bool has 1 byte, an int 4 (8

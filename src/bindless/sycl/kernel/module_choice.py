@@ -66,7 +66,7 @@ def choose_modules(
         return _of_file(source, backend, devices)
     found = _language(source)
     traits, name = backend.traits, backend.backend
-    if traits.loads_driver_binaries and (source[:4] == _ELF or found == "PTX"):
+    if found in traits.driver_binaries:
         return (source,)  # the driver tells whether it is one of its binaries
     if found is not None and found not in traits.module_formats:
         taken = _alternatives(traits.module_formats)
