@@ -145,7 +145,7 @@ if TYPE_CHECKING:
     from .sycl.buffer.host_accessor import HostAccessor
     from .sycl.device.context import Context
     from .sycl.device.device import Device
-    from .sycl.device.discovery import get_platforms
+    from .sycl.device.discovery import get_platforms, is_backend_active
     from .sycl.device.platform import Platform
     from .sycl.device.selector import get_devices
     from .sycl.kernel.bound_launch import BoundLaunch
@@ -317,7 +317,7 @@ _MODULES = {
     "sycl.device.context": ("Context",),
     "sycl.kernel.compile_cuda": ("compile_cuda",),
     "sycl.device.device": ("Device",),
-    "sycl.device.discovery": ("get_platforms",),
+    "sycl.device.discovery": ("get_platforms", "is_backend_active"),
     "submission.event": ("Event",),
     "sycl.queue.handler": ("Handler",),
     "sycl.buffer.host_accessor": ("HostAccessor",),
@@ -466,6 +466,7 @@ __all__ = [
     "import_external_semaphore",
     "info",
     "inline_ptx",
+    "is_backend_active",
     "is_image_handle_supported",
     "kernel",
     "kernels_available",

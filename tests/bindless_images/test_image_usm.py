@@ -179,7 +179,7 @@ def test_what_usm_does_not_back(queue: bl.Queue) -> None:  # R22 R30 R31
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("num_channels", [1, 2, 4])
 @pytest.mark.parametrize("channel_type", CHANNEL_TYPES)
-def test_unsampled_images(queue: bl.Queue, channel_type: str, num_channels: int, kind: str) -> None:
+def test_unsampled_images(queue: bl.Queue, channel_type: str, num_channels: int, kind: str) -> None:  # R31
     device = queue.device
     desc = bl.ImageDescriptor(13, 6, num_channels=num_channels, channel_type=channel_type)
     require(device, *kind_aspects(kind, 2))

@@ -64,9 +64,9 @@ def test_the_handle_of_a_command_that_the_host_starts(queue: bl.Queue) -> None:
 
 def test_the_handle_of_work_of_the_host(device: bl.Device, context: bl.Context) -> None:
     """The event of a host task has a native event, too: of a barrier after it, the same one each time."""
+    ended: list[int] = []
     for in_order in (False, True):
         with bl.Queue(device, context, in_order=in_order, async_handler=lambda errors: None) as own:
-            ended: list[int] = []
             first = own.submit(lambda handler: handler.host_task(lambda: ended.append(1)))
             both = own.ext_oneapi_submit_barrier([first, own.submit(lambda handler: handler.host_task(lambda: None))])
             failed = own.submit(lambda handler: handler.host_task(lambda: 1 / 0))
@@ -74,8 +74,8 @@ def test_the_handle_of_work_of_the_host(device: bl.Device, context: bl.Context) 
                 handle = native_of(event)
                 assert handle > 0 and handle.type == TYPES[str(device.backend)][3]
                 assert native_of(event) == handle
-            assert ended == [1]
             own.wait()
+    assert ended == [1, 1]
 
 
 def test_objects_of_another_backend_are_refused(queue: bl.Queue, device: bl.Device) -> None:

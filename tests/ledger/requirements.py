@@ -37,7 +37,7 @@ SUBJECTS: dict[int, str] = dict(
             "wrong pitches of two dimensions",
             "device, host and shared USM",
             "no three-dimensional images in USM",
-            "no unsampled images in USM",
+            "unsampled images in USM only where the device reports them",
             "limits of linear images",
             "handles are numbers",
             "destroying a handle keeps the memory",

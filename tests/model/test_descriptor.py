@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import itertools
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bindless import BindlessImageSampler, Errc, ImageChannelType, ImageDescriptor, ImageType, InvalidError
+from bindless import BindlessImageSampler, Errc, ImageChannelType, ImageDescriptor, ImageType, InvalidError, Range
 from tests.support.error_checks import raises
 
 SIZES = {
@@ -221,3 +222,23 @@ def test_what_backends_keep_with_it_is_no_part_of_the_value() -> None:
         value.prepared["driver"] = object()
         for same in (pickle.loads(pickle.dumps(value)), copy.deepcopy(value)):
             assert same == value and hash(same) == hash(value) and not same.prepared
+
+
+@pytest.mark.parametrize("make", [tuple, list, lambda sizes: Range(*sizes)])
+@pytest.mark.parametrize("sizes", [(7,), (5, 7), (3, 5, 7)])
+def test_a_shape_stands_for_the_extents(make: Callable[[tuple[int, ...]], Any], sizes: tuple[int, ...]) -> None:
+    """SYCL's constructor takes a range; its order is that of numpy's shapes."""
+    extents = dict(zip(("width", "height", "depth"), reversed(sizes)))
+    wanted = ImageDescriptor(**extents, num_channels=2, channel_type="unorm_int8")
+    assert ImageDescriptor(make(sizes), 2, "unorm_int8") == wanted
+    assert ImageDescriptor(make(sizes), num_channels=2, channel_type="unorm_int8") == wanted
+    assert ImageDescriptor(make(sizes)) == ImageDescriptor(**extents)
+    assert wanted.shape == (*sizes, 2)
+
+
+def test_a_shape_of_layers() -> None:
+    assert ImageDescriptor((5, 7), 1, "fp32", type="array", array_size=3).shape == (3, 5, 7, 1)
+    wrongs: list[Any] = [(), (1, 2, 3, 4), (-1,), ("x", 2), (1.5, 2), "12", b"12", 1.5]
+    for wrong in wrongs:
+        with raises(InvalidError):
+            ImageDescriptor(wrong)

@@ -22,9 +22,11 @@ import bindless as bl
 def test_a_member_is_equal_to_its_names(member: object, names: tuple[str, ...]) -> None:
     kind = type(member)
     for name in names:
-        assert member == name and name == member and not (member != name) and kind(name) is member
+        assert member == name and name == member and kind(name) is member
+        assert (member != name) is False and (name != member) is False
     for other in kind.__members__:
         if other not in names:
-            assert member != other and not (member == other) and member != kind(other)
+            assert member != other and member != kind(other)
+            assert (member == other) is False and (other == member) is False
     assert str(member) in {member} and pickle.loads(pickle.dumps(member)) is member
     assert member != 3 and member is not None

@@ -354,6 +354,27 @@ def test_functions_of_groups_need_work_groups(
         queue.parallel_for(4, kernel, values)
 
 
+@pytest.mark.parametrize("scope", ["work_group", "device", "system"])
+def test_scopes_wider_than_local_memory(queue: bl.Queue, upload: Callable[[Any], bl.UsmArray], scope: str) -> None:
+    """A scope that is wider than the work-items that reach the memory is as good as theirs."""
+
+    @bl.kernel
+    def counted(values, out):
+        local, i = device.local_array(1, np.int32), device.local_id(0)
+        if i == 0:
+            local[0] = 0
+        device.barrier()
+        device.atomic_add(local, 0, values[device.item_id(0)], scope=scope)
+        device.barrier()
+        if i == 0:
+            out[device.group_id(0)] = local[0]
+
+    values = np.arange(128, dtype=np.int32)
+    out = upload(np.zeros(2, np.int32))
+    queue.parallel_for(bl.NdRange(128, 64), counted, upload(values), out).wait_and_throw()
+    assert out.numpy(queue).tolist() == values.reshape(2, 64).sum(1).tolist()
+
+
 def test_interpreted_local_accessors_need_work_groups() -> None:
     @bl.kernel
     def run(scratch, out):

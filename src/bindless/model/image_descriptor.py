@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,14 @@ def integer(name: str, value: SupportsIndex, maximum: int = _SIZE_MAX) -> int:
     return number
 
 
+def _extents(shape: Iterable[Any]) -> tuple[Any, Any, Any]:
+    """Width, height and depth of a shape in numpy's order."""
+    sizes = tuple(shape)[::-1]
+    if not 1 <= len(sizes) <= 3:
+        raise InvalidError(f"a shape of {len(sizes)} dimensions: an image has one to three, ([depth,] height, width)")
+    return (*sizes, 0, 0)[:3]
+
+
 @dataclass(frozen=True)
 class ImageDescriptor:
     """Dimensions in pixels, channels and kind of an image; a value, hashable and equal by its fields.
@@ -51,7 +59,8 @@ class ImageDescriptor:
     Parameters
     ----------
     width, height, depth
-        Pixels.
+        Pixels. Or a shape in numpy's order, ([depth,] height, width), as a tuple or a ``Range``; ``num_channels`` and
+        ``channel_type`` may follow it by position.
     num_channels
         1, 2, 3 or 4; 3 only where the device has such formats.
     channel_type
@@ -73,6 +82,8 @@ class ImageDescriptor:
     >>> from bindless import ImageDescriptor
     >>> ImageDescriptor(640, 480, num_channels=4, channel_type="unorm_int8").nbytes
     1228800
+    >>> ImageDescriptor((480, 640), 4, "unorm_int8").width
+    640
     """
 
     width: int = 0
@@ -84,11 +95,51 @@ class ImageDescriptor:
     num_levels: int = 1
     array_size: int = 1
 
+    @overload
     def __init__(
         self,
-        width: int = 0,
-        height: int = 0,
-        depth: int = 0,
+        width: int = ...,
+        height: int = ...,
+        depth: int = ...,
+        *,
+        num_channels: int = ...,
+        channel_type: ImageChannelType | str = ...,
+        type: ImageType | str = ...,
+        num_levels: int = ...,
+        array_size: int = ...,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self,
+        shape: Iterable[int],
+        num_channels: int = ...,
+        channel_type: ImageChannelType | str = ...,
+        /,
+        *,
+        type: ImageType | str = ...,
+        num_levels: int = ...,
+        array_size: int = ...,
+    ) -> None: ...
+
+    @overload
+    def __init__(
+        self,
+        shape: Iterable[int],
+        /,
+        *,
+        num_channels: int = ...,
+        channel_type: ImageChannelType | str = ...,
+        type: ImageType | str = ...,
+        num_levels: int = ...,
+        array_size: int = ...,
+    ) -> None: ...
+
+    def __init__(
+        self,
+        width: Any = 0,
+        height: Any = 0,
+        depth: Any = 0,
         *,
         num_channels: int = 4,
         channel_type: ImageChannelType | str = ImageChannelType.fp32,
@@ -97,6 +148,9 @@ class ImageDescriptor:
         array_size: int = 1,
     ) -> None:
         assign = object.__setattr__
+        if isinstance(width, Iterable) and not isinstance(width, (str, bytes, np.ndarray)):
+            num_channels, channel_type = height or num_channels, depth or channel_type
+            width, height, depth = _extents(width)
         assign(self, "width", integer("width", width))
         assign(self, "height", integer("height", height))
         assign(self, "depth", integer("depth", depth))

@@ -1,7 +1,7 @@
 """The scalar types of OpenCL C as types of numpy (CL, "Data types"): sizes and signs are the same everywhere.
 
 ``cl_half`` is for kernels of devices with ``Aspect.fp16``, ``cl_double`` for those with ``Aspect.fp64``; memory of
-either can be copied anywhere.
+either can be copied anywhere. ``cl_size_t`` is that of devices with addresses of 64 bits, which the package needs.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ __all__ = [
     "cl_int",
     "cl_long",
     "cl_short",
+    "cl_size_t",
     "cl_uchar",
     "cl_uint",
     "cl_ulong",
@@ -35,3 +36,4 @@ cl_ulong = np.uint64
 cl_half = np.float16
 cl_float = np.float32
 cl_double = np.float64
+cl_size_t = np.uint64

@@ -124,6 +124,49 @@ def test_arguments_set_before_stay_set(
         made.close()
 
 
+def test_arguments_are_set_in_the_command_group(queue: bl.Queue) -> None:
+    """Arguments are those of the launch, or set before it one by one or together, accessors too."""
+    data = bl.usm_empty(8, "float32", queue)
+    start = np.arange(8, dtype=np.float32)
+    with bl.load_kernel_bundle(SCALE.encode(), queue) as bundle, bl.Buffer(start.copy()) as buffer:
+        kernel = bundle.get_kernel("scale")
+
+        def one_by_one(handler: bl.Handler) -> None:
+            handler.set_arg(1, np.float32(7))
+            handler.set_arg(0, data)
+            handler.set_arg(1, np.float32(3))
+            handler.parallel_for(8, kernel)
+
+        def together(handler: bl.Handler) -> None:
+            handler.set_args(buffer.get_access(handler), np.float32(5))
+            handler.parallel_for(8, kernel)
+
+        data.copy_from(start)
+        queue.submit(one_by_one).wait()
+        queue.submit(together).wait()
+        assert np.array_equal(data.numpy(), start * 3)
+        with buffer.get_host_access("read") as found:
+            assert np.array_equal(found, start * 5)
+
+        def refused(*calls: Any) -> None:
+            def group(handler: bl.Handler) -> None:
+                for name, *arguments in calls:
+                    getattr(handler, name)(*arguments)
+
+            with raises(bl.InvalidError):
+                queue.submit(group)
+
+        launch = ("parallel_for", 8, kernel)
+        refused(("set_arg", 1, np.float32(1)), launch)
+        refused(("set_arg", 0, data), launch)
+        refused(("set_arg", -1, data), launch)
+        refused(("set_arg", "0", data), launch)
+        refused(("set_args", data, np.float32(1)), (*launch, data, np.float32(1)))
+        refused((*launch, data, np.float32(1)), ("set_arg", 0, data))
+        refused(("set_args", data), ("fill", data, 1))
+        data.close()
+
+
 def test_a_bundle_of_kernels_has_their_programs(raw: Raw, context: bl.Context, queue: bl.Queue) -> None:
     programs = [raw.built(SCALE), raw.built("kernel void fill(global int *data) { data[get_global_id(0)] = 5; }")]
     natives = [raw.kernel(programs[0], "scale"), raw.kernel(programs[1], "fill")]
@@ -314,6 +357,7 @@ SCALARS = {
     "cl_uint": ("uint", "u", 4, 2**32 - 5),
     "cl_long": ("long", "i", 8, -(2**60)),
     "cl_ulong": ("ulong", "u", 8, 2**64 - 5),
+    "cl_size_t": (None, "u", 8, None),
     "cl_float": ("float", "f", 4, 1.5),
     "cl_double": ("double", "f", 8, 1.25),
     "cl_half": ("half", "f", 2, 0.5),
@@ -346,6 +390,7 @@ def test_the_aliases_of_scalar_types(raw: Raw, context: bl.Context, queue: bl.Qu
         assert out.numpy()[0] == value and size.numpy()[0] == nbytes, name
         out.close()
     assert opencl.cl_bool(True) == 1 and opencl.cl_bool(False) == 0
+    assert 8 * np.dtype(opencl.cl_size_t).itemsize == raw.facade.get_info("address_bits")
     size.close()
     bundle.close()
 
@@ -420,6 +465,18 @@ def test_functions_of_opencl_c_are_linked_online(raw: Raw, queue: bl.Queue) -> N
     caller = bl.load_kernel_bundle(CALLER.encode(), queue, state="object")
     for handle in bl.get_native(library):
         assert handle.type == "cl_program" and opencl.get_reference_count(handle) >= 2
+    unbuilt = bl.load_kernel_bundle(CALLER.encode(), queue, state="input")
+    for bundle in (unbuilt, caller):
+        with bundle.compile_with_source(TWICE) as added, bundle.build_with_source(TWICE) as built:
+            assert added.state is bl.BundleState.object and built.state is bl.BundleState.executable
+            assert run(queue, built.get_kernel("run"), np.int32(8), size=1)[0] == 16
+            with caller.link(added) as joined:
+                assert run(queue, joined.get_kernel("run"), np.int32(9), size=1)[0] == 18
+    with caller.link(library) as linked, raises(bl.InvalidError):
+        linked.build_with_source(TWICE)
+    with raises(bl.BuildError):
+        caller.build_with_source("no OpenCL C")
+    unbuilt.close()
     with caller.link(library) as linked:
         assert run(queue, linked.get_kernel("run"), np.int32(8), size=1)[0] == 16
     with raises(bl.BuildError, match=r"CL_LINK_PROGRAM_FAILURE|CL_BUILD_PROGRAM_FAILURE"):

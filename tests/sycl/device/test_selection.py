@@ -36,6 +36,18 @@ def test_all_devices_are_listed_in_the_order_of_preference(fakes):
     ]
 
 
+def test_an_active_backend_is_one_that_works(device):
+    """``is_backend_active`` is true where a driver starts, whatever devices are visible."""
+    assert bl.is_backend_active(device.backend) and bl.is_backend_active(str(device.backend))
+    assert bl.is_backend_active("reference")
+    for name in bl.Backend:
+        listed = any(platform.backend is name for platform in bl.get_platforms())
+        assert bl.is_backend_active(name) or not listed
+    assert bl.is_backend_active("ext_oneapi_level_zero") is bl.is_backend_active("level_zero")
+    with raises(bl.InvalidError):
+        bl.is_backend_active("metal")
+
+
 def test_a_driver_without_devices_is_an_empty_platform(fakes, monkeypatch):
     monkeypatch.setitem(registry._made, Backend.level_zero, FakeBackend(Backend.level_zero, ()))
     empty = bl.get_platforms()[1]

@@ -7,6 +7,7 @@ import warnings
 
 from ...backends import registry
 from ...backends.contract import BackendProtocol
+from ...model.enums import Backend, coerce
 from ...model.errors import Error, InvalidError
 from ...model.message_values import shown
 from .device import Device
@@ -14,7 +15,7 @@ from .filter_string import parse_device_filter, parse_selector_variable
 from .partition import next_partitionable
 from .platform import Platform
 
-__all__ = ["environment", "get_platforms", "visible_devices", "visible_platforms"]
+__all__ = ["environment", "get_platforms", "is_backend_active", "visible_devices", "visible_platforms"]
 
 SELECTOR_VARIABLE = "ONEAPI_DEVICE_SELECTOR"
 FILTER_VARIABLE = "SYCL_DEVICE_FILTER"
@@ -40,6 +41,39 @@ def _all_devices() -> list[Device]:
         if forked is not None:
             raise forked
     return devices
+
+
+def is_backend_active(name: Backend | str) -> bool:
+    """Whether a back end works in this process: its driver is found and starts.
+
+    The first call opens the driver. It may have no device, and ``ONEAPI_DEVICE_SELECTOR`` may hide those it has:
+    ``get_devices`` lists the visible ones.
+
+    Parameters
+    ----------
+    name : Backend | str
+        ``cuda``, ``level_zero``, ``opencl`` or ``reference``.
+
+    Returns
+    -------
+    bool
+        True if commands can be submitted to its devices.
+
+    Raises
+    ------
+    InvalidError
+        There is no such back end.
+
+    See Also
+    --------
+    get_platforms : The platforms of all active back ends.
+
+    Examples
+    --------
+    >>> bindless.is_backend_active("reference")
+    True
+    """
+    return coerce(Backend, name, "name") in registry.available_backends()
 
 
 def environment() -> tuple[str, str] | None:

@@ -284,6 +284,71 @@ class KernelBundle(Openable, SingleOwner):
         source = self._source.joined([bundle._source for bundle in others])
         return KernelBundle(self.context, devices, BundleState.executable, source, _natives=natives, _logs=logs)
 
+    def compile_with_source(self, source: str | bytes | KernelFile, options: str = "") -> KernelBundle:
+        """A source compiled for the devices of this bundle, to be linked with it (CL, "Offline linking").
+
+        Parameters
+        ----------
+        source : str | bytes | KernelFile
+            The text of OpenCL C on ``opencl``; elsewhere the bytes of a module, or a file of ``bindless build``.
+        options : str, default ""
+            For the driver's compiler.
+
+        Returns
+        -------
+        KernelBundle
+            A bundle in state ``object`` with the source alone: ``bundle.link(other)`` joins both.
+
+        Raises
+        ------
+        InvalidError
+            The bundle was closed, or the source is none of these.
+        BuildError
+            It does not compile, or the devices do not run such a source.
+        FeatureNotSupportedError
+            A device has no compiler (``Aspect.online_compiler``).
+        """
+        self._require_open()
+        data = source.encode() if isinstance(source, str) else source
+        added = BundleSource(self.context, read_source(data), options, self.devices)
+        return KernelBundle(self.context, self.devices, BundleState.input, added).compile()
+
+    def build_with_source(self, source: str | bytes | KernelFile, options: str = "") -> KernelBundle:
+        """This bundle linked with a source (CL, "Offline linking with OpenCL C libraries").
+
+        Parameters
+        ----------
+        source : str | bytes | KernelFile
+            As of ``compile_with_source``: it defines what this bundle declares, or uses what this one defines.
+        options : str, default ""
+            For the driver's compiler.
+
+        Returns
+        -------
+        KernelBundle
+            A bundle in state ``executable``, with the kernels of both.
+
+        Raises
+        ------
+        InvalidError
+            The bundle is built already, or was closed.
+        BuildError
+            One does not compile, or they do not fit together.
+        FeatureNotSupportedError
+            A device has no compiler or linker.
+
+        Examples
+        --------
+        >>> for device in bindless.get_devices():
+        ...     if device.has("online_linker") and device.backend == "opencl":
+        ...         source = b"float twice(float x); kernel void run(global float *x) { *x = twice(*x); }"
+        ...         bundle = bindless.load_kernel_bundle(source, bindless.Queue(device), state="input")
+        ...         built = bundle.build_with_source("float twice(float x) { return 2 * x; }")
+        """
+        self._require_open()
+        own = self.compile() if self.state is BundleState.input else self
+        return own.link(self.compile_with_source(source, options))
+
     def build(self, options: str = "") -> KernelBundle:
         """This input compiled and linked: a bundle in state ``executable``.
 

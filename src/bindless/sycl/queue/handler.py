@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ...model.errors import AccessorError, InvalidError
+from ...model.image_descriptor import integer
 from ...model.message_values import shown
 from ...model.ranges import NdRange, RangeLike
 from ...model.single_owner import SingleOwner
@@ -28,11 +29,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Handler"]
 
+_MOST_ARGUMENTS = 2**16
+
 
 class Handler(SingleOwner):
     """Given to the function of ``queue.submit``; of no use afterwards."""
 
-    __slots__ = ("_accessors", "_arguments", "_command", "_depends_on", "_options", "_queue", "_to_host")
+    __slots__ = (
+        "_accessors", "_arguments", "_command", "_depends_on", "_kernel_arguments", "_options", "_queue", "_to_host",
+    )  # fmt: skip
 
     def __init__(self, _queue: Queue) -> None:
         self._queue: Queue | None = _queue
@@ -41,6 +46,7 @@ class Handler(SingleOwner):
         self._arguments: tuple[Any, ...] = ()
         self._options: dict[str, Any] = {}
         self._accessors: list[Accessor] = []
+        self._kernel_arguments: dict[int, object] = {}
         self._to_host = False
 
     def _open(self, command: str) -> Queue:
@@ -111,12 +117,86 @@ class Handler(SingleOwner):
     def parallel_for(
         self, index_space: RangeLike | NdRange, kernel: Kernel | KernelTemplate, *arguments: object
     ) -> None:
-        """Runs a kernel; see ``Queue.parallel_for``."""
-        self._set("parallel_for", index_space, kernel, *arguments)
+        """Runs a kernel; see ``Queue.parallel_for``. Without arguments it takes those of ``set_arg``."""
+        self._set("parallel_for", index_space, kernel, *self._arguments_of_kernel(arguments))
 
     def single_task(self, kernel: Kernel | KernelTemplate, *arguments: object) -> None:
-        """Runs one work-item of a kernel."""
-        self._set("single_task", kernel, *arguments)
+        """Runs one work-item of a kernel. Without arguments it takes those of ``set_arg``."""
+        self._set("single_task", kernel, *self._arguments_of_kernel(arguments))
+
+    def set_arg(self, index: SupportsIndex, value: object) -> None:
+        """Sets an argument of the kernel that the group launches next (SYCL 2020, ``handler::set_arg``).
+
+        Parameters
+        ----------
+        index : SupportsIndex
+            Number of the kernel's parameter, from 0. A second value replaces the first.
+        value : object
+            As among the arguments of ``parallel_for``.
+
+        Raises
+        ------
+        InvalidError
+            No number of a parameter, or the group has its command already.
+
+        Examples
+        --------
+        >>> def group(handler):
+        ...     handler.set_arg(1, 2.5)
+        ...     handler.set_arg(0, values)
+        ...     handler.parallel_for(4, scale)
+        >>> from bindless import device
+        >>> @bindless.kernel
+        ... def scale(values, factor):
+        ...     values[device.item_id(0)] *= factor
+        >>> if bindless.kernels_available("python"):
+        ...     queue = bindless.Queue("reference")
+        ...     values = bindless.usm_empty(4, np.float32, queue).copy_from([1, 2, 3, 4])
+        ...     queue.submit(group).wait()
+        ...     assert values.numpy()[3] == 10
+        """
+        self._open("set_arg")
+        self._kernel_arguments[integer("index", index, _MOST_ARGUMENTS)] = value
+
+    def set_args(self, *values: object) -> None:
+        """Sets all arguments of the kernel that the group launches next (SYCL 2020, ``handler::set_args``).
+
+        Parameters
+        ----------
+        values : object
+            As the arguments of ``parallel_for``; they replace those set before.
+
+        Raises
+        ------
+        InvalidError
+            The group has its command already.
+
+        Examples
+        --------
+        >>> from bindless import device
+        >>> @bindless.kernel
+        ... def clear(values):
+        ...     values[device.item_id(0)] = 0
+        >>> if bindless.kernels_available("python"):
+        ...     queue = bindless.Queue("reference")
+        ...     values = bindless.usm_empty(4, np.float32, queue)
+        ...     queue.submit(lambda handler: (handler.set_args(values), handler.parallel_for(4, clear))).wait()
+        ...     assert not values.numpy().any()
+        """
+        self._open("set_args")
+        self._kernel_arguments = dict(enumerate(values))
+
+    def _arguments_of_kernel(self, given: tuple[object, ...]) -> tuple[object, ...]:
+        """The arguments of a launch: those that it is given, or those set before."""
+        before, count = self._kernel_arguments, len(self._kernel_arguments)
+        if not before:
+            return given
+        if given:
+            raise InvalidError(f"the launch is given {len(given)} arguments, and set_arg has set {count}: use one way")
+        missing = next((index for index in range(count) if index not in before), None)
+        if missing is not None:
+            raise InvalidError(f"set_arg has set argument {max(before)}, and not argument {missing}: set all of them")
+        return tuple(before[index] for index in range(count))
 
     def memcpy(self, dst: object, src: object, nbytes: int | None = None) -> None:
         """Copies bytes; see ``Queue.memcpy``. Either side may be an accessor."""
@@ -236,6 +316,8 @@ class Handler(SingleOwner):
         self._queue = None
         if queue is None or not command:
             raise InvalidError("the command group has no command: call one of the handler's methods, exactly one")
+        if self._kernel_arguments and command not in ("parallel_for", "single_task"):
+            raise InvalidError(f"set_arg is for the arguments of a kernel, and the group's command is {command!r}")
         arguments, options = self._arguments, self._options
         if not self._accessors:
             event: Event = getattr(queue, command)(*arguments, depends_on=self._depends_on, **options)
