@@ -38,6 +38,24 @@ def _run(rig: Rig, queue: Any, *lists: Any, fence: Any = ffi.NULL) -> None:
     rig.call("zeCommandQueueExecuteCommandLists", queue, len(lists), handles, fence)
 
 
+def check_explicit_queues(rig: Rig) -> None:
+    """A queue with EXPLICIT_ONLY takes lists with that flag only; other queues take both."""
+    where = (rig.context, rig.device)
+    desc = rig.struct("ze_command_queue_desc_t", flags=lib.ZE_COMMAND_QUEUE_FLAG_EXPLICIT_ONLY)
+    queue = rig.make("ze_command_queue_handle_t", "zeCommandQueueCreate", "zeCommandQueueDestroy", *where, desc)
+    listed = rig.struct("ze_command_list_desc_t", flags=lib.ZE_COMMAND_LIST_FLAG_EXPLICIT_ONLY)
+    explicit = rig.make("ze_command_list_handle_t", "zeCommandListCreate", "zeCommandListDestroy", *where, listed)
+    plain, other = _list(rig), _queue(rig)
+    rig.call("zeCommandListClose", plain)
+    rig.call("zeCommandListClose", explicit)
+    refused = ffi.new("ze_command_list_handle_t[]", [plain])
+    rig.fails("INVALID_COMMAND_LIST_TYPE", "EXPLICIT", "zeCommandQueueExecuteCommandLists", queue, 1, refused, ffi.NULL)
+    _run(rig, queue, explicit)
+    rig.call("zeCommandQueueSynchronize", queue, FOREVER)
+    _run(rig, other, plain, explicit)
+    rig.call("zeCommandQueueSynchronize", other, FOREVER)
+
+
 def check_closed_lists(rig: Rig) -> None:
     """A closed list runs on any queue of its group, repeatedly, and again after a reset."""
     pointer, sums = rig.array(np.zeros(8, np.int32))

@@ -115,7 +115,7 @@ def test_types_outside_of_the_package(tmp_path: Path) -> None:
     lines = PROGRAM.splitlines()
     assert [(lines[int(line) - 1].split("(")[0].split(":")[0], code) for line, code in found] == [
         ("image.warp", "call-arg"),
-        ("bl.ImageDescriptor", "arg-type"),
+        ("bl.ImageDescriptor", "call-overload"),
         ("wrong", "assignment"),
     ], done.stdout
 
