@@ -295,7 +295,7 @@ BACKENDS = {
 TAKEN = {
     bl.Backend.cuda: ("PTX", "a cubin", "a fat binary of CUDA"),
     bl.Backend.opencl: ("SPIR-V", "OpenCL C", "PTX", "a cubin"),  # the driver's language, or none
-    bl.Backend.level_zero: ("SPIR-V",),
+    bl.Backend.level_zero: ("SPIR-V", "a cubin"),  # the latter as a binary of the driver
     bl.Backend.reference: ("SPIR-V",),
 }
 
