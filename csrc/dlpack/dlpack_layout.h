@@ -1,8 +1,8 @@
 /* The structures of DLPack 1.x, by the standard's own names: what two libraries hand each other in a capsule, and the
  * functions that a library offers to C code (DLPack 1.3). */
 
-#ifndef BINDLESS_DLPACK_LAYOUT_H
-#define BINDLESS_DLPACK_LAYOUT_H
+#ifndef BINDLESS_DLPACK_DLPACK_LAYOUT_H
+#define BINDLESS_DLPACK_DLPACK_LAYOUT_H
 
 #include <stdint.h>
 

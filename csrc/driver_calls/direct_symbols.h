@@ -1,6 +1,6 @@
 /* For drivers whose library exports all functions: a function is available if it was found. */
-#ifndef BINDLESS_PLAIN_FUNCTIONS_H
-#define BINDLESS_PLAIN_FUNCTIONS_H
+#ifndef BINDLESS_DRIVER_CALLS_DIRECT_SYMBOLS_H
+#define BINDLESS_DRIVER_CALLS_DIRECT_SYMBOLS_H
 
 static int bindless_function_available(int index)
 {

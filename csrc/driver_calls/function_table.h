@@ -3,8 +3,8 @@
  * Each generated wrapper source includes this file after it has defined BINDLESS_FUNCTION_COUNT and
  * bindless_entries[] (public name, exported symbol). Everything is static: an extension module holds one table. The
  * caller loads the table once, under a lock, before any wrapper is called; afterwards it is read-only. */
-#ifndef BINDLESS_DRIVER_TABLE_H
-#define BINDLESS_DRIVER_TABLE_H
+#ifndef BINDLESS_DRIVER_CALLS_FUNCTION_TABLE_H
+#define BINDLESS_DRIVER_CALLS_FUNCTION_TABLE_H
 
 #include <stdint.h>
 #include <stdio.h>

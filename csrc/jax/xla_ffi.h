@@ -2,8 +2,8 @@
  *
  * XLA calls a handler with one call frame and gets NULL or an error. Every structure begins with its size and a list of
  * extensions; newer minor versions append members only. */
-#ifndef BINDLESS_XLA_FFI_H
-#define BINDLESS_XLA_FFI_H
+#ifndef BINDLESS_JAX_XLA_FFI_H
+#define BINDLESS_JAX_XLA_FFI_H
 
 #include <stddef.h>
 #include <stdint.h>

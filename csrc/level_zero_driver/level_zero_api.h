@@ -1,6 +1,6 @@
 /* The Level Zero API of this driver: types, functions, and the tables between the loader and a driver. */
-#ifndef BLZ_LEVEL_ZERO_H
-#define BLZ_LEVEL_ZERO_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_LEVEL_ZERO_API_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_LEVEL_ZERO_API_H
 
 #include <stdbool.h>
 #include <stddef.h>

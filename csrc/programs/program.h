@@ -2,8 +2,8 @@
  *
  * Programs hold no address, since XLA stores them in compiled executables, possibly in a file: a function is an index
  * into a list that belongs to the call, and a buffer an index into its operands followed by its results. */
-#ifndef BINDLESS_PROGRAM_H
-#define BINDLESS_PROGRAM_H
+#ifndef BINDLESS_PROGRAMS_PROGRAM_H
+#define BINDLESS_PROGRAMS_PROGRAM_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* Arrays of other libraries, read in C without a capsule or a copy: by DLPack's exchange functions (DLPack 1.3), or by
  * the CUDA array interface. */
 
-#ifndef BINDLESS_FOREIGN_ARRAY_H
-#define BINDLESS_FOREIGN_ARRAY_H
+#ifndef BINDLESS_SUBMISSION_FOREIGN_ARRAY_H
+#define BINDLESS_SUBMISSION_FOREIGN_ARRAY_H
 
 #include "../dlpack/dlpack_layout.h"
 #include "types.h"

@@ -1,7 +1,7 @@
 /* Prepared device functions of a queue (sample_image and its kind), and the arrays of their calls. */
 
-#ifndef BINDLESS_IMAGE_CALL_H
-#define BINDLESS_IMAGE_CALL_H
+#ifndef BINDLESS_SUBMISSION_IMAGE_CALL_H
+#define BINDLESS_SUBMISSION_IMAGE_CALL_H
 
 #include "foreign_array.h"
 #include "prepared_copy.h"

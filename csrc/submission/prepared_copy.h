@@ -1,7 +1,7 @@
 /* Prepared copies of a queue, and their operands. */
 
-#ifndef BINDLESS_LAUNCH_COPY_H
-#define BINDLESS_LAUNCH_COPY_H
+#ifndef BINDLESS_SUBMISSION_PREPARED_COPY_H
+#define BINDLESS_SUBMISSION_PREPARED_COPY_H
 
 #include "foreign_array.h"
 

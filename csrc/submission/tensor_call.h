@@ -2,8 +2,8 @@
  * shapes, strides, types and devices at other addresses. Such a call needs no Python: the program of the earlier call runs
  * with the new addresses. */
 
-#ifndef BINDLESS_TENSOR_CALL_H
-#define BINDLESS_TENSOR_CALL_H
+#ifndef BINDLESS_SUBMISSION_TENSOR_CALL_H
+#define BINDLESS_SUBMISSION_TENSOR_CALL_H
 
 #include "../programs/program.h"
 #include "foreign_array.h"

@@ -21,8 +21,8 @@
  *               lock, if it has one, is held around a submission: other threads record events in the stream.
  *   Mark        the end of a command in a lane */
 
-#ifndef BINDLESS_LAUNCH_H
-#define BINDLESS_LAUNCH_H
+#ifndef BINDLESS_SUBMISSION_TYPES_H
+#define BINDLESS_SUBMISSION_TYPES_H
 
 #define Py_LIMITED_API 0x030a0000
 #include <Python.h>

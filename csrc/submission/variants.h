@@ -1,7 +1,7 @@
 /* Variants of a kernel in Python: the kernels that it was compiled to in a context, by the types of its arguments. */
 
-#ifndef BINDLESS_VARIANTS_H
-#define BINDLESS_VARIANTS_H
+#ifndef BINDLESS_SUBMISSION_VARIANTS_H
+#define BINDLESS_SUBMISSION_VARIANTS_H
 
 #include "foreign_array.h"
 

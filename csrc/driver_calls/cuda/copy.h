@@ -1,6 +1,6 @@
 /* Copy of a box between two places, as one call with plain numbers. */
-#ifndef BINDLESS_CUDA_COPY_H
-#define BINDLESS_CUDA_COPY_H
+#ifndef BINDLESS_DRIVER_CALLS_CUDA_COPY_H
+#define BINDLESS_DRIVER_CALLS_CUDA_COPY_H
 
 #include "cuda/current_context.h"
 

@@ -1,8 +1,8 @@
 /* Driver calls in a given context, whatever context is current: other libraries change it. A query costs less than a
  * change, and mostly the right context is current. NULL, which the driver reads as "no context", is refused: it
  * stands for a context that was lost in a fork. */
-#ifndef BINDLESS_CUDA_CURRENT_H
-#define BINDLESS_CUDA_CURRENT_H
+#ifndef BINDLESS_DRIVER_CALLS_CUDA_CURRENT_CONTEXT_H
+#define BINDLESS_DRIVER_CALLS_CUDA_CURRENT_CONTEXT_H
 
 /* Returns whether the context is current in this thread. */
 static int bindless_is_current(CUcontext context)

@@ -3,8 +3,8 @@
  *
  * A create function returns the new object, or 0 after a failure, whose code bindless_refusal returns to the same
  * thread. The driver never returns the number 0 or an array at address 0. */
-#ifndef BINDLESS_CUDA_IMAGE_H
-#define BINDLESS_CUDA_IMAGE_H
+#ifndef BINDLESS_DRIVER_CALLS_CUDA_IMAGE_H
+#define BINDLESS_DRIVER_CALLS_CUDA_IMAGE_H
 
 #include "cuda/current_context.h"
 

@@ -1,7 +1,7 @@
 /* A launch as one call: makes the context current if needed, then launches the kernel. Python's time grows with
  * every converted argument, so that a repeated launch passes one pointer to a persistent description. */
-#ifndef BINDLESS_CUDA_LAUNCH_H
-#define BINDLESS_CUDA_LAUNCH_H
+#ifndef BINDLESS_DRIVER_CALLS_CUDA_LAUNCH_H
+#define BINDLESS_DRIVER_CALLS_CUDA_LAUNCH_H
 
 #include "cuda/current_context.h"
 

@@ -1,8 +1,8 @@
 /* Kernels over small arrays of pageable host memory: the processor copies them to and from a buffer of pinned memory
  * that the kernel accesses over the bus. One launch and one wait, without transfers, which each take longer than the
  * bytes. */
-#ifndef BINDLESS_CUDA_MAPPED_IMAGE_CALL_H
-#define BINDLESS_CUDA_MAPPED_IMAGE_CALL_H
+#ifndef BINDLESS_DRIVER_CALLS_CUDA_MAPPED_IMAGE_CALL_H
+#define BINDLESS_DRIVER_CALLS_CUDA_MAPPED_IMAGE_CALL_H
 
 #include "cuda/image.h"
 #include "cuda/launch.h"

@@ -2,8 +2,8 @@
  * owner's work. A marker holds an event and counts its uses; without one it returns to the markers of its stream. Markers
  * live as long as the process. One thread at a time takes them, any thread returns them, and no lock is left behind in
  * the child of a fork. */
-#ifndef BINDLESS_CUDA_MARKERS_H
-#define BINDLESS_CUDA_MARKERS_H
+#ifndef BINDLESS_DRIVER_CALLS_CUDA_MARKERS_H
+#define BINDLESS_DRIVER_CALLS_CUDA_MARKERS_H
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  *
  * A copy returns when host memory has been read or written. The next copy that needs a buffer still in flight to the
  * device waits for it. */
-#ifndef BINDLESS_CUDA_STAGING_H
-#define BINDLESS_CUDA_STAGING_H
+#ifndef BINDLESS_DRIVER_CALLS_CUDA_PINNED_STAGING_H
+#define BINDLESS_DRIVER_CALLS_CUDA_PINNED_STAGING_H
 
 #include <stdatomic.h>
 #include <stdlib.h>

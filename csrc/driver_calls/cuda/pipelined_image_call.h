@@ -1,8 +1,8 @@
 /* Kernels over arrays of pageable host memory, with the threads and buffers of the staging. Each thread fills one
  * buffer with a piece of the arguments while the device copies in, processes and copies out the other: both
  * directions of the bus and the device work concurrently. */
-#ifndef BINDLESS_CUDA_HOST_CALL_H
-#define BINDLESS_CUDA_HOST_CALL_H
+#ifndef BINDLESS_DRIVER_CALLS_CUDA_PIPELINED_IMAGE_CALL_H
+#define BINDLESS_DRIVER_CALLS_CUDA_PIPELINED_IMAGE_CALL_H
 
 #include "cuda/pinned_staging.h"
 

@@ -1,7 +1,7 @@
 /* Signal of an external semaphore, and wait for it, as one call each, from a description of which only the value
  * changes. Binary semaphores ignore the value. */
-#ifndef BINDLESS_CUDA_SEMAPHORE_H
-#define BINDLESS_CUDA_SEMAPHORE_H
+#ifndef BINDLESS_DRIVER_CALLS_CUDA_SEMAPHORE_H
+#define BINDLESS_DRIVER_CALLS_CUDA_SEMAPHORE_H
 
 #include "cuda/current_context.h"
 

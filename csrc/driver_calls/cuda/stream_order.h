@@ -1,6 +1,6 @@
 /* Order between a stream and the stream of another library, without the host: one event each way. */
-#ifndef BINDLESS_CUDA_STREAM_ORDER_H
-#define BINDLESS_CUDA_STREAM_ORDER_H
+#ifndef BINDLESS_DRIVER_CALLS_CUDA_STREAM_ORDER_H
+#define BINDLESS_DRIVER_CALLS_CUDA_STREAM_ORDER_H
 
 #include "cuda/current_context.h"
 

@@ -1,6 +1,6 @@
 /* A copy as one call with one argument: a persistent description, of which only the operands are written. */
-#ifndef BINDLESS_LEVEL_ZERO_COPY_H
-#define BINDLESS_LEVEL_ZERO_COPY_H
+#ifndef BINDLESS_DRIVER_CALLS_LEVEL_ZERO_COPY_H
+#define BINDLESS_DRIVER_CALLS_LEVEL_ZERO_COPY_H
 
 #include "level_zero/stream.h"
 

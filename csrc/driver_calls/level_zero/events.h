@@ -1,7 +1,7 @@
 /* Reused driver events: the creation of an event costs more than a short command. An event that a command signals, or
  * waits for, must not be reused before the command is complete: holders share an event by references. */
-#ifndef BINDLESS_LEVEL_ZERO_EVENTS_H
-#define BINDLESS_LEVEL_ZERO_EVENTS_H
+#ifndef BINDLESS_DRIVER_CALLS_LEVEL_ZERO_EVENTS_H
+#define BINDLESS_DRIVER_CALLS_LEVEL_ZERO_EVENTS_H
 
 #include <stdlib.h>
 

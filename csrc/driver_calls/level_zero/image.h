@@ -1,6 +1,6 @@
 /* Image memory as one call: creation of a bindless image, which kernels can use without a parameter. */
-#ifndef BINDLESS_LEVEL_ZERO_IMAGE_H
-#define BINDLESS_LEVEL_ZERO_IMAGE_H
+#ifndef BINDLESS_DRIVER_CALLS_LEVEL_ZERO_IMAGE_H
+#define BINDLESS_DRIVER_CALLS_LEVEL_ZERO_IMAGE_H
 
 static ze_result_t bindless_image_create(ze_context_handle_t context, ze_device_handle_t device,
                                          const ze_image_desc_t *format, uint64_t width, uint32_t height, uint32_t depth,

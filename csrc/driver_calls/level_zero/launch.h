@@ -1,7 +1,7 @@
 /* A launch as one call: Level Zero keeps work-group, offset and arguments in the kernel, so they are set and the launch
  * is appended under the kernel's mutex. */
-#ifndef BINDLESS_LEVEL_ZERO_LAUNCH_H
-#define BINDLESS_LEVEL_ZERO_LAUNCH_H
+#ifndef BINDLESS_DRIVER_CALLS_LEVEL_ZERO_LAUNCH_H
+#define BINDLESS_DRIVER_CALLS_LEVEL_ZERO_LAUNCH_H
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Command lists of a stream. Regular lists take one command each; the list is closed and executed in the command queue,
  * and a fence signals when the list can be reused. */
-#ifndef BINDLESS_LEVEL_ZERO_LISTS_H
-#define BINDLESS_LEVEL_ZERO_LISTS_H
+#ifndef BINDLESS_DRIVER_CALLS_LEVEL_ZERO_LISTS_H
+#define BINDLESS_DRIVER_CALLS_LEVEL_ZERO_LISTS_H
 
 #include <stdlib.h>
 

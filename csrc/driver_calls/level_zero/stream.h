@@ -2,8 +2,8 @@
  *
  * `kept` lists, in the order of submission, the events that commands wait for or signal. The commands before an event
  * that marks the end of all earlier ones are complete when it is signalled. */
-#ifndef BINDLESS_LEVEL_ZERO_STREAM_H
-#define BINDLESS_LEVEL_ZERO_STREAM_H
+#ifndef BINDLESS_DRIVER_CALLS_LEVEL_ZERO_STREAM_H
+#define BINDLESS_DRIVER_CALLS_LEVEL_ZERO_STREAM_H
 
 #include <limits.h>
 #include <stdlib.h>

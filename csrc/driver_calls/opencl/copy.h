@@ -1,6 +1,6 @@
 /* Copies as one call with one argument: a description in which prepared copies change addresses and images only. */
-#ifndef BINDLESS_OPENCL_COPY_H
-#define BINDLESS_OPENCL_COPY_H
+#ifndef BINDLESS_DRIVER_CALLS_OPENCL_COPY_H
+#define BINDLESS_DRIVER_CALLS_OPENCL_COPY_H
 
 #include "opencl/event_list.h"
 

@@ -1,7 +1,7 @@
 /* Events of a queue's commands, kept until they are known to be complete without a failure: no other code may query
    their status. */
-#ifndef BINDLESS_OPENCL_EVENTS_H
-#define BINDLESS_OPENCL_EVENTS_H
+#ifndef BINDLESS_DRIVER_CALLS_OPENCL_EVENT_LIST_H
+#define BINDLESS_DRIVER_CALLS_OPENCL_EVENT_LIST_H
 
 #include <stdlib.h>
 

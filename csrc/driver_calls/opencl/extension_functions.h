@@ -3,8 +3,8 @@
  * An address from clGetExtensionFunctionAddressForPlatform is valid for that platform only. Every OpenCL object
  * starts with a pointer to its platform's dispatch table (cl_khr_icd), so the first argument of a call identifies
  * the platform. */
-#ifndef BINDLESS_OPENCL_EXTENSIONS_H
-#define BINDLESS_OPENCL_EXTENSIONS_H
+#ifndef BINDLESS_DRIVER_CALLS_OPENCL_EXTENSION_FUNCTIONS_H
+#define BINDLESS_DRIVER_CALLS_OPENCL_EXTENSION_FUNCTIONS_H
 
 #include <stdlib.h>
 

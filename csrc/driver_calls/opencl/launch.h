@@ -1,7 +1,7 @@
 /* A launch as one call: sets the changed arguments and enqueues the kernel. In Python every call and every converted
  * argument takes time, and a lock would be held meanwhile. */
-#ifndef BINDLESS_OPENCL_LAUNCH_H
-#define BINDLESS_OPENCL_LAUNCH_H
+#ifndef BINDLESS_DRIVER_CALLS_OPENCL_LAUNCH_H
+#define BINDLESS_DRIVER_CALLS_OPENCL_LAUNCH_H
 
 #include "opencl/event_list.h"
 

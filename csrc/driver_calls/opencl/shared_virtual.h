@@ -1,7 +1,7 @@
 /* Shared virtual memory of a context, and the list of it for launches: kernels may use listed memory through addresses
  * found in memory. An empty list is invalid, so the first piece lives as long as the context. */
-#ifndef BINDLESS_OPENCL_SHARED_VIRTUAL_H
-#define BINDLESS_OPENCL_SHARED_VIRTUAL_H
+#ifndef BINDLESS_DRIVER_CALLS_OPENCL_SHARED_VIRTUAL_H
+#define BINDLESS_DRIVER_CALLS_OPENCL_SHARED_VIRTUAL_H
 
 #include "opencl/event_list.h"
 

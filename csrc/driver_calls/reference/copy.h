@@ -1,6 +1,6 @@
 /* A copy as one call with one argument: a persistent description, of which only the changed members are written. */
-#ifndef BINDLESS_REFERENCE_COPY_H
-#define BINDLESS_REFERENCE_COPY_H
+#ifndef BINDLESS_DRIVER_CALLS_REFERENCE_COPY_H
+#define BINDLESS_DRIVER_CALLS_REFERENCE_COPY_H
 
 static int bindless_copy_again(const bindless_image_copy_t *copy)
 {

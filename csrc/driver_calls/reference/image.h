@@ -1,7 +1,7 @@
 /* Images as numbers: create functions return the number itself, 0 after a failure. Python pays for every object
  * around a number, and reads the error only after a failure. */
-#ifndef BINDLESS_REFERENCE_IMAGE_H
-#define BINDLESS_REFERENCE_IMAGE_H
+#ifndef BINDLESS_DRIVER_CALLS_REFERENCE_IMAGE_H
+#define BINDLESS_DRIVER_CALLS_REFERENCE_IMAGE_H
 
 static uint64_t bindless_unsampled_image(blr_context_t context, uint64_t memory, const blr_image_desc_t *desc)
 {

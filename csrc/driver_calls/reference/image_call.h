@@ -1,7 +1,7 @@
 /* A device function as one call with one argument: a persistent description, of which only the addresses of the arrays
  * are written. */
-#ifndef BINDLESS_REFERENCE_IMAGE_CALL_H
-#define BINDLESS_REFERENCE_IMAGE_CALL_H
+#ifndef BINDLESS_DRIVER_CALLS_REFERENCE_IMAGE_CALL_H
+#define BINDLESS_DRIVER_CALLS_REFERENCE_IMAGE_CALL_H
 
 static int bindless_image_call_again(const bindless_image_call_t *call)
 {

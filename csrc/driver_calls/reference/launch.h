@@ -1,6 +1,6 @@
 /* A launch as one call with one argument: a persistent description, of which only the argument values are written. */
-#ifndef BINDLESS_REFERENCE_LAUNCH_H
-#define BINDLESS_REFERENCE_LAUNCH_H
+#ifndef BINDLESS_DRIVER_CALLS_REFERENCE_LAUNCH_H
+#define BINDLESS_DRIVER_CALLS_REFERENCE_LAUNCH_H
 
 static int bindless_launch_again(const bindless_launch_t *launch)
 {

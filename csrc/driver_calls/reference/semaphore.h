@@ -1,6 +1,6 @@
 /* A wait for an external semaphore, or its signal, as one call with one argument. */
-#ifndef BINDLESS_REFERENCE_SEMAPHORE_H
-#define BINDLESS_REFERENCE_SEMAPHORE_H
+#ifndef BINDLESS_DRIVER_CALLS_REFERENCE_SEMAPHORE_H
+#define BINDLESS_DRIVER_CALLS_REFERENCE_SEMAPHORE_H
 
 static int bindless_semaphore_again(const bindless_semaphore_t *command)
 {

@@ -1,8 +1,8 @@
 /* Means of areas along one axis: pixel i of an axis covers [i, i + 1) * total / whole of the pixels of the source, where
  * total / whole is the ratio of the sizes in lowest terms. Parts of pixels count in units of which a whole pixel has
  * `whole` and a mean has `total`. */
-#ifndef BINDLESS_KERNELS_AREA_H
-#define BINDLESS_KERNELS_AREA_H
+#ifndef BINDLESS_KERNELS_INCLUDE_AREA_H
+#define BINDLESS_KERNELS_INCLUDE_AREA_H
 
 #include "bindless/device.h"
 

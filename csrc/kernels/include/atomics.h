@@ -1,6 +1,6 @@
 /* Additions of several work-items to one number, and the largest of their numbers. */
-#ifndef BINDLESS_KERNELS_ATOMICS_H
-#define BINDLESS_KERNELS_ATOMICS_H
+#ifndef BINDLESS_KERNELS_INCLUDE_ATOMICS_H
+#define BINDLESS_KERNELS_INCLUDE_ATOMICS_H
 
 #include "mode.h"
 

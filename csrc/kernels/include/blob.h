@@ -1,6 +1,6 @@
 /* Blobs: up to 16 bytes of a pixel or of one item of a values array, in a uint4, first byte lowest. */
-#ifndef BINDLESS_KERNELS_BLOB_H
-#define BINDLESS_KERNELS_BLOB_H
+#ifndef BINDLESS_KERNELS_INCLUDE_BLOB_H
+#define BINDLESS_KERNELS_INCLUDE_BLOB_H
 
 #include "bindless/device.h"
 

@@ -1,7 +1,7 @@
 /* Texels outside of an image: positions and indices along one axis of n texels, by scipy's rules. Positions are finite,
  * and count from the centre of the first texel. */
-#ifndef BINDLESS_KERNELS_BOUNDARY_H
-#define BINDLESS_KERNELS_BOUNDARY_H
+#ifndef BINDLESS_KERNELS_INCLUDE_BOUNDARY_H
+#define BINDLESS_KERNELS_INCLUDE_BOUNDARY_H
 
 #include "mode.h"
 

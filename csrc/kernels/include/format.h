@@ -5,8 +5,8 @@
  *     bits 24-27  channels of the image
  *     bit 28      promises that pairs of coordinates (gradients too) and whole items of values are aligned
  * A loader of PTX may replace the argument by a constant: code for other formats then folds away. */
-#ifndef BINDLESS_KERNELS_FORMAT_H
-#define BINDLESS_KERNELS_FORMAT_H
+#ifndef BINDLESS_KERNELS_INCLUDE_FORMAT_H
+#define BINDLESS_KERNELS_INCLUDE_FORMAT_H
 
 #include "blob.h"
 #include "geometry.h"

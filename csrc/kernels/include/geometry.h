@@ -3,8 +3,8 @@
  *     DIMENSIONS  coordinates of one item: 1, 2 or 3
  *     LAYERED     1 with a layer number
  *     CLASS       f, i or u: the type of the image's values in registers; COLOR is float4, int4 or uint4 */
-#ifndef BINDLESS_KERNELS_GEOMETRY_H
-#define BINDLESS_KERNELS_GEOMETRY_H
+#ifndef BINDLESS_KERNELS_INCLUDE_GEOMETRY_H
+#define BINDLESS_KERNELS_INCLUDE_GEOMETRY_H
 
 #include "blob.h"
 #include "bindless/device.h"

@@ -17,8 +17,8 @@
  *     bit 28      channels of values are apart in memory
  *     bit 29      the numbers of a sample's coordinates, and of their gradients, are neighbours in memory, with nothing between
  *                 samples; so are values of a channel */
-#ifndef BINDLESS_KERNELS_GRADIENT_CALL_H
-#define BINDLESS_KERNELS_GRADIENT_CALL_H
+#ifndef BINDLESS_KERNELS_INCLUDE_GRADIENT_CALL_H
+#define BINDLESS_KERNELS_INCLUDE_GRADIENT_CALL_H
 
 #include "mode.h"
 

@@ -1,7 +1,7 @@
 /* The 2^DIMENSIONS texels of a sample with a linear filter: bit a of a corner's number is its place along axis a. Offsets in
  * one texture, and in its coordinates and values, have 32 bits. */
-#ifndef BINDLESS_KERNELS_GRADIENT_CORNERS_H
-#define BINDLESS_KERNELS_GRADIENT_CORNERS_H
+#ifndef BINDLESS_KERNELS_INCLUDE_GRADIENT_CORNERS_H
+#define BINDLESS_KERNELS_INCLUDE_GRADIENT_CORNERS_H
 
 #define TAPS 2
 #include "gradient_call.h"

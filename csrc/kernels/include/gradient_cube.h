@@ -1,8 +1,8 @@
 /* Directions on the faces of a cubemap, and texels across its edges, like the reference driver's gradients. A direction has a
  * largest component m, which selects the face, and two others, s and t; s / |m| and t / |m| are from -1 to 1 on the face. At a
  * corner of the cube three texels meet: the fourth tap counts as their mean. */
-#ifndef BINDLESS_KERNELS_GRADIENT_CUBE_H
-#define BINDLESS_KERNELS_GRADIENT_CUBE_H
+#ifndef BINDLESS_KERNELS_INCLUDE_GRADIENT_CUBE_H
+#define BINDLESS_KERNELS_INCLUDE_GRADIENT_CUBE_H
 
 #include "gradient_taps.h"
 

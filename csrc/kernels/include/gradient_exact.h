@@ -1,7 +1,7 @@
 /* The derivatives of one sample with a linear filter, in which texels without weight do not count even if they are not finite.
  * Few registers: it is for rare samples. */
-#ifndef BINDLESS_KERNELS_GRADIENT_EXACT_H
-#define BINDLESS_KERNELS_GRADIENT_EXACT_H
+#ifndef BINDLESS_KERNELS_INCLUDE_GRADIENT_EXACT_H
+#define BINDLESS_KERNELS_INCLUDE_GRADIENT_EXACT_H
 
 #include "gradient_corners.h"
 

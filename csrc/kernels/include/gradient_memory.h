@@ -1,6 +1,6 @@
 /* Numbers in arrays of floats or halves, and sums of the work-items of a sample. */
-#ifndef BINDLESS_KERNELS_GRADIENT_MEMORY_H
-#define BINDLESS_KERNELS_GRADIENT_MEMORY_H
+#ifndef BINDLESS_KERNELS_INCLUDE_GRADIENT_MEMORY_H
+#define BINDLESS_KERNELS_INCLUDE_GRADIENT_MEMORY_H
 
 #include "gradient_call.h"
 #include "atomics.h"

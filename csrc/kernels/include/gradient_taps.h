@@ -1,7 +1,7 @@
 /* Taps of a sample along one axis of a texture: indices, weights, and derivatives of weights, for filters of TAPS texels. The
  * arithmetic is that of the reference driver's gradients. Positions count from the centre of the first texel. */
-#ifndef BINDLESS_KERNELS_GRADIENT_TAPS_H
-#define BINDLESS_KERNELS_GRADIENT_TAPS_H
+#ifndef BINDLESS_KERNELS_INCLUDE_GRADIENT_TAPS_H
+#define BINDLESS_KERNELS_INCLUDE_GRADIENT_TAPS_H
 
 #include "gradient_call.h"
 

@@ -1,6 +1,6 @@
 /* Conversions between half and single precision, of bits. */
-#ifndef BINDLESS_KERNELS_HALF_H
-#define BINDLESS_KERNELS_HALF_H
+#ifndef BINDLESS_KERNELS_INCLUDE_HALF_H
+#define BINDLESS_KERNELS_INCLUDE_HALF_H
 
 #ifdef BINDLESS_OPENCL_C
 /* The type half is optional in OpenCL; vload_half and vstore_half are not. */

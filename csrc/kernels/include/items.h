@@ -10,8 +10,8 @@
  * ordered so that blocks that share parts of an image run at nearly the same time. Rows after the last full band of
  * BAND rows are processed in order, and so are all items if row is 0. If the row length is not a multiple of the
  * block width, the last block overlaps the previous one: its items are processed twice, with the same result. */
-#ifndef BINDLESS_KERNELS_ITEMS_H
-#define BINDLESS_KERNELS_ITEMS_H
+#ifndef BINDLESS_KERNELS_INCLUDE_ITEMS_H
+#define BINDLESS_KERNELS_INCLUDE_ITEMS_H
 
 #include "blob.h"
 

@@ -1,6 +1,6 @@
 /* Values of the other work-items in a group of 32 neighbours, all of which take part. */
-#ifndef BINDLESS_KERNELS_LANES_H
-#define BINDLESS_KERNELS_LANES_H
+#ifndef BINDLESS_KERNELS_INCLUDE_LANES_H
+#define BINDLESS_KERNELS_INCLUDE_LANES_H
 
 #include "mode.h"
 

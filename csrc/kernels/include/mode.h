@@ -11,8 +11,8 @@
  *     bit 20      centres of elements and texels are at 0.5
  *     bit 21      the image is a window of a larger one
  * A loader may replace the argument by a constant, like the format. */
-#ifndef BINDLESS_KERNELS_MODE_H
-#define BINDLESS_KERNELS_MODE_H
+#ifndef BINDLESS_KERNELS_INCLUDE_MODE_H
+#define BINDLESS_KERNELS_INCLUDE_MODE_H
 
 #include "bindless/device.h"
 

@@ -10,8 +10,8 @@
  *     volume    8 x 4    next in z            8 x 4 x 4    8 x 8 x 8
  *
  * Blocks are ordered by x, then y, then z. Global and local sizes are multiples of 4 LANES. */
-#ifndef BINDLESS_KERNELS_PICTURE_H
-#define BINDLESS_KERNELS_PICTURE_H
+#ifndef BINDLESS_KERNELS_INCLUDE_PICTURE_H
+#define BINDLESS_KERNELS_INCLUDE_PICTURE_H
 
 #include "blob.h"
 #include "mode.h"

@@ -2,8 +2,8 @@
  * the matrix gives a x + (b y + (c z + d)), every step rounded to double precision; where the last row is not
  * (0, 0, 0, 1), the others are divided by it; the element's vector is added. Indices count from an element `first` of a
  * larger picture. */
-#ifndef BINDLESS_KERNELS_PLACE_H
-#define BINDLESS_KERNELS_PLACE_H
+#ifndef BINDLESS_KERNELS_INCLUDE_PLACE_H
+#define BINDLESS_KERNELS_INCLUDE_PLACE_H
 
 #include "mode.h"
 #include "picture.h"

@@ -3,8 +3,8 @@
  * A frame has four rows of three numbers: the source, the centre of the first pixel, and the steps to the next pixel of a row
  * and to the next row. A pose moves the detector's frame to matrix * (pose * frame), in texels whose centres are at integers.
  * It is 3 x 4 numbers of a matrix, or a rotation vector in radians and a translation. */
-#ifndef BINDLESS_KERNELS_POSE_H
-#define BINDLESS_KERNELS_POSE_H
+#ifndef BINDLESS_KERNELS_INCLUDE_POSE_H
+#define BINDLESS_KERNELS_INCLUDE_POSE_H
 
 #include "mode.h"
 

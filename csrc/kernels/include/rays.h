@@ -1,7 +1,7 @@
 /* Volumes along lines: the value and the gradient at a position, and the part of a line that touches the volume. A volume is
  * [size_z][size_y][size_x], zero outside, linear between the centres of texels, which are at integers. */
-#ifndef BINDLESS_KERNELS_RAYS_H
-#define BINDLESS_KERNELS_RAYS_H
+#ifndef BINDLESS_KERNELS_INCLUDE_RAYS_H
+#define BINDLESS_KERNELS_INCLUDE_RAYS_H
 
 #include "mode.h"
 #include "half.h" /* after the extension that device.h enables */

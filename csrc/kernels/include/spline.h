@@ -4,8 +4,8 @@
  * A sample CHUNK positions away has no part in a float, because POLE^16 is 7e-10. A chunk is therefore filtered from the
  * samples of the chunk before it and of the one after it, at the ends of a line by the line's boundary. Steps over a
  * chunk are written out, so that compilers keep it in registers. */
-#ifndef BINDLESS_KERNELS_SPLINE_H
-#define BINDLESS_KERNELS_SPLINE_H
+#ifndef BINDLESS_KERNELS_INCLUDE_SPLINE_H
+#define BINDLESS_KERNELS_INCLUDE_SPLINE_H
 
 #define POLE (-0.26794919243112270647f)
 #define GAIN 1.6076951545867363f /* -6 * POLE */

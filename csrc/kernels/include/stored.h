@@ -2,8 +2,8 @@
  *
  * Integers of a normalized image are codes: the value times the largest one. They are rounded, clamped to the range of
  * their type, and of the codes if that is smaller; not-a-number becomes 0. */
-#ifndef BINDLESS_KERNELS_STORED_H
-#define BINDLESS_KERNELS_STORED_H
+#ifndef BINDLESS_KERNELS_INCLUDE_STORED_H
+#define BINDLESS_KERNELS_INCLUDE_STORED_H
 
 #include "format.h"
 #include "mode.h"

@@ -1,7 +1,7 @@
 /* Pixels of unsampled images whose format is known at run time: a texel is the result of an image instruction, a
  * color its value. Reads precede conversions, so that several reads are in flight. */
-#ifndef BINDLESS_KERNELS_TEXEL_H
-#define BINDLESS_KERNELS_TEXEL_H
+#ifndef BINDLESS_KERNELS_INCLUDE_TEXEL_H
+#define BINDLESS_KERNELS_INCLUDE_TEXEL_H
 
 #include "format.h"
 #include "geometry.h"

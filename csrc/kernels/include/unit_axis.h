@@ -17,8 +17,8 @@
  *     bit 14      cubemap
  *     bit 15      a mipmap, sampled at a level
  *     bit 16      the texels have less than 2^31 bytes */
-#ifndef BINDLESS_KERNELS_UNIT_AXIS_H
-#define BINDLESS_KERNELS_UNIT_AXIS_H
+#ifndef BINDLESS_KERNELS_INCLUDE_UNIT_AXIS_H
+#define BINDLESS_KERNELS_INCLUDE_UNIT_AXIS_H
 
 #include "bindless/device.h"
 

@@ -1,7 +1,7 @@
 /* The filter of a texture unit, computed in integers: weighted sums of texels, rounded as docs/internals/numerics.md says. Texels
  * and results are bits: of floats, or codes. */
-#ifndef BINDLESS_KERNELS_UNIT_BLEND_H
-#define BINDLESS_KERNELS_UNIT_BLEND_H
+#ifndef BINDLESS_KERNELS_INCLUDE_UNIT_BLEND_H
+#define BINDLESS_KERNELS_INCLUDE_UNIT_BLEND_H
 
 #include "format.h"
 #include "unit_axis.h"

@@ -1,6 +1,6 @@
 /* Geometry of cubemaps: projection of directions, and adjacency of faces, in the order +x -x +y -y +z -z. */
-#ifndef BINDLESS_KERNELS_UNIT_CUBE_H
-#define BINDLESS_KERNELS_UNIT_CUBE_H
+#ifndef BINDLESS_KERNELS_INCLUDE_UNIT_CUBE_H
+#define BINDLESS_KERNELS_INCLUDE_UNIT_CUBE_H
 
 #include "unit_axis.h"
 

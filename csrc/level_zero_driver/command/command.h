@@ -2,8 +2,8 @@
  *
  * A command of a regular list runs each time the list is executed, on several threads at once if the program
  * executes the list on several queues: run must not modify the command. */
-#ifndef BLZ_COMMAND_H
-#define BLZ_COMMAND_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_COMMAND_COMMAND_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_COMMAND_COMMAND_H
 
 #include "level_zero_driver/sync/event.h"
 #include "level_zero_driver/command/executor.h"

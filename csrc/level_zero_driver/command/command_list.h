@@ -1,6 +1,6 @@
 /* Command lists: a regular list records commands; an immediate list submits them to its own stream. */
-#ifndef BLZ_LIST_H
-#define BLZ_LIST_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_COMMAND_COMMAND_LIST_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_COMMAND_COMMAND_LIST_H
 
 #include "level_zero_driver/command/command.h"
 #include "level_zero_driver/driver/driver.h"

@@ -1,6 +1,6 @@
 /* Command queues: they execute regular command lists. */
-#ifndef BLZ_QUEUE_H
-#define BLZ_QUEUE_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_COMMAND_COMMAND_QUEUE_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_COMMAND_COMMAND_QUEUE_H
 
 #include "level_zero_driver/driver/driver.h"
 #include "level_zero_driver/command/executor.h"

@@ -3,8 +3,8 @@
  *
  * The owner, the thread and the events that the work signals hold references to a stream. Work of a stream without
  * an owner still runs. */
-#ifndef BLZ_STREAM_H
-#define BLZ_STREAM_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_COMMAND_EXECUTOR_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_COMMAND_EXECUTOR_H
 
 #include "level_zero_driver/driver/context.h"
 #include "reference/platform/threads.h"

@@ -1,7 +1,7 @@
 /* The memory region that a command accesses: bytes of allocations of any context, or of the program's own memory. A
  * region may span adjacent allocations, such as virtual memory mapped in pieces. */
-#ifndef BLZ_REGION_H
-#define BLZ_REGION_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_COMMAND_MEMORY_RANGES_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_COMMAND_MEMORY_RANGES_H
 
 #include "level_zero_driver/memory/allocation.h"
 

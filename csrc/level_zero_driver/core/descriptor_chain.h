@@ -1,6 +1,6 @@
 /* Descriptors and properties: checks of their stype and of the structs chained by pNext. */
-#ifndef BLZ_STRUCTURE_H
-#define BLZ_STRUCTURE_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_CORE_DESCRIPTOR_CHAIN_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_CORE_DESCRIPTOR_CHAIN_H
 
 #include "level_zero_driver/core/result.h"
 

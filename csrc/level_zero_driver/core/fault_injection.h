@@ -4,8 +4,8 @@
  * RESULT and does nothing else. A rule without a function counts all calls except those that release an object
  * (destroy, free, close, put, evict, release) or query a failure. N is a number from 1, or * for every call. RESULT
  * is a number or a name: BINDLESS_LEVEL_ZERO_FAIL="zeMemAllocDevice:2=ERROR_OUT_OF_DEVICE_MEMORY". */
-#ifndef BLZ_CALL_H
-#define BLZ_CALL_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_CORE_FAULT_INJECTION_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_CORE_FAULT_INJECTION_H
 
 #include "level_zero_driver/level_zero_api.h"
 

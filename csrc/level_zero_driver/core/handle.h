@@ -2,8 +2,8 @@
  * handles, handles of another kind and made-up values without a memory access.
  *
  * Every object starts with a struct blr_object. blr_object_release releases an acquired handle. */
-#ifndef BLZ_HANDLE_H
-#define BLZ_HANDLE_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_CORE_HANDLE_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_CORE_HANDLE_H
 
 #include "level_zero_driver/core/result.h"
 #include "reference/platform/heap.h"

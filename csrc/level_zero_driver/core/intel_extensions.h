@@ -1,6 +1,6 @@
 /* Structs of Intel's driver that are no part of the API and that clients pass to any driver. */
-#ifndef BLZ_INTEL_H
-#define BLZ_INTEL_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_CORE_INTEL_EXTENSIONS_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_CORE_INTEL_EXTENSIONS_H
 
 /* Chained to the descriptor of a queue or list: a hint that copies may run on another engine. */
 #define BLZ_INTEL_COPY_OFFLOAD_HINT_DESC 0x3001b

@@ -1,7 +1,7 @@
 /* Results with an error text: the cause, the given value and the allowed values. The text belongs to the calling
  * thread; zeDriverGetLastErrorDescription returns it. */
-#ifndef BLZ_FAILURE_H
-#define BLZ_FAILURE_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_CORE_RESULT_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_CORE_RESULT_H
 
 #include "level_zero_driver/level_zero_api.h"
 #include "reference/runtime/result.h"

@@ -1,6 +1,6 @@
 /* Two-call queries of texts and binaries: the first call returns the size, the second the value. */
-#ifndef BLZ_COPY_OUT_H
-#define BLZ_COPY_OUT_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_CORE_TWO_CALL_QUERY_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_CORE_TWO_CALL_QUERY_H
 
 #include "level_zero_driver/core/result.h"
 

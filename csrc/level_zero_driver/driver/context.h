@@ -3,8 +3,8 @@
  * Calls that free or share memory and other objects check the context. Commands and memory queries do not: programs
  * launch kernels of one context from lists of another, and pass them memory of a third. Therefore all contexts share
  * one context of the reference driver. */
-#ifndef BLZ_CONTEXT_H
-#define BLZ_CONTEXT_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_DRIVER_CONTEXT_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_DRIVER_CONTEXT_H
 
 #include "level_zero_driver/driver/driver.h"
 

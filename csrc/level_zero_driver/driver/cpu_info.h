@@ -1,6 +1,6 @@
 /* Properties of the processor, read from the operating system. */
-#ifndef BLZ_PROCESSOR_H
-#define BLZ_PROCESSOR_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_DRIVER_CPU_INFO_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_DRIVER_CPU_INFO_H
 
 #include <stddef.h>
 #include <stdint.h>

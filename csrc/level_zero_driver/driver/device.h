@@ -1,6 +1,6 @@
 /* Command queue groups of a device, and the limits of its queues. */
-#ifndef BLZ_DEVICE_H
-#define BLZ_DEVICE_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_DRIVER_DEVICE_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_DRIVER_DEVICE_H
 
 #include "level_zero_driver/driver/driver.h"
 #include "reference/memory/parallel_copy.h"

@@ -7,8 +7,8 @@
  * ZE_FLAT_DEVICE_HIERARCHY     COMPOSITE (the default), FLAT or COMBINED: devices or sub-devices are reported as devices.
  * ZE_AFFINITY_MASK             the devices and sub-devices to report.
  */
-#ifndef BLZ_DRIVER_H
-#define BLZ_DRIVER_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_DRIVER_DRIVER_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_DRIVER_DRIVER_H
 
 #include "level_zero_driver/core/handle.h"
 #include "reference/runtime/context.h"

@@ -1,6 +1,6 @@
 /* Extensions of the driver, and extension functions by name. */
-#ifndef BLZ_EXTENSION_H
-#define BLZ_EXTENSION_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_DRIVER_EXTENSION_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_DRIVER_EXTENSION_H
 
 #include "level_zero_driver/core/result.h"
 

@@ -1,6 +1,6 @@
 /* The devices and sub-devices of the machine, and the selection by ZE_FLAT_DEVICE_HIERARCHY and ZE_AFFINITY_MASK. */
-#ifndef BLZ_TOPOLOGY_H
-#define BLZ_TOPOLOGY_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_DRIVER_TOPOLOGY_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_DRIVER_TOPOLOGY_H
 
 #include "level_zero_driver/core/result.h"
 

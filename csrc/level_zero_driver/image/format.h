@@ -1,6 +1,6 @@
 /* Image formats: maps Level Zero's layout, type and swizzle to the reference driver's channel type and channels. */
-#ifndef BLZ_IMAGE_FORMAT_H
-#define BLZ_IMAGE_FORMAT_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_IMAGE_FORMAT_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_IMAGE_FORMAT_H
 
 #include "level_zero_driver/core/result.h"
 

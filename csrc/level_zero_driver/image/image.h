@@ -1,7 +1,7 @@
 /* Images: an allocation with a row pitch and a slice pitch, and the handles that kernels use. A view shares the
  * memory of another image; a pitched image uses an allocation of the caller. */
-#ifndef BLZ_IMAGE_H
-#define BLZ_IMAGE_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_IMAGE_IMAGE_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_IMAGE_IMAGE_H
 
 #include "level_zero_driver/image/format.h"
 #include "level_zero_driver/memory/allocation.h"

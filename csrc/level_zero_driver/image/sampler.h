@@ -1,6 +1,6 @@
 /* Samplers: a kernel receives a number that encodes the whole state of a sampler. */
-#ifndef BLZ_SAMPLER_H
-#define BLZ_SAMPLER_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_IMAGE_SAMPLER_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_IMAGE_SAMPLER_H
 
 #include "level_zero_driver/driver/context.h"
 

@@ -1,8 +1,8 @@
 /* Memory: device, host and shared allocations, each of its own pages, registered in the reference driver by their
  * addresses. Commands retain the allocations they use: a free removes the address at once, and the pages with the
  * last reference. */
-#ifndef BLZ_MEMORY_H
-#define BLZ_MEMORY_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_MEMORY_ALLOCATION_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_MEMORY_ALLOCATION_H
 
 #include "level_zero_driver/driver/context.h"
 #include "level_zero_driver/driver/driver.h"

@@ -1,8 +1,8 @@
 /* External memory: memory that other APIs and processes share by a file descriptor of an anonymous file (memfd),
  * which the processor maps. A dma_buf descriptor is mapped the same way, where its exporter supports mapping by the
  * processor. */
-#ifndef BLZ_EXTERNAL_MEMORY_H
-#define BLZ_EXTERNAL_MEMORY_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_MEMORY_EXTERNAL_MEMORY_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_MEMORY_EXTERNAL_MEMORY_H
 
 #include "level_zero_driver/memory/allocation.h"
 

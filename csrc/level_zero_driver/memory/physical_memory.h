@@ -1,6 +1,6 @@
 /* Physical memory: a range of the store, or a shared file, for mapping into reservations of virtual memory. */
-#ifndef BLZ_PHYSICAL_MEMORY_H
-#define BLZ_PHYSICAL_MEMORY_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_MEMORY_PHYSICAL_MEMORY_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_MEMORY_PHYSICAL_MEMORY_H
 
 #include "level_zero_driver/driver/context.h"
 #include "level_zero_driver/driver/driver.h"

@@ -3,8 +3,8 @@
  *
  * Offsets are never reused: a range in the message of another process can become stale, but never name other memory.
  * The file starts with a token, by which a process verifies that it opened the right file. */
-#ifndef BLZ_STORE_H
-#define BLZ_STORE_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_MEMORY_SHARED_BACKING_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_MEMORY_SHARED_BACKING_H
 
 #include "level_zero_driver/core/result.h"
 

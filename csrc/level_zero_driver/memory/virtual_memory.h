@@ -1,6 +1,6 @@
 /* Query of reserved virtual addresses (virtual_memory.c). */
-#ifndef BLZ_VIRTUAL_MEMORY_H
-#define BLZ_VIRTUAL_MEMORY_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_MEMORY_VIRTUAL_MEMORY_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_MEMORY_VIRTUAL_MEMORY_H
 
 #include <stdbool.h>
 #include <stdint.h>

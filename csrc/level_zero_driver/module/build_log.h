@@ -1,6 +1,6 @@
 /* Build logs: the text that a module build or link returns to the caller. */
-#ifndef BLZ_BUILD_LOG_H
-#define BLZ_BUILD_LOG_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_MODULE_BUILD_LOG_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_MODULE_BUILD_LOG_H
 
 #include "level_zero_driver/core/handle.h"
 

@@ -1,6 +1,6 @@
 /* Build options of a module. */
-#ifndef BLZ_BUILD_OPTIONS_H
-#define BLZ_BUILD_OPTIONS_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_MODULE_BUILD_OPTIONS_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_MODULE_BUILD_OPTIONS_H
 
 #include "level_zero_driver/core/result.h"
 

@@ -1,7 +1,7 @@
 /* Kernels: a kernel of the reference driver with the state that Level Zero keeps per kernel: arguments, group size,
    offset. */
-#ifndef BLZ_KERNEL_H
-#define BLZ_KERNEL_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_MODULE_KERNEL_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_MODULE_KERNEL_H
 
 #include "level_zero_driver/module/module.h"
 #include "reference/platform/threads.h"

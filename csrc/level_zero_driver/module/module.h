@@ -1,6 +1,6 @@
 /* Modules: their sources, and the module of the reference driver. */
-#ifndef BLZ_MODULE_H
-#define BLZ_MODULE_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_MODULE_MODULE_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_MODULE_MODULE_H
 
 #include "level_zero_driver/driver/context.h"
 #include "level_zero_driver/module/source.h"

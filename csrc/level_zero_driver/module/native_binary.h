@@ -1,7 +1,7 @@
 /* Native binaries of modules: for each input the SPIR-V and the values of its specialization constants, in a frame
  * with a magic number and a hash. Every version of this driver that supports the frame reads them. */
-#ifndef BLZ_NATIVE_BINARY_H
-#define BLZ_NATIVE_BINARY_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_MODULE_NATIVE_BINARY_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_MODULE_NATIVE_BINARY_H
 
 #include "level_zero_driver/module/source.h"
 

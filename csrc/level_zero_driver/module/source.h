@@ -1,6 +1,6 @@
 /* Sources of modules: SPIR-V with specialization constants; a program has several inputs. */
-#ifndef BLZ_MODULE_SOURCE_H
-#define BLZ_MODULE_SOURCE_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_MODULE_SOURCE_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_MODULE_SOURCE_H
 
 #include "level_zero_driver/core/result.h"
 

@@ -1,7 +1,7 @@
 /* Sizes of a SPIR-V module's specialization constants, which callers of Level Zero do not pass. An invalid module
  * yields none: the reference driver refuses it at the build. */
-#ifndef BLZ_SPIRV_SCAN_H
-#define BLZ_SPIRV_SCAN_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_MODULE_SPEC_CONSTANT_SIZES_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_MODULE_SPEC_CONSTANT_SIZES_H
 
 #include <stddef.h>
 #include <stdint.h>

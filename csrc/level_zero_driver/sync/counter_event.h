@@ -6,8 +6,8 @@
  * waits keeps the one that it found. A recorded command can be executed again: its point is in turn counter-based, and follows the
  * point of its latest execution. Recorded commands that wait for it keep it, and find its point of that time when they are submitted.
  */
-#ifndef BLZ_COUNTER_EVENT_H
-#define BLZ_COUNTER_EVENT_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_SYNC_COUNTER_EVENT_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_SYNC_COUNTER_EVENT_H
 
 #include "level_zero_driver/sync/event.h"
 

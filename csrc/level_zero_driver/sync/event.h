@@ -1,7 +1,7 @@
 /* Events, and the event pools that hold their states. Each event keeps its pool alive. Counter-based events are in
    counter_event.h. */
-#ifndef BLZ_EVENT_H
-#define BLZ_EVENT_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_SYNC_EVENT_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_SYNC_EVENT_H
 
 #include "level_zero_driver/driver/context.h"
 #include "level_zero_driver/sync/signal_slot.h"

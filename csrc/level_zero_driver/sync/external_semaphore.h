@@ -3,8 +3,8 @@
  *
  * ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_OPAQUE_FD                  binary semaphores: the calls ignore the value
  * ZE_EXTERNAL_SEMAPHORE_EXT_FLAG_VK_TIMELINE_SEMAPHORE_FD   timeline semaphores */
-#ifndef BLZ_EXTERNAL_SEMAPHORE_H
-#define BLZ_EXTERNAL_SEMAPHORE_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_SYNC_EXTERNAL_SEMAPHORE_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_SYNC_EXTERNAL_SEMAPHORE_H
 
 #include "level_zero_driver/core/handle.h"
 #include "reference/external/semaphore_file.h"

@@ -1,6 +1,6 @@
 /* A fence: the work of one command queue signals it. */
-#ifndef BLZ_FENCE_H
-#define BLZ_FENCE_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_SYNC_FENCE_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_SYNC_FENCE_H
 
 #include "level_zero_driver/core/handle.h"
 #include "level_zero_driver/sync/signal_slot.h"

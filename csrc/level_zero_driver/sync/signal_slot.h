@@ -2,8 +2,8 @@
  *
  * Processes may share a slot. One lock and one condition variable serve all slots: every signal wakes all waiters,
  * which check their own slots. Waiters poll a slot that another process may signal. */
-#ifndef BLZ_SLOT_H
-#define BLZ_SLOT_H
+#ifndef BINDLESS_LEVEL_ZERO_DRIVER_SYNC_SIGNAL_SLOT_H
+#define BINDLESS_LEVEL_ZERO_DRIVER_SYNC_SIGNAL_SLOT_H
 
 #include "level_zero_driver/core/result.h"
 

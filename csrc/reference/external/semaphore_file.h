@@ -9,8 +9,8 @@
  *
  * Semaphores of other drivers have neither form and cannot be imported.
  */
-#ifndef BLR_EXTERNAL_SEMAPHORE_H
-#define BLR_EXTERNAL_SEMAPHORE_H
+#ifndef BINDLESS_REFERENCE_EXTERNAL_SEMAPHORE_FILE_H
+#define BINDLESS_REFERENCE_EXTERNAL_SEMAPHORE_FILE_H
 
 #include "runtime/result.h"
 

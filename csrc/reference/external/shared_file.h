@@ -5,8 +5,8 @@
  * identifies the exporter: each of Vulkan's software drivers has its own image layout, and llvmpipe puts a header in
  * front of its memory.
  */
-#ifndef BLR_EXTERNAL_FILE_H
-#define BLR_EXTERNAL_FILE_H
+#ifndef BINDLESS_REFERENCE_EXTERNAL_SHARED_FILE_H
+#define BINDLESS_REFERENCE_EXTERNAL_SHARED_FILE_H
 
 #include "runtime/result.h"
 #include "texture/texture.h"

@@ -3,8 +3,8 @@
  * condition of the system's threads library, a user count, and the flag. It requires that this driver and SwiftShader
  * use the same threads library, glibc's.
  */
-#ifndef BLR_SHARED_FLAG_H
-#define BLR_SHARED_FLAG_H
+#ifndef BINDLESS_REFERENCE_EXTERNAL_SWIFTSHADER_SEMAPHORE_H
+#define BINDLESS_REFERENCE_EXTERNAL_SWIFTSHADER_SEMAPHORE_H
 
 #include "runtime/result.h"
 

@@ -5,8 +5,8 @@
  * values; of gradients of values and texels over channels, for derivatives of weights; and gradients of values times
  * weights, which are added to the gradients of texels.
  */
-#ifndef BLR_GRADIENTS_H
-#define BLR_GRADIENTS_H
+#ifndef BINDLESS_REFERENCE_GRADIENTS_GRADIENTS_H
+#define BINDLESS_REFERENCE_GRADIENTS_GRADIENTS_H
 
 #include "bindless/reference.h"
 #include "spirv/execute/isa_names.h"

@@ -1,7 +1,7 @@
 /* Vectors of samples of planar pictures, and the texels of a block of them. Included by planar.c, which is compiled for each
  * instruction set. */
-#ifndef BLR_PLANAR_BLOCK_H
-#define BLR_PLANAR_BLOCK_H
+#ifndef BINDLESS_REFERENCE_GRADIENTS_PLANAR_BLOCK_H
+#define BINDLESS_REFERENCE_GRADIENTS_PLANAR_BLOCK_H
 
 #include "gradients/gradients.h"
 

@@ -6,8 +6,8 @@
  * mean, in double precision, along x, then y, then z, from the first to the last; the result is rounded once (halves:
  * to single precision and then to half).
  */
-#ifndef BLR_AREA_MEAN_H
-#define BLR_AREA_MEAN_H
+#ifndef BINDLESS_REFERENCE_IMAGE_AREA_MEAN_H
+#define BINDLESS_REFERENCE_IMAGE_AREA_MEAN_H
 
 #include "image/pixel_format.h"
 #include "spirv/execute/isa_names.h"

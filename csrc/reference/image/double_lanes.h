@@ -1,6 +1,6 @@
 /* Registers of two and four doubles: compilers make the instructions of each processor of them. */
-#ifndef BLR_DOUBLE_LANES_H
-#define BLR_DOUBLE_LANES_H
+#ifndef BINDLESS_REFERENCE_IMAGE_DOUBLE_LANES_H
+#define BINDLESS_REFERENCE_IMAGE_DOUBLE_LANES_H
 
 #include <string.h>
 

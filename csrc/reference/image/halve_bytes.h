@@ -1,6 +1,6 @@
 /* Means of two by two bytes, to nearest even: half the rows and columns of an image of one to four channels. */
-#ifndef BLR_HALVE_BYTES_H
-#define BLR_HALVE_BYTES_H
+#ifndef BINDLESS_REFERENCE_IMAGE_HALVE_BYTES_H
+#define BINDLESS_REFERENCE_IMAGE_HALVE_BYTES_H
 
 #include <stdint.h>
 

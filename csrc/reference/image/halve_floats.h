@@ -1,6 +1,6 @@
 /* Means of two by two floats, in double precision: half the rows and columns of an image of one to four channels. */
-#ifndef BLR_HALVE_FLOATS_H
-#define BLR_HALVE_FLOATS_H
+#ifndef BINDLESS_REFERENCE_IMAGE_HALVE_FLOATS_H
+#define BINDLESS_REFERENCE_IMAGE_HALVE_FLOATS_H
 
 #include "image/double_lanes.h"
 

@@ -3,8 +3,8 @@
  *
  * The texture retains its memory. Looking up a handle takes no lock.
  */
-#ifndef BLR_IMAGE_HANDLE_H
-#define BLR_IMAGE_HANDLE_H
+#ifndef BINDLESS_REFERENCE_IMAGE_IMAGE_HANDLE_H
+#define BINDLESS_REFERENCE_IMAGE_IMAGE_HANDLE_H
 
 #include "image/image_memory.h"
 #include "memory/allocation.h"

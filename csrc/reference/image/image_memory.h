@@ -4,8 +4,8 @@
  *
  * Each level of a mipmap is an image too. It retains the mipmap's pixels; destroying the mipmap invalidates its handle.
  */
-#ifndef BLR_IMAGE_H
-#define BLR_IMAGE_H
+#ifndef BINDLESS_REFERENCE_IMAGE_IMAGE_MEMORY_H
+#define BINDLESS_REFERENCE_IMAGE_IMAGE_MEMORY_H
 
 #include "platform/heap.h"
 #include "runtime/context.h"

@@ -4,8 +4,8 @@
  * Such pixels are unpacked to four bytes a channel, floats or integers, before any use; filtering is that of fp32. This
  * path is not optimised; images of other formats do not take it.
  */
-#ifndef BLR_FORMAT_PACKED_H
-#define BLR_FORMAT_PACKED_H
+#ifndef BINDLESS_REFERENCE_IMAGE_PACKED_FORMAT_H
+#define BINDLESS_REFERENCE_IMAGE_PACKED_FORMAT_H
 
 #include "image/pixel_format.h"
 

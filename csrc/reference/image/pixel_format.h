@@ -1,6 +1,6 @@
 /* Pixel formats: channel types, their sizes, and conversions of single channels. */
-#ifndef BLR_FORMAT_H
-#define BLR_FORMAT_H
+#ifndef BINDLESS_REFERENCE_IMAGE_PIXEL_FORMAT_H
+#define BINDLESS_REFERENCE_IMAGE_PIXEL_FORMAT_H
 
 #include "bindless/reference.h"
 

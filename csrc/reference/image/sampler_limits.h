@@ -1,6 +1,6 @@
 /* Sampler descriptions: the combinations that the device supports. */
-#ifndef BLR_IMAGE_SAMPLER_H
-#define BLR_IMAGE_SAMPLER_H
+#ifndef BINDLESS_REFERENCE_IMAGE_SAMPLER_LIMITS_H
+#define BINDLESS_REFERENCE_IMAGE_SAMPLER_LIMITS_H
 
 #include "runtime/result.h"
 

@@ -4,8 +4,8 @@
  * The inverse is a recursion forwards, with the pole sqrt(3) - 2, and one backwards. Before its first sample a line
  * continues as its boundary says; a sample that is BLR_SPLINE_REACH away has no part in a float.
  */
-#ifndef BLR_SPLINE_FILTER_H
-#define BLR_SPLINE_FILTER_H
+#ifndef BINDLESS_REFERENCE_IMAGE_SPLINE_FILTER_H
+#define BINDLESS_REFERENCE_IMAGE_SPLINE_FILTER_H
 
 #include "runtime/result.h"
 #include "spirv/execute/isa_names.h"

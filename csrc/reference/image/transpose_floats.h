@@ -1,6 +1,6 @@
 /* Floats of four rows as four columns. */
-#ifndef BLR_TRANSPOSE_FLOATS_H
-#define BLR_TRANSPOSE_FLOATS_H
+#ifndef BINDLESS_REFERENCE_IMAGE_TRANSPOSE_FLOATS_H
+#define BINDLESS_REFERENCE_IMAGE_TRANSPOSE_FLOATS_H
 
 #include <stdint.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Prepared kernel launches for the Level Zero driver, which has queues of its own. */
-#ifndef BLR_KERNEL_LAUNCH_H
-#define BLR_KERNEL_LAUNCH_H
+#ifndef BINDLESS_REFERENCE_KERNEL_LAUNCH_H
+#define BINDLESS_REFERENCE_KERNEL_LAUNCH_H
 
 #include "runtime/context.h"
 #include "runtime/scheduler.h"

@@ -1,6 +1,6 @@
 /* SPIR-V modules and their kernels. A module is decoded completely at creation and is immutable afterwards. */
-#ifndef BLR_MODULE_H
-#define BLR_MODULE_H
+#ifndef BINDLESS_REFERENCE_KERNEL_MODULE_H
+#define BINDLESS_REFERENCE_KERNEL_MODULE_H
 
 #include "runtime/context.h"
 #include "spirv/program.h"

@@ -4,8 +4,8 @@
  * An allocation is reference-counted: the caller holds one reference, released by blrMemoryFree; commands and image
  * handles hold the others. blrMemoryFree removes the address from the set; the last release frees the bytes.
  */
-#ifndef BLR_MEMORY_H
-#define BLR_MEMORY_H
+#ifndef BINDLESS_REFERENCE_MEMORY_ALLOCATION_H
+#define BINDLESS_REFERENCE_MEMORY_ALLOCATION_H
 
 #include "platform/heap.h"
 #include "runtime/context.h"

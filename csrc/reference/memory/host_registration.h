@@ -5,8 +5,8 @@
  * may overlap or be equal; each registration ends separately. Commands retain the range's record, not its memory: the
  * caller must keep that valid.
  */
-#ifndef BLR_REGISTRATION_H
-#define BLR_REGISTRATION_H
+#ifndef BINDLESS_REFERENCE_MEMORY_HOST_REGISTRATION_H
+#define BINDLESS_REFERENCE_MEMORY_HOST_REGISTRATION_H
 
 #include "memory/allocation.h"
 

@@ -1,6 +1,6 @@
 /* Transfers by all threads of the pool: copies of lines and of boxes of rows and slices, and fills with patterns. */
-#ifndef BLR_TRANSFER_H
-#define BLR_TRANSFER_H
+#ifndef BINDLESS_REFERENCE_MEMORY_PARALLEL_COPY_H
+#define BINDLESS_REFERENCE_MEMORY_PARALLEL_COPY_H
 
 #include <stdbool.h>
 #include <stdint.h>

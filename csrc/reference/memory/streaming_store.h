@@ -3,8 +3,8 @@
  * makes the stores visible to other threads. Also copies through the caches by plain moves, faster than memcpy where
  * that uses a slow string instruction.
  */
-#ifndef BLR_STREAM_BYTES_H
-#define BLR_STREAM_BYTES_H
+#ifndef BINDLESS_REFERENCE_MEMORY_STREAMING_STORE_H
+#define BINDLESS_REFERENCE_MEMORY_STREAMING_STORE_H
 
 #include <stdint.h>
 #include <string.h>

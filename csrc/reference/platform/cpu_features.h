@@ -1,7 +1,7 @@
 /* Detection of the processor's vector instruction sets that the driver has code for. */
 
-#ifndef BLR_PROCESSOR_H
-#define BLR_PROCESSOR_H
+#ifndef BINDLESS_REFERENCE_PLATFORM_CPU_FEATURES_H
+#define BINDLESS_REFERENCE_PLATFORM_CPU_FEATURES_H
 
 #include <stdbool.h>
 

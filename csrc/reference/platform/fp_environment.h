@@ -4,8 +4,8 @@
  *
  * Most callers use the default modes. Checking for them costs a tenth of saving and restoring everything.
  */
-#ifndef BLR_ENVIRONMENT_H
-#define BLR_ENVIRONMENT_H
+#ifndef BINDLESS_REFERENCE_PLATFORM_FP_ENVIRONMENT_H
+#define BINDLESS_REFERENCE_PLATFORM_FP_ENVIRONMENT_H
 
 #include <fenv.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  *
  * Both return NULL when no memory is left; callers turn that into OUT_OF_MEMORY. blr_new zeroes the memory.
  */
-#ifndef BLR_ALLOCATE_H
-#define BLR_ALLOCATE_H
+#ifndef BINDLESS_REFERENCE_PLATFORM_HEAP_H
+#define BINDLESS_REFERENCE_PLATFORM_HEAP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * The thread that calls blr_parallel_for is one of them, so a pool of n has n - 1 helpers, started at first use.
  * Concurrent calls share the helpers.
  */
-#ifndef BLR_THREAD_POOL_H
-#define BLR_THREAD_POOL_H
+#ifndef BINDLESS_REFERENCE_PLATFORM_THREAD_POOL_H
+#define BINDLESS_REFERENCE_PLATFORM_THREAD_POOL_H
 
 #include "runtime/result.h"
 

@@ -5,8 +5,8 @@
  * monotonic clock; a deadline is in nanoseconds of blr_clock_now, UINT64_MAX for none. New threads have the default
  * rounding and denormal modes, independent of the starting thread's.
  */
-#ifndef BLR_THREADS_H
-#define BLR_THREADS_H
+#ifndef BINDLESS_REFERENCE_PLATFORM_THREADS_H
+#define BINDLESS_REFERENCE_PLATFORM_THREADS_H
 
 #include <fenv.h>
 #include <stdbool.h>

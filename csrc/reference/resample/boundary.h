@@ -1,7 +1,7 @@
 /* Positions and texels outside of an image, along one axis of n texels. Positions count from the centre of the first texel;
  * the rules are those of scipy. */
-#ifndef BLR_RESAMPLE_BOUNDARY_H
-#define BLR_RESAMPLE_BOUNDARY_H
+#ifndef BINDLESS_REFERENCE_RESAMPLE_BOUNDARY_H
+#define BINDLESS_REFERENCE_RESAMPLE_BOUNDARY_H
 
 #include "bindless/reference.h"
 

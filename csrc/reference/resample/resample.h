@@ -5,8 +5,8 @@
  * values are sums over texels: along y, then along z, then along x, from the first texel to the last, every product and
  * sum rounded to single precision; to double precision for integers of 32 bits. Results are bit-identical everywhere.
  */
-#ifndef BLR_RESAMPLE_H
-#define BLR_RESAMPLE_H
+#ifndef BINDLESS_REFERENCE_RESAMPLE_RESAMPLE_H
+#define BINDLESS_REFERENCE_RESAMPLE_RESAMPLE_H
 
 #include "spirv/execute/isa_names.h"
 #include "texture/texture.h"

@@ -4,8 +4,8 @@
  * A batch owns the resources that its commands retain until it is destroyed; executing it leaves the commands
  * unchanged.
  */
-#ifndef BLR_BATCH_H
-#define BLR_BATCH_H
+#ifndef BINDLESS_REFERENCE_RUNTIME_BATCH_H
+#define BINDLESS_REFERENCE_RUNTIME_BATCH_H
 
 #include "runtime/queue.h"
 

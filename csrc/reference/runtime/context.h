@@ -1,6 +1,6 @@
 /* A context: the owner of memory, images and queues. Each object made in a context retains it. */
-#ifndef BLR_CONTEXT_H
-#define BLR_CONTEXT_H
+#ifndef BINDLESS_REFERENCE_RUNTIME_CONTEXT_H
+#define BINDLESS_REFERENCE_RUNTIME_CONTEXT_H
 
 #include "runtime/object.h"
 

@@ -1,6 +1,6 @@
 /* The only device: this machine's processors, with the limits of the GPU whose arithmetic the driver reproduces. */
-#ifndef BLR_DEVICE_H
-#define BLR_DEVICE_H
+#ifndef BINDLESS_REFERENCE_RUNTIME_DEVICE_H
+#define BINDLESS_REFERENCE_RUNTIME_DEVICE_H
 
 #include "runtime/object.h"
 

@@ -1,6 +1,6 @@
 /* An event: the completion state, result and timestamps of a command, and the commands that wait for it. */
-#ifndef BLR_EVENT_H
-#define BLR_EVENT_H
+#ifndef BINDLESS_REFERENCE_RUNTIME_EVENT_H
+#define BINDLESS_REFERENCE_RUNTIME_EVENT_H
 
 #include "runtime/scheduler.h"
 

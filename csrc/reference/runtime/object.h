@@ -13,8 +13,8 @@
  * Objects are reference-counted. The caller holds one reference: blr_object_close gives it back and invalidates the
  * handle, while commands and other objects may still retain the object.
  */
-#ifndef BLR_OBJECT_H
-#define BLR_OBJECT_H
+#ifndef BINDLESS_REFERENCE_RUNTIME_OBJECT_H
+#define BINDLESS_REFERENCE_RUNTIME_OBJECT_H
 
 #include "runtime/result.h"
 

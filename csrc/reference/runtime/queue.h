@@ -5,8 +5,8 @@
  * for each running host function, because such a function may block, as may a semaphore wait, and in addition enough to
  * keep the processors busy, up to a limit.
  */
-#ifndef BLR_QUEUE_H
-#define BLR_QUEUE_H
+#ifndef BINDLESS_REFERENCE_RUNTIME_QUEUE_H
+#define BINDLESS_REFERENCE_RUNTIME_QUEUE_H
 
 #include "runtime/scheduler.h"
 

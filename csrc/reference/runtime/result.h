@@ -4,8 +4,8 @@
  * blr_fail stores a failure as the calling thread's last error, which blrGetLastError returns. While a thread runs a
  * command, failures are stored in that command instead, so that a thread that helps with work keeps its own last error.
  */
-#ifndef BLR_RESULT_H
-#define BLR_RESULT_H
+#ifndef BINDLESS_REFERENCE_RUNTIME_RESULT_H
+#define BINDLESS_REFERENCE_RUNTIME_RESULT_H
 
 #include <bindless/reference.h>
 

@@ -6,8 +6,8 @@
  * thread that waits for it. One lock guards the graph; it is held for counting and linking only, never while a command
  * runs.
  */
-#ifndef BLR_SCHEDULER_H
-#define BLR_SCHEDULER_H
+#ifndef BINDLESS_REFERENCE_RUNTIME_SCHEDULER_H
+#define BINDLESS_REFERENCE_RUNTIME_SCHEDULER_H
 
 #include "runtime/context.h"
 #include "platform/threads.h"

@@ -1,7 +1,7 @@
 /* Coordinates: conversion of a float to an axis's two texels and the weight of the second, in exact integers. Every
  * float is valid: NaN and denormals count as 0, magnitudes are clamped to 2^30. */
-#ifndef BLR_SAMPLE_COORDINATE_H
-#define BLR_SAMPLE_COORDINATE_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_ADDRESSING_H
+#define BINDLESS_REFERENCE_SAMPLER_ADDRESSING_H
 
 #include "bindless/reference.h"
 

@@ -1,6 +1,6 @@
 /* Geometry of cubemaps: projection of directions, and adjacency of faces. */
-#ifndef BLR_SAMPLE_CUBE_H
-#define BLR_SAMPLE_CUBE_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_CUBE_H
+#define BINDLESS_REFERENCE_SAMPLER_CUBE_H
 
 #include <stdint.h>
 

@@ -12,8 +12,8 @@
  * This path covers every texture. sampler/simd/dispatch.c computes the common ones many items at a time, with bit-identical
  * results. docs/internals/numerics.md specifies the arithmetic.
  */
-#ifndef BLR_SAMPLE_H
-#define BLR_SAMPLE_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SAMPLER_H
+#define BINDLESS_REFERENCE_SAMPLER_SAMPLER_H
 
 #include "texture/texture.h"
 

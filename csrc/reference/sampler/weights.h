@@ -1,6 +1,6 @@
 /* Weights: integers split into parts that always sum to the whole. */
-#ifndef BLR_SAMPLE_WEIGHT_H
-#define BLR_SAMPLE_WEIGHT_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_WEIGHTS_H
+#define BINDLESS_REFERENCE_SAMPLER_WEIGHTS_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* Arena of a module: many small allocations, zeroed, aligned to 16 bytes, freed together. */
-#ifndef BLR_SPIRV_ARENA_H
-#define BLR_SPIRV_ARENA_H
+#ifndef BINDLESS_REFERENCE_SPIRV_ARENA_H
+#define BINDLESS_REFERENCE_SPIRV_ARENA_H
 
 #include <stddef.h>
 #include <stdint.h>

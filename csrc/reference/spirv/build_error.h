@@ -4,8 +4,8 @@
  * Steps do not return failures: blr_spirv_refuse jumps to blr_spirv_module_build, which frees the arena. A step may
  * therefore own no resource except arena memory.
  */
-#ifndef BLR_SPIRV_BUILD_H
-#define BLR_SPIRV_BUILD_H
+#ifndef BINDLESS_REFERENCE_SPIRV_BUILD_ERROR_H
+#define BINDLESS_REFERENCE_SPIRV_BUILD_ERROR_H
 
 #include "runtime/result.h"
 #include "spirv/arena.h"

@@ -1,6 +1,6 @@
 /* Half-precision arithmetic: computed exactly as floats, and rounded once to nearest even. */
-#ifndef BLR_SPIRV_HALF_H
-#define BLR_SPIRV_HALF_H
+#ifndef BINDLESS_REFERENCE_SPIRV_HALF_H
+#define BINDLESS_REFERENCE_SPIRV_HALF_H
 
 #include <stdint.h>
 #include <string.h>

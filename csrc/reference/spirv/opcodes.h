@@ -1,6 +1,6 @@
 /* SPIR-V enumerants that this driver supports: instructions, storage classes, built-in variables and more. */
-#ifndef BLR_SPIRV_WORDS_H
-#define BLR_SPIRV_WORDS_H
+#ifndef BINDLESS_REFERENCE_SPIRV_OPCODES_H
+#define BINDLESS_REFERENCE_SPIRV_OPCODES_H
 
 #define BLR_SPIRV_MAGIC 0x07230203u
 #define BLR_SPIRV_HEADER_WORDS 5u

@@ -7,8 +7,8 @@
  *
  * Diverged lanes reconverge because the lowest-numbered block with waiting lanes always runs next.
  */
-#ifndef BLR_SPIRV_PROGRAM_H
-#define BLR_SPIRV_PROGRAM_H
+#ifndef BINDLESS_REFERENCE_SPIRV_PROGRAM_H
+#define BINDLESS_REFERENCE_SPIRV_PROGRAM_H
 
 #include "spirv/parse/module.h"
 #include "spirv/execute/isa_names.h"

@@ -1,7 +1,7 @@
 /* Rows of a scaled picture of bytes: texels are spread to the picture's columns, and every channel is blended from four
  * neighbours. Compiled for each instruction set. */
-#ifndef BLR_BLEND_ROWS_H
-#define BLR_BLEND_ROWS_H
+#ifndef BINDLESS_REFERENCE_TEXTURE_BLEND_ROWS_H
+#define BINDLESS_REFERENCE_TEXTURE_BLEND_ROWS_H
 
 #include "spirv/execute/isa_names.h"
 

@@ -1,6 +1,6 @@
 /* Fetches and writes: integer coordinates, no filtering. */
-#ifndef BLR_TEXTURE_FETCH_H
-#define BLR_TEXTURE_FETCH_H
+#ifndef BINDLESS_REFERENCE_TEXTURE_FETCH_WRITE_H
+#define BINDLESS_REFERENCE_TEXTURE_FETCH_WRITE_H
 
 #include "texture/texture.h"
 

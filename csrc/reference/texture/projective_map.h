@@ -1,7 +1,7 @@
 /* Pictures: calls whose coordinates follow from a map. They are generated and sampled part by part, as if they had
  * been given as an array. */
-#ifndef BLR_TEXTURE_MAP_H
-#define BLR_TEXTURE_MAP_H
+#ifndef BINDLESS_REFERENCE_TEXTURE_PROJECTIVE_MAP_H
+#define BINDLESS_REFERENCE_TEXTURE_PROJECTIVE_MAP_H
 
 #include "texture/texture.h"
 

@@ -1,8 +1,8 @@
 /* Coordinates of part of a picture's row, and the codes of its values: loops for auto-vectorisation. Each source
  * file of an instruction set defines BLR_MAP_NAME and includes this header. Every product, sum and quotient is
  * rounded separately, in double precision until the coordinates are complete: results are bit-identical everywhere. */
-#ifndef BLR_TEXTURE_MAP_ROWS_H
-#define BLR_TEXTURE_MAP_ROWS_H
+#ifndef BINDLESS_REFERENCE_TEXTURE_PROJECTIVE_MAP_ROWS_H
+#define BINDLESS_REFERENCE_TEXTURE_PROJECTIVE_MAP_ROWS_H
 
 #include "texture/texture.h"
 

@@ -1,6 +1,6 @@
 /* Enlarged pictures of bytes: a map that scales each axis gives all rows the same columns, which are addressed once. */
-#ifndef BLR_SCALED_PICTURE_H
-#define BLR_SCALED_PICTURE_H
+#ifndef BINDLESS_REFERENCE_TEXTURE_SCALED_PICTURE_H
+#define BINDLESS_REFERENCE_TEXTURE_SCALED_PICTURE_H
 
 #include "texture/texture.h"
 

@@ -1,6 +1,6 @@
 /* Textures with a channel order that differs from the image's: processed a few items at a time. */
-#ifndef BLR_TEXTURE_SWIZZLE_H
-#define BLR_TEXTURE_SWIZZLE_H
+#ifndef BINDLESS_REFERENCE_TEXTURE_SWIZZLE_H
+#define BINDLESS_REFERENCE_TEXTURE_SWIZZLE_H
 
 #include "texture/texture.h"
 

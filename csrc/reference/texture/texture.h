@@ -1,7 +1,7 @@
 /* A texture: pixels of an image or of memory, their layout, and their sampler. Device functions use nothing else;
  * the runtime manages the ownership of pixels. */
-#ifndef BLR_TEXTURE_H
-#define BLR_TEXTURE_H
+#ifndef BINDLESS_REFERENCE_TEXTURE_TEXTURE_H
+#define BINDLESS_REFERENCE_TEXTURE_TEXTURE_H
 
 #include "bindless/reference.h"
 #include "image/pixel_format.h"

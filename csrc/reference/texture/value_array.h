@@ -1,6 +1,6 @@
 /* Values of a call: arrays of (count, channels) in the caller's element type. */
-#ifndef BLR_TEXTURE_VALUE_H
-#define BLR_TEXTURE_VALUE_H
+#ifndef BINDLESS_REFERENCE_TEXTURE_VALUE_ARRAY_H
+#define BINDLESS_REFERENCE_TEXTURE_VALUE_ARRAY_H
 
 #include "texture/texture.h"
 

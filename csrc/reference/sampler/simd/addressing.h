@@ -5,8 +5,8 @@
  * Magnitudes are clamped to the range in which they affect the result, so that 32-bit integers hold every position, and
  * doubles hold every product exactly.
  */
-#ifndef BLR_SAMPLE_BLOCK_LOCATE_H
-#define BLR_SAMPLE_BLOCK_LOCATE_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_ADDRESSING_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_ADDRESSING_H
 
 #include "sampler/simd/block.h"
 #include "sampler/addressing.h"

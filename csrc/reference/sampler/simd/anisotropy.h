@@ -1,7 +1,7 @@
 /* Anisotropic footprints of a block: the arithmetic of sampler/anisotropy.c, one tap of all items at a time. Taps are
  * grouped as the hardware fetches them; an item with fewer taps than others has weight 0 in the remaining ones. */
-#ifndef BLR_SAMPLE_BLOCK_TAPS_H
-#define BLR_SAMPLE_BLOCK_TAPS_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_ANISOTROPY_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_ANISOTROPY_H
 
 #include "sampler/simd/lod_from_gradients.h"
 #include "sampler/simd/addressing.h"

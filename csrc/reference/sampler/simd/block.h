@@ -2,8 +2,8 @@
  * weights, in loops that compilers vectorise; blending computes the weighted sums, with vector intrinsics. A sample
  * that needs special handling, because of infinities, NaNs, negative zeros or tiny numbers, is left to
  * blr_sample_item: results are bit-identical. */
-#ifndef BLR_SAMPLE_BLOCK_H
-#define BLR_SAMPLE_BLOCK_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_BLOCK_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_BLOCK_H
 
 #include "sampler/sampler.h"
 

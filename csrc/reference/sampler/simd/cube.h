@@ -1,7 +1,7 @@
 /* Location of a block of cubemap directions. Items that touch more than one face get their texels and weights from
  * the item path. */
-#ifndef BLR_SAMPLE_BLOCK_CUBE_H
-#define BLR_SAMPLE_BLOCK_CUBE_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_CUBE_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_CUBE_H
 
 #include "sampler/simd/addressing.h"
 

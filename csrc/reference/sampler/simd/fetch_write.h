@@ -1,7 +1,7 @@
 /* Fetches and writes by blocks: addresses from integer coordinates, values converted by vector loops, pixels moved
  * one by one. A block with a pixel outside the image is left to texture/fetch_write.c, which reports the fault. */
-#ifndef BLR_SAMPLE_BLOCK_PIXELS_H
-#define BLR_SAMPLE_BLOCK_PIXELS_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_FETCH_WRITE_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_FETCH_WRITE_H
 
 #include "sampler/simd/run_call.h"
 #include "texture/fetch_write.h"

@@ -8,8 +8,8 @@
  * exact (infinities, NaNs, numbers below 2^-87, negative zeros) are detected by their exponents and recomputed by the
  * item path.
  */
-#ifndef BLR_SAMPLE_BLOCK_BLEND_AVX2_H
-#define BLR_SAMPLE_BLOCK_BLEND_AVX2_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_FILTER_FLOAT_AVX2_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_FILTER_FLOAT_AVX2_H
 
 #include "sampler/simd/vector_avx2.h"
 

@@ -1,7 +1,7 @@
 /* Blending of a block of float texels with 512-bit vectors: sixteen channels at a time, of four, eight or sixteen
  * items. The method is that of sampler/simd/filter_float_avx2.h. */
-#ifndef BLR_SAMPLE_BLOCK_BLEND_AVX512_H
-#define BLR_SAMPLE_BLOCK_BLEND_AVX512_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_FILTER_FLOAT_AVX512_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_FILTER_FLOAT_AVX512_H
 
 #include "sampler/simd/filter_float_avx2.h"
 #include "sampler/simd/filter_integer_avx2.h"

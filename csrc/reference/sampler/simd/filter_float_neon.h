@@ -1,8 +1,8 @@
 /* Blending of a block of float texels with 128-bit vectors: four channels at a time, of one, two or four items. The
  * method is that of sampler/simd/filter_float_avx2.h, with sums in 64-bit integers, the lower and upper two channels
  * separately. */
-#ifndef BLR_SAMPLE_BLOCK_BLEND_NEON_H
-#define BLR_SAMPLE_BLOCK_BLEND_NEON_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_FILTER_FLOAT_NEON_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_FILTER_FLOAT_NEON_H
 
 #include "sampler/simd/vector_neon.h"
 

@@ -3,8 +3,8 @@
  * of 14 bits: the weighted sums of each part are exact in single precision, and their total is rounded once. A
  * quarter of the fractions' last bit, added in the direction of the sum, moves ties away from zero and nothing else.
  * An infinity or NaN among the texels, whatever its weight, gives an infinity or NaN. */
-#ifndef BLR_SAMPLE_BLOCK_ONE_AVX512_H
-#define BLR_SAMPLE_BLOCK_ONE_AVX512_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_FILTER_FP32_AVX512_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_FILTER_FP32_AVX512_H
 
 #include "sampler/simd/filter_float_avx512.h"
 

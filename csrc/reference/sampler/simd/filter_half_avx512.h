@@ -1,8 +1,8 @@
 /* Blending of a block of half texels with one quad an item with 512-bit vectors. The method is that of
  * sampler/simd/filter_float_avx2.h; an infinity or NaN among the texels, whatever its weight, makes the sum infinite or
  * NaN. */
-#ifndef BLR_SAMPLE_BLOCK_HALF_AVX512_H
-#define BLR_SAMPLE_BLOCK_HALF_AVX512_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_FILTER_HALF_AVX512_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_FILTER_HALF_AVX512_H
 
 #include "sampler/simd/filter_fp32_avx512.h"
 

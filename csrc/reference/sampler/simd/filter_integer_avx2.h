@@ -1,7 +1,7 @@
 /* Blending of a block of integer codes with 256-bit vectors: products of pairs of 16-bit numbers, summed exactly.
  * sampler/simd/normalise.h converts the sums, except for the most common formats. */
-#ifndef BLR_SAMPLE_BLOCK_CODES_AVX2_H
-#define BLR_SAMPLE_BLOCK_CODES_AVX2_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_FILTER_INTEGER_AVX2_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_FILTER_INTEGER_AVX2_H
 
 #include "sampler/simd/vector_avx2.h"
 

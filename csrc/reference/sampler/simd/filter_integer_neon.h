@@ -1,7 +1,7 @@
 /* Blending of a block of integer codes with 128-bit vectors, in 32-bit integers. sampler/simd/normalise.h converts the
  * sums, except for the most common formats. */
-#ifndef BLR_SAMPLE_BLOCK_CODES_NEON_H
-#define BLR_SAMPLE_BLOCK_CODES_NEON_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_FILTER_INTEGER_NEON_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_FILTER_INTEGER_NEON_H
 
 #include "sampler/simd/vector_neon.h"
 

@@ -1,6 +1,6 @@
 /* Nearest texels of a block: loading and conversion, without arithmetic. */
-#ifndef BLR_SAMPLE_BLOCK_NEAREST_H
-#define BLR_SAMPLE_BLOCK_NEAREST_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_FILTER_NEAREST_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_FILTER_NEAREST_H
 
 #include "sampler/simd/vector.h"
 

@@ -1,7 +1,7 @@
 /* Blending of a block of unorm8 texels of four channels with 512-bit vectors: sixteen items at a time, four to a
  * vector. */
-#ifndef BLR_SAMPLE_BLOCK_BYTES_AVX512_H
-#define BLR_SAMPLE_BLOCK_BYTES_AVX512_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_FILTER_UNORM8_AVX512_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_FILTER_UNORM8_AVX512_H
 
 #include "sampler/simd/filter_float_avx512.h"
 

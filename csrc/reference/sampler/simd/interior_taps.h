@@ -1,7 +1,7 @@
 /* Location of blocks whose items all lie inside the image, so that each item reads a box of neighbouring texels: one
  * place and one set of weights an item, in one pass. No addressing mode applies there. */
-#ifndef BLR_SAMPLE_BLOCK_BOXES_H
-#define BLR_SAMPLE_BLOCK_BOXES_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_INTERIOR_TAPS_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_INTERIOR_TAPS_H
 
 #include "sampler/simd/addressing.h"
 

@@ -1,7 +1,7 @@
 /* Levels of detail of a block from gradients, in one and two dimensions: the arithmetic of sampler/lod_from_gradients.c as a
  * branchless loop. A component is a significand of up to ten bits, an exponent, and for sums a sign. */
-#ifndef BLR_SAMPLE_BLOCK_GRADIENT_H
-#define BLR_SAMPLE_BLOCK_GRADIENT_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_LOD_FROM_GRADIENTS_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_LOD_FROM_GRADIENTS_H
 
 #include "sampler/simd/addressing.h"
 

@@ -1,7 +1,7 @@
 /* Conversion of a block's integers, sums or codes, to its results: floats of normalized formats, or integers. The
  * loops are written for auto-vectorisation. */
-#ifndef BLR_SAMPLE_BLOCK_FINISH_H
-#define BLR_SAMPLE_BLOCK_FINISH_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_NORMALISE_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_NORMALISE_H
 
 #include "sampler/simd/block.h"
 

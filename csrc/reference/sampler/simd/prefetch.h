@@ -1,8 +1,8 @@
 /* Prefetch of a block's texels while another block is blended. The L1 cache is small, with few outstanding misses:
  * scattered texels, each in a cache line of its own, are prefetched into L2. Where items follow each other through
  * the image, most texels lie in lines that neighbours load, and the rest are prefetched into L1. */
-#ifndef BLR_SAMPLE_BLOCK_PREFETCH_H
-#define BLR_SAMPLE_BLOCK_PREFETCH_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_PREFETCH_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_PREFETCH_H
 
 #include "sampler/simd/addressing.h"
 

@@ -1,7 +1,7 @@
 /* Execution of a call block by block. Each source file of an instruction set includes this header after its blends;
  * BLR_BLEND gives the blend of a texel kind. */
-#ifndef BLR_SAMPLE_BLOCK_RUN_H
-#define BLR_SAMPLE_BLOCK_RUN_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_RUN_CALL_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_RUN_CALL_H
 
 #include "sampler/simd/interior_taps.h"
 #include "sampler/simd/cube.h"

@@ -1,6 +1,6 @@
 /* Storing a block's results to the caller's array: selects its channels and converts to its element type. */
-#ifndef BLR_SAMPLE_BLOCK_STORE_H
-#define BLR_SAMPLE_BLOCK_STORE_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_STORE_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_STORE_H
 
 #include "sampler/simd/normalise.h"
 #include "sampler/simd/vector.h"

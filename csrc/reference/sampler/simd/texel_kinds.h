@@ -3,8 +3,8 @@
  * channels, several quads, boxes_only), ADD_TAPS_FP32 (block, totals, channels) and END_TAPS_FP32 (totals, lanes,
  * out); and BLEND_TO_BYTES, like BLEND_BYTES but with byte codes as results, where that is faster than the general
  * path for codes. */
-#ifndef BLR_SAMPLE_BLOCK_KINDS_H
-#define BLR_SAMPLE_BLOCK_KINDS_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_TEXEL_KINDS_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_TEXEL_KINDS_H
 
 #include "sampler/simd/filter_nearest.h"
 

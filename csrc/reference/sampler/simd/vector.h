@@ -1,7 +1,7 @@
 /* Definitions shared by the vectors of all instruction sets: the arrangement of channels in lanes, and texel
  * addresses. */
-#ifndef BLR_SAMPLE_BLOCK_LANES_H
-#define BLR_SAMPLE_BLOCK_LANES_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_VECTOR_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_VECTOR_H
 
 #include "sampler/simd/block.h"
 

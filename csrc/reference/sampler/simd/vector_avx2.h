@@ -1,7 +1,7 @@
 /* Lanes of 256-bit vectors, eight channels of two, four or eight items: loading texels, spreading weights, storing
  * results. */
-#ifndef BLR_SAMPLE_BLOCK_LANES_AVX2_H
-#define BLR_SAMPLE_BLOCK_LANES_AVX2_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_VECTOR_AVX2_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_VECTOR_AVX2_H
 
 #include "sampler/simd/vector.h"
 

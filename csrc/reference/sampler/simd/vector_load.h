@@ -1,7 +1,7 @@
 /* Loading texels and weights into lanes, for each instruction set with VECTOR_LANES 32-bit lanes. The including file
  * defines struct lanes, lanes_of_ints, row_pairs_fp32, texels_fp16 and texels_fp32 first. */
-#ifndef BLR_SAMPLE_BLOCK_LANES_LOAD_H
-#define BLR_SAMPLE_BLOCK_LANES_LOAD_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_VECTOR_LOAD_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_VECTOR_LOAD_H
 
 BLR_INLINE_BLEND void load_lanes(const struct blr_block *block, uint32_t q, uint32_t item, const bool half,
                                  const int channels, const bool boxes, struct lanes *lanes)

@@ -1,7 +1,7 @@
 /* Lanes of 128-bit vectors, four channels of one, two or four items: loading texels, spreading weights, storing
  * results. */
-#ifndef BLR_SAMPLE_BLOCK_LANES_NEON_H
-#define BLR_SAMPLE_BLOCK_LANES_NEON_H
+#ifndef BINDLESS_REFERENCE_SAMPLER_SIMD_VECTOR_NEON_H
+#define BINDLESS_REFERENCE_SAMPLER_SIMD_VECTOR_NEON_H
 
 #include "sampler/simd/vector.h"
 

@@ -4,8 +4,8 @@
  * A value is a sequence of registers. Extracting a part or forwarding a value creates no operation: the result is the
  * same value at a byte offset within each lane.
  */
-#ifndef BLR_SPIRV_BUILDER_H
-#define BLR_SPIRV_BUILDER_H
+#ifndef BINDLESS_REFERENCE_SPIRV_COMPILE_BUILDER_H
+#define BINDLESS_REFERENCE_SPIRV_COMPILE_BUILDER_H
 
 #include "spirv/program.h"
 

@@ -1,6 +1,6 @@
 /* Geometric functions of floats, with the order and the fused products of a GPU's library. */
-#ifndef BLR_SPIRV_GEOMETRY_H
-#define BLR_SPIRV_GEOMETRY_H
+#ifndef BINDLESS_REFERENCE_SPIRV_EXECUTE_GEOMETRIC_H
+#define BINDLESS_REFERENCE_SPIRV_EXECUTE_GEOMETRIC_H
 
 #include "spirv/program.h"
 

@@ -1,8 +1,8 @@
 /* Group operations. A sub-group operation covers the lanes of one batch that execute it together: up to 64
  * consecutive work-items of one work-group. A work-group operation covers all work-items that wait at the meeting,
  * in all batches. */
-#ifndef BLR_SPIRV_GROUP_H
-#define BLR_SPIRV_GROUP_H
+#ifndef BINDLESS_REFERENCE_SPIRV_EXECUTE_GROUPS_H
+#define BINDLESS_REFERENCE_SPIRV_EXECUTE_GROUPS_H
 
 #include "spirv/execute/reduce_scan.h"
 

@@ -1,6 +1,6 @@
 /* Use of an image by an instruction. */
-#ifndef BLR_SPIRV_IMAGE_H
-#define BLR_SPIRV_IMAGE_H
+#ifndef BINDLESS_REFERENCE_SPIRV_EXECUTE_IMAGE_H
+#define BINDLESS_REFERENCE_SPIRV_EXECUTE_IMAGE_H
 
 #include "spirv/execute/interpreter.h"
 

@@ -1,6 +1,6 @@
 /* Execution state of a launch: batches of work-items, and the worker of each thread. */
-#ifndef BLR_SPIRV_RUN_H
-#define BLR_SPIRV_RUN_H
+#ifndef BINDLESS_REFERENCE_SPIRV_EXECUTE_INTERPRETER_H
+#define BINDLESS_REFERENCE_SPIRV_EXECUTE_INTERPRETER_H
 
 #include "image/image_handle.h"
 #include "memory/allocation.h"

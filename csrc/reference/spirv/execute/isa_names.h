@@ -2,8 +2,8 @@
  * Name suffixes of sources that are compiled for each instruction set: BLR_SET is the set's name (avx2, avx512),
  * appended to every function they define. The sources themselves do not depend on it.
  */
-#ifndef BLR_SPIRV_SET_NAMES_H
-#define BLR_SPIRV_SET_NAMES_H
+#ifndef BINDLESS_REFERENCE_SPIRV_EXECUTE_ISA_NAMES_H
+#define BINDLESS_REFERENCE_SPIRV_EXECUTE_ISA_NAMES_H
 
 #ifdef BLR_SET
 

@@ -2,8 +2,8 @@
  * Instruction sets: kernel operations are compiled once for each set of vector instructions. Programs are decoded with
  * the baseline operations; the last step of decoding replaces them with those of the best set.
  */
-#ifndef BLR_SPIRV_SET_H
-#define BLR_SPIRV_SET_H
+#ifndef BINDLESS_REFERENCE_SPIRV_EXECUTE_ISA_OPERATIONS_H
+#define BINDLESS_REFERENCE_SPIRV_EXECUTE_ISA_OPERATIONS_H
 
 #include "spirv/execute/interpreter.h"
 

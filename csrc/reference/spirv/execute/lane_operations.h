@@ -1,6 +1,6 @@
 /* Elementwise operations: each element of the result depends only on the same elements of the operands. */
-#ifndef BLR_SPIRV_LANES_H
-#define BLR_SPIRV_LANES_H
+#ifndef BINDLESS_REFERENCE_SPIRV_EXECUTE_LANE_OPERATIONS_H
+#define BINDLESS_REFERENCE_SPIRV_EXECUTE_LANE_OPERATIONS_H
 
 #include "spirv/program.h"
 #include "spirv/execute/interpreter.h"

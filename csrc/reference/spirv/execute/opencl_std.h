@@ -1,6 +1,6 @@
 /* Elementwise instructions of OpenCL.std. */
-#ifndef BLR_SPIRV_EXTENDED_H
-#define BLR_SPIRV_EXTENDED_H
+#ifndef BINDLESS_REFERENCE_SPIRV_EXECUTE_OPENCL_STD_H
+#define BINDLESS_REFERENCE_SPIRV_EXECUTE_OPENCL_STD_H
 
 #include "spirv/program.h"
 

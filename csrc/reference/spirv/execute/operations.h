@@ -1,6 +1,6 @@
 /* Operations that are not elementwise. */
-#ifndef BLR_SPIRV_OPERATIONS_H
-#define BLR_SPIRV_OPERATIONS_H
+#ifndef BINDLESS_REFERENCE_SPIRV_EXECUTE_OPERATIONS_H
+#define BINDLESS_REFERENCE_SPIRV_EXECUTE_OPERATIONS_H
 
 #include "spirv/program.h"
 

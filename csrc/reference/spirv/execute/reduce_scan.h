@@ -1,7 +1,7 @@
 /* Reductions and scans of values over the work-items of a sub-group, of a cluster of lanes, or of a work-group batch
  * by batch. */
-#ifndef BLR_SPIRV_FOLD_H
-#define BLR_SPIRV_FOLD_H
+#ifndef BINDLESS_REFERENCE_SPIRV_EXECUTE_REDUCE_SCAN_H
+#define BINDLESS_REFERENCE_SPIRV_EXECUTE_REDUCE_SCAN_H
 
 #include "spirv/execute/interpreter.h"
 

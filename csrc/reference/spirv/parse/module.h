@@ -2,8 +2,8 @@
  * A parsed SPIR-V module: ids and their meaning, types with their layout, constants with their bytes, variables,
  * functions and entry points. All of it is allocated in the module's arena and is immutable after the build.
  */
-#ifndef BLR_SPIRV_MODULE_H
-#define BLR_SPIRV_MODULE_H
+#ifndef BINDLESS_REFERENCE_SPIRV_PARSE_MODULE_H
+#define BINDLESS_REFERENCE_SPIRV_PARSE_MODULE_H
 
 #include "spirv/build_error.h"
 

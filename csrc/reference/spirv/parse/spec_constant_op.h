@@ -1,6 +1,6 @@
 /* Evaluation of OpSpecConstantOp, and of operations with known operands. */
-#ifndef BLR_SPIRV_CONSTANT_OP_H
-#define BLR_SPIRV_CONSTANT_OP_H
+#ifndef BINDLESS_REFERENCE_SPIRV_PARSE_SPEC_CONSTANT_OP_H
+#define BINDLESS_REFERENCE_SPIRV_PARSE_SPEC_CONSTANT_OP_H
 
 #include "spirv/parse/module.h"
 
