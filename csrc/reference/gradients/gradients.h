@@ -8,6 +8,7 @@
 #ifndef BINDLESS_REFERENCE_GRADIENTS_GRADIENTS_H
 #define BINDLESS_REFERENCE_GRADIENTS_GRADIENTS_H
 
+#include "bindless/filter/taps.h"
 #include "bindless/reference.h"
 #include "spirv/execute/isa_names.h"
 
@@ -45,12 +46,6 @@ extern const struct blr_gradient_set blr_planar_set;
 #else
 #define BLR_HAS_PLANAR 0
 #endif
-
-/* Texels of the filter along an axis. */
-static inline uint32_t blr_gradient_taps(const blr_gradients_t *call)
-{
-    return call->interpolation == BLR_INTERPOLATION_NEAREST ? 1 : call->interpolation == BLR_INTERPOLATION_LINEAR ? 2 : 4;
-}
 
 /* Computes a checked call, by all threads of the pool. */
 blr_result_t blr_gradients_run(const blr_gradients_t *call);

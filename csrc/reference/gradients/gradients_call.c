@@ -27,9 +27,11 @@ static blr_result_t check_choices(const blr_gradients_t *call)
     if (result == BLR_RESULT_SUCCESS)
         result = check_choice("value_type", (uint32_t)call->value_type, BLR_NUMBER_F64, "F16 (0) to F64 (2)");
     for (int d = 0; d < 3 && result == BLR_RESULT_SUCCESS; d++) {
-        result = check_choice("boundary", (uint32_t)call->boundary[d], BLR_BOUNDARY_MIRROR, "BORDER (0) to MIRROR (5)");
-        if (result == BLR_RESULT_SUCCESS && call->boundary[d] == BLR_BOUNDARY_CONSTANT)
-            return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "boundary CONSTANT has no gradients: take BORDER");
+        result = check_choice("boundary", (uint32_t)call->boundary[d], BINDLESS_LAST_BOUNDARY, "a value of blr_boundary_t");
+        if (result == BLR_RESULT_SUCCESS && !bindless_has_slopes(call->boundary[d]))
+            return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "boundary %s has no gradients: take %s",
+                            call->boundary[d] == BLR_BOUNDARY_CONSTANT ? "CONSTANT" : "WRAP",
+                            call->boundary[d] == BLR_BOUNDARY_CONSTANT ? "BORDER" : "REPEAT");
     }
     return result;
 }

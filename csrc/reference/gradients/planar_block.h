@@ -199,7 +199,7 @@ INLINE void find_axis(const struct block *block, uint32_t d, reals at, const boo
 {
     const int32_t n = (int32_t)block->call->levels[0].size[d];
     const blr_boundary_t boundary = borders ? BLR_BOUNDARY_BORDER : block->call->boundary[d];
-    const int32_t after = boundary == BLR_BOUNDARY_BORDER || boundary == BLR_BOUNDARY_REPEAT ? 0 : n - 1;
+    const int32_t after = bindless_has_border(boundary) || boundary == BLR_BOUNDARY_REPEAT ? 0 : n - 1;
     integers low = __builtin_convertvector(at, integers);
     low += __builtin_convertvector(low, reals) > at; /* a mask is -1 */
     const integers high = low + 1;
@@ -208,7 +208,7 @@ INLINE void find_axis(const struct block *block, uint32_t d, reals at, const boo
     outside[1] = (integers)((naturals)high >= (uint32_t)n);
     found[0] = low & ~outside[0];
     found[1] = after == 0 ? high & ~outside[1] : choose_integers(outside[1], (integers){0} + after, high);
-    if (boundary != BLR_BOUNDARY_BORDER)
+    if (!bindless_has_border(boundary))
         outside[0] = outside[1] = (integers){0};
 }
 

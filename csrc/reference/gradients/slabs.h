@@ -14,7 +14,7 @@ static uint64_t NAME(find_slabs)(const blr_gradients_t *call, const struct blr_g
     block.call = call;
     block.part = part;
     block.is_backward_backward = block.dots = false;
-    const uint32_t last = call->dimensions - 1, taps = blr_gradient_taps(call);
+    const uint32_t last = call->dimensions - 1, taps = bindless_taps(call->interpolation);
     for (uint32_t done = 0; done < part->count; done += block.count) {
         block.first = part->first + done;
         block.count = part->count - done < BLOCK ? part->count - done : BLOCK;

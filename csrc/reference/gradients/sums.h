@@ -320,7 +320,7 @@ static void NAME(run_three_linear)(struct NAME(block) *block) { NAME(run_block)(
 #endif
 static void NAME(run_any)(struct NAME(block) *block)
 {
-    NAME(run_block)(block, block->call->dimensions, blr_gradient_taps(block->call), true);
+    NAME(run_block)(block, block->call->dimensions, bindless_taps(block->call->interpolation), true);
 }
 
 static void NAME(run)(const blr_gradients_t *call, const struct blr_gradient_part *part)
@@ -341,7 +341,7 @@ static void NAME(run)(const blr_gradients_t *call, const struct blr_gradient_par
     memset(block.grad_value, 0, sizeof block.grad_value);
     void (*run_block)(struct NAME(block) *) = NAME(run_any);
 #ifdef FREQUENT
-    if (blr_gradient_taps(call) == 2 && call->num_levels == 1 && !call->cubemap && call->dimensions > 1)
+    if (bindless_taps(call->interpolation) == 2 && call->num_levels == 1 && !call->cubemap && call->dimensions > 1)
         run_block = call->dimensions == 2 ? NAME(run_two_linear) : NAME(run_three_linear);
 #endif
     for (uint32_t done = 0; done < part->count; done += block.count) {

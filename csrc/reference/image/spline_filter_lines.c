@@ -3,6 +3,7 @@
  * A panel is an array of samples of neighbouring lines: `width` floats for each position along the lines. */
 #include "image/spline_filter.h"
 
+#include "bindless/filter/boundary.h"
 #include "image/transpose_floats.h"
 
 #include <string.h>
@@ -22,15 +23,10 @@
 /* Sample of a line of n that continues beyond its ends, at position i. */
 static uint64_t continued(int64_t i, uint64_t n, blr_spline_boundary_t boundary)
 {
-    if (n == 1)
-        return 0;
-    const int64_t length = (int64_t)n, period = boundary == BLR_SPLINE_MIRROR            ? 2 * length - 2
-                                                : boundary == BLR_SPLINE_MIRRORED_REPEAT ? 2 * length
-                                                                                         : length;
-    const int64_t at = (i % period + period) % period;
-    if (at < length)
-        return (uint64_t)at;
-    return (uint64_t)(boundary == BLR_SPLINE_MIRROR ? period - at : period - 1 - at);
+    const unsigned int continuation = boundary == BLR_SPLINE_MIRROR            ? BINDLESS_MIRROR
+                                      : boundary == BLR_SPLINE_MIRRORED_REPEAT ? BINDLESS_MIRRORED_REPEAT
+                                                                               : BINDLESS_REPEAT;
+    return (uint64_t)bindless_texel_at(i, (int64_t)n, continuation);
 }
 
 /* The forward recursion along lines that are `stride` floats from sample to sample. */

@@ -1,30 +1,5 @@
 /* Exact filters of texels, for one REAL. Included by resample_part.c for each. */
 
-/* ---------------------------------------------------------------- weights */
-
-INLINE void NAME(weights)(REAL f, const blr_interpolation_t interpolation, REAL *weights, uint32_t stride)
-{
-    const REAL g = 1 - f;
-    if (interpolation == BLR_INTERPOLATION_NEAREST) {
-        weights[0] = 1;
-    } else if (interpolation == BLR_INTERPOLATION_LINEAR) {
-        weights[0] = g;
-        weights[stride] = f;
-    } else if (interpolation == BLR_INTERPOLATION_CUBIC) {
-        const REAL sixth = (REAL)1 / 6, two_thirds = (REAL)2 / 3, half = (REAL)0.5;
-        weights[0] = g * g * g * sixth;
-        weights[stride] = two_thirds - f * f * (1 - half * f);
-        weights[2 * stride] = two_thirds - g * g * (1 - half * g);
-        weights[3 * stride] = f * f * f * sixth;
-    } else {
-        const REAL a = interpolation == BLR_INTERPOLATION_CATMULL_ROM ? (REAL)-0.5 : (REAL)-0.75;
-        weights[0] = a * f * g * g;
-        weights[stride] = ((a + 2) * f - (a + 3)) * f * f + 1;
-        weights[2 * stride] = ((a + 2) * g - (a + 3)) * g * g + 1;
-        weights[3 * stride] = a * g * f * f;
-    }
-}
-
 /* ---------------------------------------------------------------- any position */
 
 /* Texels of a group along one axis. */
@@ -34,23 +9,30 @@ struct NAME(axis) {
     bool outside[4][GROUP];
 };
 
-static void NAME(find_texels)(const struct blr_resample *resample, uint32_t d, const double *at, struct NAME(axis) *axis)
+INLINE void NAME(find_texels_of)(const struct blr_resample *resample, uint32_t d, const double *at, const uint32_t boundary,
+                                 struct NAME(axis) *axis)
 {
     const blr_interpolation_t interpolation = resample->picture.interpolation;
-    const blr_boundary_t boundary = resample->picture.boundary[d];
     const int64_t n = resample->extent[d];
-    const uint32_t taps = blr_resample_taps(interpolation);
+    const uint32_t taps = bindless_taps(interpolation);
     for (uint32_t i = 0; i < GROUP; i++) {
         const double folded = blr_fold(at[i], n, boundary);
         const double low = floor(taps == 1 ? folded + 0.5 : folded);
         const int64_t first = (int64_t)low - (taps == 4);
-        NAME(weights)((REAL)(folded - low), interpolation, &axis->weight[0][i], GROUP);
+        NAME(bindless_weights)((REAL)(folded - low), interpolation, &axis->weight[0][i], GROUP);
         for (uint32_t k = 0; k < taps; k++) {
-            const int64_t texel = blr_texel_at(first + k, n, boundary);
+            const int64_t texel = bindless_texel_at(first + k, n, boundary);
             axis->outside[k][i] = texel < 0;
             axis->offset[k][i] = texel < 0 ? 0 : held_texel(resample, d, texel) * resample->step[d];
         }
     }
+}
+
+static void NAME(find_texels)(const struct blr_resample *resample, uint32_t d, const double *at, struct NAME(axis) *axis)
+{
+#define FIND(BOUNDARY) NAME(find_texels_of)(resample, d, at, BOUNDARY, axis)
+    BINDLESS_FOR_BOUNDARY(resample->picture.boundary[d], FIND)
+#undef FIND
 }
 
 /* An axis that the image lacks. */
@@ -120,7 +102,7 @@ static void NAME(filter_anywhere)(const struct blr_resample *resample, const dou
             NAME(lack_axis)(&axes[d]);
             continue;
         }
-        taps[d] = blr_resample_taps(resample->picture.interpolation);
+        taps[d] = bindless_taps(resample->picture.interpolation);
         NAME(find_texels)(resample, d, at[d], &axes[d]);
     }
     for (uint32_t c = 0; c < resample->picture.value_channels; c++) {

@@ -17,7 +17,7 @@ INLINE void NAME(weigh)(const double *restrict at, const int32_t *restrict low, 
                         const blr_interpolation_t interpolation, REAL weights[4][LANES])
 {
     for (int32_t i = 0; i < (int32_t)count; i++)
-        NAME(weights)((REAL)(at[i] - (double)low[i]), interpolation, &weights[0][i], LANES);
+        NAME(bindless_weights)((REAL)(at[i] - (double)low[i]), interpolation, &weights[0][i], LANES);
 }
 
 INLINE void NAME(repeat_weights)(const REAL *restrict weights, uint32_t count, const uint32_t lanes, REAL *restrict repeated)

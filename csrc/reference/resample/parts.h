@@ -140,7 +140,7 @@ static void NAME(filter_part)(const struct blr_resample *resample, const struct 
 {
     VALUES values;
     const uint32_t count = (part->rows - 1) * pitch + part->count;
-    switch (blr_resample_taps(resample->picture.interpolation)) {
+    switch (bindless_taps(resample->picture.interpolation)) {
     case 1: NAME(filter_groups)(resample, count, at, 1, &values); break;
     case 2: NAME(filter_groups)(resample, count, at, 2, &values); break;
     default: NAME(filter_groups)(resample, count, at, 4, &values); break;

@@ -1,6 +1,8 @@
 /* Division of a picture into tiles, whose texels fit the caches at any angle, and choice of the instruction set. */
 #include "resample/resample.h"
 
+#include "bindless/filter/boundary.h"
+#include "bindless/filter/weights.h"
 #include "platform/cpu_features.h"
 #include "platform/thread_pool.h"
 
@@ -52,7 +54,7 @@ static enum blr_texel_kind kind_of(const struct blr_format *format)
 /* Positions along an axis of n texels that need no test, and those that have a value. */
 static void limit(struct blr_resample *resample, int axis)
 {
-    const uint32_t taps = blr_resample_taps(resample->picture.interpolation);
+    const uint32_t taps = bindless_taps(resample->picture.interpolation);
     const double n = (double)resample->extent[axis], last = n - 1.0;
     const double begin = fmax((double)resample->origin[axis], 0.0);
     const double end = fmin((double)(resample->origin[axis] + resample->held[axis]), n) - 1.0;
@@ -61,10 +63,11 @@ static void limit(struct blr_resample *resample, int axis)
     inside[1] = taps == 1 ? end : nextafter(taps == 4 ? end - 1.0 : end, -1.0);
     valued[0] = -DBL_MAX;
     valued[1] = DBL_MAX;
-    if (resample->picture.boundary[axis] == BLR_BOUNDARY_CONSTANT) {
-        valued[0] = 0.0;
-        valued[1] = last;
-    } else if (resample->picture.boundary[axis] == BLR_BOUNDARY_BORDER) { /* at least one texel of the filter exists */
+    const blr_boundary_t boundary = resample->picture.boundary[axis];
+    if (bindless_has_extent(boundary)) {
+        valued[0] = -(double)bindless_extent(boundary);
+        valued[1] = last + (double)bindless_extent(boundary);
+    } else if (bindless_has_border(boundary)) { /* at least one texel of the filter exists */
         valued[0] = -0.5 * taps;
         valued[1] = nextafter(last + 0.5 * taps, -1.0);
     }

@@ -94,28 +94,12 @@ void blr_resample_run(struct blr_resample *resample);
 void blr_resample_sample(const struct blr_resample *resample, const struct blr_resample_set *set,
                          const struct blr_resample_part *part);
 
-/* Texels of a filter along one axis. */
-static inline uint32_t blr_resample_taps(blr_interpolation_t interpolation)
-{
-    return interpolation == BLR_INTERPOLATION_NEAREST ? 1 : interpolation == BLR_INTERPOLATION_LINEAR ? 2 : 4;
-}
-
 /* Address of an element of the picture. */
 static inline void *blr_resample_values(const struct blr_resample *resample, const struct blr_resample_part *part)
 {
     const blr_resampling_t *picture = &resample->picture;
     const uint64_t item = (part->slice * picture->size[1] + part->row) * picture->size[0] + part->column;
     return (unsigned char *)picture->values + item * picture->value_channels * blr_element_size(picture->value_type);
-}
-
-/* Weights of the four texels around a position, of which f, from 0 to 1, follows the second, as cubic B-splines. */
-static inline void blr_spline_weights(float f, float weights[4])
-{
-    const float g = 1.0f - f, sixth = 1.0f / 6.0f, two_thirds = 2.0f / 3.0f;
-    weights[0] = g * g * g * sixth;
-    weights[1] = two_thirds - f * f * (1.0f - 0.5f * f);
-    weights[2] = two_thirds - g * g * (1.0f - 0.5f * g);
-    weights[3] = f * f * f * sixth;
 }
 
 #endif

@@ -1,6 +1,8 @@
 /* Pictures at computed positions as commands: checks, and what a command retains. */
 #include "resample/resample.h"
 
+#include "bindless/filter/boundary.h"
+#include "bindless/filter/weights.h"
 #include "image/image_handle.h"
 #include "memory/allocation.h"
 #include "runtime/queue.h"
@@ -10,6 +12,9 @@
 /* Largest brief picture, which a waiting thread may run alone; largest instant one, which the submitting thread runs. */
 #define BRIEF_ITEMS 65536u
 #define INSTANT_ITEMS 64u
+
+_Static_assert((int)BLR_BOUNDARY_WRAP == (int)BINDLESS_WRAP && (int)BLR_INTERPOLATION_BICUBIC == (int)BINDLESS_BICUBIC,
+               "numbers of the API are those of filter/boundary.h and filter/weights.h");
 
 struct resample_command {
     struct blr_command command;
@@ -52,7 +57,8 @@ static blr_result_t check_choices(const blr_resampling_t *picture)
         result = check_choice("precision", (uint32_t)picture->precision, BLR_PRECISION_REPRODUCIBLE,
                               "HARDWARE (0) to REPRODUCIBLE (2)");
     for (int i = 0; i < 3 && result == BLR_RESULT_SUCCESS; i++)
-        result = check_choice("boundary", (uint32_t)picture->boundary[i], BLR_BOUNDARY_WRAP, "BORDER (0) to WRAP (6)");
+        result = check_choice("boundary", (uint32_t)picture->boundary[i], BINDLESS_LAST_BOUNDARY,
+                              "a value of blr_boundary_t");
     if (result == BLR_RESULT_SUCCESS)
         result = check_choice("rounding", (uint32_t)picture->rounding, BLR_ROUNDING_AWAY, "EVEN (0) or AWAY (1)");
     if (result == BLR_RESULT_SUCCESS)

@@ -1,6 +1,7 @@
 /* Positions and exact values of a part of a picture's row. Compiled for each instruction set; results are bit-identical. */
 #include "resample/resample.h"
 
+#include "bindless/filter/weights.h"
 #include "image/packed_format.h"
 #include "resample/boundary.h"
 #include "spirv/half.h"

@@ -1,5 +1,6 @@
 /* Pictures by the texture unit: samples at single-precision coordinates. A cubic B-spline is a sum of linear samples: a
  * sample between two texels, at b / (a + b) from the first, times a + b, has the weights a and b. */
+#include "bindless/filter/weights.h"
 #include "resample/boundary.h"
 #include "resample/resample.h"
 
@@ -42,12 +43,11 @@ static bool place_row(const struct blr_resample *resample, const struct blr_resa
     for (uint32_t d = 0; resample->is_window && d < resample->dimensions; d++)
         for (uint32_t i = 0; i < part->count; i++) {
             const blr_boundary_t boundary = resample->picture.boundary[d];
-            const double position = at[d][i], *valued = resample->valued[d];
-            const bool beyond = boundary == BLR_BOUNDARY_CONSTANT && !(position >= valued[0] && position <= valued[1]);
-            const bool filled = beyond || !isfinite(position);
+            const double position = at[d][i];
+            const bool filled = !isfinite(position) || bindless_is_beyond_double(position, resample->extent[d], boundary);
             if (filled)
                 at[d][i] = (double)NAN;
-            else if (boundary >= BLR_BOUNDARY_REPEAT)
+            else if (bindless_is_periodic(boundary))
                 at[d][i] = blr_fold(position, resample->extent[d], boundary);
             some |= filled;
         }
@@ -191,7 +191,7 @@ static void pair_up(const double *at, uint32_t count, struct unit_pairs *pairs)
         const double from = bounded(at[i]);
         const int32_t cut = (int32_t)from, first = (double)cut > from ? cut - 1 : cut;
         float w[4];
-        blr_spline_weights((float)(from - (double)first), w);
+        bindless_weights_float((float)(from - (double)first), BINDLESS_CUBIC, w, 1);
         const float left = w[0] + w[1], right = w[2] + w[3];
         pairs->weight[0][i] = left;
         pairs->weight[1][i] = right;

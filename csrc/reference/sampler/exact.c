@@ -1,5 +1,7 @@
 /* Exact filtering: the same footprints with unrounded weights, and anisotropic footprints integrated along their
  * longer axis. All arithmetic is in double, rounded once at the end. */
+#include "bindless/filter/boundary.h"
+#include "bindless/filter/weights.h"
 #include "image/packed_format.h"
 #include "sampler/sampler.h"
 #include "sampler/addressing.h"
@@ -20,7 +22,7 @@ struct sum {
 };
 
 struct exact_axis {
-    int64_t index[2];                     /* after addressing */
+    int64_t index[2];                     /* after addressing; BINDLESS_OUTSIDE: border */
     double weight[2];
 };
 
@@ -49,24 +51,36 @@ static void add_texel(struct sum *sum, const unsigned char *texel, double weight
     }
 }
 
+static unsigned int boundary_of(blr_addressing_t addressing)
+{
+    switch (addressing) {
+    case BLR_ADDRESSING_CLAMP_TO_EDGE: return BINDLESS_EDGE;
+    case BLR_ADDRESSING_MIRRORED_REPEAT: return BINDLESS_MIRRORED_REPEAT;
+    case BLR_ADDRESSING_CLAMP_TO_BORDER: return BINDLESS_BORDER;
+    case BLR_ADDRESSING_REPEAT:
+    case BLR_ADDRESSING_NONE: break;
+    }
+    return BINDLESS_REPEAT;
+}
+
 /* coordinate: in texels. */
 static struct exact_axis exact_axis_at(double coordinate, uint32_t extent, bool linear, blr_addressing_t addressing)
 {
     struct exact_axis axis = {{0, 0}, {1.0, 0.0}};
+    const unsigned int boundary = boundary_of(addressing);
     /* Only gradients beyond any measure exceed this bound, above which doubles have no fractions. */
     coordinate = coordinate > 0x1p52 ? 0x1p52 : coordinate < -0x1p52 ? -0x1p52 : coordinate;
     if (!linear) {
-        axis.index[0] = axis.index[1] = blr_address((int64_t)floor(coordinate), extent, addressing);
+        axis.index[0] = axis.index[1] = bindless_texel_at((int64_t)floor(coordinate), extent, boundary);
         return axis;
     }
     double position = coordinate - 0.5;
-    if (addressing == BLR_ADDRESSING_CLAMP_TO_EDGE)
+    if (boundary == BINDLESS_EDGE)
         position = position < 0.0 ? 0.0 : position > extent - 1.0 ? extent - 1.0 : position;
     double first = floor(position);
     for (int k = 0; k < 2; k++)
-        axis.index[k] = blr_address((int64_t)first + k, extent, addressing);
-    axis.weight[1] = position - first;
-    axis.weight[0] = 1.0 - axis.weight[1];
+        axis.index[k] = bindless_texel_at((int64_t)first + k, extent, boundary);
+    bindless_weights_double(position - first, BINDLESS_LINEAR, axis.weight, 1);
     return axis;
 }
 
@@ -76,7 +90,7 @@ static void add_slice(struct sum *sum, const struct exact_axis *x, const struct 
     for (int k = 0; k < 4; k++) {
         int64_t i = x->index[k & 1], j = y->index[k >> 1];
         const unsigned char *texel = sum->texture->border;
-        if (i != BLR_OUTSIDE && j != BLR_OUTSIDE && slice != BLR_OUTSIDE)
+        if (i != BINDLESS_OUTSIDE && j != BINDLESS_OUTSIDE && slice != BINDLESS_OUTSIDE)
             texel = (const unsigned char *)level->data + (uint64_t)slice * level->slice_pitch +
                     (uint64_t)j * level->row_pitch + (uint64_t)i * sum->texture->pixel_size;
         add_texel(sum, texel, weight * x->weight[k & 1] * y->weight[k >> 1]);

@@ -10,13 +10,7 @@ from ..model.filter import CoordinateMap, Filter
 
 __all__ = ["Texture"]
 
-_BOUNDARIES = (
-    Boundary.border,
-    Boundary.edge,
-    Boundary.repeat,
-    Boundary.mirrored_repeat,
-    Boundary.mirror,
-)
+_BOUNDARIES = tuple(boundary for boundary in Boundary if boundary not in (Boundary.constant, Boundary.wrap))
 
 
 @dataclass(frozen=True)
