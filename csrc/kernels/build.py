@@ -44,6 +44,7 @@ def shared_sources() -> list[Path]:
         REPOSITORY / "include" / "bindless" / "device.h",
         REPOSITORY / "include" / "bindless" / "device_normalized.h",
         REPOSITORY / "include" / "bindless" / "device_cubic.h",
+        *sorted((REPOSITORY / "include" / "bindless" / "filter").glob("*.h")),
         *sorted((COMPILER / "prelude").glob("*.py")),
         HERE / "catalogue.py",
         COMPILER / "llvm" / "handle_dataflow.py",

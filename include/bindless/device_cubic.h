@@ -2,15 +2,18 @@
 #ifndef BINDLESS_DEVICE_CUBIC_H
 #define BINDLESS_DEVICE_CUBIC_H
 
+#include "bindless/filter/weights.h"
+
 /* Along an axis, the four weights of a cubic B-spline are those of two linear samples: each lies between two pixels, in
  * the proportion of their weights. x and y are the samples' coordinates, z is the weight of the first one; the other
  * weight is 1 - z. */
 BINDLESS_FUNCTION float3 bindless_cubic_taps(float at)
 {
-    const float below = __builtin_floorf(at - 0.5f), t = at - 0.5f - below, s = 1.0f - t;
-    const float w0 = s * s * s * (1.0f / 6.0f), w1 = 2.0f / 3.0f - 0.5f * t * t * (2.0f - t), w3 = t * t * t * (1.0f / 6.0f);
-    const float weight = w0 + w1;
-    return (float3)(below - 0.5f + w1 / weight, below + 1.5f + w3 / (1.0f - weight), weight);
+    const float below = __builtin_floorf(at - 0.5f);
+    float w[4];
+    bindless_weights_float(at - 0.5f - below, BINDLESS_CUBIC, w, 1);
+    const float weight = w[0] + w[1];
+    return (float3)(below - 0.5f + w[1] / weight, below + 1.5f + w[3] / (1.0f - weight), weight);
 }
 
 BINDLESS_FUNCTION float4 bindless_cubic_sum(float weight, float4 first, float4 second)

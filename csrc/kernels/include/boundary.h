@@ -1,5 +1,5 @@
-/* Texels outside of an image: positions and indices along one axis of n texels, by scipy's rules. Positions are finite,
- * and count from the centre of the first texel. */
+/* Positions near an image along one axis of n texels, in double precision, as filter/boundary.h folds them, and windows of images.
+ * Positions are finite, and count from the centre of the first texel. */
 #ifndef BINDLESS_KERNELS_INCLUDE_BOUNDARY_H
 #define BINDLESS_KERNELS_INCLUDE_BOUNDARY_H
 
@@ -45,34 +45,15 @@ INLINED struct whole floor_of(double p)
 #endif
 }
 
-/* What is left of a position after a whole number of periods. */
-static inline double rest_of(double p, double period) { return p - period * floor_of(p / period).value; }
+#undef BINDLESS_FLOOR_double
+#define BINDLESS_FLOOR_double(X) floor_of(X).value
+#include "bindless/filter/boundary.h"
 
-/* The position inside that has the value of one outside, where values continue periodically. `wrap` has two texels for
- * one position: from the left it is the last one, from the right the first. */
+/* The position inside that has the value of one outside, where values continue periodically: a line of one texel has its value
+ * everywhere, without rounding. */
 INLINED double folded(double p, int n, uint boundary)
 {
-    const double last = (double)(n - 1);
-    if ((p >= 0.0 && p <= last) || boundary <= EDGE) return p;
-    if (n == 1) return 0.0;
-    switch (boundary) {
-    case REPEAT: return rest_of(p, (double)n);
-    case MIRRORED_REPEAT: {
-        const double from_edge = rest_of(p + 0.5, 2.0 * (double)n) - (double)n;
-        return (double)n - 0.5 - (from_edge < 0.0 ? -from_edge : from_edge);
-    }
-    case MIRROR: {
-        const double from_last = rest_of(p, 2.0 * last) - last;
-        return last - (from_last < 0.0 ? -from_last : from_last);
-    }
-    default: return p < 0.0 ? last - rest_of(-p, last) : rest_of(p, last);
-    }
-}
-
-/* Whether the value is the fill value as a whole. */
-INLINED bool is_beyond(double p, int n, uint boundary)
-{
-    return boundary == CONSTANT && !(p >= 0.0 && p <= (double)(n - 1));
+    return n == 1 && bindless_is_periodic(boundary) ? 0.0 : bindless_fold_double(p, n, boundary);
 }
 
 /* A window of a larger image along an axis: texel i of the window is texel (origin + i) modulo `whole` of the larger one. */
@@ -86,33 +67,6 @@ INLINED int held_index(int i, struct window window, int held)
     const int from_origin = i - window.origin;
     const int place = from_origin < 0 ? from_origin + window.whole : from_origin;
     return place < held ? place : held - 1;
-}
-
-static inline int modulo(int i, int n)
-{
-    const int rest = i % n;
-    return rest < 0 ? rest + n : rest;
-}
-
-/* The texel at index i: at the border, the nearest one. */
-INLINED int index_of(int i, int n, uint boundary)
-{
-    if (boundary == BORDER || boundary == EDGE) {
-        const int from_first = i < 0 ? 0 : i;
-        return from_first < n - 1 ? from_first : n - 1;
-    }
-    if (i >= 0 && i < n) return i;
-    switch (boundary) {
-    case REPEAT: return modulo(i, n);
-    case MIRRORED_REPEAT: {
-        const int within = modulo(i, 2 * n);
-        return within < n ? within : 2 * n - 1 - within;
-    }
-    default: {
-        const int within = n == 1 ? 0 : modulo(i, 2 * n - 2);
-        return within < n ? within : 2 * n - 2 - within;
-    }
-    }
 }
 
 #endif

@@ -1,5 +1,12 @@
 /* Filters of fetched texels: functions for one REAL, float or double, each time that the file is included. */
-#include "weights.h"
+#define REAL_NAME__(NAME, TYPE) NAME##_##TYPE
+#define REAL_NAME_(NAME, TYPE) REAL_NAME__(NAME, TYPE)
+#define REAL_NAME(NAME) REAL_NAME_(NAME, REAL)
+#define REAL4__(TYPE) TYPE##4
+#define REAL4_(TYPE) REAL4__(TYPE)
+#define REAL4 REAL4_(REAL)
+#define AS_REAL4_(VALUE, TYPE) __builtin_convertvector(VALUE, TYPE)
+#define AS_REAL4(VALUE) AS_REAL4_(VALUE, REAL4)
 
 /* The texels of a filter along one axis: indices, weights, and whether each is a texel of the image or the border's. */
 struct REAL_NAME(taps) {
@@ -15,21 +22,13 @@ INLINED struct REAL_NAME(taps) REAL_NAME(taps_of)(double p, int n, uint boundary
     int first = whole.index;
     const REAL f = (REAL)(from - whole.value);
     struct REAL_NAME(taps) taps;
-    if (count == 2) {
-        taps.weight[0] = 1 - f;
-        taps.weight[1] = f;
-    } else {
-        const REAL4 weights = REAL_NAME(cubic_weights)(f, interpolation);
-        taps.weight[0] = weights.x;
-        taps.weight[1] = weights.y;
-        taps.weight[2] = weights.z;
-        taps.weight[3] = weights.w;
-        first -= 1;
-    }
+    REAL_NAME(bindless_weights)(f, count == 2 ? BINDLESS_LINEAR : interpolation, taps.weight, 1);
+    if (count == 4) first -= 1;
     UNROLLED for (int k = 0; k < count; ++k)
     {
-        taps.inside[k] = boundary != BORDER || (first + k >= 0 && first + k < n);
-        taps.at[k] = index_of(first + k, n, boundary);
+        const int at = bindless_texel_at(first + k, n, boundary);
+        taps.inside[k] = at != BINDLESS_OUTSIDE;
+        taps.at[k] = at != BINDLESS_OUTSIDE ? at : 0;
     }
     return taps;
 }

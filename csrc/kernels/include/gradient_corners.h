@@ -32,7 +32,7 @@ struct corners {
 INLINED bool may_be_outside(uint mode)
 {
     bool found = false;
-    FOR_AXES found |= boundary_of(mode, a) == BORDER;
+    FOR_AXES found |= bindless_has_border(boundary_of(mode, a));
     return found;
 }
 
@@ -70,7 +70,7 @@ INLINED void find_corners(struct corners *corners, const struct call *call, cons
         find_taps(&axis, at[a], (int)level->size[a], a, mode);
         const int low = axis.index[0], high = axis.index[1], stride = (int)level->texels.strides[1 + a];
         const uint second = a == 0 ? 0xaau : a == 1 ? 0xccu : 0xf0u; /* corners whose bit a is set */
-        if (boundary_of(mode, a) == BORDER) {
+        if (bindless_has_border(boundary_of(mode, a))) {
             if (low < 0) corners->inside &= second;
             if (high < 0) corners->inside &= ~second;
             corners->first += (low >= 0 ? low : high >= 0 ? high : 0) * stride;
@@ -101,7 +101,7 @@ INLINED void read_position(const struct call *call, int item, ulong texture, flo
 }
 
 /* Whether the value changes with positions at the first texel's centre. */
-INLINED bool may_move(uint mode, uint a) { return boundary_of(mode, a) == BORDER || boundary_of(mode, a) == REPEAT; }
+INLINED bool may_move(uint mode, uint a) { return bindless_moves_outside(boundary_of(mode, a)); }
 
 INLINED struct corners plain_corners_at(const struct call *call, const float *at, uint mode)
 {

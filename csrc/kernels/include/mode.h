@@ -1,6 +1,6 @@
 /* The `mode` argument of the resampling kernels: everything that selects code, apart from the formats.
- *     bits 0-2    interpolation
- *     bits 3-11   boundary along x, y and z, three bits each
+ *     bits 0-2    interpolation (filter/weights.h)
+ *     bits 3-11   boundary along x, y and z, three bits each (filter/boundary.h)
  *     bit 12      not-a-number texels have no weight
  *     bit 13      integers halfway between two are rounded away from zero, instead of to even
  *     bit 14      there is an array of vectors
@@ -15,6 +15,8 @@
 #define BINDLESS_KERNELS_INCLUDE_MODE_H
 
 #include "bindless/device.h"
+#include "bindless/filter/boundary.h"
+#include "bindless/filter/weights.h"
 
 /* OpenCL C can receive the mode at compile time, as specialization constant 1. */
 #ifdef BINDLESS_OPENCL_C
@@ -34,9 +36,6 @@
 #define UNROLLED
 #define NOT_SPECULATED
 #endif
-
-enum interpolation { NEAREST, LINEAR, CUBIC, CATMULL_ROM, BICUBIC };
-enum boundary { BORDER, CONSTANT, EDGE, REPEAT, MIRRORED_REPEAT, MIRROR, WRAP };
 
 static inline uint interpolation(uint mode) { return KNOWN_MODE(mode) & 7; }
 static inline uint boundary(uint mode, uint axis) { return KNOWN_MODE(mode) >> (3 + 3 * axis) & 7; }

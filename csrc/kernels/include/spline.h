@@ -7,6 +7,8 @@
 #ifndef BINDLESS_KERNELS_INCLUDE_SPLINE_H
 #define BINDLESS_KERNELS_INCLUDE_SPLINE_H
 
+#include "bindless/filter/boundary.h"
+
 #define POLE (-0.26794919243112270647f)
 #define GAIN 1.6076951545867363f /* -6 * POLE */
 #define CHUNK 16u
@@ -21,14 +23,13 @@
 /* Continuation of a line: mirrored at the centres of its outermost samples, mirrored at their edges, or periodic. */
 enum boundary { MIRROR, MIRRORED_REPEAT, REPEAT };
 
-/* Position in a line of n > 1 samples of the sample at any position. */
+/* Position in a line of n samples of the sample at any position. */
 static inline uint continued(int position, uint n, uint boundary)
 {
-    const uint period = boundary == MIRROR ? 2 * n - 2 : boundary == MIRRORED_REPEAT ? 2 * n : n;
-    const uint distance = position < 0 ? (uint)-position : (uint)position;
-    const uint rest = distance < period ? distance : distance % period;
-    const uint at = position < 0 && rest != 0 ? period - rest : rest;
-    return at < n ? at : boundary == MIRROR ? period - at : period - 1 - at;
+    const uint continuation = boundary == MIRROR            ? BINDLESS_MIRROR
+                              : boundary == MIRRORED_REPEAT ? BINDLESS_MIRRORED_REPEAT
+                                                            : BINDLESS_REPEAT;
+    return (uint)bindless_texel_at(position, (int)n, continuation);
 }
 
 #endif

@@ -12,9 +12,6 @@
 #include "place.h"
 #include "stored.h"
 
-#define REAL float
-#include "weights.h"
-
 struct units {
     double shift; /* 0.5 - centre */
     float scale_x, scale_y, scale_z, bias_x, bias_y, bias_z;
@@ -28,15 +25,15 @@ INLINED float held_coordinate(float coordinate, struct window window, uint bound
     const double above = coordinate > -0x1p22f ? (double)coordinate : -0x1p22, c = above < 0x1p22 ? above : 0x1p22;
     const double rounded = filters ? floor_of(256.0 * c + 0.5).value * 0x1p-8 : floor_of(c).value + 0.5;
     const double from_origin = rounded - (double)window.origin;
-    return (float)(boundary == REPEAT && from_origin < 0.5 ? from_origin + (double)window.whole : from_origin);
+    return (float)(boundary == BINDLESS_REPEAT && from_origin < 0.5 ? from_origin + (double)window.whole : from_origin);
 }
 
 /* A position in the larger image: inside, where its values continue periodically. Where the value is the fill value, x is
  * not-a-number. */
 INLINED double placed(double p, struct window window, uint boundary, bool *fills)
 {
-    *fills = *fills || !is_finite(p) || is_beyond(p, window.whole, boundary);
-    return boundary >= REPEAT ? folded(bounded(p), window.whole, boundary) : p;
+    *fills = *fills || !is_finite(p) || bindless_is_beyond_double(p, window.whole, boundary);
+    return bindless_is_periodic(boundary) ? folded(bounded(p), window.whole, boundary) : p;
 }
 
 INLINED struct position in_larger(struct position p, double centre, struct units units, uint mode)
@@ -52,7 +49,7 @@ INLINED struct position in_larger(struct position p, double centre, struct units
 static inline point in_units(float x, float y, float z, struct units units, uint mode)
 {
     if (is_window(mode)) {
-        const bool filters = interpolation(mode) != NEAREST;
+        const bool filters = interpolation(mode) != BINDLESS_NEAREST;
         x = x == x ? held_coordinate(x, units.x, boundary(mode, 0), filters) : x;
         y = held_coordinate(y, units.y, boundary(mode, 1), filters);
         z = held_coordinate(z, units.z, boundary(mode, 2), filters);
@@ -92,9 +89,10 @@ INLINED struct pair pair_of(double p, double centre)
     const double from = bounded(p - centre);
     const struct whole whole = floor_of(from);
     const float first = (float)whole.index;
-    const float4 w = spline_weights_float((float)(from - whole.value));
-    const float left = w.x + w.y, right = w.z + w.w;
-    return (struct pair){{left, right}, {first + (w.y / left - 0.5f), first + (w.w / right + 1.5f)}};
+    float w[4];
+    bindless_weights_float((float)(from - whole.value), BINDLESS_CUBIC, w, 1);
+    const float left = w[0] + w[1], right = w[2] + w[3];
+    return (struct pair){{left, right}, {first + (w[1] / left - 0.5f), first + (w[3] / right + 1.5f)}};
 }
 
 static inline float4 added(float4 sum, float weight, float4 value, uint channels)
@@ -179,7 +177,7 @@ kernel void KERNEL(resample)(ulong image, LAYER MAP_PARAMETERS, float scale_x, f
     const struct extent size = {width, height, depth};
 #define PUT(ELEMENT, COLOR) store_item(out, (ELEMENT).number, STORED_COLOR(COLOR, format, mode), false)
 #if CLASS_F
-    if (interpolation(mode) == CUBIC) {
+    if (interpolation(mode) == BINDLESS_CUBIC) {
 #define LOAD(ELEMENT) position_of(map, ELEMENT, mode)
 #define DO(POSITION) spline(image, layer, POSITION, is_centred(mode) ? 0.5 : centre, units, format, mode)
         FOR_ELEMENTS(size, tile(mode), struct position, LOAD, color, DO, PUT);

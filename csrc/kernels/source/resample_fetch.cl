@@ -58,9 +58,9 @@ INLINED struct position from_centre(struct position p, double centre)
 /* Whether the value is the fill value as a whole. */
 INLINED bool is_filled(struct position p, struct source source)
 {
-    return is_beyond(p.x, source.size_x, boundary(source.mode, 0)) ||
-           (DIMENSIONS > 1 && is_beyond(p.y, source.size_y, boundary(source.mode, 1))) ||
-           (DIMENSIONS > 2 && is_beyond(p.z, source.size_z, boundary(source.mode, 2)));
+    return bindless_is_beyond_double(p.x, source.size_x, boundary(source.mode, 0)) ||
+           (DIMENSIONS > 1 && bindless_is_beyond_double(p.y, source.size_y, boundary(source.mode, 1))) ||
+           (DIMENSIONS > 2 && bindless_is_beyond_double(p.z, source.size_z, boundary(source.mode, 2)));
 }
 
 static inline uint4 filled(struct source source)
@@ -72,11 +72,10 @@ static inline uint4 filled(struct source source)
 #endif
 }
 
-/* The index of the nearest texel, or -1 at the border. */
+/* The index of the nearest texel, or BINDLESS_OUTSIDE. */
 static inline int nearest_of(double p, int n, uint boundary)
 {
-    const int i = floor_of(folded(p, n, boundary) + 0.5).index;
-    return boundary == BORDER && (i < 0 || i >= n) ? -1 : index_of(i, n, boundary);
+    return bindless_texel_at(floor_of(folded(p, n, boundary) + 0.5).index, n, boundary);
 }
 
 INLINED uint4 nearest(ulong image, uint layer, struct position p, struct source source)
@@ -98,14 +97,14 @@ INLINED uint4 resampled(ulong image, uint layer, struct position at, struct sour
         p = (struct position){bounded(p.x), bounded(p.y), bounded(p.z)};
     }
     if (is_filled(p, source)) return filled(source);
-    if (kind == NEAREST) return nearest(image, layer, p, source);
+    if (kind == BINDLESS_NEAREST) return nearest(image, layer, p, source);
 #if !CLASS_F
     if (channel_size(source.format) == 4) {
-        if (kind == LINEAR) return stored_doubles(filtered_double(image, layer, p, source, 2), source.format, source.mode);
+        if (kind == BINDLESS_LINEAR) return stored_doubles(filtered_double(image, layer, p, source, 2), source.format, source.mode);
         return stored_doubles(filtered_double(image, layer, p, source, 4), source.format, source.mode);
     }
 #endif
-    if (kind == LINEAR) return stored(filtered_float(image, layer, p, source, 2), source.format, source.mode);
+    if (kind == BINDLESS_LINEAR) return stored(filtered_float(image, layer, p, source, 2), source.format, source.mode);
     return stored(filtered_float(image, layer, p, source, 4), source.format, source.mode);
 }
 
