@@ -12,15 +12,17 @@
  *     bit 3       normalized coordinates
  *     bit 4       the filter runs, even for a single texel
  *     bit 5       neither layers nor levels
- *     bits 6-11   addressing of x, y and z, two bits each
- *     bits 12-13  dimensions of the image, 1 to 3
- *     bit 14      cubemap
- *     bit 15      a mipmap, sampled at a level
- *     bit 16      the texels have less than 2^31 bytes */
+ *     bits 6-14   boundary along x, y and z, three bits each (filter/boundary.h): border, edge, repeat or mirrored_repeat;
+ *                 EXACT also has mirror, and boundaries with an extent
+ *     bits 15-16  dimensions of the image, 1 to 3
+ *     bit 17      cubemap
+ *     bit 18      a mipmap, sampled at a level
+ *     bit 19      the texels have less than 2^31 bytes */
 #ifndef BINDLESS_KERNELS_INCLUDE_UNIT_AXIS_H
 #define BINDLESS_KERNELS_INCLUDE_UNIT_AXIS_H
 
 #include "bindless/device.h"
+#include "bindless/filter/boundary.h"
 
 /* OpenCL C can receive the word at compile time, as specialization constant 1. */
 #ifdef BINDLESS_OPENCL_C
@@ -31,22 +33,17 @@
 
 #define UNIT static inline __attribute__((always_inline))
 
-enum { REPEAT, MIRRORED_REPEAT, CLAMP_TO_EDGE, CLAMP_TO_BORDER };
-
-/* Index of a texel of the border. */
-#define OUTSIDE (-1)
-
 UNIT bool is_linear(uint sampler) { return (sampler & 1) != 0; }
 UNIT bool blends_levels(uint sampler) { return (sampler >> 1 & 1) != 0; }
 UNIT bool is_seamless(uint sampler) { return (sampler >> 2 & 1) != 0; }
 UNIT bool is_normalized(uint sampler) { return (sampler >> 3 & 1) != 0; }
 UNIT bool filters(uint sampler) { return (sampler >> 4 & 1) != 0; }
 UNIT bool is_alone(uint sampler) { return (sampler >> 5 & 1) != 0; }
-UNIT uint addressing(uint sampler, uint axis) { return sampler >> (6 + 2 * axis) & 3; }
-UNIT uint dimensions(uint sampler) { return sampler >> 12 & 3; }
-UNIT bool is_cube(uint sampler) { return (sampler >> 14 & 1) != 0; }
-UNIT bool has_level(uint sampler) { return (sampler >> 15 & 1) != 0; }
-UNIT bool is_small(uint sampler) { return (sampler >> 16 & 1) != 0; }
+UNIT uint boundary_of(uint sampler, uint axis) { return sampler >> (6 + 3 * axis) & 7; }
+UNIT uint dimensions(uint sampler) { return sampler >> 15 & 3; }
+UNIT bool is_cube(uint sampler) { return (sampler >> 17 & 1) != 0; }
+UNIT bool has_level(uint sampler) { return (sampler >> 18 & 1) != 0; }
+UNIT bool is_small(uint sampler) { return (sampler >> 19 & 1) != 0; }
 
 #if EXACT
 typedef float share;
@@ -106,29 +103,41 @@ UNIT struct place place_of(float coordinate, uint extent, int bits, uint sampler
                                                          : texel_of(fraction, extent, bits)};
 }
 
-/* Applies the addressing mode to texel `whole` n + `part`, -n <= part < 2n. */
-UNIT int address(int whole, int part, int n, uint mode)
+/* Applies the boundary to texel `whole` n + `part`, -n <= part < 2n. */
+UNIT int address(int whole, int part, int n, uint boundary)
 {
-    if (mode == REPEAT) return part < 0 ? part + n : part >= n ? part - n : part;
-    if (mode == MIRRORED_REPEAT) {
+    if (boundary == BINDLESS_REPEAT) return part < 0 ? part + n : part >= n ? part - n : part;
+    if (boundary == BINDLESS_MIRRORED_REPEAT) {
         int at = ((whole & 1) != 0 ? n : 0) + part;
         at = at < 0 ? at + 2 * n : at >= 2 * n ? at - 2 * n : at;
         return at >= n ? 2 * n - 1 - at : at;
     }
+#if EXACT
+    if (boundary == BINDLESS_MIRROR && n > 1)
+        return bindless_texel_at((int)(((long)whole * n + part) % (2l * n - 2)), n, boundary);
+#endif
     const int at = clamped(whole, -2, 2) * n + part;
-    if (mode == CLAMP_TO_EDGE) return clamped(at, 0, n - 1);
-    return at < 0 || at >= n ? OUTSIDE : at;
+    if (boundary != BINDLESS_BORDER) return clamped(at, 0, n - 1);
+    return at < 0 || at >= n ? BINDLESS_OUTSIDE : at;
 }
 
 #if EXACT
 
+/* Whether a sample has the border's value as a whole; the centre of the first texel is at 0.5, or at 0.5 / n. */
+UNIT bool is_beyond(float x, int n, uint boundary, bool normalized)
+{
+    const float size = normalized ? 1.0f : (float)n, margin = (0.5f - bindless_extent(boundary)) * (size / (float)n);
+    return bindless_has_extent(boundary) && !(x >= margin && x <= size - margin);
+}
+
 /* Splits coordinate * scale into a texel and a rest of 0 to 1. A normalized coordinate is split into the nearest whole
  * number and a rest, which is exact; the product of rest and extent has two parts. */
-UNIT struct axis axis_of(float coordinate, uint extent, int bits, uint mode, uint sampler)
+UNIT struct axis axis_of(float coordinate, uint extent, int bits, uint boundary, uint sampler)
 {
     const int n = (int)extent;
     float x = clean(coordinate), low = 0.0f, half_ = is_linear(sampler) ? 0.5f : 0.0f;
     int whole = 0;
+    if (is_beyond(x, n, boundary, is_normalized(sampler))) return (struct axis){BINDLESS_OUTSIDE, BINDLESS_OUTSIDE, 0.0f};
     if (is_normalized(sampler)) {
         const float nearest = __builtin_rintf(x), rest = x - nearest;
         whole = (int)nearest;
@@ -140,7 +149,7 @@ UNIT struct axis axis_of(float coordinate, uint extent, int bits, uint mode, uin
     float below = __builtin_floorf(x - half_);
     if (!is_linear(sampler)) {
         if (x == below && low < 0.0f) below -= 1.0f;
-        const int only = address(whole, (int)below, n, mode);
+        const int only = address(whole, (int)below, n, boundary);
         return (struct axis){only, only, 0.0f};
     }
     float weight = x - below - 0.5f + low; /* the first difference has no rounding error, x - 0.5 may have one */
@@ -148,29 +157,29 @@ UNIT struct axis axis_of(float coordinate, uint extent, int bits, uint mode, uin
         below -= 1.0f;
         weight += 1.0f;
     }
-    return (struct axis){address(whole, (int)below, n, mode), address(whole, (int)below + 1, n, mode), weight};
+    return (struct axis){address(whole, (int)below, n, boundary), address(whole, (int)below + 1, n, boundary), weight};
 }
 
 #else
 
-UNIT struct axis axis_at(struct place at, uint extent, uint mode, bool linear)
+UNIT struct axis axis_at(struct place at, uint extent, uint boundary, bool linear)
 {
     const int n = (int)extent;
     if (!linear) {
-        const int only = address(at.whole, at.part, n, mode);
+        const int only = address(at.whole, at.part, n, boundary);
         return (struct axis){only, only, 0};
     }
-    if (mode == CLAMP_TO_EDGE) {
+    if (boundary == BINDLESS_EDGE) {
         at.part = clamped(clamped(at.whole, -2, 2) * (256 * n) + at.part, 0, 256 * (n - 1));
         at.whole = 0;
     }
-    return (struct axis){address(at.whole, at.part >> 8, n, mode), address(at.whole, (at.part >> 8) + 1, n, mode),
+    return (struct axis){address(at.whole, at.part >> 8, n, boundary), address(at.whole, (at.part >> 8) + 1, n, boundary),
                          at.part & 255};
 }
 
-UNIT struct axis axis_of(float coordinate, uint extent, int bits, uint mode, uint sampler)
+UNIT struct axis axis_of(float coordinate, uint extent, int bits, uint boundary, uint sampler)
 {
-    return axis_at(place_of(coordinate, extent, bits, sampler), extent, mode, is_linear(sampler));
+    return axis_at(place_of(coordinate, extent, bits, sampler), extent, boundary, is_linear(sampler));
 }
 
 #endif

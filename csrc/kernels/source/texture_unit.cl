@@ -153,13 +153,13 @@ UNIT struct face_texels face_texels_of(float3 direction, uint width, uint sample
 /* Within a face. With nearest filtering only the edge itself lies outside. */
 UNIT struct axis within_face(struct axis at, int width, uint axis, uint sampler)
 {
-    const uint mode = addressing(sampler, axis);
+    const uint boundary = boundary_of(sampler, axis);
     if (!is_linear(sampler)) {
-        const int only = address(0, at.first, width, is_seamless(sampler) || mode == MIRRORED_REPEAT ? CLAMP_TO_EDGE : mode);
+        const int only = address(0, at.first, width, is_seamless(sampler) || boundary == BINDLESS_MIRRORED_REPEAT ? BINDLESS_EDGE : boundary);
         return (struct axis){only, only, 0};
     }
-    struct axis taps = {address(0, at.first, width, mode), address(0, at.second, width, mode), at.weight};
-    if (mode == CLAMP_TO_EDGE && (at.first < 0 || at.second >= width)) taps.weight = 0;
+    struct axis taps = {address(0, at.first, width, boundary), address(0, at.second, width, boundary), at.weight};
+    if (boundary == BINDLESS_EDGE && (at.first < 0 || at.second >= width)) taps.weight = 0;
     return taps;
 }
 
@@ -217,10 +217,10 @@ UNIT struct footprint footprint_of(struct source source, struct item item, uint 
     uint largest = f.level.width > f.level.height ? f.level.width : f.level.height;
     largest = f.level.depth > largest ? f.level.depth : largest;
     const int bits = fraction_bits(largest, is_alone(sampler));
-    f.x = axis_of(item.at.x, f.level.width, bits, addressing(sampler, 0), sampler);
-    if (count > 1) f.y = axis_of(item.at.y, f.level.height, bits, addressing(sampler, 1), sampler);
+    f.x = axis_of(item.at.x, f.level.width, bits, boundary_of(sampler, 0), sampler);
+    if (count > 1) f.y = axis_of(item.at.y, f.level.height, bits, boundary_of(sampler, 1), sampler);
     if (count > 2) {
-        f.z = axis_of(item.at.z, f.level.depth, fraction_bits(f.level.depth, is_alone(sampler)), addressing(sampler, 2), sampler);
+        f.z = axis_of(item.at.z, f.level.depth, fraction_bits(f.level.depth, is_alone(sampler)), boundary_of(sampler, 2), sampler);
         f.has_slices = is_linear(sampler);
         if (f.has_slices) f.near = WEIGHT_PART(weight, f.z.weight);
     }

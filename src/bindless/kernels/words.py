@@ -28,8 +28,6 @@ __all__ = [
     "texture_unit_mode",
 ]
 
-_ADDRESSING = {Boundary.repeat: 0, Boundary.mirrored_repeat: 1, Boundary.edge: 2, Boundary.border: 3}
-
 
 # ---------------------------------------------------------------------- format
 
@@ -119,6 +117,6 @@ def texture_unit_mode(
     word = sum(flag << bit for bit, flag in enumerate(flags))
     boundary = Filter.from_sampler(sampler, normalized=normalized).boundary
     for axis in range(3):
-        word |= _ADDRESSING[boundary[axis] if axis < desc.dimensions else Boundary.edge] << (6 + 2 * axis)
+        word |= (boundary[axis] if axis < desc.dimensions else Boundary.edge).number << (6 + 3 * axis)
     small = 2 * desc.nbytes < 1 << 31  # with all levels; rows of USM may be apart
-    return word | desc.dimensions << 12 | cube << 14 | has_level << 15 | (small and not in_usm) << 16
+    return word | desc.dimensions << 15 | cube << 17 | has_level << 18 | (small and not in_usm) << 19
