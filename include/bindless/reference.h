@@ -622,7 +622,8 @@ typedef enum blr_boundary {
     BLR_BOUNDARY_REPEAT = 3,              /* with the period n */
     BLR_BOUNDARY_MIRRORED_REPEAT = 4,     /* mirrored at -1/2 and n - 1/2 */
     BLR_BOUNDARY_MIRROR = 5,              /* mirrored at 0 and n - 1 */
-    BLR_BOUNDARY_WRAP = 6                 /* with the period n - 1 */
+    BLR_BOUNDARY_WRAP = 6,                /* with the period n - 1 */
+    BLR_BOUNDARY_EXTENT = 7               /* as EDGE; positions below -1/2 and above n - 1/2 give the fill value */
 } blr_boundary_t;
 
 typedef enum blr_rounding {

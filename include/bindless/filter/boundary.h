@@ -17,10 +17,12 @@ enum bindless_boundary {
     BINDLESS_REPEAT,
     BINDLESS_MIRRORED_REPEAT,
     BINDLESS_MIRROR,
-    BINDLESS_WRAP
+    BINDLESS_WRAP,
+    BINDLESS_EXTENT
 };
-#define BINDLESS_LAST_BOUNDARY BINDLESS_WRAP
+#define BINDLESS_LAST_BOUNDARY BINDLESS_EXTENT
 #define BINDLESS_OUTSIDE (-1)             /* index of a texel that has the fill value */
+#define BINDLESS_BEYOND (-6)              /* folded position beyond the extent, from which four texels are OUTSIDE */
 
 /* DO(BOUNDARY) for a boundary, as a constant. */
 #define BINDLESS_FOR_BOUNDARY(BOUNDARY, DO)                                                                              \
@@ -31,6 +33,7 @@ enum bindless_boundary {
     case BINDLESS_REPEAT: DO(BINDLESS_REPEAT); break;                                                                    \
     case BINDLESS_MIRRORED_REPEAT: DO(BINDLESS_MIRRORED_REPEAT); break;                                                  \
     case BINDLESS_MIRROR: DO(BINDLESS_MIRROR); break;                                                                    \
+    case BINDLESS_EXTENT: DO(BINDLESS_EXTENT); break;                                                                    \
     default: DO(BINDLESS_WRAP);                                                                                          \
     }
 
@@ -40,8 +43,11 @@ BINDLESS_INLINE bool bindless_is_periodic(unsigned int boundary)
     return boundary >= BINDLESS_REPEAT && boundary <= BINDLESS_WRAP;
 }
 
-/* Whether some texels of a filter have the fill value. */
-BINDLESS_INLINE bool bindless_has_border(unsigned int boundary) { return boundary == BINDLESS_BORDER; }
+/* Whether texels outside have the fill value, of positions that were folded. */
+BINDLESS_INLINE bool bindless_has_border(unsigned int boundary)
+{
+    return boundary == BINDLESS_BORDER || boundary == BINDLESS_EXTENT;
+}
 
 /* Whether values change with positions outside of the outermost texels' centres. */
 BINDLESS_INLINE bool bindless_moves_outside(unsigned int boundary)
@@ -56,7 +62,10 @@ BINDLESS_INLINE bool bindless_has_slopes(unsigned int boundary)
 }
 
 /* Whether positions farther than bindless_extent from the outermost texels' centres have the fill value as a whole. */
-BINDLESS_INLINE bool bindless_has_extent(unsigned int boundary) { return boundary == BINDLESS_CONSTANT; }
+BINDLESS_INLINE bool bindless_has_extent(unsigned int boundary)
+{
+    return boundary == BINDLESS_CONSTANT || boundary == BINDLESS_EXTENT;
+}
 BINDLESS_INLINE float bindless_extent(unsigned int boundary) { return boundary == BINDLESS_CONSTANT ? 0.0f : 0.5f; }
 
 /* Texels of a period, and of its first part, which the rest mirrors. */
@@ -70,9 +79,9 @@ BINDLESS_INLINE bindless_index bindless_texel_at(bindless_index index, bindless_
 {
     if (index >= 0 && index < n)
         return index;
-    if (bindless_has_border(boundary))
+    if (boundary == BINDLESS_BORDER || (boundary == BINDLESS_EXTENT && (index < BINDLESS_BEYOND + 3 || index >= n + 3)))
         return BINDLESS_OUTSIDE;
-    if (boundary == BINDLESS_EDGE)
+    if (boundary == BINDLESS_EDGE || boundary == BINDLESS_EXTENT)
         return index < 0 ? 0 : n - 1;
     if (n == 1)
         return 0;
@@ -161,6 +170,11 @@ BINDLESS_INLINE BINDLESS_REAL BINDLESS_OF(bindless_fold_with_slope)(BINDLESS_REA
                                                                     BINDLESS_REAL *slope)
 {
     const BINDLESS_REAL size = (BINDLESS_REAL)n, last = size - 1;
+    if (boundary == BINDLESS_EXTENT) {
+        const bool beyond = BINDLESS_OF(bindless_is_beyond)(at, n, boundary);
+        const BINDLESS_REAL inside = BINDLESS_OF(bindless_clip)(at, last, slope);
+        return beyond ? BINDLESS_BEYOND : inside;
+    }
     if (boundary == BINDLESS_REPEAT) {
         const BINDLESS_REAL rest = BINDLESS_OF(bindless_remainder)(at, size);
         return rest >= 0 && rest < size ? rest : 0; /* rounded up to the size, or not a number */
@@ -182,8 +196,10 @@ BINDLESS_INLINE BINDLESS_REAL BINDLESS_OF(bindless_bound_with_slope)(BINDLESS_RE
                                                                      BINDLESS_REAL *slope)
 {
     const BINDLESS_REAL most = (BINDLESS_REAL)(1 << 30), above = at > -most ? at : -most;
-    (void)n, (void)boundary, (void)slope;
-    return above < most ? above : most;
+    if (!bindless_has_extent(boundary) || !BINDLESS_OF(bindless_is_beyond)(at, n, boundary))
+        return above < most ? above : most;
+    *slope = 0;
+    return BINDLESS_BEYOND;
 }
 
 #endif

@@ -233,7 +233,8 @@ class Boundary(StringEnum):
     ``border`` (grid-constant): texels outside have the fill value. ``constant`` (constant): as ``mirror``, but
     positions beyond the centres of the outermost texels give the fill value. ``edge`` (nearest): the outermost texel.
     ``repeat`` (grid-wrap): with the period n. ``mirrored_repeat`` (reflect): mirrored at the outermost texels' edges.
-    ``mirror`` (mirror): mirrored at their centres. ``wrap`` (wrap): with the period n - 1.
+    ``mirror`` (mirror): mirrored at their centres. ``wrap`` (wrap): with the period n - 1. ``extent`` (ITK's, not
+    scipy's): as ``edge``, but positions beyond the outermost texels' edges give the fill value.
     """
 
     border = "border"
@@ -243,6 +244,7 @@ class Boundary(StringEnum):
     mirrored_repeat = "mirrored_repeat"
     mirror = "mirror"
     wrap = "wrap"
+    extent = "extent"
 
 
 class LevelFilter(StringEnum):

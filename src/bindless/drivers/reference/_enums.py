@@ -159,6 +159,7 @@ class blr_boundary_t(IntEnum):
     BLR_BOUNDARY_MIRRORED_REPEAT = 4
     BLR_BOUNDARY_MIRROR = 5
     BLR_BOUNDARY_WRAP = 6
+    BLR_BOUNDARY_EXTENT = 7
 
 
 class blr_rounding_t(IntEnum):
