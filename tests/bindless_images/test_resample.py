@@ -29,6 +29,7 @@ BOUNDARIES = [
     ("wrap", "border", "mirrored_repeat"),
     ("mirror", "edge", "border"),
     ("repeat", "mirrored_repeat", "wrap"),
+    ("extent", "extent", "extent"),
 ]
 
 

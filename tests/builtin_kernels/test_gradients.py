@@ -21,7 +21,7 @@ Array = np.ndarray[Any, Any]
 
 SIZES = {1: (9,), 2: (6, 7), 3: (5, 4, 6)}
 FILTERS = ["nearest", "linear", "cubic", "catmull_rom", "bicubic"]
-BOUNDARIES = ["border", "edge", "repeat", "mirrored_repeat", "mirror"]
+BOUNDARIES = ["border", "edge", "repeat", "mirrored_repeat", "mirror", "extent"]
 
 
 @pytest.fixture(autouse=True)

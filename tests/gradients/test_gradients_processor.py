@@ -15,7 +15,7 @@ from tests.support.filters import texture as make_texture
 Array = np.ndarray[Any, Any]
 
 FILTERS = ["nearest", "linear", "cubic", "catmull_rom", "bicubic"]
-BOUNDARIES = ["border", "edge", "repeat", "mirrored_repeat", "mirror"]
+BOUNDARIES = ["border", "edge", "repeat", "mirrored_repeat", "mirror", "extent"]
 SIZES = {1: (7,), 2: (5, 6), 3: (4, 3, 5)}
 
 

@@ -12,7 +12,7 @@ from tests.support.filters import texture as make_texture
 
 Array = np.ndarray[Any, Any]
 
-BOUNDARIES = ["border", "edge", "repeat", "mirrored_repeat", "mirror"]
+BOUNDARIES = ["border", "edge", "repeat", "mirrored_repeat", "mirror", "extent"]
 WIDTH, HEIGHT = 23, 17
 
 

@@ -17,7 +17,7 @@ def texel_index(index: int, n: int, boundary: str) -> int | None:
     """The texel with the value at an index; None outside."""
     if boundary == "border":
         return index if 0 <= index < n else None
-    if boundary == "edge":
+    if boundary in ("edge", "extent"):
         return min(max(index, 0), n - 1)
     if boundary == "repeat":
         return index % n
@@ -52,6 +52,9 @@ def taps(filtering: str, position: float, *, ties_to_even: bool) -> list[tuple[i
 def sample_level(texture: Texture, texels: Array, position: list[float]) -> Array:
     """The value at a position, x first, in one level (D, H, W, C)."""
     total = np.zeros(texels.shape[-1])
+    for p, n, boundary in zip(position, texels.shape[-2::-1], texture.filter.boundary):
+        if boundary.value == "extent" and not -0.5 <= p <= n - 0.5:
+            return total + texture.filter.fill
     axes = [taps(texture.filter.interpolation.value, p, ties_to_even=texture.filter.ties_to_even) for p in position]
     for combination in itertools.product(*axes):
         indices = [

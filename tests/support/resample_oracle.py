@@ -108,8 +108,9 @@ def resampled(
             total = np.where(weights != 0, total / np.where(weights != 0, weights, 1.0), np.nan)
     beyond = ~finite
     for mode, size, place in zip(boundary, sizes, flat.T):
-        if mode == "constant":
-            beyond |= (place < 0) | (place > size - 1)
+        if mode in ("constant", "extent"):
+            reach = 0.5 if mode == "extent" else 0.0
+            beyond |= (place < -reach) | (place > size - 1 + reach)
     total[beyond] = fill
     return total.reshape(*places.shape[:-1], -1)
 
@@ -168,7 +169,7 @@ def _folded(mode: str, size: int, place: Floats) -> Floats:
     ``wrap`` has two texels for one place at its seams: from below it is the last texel, from above the first.
     """
     last = size - 1.0
-    if mode == "edge":
+    if mode in ("edge", "extent"):
         return np.clip(place, -2.0, size + 1.0)
     if mode in ("border", "constant"):
         return np.clip(place, -3.0, size + 2.0)
@@ -191,7 +192,7 @@ def _texel(mode: str, size: int, index: Floats) -> npt.NDArray[np.int64]:
     whole = index.astype(np.int64)
     if mode == "border":
         return np.where((whole >= 0) & (whole < size), whole, -1)
-    if mode == "edge":
+    if mode in ("edge", "extent"):
         return np.clip(whole, 0, size - 1)
     if mode == "repeat":
         return np.mod(whole, size)
