@@ -15,8 +15,9 @@ from bindless.bindless_images.computed_samples import _Source
 from bindless.kernels.arguments import typed_arguments
 from bindless.kernels.words import texture_unit_mode
 from bindless.model.channels import ELEMENTS
-from bindless.model.enums import Precision
+from bindless.model.enums import Boundary, Precision
 from bindless.sycl.kernel.builtin import builtin_kernel
+from tests.support.resample_oracle import resampled
 
 Array = npt.NDArray[Any]
 ITEMS = 500
@@ -76,10 +77,13 @@ def _computed(
     levels: Array | None,
     precision: Precision,
     name: str = "bindless_texture_unit",
+    boundary: Boundary | None = None,
 ) -> Array:
-    """The samples, by a kernel."""
+    """The samples, by a kernel; with a boundary instead of the sampler's addressing."""
     name = "bindless_texture_exact" if precision is Precision.exact else name
     mode = texture_unit_mode(desc, sampler, levels is not None)
+    if boundary is not None:
+        mode = mode & ~(0o777 << 6) | boundary.number * 0o111 << 6
     word = ELEMENTS[desc.value_dtype] | 2 << 8 | desc.channel.index << 16 | 2 << 24
     there = {"texels": packed, "coords": coords, "level": levels}
     arguments: dict[str, Any] = {
@@ -144,3 +148,31 @@ def test_levels_and_faces_equal_the_reference_device(
             if queue.backend == "opencl" and queue.device.has(bl.Aspect.fp64):
                 again = _computed(queue, desc, sampler, packed, coords, levels, precision, "bindless_texture_unit_f64")
                 assert again.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("filtering", ["nearest", "linear"])
+@pytest.mark.parametrize(
+    ("boundary", "coordinate"),
+    [(Boundary.mirror, "normalized"), (Boundary.extent, "normalized"), (Boundary.extent, "unnormalized")],
+)
+@pytest.mark.parametrize("extent", [(7,), (5, 6), (4, 1, 3)], ids=str)
+def test_exact_boundaries_without_an_addressing_mode(
+    queue: bl.Queue, extent: tuple[int, ...], boundary: Boundary, coordinate: str, filtering: str
+) -> None:
+    """Sums in float64 are equal. Unnormalized coordinates have no periods."""
+    rng = np.random.default_rng(len(extent))
+    desc = bl.ImageDescriptor(*extent, num_channels=2, channel_type="fp32")
+    sampler = bl.BindlessImageSampler("repeat", coordinate, filtering)
+    texels = rng.standard_normal((*extent[::-1], 2)).astype(np.float32)
+    coords = rng.uniform(-0.7, 1.7, (ITEMS, len(extent))).astype(np.float32)
+    if boundary is Boundary.extent:
+        coords[:50] = np.round(coords[:50])  # the outer borders themselves; nearest has no ties there
+    size = np.array(extent, np.float32) if coordinate == "unnormalized" else np.ones(len(extent), np.float32)
+    coords = coords * size
+    packed = texels.reshape(-1).view(np.uint8)
+    found = _computed(queue, desc, sampler, packed, coords, None, Precision.exact, boundary=boundary)
+    places = coords.astype(np.float64) * (np.array(extent) / size) - 0.5
+    wanted = resampled(texels, places, interpolation=filtering, boundary=(boundary.value,) * 3)
+    np.testing.assert_allclose(found, wanted, atol=4e-6)
+    beyond = ((places < -0.5) | (places > np.array(extent) - 0.5)).any(1)
+    assert beyond.any() and not beyond.all()

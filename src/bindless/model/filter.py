@@ -144,7 +144,7 @@ class Filter:
     boundary : tuple[Boundary, Boundary, Boundary]
         What lies outside, along (x, y, z).
     fill : float
-        Value outside, with the boundaries ``border`` and ``constant``.
+        Value outside, with the boundaries ``border``, ``constant`` and ``extent``.
     precision : Precision
         Arithmetic, as the user asked for it.
     ignore_nan : bool
