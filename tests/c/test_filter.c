@@ -82,7 +82,8 @@ static int64_t expected_texel(int64_t index, int64_t n, unsigned int boundary)
     switch (boundary) {
     case BINDLESS_BORDER: return BINDLESS_OUTSIDE;
     case BINDLESS_EDGE: return index < 0 ? 0 : n - 1;
-    case BINDLESS_EXTENT: return index < -3 || index > n + 2 ? BINDLESS_OUTSIDE : index < 0 ? 0 : n - 1;
+    case BINDLESS_EXTENT:
+        return index < -3 || index > n + 2 ? BINDLESS_OUTSIDE : expected_texel(index, n, BINDLESS_MIRRORED_REPEAT);
     case BINDLESS_REPEAT: return expected_texel(index < 0 ? index + n : index - n, n, boundary);
     case BINDLESS_MIRRORED_REPEAT: return expected_texel(index < 0 ? -1 - index : 2 * n - 1 - index, n, boundary);
     default: return n == 1 ? 0 : expected_texel(index < 0 ? -index : 2 * n - 2 - index, n, boundary);
@@ -247,7 +248,8 @@ static void test_ties(void)
     }
 }
 
-/* Samples are those of the definition and derivatives are differences; values are fill beyond an extent, and those of the edge within it. */
+/* Samples are those of the definition and derivatives are differences; values are fill beyond an extent, and those of mirrored edges
+ * within it. */
 static void test_samples(unsigned int interpolation, unsigned int boundary)
 {
     double texels[64], derivative, ignored;
@@ -264,7 +266,7 @@ static void test_samples(unsigned int interpolation, unsigned int boundary)
                 NEAR(0.5, value, 1e-15);
                 CHECK(derivative == 0);
             } else if (boundary == BINDLESS_EXTENT) {
-                NEAR(sample(texels, 0.5, (int)n, at, interpolation, BINDLESS_EDGE, &ignored), value, 0);
+                NEAR(sample(texels, 0.5, (int)n, at, interpolation, BINDLESS_MIRRORED_REPEAT, &ignored), value, 0);
                 NEAR(ignored, derivative, 0);
             }
             if (boundary != BINDLESS_EXTENT)

@@ -17,13 +17,13 @@ def texel_index(index: int, n: int, boundary: str) -> int | None:
     """The texel with the value at an index; None outside."""
     if boundary == "border":
         return index if 0 <= index < n else None
-    if boundary in ("edge", "extent"):
+    if boundary == "edge":
         return min(max(index, 0), n - 1)
     if boundary == "repeat":
         return index % n
     line = (
         list(range(n)) + list(range(n))[::-1]
-        if boundary == "mirrored_repeat"
+        if boundary in ("mirrored_repeat", "extent")
         else list(range(n)) + list(range(n))[-2:0:-1]
     )
     return line[index % len(line)]

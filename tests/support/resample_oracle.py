@@ -192,11 +192,11 @@ def _texel(mode: str, size: int, index: Floats) -> npt.NDArray[np.int64]:
     whole = index.astype(np.int64)
     if mode == "border":
         return np.where((whole >= 0) & (whole < size), whole, -1)
-    if mode in ("edge", "extent"):
+    if mode == "edge":
         return np.clip(whole, 0, size - 1)
     if mode == "repeat":
         return np.mod(whole, size)
-    if mode == "mirrored_repeat":
+    if mode in ("mirrored_repeat", "extent"):
         return np.minimum(np.mod(whole, 2 * size), np.mod(-1 - whole, 2 * size))
     if size == 1:
         return np.zeros(whole.shape, np.int64)

@@ -68,10 +68,17 @@ BINDLESS_INLINE bool bindless_has_extent(unsigned int boundary)
 }
 BINDLESS_INLINE float bindless_extent(unsigned int boundary) { return boundary == BINDLESS_CONSTANT ? 0.0f : 0.5f; }
 
+/* Whether texels outside are mirrored at the outer edges of the outermost ones: B-splines are fitted to such lines, and linear
+ * filters within the edges read the edge. */
+BINDLESS_INLINE bool bindless_mirrors_edges(unsigned int boundary)
+{
+    return boundary == BINDLESS_MIRRORED_REPEAT || boundary == BINDLESS_EXTENT;
+}
+
 /* Texels of a period, and of its first part, which the rest mirrors. */
 BINDLESS_INLINE bindless_distance bindless_period(bindless_distance n, unsigned int boundary)
 {
-    return boundary == BINDLESS_REPEAT ? n : boundary == BINDLESS_MIRRORED_REPEAT ? 2 * n : 2 * n - 2;
+    return boundary == BINDLESS_REPEAT ? n : bindless_mirrors_edges(boundary) ? 2 * n : 2 * n - 2;
 }
 
 /* The texel that has the value at an index, or BINDLESS_OUTSIDE. */
@@ -81,7 +88,7 @@ BINDLESS_INLINE bindless_index bindless_texel_at(bindless_index index, bindless_
         return index;
     if (boundary == BINDLESS_BORDER || (boundary == BINDLESS_EXTENT && (index < BINDLESS_BEYOND + 3 || index >= n + 3)))
         return BINDLESS_OUTSIDE;
-    if (boundary == BINDLESS_EDGE || boundary == BINDLESS_EXTENT)
+    if (boundary == BINDLESS_EDGE)
         return index < 0 ? 0 : n - 1;
     if (n == 1)
         return 0;
@@ -89,9 +96,9 @@ BINDLESS_INLINE bindless_index bindless_texel_at(bindless_index index, bindless_
     const bindless_distance distance = index < 0 ? 0 - (bindless_distance)index : (bindless_distance)index;
     const bindless_distance rest = distance < period ? distance : distance % period; /* divisions are slow */
     const bindless_distance at = index < 0 && rest != 0 ? period - rest : rest;
-    return (bindless_index)(at < (bindless_distance)n                ? at
-                            : boundary == BINDLESS_MIRRORED_REPEAT ? 2 * (bindless_distance)n - 1 - at
-                                                                   : 2 * (bindless_distance)n - 2 - at);
+    return (bindless_index)(at < (bindless_distance)n          ? at
+                            : bindless_mirrors_edges(boundary) ? 2 * (bindless_distance)n - 1 - at
+                                                               : 2 * (bindless_distance)n - 2 - at);
 }
 
 #define BINDLESS_REAL float

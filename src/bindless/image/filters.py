@@ -69,11 +69,11 @@ def require_filter(wanted: Filter, described: ImageDescriptor, mipmaps: bool) ->
     if precision is Precision.reproducible and wanted.interpolation in _CONVOLUTIONS:
         raise InvalidError(f'filtering={name!r} with precision="reproducible": it takes precision="exact"')
     fill = wanted.fill
-    if fill != 0 and Boundary.border not in boundary:
+    if fill != 0 and not {Boundary.border, Boundary.extent} & set(boundary):
         modes = ", ".join(sorted({name_of_boundary(mode) for mode in boundary}))
         raise InvalidError(
-            f'fill={fill:g}: it is the value outside with addressing="border" (SYCL\'s "clamp"); the addressing is '
-            f"{modes}"
+            f'fill={fill:g}: it is the value outside with addressing="border" (SYCL\'s "clamp") and "extent"; the '
+            f"addressing is {modes}"
         )
     if fill != 0 and precision is Precision.reproducible:
         raise InvalidError(

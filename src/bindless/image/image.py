@@ -108,8 +108,9 @@ class Image(HandleOwner):
         each level is a native image (``parts``).
     addressing : AddressingMode | str | Sequence[AddressingMode | str], default AddressingMode.clamp_to_edge
         What lies outside: ``clamp_to_edge``, ``repeat``, ``mirrored_repeat``, ``mirror`` at the centres of the outer
-        pixels, or ``border`` (``fill``), which SYCL calls ``clamp``; one mode, or one for each axis, x first. Texture
-        units lack ``mirror``: it is computed exactly.
+        pixels, ``border`` (``fill``), which SYCL calls ``clamp``, or ``extent``: the outer pixels up to their outer
+        borders, and ``fill`` beyond; one mode, or one for each axis, x first. Texture units lack ``mirror`` and
+        ``extent``: they are computed exactly.
     filtering : FilteringMode | Interpolation | str, default FilteringMode.linear
         ``linear`` or ``nearest``; between the levels of a mipmap too. ``cubic`` is the interpolating cubic B-spline,
         scipy's order 3, whose coefficients the device computes first, and keeps next to the pixels. ``catmull_rom`` and
@@ -123,7 +124,7 @@ class Image(HandleOwner):
         accuracy of ``hardware``, and the same bits on every device. What texture units lack is exact in any case:
         ``catmull_rom``, ``bicubic``, and a ``fill`` other than 0.
     fill : float, default 0.0
-        The value outside with ``border``, in the numbers of the array, for all channels.
+        The value outside with ``border`` and ``extent``, in the numbers of the array, for all channels.
     nan : str, default "propagate"
         Of float images: ``propagate``, NaN pixels spoil the values around them, or ``ignore``, which needs
         ``precision="exact"`` and no cubic filter: the weights of the other pixels are divided by their sum, and there

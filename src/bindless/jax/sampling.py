@@ -52,7 +52,8 @@ def sample(
         any length into a cubemap.
     addressing : str | AddressingMode | Sequence[str | AddressingMode]
         Values outside of the image: "clamp_to_edge", "repeat", "mirrored_repeat", "mirror" at the centres of the outer
-        pixels, or "border", which reads ``fill``; one mode, or one for each axis, x first.
+        pixels, "border", which reads ``fill``, or "extent", the outer pixels up to their outer borders and ``fill``
+        beyond; one mode, or one for each axis, x first.
     filtering : str | Interpolation
         "linear", "nearest", "cubic", the interpolating B-spline, "catmull_rom" or "bicubic", a cubic convolution with
         a = -0.5 or a = -0.75. Cubemaps have the first two, mipmaps all but "cubic".

@@ -42,6 +42,7 @@ ADDRESSING: dict[str, Boundary] = {
     "mirrored_repeat": Boundary.mirrored_repeat,
     "mirror": Boundary.mirror,
     "border": Boundary.border,
+    "extent": Boundary.extent,
     "clamp": Boundary.border,
     "clamp_to_border": Boundary.border,
     "ext_oneapi_clamp_to_border": Boundary.border,
@@ -92,6 +93,7 @@ _CONTINUATIONS = {  # of lines of samples that B-splines are fitted to
     Boundary.repeat: Boundary.repeat,
     Boundary.mirrored_repeat: Boundary.mirrored_repeat,
     Boundary.edge: Boundary.mirrored_repeat,
+    Boundary.extent: Boundary.mirrored_repeat,
 }
 
 
@@ -105,7 +107,7 @@ def boundary_of_addressing(mode: object) -> Boundary:
     """
     boundary = ADDRESSING.get(str(mode)) if isinstance(mode, str) else None
     if boundary is None:
-        names = ", ".join(list(ADDRESSING)[:5])
+        names = ", ".join(list(ADDRESSING)[:6])
         raise ArgumentError(f"addressing={shown(mode)} is none of {names}, nor a sequence of them, x first")
     return boundary
 
@@ -377,7 +379,7 @@ def fold(index: Any, size: int, boundary: Boundary | str) -> Any:
     size : int
         Texels along the axis.
     boundary : Boundary | str
-        Positions outside of ``constant``, and texels outside of ``border``, have the fill value. A name: compilers of
+        Positions outside of ``constant`` and ``extent``, and texels outside of ``border``, have the fill value. A name: compilers of
         other libraries do not know members of enumerations.
     """
     last = size - 1
@@ -385,7 +387,7 @@ def fold(index: Any, size: int, boundary: Boundary | str) -> Any:
         return index % size
     if boundary == "wrap":
         return index % max(last, 1)
-    if boundary == "mirrored_repeat":
+    if boundary in ("mirrored_repeat", "extent"):
         return (2 * size - 1 - abs(2 * (index % (2 * size)) - (2 * size - 1))) // 2
     if boundary in ("mirror", "constant"):
         return last - abs(index % max(2 * last, 1) - last)

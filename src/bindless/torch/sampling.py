@@ -54,8 +54,9 @@ def sample(
         Shape (..., d) in (x, y, z) order, (N, ..., d) of a batch: pixels, with the centre of the first at +0.5. A first
         axis of 1 serves all images. A cubemap takes directions (..., 3) of any length.
     addressing : str | AddressingMode | Sequence[str | AddressingMode]
-        What lies outside: ``clamp_to_edge``, ``border`` (``fill``), ``repeat``, ``mirrored_repeat``, or ``mirror`` at
-        the centres of the outer pixels; one for all axes, or one for each, x first.
+        What lies outside: ``clamp_to_edge``, ``border`` (``fill``), ``repeat``, ``mirrored_repeat``, ``mirror`` at the
+        centres of the outer pixels, or ``extent``: the outer pixels up to their outer borders, ``fill`` beyond; one for
+        all axes, or one for each, x first.
     filtering : str | Interpolation
         ``linear``, ``nearest``, ``cubic`` (the interpolating B-spline), ``catmull_rom`` or ``bicubic``.
     coordinate : str
@@ -64,7 +65,7 @@ def sample(
         Level of a mipmap, a number or (...), broadcast to the coordinates: 1 is half the size. One tensor as ``image``
         gets levels of area means. Filtering between levels is that within them: nearest, or else linear.
     fill : float
-        Value outside with ``border``.
+        Value outside with ``border`` and ``extent``.
     precision : str | Precision
         ``hardware``, the default: values of the texture unit, with weights of 8 bits, from an image on the device that
         is kept until the tensor changes. What the unit does not have is computed as ``exact``: cubic filters, float64,
