@@ -64,7 +64,7 @@ def sample(
         two levels of a mipmap, each of half the size of the one before, which the function makes of one image. Default
         the image alone.
     fill : float
-        Value outside of the image with the addressing "border", SYCL's "clamp".
+        Value outside of the image with the addressing "border" (SYCL's "clamp") and "extent".
     precision : str | Precision
         "exact", the default: weights of float32. "hardware": values of the texture unit, whose weights have 8 bits. On
         a GPU each call copies the image to the unit's memory, since XLA does not say when an array changes: that pays

@@ -379,8 +379,8 @@ def fold(index: Any, size: int, boundary: Boundary | str) -> Any:
     size : int
         Texels along the axis.
     boundary : Boundary | str
-        Positions outside of ``constant`` and ``extent``, and texels outside of ``border``, have the fill value. A name: compilers of
-        other libraries do not know members of enumerations.
+        Positions outside of ``constant`` and ``extent``, and texels outside of ``border``, have the fill value. A
+        name: compilers of other libraries do not know members of enumerations.
     """
     last = size - 1
     if boundary == "repeat":
