@@ -415,6 +415,36 @@ def test_in_the_child_of_a_fork(device: bl.Device) -> None:
         np.testing.assert_array_equal(bl.sample_image(queue, handle, CENTRES), pixels)
 
 
+@pytest.mark.parametrize("kind", ["image", "memory"])
+@pytest.mark.parametrize("ends", [False, True])
+def test_a_finalizer_takes_hold_of_what_a_call_takes_hold_of(
+    own: bl.Queue, monkeypatch: pytest.MonkeyPatch, kind: str, ends: bool
+) -> None:
+    """The first use of an image, or of memory, makes its owner; a collection may begin there, which uses or ends it."""
+    memory = bl.alloc_image_mem(DESC, own)
+    handle = bl.create_image(memory, DESC, own, sampler=PLAIN) if kind == "image" else None
+    *_, record = (own.context._handles if kind == "image" else own.context._images).values()
+    hold, inner = type(record)._hold, list[object]()
+
+    def held(self: Any, context: Any) -> Any:
+        if not inner:
+            inner.append(None)
+            inner.append(self.keep(context))
+            if ends and handle is None:
+                bl.free_image_mem(memory, "standard", own)
+            elif ends:
+                bl.destroy_image_handle(handle, own)
+        return hold(self, context)
+
+    monkeypatch.setattr(type(record), "_hold", held)
+    owner = record.keep(own.context)
+    assert owner is (None if ends else inner[1])
+    assert inner[1] is not None and not inner[1].closed
+    if not ends:
+        handle = bl.create_image(memory, DESC, own, sampler=PLAIN) if handle is None else handle
+        assert bl.sample_image(own, handle, CENTRES).shape == (COUNT, 4)
+
+
 # ---------------------------------------------------------------------- order and errors
 
 

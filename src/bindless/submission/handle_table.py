@@ -48,9 +48,9 @@ class Listed:
                 held = self._hold(context)  # first: an interrupt after the deletion would leave nobody the right
                 try:
                     del self._unheld
-                except AttributeError:  # it has ended
+                except AttributeError:  # it has ended; or a finalizer, in a collection just now, took hold of it
                     held.detach()
-                    return None
+                    return self._held
                 self._held = held
         return held
 
