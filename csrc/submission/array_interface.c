@@ -28,34 +28,23 @@ static bool read_type(PyObject *text, DLDataType *type)
     return true;
 }
 
-static bool is_packed(const ForeignArray *array, const int64_t *strides)
-{
-    int64_t step = array->type.bits / 8;
-    for (int axis = array->dimensions - 1; axis >= 0; axis--) {
-        if (array->shape[axis] != 1 && strides[axis] != step)
-            return false;
-        step *= array->shape[axis];
-    }
-    return true;
-}
-
 static bool is_absent(PyObject *value)
 {
     return value == NULL || value == Py_None;
 }
 
-bool read_interface(PyObject *interface, bool written, ForeignArray *array)
+/* The items that are read: new references, since the values of sizes and flags may run Python code, which may change the
+ * dict; or NULL. */
+enum { VERSION, TYPE, DATA, SHAPE, STRIDES, STREAM, MASK, ITEMS };
+static const char *const names[ITEMS] = {"version", "typestr", "data", "shape", "strides", "stream", "mask"};
+
+static bool read_items(PyObject *const *items, bool written, ForeignArray *array)
 {
-    if (!PyDict_Check(interface))
-        return false;
-    PyObject *data = PyDict_GetItemString(interface, "data"), *shape = PyDict_GetItemString(interface, "shape");
-    PyObject *strides = PyDict_GetItemString(interface, "strides"), *stream = PyDict_GetItemString(interface, "stream");
-    PyObject *version = PyDict_GetItemString(interface, "version");
+    PyObject *data = items[DATA], *shape = items[SHAPE], *strides = items[STRIDES];
     int64_t steps[FOREIGN_DIMENSIONS];
-    if (version == NULL || !PyLong_Check(version) || PyLong_AsLong(version) > NEWEST ||
-        !is_absent(PyDict_GetItemString(interface, "mask")) || data == NULL || !PyTuple_Check(data) ||
-        PyTuple_Size(data) != 2 || shape == NULL || !PyTuple_Check(shape) || PyTuple_Size(shape) > FOREIGN_DIMENSIONS ||
-        !read_type(PyDict_GetItemString(interface, "typestr"), &array->type))
+    if (items[VERSION] == NULL || !PyLong_Check(items[VERSION]) || PyLong_AsLong(items[VERSION]) > NEWEST ||
+        !is_absent(items[MASK]) || data == NULL || !PyTuple_Check(data) || PyTuple_Size(data) != 2 || shape == NULL ||
+        !PyTuple_Check(shape) || PyTuple_Size(shape) > FOREIGN_DIMENSIONS || !read_type(items[TYPE], &array->type))
         return false;
     array->device = (DLDevice){DLPACK_CUDA, UNKNOWN_DEVICE};
     array->address = PyLong_AsUnsignedLongLong(PyTuple_GetItem(data, 0));
@@ -65,11 +54,24 @@ bool read_interface(PyObject *interface, bool written, ForeignArray *array)
         return false;
     if (!is_absent(strides) && !read_sizes(strides, array->dimensions, steps))
         return false;
-    array->packed = is_absent(strides) || is_packed(array, steps);
     array->bytes = array->type.bits / 8;
+    array->packed = is_absent(strides) || is_packed(array->dimensions, array->shape, steps, array->bytes);
     for (int axis = 0; axis < array->dimensions; axis++)
         array->bytes *= (uint64_t)array->shape[axis];
-    if (!is_absent(stream))
-        array->stream = PyLong_AsUnsignedLongLong(stream);
+    if (!is_absent(items[STREAM]))
+        array->stream = PyLong_AsUnsignedLongLong(items[STREAM]);
     return !PyErr_Occurred() && array->address != 0;
+}
+
+bool read_interface(PyObject *interface, bool written, ForeignArray *array)
+{
+    if (!PyDict_Check(interface))
+        return false;
+    PyObject *items[ITEMS];
+    for (int i = 0; i < ITEMS; i++)
+        items[i] = Py_XNewRef(PyDict_GetItemString(interface, names[i]));
+    const bool done = read_items(items, written, array);
+    for (int i = 0; i < ITEMS; i++)
+        Py_XDECREF(items[i]);
+    return done;
 }

@@ -149,7 +149,7 @@ Prepared *find(const Commands *self, PyObject *kernel, PyObject *space, Py_ssize
     Prepared *const *rows = &self->rows[row_of(kernel, space, sizes, dimensions, count)];
     for (int i = 0; i < WAYS; i++)
         if (rows[i] != NULL && is_row(rows[i], kernel, space, sizes, dimensions, count))
-            return rows[i];
+            return (Prepared *)Py_NewRef((PyObject *)rows[i]);
     return NULL;
 }
 
@@ -163,7 +163,7 @@ static PyObject *commands_find(Commands *self, PyObject *const *given, Py_ssize_
     if (PyErr_Occurred())
         return NULL;
     PyObject *row = (PyObject *)find(self, given[0], given[1], arguments);
-    return Py_NewRef(row == NULL ? Py_None : row);
+    return row == NULL ? Py_NewRef(Py_None) : row;
 }
 
 static PyObject *commands_remember(Commands *self, PyObject *launch)

@@ -18,6 +18,7 @@ bool name_attributes(void)
 
 void let_go(Given *given)
 {
+    Py_CLEAR(given->owner);
     Py_CLEAR(given->record);
     Py_CLEAR(given->descriptor);
     Py_CLEAR(given->device);
@@ -44,36 +45,60 @@ static bool read_foreign(PyObject *value, bool written, Given *given)
     return true;
 }
 
+static bool read_host(PyObject *value, Given *given)
+{
+    given->capsule = PyObject_GetAttr(value, str_array_struct);
+    given->array = given->capsule == NULL ? NULL : PyCapsule_GetPointer(given->capsule, NULL);
+    if (given->array == NULL)
+        return false;
+    given->kind = given->array->two == 2 && given->array->dimensions <= MOST_DIMENSIONS ? HOST : OTHER;
+    return true;
+}
+
+static bool read_image(PyObject *value, Given *given)
+{
+    given->record = PyObject_GetAttr(value, str_resource);
+    if (given->record == NULL || given->record == Py_None)
+        return given->record != NULL;
+    given->context = PyObject_GetAttr(value, str_memory_context);
+    given->descriptor = PyObject_GetAttr(given->record, str_descriptor);
+    given->device = PyObject_GetAttr(given->record, str_device);
+    PyObject *number = PyObject_GetAttr(given->record, str_number);
+    if (number != NULL)
+        given->number = PyLong_AsUnsignedLongLong(number);
+    Py_XDECREF(number);
+    given->kind = IMAGE;
+    return given->context != NULL && given->descriptor != NULL && given->device != NULL && !PyErr_Occurred();
+}
+
+static bool read_memory(PyObject *value, Given *given)
+{
+    given->owner = PyObject_GetAttr(value, str_owner);
+    if (given->owner != NULL && PyType_IsSubtype(Py_TYPE(given->owner), (PyTypeObject *)openable_type))
+        given->kind = MEMORY;
+    else
+        Py_CLEAR(given->owner);
+    return !PyErr_Occurred();
+}
+
 /* kinds holds the operand types. An operand of another type, or one without memory, is OTHER. */
 bool read_given(PyObject *value, const Kinds *kinds, bool written, Given *given)
 {
     PyObject *type = (PyObject *)Py_TYPE(value);
     memset(given, 0, sizeof *given);
     given->value = value;
-    if (type == kinds->host) {
-        given->capsule = PyObject_GetAttr(value, str_array_struct);
-        given->array = given->capsule == NULL ? NULL : PyCapsule_GetPointer(given->capsule, NULL);
-        if (given->array == NULL)
-            return false;
-        given->kind = given->array->two == 2 && given->array->dimensions <= MOST_DIMENSIONS ? HOST : OTHER;
-    } else if (type == kinds->image) {
-        given->record = PyObject_GetAttr(value, str_resource);
-        if (given->record == NULL)
-            return false;
-        if (given->record == Py_None)
-            return true;
-        given->context = PyObject_GetAttr(value, str_memory_context);
-        given->descriptor = PyObject_GetAttr(given->record, str_descriptor);
-        given->device = PyObject_GetAttr(given->record, str_device);
-        if (given->context == NULL || given->descriptor == NULL || given->device == NULL)
-            return false;
-        given->kind = IMAGE;
-    } else if (type == kinds->memory) {
-        given->kind = MEMORY;
-    } else if (read_foreign(value, written, given)) {
+    bool done = true;
+    if (type == kinds->host)
+        done = read_host(value, given);
+    else if (type == kinds->image)
+        done = read_image(value, given);
+    else if (type == kinds->memory)
+        done = read_memory(value, given);
+    else if (read_foreign(value, written, given))
         given->kind = HOST;
-    }
-    return true;
+    if (given->kind == HOST)
+        given->number = (uint64_t)(uintptr_t)given->array->data;
+    return done;
 }
 
 static bool fits_array(const Side *side, const Array *array)
@@ -101,30 +126,6 @@ bool fits(const Side *side, const Given *given, const Commands *commands)
                          : given->record == side->object;
     default: return false;
     }
-}
-
-/* OTHERWISE: the memory is freed. */
-int number_of(const Given *given, uint64_t *number)
-{
-    *number = 0;
-    if (given->kind == HOST) {
-        *number = (uint64_t)(uintptr_t)given->array->data;
-        return DONE;
-    }
-    if (given->kind == IMAGE) {
-        PyObject *raw = PyObject_GetAttr(given->record, str_number);
-        if (raw == NULL)
-            return FAILED;
-        *number = PyLong_AsUnsignedLongLong(raw);
-        Py_DECREF(raw);
-        return PyErr_Occurred() ? FAILED : DONE;
-    }
-    PyObject *owner = PyObject_GetAttr(given->value, str_owner);
-    if (owner == NULL)
-        return FAILED;
-    bool open = is_true(owner, str_open);
-    Py_DECREF(owner);
-    return open ? DONE : OTHERWISE;
 }
 
 PyObject *kept_of(const Given *given)

@@ -2,18 +2,6 @@
 
 #include "prepared_copy.h"
 
-static void drop_rows(Copies *self)
-{
-    for (int i = 0; i < COPIES; i++) {
-        Copy *row = self->rows[i];
-        self->rows[i] = NULL;
-        if (row != NULL) {
-            row->forgotten = true;
-            Py_DECREF(row);
-        }
-    }
-}
-
 static int copies_traverse(Copies *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
@@ -24,14 +12,14 @@ static int copies_traverse(Copies *self, visitproc visit, void *arg)
 
 static int copies_clear(Copies *self)
 {
-    drop_rows(self);
+    end_rows(self->rows, COPIES);
     return 0;
 }
 
 static void copies_dealloc(Copies *self)
 {
     PyObject_GC_UnTrack(self);
-    drop_rows(self);
+    end_rows(self->rows, COPIES);
     finish((PyObject *)self);
 }
 
@@ -54,37 +42,21 @@ static PyObject *copies_remember(Copies *self, PyObject *copy)
         PyErr_SetString(PyExc_TypeError, "remember takes a Copy");
         return NULL;
     }
-    unsigned row = self->next;
-    for (unsigned i = 0; i < COPIES; i++) /* a free row, else the oldest */
-        if (self->rows[i] == NULL || self->rows[i]->forgotten) {
-            row = i;
-            break;
-        }
-    if (row == self->next)
-        self->next = (row + 1) % COPIES;
-    Copy *before = self->rows[row];
-    self->rows[row] = (Copy *)Py_NewRef(copy);
-    if (before != NULL) {
-        before->forgotten = true;
-        Py_DECREF(before);
-    }
+    add_row(self->rows, COPIES, &self->next, copy);
     Py_RETURN_NONE;
 }
 
 static PyObject *copies_forget(Copies *self, PyObject *unused)
 {
     (void)unused;
-    drop_rows(self);
+    end_rows(self->rows, COPIES);
     Py_RETURN_NONE;
 }
 
 static PyObject *copies_count(Copies *self, PyObject *unused)
 {
     (void)unused;
-    long count = 0;
-    for (int i = 0; i < COPIES; i++)
-        count += self->rows[i] != NULL && !self->rows[i]->forgotten;
-    return PyLong_FromLong(count);
+    return count_rows(self->rows, COPIES);
 }
 
 /* submit(commands, copy, source, destination, depends_on): the event, or None where Python must handle the copy. */
@@ -179,8 +151,8 @@ static int copy_again(Commands *commands, Copies *copies, PyObject *const *argum
     if (read_given(arguments[0], &copies->kinds, false, &given[0]) && read_given(arguments[1], &copies->kinds, true, &given[1])) {
         result = OTHERWISE;
         for (int i = 0; result == OTHERWISE && i < COPIES && copies->rows[i] != NULL; i++) {
-            Copy *row = copies->rows[i];
-            if (row->forgotten || !fits(&row->sides[0], &given[0], commands) ||
+            Copy *row = (Copy *)copies->rows[i]; /* the comparisons run no Python code */
+            if (row->base.forgotten || !fits(&row->sides[0], &given[0], commands) ||
                 !fits(&row->sides[1], &given[1], commands) || !has_keywords(row, names, arguments + 2, waits_at))
                 continue;
             result = submit_copy(commands, row, given, waits_at < 0 ? NULL : arguments[2 + waits_at], event);

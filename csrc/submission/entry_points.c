@@ -84,7 +84,6 @@ static int launch_kernel(Commands *commands, PyObject *space, PyObject *kernel, 
     if (row == NULL)
         return OTHERWISE;
     ForeignArguments foreign;
-    Py_INCREF(row); /* arrays and images run Python code, and other threads */
     const bool others = read_foreign_arguments(commands, row, values, &foreign) == DONE;
     const int result = submit_row(commands, row, values, others ? &foreign : NULL, depends_on, event);
     Py_DECREF(row);
@@ -101,12 +100,10 @@ static int launch_variant(Commands *commands, PyObject *space, PyObject *kernel,
         return result;
     Prepared *row = find(commands, expanded.kernel, space, expanded.count);
     result = OTHERWISE;
-    if (row != NULL) {
-        Py_INCREF(row);
+    if (row != NULL)
         result = submit_row(commands, row, expanded.values, expanded.foreign.any ? &expanded.foreign : NULL, depends_on,
                             event);
-        Py_DECREF(row);
-    }
+    Py_XDECREF(row);
     end_expanded(&expanded);
     return result;
 }
@@ -117,9 +114,11 @@ static PyObject *submitter_parallel_for(Submitter *self, PyObject *const *argume
     if (count >= 2 && read_depends_on(arguments, count, names, &depends_on) && self->stream != NULL &&
         PyType_IsSubtype(Py_TYPE(self->stream), (PyTypeObject *)commands_type)) {
         const bool has_variants = PyType_IsSubtype(Py_TYPE(arguments[1]), (PyTypeObject *)template_type);
-        PyObject *event = NULL;
-        if ((has_variants ? launch_variant : launch_kernel)((Commands *)self->stream, arguments[0], arguments[1],
-                                                            arguments + 2, count - 2, depends_on, &event) != OTHERWISE)
+        PyObject *event = NULL, *commands = Py_NewRef(self->stream);
+        int result = (has_variants ? launch_variant : launch_kernel)((Commands *)commands, arguments[0], arguments[1],
+                                                                     arguments + 2, count - 2, depends_on, &event);
+        Py_DECREF(commands);
+        if (result != OTHERWISE)
             return event;
     }
     return call_any((PyObject *)self, str_any, arguments, count, names);
@@ -207,27 +206,32 @@ static void bound_dealloc(Bound *self)
     finish((PyObject *)self);
 }
 
+/* Submits the prepared launch of a bound launch: OTHERWISE where Python must handle it. */
+static int launch_bound(const Bound *self, PyObject *depends_on, PyObject **event)
+{
+    if (self->prepared == NULL || self->stream == NULL || self->arguments == NULL || !PyList_CheckExact(self->arguments) ||
+        !PyType_IsSubtype(Py_TYPE(self->prepared), (PyTypeObject *)prepared_type) ||
+        !PyType_IsSubtype(Py_TYPE(self->stream), (PyTypeObject *)commands_type) ||
+        PyList_Size(self->arguments) != ((Prepared *)self->prepared)->count)
+        return OTHERWISE;
+    Prepared *launch = (Prepared *)Py_NewRef(self->prepared);
+    PyObject *values[MOST_ARGUMENTS];
+    for (int i = 0; i < launch->count; i++)
+        values[i] = Py_NewRef(PyList_GetItem(self->arguments, i));
+    Submission submission = {.command = launch, .values = values, .packed = true, .depends_on = depends_on};
+    const int result = submit((Commands *)self->stream, &submission, event);
+    for (int i = 0; i < launch->count; i++)
+        Py_DECREF(values[i]);
+    Py_DECREF(launch);
+    return result;
+}
+
 static PyObject *bound_call(Bound *self, PyObject *arguments, PyObject *keywords)
 {
-    PyObject *depends_on = keywords == NULL ? NULL : PyDict_GetItemWithError(keywords, str_depends_on);
+    PyObject *depends_on = keywords == NULL ? NULL : PyDict_GetItemWithError(keywords, str_depends_on), *event = NULL;
     if (PyTuple_Size(arguments) == 0 && (keywords == NULL || PyDict_Size(keywords) == (depends_on != NULL)) &&
-        self->prepared != NULL &&
-        self->stream != NULL && self->arguments != NULL && PyList_CheckExact(self->arguments) &&
-        PyType_IsSubtype(Py_TYPE(self->prepared), (PyTypeObject *)prepared_type) &&
-        PyType_IsSubtype(Py_TYPE(self->stream), (PyTypeObject *)commands_type)) {
-        Prepared *launch = (Prepared *)self->prepared;
-        PyObject *values[MOST_ARGUMENTS], *event = NULL;
-        if (PyList_Size(self->arguments) == launch->count) {
-            for (int i = 0; i < launch->count; i++)
-                values[i] = Py_NewRef(PyList_GetItem(self->arguments, i));
-            Submission submission = {.command = launch, .values = values, .packed = true, .depends_on = depends_on};
-            int result = submit((Commands *)self->stream, &submission, &event);
-            for (int i = 0; i < launch->count; i++)
-                Py_DECREF(values[i]);
-            if (result != OTHERWISE)
-                return event;
-        }
-    }
+        launch_bound(self, depends_on, &event) != OTHERWISE)
+        return event;
     PyObject *method = PyObject_GetAttr((PyObject *)self, str_again);
     PyObject *result = method == NULL ? NULL : PyObject_Call(method, arguments, keywords);
     Py_XDECREF(method);

@@ -24,8 +24,9 @@ bool foreign_type(PyObject *dtype, int *code, int *bits)
         return false;
     PyObject *kind = PyObject_GetAttr(dtype, str_kind), *size = PyObject_GetAttr(dtype, str_itemsize);
     if (kind != NULL && size != NULL && PyUnicode_GetLength(kind) == 1) {
+        const long bytes = PyLong_AsLong(size);
         *code = code_of(PyUnicode_ReadChar(kind, 0));
-        *bits = 8 * (int)PyLong_AsLong(size);
+        *bits = bytes < 0 || bytes > UINT8_MAX / 8 ? 0 : (int)(8 * bytes); /* DLPack has types of up to 255 bits */
     }
     Py_XDECREF(kind);
     Py_XDECREF(size);

@@ -31,39 +31,41 @@ static const DLPackExchangeAPI *functions_of(PyObject *capsule)
     return (const DLPackExchangeAPI *)header;
 }
 
-/* NULL for a type that is not read here, without an exception. */
-static const Known *known_of(PyObject *type)
+/* Copies the row of a type, which Python code of an array may replace; false, without an exception, for a type that is
+ * not read here. */
+static bool know(PyObject *type, Known *known)
 {
     for (int i = 0; i < KNOWN_TYPES; i++)
-        if (known_types[i].type == type)
-            return &known_types[i];
+        if (known_types[i].type == type) {
+            *known = known_types[i];
+            return true;
+        }
     PyObject *capsule = name_exchange() ? PyObject_GetAttr(type, str_exchange) : NULL;
     const DLPackExchangeAPI *library = capsule == NULL ? NULL : functions_of(capsule);
     Py_XDECREF(capsule);
     bool has_gradients = library != NULL && PyObject_HasAttr(type, str_requires_grad);
     PyErr_Clear();
     if (library == NULL && (str_interface == NULL || !PyObject_HasAttr(type, str_interface)))
-        return NULL;
-    Known *known = &known_types[next_known++ % KNOWN_TYPES];
-    PyObject *before = known->type;
-    *known = (Known){Py_NewRef(type), library, has_gradients};
+        return false;
+    Known *row = &known_types[next_known++ % KNOWN_TYPES];
+    PyObject *before = row->type;
+    *row = *known = (Known){Py_NewRef(type), library, has_gradients};
     Py_XDECREF(before);
-    return known;
+    return true;
 }
 
 const DLPackExchangeAPI *exchange_functions(PyObject *type)
 {
-    const Known *known = known_of(type);
-    return known == NULL ? NULL : known->library;
+    Known known;
+    return know(type, &known) ? known.library : NULL;
 }
 
-static bool is_packed(const DLTensor *tensor)
+bool is_packed(int dimensions, const int64_t *shape, const int64_t *strides, uint64_t step)
 {
-    int64_t step = 1;
-    for (int axis = tensor->ndim - 1; tensor->strides != NULL && axis >= 0; axis--) {
-        if (tensor->shape[axis] != 1 && tensor->strides[axis] != step)
+    for (int axis = dimensions - 1; axis >= 0; axis--) {
+        if (shape[axis] != 1 && (uint64_t)strides[axis] != step)
             return false;
-        step *= tensor->shape[axis];
+        step *= (uint64_t)shape[axis];
     }
     return true;
 }
@@ -74,7 +76,7 @@ static bool describe(const DLTensor *tensor, ForeignArray *array)
         return false;
     array->device = tensor->device;
     array->type = tensor->dtype;
-    array->packed = is_packed(tensor);
+    array->packed = tensor->strides == NULL || is_packed(tensor->ndim, tensor->shape, tensor->strides, 1);
     array->address = (uint64_t)(uintptr_t)tensor->data + tensor->byte_offset;
     array->dimensions = tensor->ndim;
     array->bytes = (uint64_t)tensor->dtype.bits * tensor->dtype.lanes / 8;
@@ -108,16 +110,16 @@ static bool read_by_interface(PyObject *value, bool written, ForeignArray *array
 
 int foreign_array(PyObject *value, bool written, ForeignArray *array)
 {
-    const Known *known = known_of((PyObject *)Py_TYPE(value));
-    if (known == NULL || (known->has_gradients && is_true(value, str_requires_grad)))
+    Known known;
+    if (!know((PyObject *)Py_TYPE(value), &known) || (known.has_gradients && is_true(value, str_requires_grad)))
         return OTHERWISE;
     DLTensor tensor;
-    array->library = known->library;
+    array->library = known.library;
     array->stream = 0;
-    bool done = known->library == NULL ? read_by_interface(value, written, array)
-                : written || known->library->dltensor_from_py_object_no_sync == NULL
+    bool done = known.library == NULL ? read_by_interface(value, written, array)
+                : written || known.library->dltensor_from_py_object_no_sync == NULL
                     ? read_owning(value, written, array)
-                    : known->library->dltensor_from_py_object_no_sync(value, &tensor) == 0 && describe(&tensor, array);
+                    : known.library->dltensor_from_py_object_no_sync(value, &tensor) == 0 && describe(&tensor, array);
     PyErr_Clear();
     return done ? DONE : OTHERWISE;
 }
@@ -152,11 +154,12 @@ static void set_error(void *context, const char *kind, const char *message)
 
 PyObject *foreign_empty(const ForeignArray *like, DLDataType type, int dimensions, const int64_t *shape)
 {
-    int64_t sizes[FOREIGN_DIMENSIONS] = {0}, strides[FOREIGN_DIMENSIONS], step = 1;
+    int64_t sizes[FOREIGN_DIMENSIONS] = {0}, strides[FOREIGN_DIMENSIONS];
+    uint64_t step = 1;
     for (int axis = dimensions - 1; axis >= 0; axis--) {
         sizes[axis] = shape[axis];
-        strides[axis] = step;
-        step *= shape[axis];
+        strides[axis] = (int64_t)step;
+        step *= (uint64_t)shape[axis];
     }
     DLTensor prototype = {.device = like->device, .ndim = dimensions, .dtype = type, .shape = sizes, .strides = strides};
     DLManagedTensorVersioned *managed = NULL;

@@ -38,6 +38,10 @@ const DLPackExchangeAPI *exchange_functions(PyObject *type);
 bool has_stream(const ForeignArray *array);
 int foreign_stream(const ForeignArray *array, uint64_t *stream);
 
+/* Whether strides are those of a packed array whose elements are a step apart. Sizes of an array without elements may
+ * have any product: unsigned arithmetic wraps. */
+bool is_packed(int dimensions, const int64_t *shape, const int64_t *strides, uint64_t step);
+
 /* array_interface.c: reads __cuda_array_interface__; false with or without an exception where it cannot. */
 bool read_interface(PyObject *interface, bool written, ForeignArray *array);
 

@@ -96,7 +96,8 @@ static int hold_by_batch(Commands *self, const Submission *submission)
             continue;
         if (add_to_batch(self, submission->values[i]) != DONE)
             return FAILED;
-        slot->batch = self->batch;
+        if (slot->value == submission->values[i]) /* not after another submission of the row meanwhile */
+            slot->batch = self->batch;
         fresh = 1;
     }
     if (submission->kept_count > 0 && !is_kept(self, submission)) {

@@ -13,7 +13,7 @@ static bool name_record(void)
 static int image_call_traverse(ImageCall *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
-    Py_VISIT(self->watch);
+    Py_VISIT(self->base.watches[0]);
     Py_VISIT(self->function);
     for (int i = 0; i < ARGUMENTS - CHANNELS; i++)
         Py_VISIT(self->options[i]);
@@ -30,8 +30,8 @@ static int image_call_traverse(ImageCall *self, visitproc visit, void *arg)
 
 static int image_call_clear(ImageCall *self)
 {
-    self->forgotten = true;
-    Py_CLEAR(self->watch);
+    self->base.forgotten = true;
+    Py_CLEAR(self->base.watches[0]);
     Py_CLEAR(self->key);
     Py_CLEAR(self->function);
     for (int i = 0; i < ARGUMENTS - CHANNELS; i++)
@@ -54,13 +54,6 @@ static void image_call_dealloc(ImageCall *self)
     finish((PyObject *)self);
 }
 
-static PyObject *image_call_forget(ImageCall *self, PyObject *unused)
-{
-    (void)unused;
-    self->forgotten = true;
-    Py_RETURN_NONE;
-}
-
 bool is_same_option(PyObject *a, PyObject *b)
 {
     if (a == b)
@@ -70,15 +63,6 @@ bool is_same_option(PyObject *a, PyObject *b)
     int same = PyObject_RichCompareBool(a, b, Py_EQ); /* ints, floats, strings and dtypes: see image_call_new */
     PyErr_Clear();
     return same == 1;
-}
-
-static bool watch_image(ImageCall *self, PyObject *image)
-{
-    PyObject *forget = PyObject_GetAttrString((PyObject *)self, "forget");
-    self->image = image;
-    self->watch = forget == NULL ? NULL : PyWeakref_NewRef(image, forget);
-    Py_XDECREF(forget);
-    return self->watch != NULL;
 }
 
 /* The result of a call that makes its array; NO_ARRAY with a place stands for it. */
@@ -162,7 +146,8 @@ static int set_call(ImageCall *self, PyObject *arguments)
         return FAILED;
     if (!read_arrays(self, (ImageCalls *)calls, given, result, places, addresses))
         return PyErr_Occurred() ? FAILED : OTHERWISE;
-    return watch_image(self, image) ? DONE : FAILED;
+    self->image = image;
+    return watch(&self->base, 0, image) ? DONE : FAILED;
 }
 
 PyObject *prepare_image_call(PyObject *arguments)
@@ -176,7 +161,7 @@ PyObject *prepare_image_call(PyObject *arguments)
 }
 
 static PyMethodDef image_call_methods[] = {
-    {"forget", (PyCFunction)image_call_forget, METH_O, "Disables the prepared call."},
+    {"forget", row_forget, METH_O, "Disables the prepared call."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -199,7 +184,7 @@ typedef struct {
 static int find_image(const ImageCalls *calls, const ImageCall *call, PyObject **image, PyObject **memory)
 {
     PyObject *record = PyDict_GetItemWithError(calls->handles, call->key);
-    if (record == NULL || call->forgotten)
+    if (record == NULL || call->base.forgotten)
         return PyErr_Occurred() ? FAILED : OTHERWISE;
     *image = PyObject_GetAttr(record, str_held);
     *memory = *image == NULL ? NULL : PyObject_GetAttr(record, str_memory);
@@ -235,7 +220,7 @@ void end_staging(ImageCall *call, const GivenArray given[CALL_ARRAYS], bool done
     if (call->staging == NULL)
         return;
     if (!done) /* the command may still run */
-        call->forgotten = true;
+        call->base.forgotten = true;
     else if (!call->writes)
         memcpy((void *)(uintptr_t)given[RESULT].address, call->staged[RESULT], (size_t)given[RESULT].bytes);
     call->busy = !done;

@@ -44,16 +44,14 @@ typedef struct {
 } CallArray;
 
 typedef struct {
-    PyObject_HEAD
-    bool forgotten;
+    Row base;
     bool writes;                      /* VALUES is written to the image, otherwise it is the result */
     bool waits;                       /* arrays are on the host: the call waits */
     ArrayKind makes;                  /* kind of the array that each call makes for its result; or NO_ARRAY */
     PyObject *function, *handle_type; /* the type is immortal */
     unsigned long long handle;
     PyObject *key;                    /* of the image in the context's table */
-    PyObject *image;                  /* the image's native object: borrowed, since the callback of watch forgets the call */
-    PyObject *watch;
+    PyObject *image;                  /* the image's native object: borrowed, and watched */
     PyObject *options[ARGUMENTS - CHANNELS];
     PyObject *make_result, *result_arguments; /* make the host array of a result */
     CallArray arrays[CALL_ARRAYS];
@@ -69,8 +67,8 @@ typedef struct {
     PyObject *memory, *host;          /* the types of arrays: immortal */
     PyObject *handles;                /* the context's table of images */
     PyObject *report;                 /* raises the error of a completed command */
-    ImageCall *rows[CALL_SETS][CALL_WAYS];
-    unsigned char next[CALL_SETS];
+    Row *rows[CALL_SETS][CALL_WAYS];
+    unsigned next[CALL_SETS];
 } ImageCalls;
 
 /* image_call_array.c. A value that cannot be read is UNKNOWN_ARRAY. */

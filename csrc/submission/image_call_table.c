@@ -2,19 +2,6 @@
 
 #include "image_call.h"
 
-static void drop_rows(ImageCalls *self)
-{
-    for (int set = 0; set < CALL_SETS; set++)
-        for (int way = 0; way < CALL_WAYS; way++) {
-            ImageCall *row = self->rows[set][way];
-            self->rows[set][way] = NULL;
-            if (row != NULL) {
-                row->forgotten = true;
-                Py_DECREF(row);
-            }
-        }
-}
-
 static int image_calls_traverse(ImageCalls *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
@@ -28,7 +15,7 @@ static int image_calls_traverse(ImageCalls *self, visitproc visit, void *arg)
 
 static int image_calls_clear(ImageCalls *self)
 {
-    drop_rows(self);
+    end_rows(self->rows[0], CALL_SETS * CALL_WAYS);
     Py_CLEAR(self->handles);
     Py_CLEAR(self->report);
     return 0;
@@ -66,20 +53,8 @@ static unsigned set_of(const PyObject *function, unsigned long long handle)
 
 static void remember(ImageCalls *self, ImageCall *call)
 {
-    unsigned set = set_of(call->function, call->handle), way = self->next[set];
-    for (unsigned i = 0; i < CALL_WAYS; i++) /* a free row, else the oldest */
-        if (self->rows[set][i] == NULL || self->rows[set][i]->forgotten) {
-            way = i;
-            break;
-        }
-    if (way == self->next[set])
-        self->next[set] = (unsigned char)((way + 1) % CALL_WAYS);
-    ImageCall *before = self->rows[set][way];
-    self->rows[set][way] = (ImageCall *)Py_NewRef((PyObject *)call);
-    if (before != NULL) {
-        before->forgotten = true;
-        Py_DECREF(before);
-    }
+    unsigned set = set_of(call->function, call->handle);
+    add_row(self->rows[set], CALL_WAYS, &self->next[set], (PyObject *)call);
 }
 
 /* Prepares a call and adds it to the cache; None where C code cannot repeat it. */
@@ -97,18 +72,14 @@ static PyObject *image_calls_prepare(ImageCalls *self, PyObject *arguments)
 static PyObject *image_calls_forget(ImageCalls *self, PyObject *unused)
 {
     (void)unused;
-    drop_rows(self);
+    end_rows(self->rows[0], CALL_SETS * CALL_WAYS);
     Py_RETURN_NONE;
 }
 
 static PyObject *image_calls_count(ImageCalls *self, PyObject *unused)
 {
     (void)unused;
-    long count = 0;
-    for (int set = 0; set < CALL_SETS; set++)
-        for (int way = 0; way < CALL_WAYS; way++)
-            count += self->rows[set][way] != NULL && !self->rows[set][way]->forgotten;
-    return PyLong_FromLong(count);
+    return count_rows(self->rows[0], CALL_SETS * CALL_WAYS);
 }
 
 /* ---------------------------------------------------------------- the call */
@@ -201,19 +172,20 @@ static int call_again(Commands *commands, ImageCalls *calls, PyObject *const *ar
     GivenArray given[CALL_ARRAYS];
     for (int i = 0; i < CALL_ARRAYS; i++)
         begin_array(&given[i], arguments[COORDS + i]);
-    ImageCall **rows = calls->rows[set_of(arguments[FUNCTION], handle)];
+    Row **rows = calls->rows[set_of(arguments[FUNCTION], handle)];
     int done = OTHERWISE;
     for (int way = 0; way < CALL_WAYS && rows[way] != NULL; way++) {
-        ImageCall *row = rows[way];
-        if (row->forgotten || row->function != arguments[FUNCTION] || row->handle != handle ||
-            (PyObject *)Py_TYPE(arguments[IMAGE_HANDLE]) != row->handle_type ||
-            !fits_call(row, arguments, given, calls, commands))
+        ImageCall *row = (ImageCall *)rows[way];
+        if (row->base.forgotten || row->function != arguments[FUNCTION] || row->handle != handle ||
+            (PyObject *)Py_TYPE(arguments[IMAGE_HANDLE]) != row->handle_type)
             continue;
-        *known = true;
         Py_INCREF(row);
-        done = run(commands, calls, row, given, depends_on, result);
+        *known = fits_call(row, arguments, given, calls, commands);
+        if (*known)
+            done = run(commands, calls, row, given, depends_on, result);
         Py_DECREF(row);
-        break;
+        if (*known)
+            break;
     }
     for (int i = 0; i < CALL_ARRAYS; i++)
         end_array(&given[i]);

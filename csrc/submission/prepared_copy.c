@@ -8,7 +8,7 @@ static int copy_traverse(Copy *self, visitproc visit, void *arg)
     for (int i = 0; i < 2; i++) {
         if (self->sides[i].any)
             Py_VISIT(self->sides[i].object);
-        Py_VISIT(self->sides[i].watch);
+        Py_VISIT(self->base.watches[i]);
         Py_VISIT(self->sides[i].device);
     }
     Py_VISIT(self->names);
@@ -19,11 +19,11 @@ static int copy_traverse(Copy *self, visitproc visit, void *arg)
 
 static int copy_clear(Copy *self)
 {
-    self->forgotten = true;
+    self->base.forgotten = true;
     for (int i = 0; i < 2; i++) {
         if (self->sides[i].any)
             Py_CLEAR(self->sides[i].object);
-        Py_CLEAR(self->sides[i].watch);
+        Py_CLEAR(self->base.watches[i]);
         Py_CLEAR(self->sides[i].device);
     }
     Py_CLEAR(self->names);
@@ -39,30 +39,17 @@ static void copy_dealloc(Copy *self)
     finish((PyObject *)self);
 }
 
-static PyObject *copy_forget(Copy *self, PyObject *unused)
-{
-    (void)unused;
-    self->forgotten = true;
-    Py_RETURN_NONE;
-}
-
-static bool watch(Copy *self, Side *side, PyObject *object)
-{
-    PyObject *forget = PyObject_GetAttrString((PyObject *)self, "forget");
-    side->object = object;
-    side->watch = forget == NULL ? NULL : PyWeakref_NewRef(object, forget);
-    Py_XDECREF(forget);
-    return side->watch != NULL;
-}
-
 static bool read_side(Copy *self, int index, PyObject *value, PyObject *places, const Kinds *kinds)
 {
     Side *side = &self->sides[index];
     Given given;
-    bool done = PyTuple_Check(places) && PyTuple_Size(places) <= MOST_LANES && read_given(value, kinds, index == 1, &given);
+    if (!PyTuple_Check(places) || PyTuple_Size(places) > MOST_LANES) {
+        PyErr_SetString(PyExc_TypeError, "places: a tuple of at most 8 addresses");
+        return false;
+    }
+    bool done = read_given(value, kinds, index == 1, &given);
     if (!done) {
-        if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_TypeError, "places: a tuple of at most 8 addresses");
+        let_go(&given);
         return false;
     }
     side->kind = given.kind;
@@ -81,7 +68,8 @@ static bool read_side(Copy *self, int index, PyObject *value, PyObject *places, 
         side->object = Py_NewRef(given.descriptor);
         side->device = Py_NewRef(given.device);
     } else if (given.kind != OTHER) {
-        done = watch(self, side, given.kind == IMAGE ? given.record : value);
+        side->object = given.kind == IMAGE ? given.record : value;
+        done = watch(&self->base, index, side->object);
     }
     let_go(&given);
     return done && !PyErr_Occurred();
@@ -112,7 +100,7 @@ static PyObject *copy_new(PyTypeObject *type, PyObject *arguments, PyObject *key
 }
 
 static PyMethodDef copy_methods[] = {
-    {"forget", (PyCFunction)copy_forget, METH_O, "Disables the prepared copy."},
+    {"forget", row_forget, METH_O, "Disables the prepared copy."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -128,20 +116,19 @@ typedef struct {
     const Given *given;
 } Filling;
 
-/* Writes addresses and handles into the driver's descriptions. */
+/* Writes addresses and handles into the driver's descriptions; OTHERWISE if memory is freed. */
 static int fill(const void *what)
 {
     const Filling *filling = what;
-    if (filling->copy->forgotten)
+    if (filling->copy->base.forgotten)
         return OTHERWISE;
+    for (int i = 0; i < 2; i++)
+        if (filling->given[i].owner != NULL && !((const Openable *)filling->given[i].owner)->open)
+            return OTHERWISE;
     for (int i = 0; i < 2; i++) {
-        uint64_t number;
-        int result = number_of(&filling->given[i], &number);
-        if (result != DONE)
-            return result;
         const Side *side = &filling->copy->sides[i];
         for (int place = 0; place < side->place_count; place++)
-            *side->places[place] = number + side->offset;
+            *side->places[place] = filling->given[i].number + side->offset;
     }
     return DONE;
 }
@@ -149,15 +136,15 @@ static int fill(const void *what)
 /* Megabytes of host memory: a large array is released sooner. */
 static long long weight_of(const Side *side)
 {
-    long long bytes = side->kind == HOST ? side->item_size : 0;
+    uint64_t bytes = side->kind == HOST ? (uint64_t)side->item_size : 0;
     for (int axis = 0; axis < side->dimensions; axis++)
-        bytes *= side->shape[axis];
-    return bytes >> 20;
+        bytes *= (uint64_t)side->shape[axis];
+    return (long long)(bytes >> 20);
 }
 
 int submit_copy(Commands *commands, Copy *copy, const Given given[2], PyObject *depends_on, PyObject **event)
 {
-    if (copy->forgotten)
+    if (copy->base.forgotten)
         return OTHERWISE;
     Filling filling = {copy, given};
     PyObject *kept[2] = {kept_of(&given[0]), kept_of(&given[1])};

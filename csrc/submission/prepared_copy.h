@@ -29,8 +29,7 @@ typedef struct {
 typedef struct {
     SideKind kind;
     bool written, any; /* any: accepts every image with this descriptor; the handle is read at each submission */
-    PyObject *object;  /* the memory, or the image's record: borrowed. For any image: its descriptor, owned */
-    PyObject *watch;   /* weak reference whose callback disables the copy */
+    PyObject *object;  /* the memory, or the image's record: borrowed, and watched. For any image: its descriptor, owned */
     PyObject *device;  /* of any image, owned */
     char type;         /* of an array, like the next members */
     int item_size, dimensions;
@@ -41,8 +40,7 @@ typedef struct {
 } Side;
 
 typedef struct {
-    PyObject_HEAD
-    bool forgotten;
+    Row base;
     Side sides[2];
     PyObject *names, *values; /* tuples: the keywords except depends_on */
     PyObject *launch;         /* a Prepared without arguments */
@@ -51,7 +49,7 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     Kinds kinds;
-    Copy *rows[COPIES];
+    Row *rows[COPIES];
     unsigned next;
     bool declined; /* the last call found a prepared copy, and Python must handle it */
 } Copies;
@@ -60,6 +58,8 @@ typedef struct {
 typedef struct {
     SideKind kind;
     PyObject *value;                                 /* borrowed from the call */
+    PyObject *owner;                                 /* of memory, an Openable */
+    uint64_t number;                                 /* of an image, or the address of an array */
     PyObject *record, *descriptor, *device, *context; /* of an image */
     PyObject *capsule;                               /* of an array */
     const Array *array;
@@ -71,7 +71,6 @@ typedef struct {
 bool read_given(PyObject *value, const Kinds *kinds, bool written, Given *given);
 void let_go(Given *given);
 bool fits(const Side *side, const Given *given, const Commands *commands);
-int number_of(const Given *given, uint64_t *number);
 PyObject *kept_of(const Given *given); /* the object to keep until the copy is complete; borrowed */
 
 /* prepared_copy.c */

@@ -2,11 +2,12 @@
 
 #include "types.h"
 
-/* Whether the queue is open and has no wait that its driver does not know. */
-static bool takes_commands(const Commands *self)
+/* Whether the queue is open and has no wait that its driver does not know, and the row is in use. */
+static bool takes(const Commands *self, const Prepared *command)
 {
     return !self->closed && self->native != NULL && self->native != Py_None &&
-           (self->blocker == NULL || self->blocker == Py_None) && self->batch_list != NULL && self->bundles != NULL;
+           (self->blocker == NULL || self->blocker == Py_None) && self->batch_list != NULL && self->bundles != NULL &&
+           command->kernel != NULL && command->bundle != NULL && ((const Openable *)command->bundle)->open;
 }
 
 /* Completes the mark of the last command before the next one, if a reference to it exists: the lane then no longer
@@ -55,17 +56,17 @@ static int order(unsigned long long function, const Lane *lane, uint64_t stream)
     return stream == 0 ? 0 : order_streams((void *)(uintptr_t)lane->order, stream);
 }
 
-/* Fills the driver's description and calls the driver; the lock is held. *late: the error of an order with another
- * library's stream, which comes after the command. Nothing may allocate between the last look at
- * the queue and the driver's call: a collection may run finalizers, which submit the same command or close the queue. */
+/* Writes the driver's description and calls the driver; the locks are held. *late: the error of an order with another
+ * library's stream, which comes after the command. From takes to the driver's call nothing runs Python code: it might
+ * submit the same command, or close the queue. (The set of announce compares queues by identity.) */
 static int call_driver(Commands *self, const Submission *submission, int turn, Lane *lane, const Waits *waits, int *late)
 {
     Prepared *command = submission->command;
     const uint64_t stream = submission->stream;
     int result = OTHERWISE;
-    if (takes_commands(self) && command->kernel != NULL && (stream == 0 || lane->order != 0))
+    if (takes(self, command) && (stream == 0 || lane->order != 0))
         result = !announce(self)             ? FAILED
-                 : submission->fill == NULL ? put_arguments(self, submission)
+                 : submission->fill == NULL ? pack_arguments(submission)
                                             : submission->fill(submission->what);
     if (result != DONE)
         return result;
@@ -130,7 +131,6 @@ static int submit_to_lane(Commands *self, const Submission *submission, const Wa
 static int submit_locked(Commands *self, const Submission *submission, const Waits *waits, int turn, PyObject **given)
 {
     const Prepared *command = submission->command;
-    self->declined = 0;
     if (self->event_type == NULL || command->lanes == NULL)
         return OTHERWISE;
     if (turn < 0)
@@ -220,17 +220,14 @@ static int read_waits(const Commands *self, const Prepared *launch, PyObject *ev
     return result;
 }
 
-/* Like submit, for the caller's events as a tuple that no other code modifies, or NULL. */
+/* Like submit, after the reading of arguments, for the caller's events as a tuple that no other code modifies, or NULL. */
 static int submit_after(Commands *self, const Submission *submission, PyObject *events, PyObject **event)
 {
-    Prepared *command = submission->command;
-    if (command->bundle == NULL || !((Openable *)command->bundle)->open)
-        return OTHERWISE;
     PyObject *weak = NULL;
     Waits waits = {0};
     int turn = -1;
     if (events != NULL && PyTuple_Size(events) > 0) {
-        int result = read_waits(self, command, events, &waits, &turn, &weak);
+        int result = read_waits(self, submission->command, events, &waits, &turn, &weak);
         if (result != DONE)
             return result;
     }
@@ -264,15 +261,31 @@ static PyObject *events_of(PyObject *depends_on)
     return PyList_CheckExact(depends_on) ? PyList_AsTuple(depends_on) : PyTuple_Pack(1, depends_on);
 }
 
-int submit(Commands *self, const Submission *submission, PyObject **event)
+/* Like submit, for the caller's events. */
+static int read_and_submit(Commands *self, Submission *submission, PyObject *events, PyObject **event)
+{
+    if (submission->fill != NULL)
+        return submit_after(self, submission, events, event);
+    Argument arguments[MOST_ARGUMENTS];
+    int result = read_arguments(self, submission, arguments);
+    if (result != DONE)
+        return result;
+    submission->arguments = arguments;
+    result = submit_after(self, submission, events, event);
+    end_arguments(arguments, submission->command->count);
+    return result;
+}
+
+int submit(Commands *self, Submission *submission, PyObject **event)
 {
     PyObject *command = (PyObject *)submission->command;
+    self->declined = 0;
     Py_INCREF(self); /* other threads and finalizers may run from here on, and drop the command */
     Py_INCREF(command);
     PyObject *events = events_of(submission->depends_on);
     int result = FAILED;
     if (events != NULL || submission->depends_on == NULL)
-        result = submit_after(self, submission, events, event);
+        result = read_and_submit(self, submission, events, event);
     Py_DECREF(command);
     Py_DECREF(self);
     Py_XDECREF(events);

@@ -19,7 +19,19 @@
  *   Openable    base of memory and kernel bundles, which users close
  *   Lane        a driver stream; records the event of its last command only if a reference to the mark exists. Its
  *               lock, if it has one, is held around a submission: other threads record events in the stream.
- *   Mark        the end of a command in a lane */
+ *   Mark        the end of a command in a lane
+ *
+ * Two rules keep a call whole while other Python code runs: methods and properties of arguments, finalizers (before
+ * Python 3.12 a collection may begin at any new object), and other threads.
+ *
+ *   A submission has two steps. It first reads: all that may run Python code becomes plain values and references
+ *   (read_arguments, read_given, read_array), before the queue's lock is taken. Then, under the locks, call_driver checks
+ *   the state once more (the queue accepts commands, the row is in use, memory is open), writes the driver's description,
+ *   and calls the driver. From that check to the driver's call nothing runs Python code: no call, no attribute of an
+ *   argument, no new object, no end of an object with a finalizer. Other code may submit the same row between the steps.
+ *
+ *   Who looks up a row of a table has a reference to it before anything runs Python code, until the last use: other code
+ *   may replace the row meanwhile. Values that a table has in place are copied, not pointed to. */
 
 #ifndef BINDLESS_SUBMISSION_TYPES_H
 #define BINDLESS_SUBMISSION_TYPES_H
@@ -142,11 +154,27 @@ typedef struct {
     long long batch;
 } Prepared;
 
-/* Writes the numbers of a command into the driver's descriptions: DONE, OTHERWISE or FAILED. Must not call Python. */
+/* An argument that was read: what the packing writes. */
+typedef struct {
+    const void *from;         /* the bytes of the parameter; NULL: nothing is written */
+    int size;
+    PyObject *object;         /* owned: the owner of memory, which must be open; or what has the bytes; or NULL */
+    unsigned char bytes[16];  /* the bytes, unless an object has them */
+} Argument;
+
+/* Writes the numbers of a command into the driver's descriptions: DONE, OTHERWISE or FAILED. Must not run Python code. */
 typedef int (*fill_function)(const void *what);
 
-/* Called when a batch holds the kept objects of a submission. Must not call Python. */
+/* Called when a batch holds the kept objects of a submission. Must not run Python code. */
 typedef void (*held_function)(const void *what, long long batch);
+
+/* Base of prepared copies and device functions, the rows of tables. A forgotten row is submitted no more. */
+enum { MOST_WATCHES = 2 };
+typedef struct {
+    PyObject_HEAD
+    bool forgotten;
+    PyObject *watches[MOST_WATCHES]; /* weak references, whose callbacks forget the row */
+} Row;
 
 /* A submission of a prepared command. The caller holds references to the objects. */
 typedef struct {
@@ -163,6 +191,7 @@ typedef struct {
     uint64_t stream;         /* of another library: precedes the command now, and follows it afterwards; or 0 */
     const uint64_t *foreign; /* addresses of the arguments that are other libraries' arrays, 0 for others; or NULL */
     bool same_addresses;     /* these must be the addresses of the submission before: their device is unknown */
+    const Argument *arguments; /* the values, as submit has read them */
 } Submission;
 
 typedef struct {
@@ -250,17 +279,50 @@ bool read_space(PyObject *space, long long sizes[3], int *dimensions);
 /* foreign_arguments.c: DLPack's code and bits of a dtype; false with an exception. */
 bool foreign_type(PyObject *dtype, int *code, int *bits);
 
-/* pack_arguments.c: writes the values into the driver's descriptions; OTHERWISE where Python must handle one. know_types: the types of numpy. */
-int put_arguments(const Commands *commands, const Submission *submission);
+/* read_arguments.c: the values of a submission; OTHERWISE where Python must handle one. With DONE the caller ends them.
+ * know_types: the types of numpy. */
+int read_arguments(const Commands *commands, const Submission *submission, Argument *arguments);
+void end_arguments(Argument *arguments, int count);
 PyObject *know_types(PyObject *module, PyObject *arguments);
 bool is_host_array(PyObject *value);
 
-/* command_stream.c: drops a row; find: the prepared launch of a kernel over a range, borrowed; NULL without one. */
+/* pack_arguments.c: writes what was read into the driver's description. Runs no Python code. OTHERWISE, with nothing
+ * written, where Python must handle the command. */
+int pack_arguments(const Submission *submission);
+
+static inline bool is_foreign(const Submission *submission, int index)
+{
+    return submission->foreign != NULL && submission->foreign[index] != 0;
+}
+
+/* Like memcpy, without a call for the sizes of most parameters. */
+static inline void copy_bytes(void *to, const void *from, int size)
+{
+    if (size == 8)
+        memcpy(to, from, 8);
+    else if (size == 4)
+        memcpy(to, from, 4);
+    else
+        memcpy(to, from, (size_t)size);
+}
+
+/* command_stream.c: drops a row; find: the prepared launch of a kernel over a range, a new reference; NULL without one. */
 void drop_row(Commands *self, Prepared *launch);
 Prepared *find(const Commands *self, PyObject *kernel, PyObject *space, Py_ssize_t count);
 
+/* owner.c: one-time initialisation: children of forks get Python's handler of signals; false with an exception. */
+bool watch_forks(void);
+
+/* row.c: the method forget; watch: forgets a row when an object ends. add_row: in place of a forgotten row, or of the
+ * oldest one. end_rows: empties a table. */
+PyObject *row_forget(PyObject *self, PyObject *unused);
+bool watch(Row *row, int index, PyObject *object);
+void add_row(Row **rows, unsigned count, unsigned *next, PyObject *row);
+void end_rows(Row **rows, unsigned count);
+PyObject *count_rows(Row *const *rows, unsigned count);
+
 /* submit.c: DONE with an event, or OTHERWISE where Python must handle the command. Takes the queue's lock. */
-int submit(Commands *self, const Submission *submission, PyObject **event);
+int submit(Commands *self, Submission *submission, PyObject **event);
 
 /* hold.c: ownership of the objects that a submitted command uses; the lock is held. begin_hold makes the pair of event
  * and objects, or NULL where a batch holds them; end_hold takes it over after the submission. Nothing in between

@@ -339,6 +339,19 @@ static bool read_types(Entry *entries, int count)
     return true;
 }
 
+/* Last: what was read before may have run Python code, which added another one. */
+static bool append_variant(Variants *self, const Variant *variant)
+{
+    Variant *list = PyMem_Realloc(self->list, (size_t)(self->count + 1) * sizeof(Variant));
+    if (list == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    self->list = list;
+    list[self->count++] = *variant;
+    return true;
+}
+
 /* add(dimensions, arguments, kernel, steps) */
 static PyObject *variants_add(Variants *self, PyObject *given)
 {
@@ -359,10 +372,7 @@ static PyObject *variants_add(Variants *self, PyObject *given)
     Variant made = {.dimensions = dimensions, .kernel = Py_NewRef(kernel), .step_count = 0};
     made.entries = PyMem_Calloc((size_t)count + 1, sizeof(Entry));
     made.steps = PyMem_Calloc((size_t)PyTuple_Size(steps) + 1, sizeof(Step));
-    Variant *list = PyMem_Realloc(self->list, (size_t)(self->count + 1) * sizeof(Variant));
-    if (list != NULL)
-        self->list = list;
-    if (made.entries == NULL || made.steps == NULL || list == NULL) {
+    if (made.entries == NULL || made.steps == NULL) {
         end_entries(entries, count);
         end_variant(&made);
         return PyErr_NoMemory();
@@ -372,15 +382,15 @@ static PyObject *variants_add(Variants *self, PyObject *given)
     bool done = read_types(made.entries, count);
     for (Py_ssize_t i = 0; done && i < PyTuple_Size(steps); i++) {
         made.step_count = (int)i + 1;
-        done = read_step(PyTuple_GetItem(steps, i), &made.steps[i]) && made.steps[i].path[0] < size;
+        done = read_step(PyTuple_GetItem(steps, i), &made.steps[i]) && made.steps[i].path[0] >= 0 &&
+               made.steps[i].path[0] < size;
     }
-    if (!done) {
+    if (!done && !PyErr_Occurred())
+        PyErr_SetString(PyExc_ValueError, "a step names an argument that does not exist");
+    if (!done || !append_variant(self, &made)) {
         end_variant(&made);
-        if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_ValueError, "a step names an argument that does not exist");
         return NULL;
     }
-    self->list[self->count++] = made;
     Py_RETURN_NONE;
 }
 

@@ -1,0 +1,201 @@
+/* Reading of the arguments of a prepared launch: what may run Python code, before the lock of the queue is taken. */
+
+#include "types.h"
+
+/* Each function returns OTHERWISE where Python must handle the value. */
+static int set_bytes(Argument *argument, const void *bytes, int size)
+{
+    copy_bytes(argument->bytes, bytes, size);
+    argument->from = argument->bytes;
+    argument->size = size;
+    return DONE;
+}
+
+static int read_float(const Slot *slot, double value, Argument *argument)
+{
+    if (slot->size == 8)
+        return set_bytes(argument, &value, 8);
+    float narrow = (float)value;
+    if (narrow - narrow != 0 && value - value == 0) /* overflow: Python raises the error */
+        return OTHERWISE;
+    return set_bytes(argument, &narrow, 4);
+}
+
+/* numpy's types: borrowed, since they are immortal. */
+static PyObject *array_type, *number_type, *bool_type;
+
+PyObject *know_types(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    if (!PyArg_ParseTuple(arguments, "O!O!O!:know_types", &PyType_Type, &array_type, &PyType_Type, &number_type,
+                          &PyType_Type, &bool_type))
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+bool is_host_array(PyObject *value)
+{
+    return (PyObject *)Py_TYPE(value) == array_type;
+}
+
+/* Bytes, or a scalar of numpy, of the parameter's size. */
+static int read_bytes(const Slot *slot, PyObject *value, Argument *argument)
+{
+    if (PyBytes_CheckExact(value))
+        argument->object = Py_NewRef(value);
+    else if (slot->kind == NUMBER && number_type != NULL &&
+             (PyType_IsSubtype(Py_TYPE(value), (PyTypeObject *)number_type) || (PyObject *)Py_TYPE(value) == bool_type))
+        argument->object = PyObject_CallMethodObjArgs(value, str_tobytes, NULL);
+    else
+        return OTHERWISE;
+    char *start;
+    Py_ssize_t size;
+    if (argument->object == NULL || PyBytes_AsStringAndSize(argument->object, &start, &size) < 0)
+        return FAILED;
+    argument->from = start;
+    argument->size = slot->size;
+    return size == slot->size ? DONE : OTHERWISE;
+}
+
+static int read_number(const Slot *slot, PyObject *value, Argument *argument)
+{
+    if (slot->value == value && slot->size <= (int)sizeof argument->bytes)
+        return set_bytes(argument, slot->place, slot->size);
+    if (PyFloat_CheckExact(value))
+        return slot->takes_floats ? read_float(slot, PyFloat_AsDouble(value), argument) : OTHERWISE;
+    if (!PyLong_CheckExact(value) && !PyBool_Check(value))
+        return read_bytes(slot, value, argument);
+    if (!slot->takes_integers)
+        return OTHERWISE;
+    int overflow;
+    long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (overflow)
+        return OTHERWISE;
+    if (slot->integers_as_floats)
+        return read_float(slot, (double)number, argument);
+    if (slot->size < 8) {
+        int bits = 8 * slot->size;
+        if (number < -(1LL << (bits - 1)) || number >= 1LL << bits)
+            return OTHERWISE;
+    }
+    return set_bytes(argument, &number, slot->size); /* little endian, as on every GPU's host */
+}
+
+/* In a context of several devices: whether the table of images has the image for the queue's device, or does not know
+ * it. The key is that of Context._handles. */
+static int is_on_device(const Commands *commands, PyObject *value, PyObject *raw)
+{
+    PyObject *sampled = PyObject_GetAttr(value, str_sampled), *one = PyLong_FromLong(1);
+    PyObject *shifted = one == NULL ? NULL : PyNumber_Lshift(raw, one);
+    PyObject *key = shifted == NULL || sampled == NULL ? NULL : PyNumber_Or(shifted, sampled);
+    int result = key == NULL ? FAILED : DONE;
+    PyObject *record = key == NULL ? NULL : PyDict_GetItemWithError(commands->handles, key); /* borrowed */
+    if (record != NULL) {
+        PyObject *device = PyObject_GetAttr(record, str_device);
+        result = device == NULL ? FAILED : device == commands->device ? DONE : OTHERWISE;
+        Py_XDECREF(device);
+    } else if (PyErr_Occurred()) {
+        result = FAILED;
+    }
+    Py_XDECREF(key);
+    Py_XDECREF(shifted);
+    Py_XDECREF(one);
+    Py_XDECREF(sampled);
+    return result;
+}
+
+static int read_handle(const Commands *commands, const Slot *slot, PyObject *value, Argument *argument)
+{
+    if ((PyObject *)Py_TYPE(value) != slot->type)
+        return OTHERWISE;
+    PyObject *raw = PyObject_GetAttr(value, str_raw_handle);
+    if (raw == NULL)
+        return FAILED;
+    int result = DONE;
+    if (commands->handles != NULL && PyDict_Check(commands->handles))
+        result = is_on_device(commands, value, raw);
+    unsigned long long number = PyLong_AsUnsignedLongLong(raw);
+    Py_DECREF(raw);
+    if (result != DONE)
+        return result;
+    return PyErr_Occurred() ? FAILED : set_bytes(argument, &number, 8);
+}
+
+/* Memory that the current batch holds has been read before. */
+static int read_memory(const Commands *commands, const Slot *slot, PyObject *value, Argument *argument)
+{
+    if (slot->value == value && slot->batch == commands->batch) {
+        argument->object = Py_NewRef(slot->owner);
+        return set_bytes(argument, slot->place, 8);
+    }
+    if ((PyObject *)Py_TYPE(value) != slot->type)
+        return OTHERWISE;
+    PyObject *owner = argument->object = PyObject_GetAttr(value, str_owner);
+    if (owner == NULL)
+        return FAILED;
+    PyObject *dtype = slot->dtype == NULL ? NULL : PyObject_GetAttr(value, str_dtype);
+    PyObject *context = PyObject_GetAttr(owner, str_context), *packed = PyObject_GetAttr(value, str_packed);
+    int result = OTHERWISE;
+    char *bytes;
+    Py_ssize_t size;
+    if (dtype == slot->dtype && context == commands->context && packed != NULL &&
+        PyType_IsSubtype(Py_TYPE(owner), (PyTypeObject *)openable_type) &&
+        (slot->kind == POINTER || is_true(value, str_contiguous)) &&
+        PyBytes_AsStringAndSize(packed, &bytes, &size) == 0 && size == 8)
+        result = set_bytes(argument, bytes, 8);
+    PyErr_Clear();
+    Py_XDECREF(dtype);
+    Py_XDECREF(context);
+    Py_XDECREF(packed);
+    return result;
+}
+
+static int read_local(const Slot *slot, PyObject *value)
+{
+    if ((PyObject *)Py_TYPE(value) != slot->type)
+        return OTHERWISE;
+    PyObject *bytes = PyObject_GetAttr(value, str_nbytes);
+    if (bytes == NULL)
+        return FAILED;
+    bool same = PyLong_AsLong(bytes) == slot->size;
+    Py_DECREF(bytes);
+    return PyErr_Occurred() ? FAILED : same ? DONE : OTHERWISE;
+}
+
+static int read_argument(const Commands *commands, const Submission *submission, int index, Argument *argument)
+{
+    const Slot *slot = &submission->command->slots[index];
+    PyObject *value = submission->values[index];
+    switch (slot->kind) {
+    case NUMBER: return read_number(slot, value, argument);
+    case POINTER:
+    case ARRAY:
+        return is_foreign(submission, index) ? set_bytes(argument, &submission->foreign[index], 8)
+                                             : read_memory(commands, slot, value, argument);
+    case HANDLE:
+    case HELD: return read_handle(commands, slot, value, argument);
+    case LOCAL: return read_local(slot, value);
+    case GIVEN: return submission->packed ? read_bytes(slot, value, argument) : OTHERWISE;
+    default: return slot->value == value ? DONE : OTHERWISE;
+    }
+}
+
+int read_arguments(const Commands *commands, const Submission *submission, Argument *arguments)
+{
+    const int count = submission->command->count;
+    int result = DONE;
+    for (int i = 0; result == DONE && i < count; i++) {
+        arguments[i].from = NULL;
+        arguments[i].object = NULL;
+        result = read_argument(commands, submission, i, &arguments[i]);
+        if (result != DONE)
+            end_arguments(arguments, i + 1);
+    }
+    return result;
+}
+
+void end_arguments(Argument *arguments, int count)
+{
+    for (int i = 0; i < count; i++)
+        Py_XDECREF(arguments[i].object);
+}
