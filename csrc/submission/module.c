@@ -38,7 +38,7 @@ static int fill_module(PyObject *module)
         {&tensor_calls_type, &tensor_calls_spec, "TensorCalls"}, {&template_type, &template_spec, "Template"},
         {&variants_type, &variants_spec, "Variants"},
     };
-    if (!name_attributes() || !name_image_arguments() || PyModule_AddIntConstant(module, "REAP_EVERY", REAP_EVERY) < 0 ||
+    if (!watch_forks() || !name_attributes() || !name_image_arguments() || PyModule_AddIntConstant(module, "REAP_EVERY", REAP_EVERY) < 0 ||
         PyModule_AddIntConstant(module, "MOST_ARGUMENTS", MOST_ARGUMENTS) < 0)
         return -1;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

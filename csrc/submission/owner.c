@@ -2,7 +2,8 @@
  *
  * CPython prints and discards an exception that leaves a destructor. A KeyboardInterrupt there would be lost, and
  * the native object would leak. The destructor of this type calls the Python method _finalize; meanwhile a handler
- * records SIGINT, and the exception is raised afterwards, in the code that dropped the object. */
+ * records SIGINT, and the exception is raised afterwards, in the code that dropped the object. A child that another
+ * thread forks meanwhile has Python's handler: the destructor does not end there. */
 
 #include "types.h"
 
@@ -12,12 +13,14 @@
 #include <signal.h>
 
 typedef struct {
-    struct sigaction before;
     bool on;
 } Shield;
 
 static volatile sig_atomic_t noted;
-static bool shielded; /* set by an outer destructor; guarded by the interpreter lock */
+static bool shielded; /* set by an outer destructor; guarded by the interpreter lock, like the next ones */
+static struct sigaction before;
+static pthread_t main_thread;
+static bool knows_main_thread;
 
 static void note(int number)
 {
@@ -29,7 +32,7 @@ static void lower_shield(Shield *shield)
 {
     if (!shield->on)
         return;
-    sigaction(SIGINT, &shield->before, NULL);
+    sigaction(SIGINT, &before, NULL);
     shield->on = shielded = false;
     if (noted) {
         noted = 0;
@@ -37,26 +40,45 @@ static void lower_shield(Shield *shield)
     }
 }
 
+/* In the child of a fork, in its only thread, which is the main one from now on. Signals of the parent are the parent's. */
+static void begin_child(void)
+{
+    const bool goes_on = !shielded || pthread_equal(main_thread, pthread_self()); /* a destructor goes on in the child */
+    noted = 0;
+    if (!goes_on) {
+        sigaction(SIGINT, &before, NULL);
+        shielded = false;
+    }
+    main_thread = pthread_self();
+}
+
+bool watch_forks(void)
+{
+    static bool watches;
+    watches = watches || pthread_atfork(NULL, NULL, begin_child) == 0;
+    if (!watches)
+        PyErr_NoMemory();
+    return watches;
+}
+
 /* Only the main thread handles Ctrl-C; while it runs no Python code, no exception is raised there. */
-static void raise_shield(Shield *shield, bool main_thread)
+static void raise_shield(Shield *shield, bool in_main_thread)
 {
     struct sigaction noting;
     shield->on = false;
-    if (!main_thread || shielded)
+    if (!in_main_thread || shielded)
         return;
     memset(&noting, 0, sizeof noting);
     noting.sa_handler = note;
     sigemptyset(&noting.sa_mask);
-    shield->on = shielded = sigaction(SIGINT, &noting, &shield->before) == 0;
-    if (shield->on && (shield->before.sa_handler == SIG_DFL || shield->before.sa_handler == SIG_IGN))
+    shield->on = shielded = sigaction(SIGINT, &noting, &before) == 0;
+    if (shield->on && (before.sa_handler == SIG_DFL || before.sa_handler == SIG_IGN))
         lower_shield(shield); /* Python has no handler: nothing to raise */
 }
 
 static bool is_main_thread(void)
 {
-    static pthread_t main_thread;
-    static bool known;
-    if (!known) { /* no C function reports the main thread's id: ask the module threading */
+    if (!knows_main_thread) { /* no C function reports the main thread's id: ask the module threading */
         PyObject *threading = PyImport_ImportModule("threading");
         PyObject *thread = threading == NULL ? NULL : PyObject_CallMethod(threading, "main_thread", NULL);
         PyObject *ident = thread == NULL ? NULL : PyObject_GetAttrString(thread, "ident");
@@ -69,7 +91,7 @@ static bool is_main_thread(void)
             return false;
         }
         main_thread = (pthread_t)number;
-        known = true;
+        knows_main_thread = true;
     }
     return pthread_equal(main_thread, pthread_self());
 }
@@ -80,9 +102,9 @@ typedef struct {
     char none;
 } Shield;
 
-static void raise_shield(Shield *shield, bool main_thread)
+static void raise_shield(Shield *shield, bool in_main_thread)
 {
-    (void)shield, (void)main_thread;
+    (void)shield, (void)in_main_thread;
 }
 
 static void lower_shield(Shield *shield)
@@ -93,6 +115,11 @@ static void lower_shield(Shield *shield)
 static bool is_main_thread(void)
 {
     return false;
+}
+
+bool watch_forks(void)
+{
+    return true;
 }
 
 #endif
@@ -127,10 +154,10 @@ static void owner_finalize(PyObject *self)
     Shield shield;
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);
-    bool main_thread = is_main_thread();
-    if (main_thread && PyErr_CheckSignals() < 0) /* a signal that arrived just before */
+    const bool in_main_thread = is_main_thread();
+    if (in_main_thread && PyErr_CheckSignals() < 0) /* a signal that arrived just before */
         pass_on(self);
-    raise_shield(&shield, main_thread);
+    raise_shield(&shield, in_main_thread);
     PyObject *done = PyObject_CallMethodObjArgs(self, str_finalize, NULL);
     if (done == NULL) { /* an exception raised before _finalize began, out of memory included: call it again */
         pass_on(self);

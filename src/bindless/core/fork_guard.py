@@ -79,7 +79,8 @@ def _after_fork_in_child() -> None:
         hook()
 
 
-# The only fork hook of the package. Hooks of other modules drop native objects, whose destructors check the guards: a
-# release in the child would wait for ever for a driver lock that another thread of the parent held.
+# The package's fork hook in Python; owner.c has one that restores the handler of SIGINT. Hooks of other modules drop
+# native objects, whose destructors check the guards: a release in the child would wait for ever for a driver lock that
+# another thread of the parent held.
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -293,3 +293,77 @@ print(seen, released == list(range(100)))
 def test_an_interrupt_in_a_destructor_neither_leaks_nor_is_lost() -> None:
     done = subprocess.run([sys.executable, "-c", RELEASE], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "100 True\n", "")
+
+
+FORKED = """
+import os, signal, sys, threading, time
+from bindless.core._submission import Owner
+signal.signal(signal.SIGINT, signal.default_int_handler)
+begins, over = threading.Event(), threading.Event()
+
+def is_interrupted():
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000):
+            time.sleep(0.001)
+    except KeyboardInterrupt:
+        return True
+    return False
+
+class Ending(Owner):
+    def _finalize(self):
+        if sys.argv[1] == "main":
+            fork()
+        else:
+            begins.set()
+            over.wait(20)
+
+children = []
+def fork():
+    child = os.fork()
+    if child == 0 and sys.argv[1] == "main":
+        return  # the destructor goes on, and Ctrl-C arrives after it
+    if child == 0:
+        first = is_interrupted()
+        ending = Owner.__new__(Second)
+        try:
+            del ending
+            os.kill(os.getpid(), 0)  # looks for signals: from Python 3.13 on, a loop does not in the child of a thread
+            second = False
+        except KeyboardInterrupt:
+            second = True
+        os._exit(0 if first and second else 1)
+    children.append(child)
+
+class Second(Owner):
+    def _finalize(self):
+        os.kill(os.getpid(), signal.SIGINT)  # raised after the destructor
+        for _ in range(1000):
+            pass
+        finished.append(True)
+finished = []
+
+def other():
+    begins.wait(20)
+    fork()
+    over.set()
+
+thread = threading.Thread(target=other)
+if sys.argv[1] == "thread":
+    thread.start()
+ending = Ending()
+del ending
+if not children:
+    os._exit(0 if is_interrupted() else 1)
+if sys.argv[1] == "thread":
+    thread.join()
+print([os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children], is_interrupted())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+@pytest.mark.parametrize("forks", ["main", "thread"])
+def test_a_fork_in_a_destructor_leaves_interrupts_to_the_child(forks: str) -> None:
+    """The destructor does not end in a child of another thread, which has Python's handler nevertheless."""
+    done = subprocess.run([sys.executable, "-c", FORKED, forks], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "[0] True\n"), done.stderr
