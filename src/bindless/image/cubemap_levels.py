@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..model.enums import FilteringMode
+from ..model.enums import FilteringMode, Interpolation
 from ..model.errors import InvalidError
+from ..model.filter import Filter
 from ..model.image_descriptor import integer
 from ..submission.event import Event
 from ..sycl.queue.queue import Queue
@@ -24,6 +25,7 @@ from .default_queue import queue_of_array
 from .group_results import given_from_host
 from .group_store import GroupStore
 from .image import Image
+from .options import ImageOptions
 from .results import Result
 
 __all__ = ["CubemapLevels"]
@@ -39,31 +41,22 @@ class CubemapLevels(Image):
 
     _store: GroupStore  # type: ignore[assignment]
 
-    def __init__(
-        self,
-        array: ArrayLike,
-        *,
-        mipmaps: bool = True,
-        cubemap: bool = True,
-        queue: Queue | None = None,
-        **options: Any,
-    ) -> None:
-        if options.pop("max_anisotropy", 0.0):
+    def _fill(self, array: ArrayLike, options: ImageOptions, queue: Queue | None) -> None:
+        if options.max_anisotropy:
             raise InvalidError("max_anisotropy is for images of two dimensions with mipmaps: leave it out of cubemaps")
         queue = queue_of_array(array) if queue is None else queue
-        first = Image(array, cubemap=True, queue=queue, **options)
-        self._options = {**options, "channel_type": first._described.channel_type}
-        self._has_channel_axis = first._has_channel_axis
+        first = Image._of(array, replace(options, mipmaps=False), queue)
+        own = first._options
         parts = [first]
         try:
-            pixels = first.numpy()
-            for faces in self._smaller(pixels, queue):
-                parts.append(Image(faces, cubemap=True, queue=queue, **self._options))
+            for faces in self._smaller(first, queue):
+                parts.append(Image._of(faces, own, queue))
         except BaseException:
             for part in parts:
                 part.close()
             raise
-        self._queue, self._mipmaps = queue, True
+        self._queue, self._mipmaps, self._options = queue, True, replace(own, mipmaps=True)
+        self._has_channel_axis = first._has_channel_axis
         self._described, self._sampler, self._filter = first._described, first._sampler, first._filter
         self._coefficients, self._is_computed, self._has_fast_warp = None, False, False
         self._handle_precision = first._handle_precision
@@ -75,16 +68,16 @@ class CubemapLevels(Image):
             "a cubemap with mipmaps has a cubemap for each level",
         )
 
-    def _smaller(self, faces: Array, queue: Queue) -> list[Array]:
-        """The further levels of all faces."""
+    def _smaller(self, first: Image, queue: Queue) -> list[Array]:
+        """The further levels of all faces of the first one."""
+        faces = first.numpy()
         side = faces.shape[1]
         sizes = [side >> level for level in range(1, side.bit_length())]
         levels = [np.empty((6, size, size, *faces.shape[3:]), faces.dtype) for size in sizes]
-        kind = self._options["channel_type"]
+        nearest = Filter(Interpolation.nearest)
+        options = ImageOptions(nearest, first._options.channel_type, mipmaps=True, dimensions=2)
         for number, face in enumerate(faces):
-            with Image(
-                face, mipmaps=True, channel_type=kind, filtering=FilteringMode.nearest, dimensions=2, queue=queue
-            ) as image:
+            with Image._of(face, options, queue) as image:
                 for level, target in enumerate(levels, 1):
                     target[number] = image.numpy(level)
         return levels
@@ -108,7 +101,7 @@ class CubemapLevels(Image):
         """Gives the image new pixels, in all levels; see ``Image.update``."""
         parts = self._store.parts
         event = parts[0].update(array)
-        for part, faces in zip(parts[1:], self._smaller(parts[0].numpy(), self._queue)):
+        for part, faces in zip(parts[1:], self._smaller(parts[0], self._queue)):
             part.update(faces)
         return event
 

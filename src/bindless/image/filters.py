@@ -8,29 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..model.enums import Boundary, ImageType, Interpolation, Precision
-from ..model.errors import ArgumentError, InvalidError
+from ..model.errors import InvalidError
 from ..model.filter import Filter, name_of_boundary
 from ..model.image_descriptor import ImageDescriptor
-from ..model.message_values import shown
 
-__all__ = ["filter_of", "require_filter"]
+__all__ = ["require_filter"]
 
-_NAN = ("propagate", "ignore")
 _PLAIN = (Interpolation.nearest, Interpolation.linear)
 _CONVOLUTIONS = (Interpolation.catmull_rom, Interpolation.bicubic)
-
-
-def filter_of(addressing: object, filtering: Any, precision: Any, fill: object, nan: object) -> Filter:
-    """The filter of the arguments of ``Image``.
-
-    Raises
-    ------
-    ArgumentError
-        An argument has no meaning.
-    """
-    if nan not in _NAN:
-        raise ArgumentError(f"nan={shown(nan)} is not known; it is one of 'propagate', 'ignore'")
-    return Filter.from_addressing(addressing, filtering, fill=fill, precision=precision, ignore_nan=nan == "ignore")
 
 
 def require_filter(wanted: Filter, described: ImageDescriptor, mipmaps: bool) -> None:
@@ -39,7 +24,7 @@ def require_filter(wanted: Filter, described: ImageDescriptor, mipmaps: bool) ->
     Parameters
     ----------
     wanted : Filter
-        As ``filter_of`` gives it.
+        Of its options.
     described : ImageDescriptor
         The image as the user sees it.
     mipmaps : bool

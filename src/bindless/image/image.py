@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import warnings
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, ClassVar
 
@@ -41,6 +41,7 @@ from .copying import copied, deep_copied, pickled
 from .default_queue import queue_of_array
 from .device_image import ImageStore
 from .files import open_file, save_file
+from .options import Addressing, ImageOptions, image_options
 from .plan import Plan, plan_of_memory, planned, taken_dtype
 from .remapping import remap
 from .representation import as_html, as_png, as_text
@@ -177,7 +178,7 @@ class Image(HandleOwner):
         mipmaps: bool = False,
         layers: bool = False,
         cubemap: bool = False,
-        addressing: AddressingMode | str | Sequence[AddressingMode | str] = AddressingMode.clamp_to_edge,
+        addressing: Addressing = AddressingMode.clamp_to_edge,
         filtering: FilteringMode | Interpolation | str = FilteringMode.linear,
         precision: Precision | str = Precision.hardware,
         fill: float = 0.0,
@@ -187,17 +188,34 @@ class Image(HandleOwner):
         queue: Queue | None = None,
         dimensions: int | None = None,
     ) -> None:
+        options = image_options(
+            addressing, filtering, precision, fill, nan, coordinate, max_anisotropy, channel_type, mipmaps, layers,
+            cubemap, dimensions,
+        )  # fmt: skip
+        self._fill(array, options, queue)
+
+    __init__.__doc__ = __doc__
+    __new__.__wrapped__ = __init__  # type: ignore[attr-defined]  # help() and editors show these parameters
+
+    _library: Library | None
+
+    @classmethod
+    def _of(cls, array: ArrayLike, options: ImageOptions, queue: Queue | None = None) -> Image:
+        """An image of an array with options."""
+        image = cls.__new__(cls)
+        image._fill(array, options, queue)
+        return image
+
+    def _fill(self, array: ArrayLike, options: ImageOptions, queue: Queue | None) -> None:
+        """The rest of the constructor."""
         if queue is None:
             queue = queue_of_array(array)
         elif not isinstance(queue, Queue):
             raise InvalidError(f"queue={shown(queue)} is no Queue: bindless.Queue(...) makes one")
         pixels = seen("array", array, queue)
-        plan = planned(
-            queue.device, pixels.shape, taken_dtype(pixels.dtype), dimensions, channel_type, mipmaps, layers, cubemap,
-            addressing, filtering, coordinate, max_anisotropy, precision, fill, nan,
-        )  # fmt: skip
-        self._take(plan, queue, bool(mipmaps))
-        if dimensions is None and len(pixels.shape) == 3 and not plan.has_channel_axis:
+        plan = planned(queue.device, pixels.shape, taken_dtype(pixels.dtype), options)
+        self._take(plan, queue, stacklevel=4)
+        if options.dimensions is None and len(pixels.shape) == 3 and not plan.has_channel_axis:
             warn_of_channels(pixels.shape, plan.described)
         if type(array) is not np.ndarray:
             self._library, self._leads_on_device = library_of(array), isinstance(pixels, UsmArray)
@@ -206,28 +224,21 @@ class Image(HandleOwner):
         if self._leads_on_device:
             hand_over(array, pixels)
 
-    __init__.__doc__ = __doc__
-    __new__.__wrapped__ = __init__  # type: ignore[attr-defined]  # help() and editors show these parameters
-
-    _library: Library | None
-
-    def _take(self, plan: Plan, queue: Queue, mipmaps: bool) -> None:
-        """Everything but the store."""
-        self._queue, self._mipmaps, self._library, self._leads_on_device = queue, mipmaps, None, False
-        self._described, self._has_channel_axis, self._sampler = plan.described, plan.has_channel_axis, plan.sampler
+    def _take(self, plan: Plan, queue: Queue, *, stacklevel: int) -> None:
+        """Everything but the store; ``stacklevel`` of a warning for the user."""
+        options, described = plan.options, plan.described
+        self._queue, self._options, self._library, self._leads_on_device = queue, options, None, False
+        self._described, self._has_channel_axis, self._sampler = described, plan.has_channel_axis, plan.sampler
         self._views: dict[tuple[int, int], View] = {}
         self._sources: dict[bool, Source] = {}
-        wanted, cubemap = plan.filter, plan.described.type is ImageType.cubemap
-        self._filter = wanted
-        self._coefficients = Coefficients() if wanted.interpolation is Interpolation.cubic else None
-        self._is_computed = wanted.is_computed and not (mipmaps or cubemap)
-        self._has_fast_warp = plan.described.dimensions == 2 and not (self._is_computed or cubemap)
-        # Of samples by handles; pictures that are computed need none.
-        self._handle_precision = Precision.hardware if self._is_computed else wanted.precision
+        self._filter, self._mipmaps = options.filter, options.mipmaps
+        self._coefficients = Coefficients() if self._filter.interpolation is Interpolation.cubic else None
+        self._is_computed, self._handle_precision = plan.is_computed, plan.handle_precision
+        self._has_fast_warp = described.dimensions == 2 and not (plan.is_computed or options.cubemap)
         ratio = self._sampler.max_anisotropy
         if ratio > 1 and ratio > (most := most_anisotropy(queue.device)):
-            told = f"max_anisotropy={ratio:g} samples as {most}, the most that {queue.device.name} does"
-            warnings.warn(told, SamplerWarning, stacklevel=3)
+            text = f"max_anisotropy={ratio:g} samples as {most}, the most that {queue.device.name} does"
+            warnings.warn(text, SamplerWarning, stacklevel=stacklevel)
 
     @classmethod
     def from_memory(
@@ -236,7 +247,7 @@ class Image(HandleOwner):
         desc: ImageDescriptor | None = None,
         queue: Queue | None = None,
         *,
-        addressing: AddressingMode | str | Sequence[AddressingMode | str] = AddressingMode.clamp_to_edge,
+        addressing: Addressing = AddressingMode.clamp_to_edge,
         filtering: FilteringMode | Interpolation | str = FilteringMode.linear,
         precision: Precision | str = Precision.hardware,
         fill: float = 0.0,
@@ -291,8 +302,8 @@ class Image(HandleOwner):
         elif not isinstance(queue, Queue) or queue.context is not memory.get_context():
             raise InvalidError(f"queue={shown(queue)} is no Queue of the memory's context, {memory.get_context()!r}")
         image = cls.__new__(cls)
-        plan = plan_of_memory(stored, addressing, filtering, coordinate, max_anisotropy, precision, fill, nan)
-        image._take(plan, queue, stored.num_levels > 1)
+        options = image_options(addressing, filtering, precision, fill, nan, coordinate, max_anisotropy)
+        image._take(plan_of_memory(stored, options), queue, stacklevel=3)
         image._lend()
         whole = memory if owned else ImageMem(memory)
         image._store = ImageStore(whole, image._described, stored, queue, image._handle_precision)

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..bindless_images.device_limits import limit
-from ..model.enums import AddressingMode, CoordinateNormalizationMode, FilteringMode, Interpolation, Precision
 from ..model.errors import InvalidError
 from ..submission.event import Event
 from ..sycl.queue.queue import Queue
@@ -25,6 +24,7 @@ from .default_queue import queue_of_array
 from .group_results import after_all, given_from_host, given_from_parts, place_of
 from .group_store import GroupStore
 from .image import Image
+from .options import ImageOptions
 from .plan import planned, taken_dtype
 from .results import Result
 from .warping import matrices_of, shape_order, vectors_of_picture
@@ -47,53 +47,21 @@ class ImageGroup(Image):
 
     _store: GroupStore  # type: ignore[assignment]
 
-    def __init__(
-        self,
-        array: ArrayLike,
-        *,
-        mipmaps: bool = False,
-        layers: bool = True,
-        dimensions: int | None = None,
-        queue: Queue | None = None,
-        addressing: AddressingMode | str | Sequence[AddressingMode | str] = AddressingMode.clamp_to_edge,
-        filtering: FilteringMode | Interpolation | str = FilteringMode.linear,
-        precision: Precision | str = Precision.hardware,
-        fill: float = 0.0,
-        nan: str = "propagate",
-        coordinate: CoordinateNormalizationMode | str = CoordinateNormalizationMode.unnormalized,
-        max_anisotropy: float = 0.0,
-        **options: Any,
-    ) -> None:
+    def _fill(self, array: ArrayLike, options: ImageOptions, queue: Queue | None) -> None:
         queue = queue_of_array(array) if queue is None else queue
         pixels = seen("array", array, queue)
-        plan = planned(
-            queue.device, pixels.shape, taken_dtype(pixels.dtype), dimensions, options.pop("channel_type", None),
-            False, layers, options.pop("cubemap", False), addressing, filtering, coordinate, 0.0, precision, fill, nan,
-        )  # fmt: skip
-        self._take(plan, queue, mipmaps)
+        mipmaps, flat = options.mipmaps, replace(options, mipmaps=False, max_anisotropy=0.0)
+        plan = planned(queue.device, pixels.shape, taken_dtype(pixels.dtype), flat)
+        self._take(plan, queue, stacklevel=4)
         self._library, self._leads_on_device = library_of(array), isinstance(pixels, UsmArray)
+        self._mipmaps = mipmaps
+        self._options = replace(plan.options, mipmaps=mipmaps, max_anisotropy=options.max_anisotropy)
         self._step = min(layers_of_part(queue, mipmaps) or self.num_layers, self.num_layers)
+        own = replace(self._options, layers=not mipmaps)
         parts: list[Image] = []
         try:
-            for layers_ in self._ranges():
-                parts.append(
-                    Image(
-                        pixels[layers_.start] if mipmaps else pixels[layers_],
-                        channel_type=plan.described.channel_type,
-                        mipmaps=mipmaps,
-                        layers=not mipmaps,
-                        addressing=addressing,
-                        filtering=filtering,
-                        precision=precision,
-                        fill=fill,
-                        nan=nan,
-                        coordinate=coordinate,
-                        max_anisotropy=max_anisotropy,
-                        queue=queue,
-                        dimensions=plan.described.dimensions,
-                        **options,
-                    )
-                )
+            for layers in self._ranges():
+                parts.append(Image._of(pixels[layers.start] if mipmaps else pixels[layers], own, queue))
         except BaseException:
             for part in parts:
                 part.close()

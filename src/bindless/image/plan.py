@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..model.enums import (
-    AddressingMode,
-    CoordinateNormalizationMode,
-    FilteringMode,
-    ImageChannelType,
-    ImageType,
-    Interpolation,
-    Precision,
-)
+from ..model.enums import FilteringMode, ImageType, Precision
 from ..model.errors import ArgumentError, InvalidError
-from ..model.filter import Filter
+from ..model.filter import name_of_boundary
 from ..model.image_descriptor import ImageDescriptor
-from ..model.message_values import shown
 from ..model.sampler import BindlessImageSampler
 from ..sycl.device.device import Device
-from .filters import filter_of, require_filter
+from .filters import require_filter
+from .options import ImageOptions
 
 __all__ = ["Plan", "device_descriptor", "plan_of_memory", "planned", "taken_dtype"]
 
@@ -40,122 +31,81 @@ class Plan(NamedTuple):
         The image that the array is.
     stored : ImageDescriptor
         What is allocated for it on the device.
-    shape : tuple[int, ...]
-        Of the array, with its channels.
     has_channel_axis : bool
-        Whether the array has them as its last axis.
+        Whether the array has its channels as its last axis.
+    options : ImageOptions
+        The options, with the channel type and the dimensions that the array has.
     sampler : BindlessImageSampler
-        The sampler asked for.
-    filter : Filter
-        The filter asked for.
+        The sampler of the options.
+    is_computed : bool
+        Whether a texture unit has no part in its samples.
+    handle_precision : Precision
+        Of samples by handles; pictures that are computed need none.
     """
 
     described: ImageDescriptor
     stored: ImageDescriptor
-    shape: tuple[int, ...]
     has_channel_axis: bool
+    options: ImageOptions
     sampler: BindlessImageSampler
-    filter: Filter
+    is_computed: bool
+    handle_precision: Precision
 
 
-def planned(*arguments: Any) -> Plan:
-    """``_planned``, worked out once for equal arguments."""
-    try:
-        plan = _remembered(*arguments)
-    except TypeError:  # one cannot be hashed: it is a list, or refused
-        plan = None
-    return _planned(*arguments) if plan is None else plan  # not in the handler: errors have no other as their context
-
-
-def _planned(
-    device: Device,
-    shape: tuple[int, ...],
-    dtype: np.dtype[Any],
-    dimensions: int | None,
-    channel_type: ImageChannelType | str | None,
-    mipmaps: bool,
-    layers: bool,
-    cubemap: bool,
-    addressing: AddressingMode | str | Sequence[AddressingMode | str],
-    filtering: FilteringMode | Interpolation | str,
-    coordinate: CoordinateNormalizationMode | str,
-    max_anisotropy: float,
-    precision: Precision | str = Precision.hardware,
-    fill: float = 0.0,
-    nan: str = "propagate",
-) -> Plan:
-    """The plan of an array of this shape and dtype on a device, with the options of ``Image``.
+@lru_cache(_KINDS_KEPT)
+def planned(device: Device, shape: tuple[int, ...], dtype: np.dtype[Any], options: ImageOptions) -> Plan:
+    """The plan of an array of this shape and dtype on a device, made once for equal arguments.
 
     Raises
     ------
     InvalidError
-        The shape or the dtype is not that of an image, an option is not known, or they do not fit.
+        The shape or the dtype is not that of an image, or the options do not fit it, or each other.
     """
-    if layers and cubemap:
-        raise InvalidError(
-            f"layers={layers}, cubemap={cubemap}: an image is one of the two; make one Image for each cubemap"
-        )
-    kind = ImageType.array if layers else ImageType.cubemap if cubemap else ImageType.standard
-    wanted = filter_of(addressing, filtering, precision, fill, nan)
-    sampler = _sampler_of(wanted, coordinate, max_anisotropy)
     if 0 in shape:
         raise InvalidError(f"an array of shape {shape} has no pixels")
     array = np.broadcast_to(np.empty((), dtype), shape)
-    described = ImageDescriptor.from_array(array, dimensions=dimensions, channel_type=channel_type, type=kind)
-    _require_filter(described, sampler, mipmaps)
-    require_filter(wanted, described, mipmaps)
-    _require_modes(addressing, described)
-    stored = device_descriptor(described, mipmaps, device)
-    return Plan(described, stored, described.shape, len(shape) == len(described.shape), sampler, wanted)
+    described = ImageDescriptor.from_array(
+        array, dimensions=options.dimensions, channel_type=options.channel_type, type=options.type
+    )
+    sampler = options.sampler
+    _require_options(described, options, sampler)
+    stored = device_descriptor(described, options.mipmaps, device)
+    return _plan(described, stored, len(shape) == len(described.shape), options, sampler)
 
 
-_remembered = lru_cache(_KINDS_KEPT)(_planned)
-
-
-def plan_of_memory(
-    stored: ImageDescriptor,
-    addressing: AddressingMode | str | Sequence[AddressingMode | str],
-    filtering: FilteringMode | Interpolation | str,
-    coordinate: CoordinateNormalizationMode | str,
-    max_anisotropy: float,
-    precision: Precision | str = Precision.hardware,
-    fill: float = 0.0,
-    nan: str = "propagate",
-) -> Plan:
+def plan_of_memory(stored: ImageDescriptor, options: ImageOptions) -> Plan:
     """The plan of an image of memory with a descriptor, all of which the user sees.
 
     Raises
     ------
     InvalidError
-        An option is not known, or does not fit.
+        An option does not fit.
     """
-    mipmaps = stored.type is ImageType.mipmap
-    described = replace(stored, type=ImageType.standard, num_levels=1) if mipmaps else stored
-    wanted = filter_of(addressing, filtering, precision, fill, nan)
-    sampler = _sampler_of(wanted, coordinate, max_anisotropy)
-    _require_filter(described, sampler, mipmaps)
-    require_filter(wanted, described, mipmaps)
-    _require_modes(addressing, described)
-    return Plan(described, stored, described.shape, described.num_channels > 1, sampler, wanted)
+    options = replace(options, mipmaps=stored.type is ImageType.mipmap)
+    described = replace(stored, type=ImageType.standard, num_levels=1) if options.mipmaps else stored
+    sampler = options.sampler
+    _require_options(described, options, sampler)
+    return _plan(described, stored, described.num_channels > 1, options, sampler)
 
 
-def _sampler_of(
-    filter_: Filter, coordinate: CoordinateNormalizationMode | str, max_anisotropy: float
-) -> BindlessImageSampler:
-    """The sampler of a filter, as far as texture units have it."""
-    mode = filter_.sampler_filtering
-    return BindlessImageSampler(
-        filter_.addressing, coordinate, mode, mipmap_filtering=mode, max_anisotropy=max_anisotropy
+def _plan(
+    described: ImageDescriptor,
+    stored: ImageDescriptor,
+    has_channel_axis: bool,
+    options: ImageOptions,
+    sampler: BindlessImageSampler,
+) -> Plan:
+    cubemap = described.type is ImageType.cubemap
+    is_computed = options.filter.is_computed and not (options.mipmaps or cubemap)
+    whole = replace(
+        options,
+        channel_type=described.channel_type,
+        layers=described.type is ImageType.array,
+        cubemap=cubemap,
+        dimensions=described.dimensions,
     )
-
-
-def _require_modes(addressing: object, described: ImageDescriptor) -> None:
-    if not isinstance(addressing, str):
-        modes = len(tuple(addressing))  # type: ignore[arg-type]
-        if modes not in (1, 3, described.dimensions):
-            raise ArgumentError(
-                f"addressing={shown(addressing)} has {modes} modes: the image has {described.dimensions} axes, x first"
-            )
+    precision = Precision.hardware if is_computed else options.filter.precision
+    return Plan(described, stored, has_channel_axis, whole, sampler, is_computed, precision)
 
 
 def taken_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
@@ -167,7 +117,7 @@ def taken_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return np.dtype(np.float32) if dtype.kind == "f" and dtype.itemsize == 8 else dtype.newbyteorder("=")
 
 
-def _require_filter(described: ImageDescriptor, sampler: BindlessImageSampler, mipmaps: bool) -> None:
+def _require_options(described: ImageDescriptor, options: ImageOptions, sampler: BindlessImageSampler) -> None:
     """Refuses what neither the array nor the options alone can tell."""
     if sampler.filtering is FilteringMode.linear and described.dtype.itemsize == 4 and described.channel.is_integer:
         raise InvalidError(
@@ -178,8 +128,14 @@ def _require_filter(described: ImageDescriptor, sampler: BindlessImageSampler, m
         raise InvalidError(
             f"max_anisotropy={sampler.max_anisotropy}: it is for mipmaps, which {described.type} images have none of"
         )
-    if sampler.max_anisotropy and not mipmaps:
+    if sampler.max_anisotropy and not options.mipmaps:
         raise InvalidError(f"max_anisotropy={sampler.max_anisotropy} needs mipmaps=True")
+    require_filter(options.filter, described, options.mipmaps)
+    if options.modes not in (1, 3, described.dimensions):
+        modes = tuple(map(name_of_boundary, options.filter.boundary[: options.modes]))
+        raise ArgumentError(
+            f"addressing={modes} has {options.modes} modes: the image has {described.dimensions} axes, x first"
+        )
 
 
 def _device_channels(described: ImageDescriptor, device: Device) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +14,12 @@ import numpy.typing as npt
 from ..bindless_images.result_arrays import empty_result
 from ..model.channels import Channel
 from ..model.enums import FilteringMode
-from ..model.filter import name_of_boundary
 from .area_filter import to_storage
 from .area_reduction import fill_means
 from .arguments import reason_of_dimensions, sizes_of
 from .coordinates import grid
 from .mapped_pictures import mapped_picture
+from .options import ImageOptions
 from .pictures import (
     bytes_of_pixel,
     clamped_reader,
@@ -106,16 +107,12 @@ def _means(image: Image, sizes: tuple[int, ...], result: Result) -> Any:
 
 def _mixed(image: Image, sizes: tuple[int, ...], reduced: tuple[int, ...]) -> Array:
     """The image in a size that is smaller along some axes, ``reduced`` along those alone, and larger along others."""
-    layered, dims, channel = image._described.is_layered, len(sizes), image._described.channel
-    wanted = image._filter
+    channel = image._described.channel
+    options = ImageOptions(layers=image._described.is_layered, dimensions=len(sizes))
     if not image._is_computed:
-        with type(image)(image._means(reduced), layers=layered, queue=image._queue, dimensions=dims) as smaller:
+        with type(image)._of(image._means(reduced), options, image._queue) as smaller:
             return smaller._enlarge(sizes, channel, codes=True)
-    nan = "ignore" if wanted.ignore_nan else "propagate"
-    with type(image)(
-        image._means(reduced), layers=layered, queue=image._queue, dimensions=dims, filtering=wanted.interpolation,
-        addressing=tuple(map(name_of_boundary, wanted.boundary)), precision=wanted.precision, fill=wanted.fill, nan=nan,
-    ) as smaller:  # fmt: skip
+    with type(image)._of(image._means(reduced), replace(options, filter=image._filter), image._queue) as smaller:
         return to_storage(smaller.resize(sizes), channel, codes=True)
 
 

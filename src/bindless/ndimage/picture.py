@@ -10,6 +10,7 @@ import numpy as np
 from ..bindless_images.resample import resample
 from ..image.array_library import AnyArray
 from ..image.device_image import ImageStore
+from ..image.options import image_options
 from ..image.plan import planned
 from ..model.enums import AddressingMode, FilteringMode, Interpolation, Precision
 from ..model.filter import CoordinateMap, Filter
@@ -82,10 +83,8 @@ def draw(
         channel_type = f"{'un' if stored.kind == 'u' else ''}signed_int{8 * stored.itemsize}"
     filtering = FilteringMode.linear if filters else FilteringMode.nearest
     addressing = filter_.addressing if places.window is None else AddressingMode.clamp_to_edge
-    plan = planned(
-        queue.device, tuple(pixels.shape), stored, dims, channel_type, False, layered, False, addressing,
-        filtering, "unnormalized", 0.0,
-    )  # fmt: skip
+    options = image_options(addressing, filtering, channel_type=channel_type, layers=layered, dimensions=dims)
+    plan = planned(queue.device, tuple(pixels.shape), stored, options)
     if images is None:
         store = ImageStore.filled(pixels, plan.described, plan.stored, queue)
     else:

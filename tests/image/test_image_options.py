@@ -1,0 +1,71 @@
+"""``ImageOptions``: one value of all arguments of ``Image``, which parts, copies and pickles take."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindless as bl
+from bindless.image.options import ImageOptions, _image_options, image_options
+from bindless.model.enums import Boundary, CoordinateNormalizationMode, Interpolation, Precision
+from bindless.model.filter import Filter
+from tests.support.error_checks import raises
+
+
+def test_names_and_members_make_equal_values() -> None:
+    names = image_options(["repeat", "border"], "cubic", "exact", 2, coordinate="normalized", channel_type="fp32")
+    members = ImageOptions(
+        Filter(Interpolation.cubic, (Boundary.repeat, Boundary.border, Boundary.edge), 2.0, Precision.exact),
+        bl.ImageChannelType.fp32,
+        coordinate=CoordinateNormalizationMode.normalized,
+        modes=2,
+    )
+    assert names == members and hash(names) == hash(members)
+    assert pickle.loads(pickle.dumps(names)) == names
+    assert image_options() == ImageOptions()
+
+
+def test_every_argument_of_an_image_reaches_its_options(queue: bl.Queue) -> None:
+    """Each argument but the queue has another value than its default, and changes the options."""
+    others: dict[str, Any] = {
+        "channel_type": "unsigned_int8", "mipmaps": True, "layers": True, "cubemap": True, "addressing": "repeat",
+        "filtering": "nearest", "precision": "exact", "fill": 3, "nan": "ignore", "coordinate": "normalized",
+        "max_anisotropy": 4, "dimensions": 2,
+    }  # fmt: skip
+    taken = inspect.signature(bl.Image).parameters.keys() - {"array", "queue"}
+    assert others.keys() == taken == inspect.signature(_image_options).parameters.keys()
+    for name, value in others.items():
+        assert image_options(**{name: value}) != ImageOptions()
+    options: dict[str, Any] = {"channel_type": "unsigned_int8", "filtering": "nearest", "dimensions": 2}
+    with bl.Image(np.zeros((6, 4, 4), np.uint8), queue=queue, cubemap=True, **options) as image:
+        assert image._options == image_options(cubemap=True, **options)
+
+
+@pytest.mark.parametrize(
+    ("shape", "options"),
+    [
+        ((8, 8), {"mipmaps": True, "max_anisotropy": 2, "addressing": ("repeat", "clamp")}),
+        ((3, 8, 8), {"layers": True, "mipmaps": True, "max_anisotropy": 2}),
+        ((6, 8, 8), {"cubemap": True, "mipmaps": True, "filtering": "nearest"}),
+        ((2, 5, 6), {"layers": True, "precision": "exact", "nan": "ignore", "addressing": "border", "fill": 1}),
+    ],
+)
+def test_copies_and_pickles_have_the_options(queue: bl.Queue, shape: tuple[int, ...], options: dict[str, Any]) -> None:
+    pixels = np.random.default_rng(3).random(shape, np.float32)
+    with bl.Image(pixels, queue=queue, **options) as image:
+        for other in (copy.copy(image), copy.deepcopy(image), pickle.loads(pickle.dumps(image))):
+            assert other._options == image._options and other.sampler == image.sampler
+            assert repr(other).split(",")[:-1] == repr(image).split(",")[:-1]
+            np.testing.assert_array_equal(other.numpy(), pixels)
+            other.close()
+
+
+def test_a_number_of_dimensions_is_an_integer(queue: bl.Queue) -> None:
+    for wrong in ("2", 2.0, [2]):
+        with raises(bl.InvalidError):
+            bl.Image(np.zeros((4, 4), np.float32), queue=queue, dimensions=wrong)  # type: ignore[arg-type]
