@@ -104,7 +104,7 @@ class Soak:
             where = self.numbers.integers(0, 40, (100, 2))
             assert np.array_equal(image.fetch(where), pixels[where[:, 1], where[:, 0]])
             assert np.array_equal(image.sample(where + 0.5), pixels[where[:, 1], where[:, 0]])
-            image.resize(self.random.choice(((20, 30), (80, 120))))
+            image.resize(self.random.choice(((30, 20), (120, 80))))
             image.warp([[1, 0, 3], [0, 1, 2]], (30, 30))
 
     def _has(self, aspect: str) -> bool:

@@ -49,7 +49,7 @@ def test_no_sizes(queue: bl.Queue) -> None:
             bl.usm_empty(wrong, np.float32, queue)  # type: ignore[arg-type]
     with bl.Image(ARRAY, queue=queue) as image:
         for nothing in (None, 1.5, object()):
-            with raises(bl.InvalidError, match="size="):
+            with raises(bl.InvalidError, match="shape="):
                 image.resize(nothing)  # type: ignore[arg-type]
             with raises(bl.InvalidError, match="shape="):
                 image.warp(np.eye(3), nothing)  # type: ignore[arg-type]

@@ -208,8 +208,8 @@ def test_peers_of_pictures_do_the_same_work(dtype: str) -> None:
     with bl.Image(pixels, queue=bl.Queue("reference")) as image:
         cases = (
             (image.warp(matrix, pixels.shape[:2]), user_peers.warp_peers(pixels, matrix, on_gpu=False, wanted=None)),
-            (image.resize((20, 16)), user_peers.shrink_peers(pixels, (20, 16), on_gpu=False)),
-            (image.resize((90, 72)), user_peers.enlarge_peers(pixels, (90, 72), on_gpu=False)),
+            (image.resize((16, 20)), user_peers.shrink_peers(pixels, (20, 16), on_gpu=False)),
+            (image.resize((72, 90)), user_peers.enlarge_peers(pixels, (90, 72), on_gpu=False)),
         )
     for expected, peers in cases:
         for name, peer in peers.items():

@@ -82,7 +82,7 @@ def test_the_reduction_is_a_mean(queue: bl.Queue) -> None:
     sheet = _demo._minification(queue, _demo.Meter())
     proper = sheet.rows[0][2].pixels
     with bl.Image(photograph("motorcycle_left.png"), queue=queue) as image:
-        small = image.resize((105, 71))
+        small = image.resize((71, 105))
     x = ((np.arange(proper.shape[1]) + 0.5) * 105 / proper.shape[1]).astype(int)
     y = ((np.arange(proper.shape[0]) + 0.5) * 71 / proper.shape[0]).astype(int)
     np.testing.assert_array_equal(proper, small[y[:, None], x])

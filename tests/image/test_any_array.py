@@ -213,7 +213,7 @@ def test_results_are_of_the_library_that_leads_the_call(rng: np.random.Generator
     for given in (Foreign(pixels), Foreign(on_device(pixels, queue))):
         with bl.Image(given, queue=queue) as image:
             assert type(image.sample(coords)) is np.ndarray
-            for picture, same in ((image.warp(np.eye(3), (9, 12)), pixels), (image.resize((12, 9)), pixels)):
+            for picture, same in ((image.warp(np.eye(3), (9, 12)), pixels), (image.resize((9, 12)), pixels)):
                 assert type(picture) is Foreign
                 np.testing.assert_allclose(host(picture), same, atol=1e-6)
     with bl.Image(on_device(pixels, queue), queue=queue) as image:
@@ -249,10 +249,10 @@ def test_out_takes_the_values(rng: np.random.Generator, queue: bl.Queue, place: 
         out = empty((6, 7, 3))
         assert image.warp([[1, 0.5, 0], [0, 1, 0.5]], (6, 7), out=out) is out
         np.testing.assert_array_equal(values(out), image.warp([[1, 0.5, 0], [0, 1, 0.5]], (6, 7)))
-        for size in ((24, 18), (5, 4), (24, 4)):
-            out = empty((size[1], size[0], 3))
-            assert image.resize(size, out=out) is out
-            np.testing.assert_array_equal(values(out), image.resize(size))
+        for shape in ((18, 24), (4, 5), (4, 24)):
+            out = empty((*shape, 3))
+            assert image.resize(shape, out=out) is out
+            np.testing.assert_array_equal(values(out), image.resize(shape))
 
 
 def test_out_that_does_not_fit(queue: bl.Queue) -> None:
@@ -296,7 +296,7 @@ def test_torch_on_the_host(rng: np.random.Generator, queue: bl.Queue) -> None:
             np.testing.assert_array_equal(out.numpy(), expected)
             with raises(bl.InvalidError):
                 image.sample(given, out=out.double())
-        assert type(image.resize((3, 4))) is torch.Tensor
+        assert type(image.resize((4, 3))) is torch.Tensor
         with raises(bl.InvalidError):
             image.sample(torch.ones((3, 2), requires_grad=True))
 
@@ -312,7 +312,7 @@ def test_grey_images_have_no_axis_of_channels(rng: np.random.Generator, queue: b
             assert image.sample(coords).shape == image.fetch(coords).shape == (1, 2, *tail)
             assert image.sample(coords[0, 0]).shape == tail
             assert (
-                image.resize((np.int64(3), np.uint8(2))).shape == image.warp(np.eye(3), (2, 3)).shape == (2, 3, *tail)
+                image.resize((np.int64(2), np.uint8(3))).shape == image.warp(np.eye(3), (2, 3)).shape == (2, 3, *tail)
             )
             with raises(bl.InvalidError, match=r"coords\[0, 1\] is \(9, 0\)"):
                 image.fetch([[[1, 2], [9, 0]]])

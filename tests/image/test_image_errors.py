@@ -113,7 +113,7 @@ def test_layers(queue: bl.Queue) -> None:
 
 @pytest.mark.parametrize("size", [(0, 4), (-1, 4), (4,), (4, 4, 4), (2.5, 4), "4x4"])
 def test_sizes(queue: bl.Queue, size: Any) -> None:
-    with bl.Image(GREY, queue=queue) as image, raises(bl.InvalidError, match="size="):
+    with bl.Image(GREY, queue=queue) as image, raises(bl.InvalidError, match="shape="):
         image.resize(size)
 
 

@@ -30,7 +30,7 @@ with bl.Image(pixels, filtering="cubic", precision=bl.Precision.exact, queue=que
     sampled: bl.SampledImageHandle = image.handle
     shape: tuple[int, ...] = image.shape
     image.sample([[0.5, 0.5]], level=0)
-    image.resize((2, 3))
+    image.resize((3, 2))
 desc = bl.ImageDescriptor(6, 4, num_channels=1, channel_type="fp32")
 memory = bl.ImageMem(desc, queue)
 event: bl.Event = queue.ext_oneapi_copy(pixels, memory)

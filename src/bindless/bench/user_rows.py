@@ -158,8 +158,8 @@ def _measure_maps(bench: Bench, name: str, pixels: Array, on_gpu: bool) -> None:
     larger = enlarge_peers(pixels, large, on_gpu=on_gpu, wanted=_WANTED_LARGER)
     rows: tuple[tuple[str, Callable[[Image], Any], dict[str, Peer]], ...] = (
         ("warp", lambda image: image.warp(matrix, (height, width)), warps),
-        ("resize to a third, areas", lambda image: image.resize(small), areas),
-        ("resize to one and a half", lambda image: image.resize(large), larger),
+        ("resize to a third, areas", lambda image: image.resize(small[::-1]), areas),
+        ("resize to one and a half", lambda image: image.resize(large[::-1]), larger),
     )
     for title, work, peers in rows:
         bench.measure(f"Image({name}) and {title}", whole(work), peers, includes=_WHOLE)

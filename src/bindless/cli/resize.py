@@ -72,7 +72,7 @@ def resize_file(source: str, target: str, size: str, filtering: str, queue: Queu
     width, height = parse_size(size, *picture.size)
     with Image(pixels, filtering=filtering, queue=queue) as image:
         try:
-            result = Picture.frombytes(mode, (width, height), image.resize((width, height)).tobytes())
+            result = Picture.frombytes(mode, (width, height), image.resize((height, width)).tobytes())
         except (MemoryError, OverflowError, ValueError) as error:  # Pillow's too, of what is too large for it
             if isinstance(error, InvalidError):
                 raise

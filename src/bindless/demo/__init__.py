@@ -70,7 +70,7 @@ def _rotation(queue: Queue, meter: Meter) -> Sheet:
             pictures[filtering] = meter(lambda image=image: image.warp(matrix, shape))  # type: ignore[misc]
     scale = shape[0] / photo.shape[0]
     with Image(photo, queue=queue) as image:
-        whole = meter(lambda: image.resize((round(photo.shape[1] * scale), shape[0])))
+        whole = meter(lambda: image.resize((shape[0], round(photo.shape[1] * scale))))
     corners = [(0, 0), (shape[1], 0), (shape[1], shape[0]), (0, shape[0])]
     marked = outline(whole, [tuple(scale * (matrix @ (x, y, 1.0))) for x, y in corners])
     return Sheet(
@@ -142,15 +142,15 @@ def _minification(queue: Queue, meter: Meter) -> Sheet:
     factor = 7
     height, width = photo.shape[0] // factor, photo.shape[1] // factor
     with Image(photo, filtering="nearest", queue=queue) as image:
-        aliased = image.resize((width, height))
+        aliased = image.resize((height, width))
     meter.unit = "pixels"
     with Image(photo, filtering="linear", queue=queue) as image:
-        proper = meter(lambda: image.resize((width, height)), photo.shape[0] * photo.shape[1])
-        shown = image.resize((round(width * 5.4), round(height * 5.4)))
+        proper = meter(lambda: image.resize((height, width)), photo.shape[0] * photo.shape[1])
+        shown = image.resize((round(height * 5.4), round(width * 5.4)))
 
     def enlarged(pixels: Array) -> Array:
         with Image(pixels, filtering="nearest", queue=queue) as small:
-            resized: Array = small.resize((shown.shape[1], shown.shape[0]))
+            resized: Array = small.resize(shown.shape[:2])
             return resized
 
     return Sheet(

@@ -30,6 +30,7 @@ __all__ = [
     "per_item",
     "points_of",
     "reason_of_dimensions",
+    "shape_order",
     "sizes_of",
     "warn_of_channels",
 ]
@@ -126,6 +127,11 @@ def per_item(name: str, values: npt.ArrayLike, leading: tuple[int, ...], dtype: 
         return np.ascontiguousarray(np.broadcast_to(given, leading).reshape(-1))
     except (TypeError, ValueError, OverflowError):
         raise InvalidError(f"{name} has shape {array.shape}; it is a number or broadcasts to {leading}") from None
+
+
+def shape_order(dims: int) -> str:
+    """What the numbers of a shape are called, for errors."""
+    return f"({', '.join(('depth', 'height', 'width')[3 - dims :])})"
 
 
 def sizes_of(value: int | Sequence[int], count: int, name: str, order: str, why: str = "") -> tuple[int, ...]:

@@ -18,7 +18,7 @@ from ..model.errors import InvalidError
 from ..submission.event import Event
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
-from .arguments import coordinate_axes, gradient_of, per_item, sizes_of
+from .arguments import coordinate_axes, gradient_of, per_item, shape_order, sizes_of
 from .array_library import AnyArray, ArrayLike, hand_over, library_of, seen
 from .default_queue import queue_of_array
 from .group_results import after_all, given_from_host, given_from_parts, place_of
@@ -27,7 +27,7 @@ from .image import Image
 from .options import ImageOptions
 from .plan import planned, taken_dtype
 from .results import Result
-from .warping import matrices_of, shape_order, vectors_of_picture
+from .warping import matrices_of, vectors_of_picture
 
 __all__ = ["ImageGroup", "layers_of_part"]
 
@@ -210,10 +210,11 @@ class ImageGroup(Image):
 
     # ------------------------------------------------------------------ whole pictures
 
-    def resize(self, size: int | Sequence[int], *, out: Any = None) -> Any:
+    def resize(self, shape: int | Sequence[int], *, out: Any = None) -> Any:
         """Every layer in another size; see ``Image.resize``."""
-        sizes = sizes_of(size, len(self.size), "size", "(width, height, depth)")
-        return self._pictures(sizes, out, lambda part, target: part.resize(size, out=target))
+        dims = len(self.size)
+        sizes = sizes_of(shape, dims, "shape", shape_order(dims))[::-1]
+        return self._pictures(sizes, out, lambda part, target: part.resize(shape, out=target))
 
     def warp(
         self,

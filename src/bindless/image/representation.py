@@ -83,7 +83,7 @@ def _view(image: Image) -> tuple[Array, str]:
     elif image._sampler.filtering is FilteringMode.nearest:
         return _fetched(image, (width, height), None), ""
     else:
-        pixels = image.resize((_reduced(width, longest), _reduced(height, longest)))
+        pixels = image.resize((_reduced(height, longest), _reduced(width, longest)))
     return pixels.reshape(*pixels.shape[:2], -1), ""
 
 

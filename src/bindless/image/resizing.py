@@ -16,7 +16,7 @@ from ..model.channels import Channel
 from ..model.enums import FilteringMode
 from .area_filter import to_storage
 from .area_reduction import fill_means
-from .arguments import reason_of_dimensions, sizes_of
+from .arguments import reason_of_dimensions, shape_order, sizes_of
 from .coordinates import grid
 from .mapped_pictures import mapped_picture
 from .options import ImageOptions
@@ -41,7 +41,7 @@ __all__ = ["enlarge", "means", "resize"]
 Array = npt.NDArray[Any]
 
 
-def resize(image: Image, size: int | Sequence[int], *, out: Any = None) -> Any:
+def resize(image: Image, shape: int | Sequence[int], *, out: Any = None) -> Any:
     """The picture in another size.
 
     Where it shrinks, each pixel is the mean of the area that it covers, so that nothing aliases; where it
@@ -51,8 +51,8 @@ def resize(image: Image, size: int | Sequence[int], *, out: Any = None) -> Any:
 
     Parameters
     ----------
-    size : int | Sequence[int]
-        (width, height); (width,) of a 1D image, (width, height, depth) of a 3D one.
+    shape : int | Sequence[int]
+        (height, width) of the picture; (width,) of a 1D image, (depth, height, width) of a 3D one.
     out : ArrayLike, optional
         Array of any library for the picture, of its shape and dtype, contiguous.
 
@@ -60,12 +60,12 @@ def resize(image: Image, size: int | Sequence[int], *, out: Any = None) -> Any:
     -------
     ArrayLike
         ``out``, or an array of the library that the image was made from: the array's dtype (integers rounded) and
-        axes, in the new size; every layer of an array.
+        axes, in the new shape; every layer of an array.
 
     Raises
     ------
     InvalidError
-        The size is not made of positive integers, or the image is a cubemap.
+        The shape is not made of positive integers, or the image is a cubemap.
 
     Examples
     --------
@@ -75,13 +75,13 @@ def resize(image: Image, size: int | Sequence[int], *, out: Any = None) -> Any:
     """
     image._refuse_cubemap("resize")
     sizes = sizes_of(
-        size,
+        shape,
         len(image.size),
-        "size",
-        "(width, height, depth)",
-        reason_of_dimensions(image, len(size) if isinstance(size, (tuple, list)) else 0),
-    )
-    require_room(math.prod(sizes), "size", bytes_of_pixel(image))
+        "shape",
+        shape_order(len(image.size)),
+        reason_of_dimensions(image, len(shape) if isinstance(shape, (tuple, list)) else 0),
+    )[::-1]
+    require_room(math.prod(sizes), "shape", bytes_of_pixel(image))
     result = Result(image._queue, out, picture_shape(image, sizes), image.dtype)
     reduced = tuple(min(new, old) for new, old in zip(sizes, image.size))
     from_host = partial(given_picture, image, result, library=image._library, on_device=image._leads_on_device)
@@ -89,7 +89,7 @@ def resize(image: Image, size: int | Sequence[int], *, out: Any = None) -> Any:
         return _means(image, sizes, result) if reduced == sizes else from_host(_mixed(image, sizes, reduced))
     if image._is_computed:
         steps = np.diag([*(old / new for new, old in zip(sizes, image.size)), 1.0])
-        return mapped_picture(image, [steps], sizes, "size", None, result, image._library, edges=True)
+        return mapped_picture(image, [steps], sizes, "shape", None, result, image._library, edges=True)
     if len(sizes) != 2 or not follows_maps(image, gradients=False):
         return from_host(image._enlarge(sizes, image._described.channel, codes=False))
     steps = np.diag([*(old / new for new, old in zip(sizes, image.size)), 1.0])
@@ -113,7 +113,7 @@ def _mixed(image: Image, sizes: tuple[int, ...], reduced: tuple[int, ...]) -> Ar
         with type(image)._of(image._means(reduced), options, image._queue) as smaller:
             return smaller._enlarge(sizes, channel, codes=True)
     with type(image)._of(image._means(reduced), replace(options, filter=image._filter), image._queue) as smaller:
-        return to_storage(smaller.resize(sizes), channel, codes=True)
+        return to_storage(smaller.resize(sizes[::-1]), channel, codes=True)
 
 
 def means(image: Image, sizes: tuple[int, ...]) -> Array:

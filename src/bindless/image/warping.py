@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..bindless_images.result_arrays import empty_result
 from ..model.errors import InvalidError
-from .arguments import sizes_of
+from .arguments import shape_order, sizes_of
 from .array_library import AnyArray, ArrayLike, hand_over, seen
 from .coordinates import projection_matrix, warp_coordinates
 from .device_image import Reader
@@ -24,7 +24,7 @@ from .row_blocks import require_room
 if TYPE_CHECKING:
     from .image import Image
 
-__all__ = ["View", "matrices_of", "shape_order", "vectors_of_picture", "warp"]
+__all__ = ["View", "matrices_of", "vectors_of_picture", "warp"]
 
 Array = npt.NDArray[Any]
 
@@ -177,11 +177,6 @@ def _warp_computed(
     if vectors is not None:
         hand_over(displacement, vectors)
     return picture
-
-
-def shape_order(dims: int) -> str:
-    """What the numbers of a shape are called, for errors."""
-    return f"({', '.join(('depth', 'height', 'width')[3 - dims :])})"
 
 
 def matrices_of(image: Image, matrix: npt.ArrayLike) -> list[npt.NDArray[np.float64]]:

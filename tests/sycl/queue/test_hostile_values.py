@@ -26,7 +26,7 @@ def test_a_number_of_thousands_of_digits(selector: str) -> None:
 def test_a_picture_that_no_memory_holds(queue: bl.Queue, size: int) -> None:
     with bl.Image(np.zeros((8, 8), np.float32), queue=queue) as image:
         for attempt in (
-            lambda: image.resize((size, 4)),
+            lambda: image.resize((4, size)),
             lambda: image.warp([[1, 0, 0], [0, 1, 0]], (size, 4)),
             lambda: bl.Image.from_equirectangular(np.zeros((8, 16), np.float32), size, queue=queue),
         ):

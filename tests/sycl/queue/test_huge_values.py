@@ -45,7 +45,7 @@ HUGE_CALLS: dict[str, Callable[[bl.Queue, Any], object]] = {
     "view": lambda q, n: bl.usm_empty(8, np.int32, q).view(n),
     "pointer query": lambda q, n: bl.get_pointer_type(n, q),
     "external memory": lambda q, n: bl.ExternalMemDescriptor(bl.ResourceFd(0), "opaque_fd", n),
-    "resize": lambda q, n: bl.Image(np.zeros((8, 8), np.float32), queue=q).resize((n, 4)),
+    "resize": lambda q, n: bl.Image(np.zeros((8, 8), np.float32), queue=q).resize((4, n)),
     "level": lambda q, n: bl.Image(np.zeros((8, 8), np.float32), queue=q).sample([[1, 1]], level=n),
     "anisotropy": lambda q, n: bl.Image(np.zeros((8, 8), np.float32), max_anisotropy=n, queue=q),
     "dependency": lambda q, n: q.fill(bl.usm_empty(4, np.int32, q), 1, depends_on=[n]),

@@ -63,7 +63,7 @@ def test_arrays_of_integers_are_sizes(queue: bl.Queue) -> None:
         assert image.warp(np.eye(3), np.array([3, 2])).shape == (3, 2)
         for wrong in (np.array([2.0, 3.0]), np.array([2]), np.array([2, 3, 4]), np.array(2), np.array([2, 0])):
             message = said(bl.InvalidError, image.resize, wrong)
-            assert "(width, height)" in message and "depth" not in message
+            assert "(height, width)" in message and "depth" not in message
     assert bl.NdRange(np.array([4, 6]), np.array([2, 3])).group_range == bl.Range(2, 2)
 
 
