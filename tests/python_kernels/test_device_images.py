@@ -115,8 +115,8 @@ def test_layers(queue: bl.Queue) -> None:
     @bl.kernel
     def layers(image, out):
         layer, y, x = device.item_id(0), device.item_id(1), device.item_id(2)
-        out[layer, y, x] = device.sample_image_array(image, layer, x + 0.5, y + 0.5).x
-        out[layer, y, x] += 2 * device.fetch_image_array(image, layer, x, y).x
+        out[layer, y, x] = device.sample_image_array(image, x + 0.5, y + 0.5, layer).x
+        out[layer, y, x] += 2 * device.fetch_image_array(image, x, y, layer=layer).x
 
     pixels = RNG.random((3, 4, 5), np.float32)
     with bl.Image(pixels, layers=True, queue=queue) as image:
@@ -144,17 +144,17 @@ def test_cubic_samples(dims: int, queue: bl.Queue) -> None:
     @bl.kernel
     def line(image, at, out):
         i = device.item_id(0)
-        out[i] = device.sample_image_cubic(image, at[i, 0]).x
+        out[i] = device.sample_image(image, at[i, 0], filtering="cubic").x
 
     @bl.kernel
     def flat(image, at, out):
         i = device.item_id(0)
-        out[i] = device.sample_image_cubic(image, at[i, 0], at[i, 1]).x
+        out[i] = device.sample_image(image, at[i, 0], at[i, 1], filtering="cubic").x
 
     @bl.kernel
     def deep(image, at, out):
         i = device.item_id(0)
-        out[i] = device.sample_image_cubic(image, at[i, 0], at[i, 1], at[i, 2]).x
+        out[i] = device.sample_image(image, at[i, 0], at[i, 1], at[i, 2], filtering="cubic").x
 
     desc = bl.ImageDescriptor(*(7, 8, 9)[:dims], num_channels=1, channel_type="fp32")
     at = RNG.uniform(1.5, 5.5, (20, 3)).astype(np.float32)
@@ -335,7 +335,9 @@ def test_wrong_slopes_are_named(picture: Any, queue: bl.Queue, upload: Upload) -
             queue.parallel_for(1, kernel, picture, upload(np.zeros(1, np.float32)))
 
 
-@pytest.mark.parametrize("function", ["sample", "layers", "levels", "cube", "slopes", "gather", "cubic", "pixels"])
+@pytest.mark.parametrize(
+    "function", ["sample", "layers", "levels", "cube", "slopes", "gather", "cubic", "pixels", "faces"]
+)
 def test_ptx_of_every_function(function: str, tmp_path: Path) -> None:
     """Kernels for CUDA, without one: the assembler takes them, and they have the instructions."""
 
@@ -343,7 +345,7 @@ def test_ptx_of_every_function(function: str, tmp_path: Path) -> None:
         out[0] = device.sample_image(image, 1, 2).x + device.sample_image(image, 1, 2, 3).y
 
     def layers(image, out):
-        out[0] = device.sample_image_array(image, 1, 2.0, 3.0).x + device.fetch_image_array(image, 1, 2, 3).x
+        out[0] = device.sample_image_array(image, 2.0, 3.0, 1).x + device.fetch_image_array(image, 2, 3, 1).x
 
     def levels(image, out):
         out[0] = device.sample_mipmap(image, 1, 2, level=0.5).x
@@ -358,20 +360,26 @@ def test_ptx_of_every_function(function: str, tmp_path: Path) -> None:
         out[0] = device.gather_image(image, 1, 2, 3).x
 
     def cubic(image, out):
-        out[0] = device.sample_image_cubic(image, 1, 2).x + device.sample_image_cubic_array(image, 1, 2, 3).y
+        out[0] = device.sample_image(image, 1, 2, filtering="cubic").x
+        out[1] = device.sample_image_array(image, 2, 3, 1, filtering="cubic").y
 
     def pixels(image, out):
         device.write_image(image, 1, 2, device.float4(out[0]))
         device.write_image(image, 1, 2, device.float2(out[0]), dtype=np.float16)
-        device.write_image_array(image, 1, 2, 3, (np.uint8(1), np.uint8(2), np.uint8(3), np.uint8(4)))
+        device.write_image_array(image, 2, 3, 1, (np.uint8(1), np.uint8(2), np.uint8(3), np.uint8(4)))
         out[0] = device.fetch_image(int(out[1]), 3, 4, dtype=np.uint8, channels=4).w
         out[1] = device.fetch_image(int(out[1]), 3, 4, channels=2, channel_type="snorm_int16").y
 
-    kernels = {one.__name__: one for one in (sample, layers, levels, cube, slopes, gather, cubic, pixels)}
+    def faces(image, out):
+        device.write_cubemap(image, 2, 3, 1, out[0])
+        out[0] = device.fetch_cubemap(image, 2, 3, 1, channels=1)
+
+    kernels = {one.__name__: one for one in (sample, layers, levels, cube, slopes, gather, cubic, pixels, faces)}
     instructions = {
         "sample": ("tex.2d", "tex.3d"), "layers": ("tex.a2d",), "levels": ("tex.level.2d",), "cube": ("tex.cube",),
         "slopes": ("tex.grad.2d",), "gather": ("tld4.a.2d",), "cubic": ("tex.2d", "tex.a2d"),
         "pixels": ("sust.b.2d.v4.b32", "sust.b.2d.b32", "sust.b.a2d.b32", "suld.b.2d.b32"),
+        "faces": ("sust.b.a2d.b32", "suld.b.a2d.b32"),
     }  # fmt: skip
     text = compiled(kernels[function], ArgumentType("image"), FLOATS, dimensions=1)
     assert [name for name in instructions[function] if name not in text] == []

@@ -37,7 +37,7 @@ def make_cubemap(panorama, cubemap):
     texel = np.float32(2) / device.item_range(2)
     d = cl.normalize(face_direction(face, (x + 0.5) * texel - 1, (y + 0.5) * texel - 1))
     at = device.float2(0.5 + math.atan2(d.x, -d.z) * (0.5 / math.pi), math.acos(d.y) / math.pi)
-    device.write_image_array(cubemap, face, x, y, device.sample_image(panorama, at.x, at.y))
+    device.write_cubemap(cubemap, x, y, face, device.sample_image(panorama, at.x, at.y))
 
 
 @bl.device_function

@@ -38,10 +38,12 @@ from .groups import (
 )
 from .local_memory import local_array
 from .pixels import (
+    fetch_cubemap,
     fetch_image,
     fetch_image_array,
     fetch_sampled_image,
     fetch_sampled_image_array,
+    write_cubemap,
     write_image,
     write_image_array,
 )
@@ -51,8 +53,6 @@ from .sampling import (
     sample_cubemap,
     sample_image,
     sample_image_array,
-    sample_image_cubic,
-    sample_image_cubic_array,
     sample_mipmap,
 )
 from .vector_functions import (
@@ -87,6 +87,7 @@ __all__ = [
     "barrier",
     "cross",
     "dot",
+    "fetch_cubemap",
     "fetch_image",
     "fetch_image_array",
     "fetch_sampled_image",
@@ -112,8 +113,6 @@ __all__ = [
     "sample_cubemap",
     "sample_image",
     "sample_image_array",
-    "sample_image_cubic",
-    "sample_image_cubic_array",
     "sample_mipmap",
     "sub_group_all",
     "sub_group_any",
@@ -132,6 +131,7 @@ __all__ = [
     "work_group_broadcast",
     "work_group_reduce",
     "work_group_scan",
+    "write_cubemap",
     "write_image",
     "write_image_array",
 ]

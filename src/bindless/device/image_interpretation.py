@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,10 @@ from ..sycl.device.context import Context, contexts
 from ..sycl.device.handle_owner import HandleOwner
 from ..sycl.device.queue_base import transfer_queue
 from ..sycl.queue.queue import Queue
+from .sampling import split_layer
 from .vector import Vector
 
-__all__ = ["fetched", "gathered", "sampled", "written"]
+__all__ = ["fetched", "gathered", "layered", "sampled", "written"]
 
 
 def sampled(
@@ -30,11 +32,20 @@ def sampled(
     level: Any = None,
     dx: Any = None,
     dy: Any = None,
+    filtering: Any = None,
 ) -> Vector:
-    """Return one sample."""
+    """Return one sample.
+
+    Raises
+    ------
+    ValueError
+        The filter is none of kernels.
+    """
     queue, handle = _handle(image, sampled=True)
     at = _coordinates(place, np.float32)
-    if function.startswith("sample_image_cubic"):
+    if filtering is not None:
+        if filtering != "cubic" or np.dtype(dtype) != np.float32:
+            raise ValueError(f'{function}: filtering={shown(filtering)} of {dtype}: it is None or "cubic", of float32')
         return _cubic(queue, handle, at, layer)
     given = _options(dtype)
     if function == "sample_image_array":
@@ -58,14 +69,33 @@ def gathered(image: Any, x: Any, y: Any, component: int, dtype: Any) -> Vector:
     return _four(found, dtype)
 
 
+def layered(function: str, place: Sequence[Any], layer: Any) -> tuple[tuple[Any, ...], int]:
+    """Return coordinates and the layer, of which the last coordinate is one in a call without ``layer=``.
+
+    Raises
+    ------
+    TypeError
+        The layer is absent or no integer.
+    """
+    at, number = split_layer(place, layer)
+    try:
+        return at, operator.index(number)
+    except TypeError:
+        raise TypeError(f"{function}: the layer is an integer after the coordinates, not {shown(number)}") from None
+
+
 def fetched(function: str, image: Any, place: tuple[Any, ...], dtype: Any, channels: int, *, layer: Any = None) -> Any:
     """Return one pixel."""
-    whole = not function.startswith("fetch_sampled") and not isinstance(image, (HandleOwner, SampledImageHandle))
+    whole = function == "fetch_cubemap" or (
+        not function.startswith("fetch_sampled") and not isinstance(image, (HandleOwner, SampledImageHandle))
+    )
     queue, handle = _handle(image, sampled=not whole)
     at = _coordinates(place, np.int32)
     given = _options(dtype)
     if layer is None:
         found = images.fetch_image(queue, handle, at, **given)
+    elif function == "fetch_cubemap":
+        found = images.fetch_cubemap(queue, handle, at, _layers(layer), **given)
     else:
         found = images.fetch_image_array(queue, handle, at, _layers(layer), **given)
     values = _four(found, dtype)
@@ -83,6 +113,8 @@ def written(function: str, image: Any, place: tuple[Any, ...], value: Any, *, la
         colour = colour.astype(np.float32)
     if layer is None:
         event = images.write_image(queue, handle, at, colour)
+    elif function == "write_cubemap":
+        event = images.write_cubemap(queue, handle, at, _layers(layer), colour)
     else:
         event = images.write_image_array(queue, handle, at, _layers(layer), colour)
     if event is not None:

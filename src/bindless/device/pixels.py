@@ -7,11 +7,11 @@ from typing import Any
 
 from .declaration import Call, KernelTypeError, Launch, Lower, Type, device_intrinsic, interpretation
 from .number_types import numpy_name
-from .sampling import coordinates, values_of
+from .sampling import coordinates, in_layer, layered, values_of
 
 __all__ = [
-    "fetch_image", "fetch_image_array", "fetch_sampled_image", "fetch_sampled_image_array", "write_image",
-    "write_image_array",
+    "fetch_cubemap", "fetch_image", "fetch_image_array", "fetch_sampled_image", "fetch_sampled_image_array",
+    "write_cubemap", "write_image", "write_image_array",
 ]  # fmt: skip
 
 fetched = interpretation("image_interpretation", "fetched")
@@ -40,10 +40,15 @@ def _fetch_sampled_image(
 
 
 def _fetch_sampled_image_array(
-    launch: Launch, image: Type, layer: Type, x: Type, y: Type | None = None, dtype: Type | None = None
+    launch: Launch,
+    image: Type,
+    x: Type,
+    y: Type | None = None,
+    layer: Type | None = None,
+    dtype: Type | None = None,
 ) -> Call:
-    at = coordinates("fetch_sampled_image_array", (x, y), 2)
-    return _texture_fetch("fetch_sampled_image_array", image, layer, at, dtype)
+    at, number = in_layer("fetch_sampled_image_array", (x, y), layer)
+    return _texture_fetch("fetch_sampled_image_array", image, number, at, dtype)
 
 
 def _fetch_image(
@@ -63,15 +68,29 @@ def _fetch_image(
 def _fetch_image_array(
     launch: Launch,
     image: Type,
-    layer: Type,
     x: Type,
     y: Type | None = None,
+    layer: Type | None = None,
     dtype: Type | None = None,
     channels: Type | None = None,
     channel_type: Type | None = None,
 ) -> Call | Lower:
-    at = coordinates("fetch_image_array", (x, y), 2)
-    return _fetch("fetch_image_array", launch, image, layer, at, dtype, channels, channel_type)
+    at, number = in_layer("fetch_image_array", (x, y), layer)
+    return _fetch("fetch_image_array", launch, image, number, at, dtype, channels, channel_type)
+
+
+def _fetch_cubemap(
+    launch: Launch,
+    image: Type,
+    x: Type,
+    y: Type,
+    face: Type,
+    dtype: Type | None = None,
+    channels: Type | None = None,
+    channel_type: Type | None = None,
+) -> Call | Lower:
+    at, number = in_layer("fetch_cubemap", (x, y), face, "face")
+    return _surface_fetch("fetch_cubemap", launch, image, number, at, dtype, channels, channel_type)
 
 
 def _fetch(
@@ -91,6 +110,20 @@ def _fetch(
                 "handle know theirs, and give 4 channels"
             )
         return _texture_fetch(name, image, layer, at, dtype)
+    return _surface_fetch(name, launch, image, layer, at, dtype, channels, channel_type)
+
+
+def _surface_fetch(
+    name: str,
+    launch: Launch,
+    image: Type,
+    layer: Type | None,
+    at: list[Type],
+    dtype: Type | None,
+    channels: Type | None,
+    channel_type: Type | None,
+) -> Call | Lower:
+    _require_unsampled(name, image)
     kind = numpy_name(name, dtype, "float32", _TYPES)
     count = _channels(name, channels)
     form = "_array" if layer is not None else ""
@@ -100,6 +133,11 @@ def _fetch(
         return _normalized(name, image, given, at, channel_type, vector, None)
     options = {"geometry": f"{len(at)}d{form}", "dtype": kind, "channels": count, "language": launch.language}
     return Lower(_pixel_type(kind, count), "surfaces:read", (image, *given, *at), options)
+
+
+def _require_unsampled(name: str, image: Type) -> None:
+    if image.kind not in ("image", "int") or image.name == "sampled":
+        raise KernelTypeError(f"{name} takes an Image or an unsampled image, not {image}")
 
 
 def _channels(name: str, channels: Type | None) -> int:
@@ -156,13 +194,27 @@ def _write_image(
 def _write_image_array(
     launch: Launch,
     image: Type,
-    layer: Type,
     *place_and_value: Type,
+    layer: Type | None = None,
     dtype: Type | None = None,
     channel_type: Type | None = None,
 ) -> Call | Lower:
-    at = coordinates("write_image_array", place_and_value[:-1], 2)
-    return _write("write_image_array", launch, image, layer, at, place_and_value[-1], dtype, channel_type)
+    at, number = in_layer("write_image_array", place_and_value[:-1], layer)
+    return _write("write_image_array", launch, image, number, at, place_and_value[-1], dtype, channel_type)
+
+
+def _write_cubemap(
+    launch: Launch,
+    image: Type,
+    x: Type,
+    y: Type,
+    face: Type,
+    value: Type,
+    dtype: Type | None = None,
+    channel_type: Type | None = None,
+) -> Call | Lower:
+    at, number = in_layer("write_cubemap", (x, y), face, "face")
+    return _write("write_cubemap", launch, image, number, at, value, dtype, channel_type)
 
 
 def _write(
@@ -175,6 +227,7 @@ def _write(
     dtype: Type | None,
     channel_type: Type | None,
 ) -> Call | Lower:
+    _require_unsampled(name, image)
     given = [layer] if layer is not None else []
     if not (value.is_number or value.kind in ("vector", "tuple")):
         raise KernelTypeError(f"{name} writes a number, a vector or a tuple of numbers, not {value}")
@@ -234,22 +287,24 @@ def fetch_image(
 @device_intrinsic(_fetch_image_array)
 def fetch_image_array(
     image: Any,
-    layer: int,
     x: int,
     y: int | None = None,
+    layer: int | None = None,
     dtype: Any = "float32",
     channels: int = 4,
     channel_type: str | None = None,
 ) -> Any:
-    """Read one pixel of one layer of an array of images, as ``fetch_image``.
+    """Read one pixel of one layer of an array of images: ``fetch_image_array(image, x, y, layer)``.
 
     Parameters
     ----------
     image : Image, sampled or unsampled image handle
-        An array of images. The layers of an unsampled cubemap are its faces: +x, -x, +y, -y, +z, -z.
+        An array of images.
+    x, y : int
+        Pixels, from 0. Images of one dimension have no ``y``: the layer follows ``x``.
     layer : int
-        From 0.
-    x, y, dtype, channels, channel_type
+        From 0, an integer.
+    dtype, channels, channel_type
         As for ``fetch_image``.
 
     Returns
@@ -257,7 +312,46 @@ def fetch_image_array(
     vector or number
         As of ``fetch_image``.
     """
-    return fetched("fetch_image_array", image, (x, y), dtype, channels, layer=layer)
+    place, number = layered("fetch_image_array", (x, y), layer)
+    return fetched("fetch_image_array", image, place, dtype, channels, layer=number)
+
+
+@device_intrinsic(_fetch_cubemap)
+def fetch_cubemap(
+    image: Any,
+    x: int,
+    y: int,
+    face: int,
+    dtype: Any = "float32",
+    channels: int = 4,
+    channel_type: str | None = None,
+) -> Any:
+    """Read one pixel of one face of a cubemap: one surface instruction.
+
+    Devices with ``Aspect.ext_oneapi_cubemap`` have it: CUDA and the reference device.
+
+    Parameters
+    ----------
+    image : Image or unsampled image handle
+        A cubemap, of which an Image gives its unsampled handle. A kernel must not read what it writes to the same
+        image.
+    x, y : int
+        Pixels, from 0.
+    face : int
+        0 to 5, an integer: +x, -x, +y, -y, +z, -z.
+    dtype : dtype
+        The image's own type; of a normalized image the codes (uint8). A constant.
+    channels : int
+        Of the image: 1, 2 or 4, a constant.
+    channel_type : str
+        Of a normalized image, such as ``"unorm_int8"``: the result is float32 on every device.
+
+    Returns
+    -------
+    vector or number
+        A vector of the image's channels; a number for one channel.
+    """
+    return fetched("fetch_cubemap", image, (x, y), dtype, channels, layer=face)
 
 
 @device_intrinsic(_fetch_sampled_image)
@@ -282,16 +376,18 @@ def fetch_sampled_image(image: Any, x: int, y: int | None = None, z: int | None 
 
 
 @device_intrinsic(_fetch_sampled_image_array)
-def fetch_sampled_image_array(image: Any, layer: int, x: int, y: int | None = None, dtype: Any = "float32") -> Any:
+def fetch_sampled_image_array(
+    image: Any, x: int, y: int | None = None, layer: int | None = None, dtype: Any = "float32"
+) -> Any:
     """Read one pixel of one layer of a sampled array of images: one texture instruction.
 
     Parameters
     ----------
     image : Image or sampled image handle
         An array of images.
-    layer : int
-        From 0.
-    x, y, dtype
+    x, y, layer : int
+        As for ``fetch_image_array``.
+    dtype : dtype
         As for ``fetch_sampled_image``.
 
     Returns
@@ -299,7 +395,8 @@ def fetch_sampled_image_array(image: Any, layer: int, x: int, y: int | None = No
     vector of 4
         (r, g, b, a).
     """
-    return fetched("fetch_sampled_image_array", image, (x, y), dtype, 4, layer=layer)
+    place, number = layered("fetch_sampled_image_array", (x, y), layer)
+    return fetched("fetch_sampled_image_array", image, place, dtype, 4, layer=number)
 
 
 @device_intrinsic(_write_image)
@@ -326,18 +423,45 @@ def write_image(image: Any, *place_and_value: Any, dtype: Any = None, channel_ty
 
 @device_intrinsic(_write_image_array)
 def write_image_array(
-    image: Any, layer: int, *place_and_value: Any, dtype: Any = None, channel_type: str | None = None
+    image: Any, *place_and_value: Any, layer: int | None = None, dtype: Any = None, channel_type: str | None = None
 ) -> None:
-    """Write one pixel of one layer of an array of images, as ``write_image``.
+    """Write one pixel of one layer of an array of images: ``write_image_array(image, x, y, layer, value)``.
 
     Parameters
     ----------
     image : Image or unsampled image handle
-        An array of images; the layers of an unsampled cubemap are its faces.
-    layer : int
-        From 0.
-    place_and_value, dtype, channel_type
+        An array of images.
+    place_and_value : int, then number, vector or tuple
+        x, and y as the images have dimensions, then the layer unless it is given by name, then the pixel.
+    layer : int, optional
+        From 0, an integer.
+    dtype, channel_type
         As for ``write_image``.
     """
     *place, value = place_and_value
-    written("write_image_array", image, tuple(place), value, layer=layer)
+    at, number = layered("write_image_array", place, layer)
+    written("write_image_array", image, at, value, layer=number)
+
+
+@device_intrinsic(_write_cubemap)
+def write_cubemap(
+    image: Any, x: int, y: int, face: int, value: Any, dtype: Any = None, channel_type: str | None = None
+) -> None:
+    """Write one pixel of one face of a cubemap: one surface instruction.
+
+    Devices with ``Aspect.ext_oneapi_cubemap`` have it: CUDA and the reference device.
+
+    Parameters
+    ----------
+    image : Image or unsampled image handle
+        A cubemap.
+    x, y : int
+        Pixels, from 0.
+    face : int
+        0 to 5, an integer: +x, -x, +y, -y, +z, -z.
+    value : number, vector or tuple
+        The pixel with 1, 2 or 4 channels.
+    dtype, channel_type
+        As for ``write_image``.
+    """
+    written("write_cubemap", image, (x, y), value, layer=face)

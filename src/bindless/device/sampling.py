@@ -10,12 +10,12 @@ from .number_types import numpy_name
 from .vector import Vector
 
 __all__ = [
-    "gather_image", "sample_cubemap", "sample_image", "sample_image_array", "sample_image_cubic",
-    "sample_image_cubic_array", "sample_mipmap",
+    "gather_image", "sample_cubemap", "sample_image", "sample_image_array", "sample_mipmap",
 ]  # fmt: skip
 
 gathered: Callable[..., Vector] = interpretation("image_interpretation", "gathered")
 sampled: Callable[..., Vector] = interpretation("image_interpretation", "sampled")
+layered: Callable[..., tuple[tuple[Any, ...], int]] = interpretation("image_interpretation", "layered")
 
 CLASSES = {"float32": ("f", "float4"), "int32": ("i", "int4"), "uint32": ("u", "uint4")}
 """Letter in the names of primitives, and type of the result, by the type of a channel."""
@@ -52,21 +52,83 @@ def coordinates(name: str, given: Sequence[Type | None], most: int) -> list[Type
     return there
 
 
+def split_layer(place: Sequence[Any], layer: Any) -> tuple[tuple[Any, ...], Any]:
+    """Coordinates, and the layer, which is the last one of them in a call without ``layer=``."""
+    there = tuple(place)
+    while there and there[-1] is None:
+        there = there[:-1]
+    return (there, layer) if layer is not None or len(there) < 2 else (there[:-1], there[-1])
+
+
+def in_layer(
+    name: str, place: Sequence[Type | None], layer: Type | None, axis: str = "layer"
+) -> tuple[list[Type], Type]:
+    """Coordinates and the layer of a place in an array of images.
+
+    Parameters
+    ----------
+    place
+        The coordinates; in a call without ``layer=`` the last one is the layer.
+    axis
+        What the function calls the layer.
+
+    Raises
+    ------
+    KernelTypeError
+        The layer is absent or no integer, or as of ``coordinates``.
+    """
+    positions, number = split_layer(place, layer)
+    if number is None or number.kind != "int":
+        absent = "absent" if number is None else str(number)
+        raise KernelTypeError(f"{name}: the {axis} is an integer after the coordinates or {axis}=, not {absent}")
+    return coordinates(name, positions, 2), number
+
+
+def _is_cubic(name: str, filtering: Type | None, dtype: Type | None) -> bool:
+    """Whether a sample is that of a B-spline."""
+    if filtering is None:
+        return False
+    if filtering.value != "cubic":
+        raise KernelTypeError(
+            f'{name}: filtering is the constant "cubic"; without it the sampler of the image says whether a sample is '
+            "nearest or linear"
+        )
+    if dtype is not None and numpy_name(name, dtype, "float32", tuple(CLASSES)) != "float32":
+        raise KernelTypeError(f'{name}: filtering="cubic" gives float32, not the dtype of this call')
+    return True
+
+
 def _sample_image(
-    launch: Launch, image: Type, x: Type, y: Type | None = None, z: Type | None = None, dtype: Type | None = None
+    launch: Launch,
+    image: Type,
+    x: Type,
+    y: Type | None = None,
+    z: Type | None = None,
+    dtype: Type | None = None,
+    filtering: Type | None = None,
 ) -> Call:
     at = coordinates("sample_image", (x, y, z), 3)
+    if _is_cubic("sample_image", filtering, dtype):
+        return _cubic(image, None, at)
     letter, result = values_of("sample_image", dtype)
     return Call(result, f"__bindless_sample_{len(at)}d_{letter}", (_HANDLE, *["float"] * len(at)), (image, *at))
 
 
 def _sample_image_array(
-    launch: Launch, image: Type, layer: Type, x: Type, y: Type | None = None, dtype: Type | None = None
+    launch: Launch,
+    image: Type,
+    x: Type,
+    y: Type | None = None,
+    layer: Type | None = None,
+    dtype: Type | None = None,
+    filtering: Type | None = None,
 ) -> Call:
-    at = coordinates("sample_image_array", (x, y), 2)
+    at, number = in_layer("sample_image_array", (x, y), layer)
+    if _is_cubic("sample_image_array", filtering, dtype):
+        return _cubic(image, number, at)
     letter, result = values_of("sample_image_array", dtype)
     symbol = f"__bindless_sample_{len(at)}d_array_{letter}"
-    return Call(result, symbol, (_HANDLE, "uint", *["float"] * len(at)), (image, layer, *at))
+    return Call(result, symbol, (_HANDLE, "uint", *["float"] * len(at)), (image, number, *at))
 
 
 def _sample_mipmap(
@@ -115,15 +177,6 @@ def _gather_image(
     return Call(result, f"__bindless_gather_2d_{letter}", (_HANDLE, "float", "float", "uint"), (image, *at, number))
 
 
-def _sample_image_cubic(launch: Launch, image: Type, x: Type, y: Type | None = None, z: Type | None = None) -> Call:
-    at = coordinates("sample_image_cubic", (x, y, z), 3)
-    return _cubic(image, None, at)
-
-
-def _sample_image_cubic_array(launch: Launch, image: Type, layer: Type, x: Type, y: Type | None = None) -> Call:
-    return _cubic(image, layer, coordinates("sample_image_cubic_array", (x, y), 2))
-
-
 def _cubic(image: Type, layer: Type | None, at: list[Type]) -> Call:
     count, form = len(at), "_array" if layer is not None else ""
     symbol = f"bindless_python_sample_cubic_{count}d{form}"
@@ -141,9 +194,14 @@ def _cubic(image: Type, layer: Type | None, at: list[Type]) -> Call:
 
 @device_intrinsic(_sample_image)
 def sample_image(
-    image: Any, x: float, y: float | None = None, z: float | None = None, dtype: Any = "float32"
+    image: Any,
+    x: float,
+    y: float | None = None,
+    z: float | None = None,
+    dtype: Any = "float32",
+    filtering: str | None = None,
 ) -> Vector:
-    """Sample an image at a coordinate with its sampler: one texture instruction.
+    """Sample an image at a coordinate with its sampler, by one texture instruction, or with a cubic filter.
 
     Parameters
     ----------
@@ -155,36 +213,51 @@ def sample_image(
         sampler's coordinates are normalized.
     dtype : dtype
         float32, also of normalized and fp16 images; int32 or uint32 of integer images. A constant.
+    filtering : str, optional
+        Default that of the sampler. ``"cubic"``: the cubic B-spline whose coefficients are the pixels, of float32, by
+        2, 4 or 8 samples and about 30 operations an axis. The sampler then has linear filtering and coordinates that
+        count pixels. The spline passes through the pixels of a picture if the image has their coefficients
+        (``bindless.ndimage.spline_filter``). A constant.
 
     Returns
     -------
     vector of 4
         (r, g, b, a); channels that the image lacks are 0.
     """
-    return sampled("sample_image", image, (x, y, z), dtype)
+    return sampled("sample_image", image, (x, y, z), dtype, filtering=filtering)
 
 
 @device_intrinsic(_sample_image_array)
-def sample_image_array(image: Any, layer: int, x: float, y: float | None = None, dtype: Any = "float32") -> Vector:
-    """Sample one layer of an array of images: one texture instruction.
+def sample_image_array(
+    image: Any,
+    x: float,
+    y: float | None = None,
+    layer: int | None = None,
+    dtype: Any = "float32",
+    filtering: str | None = None,
+) -> Vector:
+    """Sample one layer of an array of images: ``sample_image_array(image, x, y, layer)``, one texture instruction.
 
     Parameters
     ----------
     image : Image or sampled image handle
         An array of images of one or two dimensions.
-    layer : int
-        From 0; larger numbers are the last layer.
     x, y : float
-        As for ``sample_image``.
+        As for ``sample_image``. Images of one dimension have no ``y``: the layer follows ``x``.
+    layer : int
+        From 0, an integer; larger numbers are the last layer.
     dtype : dtype
         float32, int32 or uint32, a constant.
+    filtering : str, optional
+        As for ``sample_image``.
 
     Returns
     -------
     vector of 4
         (r, g, b, a).
     """
-    return sampled("sample_image_array", image, (x, y), dtype, layer=layer)
+    place, number = layered("sample_image_array", (x, y), layer)
+    return sampled("sample_image_array", image, place, dtype, layer=number, filtering=filtering)
 
 
 @device_intrinsic(_sample_mipmap)
@@ -268,44 +341,3 @@ def gather_image(image: Any, x: float, y: float, component: int = 0, dtype: Any 
         Counter-clockwise from the lower left: (x, y + 1), (x + 1, y + 1), (x + 1, y), (x, y).
     """
     return gathered(image, x, y, component, dtype)
-
-
-@device_intrinsic(_sample_image_cubic)
-def sample_image_cubic(image: Any, x: float, y: float | None = None, z: float | None = None) -> Vector:
-    """Sample the cubic B-spline whose coefficients are the pixels: 2, 4 or 8 samples and about 30 operations an axis.
-
-    Parameters
-    ----------
-    image : Image or sampled image handle
-        With linear filtering and coordinates that count pixels. The spline passes through the pixels of a picture if
-        the image has their coefficients (``bindless.ndimage.spline_filter``).
-    x, y, z : float
-        As for ``sample_image``.
-
-    Returns
-    -------
-    vector of 4
-        (r, g, b, a).
-    """
-    return sampled("sample_image_cubic", image, (x, y, z), "float32")
-
-
-@device_intrinsic(_sample_image_cubic_array)
-def sample_image_cubic_array(image: Any, layer: int, x: float, y: float | None = None) -> Vector:
-    """Sample the cubic B-spline of one layer of an array of images, as ``sample_image_cubic``.
-
-    Parameters
-    ----------
-    image : Image or sampled image handle
-        An array of images.
-    layer : int
-        From 0.
-    x, y : float
-        As for ``sample_image``.
-
-    Returns
-    -------
-    vector of 4
-        (r, g, b, a).
-    """
-    return sampled("sample_image_cubic_array", image, (x, y), "float32", layer=layer)
