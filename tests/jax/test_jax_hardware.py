@@ -63,7 +63,7 @@ def test_normalized_coordinates(rng: np.random.Generator) -> None:
 
 def test_weights_have_eight_bits() -> None:
     image = jnp.array([[0.0], [256.0]])
-    found = bj.sample(image, jnp.linspace(0.5, 1.5, 4097)[:, None], precision="hardware")
+    found = bj.sample(image, jnp.linspace(0.5, 1.5, 4097)[:, None])  # "hardware" is the default
     assert sorted(set(np.asarray(found).ravel().tolist())) == list(range(257))
 
 

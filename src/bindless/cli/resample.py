@@ -51,10 +51,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--codec", choices=("zstd", "blosc", "none"), default="zstd")
     parser.add_argument("--format", choices=("0.4", "0.5"), default="0.5", help="version of OME-Zarr (default 0.5)")
     parser.add_argument("--levels", type=int, metavar="N", help="of the pyramid (default until a chunk holds it)")
-    parser.add_argument("--order", type=int, default=1, choices=(0, 1, 3))
+    parser.add_argument(
+        "--order", type=int, default=1, choices=(0, 1, 3), help="of the interpolation (default 1, linear)"
+    )
     parser.add_argument("--mode", default="constant", help="what lies outside, as in scipy.ndimage")
     parser.add_argument("--cval", type=float, default=0.0)
-    parser.add_argument("--precision", choices=("hardware", "exact", "reproducible"), default="hardware")
+    parser.add_argument(
+        "--precision",
+        choices=("hardware", "exact", "reproducible"),
+        default="hardware",
+        help="(default hardware: the texture unit)",
+    )
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--workers", type=int, metavar="N", help="processes of this machine (default threads of one)")
     where.add_argument("--scheduler", metavar="ADDRESS", help="of a cluster of distributed, such as tcp://host:8786")

@@ -42,12 +42,12 @@ def affine_transform(
     offset: float | Sequence[float] = 0.0,
     output_shape: Sequence[int] | None = None,
     output_chunks: Any = None,
-    order: int = 1,
+    order: int = 3,
     mode: str = "constant",
     cval: float = 0.0,
     *,
     displacement: Any = None,
-    precision: Precision | str = Precision.hardware,
+    precision: Precision | str = Precision.exact,
 ) -> da.Array:
     """An array under an affine map, and displacements, as a dask array.
 
@@ -69,16 +69,16 @@ def affine_transform(
         Shape of the result, of all axes or of the mapped ones; default the input's.
     output_chunks : Any, optional
         Of the result, as dask takes them, for all axes or for the mapped ones; default the input's.
-    order : int, default 1
-        0, the nearest element; 1, linear; 3, cubic B-splines.
+    order : int, default 3
+        0, the nearest element; 1, linear; 3, cubic B-splines through the elements.
     mode : str, default "constant"
         What lies outside, as of ``ndimage.map_coordinates``.
     cval : float, default 0.0
         The value outside with ``constant`` and ``grid-constant``; ``hardware`` has the latter with ``cval=0``.
     displacement : Any, optional
         ``(n, *mapped axes of the result)``, of float32 or float64, in elements: array of the same kinds as ``image``.
-    precision : Precision | str, default Precision.hardware
-        ``hardware``: the device's texture unit, weights of 8 bits. ``exact``: weights and sums in single precision.
+    precision : Precision | str, default Precision.exact
+        ``exact``: weights and sums in single precision. ``hardware``: the device's texture unit, weights of 8 bits.
         ``reproducible``: the bits of the reference device everywhere.
 
     Returns
@@ -98,7 +98,7 @@ def affine_transform(
     >>> import dask.array as da
     >>> from bindless.dask import affine_transform
     >>> ramp = da.arange(6, chunks=3).astype("float32")
-    >>> affine_transform(ramp, [0.5], 0.5, precision="exact").compute(scheduler="synchronous")
+    >>> affine_transform(ramp, [0.5], 0.5, order=1).compute(scheduler="synchronous")
     array([0.5, 1. , 1.5, 2. , 2.5, 3. ], dtype=float32)
     """
     transform = transform_of(image, matrix, offset, output_shape, order, mode, cval, precision)
@@ -287,7 +287,7 @@ def resize(
     output_chunks: Any = None,
     order: int = 1,
     *,
-    precision: Precision | str = Precision.hardware,
+    precision: Precision | str = Precision.exact,
 ) -> da.Array:
     """An array in another size, as a dask array.
 
@@ -300,8 +300,10 @@ def resize(
         As of ``affine_transform``.
     shape : Sequence[int]
         Sizes of all axes, or of the last ones, up to three; axes before the last three stay as they are.
-    output_chunks, order, precision : Any
+    output_chunks, precision : Any
         As of ``affine_transform``.
+    order : int, default 1
+        As of ``affine_transform``, whose default differs.
 
     Returns
     -------
@@ -317,7 +319,7 @@ def resize(
     --------
     >>> import dask.array as da
     >>> from bindless.dask import resize
-    >>> resize(da.arange(3, chunks=3).astype("float32"), (6,), precision="exact").compute(scheduler="synchronous")
+    >>> resize(da.arange(3, chunks=3).astype("float32"), (6,)).compute(scheduler="synchronous")
     array([0.  , 0.25, 0.75, 1.25, 1.75, 2.  ], dtype=float32)
     """
     given, _ = _described(image)

@@ -33,7 +33,7 @@ def sample(
     coordinate: str | CoordinateNormalizationMode = "unnormalized",
     level: Any = None,
     fill: float = 0.0,
-    precision: str | Precision = "exact",
+    precision: str | Precision = "hardware",
     deterministic: bool | None = None,
     cubemap: bool = False,
 ) -> jax.Array:
@@ -66,11 +66,11 @@ def sample(
     fill : float
         Value outside of the image with the addressing "border" (SYCL's "clamp") and "extent".
     precision : str | Precision
-        "exact", the default: weights of float32. "hardware": values of the texture unit, whose weights have 8 bits. On
-        a GPU each call copies the image to the unit's memory, since XLA does not say when an array changes: that pays
-        for volumes with twice as many samples as voxels. What the unit does not have is computed as "exact": cubic
-        filters, float64, more than four channels, levels, cubemaps, "mirror", a ``fill`` other than 0. Gradients are
-        those of "exact" in both cases.
+        "hardware", the default: values of the texture unit, whose weights have 8 bits. What the unit does not have is
+        computed as "exact": cubic filters, float64, more than four channels, levels, cubemaps, "mirror", a ``fill``
+        other than 0. "exact": weights of float32. On a GPU each call with "hardware" copies the image to the unit's
+        memory, since XLA does not say when an array changes: with fewer than twice as many samples as pixels "exact"
+        is faster. Gradients are those of "exact" in both cases.
     deterministic : bool, optional
         Whether gradients of images on a GPU have the same bits each time, at the cost of time and of 8 bytes for each
         value. Default False. Processors always do.
