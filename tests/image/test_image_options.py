@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import warnings
 from typing import Any
 
 import numpy as np
 import pytest
 
 import bindless as bl
+from bindless.image import image as image_module
 from bindless.image.options import ImageOptions, _image_options, image_options
 from bindless.model.enums import Boundary, CoordinateNormalizationMode, Interpolation, Precision
 from bindless.model.filter import Filter
@@ -69,3 +71,29 @@ def test_a_number_of_dimensions_is_an_integer(queue: bl.Queue) -> None:
     for wrong in ("2", 2.0, [2]):
         with raises(bl.InvalidError):
             bl.Image(np.zeros((4, 4), np.float32), queue=queue, dimensions=wrong)  # type: ignore[arg-type]
+
+
+def test_a_ratio_beyond_the_device_is_told_once(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of images of layers too, at the line of the program that makes the image."""
+    monkeypatch.setattr(image_module, "most_anisotropy", lambda device: 2)
+    pixels = np.zeros((3, 8, 8), np.float32)
+    for array, layers in ((pixels[0], False), (pixels, True)):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            image = bl.Image(array, layers=layers, mipmaps=True, max_anisotropy=4, queue=queue)
+            bl.Image.from_memory(image.parts[0].memory, queue=queue, max_anisotropy=4).close()
+            copy.copy(image).close()
+        image.close()
+        assert [(item.category, item.filename) for item in caught] == [(bl.SamplerWarning, __file__)] * 2
+
+
+def test_every_kind_of_image_is_of_one_class(queue: bl.Queue) -> None:
+    for shape, options, parts in (
+        ((8, 8), {}, 1),
+        ((3, 8, 8), {"layers": True, "mipmaps": True}, 3),
+        ((6, 8, 8), {"cubemap": True, "mipmaps": True}, 4),
+    ):
+        with bl.Image(np.zeros(shape, np.float32), queue=queue, **options) as image:  # type: ignore[arg-type]
+            assert {type(part) for part in (image, copy.copy(image), *image.parts)} == {bl.Image}
+            assert len(image.parts) == parts
+            assert (image.parts == (image,)) == (parts == 1)

@@ -45,7 +45,7 @@ def warn_of_channels(shape: tuple[int, ...], described: ImageDescriptor) -> None
     """Warns of an array that is taken as a volume and looks like a picture with channels."""
     if described.dimensions == 3 and (advice := _advice(shape)):
         text = f"an array of shape {shape} is taken as a volume: {advice}; if not, pass dimensions=3"
-        warnings.warn(text, ShapeWarning, stacklevel=4)
+        warnings.warn(text, ShapeWarning, stacklevel=3)
 
 
 def reason_of_dimensions(image: Image, count: int) -> str:

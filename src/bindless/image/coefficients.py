@@ -59,7 +59,7 @@ class Coefficients:
     def ready_store(self, image: Image) -> tuple[ImageStore, tuple[int, ...]]:
         """The coefficients of the image's pixels, and their margin for (x, y, z)."""
         margin = image._filter.spline_margin
-        image._store.memory()  # raises
+        image._native.memory()  # raises
         with self._lock:
             if self._store is None or self._stale or self.shared:
                 self._make(image, margin)
@@ -104,9 +104,9 @@ class Coefficients:
 
     def _pixels(self, image: Image) -> tuple[UsmArray, After]:
         """The pixels as float32 on the device, in the numbers of the array, without what is only stored."""
-        queue, stored, described = image._queue, image._store.descriptor, image._described
+        queue, stored, described = image._queue, image._native.descriptor, image._described
         whole = self._array(queue, "stored", stored.shape, stored.dtype)
-        copied = (image._store.copy_to_device(whole),)
+        copied = (image._native.copy_to_device(whole),)
         layers = whole[: described.array_size] if described.is_layered else whole
         if stored.dtype == np.float32 and stored.num_channels == described.num_channels:
             return layers, copied

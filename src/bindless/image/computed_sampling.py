@@ -77,7 +77,7 @@ def _scattered(
     """A layer for each item: the items of each layer are read together, on the host."""
     host = coords.numpy() if isinstance(coords, UsmArray) else coords
     points = np.asarray(coordinate_axes(image, host)).reshape(-1, len(image.size))
-    values = np.empty((len(points), image.num_channels), image._store.descriptor.value_dtype)
+    values = np.empty((len(points), image.num_channels), image._native.descriptor.value_dtype)
     for layer in np.unique(layers):
         index = np.flatnonzero(layers == layer)
         part = np.empty((len(index), image.num_channels), values.dtype)

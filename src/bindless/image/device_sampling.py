@@ -95,10 +95,10 @@ def sample_tensor(image: Image, coords: Any, out: Any) -> Any:
     Any
         ``out`` or a new array of torch; ``NotImplemented`` where the coordinates need a conversion, or ``out`` a check.
     """
-    store, kind = image._store, type(coords)
+    store, kind = image._native, type(coords)
     if store.descriptor.type is not ImageType.standard or not hasattr(kind, "__dlpack_c_exchange_api__"):
         return NotImplemented
-    reader, dims = image._store.reader(image._sampler), len(image.size)
+    reader, dims = image._native.reader(image._sampler), len(image.size)
     leading = tuple(coords.shape[:-1])
     channels = (image.num_channels,) if image._has_channel_axis else ()
     if reader.scale is not None or coords.shape[-1:] != (dims,) or 0 in leading or not _is_packed(coords, _FLOAT32):
@@ -141,7 +141,7 @@ def sample_on_device(
     every : bool
         Whether each layer is sampled at all coordinates.
     """
-    store = image._store
+    store = image._native
     arguments = _Arguments(image._queue, arrays, leading, store.ready)
     axes = coordinate_axes(image, arrays["coords"]).shape
     coords = arguments.points("coords", axes, _FLOAT32, reader.units)
@@ -163,7 +163,7 @@ def fetch_on_device(
     image: Image, level: int, arrays: Mapping[str, AnyArray], leading: tuple[int, ...], result: Result, every: bool
 ) -> tuple[UsmArray, After]:
     """The values of ``fetch``, and the events that they come with; see ``sample_on_device``."""
-    store = image._store
+    store = image._native
     arguments = _Arguments(image._queue, arrays, leading, store.ready)
     axes = coordinate_axes(image, arrays["coords"], fetch=True).shape
     points = arguments.points("coords", axes, _INT32)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ..model.errors import InvalidError
 from .picture_files.deep_png import deep_png_pixels, is_deep_png
 from .picture_files.pillow_files import File, codec_of, name_of_file, opened_picture, write_bytes, write_picture
-from .png import encode_png
+from .picture_files.png import encode_png
 
 if TYPE_CHECKING:
     from .image import Image

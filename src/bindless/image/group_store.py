@@ -1,36 +1,55 @@
-"""``GroupStore``: the device side of an ``Image`` that consists of several images."""
+"""``GroupStore``: the base of stores that consist of several images, and the way of the results that the parts fill."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
 
 from ..model.errors import InvalidError
 from ..model.image_descriptor import ImageDescriptor
+from ..submission.event import Event
+from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray
+from .array_library import AnyArray, Library
+from .device_image import ImageStore
+from .results import Result
 
 if TYPE_CHECKING:
     from .image import Image
 
-__all__ = ["GroupStore"]
+__all__ = ["GroupStore", "after_all", "given_from_host", "given_from_parts", "place_of"]
 
 
 class GroupStore:
-    """The images of a group. It has no memory and no handles of its own, and says so.
+    """The images of a group, and their end. It has no memory and no handles of its own, and says so.
 
     Parameters
     ----------
-    parts : Sequence[Image]
-        The images, which the group owns.
+    parts : Iterable[Image]
+        The images, which the group owns. Where one cannot be made, those before it are closed.
+
+    Attributes
+    ----------
     descriptor : ImageDescriptor
-        Descriptor of the group; no memory is allocated for it.
-    reason : str
-        Why it is no single native image, for errors.
+        Descriptor of the group, set by the subclass; no memory is allocated for it.
     """
 
-    def __init__(self, parts: Sequence[Image], descriptor: ImageDescriptor, reason: str) -> None:
-        self._parts, self._reason = tuple(parts), reason
-        self.descriptor = descriptor
+    descriptor: ImageDescriptor
+    _reason: str
+    """Why it is no single native image, for errors."""
+
+    def __init__(self, parts: Iterable[Image]) -> None:
+        self._parts: tuple[Image, ...] = ()
         self.closed = False
+        try:
+            for part in parts:
+                self._parts += (part,)
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def parts(self) -> tuple[Image, ...]:
@@ -45,10 +64,37 @@ class GroupStore:
         for part in self._parts:
             part.close()
 
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+    def native(self) -> ImageStore:
+        """Refused: see ``Store``."""
         raise InvalidError(
             f"{self._reason}: this Image consists of {len(self.parts)} images, which have memory and handles; "
             "take those of image.parts"
         )
 
-    memory = reader = unsampled_handle = held = download = copy_to_device = fill = _refuse
+
+def place_of(result: Result, *, on_device: bool) -> AnyArray:
+    """Memory for the values, in ``out`` if that is possible: each part gives its share of it as ``out``."""
+    in_usm = result.on_device or (result.array is None and on_device)
+    return result.in_usm() if in_usm else result.on_host()
+
+
+def given_from_parts(result: Result, values: AnyArray, queue: Queue, library: Library | None) -> Any:
+    """The result for the caller, from a place that the parts have filled."""
+    after = () if queue._stream.in_order or isinstance(values, np.ndarray) else (after_all(queue),)
+    return result.given(values, after, library)
+
+
+def given_from_host(
+    result: Result, values: npt.NDArray[Any], queue: Queue, library: Library | None, *, on_device: bool
+) -> Any:
+    """The result for the caller, on the device if it belongs there, from values on the host."""
+    place = place_of(result, on_device=on_device)
+    if not isinstance(place, UsmArray):
+        return result.given(values, (), library)
+    event = queue.memcpy(place, np.ascontiguousarray(values))
+    return result.given(place, (event,), library)
+
+
+def after_all(queue: Queue) -> Event:
+    """An event after all commands that the queue has now."""
+    return queue.ext_oneapi_submit_barrier()

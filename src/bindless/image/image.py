@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 import warnings
 import weakref
-from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,30 +31,30 @@ from ..submission.event import Event
 from ..sycl.device.handle_owner import HandleOwner, HeldHandle
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
-from .area_filter import to_storage
-from .arguments import sizes_of, warn_of_channels
+from .arguments import warn_of_channels
 from .array_library import ArrayLike, Library, hand_over, library_of, seen
 from .coefficients import Coefficients
-from .coordinates import cube_directions, panorama_coordinates
 from .copying import copied, deep_copied, pickled
+from .cubemap_levels import CubemapLevels
 from .default_queue import queue_of_array
 from .device_image import ImageStore
 from .files import open_file, save_file
+from .layer_groups import LayerGroup, layers_of_part
+from .native_store import NativeStore
 from .options import Addressing, ImageOptions, image_options
+from .panoramas import from_equirectangular
 from .plan import Plan, plan_of_memory, planned, taken_dtype
 from .remapping import remap
 from .representation import as_html, as_png, as_text
 from .resampled import Source
-from .resizing import enlarge, means, resize
-from .row_blocks import require_room
+from .resizing import resize
 from .sampling import fetch, sample
+from .store import Store
 from .warping import View, warp
 
 __all__ = ["Image"]
 
 Array = npt.NDArray[Any]
-
-_BYTES_OF_DIRECTION = 24  # three coordinates of 64 bits
 
 _count = itertools.count()
 _named: weakref.WeakValueDictionary[str, Image] = weakref.WeakValueDictionary()
@@ -159,17 +158,6 @@ class Image(HandleOwner):
     _name: str
     """Names the image to ``image_named``: a compiler of another library takes it for a constant."""
 
-    _kind: ClassVar[Callable[[object, Mapping[str, Any]], type[Image]]]
-    """Chooses the class of a new image: set by the module ``image_kinds``, which imports this one."""
-
-    def __new__(cls, array: object = None, *_: object, **options: Any) -> Image:
-        if cls is Image and (options.get("layers") or options.get("cubemap")):
-            cls = Image._kind(array, options)
-        made = object.__new__(cls)
-        made._name = f"image {next(_count)}"
-        _named[made._name] = made
-        return made
-
     def __init__(
         self,
         array: ArrayLike,
@@ -193,11 +181,19 @@ class Image(HandleOwner):
             cubemap, dimensions,
         )  # fmt: skip
         self._fill(array, options, queue)
+        if dimensions is None and self._described.dimensions == 3 and not self._has_channel_axis:
+            warn_of_channels(self.shape, self._described)
+        if self._sampler.max_anisotropy > 1:
+            self._warn_of_anisotropy()
 
     __init__.__doc__ = __doc__
-    __new__.__wrapped__ = __init__  # type: ignore[attr-defined]  # help() and editors show these parameters
 
     _library: Library | None
+
+    _store: Store
+
+    _native: ImageStore
+    """Memory and handles, where one native image holds the pixels."""
 
     @classmethod
     def _of(cls, array: ArrayLike, options: ImageOptions, queue: Queue | None = None) -> Image:
@@ -207,26 +203,38 @@ class Image(HandleOwner):
         return image
 
     def _fill(self, array: ArrayLike, options: ImageOptions, queue: Queue | None) -> None:
-        """The rest of the constructor."""
+        """The constructor, but for warnings."""
         if queue is None:
             queue = queue_of_array(array)
         elif not isinstance(queue, Queue):
             raise InvalidError(f"queue={shown(queue)} is no Queue: bindless.Queue(...) makes one")
         pixels = seen("array", array, queue)
         plan = planned(queue.device, pixels.shape, taken_dtype(pixels.dtype), options)
-        self._take(plan, queue, stacklevel=4)
-        if options.dimensions is None and len(pixels.shape) == 3 and not plan.has_channel_axis:
-            warn_of_channels(pixels.shape, plan.described)
+        self._take(plan, queue)
         if type(array) is not np.ndarray:
             self._library, self._leads_on_device = library_of(array), isinstance(pixels, UsmArray)
-        stored = pixels if self._has_channel_axis else pixels[..., None]
-        self._store = ImageStore.filled(stored, self._described, plan.stored, queue, self._handle_precision)
+        most = layers_of_part(queue, options.mipmaps) if options.layers else None
+        if options.cubemap and options.mipmaps:
+            self._store = CubemapLevels(self, pixels)
+        elif most and (options.mipmaps or most < self.num_layers):
+            self._store = LayerGroup(self, pixels, most)
+        else:
+            stored = pixels if self._has_channel_axis else pixels[..., None]
+            self._hold(ImageStore.filled(stored, self._described, plan.stored, queue, self._handle_precision))
         if self._leads_on_device:
             hand_over(array, pixels)
 
-    def _take(self, plan: Plan, queue: Queue, *, stacklevel: int) -> None:
-        """Everything but the store; ``stacklevel`` of a warning for the user."""
+    def _hold(self, native: ImageStore) -> None:
+        """Makes a native image the store."""
+        self._native, self._store = native, NativeStore(native)
+        is_plane = self._described.dimensions == 2 and not self._options.cubemap
+        self._has_fast_warp = is_plane and not self._is_computed
+
+    def _take(self, plan: Plan, queue: Queue) -> None:
+        """Everything but the store."""
         options, described = plan.options, plan.described
+        self._name = f"image {next(_count)}"
+        _named[self._name] = self
         self._queue, self._options, self._library, self._leads_on_device = queue, options, None, False
         self._described, self._has_channel_axis, self._sampler = described, plan.has_channel_axis, plan.sampler
         self._views: dict[tuple[int, int], View] = {}
@@ -234,11 +242,14 @@ class Image(HandleOwner):
         self._filter, self._mipmaps = options.filter, options.mipmaps
         self._coefficients = Coefficients() if self._filter.interpolation is Interpolation.cubic else None
         self._is_computed, self._handle_precision = plan.is_computed, plan.handle_precision
-        self._has_fast_warp = described.dimensions == 2 and not (plan.is_computed or options.cubemap)
-        ratio = self._sampler.max_anisotropy
-        if ratio > 1 and ratio > (most := most_anisotropy(queue.device)):
-            text = f"max_anisotropy={ratio:g} samples as {most}, the most that {queue.device.name} does"
-            warnings.warn(text, SamplerWarning, stacklevel=stacklevel)
+        self._has_fast_warp = False
+
+    def _warn_of_anisotropy(self) -> None:
+        """Warns where the device does less than was asked for."""
+        ratio, most = self._sampler.max_anisotropy, most_anisotropy(self._queue.device)
+        if ratio > most:
+            text = f"max_anisotropy={ratio:g} samples as {most}, the most that {self._queue.device.name} does"
+            warnings.warn(text, SamplerWarning, stacklevel=3)
 
     @classmethod
     def from_memory(
@@ -303,58 +314,15 @@ class Image(HandleOwner):
             raise InvalidError(f"queue={shown(queue)} is no Queue of the memory's context, {memory.get_context()!r}")
         image = cls.__new__(cls)
         options = image_options(addressing, filtering, precision, fill, nan, coordinate, max_anisotropy)
-        image._take(plan_of_memory(stored, options), queue, stacklevel=3)
+        image._take(plan_of_memory(stored, options), queue)
         image._lend()
         whole = memory if owned else ImageMem(memory)
-        image._store = ImageStore(whole, image._described, stored, queue, image._handle_precision)
+        image._hold(ImageStore(whole, image._described, stored, queue, image._handle_precision))
+        if image._sampler.max_anisotropy > 1:
+            image._warn_of_anisotropy()
         return image
 
-    @classmethod
-    def from_equirectangular(
-        cls, panorama: ArrayLike, size: int | None = None, *, queue: Queue | None = None, **options: Any
-    ) -> Image:
-        """A cubemap from a panorama of the whole sphere.
-
-        The middle of the panorama looks along -z, its right quarter along +x, its top row along +y.
-
-        Parameters
-        ----------
-        panorama : ArrayLike
-            Shape (height, width[, channels]); usually twice as wide as high.
-        size : int, optional
-            Pixels of a side of a face; default half the panorama's height. Smaller ones are made from the mipmaps of
-            the panorama, so that nothing aliases.
-        queue : Queue, optional
-            Where both live.
-        options : Any
-            Further arguments of ``Image``.
-
-        Raises
-        ------
-        InvalidError
-            The panorama has not two dimensions, or the size is not positive.
-        """
-        queue = queue_of_array(panorama) if queue is None else queue
-        pixels = seen("panorama", panorama, queue)
-        if pixels.ndim not in (2, 3):
-            raise InvalidError(f"a panorama has shape (height, width[, channels]), not {pixels.shape}")
-        height, width = pixels.shape[:2]
-        (side,) = sizes_of(max(height // 2, 1) if size is None else size, 1, "size", "(pixels of a face)")
-        taken = {"layers", "cubemap", "dimensions"} & options.keys()
-        if taken:
-            raise InvalidError(f"from_equirectangular makes a cubemap: leave {', '.join(sorted(taken))} out")
-        if pixels.dtype.kind in "iu" and pixels.dtype.itemsize == 4:
-            raise InvalidError(
-                f"a panorama of {pixels.dtype} cannot be resampled to the faces of a cubemap, for integers of 32 bits "
-                'are not filtered: convert with panorama.astype("float32")'
-            )
-        require_room(6 * side * side, f"size={side}", _BYTES_OF_DIRECTION)
-        directions = cube_directions(side)
-        with cls(pixels, mipmaps=True, addressing=AddressingMode.repeat, queue=queue, dimensions=2) as source:
-            level = max(np.log2(height / (2 * side)), 0.0)
-            values = source.sample(panorama_coordinates(directions, width, height), level=float(level))
-            faces = to_storage(values, source._described.channel, codes=False)
-        return cls(faces, cubemap=True, queue=queue, **options)
+    from_equirectangular = classmethod(from_equirectangular)
 
     # ------------------------------------------------------------------ what it is
 
@@ -423,7 +391,7 @@ class Image(HandleOwner):
     def parts(self) -> tuple[Image, ...]:
         """The images with memory and handles of their own that it consists of: itself alone where one native image
         holds it, else one for each group of layers, or for each layer or level of an image with mipmaps."""
-        return (self,)
+        return self._store.parts or (self,)
 
     __repr__ = as_text
     _repr_html_ = as_html
@@ -442,8 +410,7 @@ class Image(HandleOwner):
         InvalidError
             The image has no such level.
         """
-        described = self._level(level)
-        return self._store.download(level)[..., : self.num_channels].reshape(self._array_shape(described))
+        return self._store.numpy(self, level)
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         if copy is False:
@@ -456,9 +423,6 @@ class Image(HandleOwner):
     resize = resize
     warp = warp
     remap = remap
-
-    _means = means
-    _enlarge = enlarge
 
     # ------------------------------------------------------------------ new pixels
 
@@ -497,7 +461,7 @@ class Image(HandleOwner):
                 f"an array of {pixels.dtype} of shape {pixels.shape}; update takes {self.dtype} of shape {self.shape}, "
                 "as the image has: make another Image of it"
             )
-        event = self._store.fill(pixels if self._has_channel_axis else pixels[..., None], again=True)
+        event = self._store.update(self, pixels)
         if self._coefficients is not None:
             self._coefficients.renew()
         hand_over(array, pixels)
@@ -521,7 +485,7 @@ class Image(HandleOwner):
         InvalidError
             The image was closed.
         """
-        return self._store.reader(self._sampler).handle
+        return self._store.native().reader(self._sampler).handle
 
     def unsampled_handle(self, level: int = 0) -> UnsampledImageHandle:
         """The image without a sampler, which kernels also write; it ends with ``close()``.
@@ -538,7 +502,7 @@ class Image(HandleOwner):
         """
         self._level(level)
         self._lend()
-        return self._store.unsampled_handle(level)
+        return self._store.native().unsampled_handle(level)
 
     @property
     def memory(self) -> ImageMem:
@@ -550,12 +514,13 @@ class Image(HandleOwner):
             The image was closed.
         """
         self._lend()
-        return self._store.memory()
+        return self._store.native().memory()
 
     def _image_handle(self, sampled: bool) -> HeldHandle:
         if not sampled:
             self._lend()
-        return self._store.held(self.handle if sampled else self._store.unsampled_handle(0))
+        store = self._store.native()
+        return store.held(self.handle if sampled else store.unsampled_handle(0))
 
     def _lend(self) -> None:
         """Others may write the pixels from now on."""

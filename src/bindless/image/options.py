@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -72,6 +72,15 @@ class ImageOptions:
     def type(self) -> ImageType:
         """Type of the image as the user sees it."""
         return ImageType.array if self.layers else ImageType.cubemap if self.cubemap else ImageType.standard
+
+    @property
+    def native(self) -> ImageOptions:
+        """The options as one native image has them: without mipmaps where each layer or level is an image."""
+        if not self.mipmaps or self.type is ImageType.standard:
+            return self
+        if self.cubemap and self.max_anisotropy:
+            raise InvalidError("max_anisotropy is for images of two dimensions with mipmaps: leave it out of cubemaps")
+        return replace(self, mipmaps=False, max_anisotropy=0.0)
 
     @property
     def sampler(self) -> BindlessImageSampler:

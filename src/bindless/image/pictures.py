@@ -45,7 +45,7 @@ def clamped_reader(image: Image) -> Reader:
     """The image with the edges clamped, in pixels."""
     edges = (AddressingMode.clamp_to_edge,) * 3
     sampler = replace(image._sampler, addressing=edges, coordinate=CoordinateNormalizationMode.unnormalized)
-    return image._store.reader(sampler)
+    return image._native.reader(sampler)
 
 
 def goes_to_device(image: Image, result: Result) -> bool:
@@ -80,7 +80,7 @@ def follows_maps(image: Image, *, gradients: bool) -> bool:
     """Whether the device follows maps of the image itself, with the levels of a mipmap chosen by them or not."""
     if image._handle_precision is not Precision.hardware and not image._queue._backend.traits.computes_precisions:
         return False
-    desc = image._store.descriptor
+    desc = image._native.descriptor
     language = image._queue._backend.traits.function_language
     if language is None:
         return True
@@ -103,7 +103,7 @@ def followed(
         host = result.on_host()
         follow(image, reader, matrix, sizes, host, gradients=gradients)
         return result.given(host, library=image._library)
-    with image._store._lock:  # another thread's picture would overwrite this one in the memory that is kept
+    with image._native._lock:  # another thread's picture would overwrite this one in the memory that is kept
         values = result.in_usm()
         after = follow(image, reader, matrix, sizes, values, gradients=gradients)
         return result.given(values, after, image._library)
@@ -138,7 +138,7 @@ def follow(
     After
         The events of values on the device.
     """
-    store, described = image._store, image._described
+    store, described = image._native, image._described
     width, height = sizes
     scale, bias = (1.0, 1.0), (0.0, 0.0)
     if reader.scale is not None and reader.bias is not None:
@@ -187,7 +187,7 @@ def draw(
     def fill(start: int, stop: int) -> None:
         points, gradients = coordinates(start, stop)
         for layer, picture in enumerate(result):
-            values = image._store.sample(reader, points, layer if layered else None, None, gradients)
+            values = image._native.sample(reader, points, layer if layered else None, None, gradients)
             part = picture[start:stop]
             to_storage(values.reshape(part.shape), channel, codes=codes, out=part)
 

@@ -67,9 +67,9 @@ def planned(device: Device, shape: tuple[int, ...], dtype: np.dtype[Any], option
     described = ImageDescriptor.from_array(
         array, dimensions=options.dimensions, channel_type=options.channel_type, type=options.type
     )
-    sampler = options.sampler
-    _require_options(described, options, sampler)
-    stored = device_descriptor(described, options.mipmaps, device)
+    sampler, native = options.sampler, options.native
+    _require_options(described, native, native.sampler)
+    stored = device_descriptor(described, native.mipmaps, device)
     return _plan(described, stored, len(shape) == len(described.shape), options, sampler)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..model.errors import InvalidError
 from .arguments import coordinate_axes
-from .array_library import ArrayLike, hand_over, library_of, seen
+from .array_library import AnyArray, ArrayLike, Library, hand_over, library_of, seen
 from .mapped_pictures import mapped_picture
 from .pictures import bytes_of_pixel
 from .results import Result
@@ -18,7 +18,7 @@ from .row_blocks import require_room
 if TYPE_CHECKING:
     from .image import Image
 
-__all__ = ["remap"]
+__all__ = ["remap", "remap_native"]
 
 _MOST_AXES = 3
 
@@ -72,11 +72,17 @@ def remap(image: Image, coords: ArrayLike, *, relative: bool = False, out: Any =
            [4, 5, 5]], dtype=uint8)
     """
     image._refuse_cubemap("remap")
-    image._store.memory()  # raises
     vectors = coordinate_axes(image, seen("coords", coords, image._queue))
-    dims = len(image.size)
-    leading = tuple(vectors.shape[:-1])
-    require_room(math.prod(leading), "coords", bytes_of_pixel(image))
+    require_room(math.prod(vectors.shape[:-1]), "coords", bytes_of_pixel(image))
+    picture = image._store.remap(image, vectors, relative, out, library_of(coords))
+    hand_over(coords, vectors)
+    return picture
+
+
+def remap_native(image: Image, vectors: AnyArray, relative: bool, out: Any, library: Library | None) -> Any:
+    """``remap`` of one native image."""
+    image._native.memory()  # raises
+    dims, leading = len(image.size), tuple(vectors.shape[:-1])
     matrix = np.zeros((dims + 1, dims + 1))
     matrix[dims, dims] = 1.0
     sizes = leading[::-1] if 0 < len(leading) <= _MOST_AXES else (math.prod(leading),)
@@ -91,6 +97,4 @@ def remap(image: Image, coords: ArrayLike, *, relative: bool = False, out: Any =
     layers = (image.num_layers,) if image._described.is_layered else ()
     channels = (image.num_channels,) if image._has_channel_axis else ()
     result = Result(image._queue, out, (*layers, *leading, *channels), image.dtype, (vectors,))
-    picture = mapped_picture(image, [matrix], sizes, "coords", vectors, result, library_of(coords), leads=True)
-    hand_over(coords, vectors)
-    return picture
+    return mapped_picture(image, [matrix], sizes, "coords", vectors, result, library, leads=True)

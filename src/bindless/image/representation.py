@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..model.enums import FilteringMode, ImageType
 from .area_filter import to_storage
-from .png import encode_png
+from .picture_files.png import encode_png
 
 if TYPE_CHECKING:
     from .image import Image

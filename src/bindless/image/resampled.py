@@ -105,7 +105,7 @@ def _new_source(image: Image, edges: bool) -> Source:
     if sampler.is_normalized and (cubic or precision is Precision.exact):  # texels have other sizes than the sampler
         sampler = replace(sampler, coordinate=CoordinateNormalizationMode.unnormalized)
         unit = tuple(float(size) for size in image.size)
-    store, fill = image._store, wanted.fill
+    store, fill = image._native, wanted.fill
     margin: tuple[int, ...] = (0, 0, 0)
     if image._coefficients is not None:
         store, margin = image._coefficients.ready_store(image)

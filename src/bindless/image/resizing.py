@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,7 @@ import numpy.typing as npt
 from ..bindless_images.result_arrays import empty_result
 from ..model.channels import Channel
 from ..model.enums import FilteringMode
+from ..model.filter import Filter
 from .area_filter import to_storage
 from .area_reduction import fill_means
 from .arguments import reason_of_dimensions, shape_order, sizes_of
@@ -36,7 +36,7 @@ from .row_blocks import require_room
 if TYPE_CHECKING:
     from .image import Image
 
-__all__ = ["enlarge", "means", "resize"]
+__all__ = ["resize", "resize_native"]
 
 Array = npt.NDArray[Any]
 
@@ -82,6 +82,11 @@ def resize(image: Image, shape: int | Sequence[int], *, out: Any = None) -> Any:
         reason_of_dimensions(image, len(shape) if isinstance(shape, (tuple, list)) else 0),
     )[::-1]
     require_room(math.prod(sizes), "shape", bytes_of_pixel(image))
+    return image._store.resize(image, sizes, out)
+
+
+def resize_native(image: Image, sizes: tuple[int, ...], out: Any) -> Any:
+    """``resize`` of one native image."""
     result = Result(image._queue, out, picture_shape(image, sizes), image.dtype)
     reduced = tuple(min(new, old) for new, old in zip(sizes, image.size))
     from_host = partial(given_picture, image, result, library=image._library, on_device=image._leads_on_device)
@@ -91,7 +96,7 @@ def resize(image: Image, shape: int | Sequence[int], *, out: Any = None) -> Any:
         steps = np.diag([*(old / new for new, old in zip(sizes, image.size)), 1.0])
         return mapped_picture(image, [steps], sizes, "shape", None, result, image._library, edges=True)
     if len(sizes) != 2 or not follows_maps(image, gradients=False):
-        return from_host(image._enlarge(sizes, image._described.channel, codes=False))
+        return from_host(_enlarged(image, sizes, image._described.channel, codes=False))
     steps = np.diag([*(old / new for new, old in zip(sizes, image.size)), 1.0])
     return followed(image, clamped_reader(image), steps, (sizes[0], sizes[1]), result, gradients=False)
 
@@ -101,31 +106,31 @@ def _means(image: Image, sizes: tuple[int, ...], result: Result) -> Any:
     layers = (image.num_layers,) if image._described.is_layered else ()
     values = result.in_usm() if goes_to_device(image, result) else result.on_host()
     pixels = values.reshape((*layers, *reversed(sizes), image.num_channels))
-    after = fill_means(image._queue, image._store, image._described, sizes, pixels)
+    after = fill_means(image._queue, image._native, image._described, sizes, pixels)
     return result.given(values, after, image._library)
 
 
 def _mixed(image: Image, sizes: tuple[int, ...], reduced: tuple[int, ...]) -> Array:
     """The image in a size that is smaller along some axes, ``reduced`` along those alone, and larger along others."""
     channel = image._described.channel
-    options = ImageOptions(layers=image._described.is_layered, dimensions=len(sizes))
-    if not image._is_computed:
-        with type(image)._of(image._means(reduced), options, image._queue) as smaller:
-            return smaller._enlarge(sizes, channel, codes=True)
-    with type(image)._of(image._means(reduced), replace(options, filter=image._filter), image._queue) as smaller:
-        return to_storage(smaller.resize(sizes[::-1]), channel, codes=True)
+    filter_ = image._filter if image._is_computed else Filter()
+    options = ImageOptions(filter_, layers=image._described.is_layered, dimensions=len(sizes))
+    with type(image)._of(_unrounded_means(image, reduced), options, image._queue) as smaller:
+        if image._is_computed:
+            return to_storage(smaller.resize(sizes[::-1]), channel, codes=True)
+        return _enlarged(smaller, sizes, channel, codes=True)
 
 
-def means(image: Image, sizes: tuple[int, ...]) -> Array:
+def _unrounded_means(image: Image, sizes: tuple[int, ...]) -> Array:
     """The image in a smaller size, each pixel the mean of its area, as float32 without rounding."""
     described = image._described
     layers = (image.num_layers,) if described.is_layered else ()
     result = empty_result((*layers, *reversed(sizes), image.num_channels), np.dtype(np.float32))
-    fill_means(image._queue, image._store, described, sizes, result)
+    fill_means(image._queue, image._native, described, sizes, result)
     return result
 
 
-def enlarge(image: Image, sizes: tuple[int, ...], channel: Channel, *, codes: bool) -> Array:
+def _enlarged(image: Image, sizes: tuple[int, ...], channel: Channel, *, codes: bool) -> Array:
     """Samples at the centres of a grid of ``sizes`` pixels over the whole image, made on the host."""
     axes = [(np.arange(new) + 0.5) * (old / new) for new, old in zip(sizes, image.size)]
 

@@ -23,7 +23,7 @@ from .results import Result
 if TYPE_CHECKING:
     from .image import Image
 
-__all__ = ["fetch", "sample"]
+__all__ = ["fetch", "fetch_native", "sample", "sample_native"]
 
 Array = npt.NDArray[Any]
 
@@ -90,6 +90,19 @@ def sample(
         raise InvalidError("level and dx, dy exclude each other: gradients choose the level")
     if (level is not None or dx is not None) and not image._mipmaps:
         raise InvalidError("level, dx and dy need an image made with mipmaps=True")
+    return image._store.sample(image, coords, level, dx, dy, layers, out)
+
+
+def sample_native(
+    image: Image,
+    coords: ArrayLike,
+    level: ArrayLike | None,
+    dx: ArrayLike | None,
+    dy: ArrayLike | None,
+    layers: ArrayLike | None,
+    out: Any,
+) -> Any:
+    """``sample`` of one native image."""
     computed = image._is_computed
     if level is None and dx is None and layers is None and type(coords) is not np.ndarray and not computed:
         values = sample_tensor(image, coords, out)
@@ -101,11 +114,11 @@ def sample(
     every = _reads_every_layer(image, arrays, layered=image._described.type is ImageType.array)
     result = _result(image, out, every, leading, arrays)
     if computed:
-        image._store.memory()  # raises
+        image._native.memory()  # raises
         values, events = sample_computed(image, arrays, leading, result, every)
         _hand_over_others(given, arrays, out)
         return result.given(values, events, library_of(coords))
-    reader = image._store.reader(image._sampler)
+    reader = image._native.reader(image._sampler)
     if result.on_device or any(isinstance(array, UsmArray) for array in arrays.values()):
         there, after = sample_on_device(image, reader, arrays, leading, result, every)
         _hand_over_others(given, arrays, out)
@@ -118,7 +131,7 @@ def sample(
     chosen = None if layers is None else per_item("layers", arrays["layers"], leading, np.uint32)
 
     def read(layer: Any, part: Array | None) -> Array:
-        return image._store.sample(reader, points, layer, levels, gradients, part)
+        return image._native.sample(reader, points, layer, levels, gradients, part)
 
     values = _each_layer(image, result, every, chosen, len(points), read)
     return result.given(values, library=library_of(coords))
@@ -159,6 +172,11 @@ def fetch(image: Image, coords: ArrayLike, *, level: int = 0, layers: ArrayLike 
     ...     image.fetch([[1, 1], [2, 1]])
     array([1., 0.], dtype=float32)
     """
+    return image._store.fetch(image, coords, level, layers, out)
+
+
+def fetch_native(image: Image, coords: ArrayLike, level: int, layers: ArrayLike | None, out: Any) -> Any:
+    """``fetch`` of one native image."""
     given = {"coords": coords, "layers": layers}
     arrays = {name: seen(name, value, image._queue) for name, value in given.items() if value is not None}
     values = arrays["coords"]
@@ -178,7 +196,7 @@ def fetch(image: Image, coords: ArrayLike, *, level: int = 0, layers: ArrayLike 
     chosen = None if layers is None else per_item("layers", arrays["layers"], leading, np.uint32)
 
     def read(layer: Any, part: Array | None) -> Array:
-        pixels: Array = image._store.fetch(places, layer, level, part, image._store.ready)
+        pixels: Array = image._native.fetch(places, layer, level, part, image._native.ready)
         return pixels
 
     return result.given(_each_layer(image, result, every, chosen, len(places), read), library=library_of(coords))
@@ -196,7 +214,7 @@ def _result(image: Image, out: Any, every: bool, leading: tuple[int, ...], array
     """The result: the axes of the layers, of the coordinates, and of the channels where the image's array has one."""
     layers = (image.num_layers,) if every else ()
     channels = (image.num_channels,) if image._has_channel_axis else ()
-    dtype = image._store.descriptor.value_dtype
+    dtype = image._native.descriptor.value_dtype
     return Result(image._queue, out, (*layers, *leading, *channels), dtype, arrays.values())
 
 

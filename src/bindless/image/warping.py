@@ -24,7 +24,7 @@ from .row_blocks import require_room
 if TYPE_CHECKING:
     from .image import Image
 
-__all__ = ["View", "matrices_of", "vectors_of_picture", "warp"]
+__all__ = ["View", "warp", "warp_native"]
 
 Array = npt.NDArray[Any]
 
@@ -100,20 +100,20 @@ def warp(
             [3., 7.]]], dtype=float32)
     """
     if displacement is not None or not image._has_fast_warp or (image._described.is_layered and np.ndim(matrix) == 3):
-        return _warp_computed(image, matrix, shape, displacement, out)
+        return _warp_any(image, matrix, shape, displacement, out)
     full = projection_matrix(matrix)
     view = image._views.get(shape) if type(shape) is tuple else None
     if view is None:
         view = _view_of(image, shape)
     width, height = view.sizes
-    if image._store._memory is None:
-        image._store.memory()  # raises
+    if image._native._memory is None:
+        image._native.memory()  # raises
     reader = view.reader
     if view.follows and out is None and not image._leads_on_device:
         picture: AnyArray = empty_result(view.shape, image._described.dtype)
         follow(image, reader, full, view.sizes, picture, gradients=image._mipmaps)
         return picture if image._library is None else image._library(picture)
-    result = Result(image._queue, out, view.shape, image.dtype, kept=image._store.pictures)
+    result = Result(image._queue, out, view.shape, image.dtype, kept=image._native.pictures)
     if view.follows:
         return followed(image, reader, full, view.sizes, result, gradients=image._mipmaps)
 
@@ -150,7 +150,7 @@ def _view_of(image: Image, shape: int | Sequence[int]) -> View:
     """The view for a shape, kept with the image."""
     height, width = sizes_of(shape, 2, "shape", "(height, width)")
     require_room(height * width, "shape", bytes_of_pixel(image))
-    reader = image._store.reader(image._sampler)
+    reader = image._native.reader(image._sampler)
     whole = picture_shape(image, (width, height))
     view = View((width, height), whole, reader, follows_maps(image, gradients=image._mipmaps))
     if len(image._views) >= _MOST_VIEWS:
@@ -159,12 +159,11 @@ def _view_of(image: Image, shape: int | Sequence[int]) -> View:
     return view
 
 
-def _warp_computed(
+def _warp_any(
     image: Image, matrix: npt.ArrayLike, shape: int | Sequence[int], displacement: ArrayLike | None, out: Any
 ) -> Any:
-    """``warp`` by ``Resampling``, of images of any dimensions, filters and displacements."""
+    """``warp`` of images of any dimensions, filters, stores and displacements."""
     image._refuse_cubemap("warp")
-    image._store.memory()  # raises
     dims = len(image.size)
     matrices = matrices_of(image, matrix)
     sizes = sizes_of(shape, dims, "shape", shape_order(dims))[::-1]
@@ -172,11 +171,23 @@ def _warp_computed(
     vectors = None
     if displacement is not None:
         vectors = vectors_of_picture("displacement", seen("displacement", displacement, image._queue), sizes)
-    result = Result(image._queue, out, picture_shape(image, sizes), image.dtype, (vectors,))
-    picture = mapped_picture(image, matrices, sizes, "displacement", vectors, result, image._library)
+    picture = image._store.warp(image, matrices, sizes, vectors, out)
     if vectors is not None:
         hand_over(displacement, vectors)
     return picture
+
+
+def warp_native(
+    image: Image,
+    matrices: Sequence[npt.NDArray[np.float64]],
+    sizes: tuple[int, ...],
+    vectors: AnyArray | None,
+    out: Any,
+) -> Any:
+    """``warp`` of one native image, by ``Resampling``."""
+    image._native.memory()  # raises
+    result = Result(image._queue, out, picture_shape(image, sizes), image.dtype, (vectors,))
+    return mapped_picture(image, matrices, sizes, "displacement", vectors, result, image._library)
 
 
 def matrices_of(image: Image, matrix: npt.ArrayLike) -> list[npt.NDArray[np.float64]]:

@@ -1,0 +1,87 @@
+"""``Store``: what every kind of device side of an ``Image`` does for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from ..model.image_descriptor import ImageDescriptor
+from ..submission.event import Event
+from .array_library import AnyArray, ArrayLike, Library
+
+if TYPE_CHECKING:
+    from .device_image import ImageStore
+    from .image import Image
+
+__all__ = ["Store"]
+
+
+class Store(Protocol):
+    """The pixels of an ``Image`` on its device: one native image, groups of layers, or the levels of a cubemap.
+
+    Methods take the image, whose arguments it has checked as far as they do not depend on the kind of store.
+    """
+
+    @property
+    def descriptor(self) -> ImageDescriptor:
+        """Descriptor of the whole."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether ``close`` was called."""
+
+    @property
+    def parts(self) -> tuple[Image, ...]:
+        """Images that it consists of; none where one native image holds the pixels."""
+
+    def native(self) -> ImageStore:
+        """The one native image with memory and handles.
+
+        Raises
+        ------
+        InvalidError
+            There are several.
+        """
+
+    def close(self) -> None:
+        """Frees the memory; may be called again."""
+
+    def numpy(self, image: Image, level: int) -> npt.NDArray[Any]:
+        """See ``Image.numpy``."""
+
+    def update(self, image: Image, pixels: AnyArray) -> Event | None:
+        """See ``Image.update``; the pixels have the image's shape and dtype."""
+
+    def sample(
+        self,
+        image: Image,
+        coords: ArrayLike,
+        level: ArrayLike | None,
+        dx: ArrayLike | None,
+        dy: ArrayLike | None,
+        layers: ArrayLike | None,
+        out: Any,
+    ) -> Any:
+        """See ``Image.sample``."""
+
+    def fetch(self, image: Image, coords: ArrayLike, level: int, layers: ArrayLike | None, out: Any) -> Any:
+        """See ``Image.fetch``."""
+
+    def resize(self, image: Image, sizes: tuple[int, ...], out: Any) -> Any:
+        """See ``Image.resize``; ``sizes`` in (x, y, z) order."""
+
+    def warp(
+        self,
+        image: Image,
+        matrices: Sequence[npt.NDArray[np.float64]],
+        sizes: tuple[int, ...],
+        vectors: AnyArray | None,
+        out: Any,
+    ) -> Any:
+        """See ``Image.warp``; matrices (d + 1, d + 1), one or one for each layer, ``sizes`` in (x, y, z) order."""
+
+    def remap(self, image: Image, vectors: AnyArray, relative: bool, out: Any, library: Library | None) -> Any:
+        """See ``Image.remap``; vectors (..., d), and the library of the result."""
