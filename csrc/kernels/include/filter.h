@@ -27,8 +27,8 @@ INLINED struct REAL_NAME(taps) REAL_NAME(taps_of)(double p, int n, uint boundary
     UNROLLED for (int k = 0; k < count; ++k)
     {
         const int at = bindless_texel_at(first + k, n, boundary);
-        taps.inside[k] = at != BINDLESS_OUTSIDE;
-        taps.at[k] = at != BINDLESS_OUTSIDE ? at : 0;
+        taps.inside[k] = !bindless_has_border(boundary) || at != BINDLESS_OUTSIDE; /* known where the boundary is */
+        taps.at[k] = taps.inside[k] ? at : 0;
     }
     return taps;
 }

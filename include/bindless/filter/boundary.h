@@ -84,12 +84,14 @@ BINDLESS_INLINE bindless_distance bindless_period(bindless_distance n, unsigned 
 /* The texel that has the value at an index, or BINDLESS_OUTSIDE. */
 BINDLESS_INLINE bindless_index bindless_texel_at(bindless_index index, bindless_index n, unsigned int boundary)
 {
+    if (boundary == BINDLESS_EDGE) {
+        const bindless_index from_first = index < 0 ? 0 : index;
+        return from_first < n - 1 ? from_first : n - 1;
+    }
     if (index >= 0 && index < n)
         return index;
-    if (boundary == BINDLESS_BORDER || (boundary == BINDLESS_EXTENT && (index < BINDLESS_BEYOND + 3 || index >= n + 3)))
+    if (boundary == BINDLESS_BORDER || (boundary == BINDLESS_EXTENT && (index < BINDLESS_BEYOND + 3 || index - 3 >= n)))
         return BINDLESS_OUTSIDE;
-    if (boundary == BINDLESS_EDGE)
-        return index < 0 ? 0 : n - 1;
     if (n == 1)
         return 0;
     const bindless_distance period = bindless_period((bindless_distance)n, boundary);
