@@ -324,7 +324,11 @@ def test_ptxas_takes_gradients_of_linear_filters(kind: str, tmp_path: Path) -> N
 @pytest.mark.parametrize(("name", "most"), [("texture_unit", 160), ("texture_exact", 128)])
 def test_ptxas_takes_samples_that_are_computed(architecture: str, name: str, most: int, tmp_path: Path) -> None:
     """They are always launched with a constant format and mode: here of planes, volumes, and levels of cubemaps."""
-    for mode in (1 | 1 << 4 | 0o232 << 6 | 2 << 15, 0b11011 | 0o333 << 6 | 3 << 15, 0b11111 | 0o333 << 6 | 2 << 15 | 3 << 17):
+    for mode in (
+        1 | 1 << 4 | 0o232 << 6 | 2 << 15,
+        0b11011 | 0o333 << 6 | 3 << 15,
+        0b11111 | 0o333 << 6 | 2 << 15 | 3 << 17,
+    ):
         text = kernels.specialised(f"bindless_{name}", FORMATS["f"], "ptx", mode).rstrip(b"\0").decode("ascii")
         (registers,) = registers_of([text], architecture, tmp_path).values()
         assert registers <= most, (mode, registers)
