@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import struct
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 import bindless as bl
 from bindless.bindless_images.resample import resample
-from bindless.model.enums import Interpolation, Precision
 from bindless.model.resampling import Resampling
 from tests.backends.cuda.fake_cuda import Fake
 from tests.support.filters import resampling
@@ -25,9 +25,16 @@ def parameters(own: list[int]) -> list[int]:
     return [8, *DOUBLES, 8, 8, 8, 4, 4, 4, *own, 8, *[4] * 5]
 
 
-def picture_of(desc: bl.ImageDescriptor, shape: tuple[int, int, int]) -> Resampling:
+def picture_of(desc: bl.ImageDescriptor, shape: tuple[int, int, int], **options: Any) -> Resampling:
     return resampling(
-        handle=0, descriptor=desc, shape=shape, matrix=MATRIX, values=0, value_dtype=np.dtype("f4"), value_channels=1
+        handle=0,
+        descriptor=desc,
+        shape=shape,
+        matrix=MATRIX,
+        values=0,
+        value_dtype=np.dtype("f4"),
+        value_channels=1,
+        **options,
     )
 
 
@@ -75,13 +82,12 @@ def test_a_volume_in_usm_is_one_launch(queue: bl.Queue, fake: Fake) -> None:
 def test_each_mode_is_loaded_once(queue: bl.Queue, fake: Fake) -> None:
     desc, _memory, handle = made(queue)
     out = bl.usm_empty((8, 8, 8, 1), np.float32, queue)
-    picture = replace(picture_of(desc, (8, 8, 8)), precision=Precision.exact, fill=2.5)
     fake.parameters(*parameters(SOURCE))
     names = []
     for interpolation in ("linear", "cubic", "linear"):
         fake.clear()
-        changed = replace(picture, interpolation=Interpolation(interpolation))
-        event = resample(queue, handle, changed, out)
+        picture = picture_of(desc, (8, 8, 8), interpolation=interpolation, precision="exact", fill=2.5)
+        event = resample(queue, handle, picture, out)
         assert event is not None
         event.wait()
         names.append((launched(fake)[0], len(fake.lines("jit option 3"))))
@@ -116,7 +122,7 @@ def test_images_over_linear_memory_have_their_own_kernel(queue: bl.Queue, fake: 
     array = bl.usm_empty((100, 1), np.float32, queue)
     handle = bl.create_image(array, desc, queue, sampler=bl.BindlessImageSampler("clamp_to_edge", "unnormalized"))
     out = bl.usm_empty((70, 1), np.float32, queue)
-    picture = replace(picture_of(desc, (70, 1, 1)), precision=Precision.exact)
+    picture = picture_of(desc, (70, 1, 1), precision="exact")
     fake.parameters(*parameters(SOURCE))
     event = resample(queue, handle, picture, out)
     assert event is not None
