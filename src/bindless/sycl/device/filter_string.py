@@ -10,7 +10,7 @@ from ...model.enums import Backend, DeviceType
 from ...model.errors import InvalidError
 from ...model.message_values import shown
 
-__all__ = ["EnvironmentSelector", "Filter", "parse_device_filter", "parse_filters", "parse_selector_variable"]
+__all__ = ["DeviceTerm", "EnvironmentSelector", "parse_device_filter", "parse_filters", "parse_selector_variable"]
 
 _TYPES = {
     "cpu": DeviceType.cpu,
@@ -58,7 +58,7 @@ def _number(word: str) -> int:
 
 
 @dataclass(frozen=True)
-class Filter:
+class DeviceTerm:
     """``backend:type:index``; None stands for any. In a selector the index counts the devices that match the rest."""
 
     backend: str | None = None
@@ -70,7 +70,7 @@ class Filter:
         return self.backend in (None, str(device.backend)) and self.type in (None, device.type)
 
 
-def parse_filters(text: str, name: str = "selector") -> tuple[Filter, ...]:
+def parse_filters(text: str, name: str = "selector") -> tuple[DeviceTerm, ...]:
     """Filters of a string ``backend:type:index``; any part may be ``*`` or left out; commas separate alternatives.
 
     Raises
@@ -81,7 +81,7 @@ def parse_filters(text: str, name: str = "selector") -> tuple[Filter, ...]:
     return tuple(_filter(item, text, name) for item in text.split(","))
 
 
-def _filter(item: str, text: str, name: str) -> Filter:
+def _filter(item: str, text: str, name: str) -> DeviceTerm:
     words = [word.strip().lower() for word in item.split(":")]
     found: dict[str, str | DeviceType | int] = {}
     order = ("backend", "type", "index")
@@ -114,10 +114,10 @@ def _filter(item: str, text: str, name: str) -> Filter:
             )
         reached = order.index(kind) + 1
         found[kind] = value
-    return Filter(**found)  # type: ignore[arg-type]
+    return DeviceTerm(**found)  # type: ignore[arg-type]
 
 
-def parse_device_filter(text: str) -> tuple[Filter, ...]:
+def parse_device_filter(text: str) -> tuple[DeviceTerm, ...]:
     """``SYCL_DEVICE_FILTER``: the same triples, but a number is a device's own, which counts those of its backend."""
     return parse_filters(text, "SYCL_DEVICE_FILTER")
 
