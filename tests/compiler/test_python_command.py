@@ -10,7 +10,12 @@ from pathlib import Path
 
 import pytest
 
+import bindless
+
 PACKAGE = Path(__file__).parents[2] / "src"
+# Where the package is found by PYTHONPATH alone, the program adds that folder itself.
+FOLDER = str(Path(bindless.__file__).parents[1])
+HEAD = f"import sys; sys.path.append({FOLDER!r})\n" if FOLDER in os.environ.get("PYTHONPATH", "").split(":") else ""
 # Prints the path of a process that the package starts, beside its own.
 PROGRAM = """
 import json, subprocess, sys
@@ -36,7 +41,7 @@ def place(tmp_path: Path) -> Path:
 
 def run(place: Path, program: str, *options: str, **variables: str) -> str:
     file = place / "elsewhere" / "program.py"
-    file.write_text(program)
+    file.write_text(HEAD + program)
     command = [sys.executable, *options, str(file)]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | variables
     done = subprocess.run(

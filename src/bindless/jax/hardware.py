@@ -124,7 +124,8 @@ def _texture_words(texture: Texture, image: Any) -> list[int]:
     lib = cuda.lib
     sizes = (*image.shape[-2:0:-1], 0, 0)[:3]
     form = lib.CU_AD_FORMAT_FLOAT if image.dtype.char == "f" else lib.CU_AD_FORMAT_HALF
-    modes = [ADDRESS_MODES[mode] for mode in texture.filter.addressing]
+    modes = [ADDRESS_MODES[mode] for mode in texture.filter.addressing[: texture.dims]]
+    modes += [lib.CU_TR_ADDRESS_MODE_CLAMP] * (3 - len(modes))  # a texture of one dimension is a row: no border in y
     is_linear = texture.filter.interpolation is Interpolation.linear
     return [*sizes, form, image.shape[-1], *modes, int(is_linear), int(_is_normalized(texture))]
 

@@ -115,8 +115,12 @@ def texture(
     cube = boundary_mode == "cube"
     if filter_mode == "auto":
         filter_mode = "linear" if uv_da is None and mip_level_bias is None else "linear-mipmap-linear"
-    options = _options(filter_mode, boundary_mode, bool(deterministic))
-    between = options.between
+    chosen = _options(filter_mode, boundary_mode, bool(deterministic))
+    filtering, between = chosen.filtering, chosen.between
+    # Made here: torch.compile does not unpack the tuple that a function returns as a constant.
+    options = Arguments(
+        filtering, between, chosen.boundary, chosen.coordinate, 0.0, True, chosen.precision, bool(deterministic)
+    )
     _check(tex, uv, uv_da, mip_level_bias, cube)
     levels = [tex]
     level: Tensor = None

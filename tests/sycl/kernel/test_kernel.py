@@ -59,7 +59,7 @@ def test_a_bundle_is_loaded_from_bytes_or_a_file(fake, queue, tmp_path):
         (lambda q: bl.load_kernel_bundle("/nowhere/at/all.ptx", q), "source='/nowhere/at/all.ptx'"),
         (lambda q: bl.load_kernel_bundle(b"", q), None),
         (lambda q: bl.load_kernel_bundle(3, q), "a int is neither a path, nor bytes, nor a KernelFile"),
-        (lambda q: bl.load_kernel_bundle(b"x"), r"\(nothing\)"),
+        (lambda q: bl.load_kernel_bundle(b"x"), None),
         (lambda q: bl.load_kernel_bundle(b"x", q, options=3), "options=3"),
         (lambda q: bl.load_kernel_bundle(b"x", q, specialization={"a": 1}), "'a'"),
         (lambda q: bl.load_kernel_bundle(b"x", q, specialization={-1: 1}), "-1"),

@@ -200,7 +200,7 @@ def test_memory_is_aligned_as_asked(queue, device, context, malloc):
         (lambda q: bl.malloc_device("9", q), bl.InvalidError, "nbytes='9'"),
         (lambda q: bl.malloc_device(4, q, alignment=3), bl.InvalidError, "alignment=3"),
         (lambda q: bl.malloc_device(4, q, alignment="8"), bl.InvalidError, "alignment='8'"),
-        (lambda q: bl.malloc_device(4), bl.InvalidError, r"\(nothing\)"),
+        (lambda q: bl.malloc_device(4), bl.InvalidError, None),
         (lambda q: bl.malloc_device(2**40, q), bl.MemoryAllocationError, "1099511627776"),
         (lambda q: bl.malloc_host(2**62, q), bl.MemoryAllocationError, "4611686018427387904"),
         (lambda q: bl.malloc_device(2**70, q), bl.MemoryAllocationError, None),
