@@ -46,10 +46,12 @@ class _Buffer:
         the same for the processor and the device; 0 where the driver has no memory.
     """
 
+    address = 0  # for an end before the beginning is complete
+
     def __init__(self, primary: PrimaryContext) -> None:
         self._unused = primary.mapped
         try:
-            self.address: int = self._unused.pop()
+            self.address = self._unused.pop()
         except IndexError:
             self.address = lib.bindless_mapped_create(primary.handle, _BYTES)
 
