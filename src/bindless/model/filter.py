@@ -386,7 +386,7 @@ def fold(index: Any, size: int, boundary: Boundary | str) -> Any:
     if boundary == "repeat":
         return index % size
     if boundary == "wrap":
-        return index % max(last, 1)
+        return index % max(last, 1) + last * (index == last)
     if boundary in ("mirrored_repeat", "extent"):
         return (2 * size - 1 - abs(2 * (index % (2 * size)) - (2 * size - 1))) // 2
     if boundary in ("mirror", "constant"):
