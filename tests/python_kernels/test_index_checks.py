@@ -94,7 +94,7 @@ def test_a_fault_names_item_axis_and_shape(
     whole = upload(np.zeros((12, 4), np.float32))
     out = whole[4:8]
     with pytest.raises(bl.KernelError) as caught:
-        reference.parallel_for((4, 4), bl.kernel(function), out).wait()
+        reference.parallel_for(bl.NdRange((4, 4), (4, 4)), bl.kernel(function), out).wait()
     text = str(caught.value)
     assert f"item_id ({item})" in text
     assert index in text

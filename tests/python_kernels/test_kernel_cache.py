@@ -291,6 +291,7 @@ def test_an_interrupted_compilation_leaves_nothing_behind(queue: bl.Queue, folde
 
 INTERRUPTED = """
 import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start background jobs with SIGINT ignored
 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # in every thread that starts later, too
 import numpy as np
 import bindless as bl
@@ -325,12 +326,14 @@ def test_interrupts_of_a_terminal(folder: Path, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(INTERRUPTED)
     for _ in range(3):
-        started = subprocess.Popen(
-            [sys.executable, str(program)], stdout=subprocess.PIPE, text=True, start_new_session=True
-        )
-        assert started.stdout is not None and started.stdout.readline() == "ready\n"
-        os.killpg(started.pid, signal.SIGINT)
-        results = started.communicate(timeout=120)[0].split()
+        command = [sys.executable, str(program)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as started:
+            try:
+                assert started.stdout is not None and started.stdout.readline() == "ready\n"
+                os.killpg(started.pid, signal.SIGINT)
+                results = started.communicate(timeout=120)[0].split()
+            finally:
+                started.kill()
         assert started.returncode == 0
         assert results.count("interrupted") == 1 and results[-3:] == ["right"] * 3 and "wrong" not in results
 
