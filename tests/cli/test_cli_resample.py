@@ -142,6 +142,11 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+def is_finished(output: Path) -> bool:
+    """Whether a result is in its place: a kill may come after that."""
+    return output.exists() and not any(output.glob("bindless-resample*"))
+
+
 def test_a_run_that_is_killed_goes_on(source: Path, volume: Array) -> None:
     chance = random.Random(5)
     arguments = [sys.executable, "-c", SLOW, *command(source, "--codec", "none")]
@@ -158,9 +163,9 @@ def test_a_run_that_is_killed_goes_on(source: Path, volume: Array) -> None:
                     break
                 time.sleep(0.005)
         codes.append(process.wait(120))
-        if codes[-1] == 0:
+        if codes[-1] == 0 or (codes[-1] == -signal.SIGKILL and is_finished(source.parent / "out.zarr")):
             break
-    assert codes[-1] == 0 and codes.count(-signal.SIGKILL) >= 2
+    assert codes[-1] in (0, -signal.SIGKILL) and codes.count(-signal.SIGKILL) >= 2
     group = zarr.open_group(str(source.parent / "out.zarr"), mode="r")
     np.testing.assert_array_equal(group["0"][:], expected(volume))
     half = bd.pyramid(expected(volume), 2)[1].compute(scheduler="synchronous")

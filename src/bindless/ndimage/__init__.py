@@ -4,12 +4,11 @@ Signatures, defaults and the order of axes are scipy's: arrays are indexed [z, y
 order, and the centre of the first element is at 0. Arrays may be of any library; results are of the same.
 """
 
-from ..model.errors import ArgumentError
+from ..model.errors import ArgumentError as ArgumentError  # of bindless, which documents it
 from .interpolation import affine_transform, map_coordinates, rotate, shift, zoom
 from .splines import spline_filter, spline_filter1d
 
 __all__ = [
-    "ArgumentError",
     "affine_transform",
     "map_coordinates",
     "rotate",

@@ -9,7 +9,7 @@ except ImportError as error:
         "bindless.torch needs PyTorch: pip install 'bindless[torch]', or torch from https://pytorch.org"
     ) from error
 
-from ..model.errors import ArgumentError
+from ..model.errors import ArgumentError as ArgumentError  # of bindless, which documents it
 from .detectors import Detector
 from .grids import grid_sample
 from .lines import line_integrals
@@ -19,7 +19,6 @@ from .textures import texture, texture_construct_mip
 from .warping import warp
 
 __all__ = [
-    "ArgumentError",
     "Detector",
     "grid_sample",
     "line_integrals",

@@ -37,7 +37,7 @@ struct blr_spirv_range {
 
 struct blr_spirv_fault {
     bool happened;
-    char message[768];
+    char message[832]; /* a name, an item, a sentence and a place */
 };
 
 /* State of one thread: the registers of one batch at a time, or of all batches of one work-group. */
