@@ -40,7 +40,7 @@ def update(queue: bl.Queue) -> None:
 
 def resize(queue: bl.Queue) -> None:
     with bl.Image(PICTURE, queue=queue) as image:
-        assert image.resize((6, 8)).shape == (8, 6, 4)
+        assert image.resize((8, 6)).shape == (8, 6, 4)
 
 
 def reduction(queue: bl.Queue) -> None:
