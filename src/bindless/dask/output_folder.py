@@ -1,4 +1,4 @@
-"""``OutputFolder``: the place of a result. One run writes it at a time, and what it has stays until the end."""
+"""``OutputFolder``: the place of a result. One run writes it at a time; its former result stays until the end."""
 
 from __future__ import annotations
 

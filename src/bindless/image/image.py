@@ -136,7 +136,7 @@ class Image(HandleOwner):
     queue : Queue, optional
         Where the image lives and works; default: one queue on the device of the array, or on the default device.
     dimensions : int, optional
-        Of space, where the shape leaves that open (1D with channels; a ``ShapeWarning`` tells of likely channels).
+        Of space, where the shape leaves that open (1D with channels; ``ShapeWarning`` names likely channels).
 
     Raises
     ------

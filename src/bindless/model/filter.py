@@ -312,12 +312,7 @@ class Filter:
     @property
     def is_plain(self) -> bool:
         """Whether a texture unit has such a filter: a handle and its precision are all that samples need."""
-        return (
-            self.interpolation in _PLAIN
-            and self.fill == 0
-            and not self.ignore_nan
-            and all(mode in _SAMPLERS for mode in self.boundary)
-        )
+        return self.interpolation in _PLAIN and self.fill == 0 and not self.ignore_nan and self._has_unit_modes
 
     @property
     def is_computed(self) -> bool:
@@ -327,14 +322,19 @@ class Filter:
     @property
     def arithmetic(self) -> Precision:
         """The precision that is computed: what a texture unit lacks is exact."""
-        lacks = self.interpolation in _CONVOLUTIONS or self.fill != 0 or any(m not in _SAMPLERS for m in self.boundary)
+        lacks = self.interpolation in _CONVOLUTIONS or self.fill != 0 or not self._has_unit_modes
         return Precision.exact if self.precision is Precision.hardware and lacks else self.precision
 
     @property
     def has_unit_boundary(self) -> bool:
         """Whether texture units have these boundaries, with this value outside."""
         borders = Boundary.border in self.boundary and self.fill != 0
-        return not borders and all(mode in _SAMPLERS for mode in self.boundary)
+        return not borders and self._has_unit_modes
+
+    @property
+    def _has_unit_modes(self) -> bool:
+        """Whether texture units have these boundaries, with 0 outside."""
+        return all(mode in _SAMPLERS for mode in self.boundary)
 
     @property
     def addressing(self) -> tuple[AddressingMode, AddressingMode, AddressingMode]:
