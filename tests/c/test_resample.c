@@ -308,7 +308,7 @@ static void refusals(void)
     REFUSES(OUT_OF_RANGE, bad.layer = 1, "layer 1");
     REFUSES(INVALID_ARGUMENT, bad.interpolation = 5, "interpolation 5");
     REFUSES(INVALID_ARGUMENT, bad.precision = 3, "precision 3");
-    REFUSES(INVALID_ARGUMENT, bad.boundary[2] = 7, "boundary 7");
+    REFUSES(INVALID_ARGUMENT, bad.boundary[2] = BLR_BOUNDARY_EXTENT + 1, "boundary 8");
     REFUSES(INVALID_ARGUMENT, bad.rounding = 2, "rounding 2");
     REFUSES(INVALID_ARGUMENT, bad.coordinate_type = 2, "coordinate type 2");
     REFUSES(INVALID_ARGUMENT, bad.ignore_nan = 2, "ignore_nan 2");
