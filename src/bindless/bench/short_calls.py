@@ -6,8 +6,7 @@ queue never fills up.
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -27,12 +26,12 @@ from ..sycl.queue.queue import Queue
 from ..sycl.usm import usm_empty
 from .copies import driver_copies
 from .measure import Bench, Work
+from .medians import compare
 from .peer_libraries import available
 
 __all__ = ["measure_short_calls"]
 
 _COUNT = 1000
-_SERIES, _ROUNDS = 50, 12
 _SIDE = 256
 _SAMPLER = BindlessImageSampler("clamp_to_edge", "unnormalized", "linear")
 
@@ -41,44 +40,6 @@ _WANTED_SUBMISSION, _WANTED_CALL = 3e-6, 12e-6
 _WANTED_TENSORS, _WANTED_TENSORS_AND_WAIT = 6e-6, 17e-6
 _WANTED_HOST = 35e-6
 _WANTED_VOLUME = 130e-6
-
-
-def _nothing() -> None:
-    """The end of a series whose calls wait."""
-
-
-def _medians(bench: Bench, works: Mapping[str, Work], end: Work = _nothing, series: int = _SERIES) -> dict[str, float]:
-    """Seconds of a call of each work: the median over alternating series."""
-    clock = bench.clock
-    times: dict[str, list[float]] = {name: [] for name in works}
-    for _ in range(_ROUNDS):
-        for name, work in works.items():
-            work()
-            end()
-            for _ in range(series):
-                start = clock()
-                work()
-                times[name].append(clock() - start)
-            end()
-    return {name: statistics.median(found) for name, found in times.items()}
-
-
-def _compare(
-    bench: Bench,
-    operation: str,
-    works: Mapping[str, Work],
-    *,
-    wanted: float = 0.0,
-    end: Work = _nothing,
-    series: int = _SERIES,
-) -> None:
-    """Add a row for each peer; the first work is this package's, without a name."""
-    found = _medians(bench, works, end, series)
-    ours = found.pop("")
-    wanted = wanted if bench.queue.device.backend is Backend.cuda else 0.0
-    for peer, seconds in (found or {"": 0.0}).items():
-        bench.told(operation, ours, peer=peer, peer_seconds=seconds, wanted_seconds=wanted)
-        wanted = 0.0
 
 
 @contextmanager
@@ -126,14 +87,14 @@ def _measure_usm(bench: Bench, handle: SampledImageHandle, points: np.ndarray[An
             4,
         )
         driver, driver_and_wait = _driver_calls(queue, call)
-        _compare(
+        compare(
             bench,
             "sample_image of 1,000 coordinates in USM",
             {"": lambda: sample_image(queue, handle, coords, out=out), **driver},
             wanted=_WANTED_SUBMISSION,
             end=queue.wait,
         )
-        _compare(
+        compare(
             bench,
             "sample_image of 1,000 coordinates in USM, and a wait",
             {"": lambda: sample_image(queue, handle, coords, out=out).wait(), **driver_and_wait},
@@ -182,7 +143,7 @@ def _measure_host(bench: Bench, handle: SampledImageHandle, points: np.ndarray[A
             _grid_sample(torch, image, torch.from_numpy(grid).to("cuda")).cpu().numpy()
 
         works["torch grid_sample, with transfers"] = with_transfers
-    _compare(bench, "sample_image of 1,000 coordinates, numpy to numpy", works, wanted=_WANTED_HOST)
+    compare(bench, "sample_image of 1,000 coordinates, numpy to numpy", works, wanted=_WANTED_HOST)
 
 
 # ---------------------------------------------------------------------- tensors
@@ -237,9 +198,9 @@ def _compare_tensors(bench: Bench, name: str, ours: Work, theirs: Work, synchron
         return run
 
     works = {"": ours, "torch grid_sample": theirs}
-    _compare(bench, name, works, wanted=_WANTED_TENSORS, end=synchronize)
+    compare(bench, name, works, wanted=_WANTED_TENSORS, end=synchronize)
     waiting = {peer: both(work) for peer, work in works.items()}
-    _compare(bench, f"{name}, and synchronize", waiting, wanted=_WANTED_TENSORS_AND_WAIT)
+    compare(bench, f"{name}, and synchronize", waiting, wanted=_WANTED_TENSORS_AND_WAIT)
 
 
 def _measure_volume(bench: Bench) -> None:
@@ -272,7 +233,7 @@ def _measure_volume(bench: Bench) -> None:
             synchronize()
 
         works: dict[str, Work] = {"": ours, "torch grid_sample": theirs}
-        _compare(bench, "256³ affine samples of a volume, tensors", works, wanted=_WANTED_VOLUME, series=10)
+        compare(bench, "256³ affine samples of a volume, tensors", works, wanted=_WANTED_VOLUME, series=10)
 
 
 # ---------------------------------------------------------------------- copies, several devices
@@ -291,7 +252,7 @@ def _measure_copy(bench: Bench) -> None:
             }
             if driver is not None:
                 works["the driver's own copy"] = driver.work(source, target, 64 * 16, 64)
-            _compare(bench, f"ext_oneapi_copy of 64 KiB, {name}, and a wait", works)
+            compare(bench, f"ext_oneapi_copy of 64 KiB, {name}, and a wait", works)
 
 
 def _measure_devices(bench: Bench) -> None:
@@ -307,7 +268,7 @@ def _measure_devices(bench: Bench) -> None:
     with Context(devices) as several, Context(device) as one:
         for name, context in (("", several), ("a context of one device", one)):
             works[name] = _launch_with_handle(Queue(device, context), source, waits)
-        _compare(
+        compare(
             bench,
             f"parallel_for with an image handle, in a context of {len(devices)} devices",
             works,

@@ -1,4 +1,4 @@
-"""``bindless bench``: half a minute of benchmarks of this device and of installed peer libraries."""
+"""``bindless bench``: benchmarks of this device and of installed peer libraries."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import numpy as np
 from ..bench.block_rows import measure_blocks
 from ..bench.call_overhead import measure_calls, measure_import
 from ..bench.copies import measure_copies
+from ..bench.everyday_rows import measure_everyday
 from ..bench.measure import ALONE, TRANSFERS, Bench, Row
 from ..bench.sampling import measure_pictures, measure_pixels, measure_sampling
 from ..bench.thread_scaling import measure_scaling
@@ -29,6 +30,7 @@ from .table import show_table
 __all__ = ["PARTS", "run_bench"]
 
 PARTS: dict[str, Callable[[Bench], None]] = {
+    "everyday": measure_everyday,
     "user": measure_user,
     "volumes": measure_volumes,
     "blocks": measure_blocks,
