@@ -81,11 +81,11 @@ def test_work_groups_divide_the_range(rig: Rig, fake: Fake) -> None:
     module = rig.backend.load_module(rig.context, rig.device, PTX)
     kernel = rig.backend.get_kernel(module, "plain")
     expected = {
-        (1024,): "2 1 1 512 1 1",
-        (1000,): "2 1 1 500 1 1",
+        (1024,): "4 1 1 256 1 1",
+        (1000,): "4 1 1 250 1 1",
         (1_000_003,): "1000003 1 1 1 1 1",
-        (640, 480): "20 30 1 32 16 1",
-        (64, 64, 8): "2 4 8 32 16 1",
+        (640, 480): "20 60 1 32 8 1",
+        (64, 64, 8): "2 8 8 32 8 1",
         (7, 6): "1 1 1 7 6 1",
     }
     for size, shape in expected.items():

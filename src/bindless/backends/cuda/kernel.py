@@ -26,6 +26,7 @@ lib, ffi = driver.lib, driver.ffi
 Shape = tuple[int, int, int, int, int, int]
 
 _LOCAL_ALIGNMENT = 16
+_THREADS = 256  # work-items of a group whose size the caller leaves open
 _OFFSET_SIZES = (4, 8)
 
 
@@ -158,14 +159,17 @@ class Kernel(Shaped[Shape]):
         return (*grid, *block)  # type: ignore[return-value]
 
     def _suggest(self, global_size: tuple[int, ...]) -> tuple[int, ...]:
-        """A work-group size that divides the range: enough work-items to fill the device, whole warps along rows."""
+        """A work-group size that divides the range: enough work-items to fill the device, whole warps along rows.
+
+        The occupancy of several smaller work-groups is that of one large one, and they end earlier.
+        """
         entry = self.module.entries.get(self.name)
         if entry is not None and entry.required_work_group_size is not None:
             return entry.required_work_group_size[: len(global_size)]
         blocks, threads = ffi.new("int *"), ffi.new("int *")
         with self.module.loaded():
             result = lib.cuOccupancyMaxPotentialBlockSize(blocks, threads, self.native, ffi.NULL, 0, 0)
-        most = min(threads[0] if result == SUCCESS else 256, self.max_threads)
+        most = min(threads[0] if result == SUCCESS else _THREADS, _THREADS, self.max_threads)
         if len(global_size) == 1:
             return (_divisor(global_size[0], most),)
         row = _divisor(global_size[0], min(32, most))
