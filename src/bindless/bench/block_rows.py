@@ -8,8 +8,8 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..model.arrays import Array
 from .measure import Bench, Peer
 from .peer_libraries import available
 from .volume_peers import scipy_terms
@@ -17,7 +17,6 @@ from .volume_rows import rotation
 
 __all__ = ["measure_blocks"]
 
-Array = npt.NDArray[Any]
 
 _SIDE, _BLOCK, _THREADS = 256, 64, 2
 _WANTED = 3.0

@@ -9,13 +9,12 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..model.arrays import Array
 from .measure import Peer, Work
 
 __all__ = ["available", "numpy_linear", "remap_peers", "sampling_peers_2d", "sampling_peers_3d", "warp_peers"]
 
-Array = npt.NDArray[Any]
 
 _FEW = 1 << 16  # number of samples for the slowest peers
 

@@ -23,6 +23,7 @@ from ..bindless_images import (
 )
 from ..image.coordinates import cube_directions
 from ..image.image import Image
+from ..model.arrays import Array
 from ..model.aspects import Aspect
 from ..model.enums import ImageType
 from ..model.errors import FeatureNotSupportedError
@@ -36,7 +37,6 @@ from .peer_libraries import available, remap_peers, sampling_peers_2d, sampling_
 
 __all__ = ["measure_pictures", "measure_pixels", "measure_sampling", "sample_format"]
 
-Array = npt.NDArray[Any]
 
 _ANGLE = np.deg2rad(10.0)
 _FORMATS = (("fp32", 4), ("unorm_int8", 4), ("fp32", 1), ("fp16", 4), ("unorm_int16", 4), ("unorm_int8", 1))

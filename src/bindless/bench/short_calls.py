@@ -15,6 +15,7 @@ import numpy as np
 from .. import kernels
 from ..bindless_images import ImageMem, create_image, destroy_image_handle, sample_image
 from ..interop import make_queue
+from ..model.arrays import Array
 from ..model.enums import Backend
 from ..model.image_call import ImageCall
 from ..model.image_descriptor import ImageDescriptor
@@ -71,7 +72,7 @@ def measure_short_calls(bench: Bench) -> None:
 # ---------------------------------------------------------------------- arrays in USM and on the host
 
 
-def _measure_usm(bench: Bench, handle: SampledImageHandle, points: np.ndarray[Any, Any]) -> None:
+def _measure_usm(bench: Bench, handle: SampledImageHandle, points: Array) -> None:
     queue = bench.queue
     with usm_empty(points.shape, "f4", queue) as coords, usm_empty((_COUNT, 4), "f4", queue) as out:
         queue.memcpy(coords, points).wait()
@@ -132,7 +133,7 @@ def _driver_calls(queue: Queue, call: ImageCall) -> tuple[dict[str, Work], dict[
     return {"the driver's call": run}, {"the driver's call and wait": run_and_wait}
 
 
-def _measure_host(bench: Bench, handle: SampledImageHandle, points: np.ndarray[Any, Any]) -> None:
+def _measure_host(bench: Bench, handle: SampledImageHandle, points: Array) -> None:
     queue = bench.queue
     works: dict[str, Work] = {"": lambda: sample_image(queue, handle, points)}
     torch = _torch(bench)
@@ -159,9 +160,9 @@ def _torch_image(torch: Any, sizes: tuple[int, ...], num_channels: int) -> Any:
     return torch.ones((1, num_channels, *sizes[::-1]), device="cuda")
 
 
-def _grid(points: np.ndarray[Any, Any], sizes: tuple[int, ...]) -> np.ndarray[Any, Any]:
+def _grid(points: Array, sizes: tuple[int, ...]) -> Array:
     """The coordinates of grid_sample, as a batch of one picture of one row."""
-    grid: np.ndarray[Any, Any] = points / np.array(sizes, np.float32) * np.float32(2) - np.float32(1)
+    grid: Array = points / np.array(sizes, np.float32) * np.float32(2) - np.float32(1)
     return grid.reshape(1, *(1,) * (len(sizes) - 1), -1, len(sizes))
 
 
@@ -169,7 +170,7 @@ def _grid_sample(torch: Any, image: Any, grid: Any) -> Any:
     return torch.nn.functional.grid_sample(image, grid, mode="bilinear", padding_mode="border", align_corners=False)
 
 
-def _measure_tensors(bench: Bench, handle: SampledImageHandle, points: np.ndarray[Any, Any]) -> None:
+def _measure_tensors(bench: Bench, handle: SampledImageHandle, points: Array) -> None:
     torch = _torch(bench)
     if torch is None:
         return

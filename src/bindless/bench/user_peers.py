@@ -9,14 +9,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..model.arrays import Array
 from .measure import Peer, Work
 from .peer_libraries import available
 
 __all__ = ["enlarge_peers", "level_peers", "sample_peers", "shrink_peers", "upload_peers", "volume_peers", "warp_peers"]
 
-Array = npt.NDArray[Any]
 
 _TINY = 8  # pixels of the shorter side where chains of levels end
 

@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..bindless_images import ImageMem, create_image, destroy_image_handle, sample_image
 from ..image.image import Image
+from ..model.arrays import Array
 from ..model.aspects import Aspect
 from ..model.enums import UsmKind
 from ..model.errors import Error
@@ -31,7 +31,6 @@ from .user_peers import (
 
 __all__ = ["measure_user"]
 
-Array = npt.NDArray[Any]
 
 _WHOLE = f"{CONSTRUCTION}, {TRANSFERS}"
 _UPLOAD = f"{CONSTRUCTION}, upload"

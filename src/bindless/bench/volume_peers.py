@@ -10,14 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..model.arrays import Array
 from .measure import Peer
 from .peer_libraries import available
 
 __all__ = ["cupy_peers", "numba_peers", "prefilter_peers", "scipy_peers", "scipy_terms", "torch_peers"]
 
-Array = npt.NDArray[Any]
 
 _SHARE = 8  # scipy's linear filter, one thread, makes the eighth part of the slices
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..image.array_library import AnyArray
 from ..image.image import Image
 from ..image.spline_filter import spline_coefficients
+from ..model.arrays import Array
 from ..model.aspects import Aspect
 from ..model.enums import Backend
 from ..model.errors import Error
@@ -21,7 +21,6 @@ from .volume_peers import cupy_peers, numba_peers, prefilter_peers, scipy_peers,
 
 __all__ = ["measure_volumes", "rotation"]
 
-Array = npt.NDArray[Any]
 
 _WHOLE = f"{CONSTRUCTION}, {TRANSFERS}"
 _PREFILTER = f"{ALONE}, prefilter"

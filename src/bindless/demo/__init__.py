@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..image.image import Image
+from ..model.arrays import Array
 from ..model.aspects import Aspect
 from ..model.whole_files import write_whole
 from ..sycl.queue.queue import Queue
@@ -20,8 +20,6 @@ from .contact_sheet import Panel, Sheet, outline
 from .scenes import floor_matrix, head_phantom, photograph, plane_coordinates, rotation_matrix
 
 __all__ = ["pictures", "run"]
-
-Array = npt.NDArray[Any]
 
 
 @dataclass

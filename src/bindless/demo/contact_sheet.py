@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image as Picture
 from PIL import ImageDraw, ImageFont
+
+from ..model.arrays import Array
 
 __all__ = ["Panel", "Sheet", "outline"]
 
@@ -25,7 +26,7 @@ _TITLE, _TEXT, _SMALL = 30, 19, 15
 class Panel:
     """One picture of a sheet: uint8 pixels (height, width[, 3 or 4]) and the line under it."""
 
-    pixels: npt.NDArray[Any]
+    pixels: Array
     caption: str
 
 
@@ -74,7 +75,7 @@ def outline(
     return np.asarray(picture)
 
 
-def _opaque(pixels: npt.NDArray[Any]) -> Picture.Image:
+def _opaque(pixels: Array) -> Picture.Image:
     picture = Picture.fromarray(np.ascontiguousarray(pixels))
     if picture.mode != "RGBA":
         return picture.convert("RGB")

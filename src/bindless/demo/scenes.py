@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image as Picture
 
+from ..model.arrays import Array
 from ..model.errors import InvalidError
 
 __all__ = ["floor_matrix", "head_phantom", "photograph", "plane_coordinates", "rotation_matrix"]
 
-Array = npt.NDArray[Any]
 
 # The three-dimensional Shepp-Logan head: density, half axes, centre, rotation about z in degrees.
 # Contrasts are those of the modified phantom, made for the eye.

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Sequence
-from typing import Any, SupportsIndex
+from typing import SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
+from ..model.arrays import DType
 from ..model.enums import UsmKind
 from ..model.errors import InvalidError, MemoryAllocationError
 from ..model.image_descriptor import integer
@@ -66,7 +67,7 @@ class GrowableArray(SingleOwner):
         row_shape: SupportsIndex | Sequence[SupportsIndex] = (),
     ) -> None:
         device, context = resolve(where)
-        self.dtype: np.dtype[Any] = element_dtype(dtype)
+        self.dtype: DType = element_dtype(dtype)
         self.row_shape: tuple[int, ...] = array_shape(row_shape)
         rows = integer("capacity", capacity)
         self._row_bytes = math.prod(self.row_shape) * self.dtype.itemsize

@@ -11,11 +11,10 @@ import math
 import weakref
 from typing import Any
 
-import numpy as np
-
 from ..backends.contract import BackendProtocol, require_group
 from ..backends.contract.low_level import IpcProtocol, SharedMemory
 from ..core import ownership
+from ..model.arrays import DType
 from ..model.enums import Backend, UsmKind
 from ..model.errors import BackendMismatchError, InvalidError
 from ..model.message_values import shown
@@ -57,7 +56,7 @@ class IpcMemoryHandle:
         data: bytes,
         offset: int,
         shape: tuple[int, ...],
-        dtype: np.dtype[Any],
+        dtype: DType,
         descriptor: int | None = None,
     ) -> None:
         self.backend = backend
@@ -84,7 +83,7 @@ class IpcMemoryHandle:
 
 
 def _receive(
-    backend: str, data: bytes, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any], travelled: Any
+    backend: str, data: bytes, offset: int, shape: tuple[int, ...], dtype: DType, travelled: Any
 ) -> IpcMemoryHandle:
     descriptor = None if travelled is None else travelled.detach()
     return IpcMemoryHandle(Backend(backend), data, offset, shape, dtype, descriptor)

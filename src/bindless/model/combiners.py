@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .arrays import DType
+
 __all__ = ["COMBINERS", "identity_of"]
 
 COMBINERS: Mapping[str, Callable[[Any, Any], Any]] = {
@@ -19,7 +21,7 @@ COMBINERS: Mapping[str, Callable[[Any, Any], Any]] = {
 
 
 @functools.cache
-def identity_of(combiner: str, dtype: np.dtype[Any]) -> Any:
+def identity_of(combiner: str, dtype: DType) -> Any:
     """Return the number that an operation ignores, of a type."""
     if combiner in ("min", "max"):
         if dtype.kind == "f":

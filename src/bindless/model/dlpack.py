@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from enum import IntEnum, IntFlag
-from typing import Any
 
 import numpy as np
+
+from .arrays import DType
 
 __all__ = ["DLDeviceType", "DLFlag", "dlpack_type", "dtype_of_dlpack"]
 
@@ -43,7 +44,7 @@ _TYPES = (
 )
 
 
-def dlpack_type(dtype: np.dtype[Any]) -> tuple[int, int] | None:
+def dlpack_type(dtype: DType) -> tuple[int, int] | None:
     """Return DLPack's code and bits of a dtype; None for a dtype without one."""
     bits = dtype.itemsize * _BITS_OF_BYTE
     if not dtype.isnative or dtype.fields is not None:
@@ -51,7 +52,7 @@ def dlpack_type(dtype: np.dtype[Any]) -> tuple[int, int] | None:
     return next(((code, bits) for kind, code, sizes in _TYPES if dtype.kind == kind and bits in sizes), None)
 
 
-def dtype_of_dlpack(code: int, bits: int, lanes: int) -> np.dtype[Any] | None:
+def dtype_of_dlpack(code: int, bits: int, lanes: int) -> DType | None:
     """Return the dtype of elements that DLPack describes; None where numpy has none."""
     if lanes != 1:
         return None

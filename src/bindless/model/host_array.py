@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from .arrays import Array, DType
 from .errors import InvalidError, MemoryAllocationError
 from .message_values import shown
 
@@ -27,7 +28,7 @@ def plain(array: np.ndarray[Any, np.dtype[_Element]]) -> np.ndarray[Any, np.dtyp
     return array if type(array) is np.ndarray else np.ndarray.view(array, np.ndarray)
 
 
-def as_array(name: str, value: npt.ArrayLike) -> np.ndarray[Any, Any]:
+def as_array(name: str, value: npt.ArrayLike) -> Array:
     """``numpy.asarray(value)`` of an argument.
 
     Exceptions that are not numpy's way of refusing, such as those of an object's own ``__array__``, pass through.
@@ -47,7 +48,7 @@ def as_array(name: str, value: npt.ArrayLike) -> np.ndarray[Any, Any]:
         raise MemoryAllocationError(f"{name}={shown(value)}: there is no room for its array ({error})") from error
 
 
-def as_dtype(name: str, value: npt.DTypeLike) -> np.dtype[Any]:
+def as_dtype(name: str, value: npt.DTypeLike) -> DType:
     """``numpy.dtype(value)`` of an argument.
 
     Raises

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any, SupportsIndex, overload
 
 import numpy as np
-import numpy.typing as npt
 
+from .arrays import Array
 from .channels import CHANNELS, Channel, channel_of_dtype
 from .enums import ImageChannelType, ImageType, coerce
 from .errors import InvalidError
@@ -163,7 +163,7 @@ class ImageDescriptor:
     @classmethod
     def from_array(
         cls,
-        array: npt.NDArray[Any],
+        array: Array,
         *,
         dimensions: int | None = None,
         channel_type: ImageChannelType | str | None = None,

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from ..bindless_images import ImageMem, create_image, destroy_image_handle
 from ..kernels import source
+from ..model.arrays import Array
 from ..model.aspects import Aspect
 from ..model.enums import Backend
 from ..model.errors import FeatureNotSupportedError, SamplerWarning
@@ -31,7 +32,6 @@ from ..sycl.usm import usm_empty
 
 __all__ = ["LANE_CHECKS", "LaneCheck", "lane_checks"]
 
-Array = npt.NDArray[Any]
 
 _WIDTH, _HEIGHT, _DEPTH, _LAYERS, _LEVELS = 8, 4, 4, 3, 3
 _ITEMS, _GROUP = 1024, 64

@@ -7,10 +7,8 @@ import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..bindless_images import (
     ImageMem,
@@ -23,6 +21,7 @@ from ..bindless_images import (
     sample_image_array,
 )
 from ..bindless_images.device_limits import require
+from ..model.arrays import Array
 from ..model.aspects import Aspect
 from ..model.errors import SamplerWarning
 from ..model.image_descriptor import ImageDescriptor
@@ -33,7 +32,6 @@ from ..sycl.usm import UsmPointer, free
 
 __all__ = ["Sampling", "samplings"]
 
-Array = npt.NDArray[Any]
 
 _FLOATS = ("fp32", "fp16", "unorm_int8", "unorm_int16", "snorm_int8", "snorm_int16")
 _INTEGERS = ("unsigned_int8", "unsigned_int16", "unsigned_int32", "signed_int8", "signed_int16", "signed_int32")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core._submission import know_arguments
+from ..model.arrays import DType
 from ..model.errors import InvalidError
 from ..model.image_handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
 from ..model.message_values import shown
@@ -113,7 +114,7 @@ def _reason(value: Any) -> str:
     )
 
 
-def _array(dtype: np.dtype[Any], shape: tuple[int, ...], layout: str, name: str) -> ArgumentType:
+def _array(dtype: DType, shape: tuple[int, ...], layout: str, name: str) -> ArgumentType:
     if len(shape) > _MOST_DIMENSIONS:
         raise InvalidError(
             f"argument {name!r}: an array of shape {shape} has {len(shape)} dimensions, kernels take 1 to "

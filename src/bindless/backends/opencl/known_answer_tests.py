@@ -14,9 +14,9 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ...drivers import opencl as driver
+from ...model.arrays import Array, DType
 from ...model.module.disk_cache import cache
 from .device import Device
 from .errors import check, made
@@ -26,7 +26,6 @@ __all__ = ["LAYER_MACRO", "LayerCoordinate", "layer_coordinate", "spoiled_format
 
 lib, ffi = driver.lib, driver.ffi
 
-Array = npt.NDArray[Any]
 
 LAYER_MACRO = "BINDLESS_SCALED_LAYERS"
 """Defined for texts of `bindless build` on drivers that scale the layer; see ``compiler.prelude.opencl_c``."""
@@ -259,7 +258,7 @@ class _Bench:
         return True
 
 
-def _texels(dtype: np.dtype[Any], channels: int) -> Array:
+def _texels(dtype: DType, channels: int) -> Array:
     """Array of (height, width, channels): the range's ends and numbers within, in another order for each channel."""
     count = _HEIGHT * _WIDTH * channels
     if dtype.kind == "f":

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numba.core import types
 from numba.core.datamodel.models import NestedArrayModel
 from numba.core.extending import register_model
 from numba.np import numpy_support
+
+from ...model.arrays import DType
 
 __all__ = ["type_of_dtype"]
 
@@ -34,12 +35,12 @@ class PackedArray(types.NestedArray):
 register_model(PackedArray)(NestedArrayModel)
 
 
-def type_of_dtype(dtype: np.dtype[Any]) -> Any:
+def type_of_dtype(dtype: DType) -> Any:
     """Return Numba's type of an element."""
     return _type_of(dtype, True)
 
 
-def _type_of(dtype: np.dtype[Any], aligned: bool) -> Any:
+def _type_of(dtype: DType, aligned: bool) -> Any:
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
         kind = types.NestedArray if aligned else PackedArray
@@ -55,7 +56,7 @@ def _type_of(dtype: np.dtype[Any], aligned: bool) -> Any:
     return types.Record(fields, dtype.itemsize, aligned)
 
 
-def _is_aligned(dtype: np.dtype[Any]) -> bool:
+def _is_aligned(dtype: DType) -> bool:
     """Whether all fields of all elements of an array have addresses that are multiples of their alignment."""
     for kind, offset, *_ in (dtype.fields or {}).values():
         alignment = _alignment(kind)
@@ -64,7 +65,7 @@ def _is_aligned(dtype: np.dtype[Any]) -> bool:
     return True
 
 
-def _alignment(dtype: np.dtype[Any]) -> int:
+def _alignment(dtype: DType) -> int:
     base = dtype.base
     if base.fields is not None:
         return max((_alignment(info[0]) for info in base.fields.values()), default=1)

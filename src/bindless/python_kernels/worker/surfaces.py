@@ -9,6 +9,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 
 from ...device.number_types import OPENCL_TYPES
+from ...model.arrays import DType
 from .c_types import numba_type
 from .vectors import VectorType
 
@@ -76,7 +77,7 @@ def _place(context: Any, builder: Any, given: list[Any], values: list[Any], opti
     return place
 
 
-def _class_of(dtype: np.dtype[Any]) -> tuple[str, Any, Any]:
+def _class_of(dtype: DType) -> tuple[str, Any, Any]:
     """Letter of the primitive, Numba's type of a register, and LLVM's of the pixel."""
     if dtype.kind == "f":
         return "f", types.float32, ir.VectorType(ir.FloatType(), 4)
@@ -90,7 +91,7 @@ def _call(context: Any, builder: Any, result: Any, name: str, arguments: list[An
     return builder.call(function, arguments, cconv=context.calling_convention)
 
 
-def _unpacked(context: Any, builder: Any, words: Any, number: int, dtype: np.dtype[Any], kind: Any) -> Any:
+def _unpacked(context: Any, builder: Any, words: Any, number: int, dtype: DType, kind: Any) -> Any:
     """One channel of the bytes of a pixel."""
     place = number * dtype.itemsize
     word = builder.extract_element(words, _number(place // 4))
@@ -102,7 +103,7 @@ def _unpacked(context: Any, builder: Any, words: Any, number: int, dtype: np.dty
     return part if wanted == bits else builder.bitcast(part, wanted)
 
 
-def _packed(builder: Any, parts: list[Any], dtype: np.dtype[Any]) -> Any:
+def _packed(builder: Any, parts: list[Any], dtype: DType) -> Any:
     """The bytes of a pixel."""
     bits = ir.IntType(8 * dtype.itemsize)
     words = [ir.Constant(_WORD, 0)] * 4

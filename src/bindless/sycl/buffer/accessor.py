@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Array, DType
 from ...model.enums import AccessMode, Target, coerce
 from ...model.errors import AccessorError
 from ...model.image_descriptor import integer
@@ -88,7 +89,7 @@ class Accessor(HostView):
         self._contiguous = True
         # Where the command finds the data; known while its group is submitted.
         self._place: Place | None = None
-        self._array: npt.NDArray[Any] | None = None
+        self._array: Array | None = None
         if range is not None or offset is not None:
             self._region = region = region_of(_buffer.shape, _buffer.dtype, range, offset)
             self._data = (_buffer._span[0] + region.begin, _buffer._span[0] + region.end)
@@ -125,7 +126,7 @@ class Accessor(HostView):
         return packed_strides(self.buffer.shape, self.buffer.dtype.itemsize)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> DType:
         """The dtype of an element, that of the buffer."""
         return self.buffer.dtype
 
@@ -163,7 +164,7 @@ class Accessor(HostView):
     # ------------------------------------------------------------------ in a host task
 
     @property
-    def array(self) -> npt.NDArray[Any]:
+    def array(self) -> Array:
         """The elements in place, read-only with mode ``read``.
 
         Raises
@@ -202,7 +203,7 @@ class LocalAccessor:
     __slots__ = ("dtype", "nbytes", "shape")
 
     def __init__(self, nbytes: int | tuple[int, ...], dtype: npt.DTypeLike | None = None) -> None:
-        self.dtype: np.dtype[Any] | None = None
+        self.dtype: DType | None = None
         self.nbytes: int
         self.shape: tuple[int, ...]
         if dtype is None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Array
 from ...model.single_owner import SingleOwner
 
 __all__ = ["HostView"]
@@ -18,11 +19,11 @@ class HostView(SingleOwner):
     __slots__ = ()
 
     @property
-    def array(self) -> npt.NDArray[Any]:
+    def array(self) -> Array:
         """The elements in place."""
         raise NotImplementedError
 
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         return np.array(self.array, dtype, copy=True) if copy else np.asarray(self.array, dtype)
 
     def __getitem__(self, key: Any) -> Any:

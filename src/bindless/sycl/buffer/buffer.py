@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Array, DType
 from ...model.enums import AccessMode, Target
 from ...model.errors import InvalidError, MemoryAllocationError
 from ...model.host_array import plain
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Buffer"]
 
-Array = npt.NDArray[Any]
 _device = Target.device
 
 _LARGEST = 2**63 - 1  # bytes
@@ -92,7 +92,7 @@ class Buffer(MemoryObject):
         self._start(Storage(array.nbytes, origin, writable), array if writable else None)
 
     @classmethod
-    def _over(cls, storage: Storage, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Buffer:
+    def _over(cls, storage: Storage, shape: tuple[int, ...], dtype: DType) -> Buffer:
         """A buffer of contents that lie somewhere already."""
         made = cls.__new__(cls)
         made.shape, made.dtype = shape, dtype
@@ -111,7 +111,7 @@ class Buffer(MemoryObject):
 
     # ------------------------------------------------------------------ other buffers of the same elements
 
-    def _part(self, shape: tuple[int, ...], dtype: np.dtype[Any], span: tuple[int, int]) -> Buffer:
+    def _part(self, shape: tuple[int, ...], dtype: DType, span: tuple[int, int]) -> Buffer:
         part = Buffer.__new__(Buffer)
         part._storage, part._root, part._final = self._storage, self._root or self, None
         part.shape, part.dtype, part._span = shape, dtype, span

@@ -6,10 +6,9 @@ import itertools
 import math
 import operator
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, SupportsIndex, Union
+from typing import NamedTuple, SupportsIndex, Union
 
-import numpy as np
-
+from ...model.arrays import DType
 from ...model.errors import InvalidError
 from ...model.message_values import shown
 from ...model.ranges import Range
@@ -117,9 +116,7 @@ class Region(NamedTuple):
             yield self._replace(offset=offset).begin, length
 
 
-def region_of(
-    whole: tuple[int, ...], dtype: np.dtype[Any], range: SizesLike | None, offset: SizesLike | None
-) -> Region:
+def region_of(whole: tuple[int, ...], dtype: DType, range: SizesLike | None, offset: SizesLike | None) -> Region:
     """The region of an accessor: by default everything from an offset on.
 
     Raises

@@ -7,9 +7,8 @@ from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-import numpy.typing as npt
-
 from ...core import ownership
+from ...model.arrays import Array
 from ...model.errors import AccessorError
 from ...submission.event import Event
 from ...submission.host_dependency import Gate
@@ -47,7 +46,7 @@ class HostAccessor(HostView):
         buffer = _accessor.buffer
         self.buffer: MemoryObject = buffer
         self.mode = _accessor.mode
-        self._array: npt.NDArray[Any] | None = None
+        self._array: Array | None = None
         self._lease: Lease | None = None
         event = Event()
         gate = event._task = Gate(event)
@@ -80,7 +79,7 @@ class HostAccessor(HostView):
         self._gate = gate
 
     @property
-    def array(self) -> npt.NDArray[Any]:
+    def array(self) -> Array:
         """The elements in place.
 
         Raises
@@ -113,7 +112,7 @@ class HostAccessor(HostView):
         finally:
             self._gate = None
 
-    def __enter__(self) -> npt.NDArray[Any]:
+    def __enter__(self) -> Array:
         return self.array
 
     def __exit__(

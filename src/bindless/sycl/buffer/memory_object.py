@@ -7,9 +7,9 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from ...core import ownership
+from ...model.arrays import Array, DType
 from ...model.errors import InvalidError
 from ...model.single_owner import SingleOwner
 from ...submission.worker_threads import pool
@@ -19,7 +19,6 @@ from .write_back import finish, finish_quietly
 
 __all__ = ["MemoryObject"]
 
-Array = npt.NDArray[Any]
 _Self = TypeVar("_Self", bound="MemoryObject")
 
 
@@ -30,7 +29,7 @@ class MemoryObject(SingleOwner):
     ----------
     shape : tuple[int, ...]
         Elements by dimension.
-    dtype : np.dtype[Any]
+    dtype : np.dtype
         Of an element.
     """
 
@@ -45,7 +44,7 @@ class MemoryObject(SingleOwner):
     # Its bytes in the storage.
     _span: tuple[int, int]
     _storage: Storage
-    dtype: np.dtype[Any]
+    dtype: DType
     shape: tuple[int, ...]
 
     def _start(self, storage: Storage, final: Array | None) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from ...model.arrays import Array, DType
 from ...model.aspects import Aspect
 from ...model.copy_region import ImageMemory
 from ...model.enums import DeviceType, UsmKind
@@ -98,15 +98,15 @@ class Place:
         self.visible = image is None and not hidden and (home is None or home.visible)
 
     @classmethod
-    def of_array(cls, array: npt.NDArray[Any]) -> Place:
+    def of_array(cls, array: Array) -> Place:
         """Ordinary memory of the host."""
         return cls(None, array.__array_interface__["data"][0] if array.nbytes else 0, array)
 
-    def view(self, begin: int, shape: tuple[int, ...], dtype: np.dtype[Any], *, writable: bool) -> npt.NDArray[Any]:
+    def view(self, begin: int, shape: tuple[int, ...], dtype: DType, *, writable: bool) -> Array:
         """The elements in place, from a byte on, of visible memory; the array keeps the memory alive."""
         nbytes = math.prod(shape) * dtype.itemsize
         if nbytes:
-            array: npt.NDArray[Any] = np.asarray(_Window(self, begin, nbytes)).view(dtype).reshape(shape)
+            array: Array = np.asarray(_Window(self, begin, nbytes)).view(dtype).reshape(shape)
         else:
             array = np.empty(shape, dtype)
         array.flags.writeable = writable

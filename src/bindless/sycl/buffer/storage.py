@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ...core import ownership
 from ...core.ownership import FORKED
+from ...model.arrays import Array
 from ...model.errors import InvalidError, SyclRuntimeError
 from ...submission.event import Event
 from ...submission.host_dependency import Gate
@@ -144,7 +144,7 @@ class Storage:
     def __init__(
         self,
         nbytes: int,
-        origin: npt.NDArray[Any] | None,
+        origin: Array | None,
         writable: bool,
         allocate: Callable[[Home, int], Place] = Home.allocate,
     ) -> None:

@@ -6,9 +6,7 @@ import sys
 from functools import partial
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from ...model.arrays import Array, DType
 from ...model.errors import Error
 from ...submission.active_streams import sweep
 from ...submission.worker_threads import pool
@@ -21,9 +19,9 @@ __all__ = ["finish", "finish_quietly"]
 
 def finish(
     storage: Storage,
-    final: npt.NDArray[Any] | None,
+    final: Array | None,
     shape: tuple[int, ...],
-    dtype: np.dtype[Any],
+    dtype: DType,
     *,
     report: bool,
 ) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ...model.arrays import Array
 from ...model.copy_region import Endpoint, Extent, HostMemory, ImageMemory, UsmMemory, copy_failure
 from ...model.enums import ImageType, UsmKind
 from ...model.errors import InvalidError
@@ -50,7 +51,7 @@ class Side:
         Bytes from the address to the end of the memory, None where unknown.
     pitch_align : int
         What the pitch must be a multiple of.
-    array : np.ndarray[Any, Any] | None
+    array : np.ndarray | None
         The numpy array, where the side is one.
     keep : object
         What must live until the copy is complete.
@@ -66,7 +67,7 @@ class Side:
     capacity: int | None
     keep: object
     pitch_align: int = 1
-    array: np.ndarray[Any, Any] | None = None
+    array: Array | None = None
 
     @property
     def argument(self) -> str:

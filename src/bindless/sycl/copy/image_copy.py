@@ -22,9 +22,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ...backends.contract import BackendProtocol, NativeEvent
+from ...model.arrays import Array
 from ...model.copy_region import CopyRegion, Extent, UsmMemory, copy_failure
 from ...model.enums import UsmKind
 from ...model.errors import InvalidError
@@ -198,7 +197,7 @@ def _pixel_shapes(side: Side, desc: ImageDescriptor, *, part: bool) -> list[tupl
     InvalidError
         dtype or number of axes are not the descriptor's.
     """
-    array: np.ndarray[Any, Any] | None = side.array
+    array: Array | None = side.array
     assert array is not None
     axes, channels = desc.dimensions + desc.is_layered, desc.num_channels
     shape: tuple[int, ...] = array.shape

@@ -5,11 +5,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ...backends.contract import BackendProtocol, NativeEvent, NativeQueue
+from ...model.arrays import DType
 from ...model.enums import UsmKind
 from ...model.errors import InvalidError
 from ...model.message_values import shown
@@ -39,7 +40,7 @@ class _Span(NamedTuple):
     address: int
     nbytes: int
     keep: object
-    dtype: np.dtype[Any] | None = None
+    dtype: DType | None = None
 
 
 def _span(queue: Queue, value: object, name: str, *, written: bool) -> _Span:
@@ -248,7 +249,7 @@ def _fill_accessor(queue: Queue, accessor: Accessor, data: bytes, count: int) ->
     return chained(queue, [operation for operation, _ in fillings]), (keep, *(tiled for _, tiled in fillings))
 
 
-def _pattern(pattern: object, dtype: np.dtype[Any] | None) -> bytes:
+def _pattern(pattern: object, dtype: DType | None) -> bytes:
     if isinstance(pattern, (bytes, bytearray)):
         if not pattern:
             raise InvalidError("pattern=b'': it has at least one byte")
@@ -277,7 +278,7 @@ def _pattern(pattern: object, dtype: np.dtype[Any] | None) -> bytes:
     raise InvalidError(f"pattern={shown(pattern)}: it is a number, a numpy scalar or bytes")
 
 
-def _fits(pattern: int, dtype: np.dtype[Any]) -> bool:
+def _fits(pattern: int, dtype: DType) -> bool:
     """Whether an integer lies in the range of an integer dtype."""
     limits = np.iinfo(dtype)
     return int(limits.min) <= pattern <= int(limits.max)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...backends.contract import KernelArgument
+from ...model.arrays import Array
 from ...model.errors import InvalidError, KernelArgumentError
 from ...model.image_handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
 from ...model.message_values import shown
@@ -161,7 +162,7 @@ def _scalar(value: Any, parameter: KernelArgument, _: object) -> bytes:
     return array_bytes(np.asarray(value), parameter)
 
 
-def _host_array(value: np.ndarray[Any, Any], parameter: KernelArgument, queue: Queue) -> bytes:
+def _host_array(value: Array, parameter: KernelArgument, queue: Queue) -> bytes:
     if parameter.kind == "pointer":
         raise Unfit(
             "kernels reach no numpy array: copy it into usm_empty(...).copy_from(array), or pass "

@@ -8,11 +8,8 @@ Structured dtypes and raw bytes fit every pointer.
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from ...backends.contract import KernelArgument
+from ...model.arrays import DType
 from .struct_arguments import Unfit, element_of_type
 
 __all__ = ["is_typed", "require_elements"]
@@ -21,13 +18,13 @@ _BYTES = frozenset("?bB")
 _KINDS = {"b": "i", "i": "i", "u": "i", "m": "i", "M": "i", "f": "f"}
 
 # Of types that were looked at: the dtype that they point to, None where everything fits.
-_pointed: dict[str, np.dtype[Any] | None] = {}
+_pointed: dict[str, DType | None] = {}
 # Pairs of a type and a dtype that fit.
-_fitting: set[tuple[str, np.dtype[Any]]] = set()
+_fitting: set[tuple[str, DType]] = set()
 _MOST = 1024
 
 
-def _pointed_to(type_: str) -> np.dtype[Any] | None:
+def _pointed_to(type_: str) -> DType | None:
     try:
         return _pointed[type_]
     except KeyError:
@@ -45,7 +42,7 @@ def is_typed(parameter: KernelArgument) -> bool:
     return bool(parameter.type) and _pointed_to(parameter.type) is not None
 
 
-def require_elements(dtype: np.dtype[Any], parameter: KernelArgument) -> None:
+def require_elements(dtype: DType, parameter: KernelArgument) -> None:
     """Refuses memory of other elements than the parameter's.
 
     Raises
@@ -67,7 +64,7 @@ def require_elements(dtype: np.dtype[Any], parameter: KernelArgument) -> None:
     _fitting.add(key)
 
 
-def _fits(dtype: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
+def _fits(dtype: DType, wanted: DType) -> bool:
     if dtype.kind == "c":
         return wanted.kind == "f" and dtype.itemsize == 2 * wanted.itemsize and dtype.isnative
     kind = _KINDS.get(dtype.kind)

@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from ...model.arrays import DType
 from ...model.combiners import COMBINERS, identity_of
 from ...model.errors import InvalidError
 from ...model.message_values import shown
@@ -49,7 +48,7 @@ class Reduction:
         self.variable = _variable
         self.combiner = _combiner
         self.initialize_to_identity = _initialize_to_identity
-        self.dtype: np.dtype[Any] = _variable.dtype
+        self.dtype: DType = _variable.dtype
         self.size = math.prod(_variable.shape)
         # Equal for reductions of one type. None: the variable must be filled first, and `_of_value` is the reduction
         # that comes after this.

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...backends.contract import KernelArgument
+from ...model.arrays import Array, DType
 from ...model.message_values import shown
 
 __all__ = ["FLOATS", "INTEGERS", "Unfit", "array_bytes", "element_of_type", "sequence_bytes"]
@@ -34,7 +35,7 @@ class Unfit(Exception):
     """Why a value does not fit; the caller adds which parameter it is."""
 
 
-def element_of_type(type_: str) -> np.dtype[Any] | None:
+def element_of_type(type_: str) -> DType | None:
     """The dtype of a number, or of a vector's elements, by what the source calls its type; None for other types."""
     found = _TYPE.fullmatch(type_)
     if found is None or found[1] not in _ELEMENTS:
@@ -42,7 +43,7 @@ def element_of_type(type_: str) -> np.dtype[Any] | None:
     return np.dtype(f"<{_ELEMENTS[found[1]]}" if found[1] != "bool" else "?")
 
 
-def _element_of(parameter: KernelArgument) -> tuple[np.dtype[Any], int] | None:
+def _element_of(parameter: KernelArgument) -> tuple[DType, int] | None:
     """The dtype of a parameter's elements and how many there are, if the source calls it a number or vector."""
     found, dtype = _TYPE.fullmatch(parameter.type), element_of_type(parameter.type)
     if found is None or dtype is None:
@@ -51,7 +52,7 @@ def _element_of(parameter: KernelArgument) -> tuple[np.dtype[Any], int] | None:
     return (dtype, count) if dtype.itemsize * (4 if count == 3 else count) == parameter.size else None
 
 
-def array_bytes(value: np.ndarray[Any, Any], parameter: KernelArgument) -> bytes:
+def array_bytes(value: Array, parameter: KernelArgument) -> bytes:
     """An array's elements in their order, as the parameter has them.
 
     Raises
@@ -109,12 +110,12 @@ def sequence_bytes(value: Sequence[object], parameter: KernelArgument) -> bytes:
     return array_bytes(made, parameter)
 
 
-def _kind(dtype: np.dtype[Any]) -> str:
+def _kind(dtype: DType) -> str:
     """Integers of both signs are one kind, as for Python's numbers."""
     return "i" if dtype.kind in "iu" else dtype.kind
 
 
-def _wrapped(element: Any, dtype: np.dtype[Any]) -> Any:
+def _wrapped(element: Any, dtype: DType) -> Any:
     """A Python integer of either sign as one of the dtype's own, as single numbers are taken."""
     if dtype.kind not in "iu":
         return element
@@ -125,7 +126,7 @@ def _wrapped(element: Any, dtype: np.dtype[Any]) -> Any:
     return number - (1 << bits) if dtype.kind == "i" and number >> (bits - 1) else number
 
 
-def _wanted(parameter: KernelArgument, known: tuple[np.dtype[Any], int] | None) -> str:
+def _wanted(parameter: KernelArgument, known: tuple[DType, int] | None) -> str:
     if known is None:
         return f"{parameter.type or 'it'} has {parameter.size}"
     dtype, count = known

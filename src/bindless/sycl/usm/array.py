@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Array, DType
 from ...model.enums import Backend, UsmKind
 from ...model.errors import CopyError, InvalidError, MemoryAllocationError
 from ...model.host_array import as_dtype
@@ -47,7 +48,7 @@ class UsmArray:
     ----------
     shape : tuple[int, ...]
         Elements by dimension.
-    dtype : np.dtype[Any]
+    dtype : np.dtype
         Of an element.
     nbytes
         Bytes of the elements.
@@ -67,7 +68,7 @@ class UsmArray:
         self,
         _owner: Allocation,
         shape: tuple[int, ...],
-        dtype: np.dtype[Any],
+        dtype: DType,
         strides: tuple[int, ...] | None = None,
         _offset: int = 0,
     ) -> None:
@@ -319,7 +320,7 @@ class UsmArray:
             self._queue(queue).memcpy(made, self, depends_on=events_of_users(self._owner)).wait()
         return made
 
-    def numpy(self, queue: Queue | None = None) -> npt.NDArray[Any]:
+    def numpy(self, queue: Queue | None = None) -> Array:
         """The elements in a new numpy array; waits.
 
         Parameters
@@ -340,7 +341,7 @@ class UsmArray:
         staged = _host_array((last - first,), np.dtype(np.uint8))
         source = UsmPointer(self._owner, self._offset + first)
         self._queue(queue).memcpy(staged, source, last - first, depends_on=events_of_users(self._owner)).wait()
-        seen: npt.NDArray[Any] = np.ndarray(self.shape, self.dtype, staged, -first, self.strides)
+        seen: Array = np.ndarray(self.shape, self.dtype, staged, -first, self.strides)
         return seen if self._contiguous else seen.copy()
 
     def __copy__(self) -> UsmArray:
@@ -469,14 +470,14 @@ class UsmArray:
             "syclobj": self._queue(None),
         }
 
-    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         """Host and shared memory in place, for ``numpy.asarray``; waits for the work submitted so far that uses it."""
         self._owner.require_open()
         if self.kind is UsmKind.device:
             raise TypeError("the host does not reach device memory: array.numpy() copies it")
         for event in events_of_users(self._owner):
             event.wait()
-        seen: npt.NDArray[Any] = np.asarray(_HostView(self))
+        seen: Array = np.asarray(_HostView(self))
         if dtype is not None and np.dtype(dtype) != seen.dtype:
             if copy is False:
                 raise ValueError(f"{self.dtype} elements are seen as {np.dtype(dtype)} only in a copy")
@@ -512,7 +513,7 @@ def _interface(array: UsmArray, address: int) -> dict[str, Any]:
     return interface
 
 
-def element_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
+def element_dtype(dtype: npt.DTypeLike) -> DType:
     """A dtype of plain memory.
 
     Raises
@@ -544,7 +545,7 @@ def array_shape(shape: SupportsIndex | Sequence[SupportsIndex], unknown: int = 0
     return sizes
 
 
-def _host_array(shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+def _host_array(shape: tuple[int, ...], dtype: DType) -> Array:
     try:
         return np.empty(shape, dtype)
     except (MemoryError, ValueError) as error:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ...core import ownership
+from ...model.arrays import Array, DType
 from ...model.aspects import Aspect
 from ...model.dlpack import DLDeviceType, DLFlag, dtype_of_dlpack
 from ...model.enums import Backend, UsmKind
@@ -352,7 +353,7 @@ def _interface(x: Any, name: str) -> Mapping[str, Any] | None:
     return found
 
 
-def _import_host(x: np.ndarray[Any, Any], queue: Queue | None) -> UsmArray:
+def _import_host(x: Array, queue: Queue | None) -> UsmArray:
     target = _queue_for((DLDeviceType.cpu, 0)) if queue is None else queue
     memory = plain(x)
     address, read_only = memory.__array_interface__["data"]
@@ -436,7 +437,7 @@ class _Layout:
         address: int,
         shape: tuple[int, ...],
         strides: tuple[int, ...] | None,
-        dtype: np.dtype[Any],
+        dtype: DType,
         read_only: bool,
     ) -> None:
         if any(size < 0 for size in shape):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ctypes import addressof, c_char
-from typing import Any
 
 import numpy as np
 
+from ...model.arrays import Array
 from ...model.errors import InvalidError
 from ...model.host_array import plain
 from ...model.masked_arrays import warn_of_mask
@@ -69,7 +69,7 @@ def host_span(what: str, value: object, *, written: bool) -> HostSpan | None:
     return address_of(data), view.nbytes, (data, value)
 
 
-def address_of(array: np.ndarray[Any, Any]) -> int:
+def address_of(array: Array) -> int:
     """Of the first byte of a contiguous array."""
     try:
         return addressof(_byte_of(array))  # type: ignore[arg-type]

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
+from ...model.arrays import Array, DType
 from ...model.errors import InvalidError
 from ...model.host_array import as_array
 from ...model.masked_arrays import warn_of_mask
 
 __all__ = ["converted", "require_castable"]
 
-Array = npt.NDArray[Any]
 
-
-def converted(name: str, given: npt.ArrayLike, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+def converted(name: str, given: npt.ArrayLike, shape: tuple[int, ...], dtype: DType) -> Array:
     """Host elements as an array of ``shape`` and ``dtype``: broadcast, and cast as numpy's ``same_kind`` allows.
 
     The result may be the given array itself, or a broadcast view.
@@ -43,13 +40,13 @@ def converted(name: str, given: npt.ArrayLike, shape: tuple[int, ...], dtype: np
         raise InvalidError(f"an array of shape {source.shape} does not fit one of shape {shape}") from None
 
 
-def require_castable(source: np.dtype[Any], target: np.dtype[Any]) -> None:
+def require_castable(source: DType, target: DType) -> None:
     """Raises ``InvalidError`` where numpy's ``same_kind`` rule forbids the conversion."""
     if not np.can_cast(source, target, "same_kind"):
         raise InvalidError(f"{source} elements do not go into {target}: convert with array.astype({str(target)!r})")
 
 
-def _plain_integers_fit(given: object, values: Array, dtype: np.dtype[Any]) -> bool:
+def _plain_integers_fit(given: object, values: Array, dtype: DType) -> bool:
     """Whether Python integers, which have no dtype of their own, lie in the range of an integer dtype."""
     if hasattr(given, "dtype") or values.dtype.kind not in "iu" or dtype.kind not in "iu" or not values.size:
         return False

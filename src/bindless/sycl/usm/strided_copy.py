@@ -7,12 +7,12 @@ go to the host and back.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ...backends.contract import NativeEvent
+from ...model.arrays import Array
 from ...model.copy_region import CopyRegion, HostMemory, UsmMemory
 from ...model.image_descriptor import ImageDescriptor
 from ...submission.command_stream import events_of_users
@@ -29,7 +29,7 @@ __all__ = ["copy_elements", "write_elements"]
 _MOST_COMMANDS = 256  # more of them take longer than the way to the host and back
 
 
-def write_elements(target: UsmArray, values: npt.NDArray[Any], queue: Queue) -> None:
+def write_elements(target: UsmArray, values: Array, queue: Queue) -> None:
     """Writes host elements of the target's shape and dtype, and waits.
 
     They come after the work submitted so far, to any queue, that uses the target's memory.
@@ -96,13 +96,13 @@ def _cut(target: UsmArray, strides: tuple[int, ...], source: tuple[int, ...], qu
     return cut if queue._backend.traits.copies_boxes else cut.single_rows()
 
 
-def _write_through_host(target: UsmArray, values: npt.NDArray[Any], queue: Queue) -> None:
+def _write_through_host(target: UsmArray, values: Array, queue: Queue) -> None:
     """Writes elements into a copy of the bytes from the first element to the last, and copies those back."""
     first, last = reach(target.shape, target.strides, target.itemsize)
     staged = np.empty(last - first, np.uint8)
     pointer = UsmPointer(target._owner, target._offset + first)
     queue.memcpy(staged, pointer, last - first, depends_on=events_of_users(target._owner)).wait()
-    seen: npt.NDArray[Any] = np.ndarray(target.shape, target.dtype, staged, -first, target.strides)
+    seen: Array = np.ndarray(target.shape, target.dtype, staged, -first, target.strides)
     seen[...] = values
     queue.memcpy(pointer, staged, last - first, depends_on=events_of_users(target._owner)).wait()
 
