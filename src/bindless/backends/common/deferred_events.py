@@ -13,6 +13,7 @@ from sys import getrefcount
 from typing import Any, Generic, TypeVar
 
 from ...core._submission import Lane, Lock, Mark
+from ...drivers.common.cffi_types import CData
 from ...model.enums import EventStatus
 from ...model.errors import Error, InvalidError, ProfilingError
 
@@ -54,7 +55,7 @@ class RecordedEvent(Mark):
             self.stream.record(self)
         return self.native
 
-    def native_handle(self) -> Any:
+    def native_handle(self) -> CData:
         """The handle of the driver's event, which completes no earlier; None after the release of its queue.
 
         The event of a command that is known to be complete may be recorded only now.

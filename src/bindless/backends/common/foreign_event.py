@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from ...drivers.common.cffi_types import CData
 from ...model.errors import InvalidError, ProfilingError
 from ...model.native_handle import NativeHandle
 from .deferred_events import RecordedEvent
@@ -31,7 +32,7 @@ class ForeignEvent(RecordedEvent):
     def record(self) -> Any:
         return self.native
 
-    def native_handle(self) -> Any:
+    def native_handle(self) -> CData:
         return None if self.native is None else self.native.handle
 
     def times(self) -> NoReturn:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, MutableMapping
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from ...model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocationError, SyclRuntimeError
 
@@ -12,6 +12,20 @@ __all__ = ["answer", "storage", "storage_on", "take_storage", "take_view", "unkn
 _Device = TypeVar("_Device")
 _Storage = TypeVar("_Storage")
 _Answer = TypeVar("_Answer")
+
+
+class _OnDevice(Protocol):
+    @property
+    def device(self) -> object: ...
+
+
+_Image = TypeVar("_Image", bound=_OnDevice, covariant=True)
+
+
+class _Context(Protocol[_Image]):
+    @property
+    def images(self) -> Mapping[int, _Image]: ...
+    def device(self, device: Any, /) -> object: ...
 
 
 def storage(images: Mapping[int, _Storage], handle: int, backend: str) -> _Storage:
@@ -31,7 +45,7 @@ def storage(images: Mapping[int, _Storage], handle: int, backend: str) -> _Stora
         ) from None
 
 
-def storage_on(context: Any, device: object, handle: int, backend: str) -> Any:
+def storage_on(context: _Context[_Image], device: object, handle: int, backend: str) -> _Image:
     """The image memory of a raw handle on a device of a context.
 
     Raises

@@ -19,7 +19,7 @@ Sizes = tuple[int, ...]
 
 class _Module(Protocol):
     native: Any
-    kernels: Any
+    kernels: dict[str, Any]
 
     def names(self) -> tuple[str, ...]: ...
 

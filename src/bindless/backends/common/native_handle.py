@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ...drivers.common.cffi_types import FFI, CData
 from ...model.errors import BackendMismatchError, InvalidError
 from ...model.native_handle import NativeHandle
 
 __all__ = ["HandleTable", "native_handle"]
 
-HandleTable = Mapping[type, tuple[str | None, Callable[[Any], Any]]]
+HandleTable = Mapping[type, tuple[str | None, Callable[[Any], CData | None]]]
 """C type and handle of each class of objects. The handle is None after the object's release; without a C type the
 handle's own type counts.
 """
 
 
-def native_handle(table: HandleTable, native: object, ffi: Any, driver: str, backend: str) -> NativeHandle:
+def native_handle(table: HandleTable, native: object, ffi: FFI, driver: str, backend: str) -> NativeHandle:
     """The handle of an object as a number, with its C type.
 
     Raises

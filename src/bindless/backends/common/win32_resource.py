@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...drivers.common.cffi_types import FFI, CData
 from ...model.external import ResourceWin32Handle, ResourceWin32Name
 
 __all__ = ["fill_win32"]
 
 
-def fill_win32(ffi: Any, native: Any, resource: ResourceWin32Handle | ResourceWin32Name) -> object:
+def fill_win32(ffi: FFI, native: CData, resource: ResourceWin32Handle | ResourceWin32Name) -> object:
     """Put a handle, or its name in UTF-16, into the members ``handle`` and ``name`` of a driver's struct.
 
     Returns

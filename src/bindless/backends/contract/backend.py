@@ -13,7 +13,14 @@ from ...model.image_call import ImageCall
 from ...model.image_descriptor import ImageDescriptor
 from ...model.module.description import ModuleDescription
 from ...model.sampler import BindlessImageSampler
-from .native_objects import NativeContext, NativeDevice, NativeEvent, NativeKernel, NativeModule, NativeQueue
+from .native_objects import (
+    NativeContext,
+    NativeDevice,
+    NativeEvent,
+    NativeKernel,
+    NativeModule,
+    NativeQueue,
+)
 from .optional_groups import OptionalGroups
 from .prepared_command import PreparedCommand
 from .prepared_copy import PreparedCopy
@@ -273,5 +280,5 @@ class BackendProtocol(OptionalGroups, Protocol):
 
     # ------------------------------------------------------------------ native handles
 
-    def native_handle(self, native: Any) -> int:
+    def native_handle(self, native: object) -> int:
         """The driver's own handle of an object of this backend."""

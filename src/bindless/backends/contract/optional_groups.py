@@ -50,7 +50,7 @@ class OwnMethods:
     the descriptor is therefore ``Any``, and a test of the contract compares the methods with the protocol.
     """
 
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
         return instance
 
 

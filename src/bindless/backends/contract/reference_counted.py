@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from ...model.enums import BundleState, Ownership
 from ...model.image_descriptor import ImageDescriptor
@@ -57,7 +57,7 @@ class CountedProtocol(InteropProtocol, Protocol):
     def default_ownership(self) -> Ownership:
         """Ownership of a handle where the caller names none."""
 
-    def held_handle(self, native: Any) -> NativeHandle:
+    def held_handle(self, native: object) -> NativeHandle:
         """The handle of one of the backend's objects, with a reference of its own."""
 
     def memory_handle(self, context: NativeContext, address: int, *, image: bool = False) -> NativeHandle | None:

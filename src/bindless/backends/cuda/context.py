@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...drivers import cuda as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import UsmKind
 from ..common.context import foreign_device, require_devices
 from .device import Device, PrimaryContext
@@ -20,7 +21,7 @@ __all__ = ["Allocation", "Context", "View"]
 
 lib = driver.lib
 
-View = tuple[PrimaryContext, int, Any]
+View = tuple[PrimaryContext, int, CData]
 
 
 @dataclass(frozen=True)

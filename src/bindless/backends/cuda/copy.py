@@ -7,9 +7,10 @@ The driver copies, or where that is faster a kernel (``surface_copy``) or thread
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 from ...drivers import cuda as driver
+from ...drivers.common.cffi_types import CData
 from ...model.copy_region import CopyRegion, Endpoint, Extent, HostMemory, ImageMemory, UsmMemory
 from ...model.errors import InvalidError
 from ..common.strided_memory import is_contiguous, start_of
@@ -62,7 +63,7 @@ def _place_of(end: Endpoint, context: Context, extent: Extent) -> tuple[int, ...
     return kind, start_of(end), 0, 0, 0, pitch, rows
 
 
-def _staged_job(queue: Queue, region: CopyRegion, again: bool) -> tuple[Any, tuple[Any, ...]] | None:
+def _staged_job(queue: Queue, region: CopyRegion, again: bool) -> tuple[CData, tuple[CData, ...]] | None:
     """Staging buffers for a large copy between an image and pageable host memory; None below the threshold."""
     src, dst, (width, height, depth), _, pixel_size = region
     row = width * pixel_size
@@ -94,10 +95,10 @@ class _Plan(NamedTuple):
         bytes from the array of a side to the address in the struct.
     """
 
-    command: Callable[[Any], int]
+    command: Callable[[CData], int]
     function: str
     struct: str
-    members: tuple[Any, ...]
+    members: tuple[CData, ...]
     places: tuple[tuple[str, ...], tuple[str, ...]]
     offsets: tuple[int, int]
 
@@ -193,7 +194,7 @@ def prepare_copy(queue: Queue, region: CopyRegion) -> PreparedCopy | None:
     command = prepared_command(queue, plan.function, plan.struct, plan.members, refused)
     if command is None:
         return None
-    structs: list[Any] = command.keep[0]  # type: ignore[index]
+    structs: list[CData] = command.keep[0]  # type: ignore[index]
     first, second = [
         tuple([int(ffi.cast("uintptr_t", ffi.addressof(one, *member))) for one in structs]) if member else ()
         for member in plan.places

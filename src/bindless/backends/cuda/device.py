@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import re
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...drivers import cuda as driver
+from ...drivers.common.cffi_types import CData
 from ...kernels.load import Library
 from ...model.enums import DeviceType, Errc
 from ..contract import DeviceRecord, PlatformRecord
@@ -16,6 +17,7 @@ from .fork_guard import refuse_in_fork, unusable_after_fork
 
 if TYPE_CHECKING:
     from .kernel import Kernel
+    from .pinned_staging import Staging
 
 __all__ = ["Device", "PrimaryContext", "cuda_version", "devices", "driver_release", "platforms"]
 
@@ -63,18 +65,18 @@ class PrimaryContext:
         )
         self.handle = slot[0]
         self.address = int(ffi.cast("uintptr_t", self.handle))
-        self.events: tuple[list[Any], list[Any]] = ([], [])
+        self.events: tuple[list[CData], list[CData]] = ([], [])
         self.made: set[int] = set()
-        self.markers: list[Any] = []
-        self._all_markers: list[Any] = []
+        self.markers: list[CData] = []
+        self._all_markers: list[CData] = []
         self.rest: dict[str, list[int]] = {}
-        self.views: dict[int, dict[Any, int]] = {}
-        self.staging: Any = None
+        self.views: dict[int, dict[CData | None, int]] = {}
+        self.staging: Staging | None = None
         self.mapped: list[int] = []
         self.library: Library[Kernel] = Library("ptx", "cuda")
         unusable_after_fork(self)
 
-    def take_markers(self) -> Any:
+    def take_markers(self) -> CData:
         """A bindless_markers_t for one stream, which puts it back into ``markers``; it lives as long as the process."""
         try:
             return self.markers.pop()

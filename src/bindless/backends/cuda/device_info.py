@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ...drivers import cuda as driver
 from ...model.aspects import Aspect
@@ -125,7 +124,7 @@ def _scopes(device: Device) -> tuple[memory_scope, ...]:
     return tuple(memory_scope) if device.capability >= (6, 0) else tuple(memory_scope)[:-1]
 
 
-_INFO: dict[str, Callable[[Device], Any]] = {
+_INFO: dict[str, Callable[[Device], object]] = {
     "device_type": lambda device: DeviceType.gpu,
     "name": lambda device: device.name,
     "vendor": lambda device: _VENDOR,
@@ -185,7 +184,7 @@ _INFO: dict[str, Callable[[Device], Any]] = {
 }
 
 
-def device_info(device: Device, name: str) -> Any:
+def device_info(device: Device, name: str) -> object:
     """The value of a member of ``info.device``.
 
     Raises

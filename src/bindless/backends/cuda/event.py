@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...drivers import cuda as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import EventStatus
 from ...model.errors import ProfilingError
 from ..common.deferred_events import RecordedEvent
@@ -38,7 +39,7 @@ class NativeEvent:
     def __init__(self, context: PrimaryContext, timed: bool) -> None:
         """Take an unused event or create one; the context is current."""
         self._at_rest = context.events[timed]
-        self.handle: Any = None
+        self.handle: CData = None
         try:
             self.handle = self._at_rest.pop()
         except IndexError:
@@ -106,16 +107,16 @@ class MarkedEvent(Event):
     __slots__ = ()
 
     @property
-    def native(self) -> Any:
+    def native(self) -> object:
         """Itself, with the ``handle`` of a recorded event."""
         return self if self.number else None
 
     @native.setter
-    def native(self, value: Any) -> None:
+    def native(self, value: object) -> None:
         """Keep the marker: it is released with this object."""
 
     @property
-    def handle(self) -> Any:
+    def handle(self) -> CData:
         """CUevent."""
         return lib.bindless_marker_event(ffi.cast("bindless_marker_t *", self.number))
 

@@ -10,9 +10,10 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from ...drivers import cuda as driver
+from ...drivers.common.cffi_types import CData
 from ...model.aspects import Aspect
 from ...model.enums import Errc, ImageType, UsmKind
 from ...model.errors import Error, FeatureNotSupportedError, InvalidError
@@ -21,6 +22,7 @@ from ...model.external import (
     ExternalMemHandleType,
     ExternalSemaphoreDescriptor,
     ExternalSemaphoreHandleType,
+    Resource,
     ResourceFd,
 )
 from ...model.image_descriptor import ImageDescriptor
@@ -111,7 +113,7 @@ class ExternalMemory:
 
     __slots__ = ("handle", "primary")
 
-    def __init__(self, primary: PrimaryContext, handle: Any) -> None:
+    def __init__(self, primary: PrimaryContext, handle: CData) -> None:
         self.primary, self.handle = primary, handle
 
 
@@ -120,12 +122,12 @@ class Semaphore:
 
     __slots__ = ("handle", "primary")
 
-    def __init__(self, primary: PrimaryContext, handle: Any) -> None:
+    def __init__(self, primary: PrimaryContext, handle: CData) -> None:
         self.primary, self.handle = primary, handle
 
 
 @contextmanager
-def _handed(handle: Any, resource: Any) -> Iterator[None]:
+def _handed(handle: CData, resource: Resource) -> Iterator[None]:
     """Put a resource into a descriptor of the driver for one import. A file descriptor is duplicated; the driver owns
     the duplicate if the block ends without an error.
     """
@@ -300,7 +302,7 @@ def _submit(queue: Queue, semaphore: Semaphore, wait: bool, value: int | None, w
     described = ffi.new("bindless_semaphore_t *")
     slot = described.value = ffi.new("uint64_t *", value or 0)
 
-    def command(stream: Any, kept: Any = slot) -> int:
+    def command(stream: CData, kept: object = slot) -> int:
         described.context, described.stream, described.semaphore = queue.primary.handle, stream, semaphore.handle
         return getattr(lib, name)(described)  # type: ignore[no-any-return]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...drivers import cuda as driver
+from ...drivers.common.cffi_types import CData
 from ...model.errors import InvalidError
 from .context import Context
 from .device import Device
@@ -43,7 +43,7 @@ def wait_for_stream(queue: Queue, stream: int) -> Event:
         raise InvalidError("this queue was released; its commands can go to another one", backend="cuda")
     foreign = ffi.cast("CUstream", stream)
 
-    def command(own: Any) -> int:
+    def command(own: CData) -> int:
         native = NativeEvent(queue.primary, timed=False)
         result: int = lib.cuEventRecord(native.handle, foreign)
         return result if result != SUCCESS else lib.cuStreamWaitEvent(own, native.handle, 0)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any, Protocol
+from typing import Protocol
 
 from ...core.fork_guard import ForkGuard
 from ...drivers import cuda as driver
+from ...drivers.common.cffi_types import CData
 
 __all__ = ["in_fork", "refuse_in_fork", "unusable_after_fork"]
 
@@ -17,10 +18,10 @@ NULL = driver.ffi.NULL
 class _Handled(Protocol):
     """A context whose handle every call uses; without the handle its caches are unusable too."""
 
-    handle: Any
-    rest: Any
-    views: Any
-    mapped: Any
+    handle: CData
+    rest: dict[str, list[int]]
+    views: dict[int, dict[CData | None, int]]
+    mapped: list[int]
 
 
 _contexts: weakref.WeakSet[_Handled] = weakref.WeakSet()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ...drivers import cuda as driver
+from ...drivers.common.cffi_types import CData
 from ...model.errors import InvalidError
 from .device import PrimaryContext
 from .errors import SUCCESS, check, release
@@ -21,7 +21,7 @@ lib, ffi = driver.lib, driver.ffi
 class Graph:
     """A CUgraphExec, or None after its release."""
 
-    def __init__(self, primary: PrimaryContext, native: Any) -> None:
+    def __init__(self, primary: PrimaryContext, native: CData) -> None:
         self.primary, self.native = primary, native
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from ...drivers import cuda as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import AddressingMode, Errc, FilteringMode, ImageType
 from ...model.errors import SyclRuntimeError
 from ...model.image_descriptor import ImageDescriptor
@@ -110,7 +111,7 @@ def create_unsampled_image(context: Context, device: Device, handle: int, desc: 
     return _unique(surfaces, view, False, number, lambda: _create_surface(primary.handle, handle))
 
 
-def texture_descriptor(desc: ImageDescriptor, sampler: BindlessImageSampler, fetch_only: bool = False) -> Any:
+def texture_descriptor(desc: ImageDescriptor, sampler: BindlessImageSampler, fetch_only: bool = False) -> CData:
     """CUDA_TEXTURE_DESC of a sampler for an image.
 
     Every addressing mode is always set: a one-dimensional texture is a row of a two-dimensional one, and a border in y
@@ -170,7 +171,7 @@ def create_sampled_image(
     return _unique(textures, view, True, number, lambda: _create_texture(primary.handle, handle, mipmap, texture))
 
 
-def _prepare(desc: ImageDescriptor, sampler: BindlessImageSampler, kind: str) -> Any:
+def _prepare(desc: ImageDescriptor, sampler: BindlessImageSampler, kind: str) -> CData:
     """The texture descriptor of a sampler for images of one kind; the sampler caches it."""
     _require_filtering(desc, sampler)
     texture = sampler.prepared[kind] = texture_descriptor(desc, sampler)
@@ -206,7 +207,7 @@ def _require_multiple(name: str, value: int, unit: int, way_out: str) -> None:
         raise SyclRuntimeError(f"{name} {value:#x} is no multiple of {unit} bytes: {way_out}", backend="cuda")
 
 
-def _linear(device: Device, address: int, desc: ImageDescriptor, sampler: BindlessImageSampler) -> Any:
+def _linear(device: Device, address: int, desc: ImageDescriptor, sampler: BindlessImageSampler) -> CData:
     if sampler.filtering is FilteringMode.linear:
         raise SyclRuntimeError(
             "filtering=linear over one-dimensional USM: NVIDIA's linear textures are only fetched. Use a pitched 2D "
@@ -231,7 +232,7 @@ def _linear(device: Device, address: int, desc: ImageDescriptor, sampler: Bindle
     return resource
 
 
-def _pitched(device: Device, address: int, pitch: int, desc: ImageDescriptor) -> Any:
+def _pitched(device: Device, address: int, pitch: int, desc: ImageDescriptor) -> CData:
     unit = device.attribute(lib.CU_DEVICE_ATTRIBUTE_TEXTURE_PITCH_ALIGNMENT) or 1
     if pitch < desc.row_size:
         raise SyclRuntimeError(

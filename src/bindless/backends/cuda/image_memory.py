@@ -6,9 +6,10 @@ The properties of an image on a device are computed once and cached in the descr
 from __future__ import annotations
 
 import functools
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from ...drivers import cuda as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import Errc, ImageType
 from ...model.errors import MemoryAllocationError, SyclRuntimeError
 from ...model.image_descriptor import CUBEMAP_FACES, ImageDescriptor
@@ -75,7 +76,7 @@ class ImageStorage:
     )  # fmt: skip
 
     def __init__(
-        self, primary: PrimaryContext, desc: ImageDescriptor, description: Any, writable: bool, parent: int = 0
+        self, primary: PrimaryContext, desc: ImageDescriptor, description: CData, writable: bool, parent: int = 0
     ) -> None:
         self.primary, self.desc, self.description = primary, desc, description
         self.writable, self.parent = writable, parent
@@ -106,7 +107,7 @@ def storage_of(context: Context, handle: int) -> ImageStorage:
     return handle_table.storage(context.images, handle, "cuda")
 
 
-def array_descriptor(desc: ImageDescriptor, writable: bool) -> Any:
+def array_descriptor(desc: ImageDescriptor, writable: bool) -> CData:
     """CUDA_ARRAY3D_DESCRIPTOR: its depth is the number of layers; a one-dimensional array has height 0 even with
     layers.
     """
@@ -157,7 +158,7 @@ def _gather_flag(primary: PrimaryContext, desc: ImageDescriptor, writable: bool)
 _BYTES_AT_REST, _ARRAYS_AT_REST = 1 << 20, 8
 
 
-def _kind(description: Any) -> str:
+def _kind(description: CData) -> str:
     """The properties that arrays need in common to replace each other."""
     form = description.Format, description.NumChannels, description.Flags
     return f"{description.Width} {description.Height} {description.Depth} {form}"

@@ -9,9 +9,9 @@ kernel with parameters for the other arguments only finds the pieces at those of
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...drivers import cuda as driver
+from ...drivers.common.cffi_types import CData
 from ...model.errors import InvalidError, NdRangeError
 from ..common.kernel import Shaped
 from ..contract import KernelArgument, KernelRecord
@@ -47,7 +47,7 @@ class Kernel(Shaped[Shape]):
         bytes of each parameter, or None if neither the driver nor the PTX gives them.
     """
 
-    def __init__(self, module: Module, name: str, native: Any = None) -> None:
+    def __init__(self, module: Module, name: str, native: CData = None) -> None:
         super().__init__()
         self.module = module
         self.name = name

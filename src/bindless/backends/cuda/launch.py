@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 from ...drivers import cuda as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import Errc
 from ...model.errors import InvalidError
 from ..contract.prepared_command import PreparedCommand
@@ -38,11 +39,11 @@ class Launch(NamedTuple):
     kernel: Kernel
     shape: Shape
     shared: int
-    storage: Any
-    pointers: Any
+    storage: CData
+    pointers: CData
 
     @property
-    def members(self) -> tuple[Any, ...]:
+    def members(self) -> tuple[object, ...]:
         """The members of its ``bindless_launch_t`` after CUcontext and CUstream."""
         shape = self.shape
         return self.kernel.native, shape[:3], shape[3:], self.shared, self.pointers
@@ -128,7 +129,7 @@ def submit(queue: Queue, launch: Launch, waits: Sequence[Event] = ()) -> Event:
     """Submit a launch."""
     kernel, shape, shared, _, pointers = launch
 
-    def command(stream: Any) -> int:
+    def command(stream: CData) -> int:
         result: int = lib.cuLaunchKernel(kernel.native, *shape, shared, stream, pointers, ffi.NULL)
         if result != SUCCESS:
             launch.refused(result)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...drivers import cuda as driver
+from ...drivers.common.cffi_types import CData
 from ...model.image_call import ImageCall
 from ..common.image_kernels import arrays_of
 from ..contract.prepared_command import PreparedCommand
@@ -37,7 +38,7 @@ _ALIGNMENT = 256
 _BYTES = LARGEST + (1 + len(ARRAYS)) * _ALIGNMENT
 
 
-class _Buffer:
+class MappedBuffer:
     """Pinned memory of a queue, which returns to the unused buffers of its context with the queue's end.
 
     Attributes
@@ -64,22 +65,22 @@ class _Buffer:
     __del__ = close
 
 
-def _buffer_of(queue: Queue) -> _Buffer | None:
+def _buffer_of(queue: Queue) -> MappedBuffer | None:
     """The buffer of a queue, whose calls use it one after another; the queue returns it when it is idle and closed.
 
     None for the first calls, and where the driver has no memory.
     """
-    buffer: _Buffer | None = queue.mapped
+    buffer: MappedBuffer | None = queue.mapped
     if buffer is None or not buffer.address:
         if not queue.primary.mapped:
             queue.unmapped += 1
             if queue.unmapped < _JUSTIFIES_BUFFER:
                 return None
-        buffer = queue.mapped = _Buffer(queue.primary)
+        buffer = queue.mapped = MappedBuffer(queue.primary)
     return buffer if buffer.address else None
 
 
-def _planned(queue: Queue, call: ImageCall) -> tuple[str, Launch, Any, tuple[int | None, ...], _Buffer] | None:
+def _planned(queue: Queue, call: ImageCall) -> tuple[str, Launch, CData, tuple[int | None, ...], MappedBuffer] | None:
     """Kernel and launch over the buffer, ``bindless_mapped_array_t[]``, the places of the arrays' addresses in it, and
     the buffer; None if the arrays are too large.
     """
@@ -112,7 +113,7 @@ def host_call(queue: Queue, call: ImageCall) -> Callable[[Sequence[Event]], Even
     described.count, described.arrays = len(table), table
     described.busy = ffi.cast("int *", buffer.address)
 
-    def command(stream: Any, kept: object = (table, buffer)) -> int:
+    def command(stream: CData, kept: object = (table, buffer)) -> int:
         described.launch = (queue.primary.handle, stream, *launch.members)
         result = wait_until_ready(lib.cuStreamQuery, stream)
         if result == SUCCESS:

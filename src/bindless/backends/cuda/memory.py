@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...drivers import cuda as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import Errc, UsmKind
 from ...model.errors import InvalidError
 from ..common.allocation import require_rows, require_size, unknown_allocation
@@ -170,7 +170,7 @@ _STRIDED_MEMSET = {1: lib.cuMemsetD2D8Async, 2: lib.cuMemsetD2D16Async, 4: lib.c
 _SEED = 4096
 
 
-def _fill(stream: Any, dst: int, pattern: bytes, count: int) -> int:
+def _fill(stream: CData, dst: int, pattern: bytes, count: int) -> int:
     """Write the pattern in words of 4, 2 or 1 bytes: the driver supports no longer ones."""
     unit = next(unit for unit in (4, 2, 1) if dst % unit == 0 and len(pattern) % unit == 0)
     words = [int.from_bytes(pattern[i : i + unit], "little") for i in range(0, len(pattern), unit)]
@@ -203,7 +203,7 @@ def fill(queue: Queue, dst: int, pattern: bytes, count: int, waits: Sequence[Eve
     )
 
 
-def _location(device: Device) -> Any:
+def _location(device: Device) -> CData:
     location = ffi.new("CUmemLocation *")
     location.type = lib.CU_MEM_LOCATION_TYPE_DEVICE
     location.id = device.index
@@ -222,7 +222,7 @@ def prefetch(queue: Queue, address: int, nbytes: int, waits: Sequence[Event] = (
     """Migrate shared memory to the queue's device; does nothing for other memory, and where pages do not migrate."""
     migrates = _migrates(queue, address)
 
-    def command(stream: Any) -> int:
+    def command(stream: CData) -> int:
         if not migrates:
             return SUCCESS
         if driver.has("cuMemPrefetchAsync"):
@@ -260,7 +260,7 @@ def advise(queue: Queue, address: int, nbytes: int, advice: int, waits: Sequence
         raise InvalidError(f"advice={advice}: CUDA supports 0 (default) and CUmem_advise 1 to 6", backend="cuda")
     migrates = _migrates(queue, address)
 
-    def command(stream: Any) -> int:
+    def command(stream: CData) -> int:
         for value in _ADVICE[advice] if migrates else ():
             if driver.has("cuMemAdvise"):
                 result = lib.cuMemAdvise(address, nbytes, value, _location(queue.device))

@@ -6,10 +6,10 @@ import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
 from ...compiler.ptx.handle_rounds import with_rounds
 from ...drivers import cuda as driver
+from ...drivers.common.cffi_types import CData
 from ...model.errors import BuildError, FeatureNotSupportedError, InvalidError
 from ...model.module.description import KernelSignature, ModuleDescription
 from ...model.module.disk_cache import ModuleCache, cache
@@ -47,7 +47,7 @@ class Module:
     def __init__(
         self,
         primary: PrimaryContext,
-        native: Any,
+        native: CData,
         described: dict[str, KernelSignature],
         log: str = "",
         owned: bool = True,
@@ -98,13 +98,13 @@ class Module:
             return tuple(sorted(self.name_of(functions[index]) for index in range(count[0])))
 
     @staticmethod
-    def name_of(function: Any) -> str:
+    def name_of(function: CData) -> str:
         """The name of a CUfunction; a context is current."""
         text = ffi.new("char const **")
         check(lib.cuFuncGetName(text, function), "cuFuncGetName")
         return ffi.string(text[0]).decode("utf-8", "replace")
 
-    def function(self, name: str) -> Any:
+    def function(self, name: str) -> CData:
         """CUfunction of a kernel; call it inside ``loaded``."""
         slot = ffi.new("CUfunction *")
         result = lib.cuModuleGetFunction(slot, self.native, ffi.new("char[]", name.encode()))
@@ -207,7 +207,7 @@ class Build:
 
     def __init__(self, options: str) -> None:
         self._logs = ffi.new("char[]", _LOG_SIZE), ffi.new("char[]", _LOG_SIZE)
-        settings: list[tuple[int, Any]] = [
+        settings: list[tuple[int, CData | int]] = [
             (lib.CU_JIT_INFO_LOG_BUFFER, self._logs[0]),
             (lib.CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, _LOG_SIZE),
             (lib.CU_JIT_ERROR_LOG_BUFFER, self._logs[1]),
@@ -311,7 +311,7 @@ def for_driver(source: bytes, device: Device) -> bytes:
 
 
 @contextmanager
-def linker(build: Build) -> Iterator[Any]:
+def linker(build: Build) -> Iterator[CData]:
     """CUlinkState; the context is current."""
     slot = ffi.new("CUlinkState *")
     check(lib.cuLinkCreate(build.count, build.names, build.values, slot), "cuLinkCreate")
@@ -321,7 +321,7 @@ def linker(build: Build) -> Iterator[Any]:
         lib.cuLinkDestroy(slot[0])
 
 
-def add_input(state: Any, build: Build, source: bytes, kind: int, device: Device) -> None:
+def add_input(state: CData, build: Build, source: bytes, kind: int, device: Device) -> None:
     """Compile one input of a link, of the given CUjitInputType; messages name it by its index."""
     image = ffi.from_buffer(source + b"\0")
     result = lib.cuLinkAddData(state, kind, image, len(image), ffi.NULL, 0, ffi.NULL, ffi.NULL)
@@ -329,5 +329,5 @@ def add_input(state: Any, build: Build, source: bytes, kind: int, device: Device
         raise build.error(result, "cuLinkAddData", device)
 
 
-def _text(log: Any) -> str:
+def _text(log: CData) -> str:
     return ffi.string(log).decode("utf-8", "replace").strip()

@@ -6,10 +6,10 @@ of memory, and the module of a function; it reports nothing for an event or a mo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from ...drivers import cuda as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import Errc, UsmKind
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.native_handle import NativeHandle
@@ -57,7 +57,7 @@ TYPES = {
 _LEGACY_DEFAULT, _PER_THREAD_DEFAULT = 1, 2
 
 
-def _native(handle: NativeHandle) -> Any:
+def _native(handle: NativeHandle) -> CData:
     return ffi.cast(handle.type, int(handle))
 
 
@@ -93,7 +93,7 @@ def _primary_of(address: int) -> PrimaryContext | None:
     return None
 
 
-def _context_of(stream: Any) -> int | None:
+def _context_of(stream: CData) -> int | None:
     """Address of the CUcontext of a stream; a context is current."""
     slot = ffi.new("CUcontext *")
     check(lib.cuStreamGetCtx(stream, slot), "cuStreamGetCtx", "it is no CUstream", Errc.invalid)
@@ -169,12 +169,14 @@ class _ForeignHandle:
 
     __slots__ = ("_owned", "handle")
 
-    def __init__(self, handle: Any, owned: bool) -> None:
+    def __init__(self, handle: CData, owned: bool) -> None:
         self.handle = handle
         self._owned = owned
 
     # Bound here, because the module's names are gone at exit.
-    def __del__(self, _destroy: Any = lib.cuEventDestroy, _in_fork: Any = in_fork) -> None:
+    def __del__(
+        self, _destroy: Callable[[CData], int] = lib.cuEventDestroy, _in_fork: Callable[[], bool] = in_fork
+    ) -> None:
         if self._owned and not _in_fork():
             _destroy(self.handle)
 

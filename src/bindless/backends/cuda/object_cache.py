@@ -7,9 +7,8 @@ a surface costs two calls of a microsecond each; those over a cached array are c
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...drivers import cuda as driver
+from ...drivers.common.cffi_types import CData
 from .device import PrimaryContext
 from .errors import release
 
@@ -54,7 +53,7 @@ def wake_array(primary: PrimaryContext, kind: str) -> int:
         return 0
 
 
-def view_to_rest(primary: PrimaryContext, memory: int, texture: Any, number: int) -> bool:
+def view_to_rest(primary: PrimaryContext, memory: int, texture: CData | None, number: int) -> bool:
     """Cache an unused texture or surface, one of each kind; otherwise the caller destroys it.
 
     Parameters
@@ -78,7 +77,7 @@ def view_to_rest(primary: PrimaryContext, memory: int, texture: Any, number: int
     return primary.views.get(memory) is views or views.pop(texture, None) is None
 
 
-def wake_view(primary: PrimaryContext, memory: int, texture: Any) -> int:
+def wake_view(primary: PrimaryContext, memory: int, texture: CData | None) -> int:
     """The cached texture or surface of that memory and descriptor, or 0."""
     views = primary.views.get(memory)
     return views.pop(texture, 0) if views else 0

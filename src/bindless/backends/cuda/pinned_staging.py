@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from typing import Any
 
 from ...drivers import cuda as driver
+from ...drivers.common.cffi_types import CData
 from ...model.errors import InvalidError
 from .device import PrimaryContext
 from .errors import SUCCESS
@@ -95,7 +95,7 @@ class Staging:
     def __init__(self, primary: PrimaryContext) -> None:
         threads = _threads()
         self.piece = staging_bytes() // (threads * _BUFFERS_OF_A_THREAD) // _GRANULARITY * _GRANULARITY
-        self.native: Any = None
+        self.native: CData = None
         if threads >= _FEWEST_THREADS and self.piece:
             with primary:
                 self.native = lib.bindless_staging_create(primary.handle, threads, self.piece) or None
@@ -134,7 +134,7 @@ def staged_job(
     device: tuple[int, ...],
     extent: tuple[int, int, int],
     again: bool = False,
-) -> tuple[Any, tuple[Any, ...]] | None:
+) -> tuple[CData, tuple[CData, ...]] | None:
     """The buffers of a copy, bindless_staging_t, and the fields of its bindless_stage_t.
 
     None if the driver's own copy is as fast.
@@ -162,11 +162,11 @@ def staged_job(
     return staging.native, (to_device, *host, *device, *extent)
 
 
-def staged(staging: Any, fields: tuple[Any, ...]) -> Callable[[Any], int]:
+def staged(staging: CData, fields: tuple[CData, ...]) -> Callable[[CData], int]:
     """The command of a staged copy."""
     job = ffi.new("bindless_stage_t *", fields)
 
-    def command(stream: Any) -> int:
+    def command(stream: CData) -> int:
         # An earlier command may use the array and has to finish first; the driver's own copy waits likewise.
         result = wait_until_ready(lib.cuStreamQuery, stream)
         return lib.bindless_stage(staging, stream, job) if result == SUCCESS else result
@@ -174,7 +174,7 @@ def staged(staging: Any, fields: tuple[Any, ...]) -> Callable[[Any], int]:
     return command
 
 
-def staged_bytes(queue: Queue, dst: int, src: int, nbytes: int) -> Callable[[Any], int] | None:
+def staged_bytes(queue: Queue, dst: int, src: int, nbytes: int) -> Callable[[CData], int] | None:
     """The command of a linear copy between pageable host memory and device memory; None for other memory and small
     copies.
     """
@@ -194,7 +194,7 @@ def staged_bytes(queue: Queue, dst: int, src: int, nbytes: int) -> Callable[[Any
     if done == nbytes:
         return command
 
-    def whole(stream: Any) -> int:
+    def whole(stream: CData) -> int:
         result = command(stream)
         return lib.cuMemcpyAsync(dst + done, src + done, nbytes - done, stream) if result == SUCCESS else result
 

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...drivers import cuda as driver
+from ...drivers.common.cffi_types import CData
 from ...kernels.arguments import layout_of
 from ...kernels.launch_range import GROUP, ITEMS
 from ...kernels.words import image_call_format
@@ -53,14 +54,14 @@ def host_call(queue: Queue, call: ImageCall) -> Callable[[Sequence[Event]], Even
     job = _job(name, placed, arrays, format_word)
     job.function = kernel_of(queue, name, format_word).native
 
-    def command(stream: Any) -> int:
+    def command(stream: CData) -> int:
         result = wait_until_ready(lib.cuStreamQuery, stream)
         return lib.bindless_call(staging.native, job) if result == SUCCESS else result
 
     return lambda waits: queue.run(command, "cuLaunchKernel", waits, f"kernel {name!r} over host arrays")
 
 
-def _job(name: str, call: ImageCall, arrays: dict[str, tuple[int, int]], format_word: int) -> Any:
+def _job(name: str, call: ImageCall, arrays: dict[str, tuple[int, int]], format_word: int) -> CData:
     """The ``bindless_call_t`` of a call, without its function."""
     packed, sizes = arguments_of(call, name, format_word)
     starts = dict(zip(layout_of(name)[0], itertools.accumulate((0, *sizes))))

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
+from ...drivers.common.cffi_types import CData
 from .errors import NOT_READY
 
 __all__ = ["wait_until_ready"]
@@ -21,7 +21,7 @@ _LONGEST_PAUSE = 1e-3
 _PAUSES_OF_A_WAIT = 20
 
 
-def wait_until_ready(query: Callable[[Any], int], handle: Any, timeout: float | None = None) -> int:
+def wait_until_ready(query: Callable[[CData], int], handle: CData, timeout: float | None = None) -> int:
     """The first result of ``query(handle)`` other than not ready; not ready after ``timeout`` seconds."""
     result = query(handle)
     if result != NOT_READY:

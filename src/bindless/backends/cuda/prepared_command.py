@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from ...drivers import cuda as driver
+from ...drivers.common.cffi_types import CData
 from ..contract.prepared_command import PreparedCommand
 from .event import Event, MarkedEvent
 from .queue import Queue
@@ -16,7 +17,7 @@ __all__ = ["address_of", "prepared_command"]
 lib, ffi = driver.lib, driver.ffi
 
 
-def address_of(of: Any) -> int:
+def address_of(of: CData) -> int:
     """The address of a C object."""
     return int(ffi.cast("uintptr_t", of))
 
@@ -28,7 +29,7 @@ def prepared_command(
     queue: Queue,
     name: str,
     struct: str,
-    fields: tuple[Any, ...] | Callable[[Any, Any], tuple[Any, ...]],
+    fields: tuple[object, ...] | Callable[[CData, CData], tuple[object, ...]],
     refused: Callable[[int], NoReturn],
     keep: object = None,
     places: tuple[int | None, ...] = (),
@@ -54,7 +55,7 @@ def prepared_command(
     if not queue.prepares:
         return None
     context, pointer = queue.primary.handle, f"{struct} *"
-    structs: list[Any] = []
+    structs: list[CData] = []
     descriptions: tuple[int, ...] = ()
     for lane in queue.ordered:
         own = context, lane.handle

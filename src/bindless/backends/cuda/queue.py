@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
+from ...drivers.common.cffi_types import CData
 from ...model.errors import Error
 from ..common.deferred_events import RecordingQueue
 from .context import Context
@@ -13,6 +14,9 @@ from .device import Device
 from .event import Event
 from .fork_guard import in_fork
 from .stream import Stream
+
+if TYPE_CHECKING:
+    from .mapped_image_call import MappedBuffer
 
 __all__ = ["STREAMS_OF_AN_OUT_OF_ORDER_QUEUE", "Queue"]
 
@@ -60,8 +64,8 @@ class Queue(RecordingQueue[Stream, Event]):
             streams = (stream,) if stream else tuple(Stream(self.primary, profiling) for _ in range(count))
         self._set_streams(streams, streams)
         self.prepares = not profiling
-        self.copied: Counter[tuple[Any, ...]] = Counter()
-        self.mapped: Any = None
+        self.copied: Counter[tuple[object, ...]] = Counter()
+        self.mapped: MappedBuffer | None = None
         self.unmapped = 0
 
     @classmethod
@@ -69,7 +73,9 @@ class Queue(RecordingQueue[Stream, Event]):
         """An in-order queue over one stream."""
         return cls(context, device, True, False, stream)
 
-    def run(self, command: Callable[[Any], int], call: str, waits: Sequence[Event] = (), details: object = "") -> Event:
+    def run(
+        self, command: Callable[[CData], int], call: str, waits: Sequence[Event] = (), details: object = ""
+    ) -> Event:
         """Submit a command; see ``Stream.run``."""
         return self.stream(waits).run(command, call, waits, details)
 

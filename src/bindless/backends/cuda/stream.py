@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ...drivers import cuda as driver
+from ...drivers.common.cffi_types import CData
 from ..common.deferred_events import RecordingStream
 from .device import PrimaryContext
 from .errors import NOT_READY, SUCCESS, check, fail, release
@@ -19,16 +19,13 @@ __all__ = ["AdoptedStream", "Stream", "nothing"]
 lib, ffi = driver.lib, driver.ffi
 
 
-_WAIT, _RECORDER_WAIT, _MARKER_WAIT, _MARKER_RELEASE = (
+_WAIT, _RECORDER_WAIT, _MARKER_WAIT, _MARKER_RELEASE, _ORDER_AFTER, _ORDER_BEFORE = (
     int(ffi.cast("uintptr_t", ffi.addressof(lib, f"bindless_{name}")))
-    for name in ("stream_wait", "recorder_wait", "marker_wait", "marker_release")
-)
-_ORDER = tuple(
-    int(ffi.cast("uintptr_t", ffi.addressof(lib, name))) for name in ("bindless_order_after", "bindless_order_before")
+    for name in ("stream_wait", "recorder_wait", "marker_wait", "marker_release", "order_after", "order_before")
 )
 
 
-def nothing(stream: Any) -> int:
+def nothing(stream: CData) -> int:
     """The command of an event that only waits."""
     return SUCCESS
 
@@ -44,7 +41,7 @@ class Stream(RecordingStream[Event]):
         CUstream.
     """
 
-    def __init__(self, context: PrimaryContext, profiling: bool, handle: Any = None) -> None:
+    def __init__(self, context: PrimaryContext, profiling: bool, handle: CData = None) -> None:
         super().__init__(profiling)
         self.context = context
         if handle is None:
@@ -55,13 +52,14 @@ class Stream(RecordingStream[Event]):
         self._lane = ffi.new("bindless_lane_t *", (context.handle, handle))
         self.wait_for, self.asked = _WAIT, int(ffi.cast("uintptr_t", self._lane))
         self._order = ffi.new("bindless_order_t *", (context.handle, handle))
-        self.order, self.order_after, self.order_before = int(ffi.cast("uintptr_t", self._order)), *_ORDER
+        self.order = int(ffi.cast("uintptr_t", self._order))
+        self.order_after, self.order_before = _ORDER_AFTER, _ORDER_BEFORE
 
     # ------------------------------------------------------------------ commands
 
     def run(
         self,
-        command: Callable[[Any], int],
+        command: Callable[[CData], int],
         call: str,
         waits: Sequence[Event] = (),
         details: object = "",
@@ -117,7 +115,7 @@ class Stream(RecordingStream[Event]):
         return event
 
     def _run_timed(
-        self, command: Callable[[Any], int], call: str, waits: Sequence[Event], details: object
+        self, command: Callable[[CData], int], call: str, waits: Sequence[Event], details: object
     ) -> TimedEvent:
         clock = clock_of(self.context)
         submitted = time.monotonic_ns()
@@ -188,7 +186,7 @@ class AdoptedStream(Stream):
         bindless_recorder_t.
     """
 
-    def __init__(self, context: PrimaryContext, handle: Any, owned: bool) -> None:
+    def __init__(self, context: PrimaryContext, handle: CData, owned: bool) -> None:
         super().__init__(context, False, handle)
         self._owned = owned
         self.submitted = 1  # The work that the stream holds already.

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any
 
 from ...drivers import cuda as driver
+from ...drivers.common.cffi_types import CData
 from .device import PrimaryContext
 from .errors import NOT_READY, SUCCESS, check, fail
 from .polling import wait_until_ready
@@ -36,12 +36,12 @@ class Clock:
         nanoseconds of ``time.monotonic_ns`` of the event.
     """
 
-    def __init__(self, context: PrimaryContext, native: Any, host: int) -> None:
+    def __init__(self, context: PrimaryContext, native: CData, host: int) -> None:
         self.context = context
         self.native = native
         self.host = host
 
-    def time_of(self, event: Any, not_before: int = 0) -> int:
+    def time_of(self, event: CData, not_before: int = 0) -> int:
         """Nanoseconds of a completed CUevent with timing.
 
         Parameters

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...drivers import cuda as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import Errc
 from .context import Context
 from .device import Device
@@ -31,7 +30,7 @@ _ACCESS = {
 }
 
 
-def _properties(device: Device) -> Any:
+def _properties(device: Device) -> CData:
     """CUmemAllocationProp of memory of a device."""
     found = ffi.new("CUmemAllocationProp *")
     found.type = lib.CU_MEM_ALLOCATION_TYPE_PINNED

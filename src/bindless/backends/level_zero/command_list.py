@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from ..contract.low_level import QueueGroup
 from .device import Device
 from .errors import NOT_READY, SUCCESS, check, release
@@ -23,7 +23,7 @@ __all__ = ["ClosedList", "Command", "ImmediateList", "Lists", "RegularLists", "i
 
 lib, ffi = driver.lib, driver.ffi
 
-Command = Callable[[Any, Any, int, Any], int]
+Command = Callable[[CData, CData, int, CData], int]
 
 _NULL = ffi.NULL
 
@@ -35,7 +35,7 @@ def in_sequence(parts: Sequence[Command]) -> Command:
     if len(parts) == 1:
         return parts[0]
 
-    def command(own: Any, signal: Any, count: int, waits: Any) -> int:
+    def command(own: CData, signal: CData, count: int, waits: CData) -> int:
         result = parts[0](own, _NULL, count, waits)
         for part in parts[1:-1]:
             result = result or part(own, _NULL, 0, _NULL)
@@ -57,19 +57,19 @@ class ClosedList:
         queues only.
     """
 
-    def __init__(self, places: Any, append: Callable[..., int] | None) -> None:
+    def __init__(self, places: CData, append: Callable[..., int] | None) -> None:
         self.places, self._append = places, append
 
-    def __call__(self, own: Any, signal: Any, count: int, waits: Any) -> int:
+    def __call__(self, own: CData, signal: CData, count: int, waits: CData) -> int:
         assert self._append is not None
         return int(self._append(own, 1, self.places, signal, count, waits))
 
 
-def _nothing(own: Any, signal: Any, count: int, waits: Any) -> int:
+def _nothing(own: CData, signal: CData, count: int, waits: CData) -> int:
     return int(lib.zeCommandListAppendBarrier(own, signal, count, waits))
 
 
-def _queue_desc(device: Device, group: QueueGroup, engine: int) -> Any:
+def _queue_desc(device: Device, group: QueueGroup, engine: int) -> CData:
     flags = lib.ZE_COMMAND_QUEUE_FLAG_IN_ORDER if device.driver.keeps_order else 0
     return driver.make_struct(
         "ze_command_queue_desc_t",
@@ -91,11 +91,11 @@ class Lists:
         command list, or command queue.
     """
 
-    def __init__(self, handle: Any, **members: Any) -> None:
+    def __init__(self, handle: CData, **members: object) -> None:
         self.handle = handle
         self.native = ffi.new("bindless_lists_t *", members)
 
-    def run(self, command: Command, signal: Any = _NULL, count: int = 0, waits: Any = _NULL) -> int:
+    def run(self, command: Command, signal: CData = _NULL, count: int = 0, waits: CData = _NULL) -> int:
         """Submit a command, which runs after all earlier ones."""
         if not self.native.barrier:  # One list takes all commands, and keeps their order.
             return command(self.handle, signal, count, waits)
@@ -115,7 +115,7 @@ class Lists:
         """Release the owned objects; their work is complete."""
 
 
-def _ask_until_over(synchronize: Callable[[Any, int], int], handle: Any) -> None:
+def _ask_until_over(synchronize: Callable[[CData, int], int], handle: CData) -> None:
     """Repeat a synchronisation until the work is over: the driver reports a failure a moment after the event that was
     waited for. Later work is not waited for.
     """
@@ -136,23 +136,23 @@ class ImmediateList(Lists):
         whether ``close`` destroys it.
     """
 
-    def __init__(self, device: Device, handle: Any, in_order: bool, owned: bool) -> None:
+    def __init__(self, device: Device, handle: CData, in_order: bool, owned: bool) -> None:
         super().__init__(handle, list=handle, in_order=in_order, barrier=not in_order)
         self.owned = owned
         self._synchronize = device.driver.function("zeCommandListHostSynchronize")
 
     @classmethod
-    def create(cls, context: Any, device: Device, group: QueueGroup, engine: int) -> ImmediateList:
+    def create(cls, context: CData, device: Device, group: QueueGroup, engine: int) -> ImmediateList:
         """A new list."""
         return cls(device, cls._create(context, device, group, engine), device.driver.keeps_order, True)
 
     @classmethod
-    def around(cls, device: Device, handle: Any, owned: bool) -> ImmediateList:
+    def around(cls, device: Device, handle: CData, owned: bool) -> ImmediateList:
         """Adopt a list of another owner, of any order: barriers keep the order."""
         return cls(device, handle, False, owned)
 
     @staticmethod
-    def _create(context: Any, device: Device, group: QueueGroup, engine: int) -> Any:
+    def _create(context: CData, device: Device, group: QueueGroup, engine: int) -> CData:
         slot = ffi.new("ze_command_list_handle_t *")
         desc = _queue_desc(device, group, engine)
         check(
@@ -191,27 +191,27 @@ class RegularLists(Lists):
         whether it is destroyed at the end.
     """
 
-    def __init__(self, context: Any, device: Device, ordinal: int, handle: Any, owned: bool) -> None:
+    def __init__(self, context: CData, device: Device, ordinal: int, handle: CData, owned: bool) -> None:
         members = {"queue": handle, "context": context, "device": device.handle, "ordinal": ordinal, "barrier": True}
         super().__init__(handle, **members)
         self.ordinal = ordinal
         self.owned = owned
         # Slots of the list and the fence of another owner, and those of them that nobody uses after their execution.
-        self._adopted: list[tuple[Any, Any]] = []
-        self._left: list[tuple[Any, Any]] = []
+        self._adopted: list[tuple[CData, CData]] = []
+        self._left: list[tuple[CData, CData]] = []
 
     @classmethod
-    def create(cls, context: Any, device: Device, group: QueueGroup, engine: int) -> RegularLists:
+    def create(cls, context: CData, device: Device, group: QueueGroup, engine: int) -> RegularLists:
         """A new command queue."""
         return cls(context, device, group.ordinal, cls._create(context, device, group, engine), True)
 
     @classmethod
-    def around(cls, context: Any, device: Device, ordinal: int, handle: Any, owned: bool) -> RegularLists:
+    def around(cls, context: CData, device: Device, ordinal: int, handle: CData, owned: bool) -> RegularLists:
         """Adopt a command queue of another owner, for the engine group of the ordinal."""
         return cls(context, device, ordinal, handle, owned)
 
     @staticmethod
-    def _create(context: Any, device: Device, group: QueueGroup, engine: int) -> Any:
+    def _create(context: CData, device: Device, group: QueueGroup, engine: int) -> CData:
         slot = ffi.new("ze_command_queue_handle_t *")
         desc = _queue_desc(device, group, engine)
         check(
@@ -221,23 +221,23 @@ class RegularLists(Lists):
         )
         return slot[0]
 
-    def run(self, command: Command, signal: Any = _NULL, count: int = 0, waits: Any = _NULL) -> int:
+    def run(self, command: Command, signal: CData = _NULL, count: int = 0, waits: CData = _NULL) -> int:
         """Execute a command in its own list, after all earlier ones."""
         if isinstance(command, ClosedList):
             return self._execute(command, signal, count, waits)
         return super().run(command, signal, count, waits)
 
-    def _execute(self, command: ClosedList, signal: Any, count: int, waits: Any) -> int:
+    def _execute(self, command: ClosedList, signal: CData, count: int, waits: CData) -> int:
         """Execute an existing list, between the events to wait for and the event to signal."""
         result = self.run(_nothing, _NULL, count, waits) if count else SUCCESS
         result = result or lib.zeCommandQueueExecuteCommandLists(self.handle, 1, command.places, _NULL)
         return result if signal == _NULL else result or self.run(_nothing, signal)
 
-    def own(self, places: tuple[Any, Any]) -> None:
+    def own(self, places: tuple[CData, CData]) -> None:
         """Destroy another owner's list and fence together with its own."""
         self._adopted.append(places)
 
-    def disown(self, places: tuple[Any, Any]) -> bool:
+    def disown(self, places: tuple[CData, CData]) -> bool:
         """Whether the caller may destroy the list and fence of ``own``: whether they still exist."""
         try:
             self._adopted.remove(places)
@@ -245,7 +245,7 @@ class RegularLists(Lists):
             return False
         return True
 
-    def leave(self, places: tuple[Any, Any]) -> None:
+    def leave(self, places: tuple[CData, CData]) -> None:
         """Destroy a list and a fence of ``own`` once their execution is over."""
         self._left.append(places)
 
@@ -279,7 +279,7 @@ class RegularLists(Lists):
             release(lib.zeCommandQueueDestroy(self.handle), "zeCommandQueueDestroy")
 
 
-def _destroy(places: tuple[Any, Any]) -> None:
+def _destroy(places: tuple[CData, CData]) -> None:
     own, fence = places
     release(lib.zeFenceDestroy(fence[0]), "zeFenceDestroy")
     release(lib.zeCommandListDestroy(own[0]), "zeCommandListDestroy")

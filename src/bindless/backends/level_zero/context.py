@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from ...kernels.load import Library
 from ...model.enums import Errc, UsmKind
 from ...model.errors import InvalidError
@@ -66,7 +67,7 @@ class NativeContext:
         built-in kernels.
     """
 
-    def __init__(self, owner: Driver, handle: Any, owned: bool) -> None:
+    def __init__(self, owner: Driver, handle: CData, owned: bool) -> None:
         self.driver = owner
         self.handle = handle
         self.owned = owned
@@ -92,7 +93,7 @@ class NativeContext:
             return found
 
     @staticmethod
-    def adopt(owner: Driver, handle: Any, owned: bool) -> NativeContext:
+    def adopt(owner: Driver, handle: CData, owned: bool) -> NativeContext:
         """Adopt a context of another owner, with one use.
 
         Raises
@@ -131,16 +132,16 @@ _lock = threading.RLock()  # A garbage collection while the lock is held may clo
 _defaults: dict[Driver, NativeContext] = {}
 
 
-def _default_of(owner: Driver) -> Any:
+def _default_of(owner: Driver) -> CData:
     return lib.zeDriverGetDefaultContext(owner.handle) if driver.has("zeDriverGetDefaultContext") else ffi.NULL
 
 
-def is_default(owner: Driver, handle: Any) -> bool:
+def is_default(owner: Driver, handle: CData) -> bool:
     """Whether it is the driver's default context, which all libraries of the process share."""
     return bool(handle == _default_of(owner))
 
 
-def _create(owner: Driver) -> Any:
+def _create(owner: Driver) -> CData:
     slot = ffi.new("ze_context_handle_t *")
     check(lib.zeContextCreate(owner.handle, driver.make_struct("ze_context_desc_t"), slot), "zeContextCreate")
     return slot[0]
@@ -176,7 +177,7 @@ class Context:
         self._open = True
 
     @property
-    def handle(self) -> Any:
+    def handle(self) -> CData:
         """ze_context_handle_t."""
         return self.native.handle
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from ...model.copy_region import CopyRegion, Extent, HostMemory, ImageMemory, UsmMemory
 from ...model.enums import Errc, ImageType
 from ...model.image_descriptor import ImageDescriptor
@@ -37,7 +38,7 @@ _LARGE = 1 << 20
 _MOST = 2**32 - 1
 
 _Region = tuple[int, int, int, int, int, int]
-_Side = tuple[Any, ...]  # bindless_copy_side_t
+_Side = tuple[object, ...]  # bindless_copy_side_t
 
 
 class _Plan(NamedTuple):
@@ -56,7 +57,7 @@ class _Plan(NamedTuple):
     """
 
     call: str
-    parts: list[tuple[Any, ...]]
+    parts: list[tuple[CData, ...]]
     starts: tuple[int, int] = (0, 0)
     is_large: bool = False
 
@@ -71,7 +72,9 @@ def _region(desc: ImageDescriptor, offset: Extent, extent: Extent) -> _Region:
 # ---------------------------------------------------------------------- memory to memory
 
 
-def _box(dst: int, dst_pitches: tuple[int, int], src: int, src_pitches: tuple[int, int], box: Extent) -> list[Any]:
+def _box(
+    dst: int, dst_pitches: tuple[int, int], src: int, src_pitches: tuple[int, int], box: Extent
+) -> list[tuple[CData, ...]]:
     """The copies of a box of bytes, rows and slices."""
     width, height, depth = box
     if max(*dst_pitches, *src_pitches, *box) <= _MOST:
@@ -85,7 +88,7 @@ def _box(dst: int, dst_pitches: tuple[int, int], src: int, src_pitches: tuple[in
     return [_linear(to, of, width) for to, of in rows]
 
 
-def _linear(dst: int, src: int, nbytes: int) -> tuple[Any, ...]:
+def _linear(dst: int, src: int, nbytes: int) -> tuple[CData, ...]:
     return _NULL, lib.BINDLESS_LINEAR, (src,), (dst,), (), nbytes
 
 
@@ -128,7 +131,7 @@ def _slices(
     ]
 
 
-def _alike(context: Context, storage: ImageStorage, other: ImageDescriptor) -> Any:
+def _alike(context: Context, storage: ImageStorage, other: ImageDescriptor) -> CData:
     """The image as a view in another format of equal pixel size: the driver copies between equal formats only."""
     own = storage.desc
     key = (other.channel_type, other.num_channels)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import threading
-from typing import Any
 
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import DeviceType
 from ..contract import DeviceRecord, PlatformRecord
 from ..contract.low_level import QueueGroup
@@ -48,7 +48,7 @@ class Device:
         ze_device_properties_t.
     """
 
-    def __init__(self, owner: Driver, handle: Any, index: int, parent: Device | None = None) -> None:
+    def __init__(self, owner: Driver, handle: CData, index: int, parent: Device | None = None) -> None:
         self.driver = owner
         self.handle = handle
         self.address = int(ffi.cast("uintptr_t", handle))
@@ -61,36 +61,36 @@ class Device:
 
     # ------------------------------------------------------------------ properties
 
-    def _ask(self, kind: str, function: str, next: Any = None) -> Any:
+    def _ask(self, kind: str, function: str, next: CData = None) -> CData:
         return driver.get_properties(f"ze_device_{kind}_properties_t", function, self.handle, next=next)
 
     @functools.cached_property
-    def compute(self) -> Any:
+    def compute(self) -> CData:
         """ze_device_compute_properties_t."""
         return self._ask("compute", "zeDeviceGetComputeProperties")
 
     @functools.cached_property
-    def module(self) -> Any:
+    def module(self) -> CData:
         """ze_device_module_properties_t."""
         return self._ask("module", "zeDeviceGetModuleProperties")
 
     @functools.cached_property
-    def memory_access(self) -> Any:
+    def memory_access(self) -> CData:
         """ze_device_memory_access_properties_t."""
         return self._ask("memory_access", "zeDeviceGetMemoryAccessProperties")
 
     @functools.cached_property
-    def memories(self) -> list[Any]:
+    def memories(self) -> list[CData]:
         """ze_device_memory_properties_t of each memory."""
         return driver.get_all("ze_device_memory_properties_t", "zeDeviceGetMemoryProperties", self.handle)
 
     @functools.cached_property
-    def caches(self) -> list[Any]:
+    def caches(self) -> list[CData]:
         """ze_device_cache_properties_t of each cache."""
         return driver.get_all("ze_device_cache_properties_t", "zeDeviceGetCacheProperties", self.handle)
 
     @functools.cached_property
-    def image(self) -> Any:
+    def image(self) -> CData:
         """ze_device_image_properties_t; zeros if the driver has no images."""
         found = driver.make_struct("ze_device_image_properties_t")
         result = lib.zeDeviceGetImageProperties(self.handle, found)
@@ -99,7 +99,7 @@ class Device:
         return found
 
     @functools.cached_property
-    def pitched(self) -> Any:
+    def pitched(self) -> CData:
         """ze_device_pitched_alloc_exp_properties_t; zeros if the driver has no images over linear memory."""
         linear = driver.make_struct("ze_device_pitched_alloc_exp_properties_t")
         if self.has_bindless_images:

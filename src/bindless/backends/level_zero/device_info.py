@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ...drivers import level_zero as driver
 from ...model.aspects import Aspect
@@ -143,11 +142,11 @@ def _vector_width(device: Device, name: str) -> int:
     return int(getattr(told, name)) if ask(device.handle, count, told) == SUCCESS and count[0] else 1
 
 
-def _vector_widths() -> dict[str, Callable[[Device], Any]]:
+def _vector_widths() -> dict[str, Callable[[Device], object]]:
     return {name: lambda device, name=name: _vector_width(device, name) for name in VECTOR_WIDTHS}  # type: ignore[misc]
 
 
-_INFO: dict[str, Callable[[Device], Any]] = {
+_INFO: dict[str, Callable[[Device], object]] = {
     "device_type": lambda device: device.type,
     "name": lambda device: device.name,
     "vendor": vendor_name,
@@ -215,7 +214,7 @@ def _is_available(device: Device) -> bool:
     return bool(lib.zeDeviceGetStatus(device.handle) == SUCCESS)
 
 
-def device_info(device: Device, name: str) -> Any:
+def device_info(device: Device, name: str) -> object:
     """The value of a member of ``info.device``.
 
     Raises

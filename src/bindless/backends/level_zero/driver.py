@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
 
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from ...model.errors import Error, FeatureNotSupportedError
 from .errors import SUCCESS, check, fail
 from .fork_guard import unusable_after_fork
@@ -35,7 +35,7 @@ _HANDLES = {
 }
 
 
-def _own_handle(kind: int, handle: Any) -> Any:
+def _own_handle(kind: int, handle: CData) -> CData:
     """The driver's handle of a loader handle."""
     if not driver.has("zelLoaderTranslateHandle"):
         return handle
@@ -73,7 +73,7 @@ class Driver:
         whether in-order lists are supported.
     """
 
-    def __init__(self, index: int, handle: Any) -> None:
+    def __init__(self, index: int, handle: CData) -> None:
         self.index = index
         self.handle = handle
         api = ffi.new("ze_api_version_t *")
@@ -117,7 +117,7 @@ class Driver:
             )
         return found
 
-    def ask(self, name: str, handle: Any, kind: str) -> Any:
+    def ask(self, name: str, handle: CData, kind: str) -> CData:
         """The value that a function returns for a handle through its second parameter; None without such a function.
 
         Parameters
@@ -137,16 +137,16 @@ class Driver:
         check(function(handle, slot), name, "the handle is none of this driver")
         return slot[0]
 
-    def is_same(self, kind: str, left: Any, right: Any) -> bool:
+    def is_same(self, kind: str, left: CData, right: CData) -> bool:
         """Whether two handles of a type name the same object: one may be the loader's, the other the driver's own."""
         number = _HANDLES[kind]
         return bool(left == right or _own_handle(number, right) == left)
 
-    def address(self, name: str) -> Any:
+    def address(self, name: str) -> CData:
         """The address of a function whose parameters C code passes without a translation; NULL if both lack it."""
         return ffi.addressof(lib, name) if driver.has(name) else self._own_address(name)
 
-    def _own_address(self, name: str) -> Any:
+    def _own_address(self, name: str) -> CData:
         kind, slot = ffi.typeof(getattr(lib, name)), ffi.new("void **")
         if lib.zeDriverGetExtensionFunctionAddress(self.handle, name.encode(), slot) != SUCCESS:
             slot[0] = ffi.NULL
@@ -160,7 +160,7 @@ class Driver:
         spelled = {ffi.typeof(handle): number for handle, number in _HANDLES.items()}
         places = [(place, spelled[argument]) for place, argument in enumerate(kind.args) if argument in spelled]
 
-        def translated(*arguments: Any) -> int:
+        def translated(*arguments: CData | int) -> int:
             own = list(arguments)
             for place, number in places:
                 own[place] = _own_handle(number, own[place])
@@ -169,7 +169,7 @@ class Driver:
 
         return translated
 
-    def memory_context(self, pointer: Any) -> Any:
+    def memory_context(self, pointer: CData) -> CData:
         """The driver's handle of the context of an allocation; None if the driver does not report it.
 
         ``zeMemGetAllocProperties`` does not report the context if a driver answers for memory of every context of the
@@ -197,7 +197,7 @@ _ADVICE = (
 )
 
 
-def _handles() -> list[Any]:
+def _handles() -> list[CData]:
     """Every driver of the loader; drivers are queried only after a successful initialisation."""
     driver.load()
     if driver.has("zeInitDrivers"):

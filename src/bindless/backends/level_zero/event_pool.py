@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from .errors import SUCCESS, check, release
 
 __all__ = ["EventPool", "NativeEvent"]
@@ -30,16 +29,16 @@ class EventPool:
         bindless_pool_t.
     """
 
-    def __init__(self, context: Any, timed: bool) -> None:
+    def __init__(self, context: CData, timed: bool) -> None:
         self.native = lib.bindless_pool_create(context, timed)
 
-    def handles(self, unused: bool = False) -> list[Any]:
+    def handles(self, unused: bool = False) -> list[CData]:
         """The ze_event_handle_t of each event, or of those that no command uses."""
         most = lib.bindless_pool_count(self.native, unused, 0, ffi.NULL)
         found = ffi.new("ze_event_handle_t[]", most)
         return list(found[0 : min(most, lib.bindless_pool_count(self.native, unused, most, found))])
 
-    def owns(self, handle: Any) -> bool:
+    def owns(self, handle: CData) -> bool:
         """Whether an event belongs to this pool."""
         return handle in self.handles()
 
@@ -66,12 +65,12 @@ class NativeEvent:
 
     __slots__ = ("handle", "held")
 
-    def __init__(self, held: Any) -> None:
+    def __init__(self, held: CData) -> None:
         self.held = held
-        self.handle: Any = held[0].handle
+        self.handle: CData = held[0].handle
 
     @staticmethod
-    def slot() -> Any:
+    def slot() -> CData:
         """An empty slot."""
         return ffi.gc(ffi.new("bindless_event_t **"), _drop)
 
@@ -85,7 +84,7 @@ class NativeEvent:
         return cls(held)
 
     @classmethod
-    def adopt(cls, handle: Any, owned: bool) -> NativeEvent:
+    def adopt(cls, handle: CData, owned: bool) -> NativeEvent:
         """An event of another library; the last reference destroys an owned one."""
         held = cls.slot()
         check(lib.bindless_event_adopt(handle, owned, held), "zeEventCreate")

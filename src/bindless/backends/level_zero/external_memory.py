@@ -7,9 +7,9 @@ descriptor until its end, and is at once an allocation of the whole memory, in w
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from ...model.aspects import Aspect
 from ...model.enums import Errc
 from ...model.errors import FeatureNotSupportedError, InvalidError
@@ -115,10 +115,10 @@ class ExternalMemory(KeptResource):
     def __init__(self, device: Device, resource: Resource, flags: int) -> None:
         super().__init__(resource)
         self.device, self.flags = device, flags
-        self.pointer: Any = ffi.NULL
-        self.text: Any = None
+        self.pointer: CData = ffi.NULL
+        self.text: CData = None
 
-    def chained(self, resource: Resource | None = None) -> Any:
+    def chained(self, resource: Resource | None = None) -> CData:
         """The struct that names the source of memory: the caller's own handle, while it is open, because the driver's
         messages name it.
         """
@@ -136,7 +136,7 @@ class Semaphore:
 
     __slots__ = ("array", "device")
 
-    def __init__(self, device: Device, handle: Any) -> None:
+    def __init__(self, device: Device, handle: CData) -> None:
         self.device = device
         self.array = ffi.new("ze_external_semaphore_ext_handle_t[]", [handle])
 
@@ -260,7 +260,7 @@ def _run(queue: Queue, what: str, semaphore: Semaphore, value: int | None, waits
     parameters = driver.make_struct(f"ze_external_semaphore_{what.lower()}_params_ext_t", value=value or 0)
 
     # Events use calls that every loader supports, because the loader may have to translate the handles.
-    def command(own: Any, signal: Any, count: int, array: Any) -> int:
+    def command(own: CData, signal: CData, count: int, array: CData) -> int:
         result: int = lib.zeCommandListAppendWaitOnEvents(own, count, array) if count else SUCCESS
         if result == SUCCESS:
             result = append(own, 1, semaphore.array, parameters, ffi.NULL, 0, ffi.NULL)

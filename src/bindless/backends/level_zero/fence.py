@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
 
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import Errc
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from .command_list import RegularLists
@@ -35,7 +35,7 @@ class Fence:
                 backend="level_zero",
             )
         self.queue = queue
-        self.handle: Any = None
+        self.handle: CData = None
         self._lists = stream.lists
         self._pending = False  # Whether work that signals the fence may be unfinished.
         self._lock = threading.Lock()
@@ -52,7 +52,7 @@ class Fence:
         self.handle, self._places = fence[0], (own, fence)
         self._lists.own(self._places)
 
-    def require(self) -> Any:
+    def require(self) -> CData:
         """The handle; raises an error once the fence is destroyed or its queue is closed."""
         refuse_in_fork()
         if self.handle is None or self.queue.closed:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from ...model.errors import InvalidError
 from .command_list import ClosedList, Lists, RegularLists
 from .errors import check, release
@@ -34,13 +34,13 @@ class Graph:
         lock of the submission of a run.
     """
 
-    def __init__(self, places: Any) -> None:
+    def __init__(self, places: CData) -> None:
         self.places = places
         self.last: Event | None = None
         self.lock = threading.RLock()
 
 
-def _append_function(queue: Queue) -> Any:
+def _append_function(queue: Queue) -> CData:
     return queue.device.driver.function("zeCommandListImmediateAppendCommandListsExp")
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from ...model.channels import CHANNELS
 from ...model.enums import ImageChannelType, ImageType
 from ...model.errors import FeatureNotSupportedError
@@ -59,7 +59,7 @@ _KINDS = {
 
 
 @functools.cache
-def format_desc(type: ImageType, dimensions: int, channel_type: ImageChannelType, num_channels: int) -> Any:
+def format_desc(type: ImageType, dimensions: int, channel_type: ImageChannelType, num_channels: int) -> CData:
     """ze_image_desc_t of images that kernels read and write, without sizes; do not change it.
 
     Channels that the image lacks read 0, including alpha.
@@ -92,7 +92,7 @@ def sizes_of(desc: ImageDescriptor) -> tuple[int, int, int, int]:
     return desc.width, desc.height or 1, desc.depth or 1, desc.array_size if desc.type is ImageType.array else 0
 
 
-def image_desc(desc: ImageDescriptor, next: Any = None) -> Any:
+def image_desc(desc: ImageDescriptor, next: CData = None) -> CData:
     """ze_image_desc_t of an image that kernels read and write.
 
     Parameters

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
 
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import AddressingMode, Errc, FilteringMode
 from ...model.errors import FeatureNotSupportedError, SyclRuntimeError
 from ...model.image_descriptor import ImageDescriptor
@@ -49,7 +49,7 @@ _FILTER_MODES = {
 }
 
 
-def sampler_desc(desc: ImageDescriptor, sampler: BindlessImageSampler, next: Any = None) -> Any:
+def sampler_desc(desc: ImageDescriptor, sampler: BindlessImageSampler, next: CData = None) -> CData:
     """ze_sampler_desc_t.
 
     Raises
@@ -71,7 +71,7 @@ def sampler_desc(desc: ImageDescriptor, sampler: BindlessImageSampler, next: Any
 
 
 def handle_of(
-    context: Context, device: Device, make: Callable[[], Any], desc: ImageDescriptor, sampler: Any = None
+    context: Context, device: Device, make: Callable[[], CData], desc: ImageDescriptor, sampler: CData = None
 ) -> int:
     """Register a new image under its kernel handle.
 
@@ -93,7 +93,7 @@ def handle_of(
             other.close()
 
 
-def _offset_of(context: Context, device: Device, image: Any, desc: ImageDescriptor) -> int:
+def _offset_of(context: Context, device: Device, image: CData, desc: ImageDescriptor) -> int:
     """The kernel handle of an image; destroys the image if it has none."""
     make_resident(context, device, image)
     slot = ffi.new("uint64_t *")
@@ -104,13 +104,13 @@ def _offset_of(context: Context, device: Device, image: Any, desc: ImageDescript
     return int(slot[0])
 
 
-def storage_of(context: Context, device: Device, handle: int) -> Any:
+def storage_of(context: Context, device: Device, handle: int) -> CData:
     """Image memory by its handle."""
     refuse_in_fork()
     return handle_table.storage_on(context, device, handle, "level_zero")
 
 
-def _view(context: Context, device: Device, handle: int, desc: ImageDescriptor, chained: Any) -> Any:
+def _view(context: Context, device: Device, handle: int, desc: ImageDescriptor, chained: CData) -> CData:
     """A view of image memory, with a chained descriptor."""
     storage = storage_of(context, device, handle)
     create = context.driver.function("zeImageViewCreateExt") or context.driver.require("zeImageViewCreateExp", "1.2")
@@ -183,7 +183,7 @@ def _over_memory(
     how = None if sampler is None else sampler_desc(desc, sampler, pitched)
     described = image_desc(desc, bindless_desc(pitched if how is None else how, sampled=how is not None))
 
-    def make() -> Any:
+    def make() -> CData:
         slot = ffi.new("ze_image_handle_t *")
         result = lib.zeImageCreate(context.handle, place.handle, described, slot)
         if result != SUCCESS:
@@ -193,7 +193,7 @@ def _over_memory(
     return handle_of(context, place, make, desc, how)
 
 
-def _pitched_desc(context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor) -> Any:
+def _pitched_desc(context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor) -> CData:
     """ze_image_pitched_exp_desc_t, chained to a pitch other than the driver's own if needed."""
     custom = None
     if pitch != pitch_of(context, device, desc.width, desc.height, desc.pixel_size):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import Errc, ImageChannelType
 from ...model.errors import FeatureNotSupportedError, MemoryAllocationError, SyclRuntimeError
 from ...model.image_descriptor import ImageDescriptor
@@ -50,9 +49,9 @@ class ImageStorage:
 
     __slots__ = ("desc", "device", "handle", "views")
 
-    def __init__(self, handle: Any, device: Device, desc: ImageDescriptor) -> None:
+    def __init__(self, handle: CData, device: Device, desc: ImageDescriptor) -> None:
         self.handle, self.device, self.desc = handle, device, desc
-        self.views: dict[tuple[ImageChannelType, int], Any] = {}
+        self.views: dict[tuple[ImageChannelType, int], CData] = {}
 
 
 class View:
@@ -70,12 +69,14 @@ class View:
 
     __slots__ = ("_context", "_sampler", "_sampler_desc", "desc", "device", "image")
 
-    def __init__(self, context: Any, image: Any, device: Device, desc: ImageDescriptor, sampler: Any = None) -> None:
+    def __init__(
+        self, context: CData, image: CData, device: Device, desc: ImageDescriptor, sampler: CData = None
+    ) -> None:
         """Take the ze_context_handle_t and, for a sampled image, its ze_sampler_desc_t."""
         self.image, self.device, self.desc = image, device, desc
         self._context, self._sampler_desc, self._sampler = context, sampler, None
 
-    def sampler(self) -> Any:
+    def sampler(self) -> CData:
         """ze_sampler_handle_t of a sampled image, for kernels with separate image and sampler parameters."""
         if self._sampler is None and self._sampler_desc is not None:
             slot = ffi.new("ze_sampler_handle_t *")
@@ -106,7 +107,7 @@ def require_bindless(device: Device) -> None:
         )
 
 
-def bindless_desc(next: Any = None, sampled: bool = False) -> Any:
+def bindless_desc(next: CData = None, sampled: bool = False) -> CData:
     """ze_image_bindless_exp_desc_t."""
     flags = lib.ZE_IMAGE_BINDLESS_EXP_FLAG_BINDLESS
     if sampled:
@@ -114,7 +115,7 @@ def bindless_desc(next: Any = None, sampled: bool = False) -> Any:
     return driver.make_struct("ze_image_bindless_exp_desc_t", next, flags=flags)
 
 
-def make_resident(context: Context, device: Device, image: Any) -> None:
+def make_resident(context: Context, device: Device, image: CData) -> None:
     """Make an image resident, so that kernels may use it without a parameter; destroys it on failure."""
     result = lib.zeContextMakeImageResident(context.handle, device.handle, image)
     if result != SUCCESS:

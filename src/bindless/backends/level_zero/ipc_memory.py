@@ -7,9 +7,8 @@ handles and descriptors; for other drivers the bytes are enough.
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import Errc
 from ..contract.low_level import SharedMemory
 from .context import Context
@@ -22,7 +21,7 @@ __all__ = ["close_memory", "end_export", "export_memory", "open_memory"]
 lib, ffi = driver.lib, driver.ffi
 
 
-def _handle(data: bytes) -> Any:
+def _handle(data: bytes) -> CData:
     """ze_ipc_mem_handle_t *."""
     found = ffi.new("ze_ipc_mem_handle_t *")
     ffi.memmove(found, data, ffi.sizeof("ze_ipc_mem_handle_t"))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from ...model.errors import InvalidError, NdRangeError
 from ..common.kernel import KernelBase, kernel_of, unknown_kernel
 from ..contract import KernelArgument, KernelRecord
@@ -73,7 +72,7 @@ class Kernel(KernelBase[Shape]):
 
     backend = "level_zero"
 
-    def __init__(self, module: Module, name: str, made: Any = None, owned: bool = True) -> None:
+    def __init__(self, module: Module, name: str, made: CData = None, owned: bool = True) -> None:
         """Create a kernel, or adopt a ze_kernel_handle_t that was ``made`` elsewhere."""
         self.module = module
         self.name = name
@@ -219,7 +218,7 @@ _OPAQUE = ("image", "sampler")
 _forget = lib.bindless_kernel_destroy
 
 
-def _create(module: Module, name: str) -> Any:
+def _create(module: Module, name: str) -> CData:
     """A ze_kernel_handle_t."""
     slot = ffi.new("ze_kernel_handle_t *")
     desc = driver.make_struct("ze_kernel_desc_t", pKernelName=ffi.new("char[]", name.encode()))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from ...model.errors import InvalidError
 from ..common.kernel import refuse_kernel
 from ..contract.prepared_command import PreparedCommand
@@ -51,7 +51,7 @@ class Launch:
         self,
         kernel: Kernel,
         group: tuple[int, int, int],
-        groups: Any,
+        groups: CData,
         arguments: Sequence[bytes | int],
         *,
         way: int = lib.BINDLESS_PLAIN,
@@ -69,7 +69,7 @@ class Launch:
                 data += kernel.bytes_of(at, value) if kernel.has_objects else value
         self._bytes = ffi.new("char[]", data)
         self._settings = ffi.new("bindless_setting_t[]", len(starts))
-        self.places: list[Any] = []
+        self.places: list[CData] = []
         first = int(ffi.cast("uintptr_t", self._bytes))
         for setting, value, start in zip(self._settings, arguments, starts):
             if isinstance(value, int):
@@ -83,7 +83,7 @@ class Launch:
             one.kernel, one.way, one.groups, one.group, one.offset = kernel.known, way, groups, group, offset
             one.count, one.settings = len(starts), self._settings
 
-    def __call__(self, own: Any, signal: Any, count: int, waits: Any) -> int:
+    def __call__(self, own: CData, signal: CData, count: int, waits: CData) -> int:
         return lib.bindless_append_launch(self.described, own, signal, count, waits)
 
 

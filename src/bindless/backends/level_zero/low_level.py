@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from ...model.errors import InvalidError, NdRangeError
 from ..contract.low_level import PeerProperties, QueueGroup
 from .command_list import ImmediateList, RegularLists
@@ -135,7 +135,7 @@ def evict_memory(context: Context, device: Device, address: int, nbytes: int) ->
         release(call, "zeContextEvictMemory")
 
 
-def _image(context: Context, handle: int) -> Any:
+def _image(context: Context, handle: int) -> CData:
     storage = context.images.get(handle)
     if storage is None:
         raise InvalidError(f"{handle:#x} is no image memory of this context", backend="level_zero")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import Errc, UsmKind
 from ...model.errors import InvalidError, MemoryAllocationError
 from ..common.allocation import require_rows, require_size, unknown_allocation
@@ -37,7 +37,7 @@ _LARGE = 1 << 20
 _ELEMENT_SIZES = (1, 2, 4, 8, 16)
 
 
-def address_of(pointer: Any) -> int:
+def address_of(pointer: CData) -> int:
     return int(ffi.cast("uintptr_t", pointer))
 
 
@@ -183,12 +183,12 @@ def _migrates(queue: Queue, address: int) -> bool:
     return pointer_info(queue.context, address).kind is UsmKind.shared
 
 
-def _hint(queue: Queue, hint: Any, call: str, address: int, nbytes: int, waits: Sequence[Event]) -> Event:
+def _hint(queue: Queue, hint: CData, call: str, address: int, nbytes: int, waits: Sequence[Event]) -> Event:
     """A command without events."""
     if not nbytes or not _migrates(queue, address):
         return queue.run(nothing, call, waits)
 
-    def command(own: Any, signal: Any, count: int, array: Any) -> int:
+    def command(own: CData, signal: CData, count: int, array: CData) -> int:
         result: int = lib.zeCommandListAppendWaitOnEvents(own, count, array) if count else SUCCESS
         if result == SUCCESS:
             result = hint(own)
@@ -233,7 +233,7 @@ def advise(queue: Queue, address: int, nbytes: int, advice: int, waits: Sequence
         )
     pointer, device = ffi.cast("void *", address), queue.device.handle
 
-    def hint(own: Any) -> int:
+    def hint(own: CData) -> int:
         result = SUCCESS
         for value in _DEFAULTS if advice == 0 else (advice,):
             if result == SUCCESS:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from ...model.errors import BuildError, FeatureNotSupportedError, InvalidError
 from ...model.module import spirv
 from ...model.module.description import KernelSignature, ModuleDescription
@@ -61,7 +62,7 @@ class Module:
         self,
         context: Context,
         device: Device,
-        native: Any,
+        native: CData,
         signatures: Mapping[str, KernelSignature],
         log: str = "",
         owned: bool = True,
@@ -178,7 +179,7 @@ def describe_module(source: bytes) -> ModuleDescription:
     return spirv.describe(source)
 
 
-def text_of_log(log: Any) -> str:
+def text_of_log(log: CData) -> str:
     """The text of a build log; destroys the log."""
     if log == ffi.NULL:
         return ""
@@ -200,7 +201,7 @@ _BUILD_FAILURES = (
 )
 
 
-def build(context: Context, device: Device, desc: Any) -> tuple[Any, str]:
+def build(context: Context, device: Device, desc: CData) -> tuple[CData, str]:
     """A ze_module_handle_t and the compiler's log.
 
     Raises
@@ -253,7 +254,7 @@ def load_module(
     return Module(context, place, native, signatures, said)
 
 
-def module_desc(source: bytes, constants: Constants, options: str = "") -> Any:
+def module_desc(source: bytes, constants: Constants, options: str = "") -> CData:
     """ze_module_desc_t of a source."""
     native = source.startswith(_NATIVE)
     return driver.make_struct(

@@ -7,9 +7,9 @@ event its context through its pool, and memory is looked up in its context. A co
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import Errc, UsmKind
 from ...model.errors import BuildError, InvalidError
 from ...model.native_handle import NativeHandle
@@ -58,7 +58,7 @@ TYPES = {
 _LIST = "ze_command_list_handle_t"
 
 
-def _native(handle: NativeHandle) -> Any:
+def _native(handle: NativeHandle) -> CData:
     return ffi.cast(handle.type, int(handle))
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from ..contract.prepared_command import PreparedCommand
 from .errors import fail
 from .event import Event
@@ -16,7 +17,7 @@ __all__ = ["address_of", "prepared"]
 ffi = driver.ffi
 
 
-def address_of(pointer: Any) -> int:
+def address_of(pointer: CData) -> int:
     """The address that a pointer, an array or a function has."""
     return int(ffi.cast("uintptr_t", pointer))
 
@@ -24,7 +25,7 @@ def address_of(pointer: Any) -> int:
 def prepared(
     streams: tuple[Stream, ...],
     submit: int,
-    described: Any,
+    described: CData,
     places: tuple[int | None, ...],
     sizes: tuple[int, ...],
     call: str,

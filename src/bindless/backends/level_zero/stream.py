@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import Errc
 from ...model.errors import Error, InvalidError
 from ..common.deferred_events import RecordingStream
@@ -28,7 +28,7 @@ _RECORD = int(ffi.cast("uintptr_t", ffi.addressof(lib, "bindless_record_number")
 _RELEASE = int(ffi.cast("uintptr_t", ffi.addressof(lib, "bindless_event_release")))
 
 
-def nothing(own: Any, signal: Any, count: int, waits: Any) -> int:
+def nothing(own: CData, signal: CData, count: int, waits: CData) -> int:
     """The command of an event that only waits."""
     return int(lib.zeCommandListAppendBarrier(own, signal, count, waits))
 
@@ -116,7 +116,14 @@ class Stream(RecordingStream[Event]):
             return self.after(number, timed, natives)
 
     def _begin(
-        self, first: Command, event: TimedEvent | None, number: int, count: int, array: Any, call: str, details: object
+        self,
+        first: Command,
+        event: TimedEvent | None,
+        number: int,
+        count: int,
+        array: CData,
+        call: str,
+        details: object,
     ) -> None:
         """Submit the first part of a command; its events stay in use even if the rest is refused."""
         own = None if event is None else NativeEvent.take(self.context.native.pools[True])

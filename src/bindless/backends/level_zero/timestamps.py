@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from .device import Device
 from .errors import check
 
@@ -42,7 +42,7 @@ class Clock:
         self._mask = (1 << (int(device.properties.kernelTimestampValidBits) or 64)) - 1
         self._ticks = int(ticks[0]) & self._mask
 
-    def time_of(self, ticks: Any) -> int:
+    def time_of(self, ticks: CData) -> int:
         """Nanoseconds of a kernel's timestamp, before or after the reading."""
         passed = (ticks - self._ticks) & self._mask
         if passed > self._mask >> 1:

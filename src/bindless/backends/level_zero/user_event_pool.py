@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import Any
 
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import Errc
 from ...model.errors import InvalidError
 from .context import Context
@@ -47,13 +47,13 @@ class SharedPool:
         whether another process created it.
     """
 
-    def __init__(self, handle: Any, opened: bool) -> None:
+    def __init__(self, handle: CData, opened: bool) -> None:
         self.handle = handle
         self.opened = opened
-        self._events: dict[int, Any] = {}
+        self._events: dict[int, CData] = {}
         self._lock = threading.RLock()
 
-    def event(self, index: int) -> Any:
+    def event(self, index: int) -> CData:
         """The ze_event_handle_t at an index."""
         with self._lock:
             if self.handle is None:
@@ -129,23 +129,23 @@ def close_event_pool(pool: SharedPool) -> None:
     pool.close()
 
 
-def pool_event(pool: SharedPool, index: int) -> Any:
+def pool_event(pool: SharedPool, index: int) -> CData:
     """ze_event_handle_t, the same each time."""
     refuse_in_fork()
     return pool.event(index)
 
 
-def signal_event(event: Any) -> None:
+def signal_event(event: CData) -> None:
     """Signal an event from the host."""
     check(lib.zeEventHostSignal(event), "zeEventHostSignal")
 
 
-def reset_event(event: Any) -> None:
+def reset_event(event: CData) -> None:
     """Reset an event from the host."""
     check(lib.zeEventHostReset(event), "zeEventHostReset")
 
 
-def wait_pool_event(event: Any, timeout: int) -> bool:
+def wait_pool_event(event: CData, timeout: int) -> bool:
     """Whether an event is signalled within the timeout in nanoseconds; negative means no limit. Interruptible."""
     left = timeout
     while True:
@@ -160,10 +160,10 @@ def wait_pool_event(event: Any, timeout: int) -> bool:
                 return False
 
 
-def enqueue_signal(queue: Queue, event: Any, waits: Sequence[Event] = ()) -> Event:
+def enqueue_signal(queue: Queue, event: CData, waits: Sequence[Event] = ()) -> Event:
     """Signal an event after the earlier commands."""
 
-    def command(own: Any, signal: Any, count: int, array: Any) -> int:
+    def command(own: CData, signal: CData, count: int, array: CData) -> int:
         result: int = lib.zeCommandListAppendBarrier(own, ffi.NULL, count, array)
         result = result or lib.zeCommandListAppendSignalEvent(own, event)
         return result or _end(own, signal)
@@ -171,10 +171,10 @@ def enqueue_signal(queue: Queue, event: Any, waits: Sequence[Event] = ()) -> Eve
     return queue.run(command, "zeCommandListAppendSignalEvent", waits)
 
 
-def enqueue_reset(queue: Queue, event: Any, waits: Sequence[Event] = ()) -> Event:
+def enqueue_reset(queue: Queue, event: CData, waits: Sequence[Event] = ()) -> Event:
     """Reset an event after the earlier commands."""
 
-    def command(own: Any, signal: Any, count: int, array: Any) -> int:
+    def command(own: CData, signal: CData, count: int, array: CData) -> int:
         result: int = lib.zeCommandListAppendBarrier(own, ffi.NULL, count, array)
         result = result or lib.zeCommandListAppendEventReset(own, event)
         return result or _end(own, signal)
@@ -182,11 +182,11 @@ def enqueue_reset(queue: Queue, event: Any, waits: Sequence[Event] = ()) -> Even
     return queue.run(command, "zeCommandListAppendEventReset", waits)
 
 
-def enqueue_wait(queue: Queue, event: Any, waits: Sequence[Event] = ()) -> Event:
+def enqueue_wait(queue: Queue, event: CData, waits: Sequence[Event] = ()) -> Event:
     """Hold later commands until an event is signalled."""
     one = ffi.new("ze_event_handle_t *", event)
 
-    def command(own: Any, signal: Any, count: int, array: Any) -> int:
+    def command(own: CData, signal: CData, count: int, array: CData) -> int:
         result: int = lib.zeCommandListAppendWaitOnEvents(own, count, array) if count else 0
         result = result or lib.zeCommandListAppendWaitOnEvents(own, 1, one)
         return result or _end(own, signal)
@@ -194,5 +194,5 @@ def enqueue_wait(queue: Queue, event: Any, waits: Sequence[Event] = ()) -> Event
     return queue.run(command, "zeCommandListAppendWaitOnEvents", waits)
 
 
-def _end(own: Any, signal: Any) -> int:
+def _end(own: CData, signal: CData) -> int:
     return 0 if signal == ffi.NULL else int(lib.zeCommandListAppendBarrier(own, signal, 0, ffi.NULL))

@@ -4,9 +4,8 @@ Allocations").
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...drivers import level_zero as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import Errc
 from .context import Context
 from .device import Device
@@ -36,7 +35,7 @@ _ACCESS = {
 _PLACE = 1 << 44
 
 
-def _pointer(address: int) -> Any:
+def _pointer(address: int) -> CData:
     return ffi.cast("void *", address)
 
 
@@ -70,7 +69,7 @@ def release_addresses(context: Context, address: int, nbytes: int) -> None:
         release(lib.zeVirtualMemFree(context.handle, _pointer(address), nbytes), "zeVirtualMemFree")
 
 
-def create_physical(context: Context, device: Device, nbytes: int) -> Any:
+def create_physical(context: Context, device: Device, nbytes: int) -> CData:
     """Allocate physical memory, a ze_physical_mem_handle_t, without an address."""
     refuse_in_fork()
     desc = driver.make_struct("ze_physical_mem_desc_t", size=nbytes)
@@ -86,14 +85,14 @@ def create_physical(context: Context, device: Device, nbytes: int) -> Any:
     return slot[0]
 
 
-def destroy_physical(context: Context, physical: Any) -> None:
+def destroy_physical(context: Context, physical: CData) -> None:
     """Release physical memory without mappings."""
     if not in_fork():
         release(lib.zePhysicalMemDestroy(context.handle, physical), "zePhysicalMemDestroy")
 
 
 def map_physical(
-    context: Context, device: Device, address: int, nbytes: int, physical: Any, offset: int, access: str
+    context: Context, device: Device, address: int, nbytes: int, physical: CData, offset: int, access: str
 ) -> None:
     """Map physical memory to reserved addresses."""
     refuse_in_fork()

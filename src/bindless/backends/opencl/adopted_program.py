@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import BundleState
 from ...model.errors import BuildError, Error, InvalidError
 from ...model.native_handle import NativeHandle
@@ -137,7 +137,7 @@ class _Program:
             raise build_error(result, "clBuildProgram", devices[0], said)
 
 
-def _require_program(context: Context, native: Any, handle: NativeHandle) -> None:
+def _require_program(context: Context, native: CData, handle: NativeHandle) -> None:
     """Refuse other objects as far as they can be detected: PoCL dereferences any pointer, and a cl_kernel has a context
     too.
 
@@ -350,7 +350,7 @@ def _runs_on(device: Device, kernel: NativeHandle) -> bool:
     return bool(found == SUCCESS)
 
 
-def _name_of(kernel: Any) -> str:
+def _name_of(kernel: CData) -> str:
     return driver.get_text("clGetKernelInfo", kernel, lib.CL_KERNEL_FUNCTION_NAME)
 
 
@@ -379,7 +379,7 @@ class _ForeignKernel(Kernel):
         if arguments:
             super().require(arguments)
 
-    def find(self, arguments: Sequence[bytes | int]) -> Any:
+    def find(self, arguments: Sequence[bytes | int]) -> CData:
         if arguments:
             return super().find(arguments)
         settings = ffi.new("bindless_settings_t *")  # of none

@@ -205,14 +205,14 @@ class OpenCLBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Absent
             return address
         return _reference_count.handle_of(memory_buffers.buffer_of(context, address), "cl_mem")
 
-    def held_handle(self, native: Device | Context | Queue | Event | Module | Object | Kernel) -> NativeHandle:
+    def held_handle(self, native: object) -> NativeHandle:
         """The cl_... handle of an object, with a reference."""
         handle = self.native_handle(native)
         if isinstance(native, Device) and native.parent is None:  # These objects have no reference counts.
             return handle
         return _reference_count.held(ffi.cast(handle.type, int(handle)), handle.type)
 
-    def native_handle(self, native: Device | Context | Queue | Event | Module | Object | Kernel) -> NativeHandle:
+    def native_handle(self, native: object) -> NativeHandle:
         """The address of an object's cl_... handle."""
         return native_handle(_NATIVE, native, ffi, "OpenCL", "opencl")
 

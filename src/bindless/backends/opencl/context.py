@@ -7,9 +7,10 @@ import itertools
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...kernels.load import Library
 from ...model.enums import UsmKind
 from ..common.context import member, require_devices, require_one_owner
@@ -27,7 +28,7 @@ __all__ = ["WHOLE", "Allocation", "Context", "new_lock"]
 lib, ffi = driver.lib, driver.ffi
 
 
-def new_lock() -> Any:
+def new_lock() -> CData:
     """A bindless_lock_t for C code."""
     lock = lib.bindless_lock_create()
     if lock == ffi.NULL:
@@ -67,9 +68,9 @@ class Allocation:
     device: Device | None
     base: int
     size: int
-    buffer: Any = None
+    buffer: CData = None
     owned: bool = True
-    parts: dict[int, Any] = field(default_factory=dict)
+    parts: dict[int, CData] = field(default_factory=dict)
     start: int = 0
 
 
@@ -106,7 +107,7 @@ class Context:
         ownership of its external memory objects; None without such objects.
     """
 
-    def __init__(self, devices: Sequence[Device], native: Any = None, owned: bool = True) -> None:
+    def __init__(self, devices: Sequence[Device], native: CData = None, owned: bool = True) -> None:
         """Create a context, or adopt a ``native`` one."""
         require_devices(devices, "opencl")
         self.devices = tuple(devices)
@@ -121,7 +122,7 @@ class Context:
         self.images: dict[int, ImageStorage] = {}
         self.sampled: dict[int, View] = {}
         self.unsampled: dict[int, View] = {}
-        self.samplers: dict[tuple[int, int, int], Any] = {}
+        self.samplers: dict[tuple[int, int, int], CData] = {}
         self.library: Library[Kernel] = Library("opencl_c", "opencl")
         self.loading = threading.RLock()
         self.launching = self.state.lock = new_lock()
@@ -132,7 +133,7 @@ class Context:
     def platform(self) -> Platform:
         return self.devices[0].platform
 
-    def _create(self) -> Any:
+    def _create(self) -> CData:
         properties = ffi.new(
             "cl_context_properties[]",
             [lib.CL_CONTEXT_PLATFORM, int(ffi.cast("intptr_t", self.platform.handle)), 0],

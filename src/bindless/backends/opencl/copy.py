@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...model.copy_region import CopyRegion, Endpoint, Extent, HostMemory, ImageMemory, UsmMemory
 from ...model.enums import ImageType, UsmKind
 from ...model.image_descriptor import ImageDescriptor
@@ -301,7 +302,7 @@ def prepare_copy(queue: Queue, region: CopyRegion) -> PreparedCopy | None:
     return PreparedCopy(command, (place, other_place), (offset, other_offset))
 
 
-def _adjustable(end: Endpoint, side: Any, place: int) -> tuple[int, tuple[int, ...]]:
+def _adjustable(end: Endpoint, side: CData, place: int) -> tuple[int, tuple[int, ...]]:
     """Offset and positions of an end of a prepared copy. Memory with a descriptor is fixed, and so are images of other
     programs, whose raw handles are numbers.
     """

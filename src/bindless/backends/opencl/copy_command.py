@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 
 __all__ = ["CopyCommand", "copy_bytes", "copy_pixels"]
 
@@ -29,7 +29,7 @@ def copy_pixels(
 
 
 def copy_bytes(
-    kind: int, source: int | tuple[Any, int], target: int | tuple[Any, int], nbytes: int, keep: object = None
+    kind: int, source: int | tuple[CData, int], target: int | tuple[CData, int], nbytes: int, keep: object = None
 ) -> CopyCommand:
     """A copy between memories, each an address, or a buffer with an offset. ``keep`` lives as long as the command."""
     struct = ffi.new("bindless_copy_t *", (kind, _side(source), _side(target), _NOWHERE, 0, 0, nbytes))
@@ -38,11 +38,11 @@ def copy_bytes(
     return CopyCommand(_enqueue_with, struct, keep)
 
 
-def _enqueue_with(struct: Any, _: object, *command: Any) -> int:
+def _enqueue_with(struct: CData, _: object, *command: CData) -> int:
     return int(lib.bindless_enqueue_copy(struct, *command))
 
 
-def _side(memory: int | tuple[Any, int]) -> Side:
+def _side(memory: int | tuple[CData, int]) -> Side:
     if isinstance(memory, int):
         return memory, _NOWHERE, 0
     buffer, offset = memory

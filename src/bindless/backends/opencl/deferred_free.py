@@ -9,9 +9,9 @@ that.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from .context import Context
 from .errors import SUCCESS
 from .fork_guard import in_fork
@@ -39,17 +39,17 @@ class Lender:
         self.state, self._lock = context.state, context.launching
 
 
-_waiting: list[tuple[Any, Callable[[], object]]] = []
+_waiting: list[tuple[CData, Callable[[], object]]] = []
 
 
-def is_held(buffer: Any) -> bool:
+def is_held(buffer: CData) -> bool:
     """Whether another owner has a reference to a cl_mem with one reference here."""
     slot = ffi.new("cl_uint *")
     result = lib.clGetMemObjectInfo(buffer, lib.CL_MEM_REFERENCE_COUNT, 4, slot, ffi.NULL)
     return bool(result == SUCCESS and slot[0] > 1)
 
 
-def free_after(buffer: Any, free: Callable[[], object]) -> None:
+def free_after(buffer: CData, free: Callable[[], object]) -> None:
     """Free memory once nobody else holds its cl_mem; takes over the reference to the cl_mem."""
     _waiting.append((buffer, free))
 

@@ -7,9 +7,10 @@ import hashlib
 import os
 import re
 import threading
-from typing import Any
+from collections.abc import Callable
 
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import DeviceType, Errc, UsmKind
 from ...model.errors import Error, FeatureNotSupportedError
 from ..contract import DeviceRecord, PlatformRecord
@@ -40,7 +41,7 @@ class Platform:
         version of OpenCL, such as (3, 0).
     """
 
-    def __init__(self, handle: Any, index: int) -> None:
+    def __init__(self, handle: CData, index: int) -> None:
         self.handle = handle
         texts = [
             driver.get_text("clGetPlatformInfo", handle, name)
@@ -52,7 +53,7 @@ class Platform:
         self._offers: dict[str, bool] = {}
 
     @functools.cached_property
-    def handles(self) -> list[Any]:
+    def handles(self) -> list[CData]:
         """cl_device_id of its devices; empty without devices, or if the driver fails to list them."""
         try:
             return driver.get_all("cl_device_id", "clGetDeviceIDs", self.handle, lib.CL_DEVICE_TYPE_ALL)
@@ -66,7 +67,7 @@ class Platform:
             found = self._offers[function] = driver.has_for(function, self.handle)
         return found
 
-    def require(self, function: str, needs: str) -> Any:
+    def require(self, function: str, needs: str) -> Callable[..., int]:
         """A function of the driver.
 
         Raises
@@ -78,7 +79,8 @@ class Platform:
             raise FeatureNotSupportedError(
                 f"{self.record.name} has no {function}, which needs {needs}", backend="opencl"
             )
-        return getattr(lib, function)
+        call: Callable[..., int] = getattr(lib, function)
+        return call
 
 
 def version_of(text: str) -> tuple[int, int]:
@@ -108,7 +110,7 @@ class Device:
         names of its extensions.
     """
 
-    def __init__(self, platform: Platform, handle: Any, index: int, parent: Device | None = None) -> None:
+    def __init__(self, platform: Platform, handle: CData, index: int, parent: Device | None = None) -> None:
         self.platform = platform
         self.handle = handle
         self.address = int(ffi.cast("uintptr_t", handle))

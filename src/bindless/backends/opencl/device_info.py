@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeVar
 
 from ...drivers import opencl as driver
 from ...model.aspects import Aspect
@@ -136,17 +136,18 @@ _CACHES = {
 }
 _LOCAL = {lib.CL_LOCAL: local_mem_type.local, lib.CL_GLOBAL: local_mem_type.global_}
 
-Answer = Callable[[Device], Any]
+Answer = Callable[[Device], object]
+_Member = TypeVar("_Member")
 
 
 def _config(name: int) -> Answer:
     return lambda device: tuple(config for config, flag in _FP.items() if device.number(name) & flag)
 
 
-def _flags(table: dict[Any, int], name: int, least: frozenset[Any]) -> Answer:
+def _flags(table: dict[_Member, int], name: int, least: frozenset[_Member]) -> Answer:
     """Members whose flag is set; OpenCL before 3.0 has no query, and guarantees the least."""
 
-    def answer(device: Device) -> tuple[Any, ...]:
+    def answer(device: Device) -> tuple[_Member, ...]:
         flags = device.number(name) if device.version >= (3, 0) else 0
         return tuple(member for member, flag in table.items() if flags & flag or member in least)
 
@@ -256,7 +257,7 @@ _INFO: dict[str, Answer] = {
 }
 
 
-def device_info(device: Device, name: str) -> Any:
+def device_info(device: Device, name: str) -> object:
     """The value of a member of ``info.device``.
 
     Raises

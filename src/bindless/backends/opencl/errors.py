@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import Errc
 from ..common.result_codes import DEVICE_LOST, Results
 
@@ -35,7 +34,7 @@ _results = Results(
 error, fail, check, release = _results.error, _results.fail, _results.check, _results.release
 
 
-def made(call: str, *arguments: Any, details: object = "", code: Errc | None = None) -> Any:
+def made(call: str, *arguments: object, details: object = "", code: Errc | None = None) -> CData:
     """The object that a driver function creates; the function returns its result code through its last argument."""
     slot = ffi.new("cl_int *")
     found = getattr(lib, call)(*arguments, slot)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...core._submission import Mark
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import EventStatus
 from ...model.errors import Error, InvalidError, ProfilingError
 from .errors import SUCCESS, check, error
@@ -56,7 +57,7 @@ _new_array = functools.partial(ffi.new, ffi.typeof("cl_event[]"))
 _handle = functools.partial(ffi.cast, ffi.typeof("cl_event"))
 
 
-def address_of(of: Any) -> int:
+def address_of(of: CData) -> int:
     """The address of a C object."""
     return int(ffi.cast("uintptr_t", of))
 
@@ -65,12 +66,12 @@ QUERY, RELEASE = (address_of(ffi.addressof(lib, name)) for name in ("bindless_ev
 """Addresses of the functions of ``core/_submission`` for events."""
 
 
-def array_of(events: Sequence[Event]) -> Any:
+def array_of(events: Sequence[Event]) -> CData:
     """The cl_events of events, which keep them alive, in the form of a command's wait list."""
     return _new_array([_handle(event.number) for event in events])
 
 
-def failure_of(handle: Any, status: int) -> Error:
+def failure_of(handle: CData, status: int) -> Error:
     """The error of a failed command. PoCL returns a code outside a command's range for a command whose dependencies
     failed.
     """
@@ -103,7 +104,7 @@ class Event(Mark):
             self.stream = queue
 
     @property
-    def handle(self) -> Any:
+    def handle(self) -> CData:
         """cl_event; None after its release."""
         return _handle(self.number) if self.number else None
 
@@ -144,7 +145,7 @@ class Event(Mark):
         if number:
             lib.bindless_event_release(ffi.cast("void *", number))
 
-    def _live(self) -> Any:
+    def _live(self) -> CData:
         """The cl_event.
 
         Raises

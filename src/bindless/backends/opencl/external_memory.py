@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...model.aspects import Aspect
 from ...model.enums import Errc, ImageType
 from ...model.errors import FeatureNotSupportedError
@@ -134,7 +134,7 @@ class ExternalMemory(KeptResource):
         super().__init__(resource)
         self.device, self.kind = device, kind
         self.base = 0
-        self.buffer: Any = None
+        self.buffer: CData = None
 
 
 class Semaphore:
@@ -142,7 +142,7 @@ class Semaphore:
 
     __slots__ = ("array",)
 
-    def __init__(self, handle: Any) -> None:
+    def __init__(self, handle: CData) -> None:
         self.array = ffi.new("cl_semaphore_khr[]", [handle])
 
 
@@ -164,7 +164,7 @@ def _on(context: Context, device: Device, question: int) -> tuple[int, ...]:
     return (question, device.address, 0) if len(context.devices) > 1 else ()
 
 
-def _made(call: str, context: Context, properties: Sequence[int], *arguments: Any, details: str) -> Any:
+def _made(call: str, context: Context, properties: Sequence[int], *arguments: object, details: str) -> CData:
     """The object that an import creates."""
     listed, slot = ffi.new("cl_properties[]", [*properties, 0]), ffi.new("cl_int *")
     found = getattr(lib, call)(context.handle, listed, *arguments, slot)
@@ -210,7 +210,7 @@ def import_memory(context: Context, device: Device, desc: ExternalMemDescriptor)
     return memory
 
 
-def _share(context: Context, native: Any) -> None:
+def _share(context: Context, native: CData) -> None:
     """Register a cl_mem for acquisition before its use, if the driver requires that."""
     if context.handover is None and context.platform.offers("clEnqueueAcquireExternalMemObjectsKHR"):
         context.handover = Handover(context)
@@ -218,7 +218,7 @@ def _share(context: Context, native: Any) -> None:
         context.handover.add(native)
 
 
-def _unshare(context: Context, native: Any) -> None:
+def _unshare(context: Context, native: CData) -> None:
     if context.handover is not None:
         context.handover.drop(native)
 
@@ -340,7 +340,7 @@ def _submit(queue: Queue, call: str, semaphore: Semaphore, waits: Sequence[Event
         handover.give(queue)
     submit, array = getattr(lib, call), semaphore.array
 
-    def command(own: Any, count: int, events: Any, event: Any) -> int:
+    def command(own: CData, count: int, events: CData, event: CData) -> int:
         return int(submit(own, 1, array, ffi.NULL, count, events, event))
 
     return queue.run(command, call, uses_memory=False)

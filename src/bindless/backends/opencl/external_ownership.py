@@ -10,9 +10,10 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from .errors import SUCCESS, check, fail, release
 from .event import Event, address_of, array_of
 from .fork_guard import in_fork
@@ -42,8 +43,8 @@ class Handover:
     """
 
     def __init__(self, context: Context) -> None:
-        self.away: dict[int, Any] = {}
-        self.here: dict[int, Any] = {}
+        self.away: dict[int, CData] = {}
+        self.here: dict[int, CData] = {}
         self.holder: Queue | None = None
         self._context = context
         self._lock = threading.RLock()
@@ -52,11 +53,11 @@ class Handover:
         self._released: Event | None = None  # The event of the last release, and its queue.
         self._giver: Queue | None = None
 
-    def add(self, memory: Any) -> None:
+    def add(self, memory: CData) -> None:
         """Register a new cl_mem for acquisition before its use."""
         self._change(lambda: self.away.update({_number(memory): memory}))
 
-    def drop(self, memory: Any) -> None:
+    def drop(self, memory: CData) -> None:
         """Release a cl_mem at its end, and remove it; commands that use it are complete. A request by the garbage
         collector during another change is deferred until that change is complete.
         """
@@ -94,7 +95,7 @@ class Handover:
             self._context.state.away = bool(self.away)
             self._busy = False
 
-    def _drop(self, memory: Any) -> None:
+    def _drop(self, memory: CData) -> None:
         number = _number(memory)
         self.away.pop(number, None)
         used = self.here.pop(number, None) is not None
@@ -126,7 +127,7 @@ class Handover:
         self.holder, self._giver = None, queue
 
 
-def _number(memory: Any) -> int:
+def _number(memory: CData) -> int:
     return int(ffi.cast("uintptr_t", memory))
 
 
@@ -137,7 +138,7 @@ def _stop(queue: Queue, waits: Sequence[Event] = ()) -> None:
     check(result, "clEnqueueBarrierWithWaitList", "around external memory")
 
 
-def _enqueue(queue: Queue, call: str, objects: dict[int, Any]) -> Event:
+def _enqueue(queue: Queue, call: str, objects: dict[int, CData]) -> Event:
     listed, slot = ffi.new("cl_mem[]", list(objects.values())), ffi.new("cl_event *")
     result = getattr(lib, call)(queue.handle, len(objects), listed, 0, ffi.NULL, slot)
     if result != SUCCESS:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import itertools
-from typing import Any
 
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import ImageChannelType, ImageType
 from ...model.errors import Error, FeatureNotSupportedError
 from ...model.image_descriptor import ImageDescriptor
@@ -82,17 +82,17 @@ def _kind(desc: ImageDescriptor) -> tuple[int, str]:
     return found
 
 
-def image_format(channel_type: ImageChannelType, count: int) -> Any:
+def image_format(channel_type: ImageChannelType, count: int) -> CData:
     """cl_image_format."""
     return ffi.new("cl_image_format *", (_ORDERS[count], _TYPES[channel_type]))
 
 
-def channel_type_of(native: Any) -> tuple[ImageChannelType, int]:
+def channel_type_of(native: CData) -> tuple[ImageChannelType, int]:
     """Channel type and number of channels of a cl_image_format made by ``image_format``."""
     return _CHANNEL_TYPES[native.image_channel_data_type], _COUNTS[native.image_channel_order]
 
 
-def image_desc(desc: ImageDescriptor) -> Any:
+def image_desc(desc: ImageDescriptor) -> CData:
     """cl_image_desc of image memory."""
     found = ffi.new("cl_image_desc *")
     found.image_type = kind_of(desc)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
+from ...drivers.common.cffi_types import CData
 from ...kernels import choose
 from ...kernels.launch_range import GROUP, groups_of
 from ...kernels.load import Code
@@ -43,7 +43,7 @@ def _build(context: Context, device: Device, code: Code) -> Kernel:
         raise
 
 
-def _plan(queue: Queue, call: ImageCall) -> tuple[Kernel, Any, str, tuple[bytes, ...]]:
+def _plan(queue: Queue, call: ImageCall) -> tuple[Kernel, CData, str, tuple[bytes, ...]]:
     """Kernel, shape, name and arguments of a call; the shape is None for no items."""
     name = choose.image_call(call, "opencl_c", "opencl")
     context, device = queue.context, queue.device

@@ -5,9 +5,9 @@ replaces the number by an image and a sampler. A number found in memory has no m
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...model.create_once import create_once
 from ...model.enums import AddressingMode, Errc, FilteringMode, ImageType
 from ...model.errors import FeatureNotSupportedError, SyclRuntimeError
@@ -54,7 +54,7 @@ _FILTER_MODES = {
 _WRAPPING = frozenset((AddressingMode.none, AddressingMode.repeat, AddressingMode.mirrored_repeat))
 
 
-def _sampler(context: Context, desc: ImageDescriptor, sampler: BindlessImageSampler) -> Any:
+def _sampler(context: Context, desc: ImageDescriptor, sampler: BindlessImageSampler) -> CData:
     """The cl_sampler of a sampler, created once per context.
 
     Raises
@@ -77,7 +77,7 @@ def _sampler(context: Context, desc: ImageDescriptor, sampler: BindlessImageSamp
     return create_once(context.samplers, context.loading, key, lambda: _create_sampler(context, *key))
 
 
-def _create_sampler(context: Context, normalized: int, addressing: int, filtering: int) -> Any:
+def _create_sampler(context: Context, normalized: int, addressing: int, filtering: int) -> CData:
     if context.platform.version >= (2, 0) and driver.has("clCreateSamplerWithProperties"):
         listed = [
             lib.CL_SAMPLER_NORMALIZED_COORDS, normalized,
@@ -90,7 +90,7 @@ def _create_sampler(context: Context, normalized: int, addressing: int, filterin
     return made("clCreateSampler", context.handle, normalized, addressing, filtering, code=Errc.runtime)
 
 
-def _image(context: Context, device: Device, handle: int) -> Any:
+def _image(context: Context, device: Device, handle: int) -> CData:
     """The cl_mem of image memory."""
     refuse_in_fork()
     return handle_table.storage_on(context, device, handle, "opencl").handle
@@ -179,7 +179,7 @@ def _require_over_memory(context: Context, device: Device, address: int, pitch: 
     return place
 
 
-def _over_buffer(context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor) -> Any:
+def _over_buffer(context: Context, device: Device, address: int, pitch: int, desc: ImageDescriptor) -> CData:
     """An image over a buffer over the memory; the image keeps the buffer."""
     nbytes = pitch * desc.height
     details = f"{desc} over {address:#x} with pitch {pitch}"
@@ -208,7 +208,7 @@ def _over_buffer(context: Context, device: Device, address: int, pitch: int, des
         lib.clReleaseMemObject(buffer)
 
 
-def _create(context: Context, buffer: Any, pitch: int, desc: ImageDescriptor, details: str) -> Any:
+def _create(context: Context, buffer: CData, pitch: int, desc: ImageDescriptor, details: str) -> CData:
     native = image_desc(desc)
     native.image_row_pitch = pitch
     native.mem_object = buffer

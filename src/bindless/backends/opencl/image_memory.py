@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import Errc, ImageType
 from ...model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocationError, SyclRuntimeError
 from ...model.image_descriptor import ImageDescriptor
@@ -54,7 +54,7 @@ class ImageStorage:
 
     __slots__ = ("address", "desc", "device", "handle")
 
-    def __init__(self, handle: Any, device: Device, desc: ImageDescriptor) -> None:
+    def __init__(self, handle: CData, device: Device, desc: ImageDescriptor) -> None:
         self.handle, self.device, self.desc = handle, device, desc
         self.address = int(ffi.cast("uintptr_t", handle))
 
@@ -80,9 +80,9 @@ class View:
 
     def __init__(
         self,
-        image: Any,
+        image: CData,
         desc: ImageDescriptor,
-        sampler: Any = None,
+        sampler: CData = None,
         owned: bool = False,
         scales_layers: bool = False,
     ) -> None:
@@ -163,7 +163,7 @@ def _require_size(device: Device, desc: ImageDescriptor) -> None:
 
 
 @functools.lru_cache(maxsize=256)
-def _plan(device: Device, desc: ImageDescriptor) -> tuple[int, Any, Any, Any]:
+def _plan(device: Device, desc: ImageDescriptor) -> tuple[int, CData, CData, CData]:
     """Arguments of clCreateImage for an image that the device can have."""
     require_images(device)
     native = image_desc(desc)

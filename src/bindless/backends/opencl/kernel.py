@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...model.errors import NdRangeError
 from ..common.kernel import KernelBase, kernel_of
 from ..contract import KernelRecord
@@ -28,7 +28,7 @@ _NULL = ffi.NULL
 _MOST_ITEMS = 2**63 - 1
 
 
-class Kernel(KernelBase[Any]):
+class Kernel(KernelBase[CData]):
     """A kernel of a module, with the cached data of its launches.
 
     Attributes
@@ -54,7 +54,7 @@ class Kernel(KernelBase[Any]):
     backend = "opencl"
 
     def __init__(
-        self, module: Module, name: str, native: Any = None, owned: bool = True, indirect: bool = True
+        self, module: Module, name: str, native: CData = None, owned: bool = True, indirect: bool = True
     ) -> None:
         """Create a kernel, or adopt a ``native`` one; ``indirect`` if it may use addresses found in memory."""
         self.module = module
@@ -155,7 +155,7 @@ class Kernel(KernelBase[Any]):
     def _most_local(self) -> int:
         return self.device.number(lib.CL_DEVICE_LOCAL_MEM_SIZE)
 
-    def find(self, arguments: Sequence[bytes | int]) -> Any:
+    def find(self, arguments: Sequence[bytes | int]) -> CData:
         """The driver's values of the arguments, a bindless_settings_t, and the object that keeps it alive."""
         return self.set.find(arguments)
 
@@ -179,7 +179,7 @@ class Kernel(KernelBase[Any]):
 
     # ------------------------------------------------------------------ shape
 
-    def _new_shape(self, global_size: tuple[int, ...], local_size: tuple[int, ...] | None) -> Any:
+    def _new_shape(self, global_size: tuple[int, ...], local_size: tuple[int, ...] | None) -> CData:
         if math.prod(global_size) > _MOST_ITEMS:  # PoCL aborts the process.
             raise NdRangeError(
                 f"the range {global_size} has {math.prod(global_size)} work-items, and a kernel counts them up to "
@@ -215,7 +215,7 @@ class Kernel(KernelBase[Any]):
         return _range_of(global_size, local_size)
 
 
-def _range_of(whole: tuple[int, ...], group: tuple[int, ...] | None) -> Any:
+def _range_of(whole: tuple[int, ...], group: tuple[int, ...] | None) -> CData:
     """A range in the form of ``lib.bindless_launch``; the driver chooses the work-group for None."""
     found = ffi.new("bindless_range_t *")
     found.dimensions, found.whole, found.grouped = len(whole), whole, group is not None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Sequence
-from typing import Any
 
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from . import memory_buffers, memory_svm, memory_usm
 from .context import Context
@@ -25,10 +25,10 @@ _VALUE = lib.BINDLESS_VALUE
 _POINTER_SIZE = 8
 
 # Kind, size and location of a driver value.
-_Row = tuple[int, int, Any]
+_Row = tuple[int, int, CData]
 
 # Values, their bindless_settings_t, and the memory behind its pointers.
-Found = tuple[tuple["bytes | int", ...], Any, object]
+Found = tuple[tuple["bytes | int", ...], CData, object]
 
 
 class Arguments:
@@ -51,11 +51,11 @@ class Arguments:
 
     def __init__(
         self,
-        native: Any,
+        native: CData,
         name: str,
         context: Context,
         means: Means,
-        lock: Any,
+        lock: CData,
         signature: Signature,
         indirect: bool = True,
         adapted: bool = False,
@@ -113,7 +113,7 @@ class Arguments:
         found = self._last = values, settings, (rows, listed)
         return found
 
-    def find_objects(self, arguments: Sequence[bytes | int], values: Any) -> None:
+    def find_objects(self, arguments: Sequence[bytes | int], values: CData) -> None:
         """Give C the driver objects of packed arguments."""
         settings, rows = _new_settings(), _new_rows(len(self._plan))
         settings.generation, settings.count, settings.rows = self._context.state.generation, len(self._plan), rows

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...model.errors import Error
 from ...model.module import opencl_c
 from ...model.module.description import KernelSignature, Parameter
@@ -54,7 +54,7 @@ class Signature:
 
 
 def signature_of(
-    kernel: Any, count: int, told: KernelSignature | None, declared: KernelSignature | None = None
+    kernel: CData, count: int, told: KernelSignature | None, declared: KernelSignature | None = None
 ) -> Signature:
     """The signature of a cl_kernel.
 
@@ -76,7 +76,7 @@ def _fitting(said: KernelSignature | None, count: int) -> tuple[Parameter, ...]:
     return found if len(found) == count else ()
 
 
-def reflected_of(program: Any, name: str, declared: KernelSignature | None = None) -> KernelSignature:
+def reflected_of(program: CData, name: str, declared: KernelSignature | None = None) -> KernelSignature:
     """The driver's reflection of a kernel in a program built from source, or else the text's declaration."""
     kernel = made("clCreateKernel", program, name.encode())
     try:
@@ -87,7 +87,7 @@ def reflected_of(program: Any, name: str, declared: KernelSignature | None = Non
     return KernelSignature(name, tuple(listed) if all(found.kind for found in listed) else None)
 
 
-def _reflected(kernel: Any, count: int, declared: KernelSignature | None) -> Sequence[Parameter]:
+def _reflected(kernel: CData, count: int, declared: KernelSignature | None) -> Sequence[Parameter]:
     listed = [_argument(kernel, index) for index in range(count)]
     return listed if all(found.kind for found in listed) else _fitting(declared, count) or listed
 
@@ -113,7 +113,7 @@ def _joined(listed: Sequence[Parameter]) -> Signature:
     return Signature(tuple(arguments) if told else None, tuple(natives))
 
 
-def _argument(kernel: Any, index: int) -> Parameter:
+def _argument(kernel: CData, index: int) -> Parameter:
     """An argument as the driver reports it; without a kind if the driver does not report it, and without a size for
     types of the source.
     """

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...model.arrays import Array, DType
 from ...model.module.disk_cache import cache
 from .device import Device
@@ -174,22 +175,22 @@ class _Bench:
             raise _NotBuilt
         check(result, "clBuildProgram")
 
-    def _own(self, memory: Any) -> Any:
+    def _own(self, memory: CData) -> CData:
         self._stack.callback(lib.clReleaseMemObject, memory)
         return memory
 
-    def _image(self, order: int, type_: int, kind: int, height: int, layers: int) -> Any:
+    def _image(self, order: int, type_: int, kind: int, height: int, layers: int) -> CData:
         desc = ffi.new("cl_image_desc *")
         desc.image_type, desc.image_width, desc.image_height, desc.image_array_size = kind, _WIDTH, height, layers
         pixel = ffi.new("cl_image_format *", (order, type_))
         return self._own(made("clCreateImage", self._context, lib.CL_MEM_READ_WRITE, pixel, desc, ffi.NULL))
 
-    def _buffer(self, values: Array) -> Any:
+    def _buffer(self, values: Array) -> CData:
         flags = lib.CL_MEM_READ_WRITE | lib.CL_MEM_COPY_HOST_PTR
         memory = ffi.cast("void *", values.ctypes.data)
         return self._own(made("clCreateBuffer", self._context, flags, values.nbytes, memory))
 
-    def _copy(self, to_image: bool, image: Any, region: tuple[int, int, int], pixels: Array) -> None:
+    def _copy(self, to_image: bool, image: CData, region: tuple[int, int, int], pixels: Array) -> None:
         call = lib.clEnqueueWriteImage if to_image else lib.clEnqueueReadImage
         origin, size, memory = (
             ffi.new("size_t[3]"),
@@ -199,7 +200,7 @@ class _Bench:
         result = call(self._queue, image, 1, origin, size, 0, 0, memory, 0, ffi.NULL, ffi.NULL)
         check(result, "clEnqueueWriteImage" if to_image else "clEnqueueReadImage")
 
-    def _run(self, name: str, items: tuple[int, ...], *arguments: Any) -> None:
+    def _run(self, name: str, items: tuple[int, ...], *arguments: object) -> None:
         kernel = made("clCreateKernel", self._program, name.encode())
         self._stack.callback(lib.clReleaseKernel, kernel)
         for index, argument in enumerate(arguments):
@@ -209,7 +210,7 @@ class _Bench:
         check(result, "clEnqueueNDRangeKernel", name)
         check(lib.clFinish(self._queue), "clFinish", name)
 
-    def _read(self, buffer: Any, values: Array) -> None:
+    def _read(self, buffer: CData, values: Array) -> None:
         memory = ffi.cast("void *", values.ctypes.data)
         result = lib.clEnqueueReadBuffer(self._queue, buffer, 1, 0, values.nbytes, memory, 0, ffi.NULL, ffi.NULL)
         check(result, "clEnqueueReadBuffer")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...model.errors import FeatureNotSupportedError
 from ..common.kernel import refuse_kernel
 from ..contract.prepared_command import PreparedCommand
@@ -68,7 +69,7 @@ def launch_with_offset(
 
 
 def launch_shape(
-    queue: Queue, kernel: Kernel, shape: Any, arguments: Sequence[bytes | int], waits: Sequence[Event] = ()
+    queue: Queue, kernel: Kernel, shape: CData, arguments: Sequence[bytes | int], waits: Sequence[Event] = ()
 ) -> Event:
     """Run a kernel over a checked range, a ``bindless_range_t``."""
     handle = queue.handle
@@ -83,7 +84,7 @@ def launch_shape(
     if packed is None:
         kernel.require(arguments)
     known = kernel.set
-    values: Any = packed if packed is not None and known.direct else _NULL
+    values: CData = packed if packed is not None and known.direct else _NULL
     count, events = (len(waits), array_of(waits)) if waits else (0, _NULL)
     slot = _new_event()
     result = _IN_PYTHON
@@ -107,7 +108,7 @@ def launch_shape(
 def repeated(
     queue: Queue,
     submit: int,
-    described: Any,
+    described: CData,
     call: str,
     details: object,
     keep: object = None,
@@ -146,7 +147,9 @@ def _settle(_: object) -> None:
     """Do nothing: each command has its own event."""
 
 
-def prepare_shape(queue: Queue, kernel: Kernel, shape: Any, arguments: Sequence[bytes | int]) -> PreparedCommand | None:
+def prepare_shape(
+    queue: Queue, kernel: Kernel, shape: CData, arguments: Sequence[bytes | int]
+) -> PreparedCommand | None:
     """Prepare a launch over a checked range. None with local memory, and for events with timestamps."""
     kernel = kernel.for_nulls(arguments)
     packed = kernel.packed(arguments)

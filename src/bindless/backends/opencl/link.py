@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...model.errors import InvalidError
 from .context import Context
 from .device import Device
@@ -47,7 +47,7 @@ class Object:
 
     __slots__ = ("native", "options", "source")
 
-    def __init__(self, native: Any, source: bytes, options: bytes = b"") -> None:
+    def __init__(self, native: CData, source: bytes, options: bytes = b"") -> None:
         self.native, self.source, self.options = native, source, options
 
     def __del__(self) -> None:
@@ -105,7 +105,7 @@ def link_modules(context: Context, device: Device, objects: Sequence[Object], *,
     return Module(context, place, found, signatures, said, declared=declared, adapted=adapted)
 
 
-def _linked(context: Context, place: Device, objects: Sequence[Object], options: str) -> tuple[int, Any, str]:
+def _linked(context: Context, place: Device, objects: Sequence[Object], options: str) -> tuple[int, CData, str]:
     """The linker's result code, the linked module (None on failure), and the log."""
     slot = ffi.new("cl_int *")
     programs = ffi.new("cl_program[]", [part.native for part in objects])

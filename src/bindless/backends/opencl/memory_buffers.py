@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import itertools
 import threading
-from typing import Any
 
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import UsmKind
 from ...model.errors import InvalidError
 from ..contract import PointerRecord
@@ -60,7 +60,7 @@ def allocate(
     return Allocation(kind, device, _number(nbytes, alignment), nbytes, buffer)
 
 
-def around(buffer: Any, device: Device, nbytes: int) -> Allocation:
+def around(buffer: CData, device: Device, nbytes: int) -> Allocation:
     """A number for a buffer that was created elsewhere; takes over its reference."""
     return Allocation(UsmKind.device, device, _number(nbytes, 0), nbytes, buffer)
 
@@ -94,7 +94,7 @@ def find(context: Context, address: int) -> PointerRecord:
     return PointerRecord(UsmKind.unknown)
 
 
-def _place(context: Context, address: int, nbytes: int) -> tuple[Any, int] | None:
+def _place(context: Context, address: int, nbytes: int) -> tuple[CData, int] | None:
     """Buffer and offset of an address; None for memory of the process."""
     found = context.allocation_of(address)
     if found is None:
@@ -163,7 +163,7 @@ def prefetch(context: Context, address: int, nbytes: int) -> Command | None:
     return None
 
 
-def buffer_of(context: Context, address: int, alignment: int = 0) -> Any:
+def buffer_of(context: Context, address: int, alignment: int = 0) -> CData:
     """A cl_mem that begins at an address: the buffer, or a sub-buffer of it; both belong to the allocation.
 
     Parameters

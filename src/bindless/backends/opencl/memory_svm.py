@@ -4,9 +4,8 @@ host.
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import UsmKind
 from ..contract import PointerRecord
 from .context import WHOLE, Allocation, Context
@@ -25,7 +24,7 @@ _MOST_ALIGNED = 128
 _FINE = lib.CL_DEVICE_SVM_FINE_GRAIN_BUFFER
 
 
-def _pointer(address: int) -> Any:
+def _pointer(address: int) -> CData:
     return ffi.cast("void *", address)
 
 
@@ -77,7 +76,7 @@ def is_coarse(device: Device) -> bool:
     return not device.svm & _FINE
 
 
-def as_buffer(context: Context, own: Allocation) -> Any:
+def as_buffer(context: Context, own: Allocation) -> CData:
     """The cl_mem of an allocation, created once: both end together. NVIDIA's driver blocks its release until the
     commands that use it are complete.
     """

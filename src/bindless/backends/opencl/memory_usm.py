@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import UsmKind
 from ..contract import PointerRecord
 from .context import Allocation, Context
@@ -34,7 +33,7 @@ _INDIRECT = (
 )
 
 
-def _pointer(address: int) -> Any:
+def _pointer(address: int) -> CData:
     return ffi.cast("void *", address)
 
 
@@ -114,7 +113,7 @@ def prefetch(context: Context, address: int, nbytes: int) -> Command | None:
     return lambda queue, *events: lib.clEnqueueMigrateMemINTEL(queue, pointer, nbytes, 0, *events)
 
 
-def allow_indirect_access(kernel: Any) -> int:
+def allow_indirect_access(kernel: CData) -> int:
     """Allow a kernel to use addresses found in memory."""
     yes = ffi.new("cl_bool *", 1)
     for name in _INDIRECT:

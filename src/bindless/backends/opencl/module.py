@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...model.errors import BuildError, Error, FeatureNotSupportedError, InvalidError
 from ...model.module import opencl_c, ptx, spirv
 from ...model.module.description import Constant, KernelSignature, ModuleDescription
@@ -88,7 +89,7 @@ class Module:
         self,
         context: Context,
         device: Device,
-        native: Any,
+        native: CData,
         signatures: Mapping[str, KernelSignature],
         log: str = "",
         owned: bool = True,
@@ -126,7 +127,7 @@ class Module:
             release(lib.clReleaseProgram(native), "clReleaseProgram")
 
 
-def names_of(program: Any) -> tuple[str, ...]:
+def names_of(program: CData) -> tuple[str, ...]:
     """Names of the kernels of a built program. For a program without kernels Intel's driver reports that it is not
     built, and NVIDIA's aborts the process when queried for names: the number is queried first.
     """
@@ -203,7 +204,7 @@ def signatures_of(source: bytes) -> Mapping[str, KernelSignature]:
 # ---------------------------------------------------------------------- building
 
 
-def build_log(program: Any, device: Device) -> str:
+def build_log(program: CData, device: Device) -> str:
     """The log of the compiler or linker for a program."""
     try:
         return driver.get_text("clGetProgramBuildInfo", program, device.handle, lib.CL_PROGRAM_BUILD_LOG)
@@ -221,7 +222,7 @@ def build_error(result: int, call: str, device: Device, said: str = "") -> Error
 
 def create_program(
     context: Context, device: Device, source: bytes, specialization: Mapping[int, bytes] | None = None
-) -> Any:
+) -> CData:
     """A cl_program without a build.
 
     Raises
@@ -251,7 +252,7 @@ def create_program(
     return found
 
 
-def _of_binary(context: Context, device: Device, source: bytes, slot: Any) -> Any:
+def _of_binary(context: Context, device: Device, source: bytes, slot: CData) -> CData:
     if ptx.is_ptx(source) and not device.takes_ptx:
         raise BuildError(
             f"the source is PTX, which CUDA and NVIDIA's OpenCL take; {device.name} takes OpenCL C, or SPIR-V where "
@@ -307,7 +308,7 @@ def _require_compiler(device: Device) -> None:
         )
 
 
-def _of_il(context: Context, device: Device, source: bytes, slot: Any) -> Any:
+def _of_il(context: Context, device: Device, source: bytes, slot: CData) -> CData:
     require_whole(source)
     if device.il_function is None:
         takes = f"{device.name} takes no SPIR-V, only OpenCL C and its own binaries"
@@ -316,7 +317,7 @@ def _of_il(context: Context, device: Device, source: bytes, slot: Any) -> Any:
     return getattr(lib, device.il_function)(context.handle, ffi.from_buffer(source), len(source), slot)
 
 
-def _specialise(program: Any, device: Device, source: bytes, specialization: Mapping[int, bytes]) -> None:
+def _specialise(program: CData, device: Device, source: bytes, specialization: Mapping[int, bytes]) -> None:
     """Set the constants of SPIR-V; those of a text are options."""
     if not specialization:
         return
@@ -411,7 +412,7 @@ def load_module(
     return made
 
 
-def build_program(program: Any, devices: Sequence[Device], options: bytes) -> int:
+def build_program(program: CData, devices: Sequence[Device], options: bytes) -> int:
     """clBuildProgram. With argument info requested, NVIDIA's driver does not build a program that has a kernel without
     parameters: it is then built without.
     """
@@ -431,7 +432,7 @@ def unasked(options: bytes) -> bytes:
     return options.replace(ASKING, b"")
 
 
-def compile_program(program: Any, device: Device, options: bytes = b"", hint: str = "") -> str:
+def compile_program(program: CData, device: Device, options: bytes = b"", hint: str = "") -> str:
     """Compile a program to be linked; return the compiler's log. The hint is part of the error of a failure."""
     handles, flags, null = ffi.new("cl_device_id[]", [device.handle]), ffi.new("char[]", options), ffi.NULL
     result = lib.clCompileProgram(program, 1, handles, flags, 0, null, null, null, null)
@@ -441,7 +442,7 @@ def compile_program(program: Any, device: Device, options: bytes = b"", hint: st
     return said
 
 
-def build(program: Any, device: Device, options: bytes, hint: str = "") -> str:
+def build(program: CData, device: Device, options: bytes, hint: str = "") -> str:
     """Build a program, which is released on failure; return the compiler's log. The hint is part of the error of a
     failure.
     """

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from typing import Any
 from weakref import WeakValueDictionary
 
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...model.enums import DeviceType, UsmKind
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.image_descriptor import ImageDescriptor
@@ -77,7 +77,7 @@ _CONTEXTS = {
 _images = itertools.count(FOREIGN_IMAGES)
 
 
-def require_context(context: Context, native: Any, handle: NativeHandle) -> None:
+def require_context(context: Context, native: CData, handle: NativeHandle) -> None:
     """Refuse an object of another context.
 
     Raises
@@ -105,7 +105,7 @@ def platform_handle(platform: PlatformRecord) -> NativeHandle:
 class _ForeignPart(Device):
     """A sub-device that was created elsewhere."""
 
-    def __init__(self, platform: Platform, handle: Any, parent: Device, reference: Reference) -> None:
+    def __init__(self, platform: Platform, handle: CData, parent: Device, reference: Reference) -> None:
         super().__init__(platform, handle, parent.index, parent)
         self._reference = reference
 
@@ -159,7 +159,7 @@ def devices_of(kind: str, handle: NativeHandle) -> Sequence[Device]:
     return tuple(device for device in found if device is not None)
 
 
-def is_among(device: Device, told: Iterable[Any]) -> bool:
+def is_among(device: Device, told: Iterable[CData]) -> bool:
     """Whether the driver's list contains a device, or its parent: for contexts of sub-devices PoCL lists the whole
     devices.
     """
@@ -217,7 +217,7 @@ def adopt_event(context: Context, handle: NativeHandle, owned: bool) -> Event:
 # ---------------------------------------------------------------------- memory
 
 
-def _require_kind(context: Context, handle: NativeHandle) -> tuple[Any, int]:
+def _require_kind(context: Context, handle: NativeHandle) -> tuple[CData, int]:
     """The native object, and its kind of memory."""
     native = checked(handle)
     require_context(context, native, handle)
@@ -296,7 +296,7 @@ def adopt_image(context: Context, device: Device, handle: NativeHandle, owned: b
     return raw, desc
 
 
-def memory_handle(context: Context, address: int, *, image: bool = False) -> Any:
+def memory_handle(context: Context, address: int, *, image: bool = False) -> CData:
     """The cl_mem of a buffer's memory, or of image memory; None for memory without a cl_mem."""
     if image:
         return context.images[address].handle
@@ -306,7 +306,7 @@ def memory_handle(context: Context, address: int, *, image: bool = False) -> Any
     return found.buffer if found.buffer is not None else _over(context, found)
 
 
-def _over(context: Context, allocation: Allocation) -> Any:
+def _over(context: Context, allocation: Allocation) -> CData:
     """A buffer over unified or shared virtual memory, created once; both end together."""
     if any(device.has_usm and device.type is not DeviceType.cpu for device in context.devices):
         return None  # Such a buffer may be a copy.

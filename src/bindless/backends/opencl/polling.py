@@ -12,9 +12,9 @@ import queue as queues
 import threading
 import time
 from collections.abc import Sequence
-from typing import Any
 
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from .errors import SUCCESS
 
 __all__ = ["new_events", "status_of", "wait_for"]
@@ -30,11 +30,11 @@ _ask = lib.clGetEventInfo
 _new_status = functools.partial(ffi.new, ffi.typeof("cl_int *"))
 _new_array = functools.partial(ffi.new, ffi.typeof("cl_event[]"))
 
-_jobs: queues.SimpleQueue[tuple[int, Any, threading.Lock]] = queues.SimpleQueue()
+_jobs: queues.SimpleQueue[tuple[int, CData, threading.Lock]] = queues.SimpleQueue()
 _idle: queues.SimpleQueue[None] = queues.SimpleQueue()  # One item per thread; a finalizer may take one at any moment.
 
 
-def status_of(handle: Any) -> int:
+def status_of(handle: CData) -> int:
     """CL_COMPLETE, a larger number for an unfinished event, or the negative code of a failure of the command or of the
     query.
     """
@@ -62,12 +62,12 @@ def _serve() -> None:
         _idle.put(None)
 
 
-def new_events(most: int) -> Any:
+def new_events(most: int) -> CData:
     """An array of cl_events, which releases those that C writes into it; signals do not interrupt that."""
     return ffi.gc(_new_array(most + 1), lib.bindless_release_events)
 
 
-def wait_for(handles: Sequence[Any]) -> None:
+def wait_for(handles: Sequence[CData]) -> None:
     """Wait until all events have ended, with or without failure. They stay alive until then, interrupted or not."""
     interruptible = threading.current_thread() is threading.main_thread()
     events = _new_array(handles)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...model.module.description import KernelSignature, Parameter
 from ..common import module as common
 from .device import Device
@@ -30,7 +30,7 @@ def key_of(device: Device, options: bytes, constants: Mapping[int, bytes] | None
     return b"opencl 2", repr(about).encode(), options, listed.encode(), source
 
 
-def binary_of(program: Any, device: Device) -> bytes:
+def binary_of(program: CData, device: Device) -> bytes:
     """The binary of a program for a device; empty if the driver gives none."""
     count = len(driver.get_info("clGetProgramInfo", program, lib.CL_PROGRAM_DEVICES)) // ffi.sizeof("cl_device_id")
     devices = ffi.new("cl_device_id[]", count)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from ...core._submission import Lane
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...model.errors import Error, ExceptionList, InvalidError
 from .context import Context, new_lock
 from .device import Device
@@ -32,7 +33,7 @@ _MOST_FAILURES = 64
 
 # A function that enqueues one command: it takes the cl_command_queue, count and array of the events to wait for, and
 # the slot of its own event; it returns the result code.
-Command = Callable[[Any, int, Any, Any], int]
+Command = Callable[[CData, int, CData, CData], int]
 
 
 class Queue(Lane):
@@ -59,7 +60,13 @@ class Queue(Lane):
     __slots__ = ("_lock", "context", "device", "handle", "in_order", "owned", "profiling", "state")
 
     def __init__(
-        self, context: Context, device: Device, in_order: bool, profiling: bool, native: Any = None, owned: bool = True
+        self,
+        context: Context,
+        device: Device,
+        in_order: bool,
+        profiling: bool,
+        native: CData = None,
+        owned: bool = True,
     ) -> None:
         """Create a queue, or adopt a ``native`` one."""
         self.context = context
@@ -76,7 +83,7 @@ class Queue(Lane):
         self.handle = self._create() if native is None else native
         self.state.handle = self.handle
 
-    def _create(self) -> Any:
+    def _create(self) -> CData:
         refuse_in_fork()
         offered = self.device.number(lib.CL_DEVICE_QUEUE_ON_HOST_PROPERTIES)
         flags = 0
@@ -129,7 +136,7 @@ class Queue(Lane):
             self.end_unknown(slot)
             raise
 
-    def end_unknown(self, slot: Any) -> None:
+    def end_unknown(self, slot: CData) -> None:
         """Wait for a command whose submission was interrupted, if there is one: nobody receives its event, and its
         memory may be freed as soon as the interrupt is raised.
         """
@@ -140,7 +147,7 @@ class Queue(Lane):
         """Raise the error of a released queue."""
         raise InvalidError("this queue was released; its commands can go to another one", backend="opencl")
 
-    def note(self, handle: Any) -> Event:
+    def note(self, handle: CData) -> Event:
         """The event of a new command, which is kept until its end is known. The driver starts the command."""
         return Event(_note(self.state, handle), self)
 
@@ -234,5 +241,5 @@ class Queue(Lane):
             release(lib.clReleaseCommandQueue(handle), "clReleaseCommandQueue")
 
 
-def _marker(queue: Any, count: int, waits: Any, event: Any) -> int:
+def _marker(queue: CData, count: int, waits: CData, event: CData) -> int:
     return int(lib.clEnqueueMarkerWithWaitList(queue, count, waits, event))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
 
 from ...drivers import opencl as driver
+from ...drivers.common.cffi_types import CData
 from ...model.errors import InvalidError
 from ...model.native_handle import CountedHandle, NativeHandle
 from .device import all_platforms
@@ -49,7 +49,7 @@ def _first_word(address: int) -> int | None:
         os.close(memory)
 
 
-def checked(handle: NativeHandle) -> Any:
+def checked(handle: NativeHandle) -> CData:
     """The driver's pointer of a handle.
 
     Every object of an installable driver begins with the address of the driver's function table, as its platform does,
@@ -72,7 +72,7 @@ def checked(handle: NativeHandle) -> Any:
     return ffi.cast(handle.type, int(handle))
 
 
-def property_of(call: str, native: Any, name: int, element: str, handle: NativeHandle) -> Any:
+def property_of(call: str, native: CData, name: int, element: str, handle: NativeHandle) -> CData:
     """The driver's property of an object, as an array of elements.
 
     Raises
@@ -92,7 +92,7 @@ def property_of(call: str, native: Any, name: int, element: str, handle: NativeH
     return found
 
 
-def handle_of(native: Any, type_: str) -> NativeHandle:
+def handle_of(native: CData, type_: str) -> NativeHandle:
     """A pointer of the driver as a handle."""
     return NativeHandle(int(ffi.cast("uintptr_t", native)), type_)
 
@@ -118,7 +118,7 @@ def reference_count(handle: NativeHandle) -> int:
     return int(property_of(call, checked(handle), name, "cl_uint", handle)[0])
 
 
-def retain(native: Any, type_: str) -> None:
+def retain(native: CData, type_: str) -> None:
     """Retain an object."""
     call = f"clRetain{_COUNTS[type_][0]}"
     check(getattr(lib, call)(native), call)
@@ -137,7 +137,7 @@ class Reference:
 
     __slots__ = ("_release", "native", "type")
 
-    def __init__(self, native: Any, type_: str, owned: bool) -> None:
+    def __init__(self, native: CData, type_: str, owned: bool) -> None:
         """Take over the caller's reference if ``owned``, otherwise retain the object."""
         if not owned:
             retain(native, type_)
@@ -152,13 +152,13 @@ class Reference:
             self._release(native)
 
     # Bound here, because the module's names are gone at exit.
-    def __del__(self, _in_fork: Any = in_fork) -> None:
+    def __del__(self, _in_fork: Callable[[], bool] = in_fork) -> None:
         native, self.native = getattr(self, "native", None), None
         if native is not None and not _in_fork():
             self._release(native)
 
 
-def held(native: Any, type_: str, then: Callable[[], object] | None = None) -> CountedHandle:
+def held(native: CData, type_: str, then: Callable[[], object] | None = None) -> CountedHandle:
     """A handle with its own reference; ``then`` is called after its release."""
     retain(native, type_)
     give_back, forked = getattr(lib, f"clRelease{_COUNTS[type_][0]}"), in_fork

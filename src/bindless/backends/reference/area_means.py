@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ...drivers.common.cffi_types import CData
 from ...model.area_mean import AreaMean
 from ...model.channels import CHANNELS, ELEMENTS
 from .objects import Event, Queue
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["area_mean", "fill_levels"]
 
 
-def _struct(backend: ReferenceBackend, mean: AreaMean) -> Any:
+def _struct(backend: ReferenceBackend, mean: AreaMean) -> CData:
     """A ``blr_area_mean_t *``."""
     native = backend._ffi.new("blr_area_mean_t *")
     native.source.image = backend._image(mean.source)

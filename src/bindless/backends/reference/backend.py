@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from ...core._submission import Lane
+from ...drivers.common.cffi_types import CData
 from ...model.aspects import Aspect
 from ...model.channels import CHANNELS
 from ...model.enums import (
@@ -85,8 +86,8 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
         from ...drivers import reference as driver
 
         driver.load()
-        self._lib: Any = driver.lib
-        self._ffi: Any = driver.ffi
+        self._lib = driver.lib
+        self._ffi = driver.ffi
         self._check = driver.check  # raises with the driver's sentence
         self._null = self._ffi.NULL
         self._kernels = Kernels(self._lib, self._ffi, self._check)
@@ -135,7 +136,7 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
     def aspects(self, device: Device) -> frozenset[Aspect]:
         return ASPECTS
 
-    def device_info(self, device: Device, name: str) -> Any:
+    def device_info(self, device: Device, name: str) -> object:
         return device_info(device.properties, self._ffi, name)
 
     def supports_format(self, device: Device, channel_type: ImageChannelType, num_channels: int) -> bool:
@@ -187,7 +188,7 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
 
     # ------------------------------------------------------------------ events
 
-    def _waits(self, waits: Sequence[Event]) -> tuple[int, Any]:
+    def _waits(self, waits: Sequence[Event]) -> tuple[int, CData]:
         if not waits:
             return 0, self._null
         return len(waits), self._ffi.new("blr_event_t[]", [event.handle for event in waits])
@@ -256,7 +257,7 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
                 f"{what}: {nbytes} bytes do not fit 64 bits; make it smaller", backend="reference"
             )
 
-    def _pointer(self, address: int) -> Any:
+    def _pointer(self, address: int) -> CData:
         return self._ffi.cast("void *", address)
 
     def free(self, context: Context, address: int) -> None:
@@ -309,7 +310,7 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
 
     # ------------------------------------------------------------------ image memory and handles
 
-    def _image(self, handle: int) -> Any:
+    def _image(self, handle: int) -> CData:
         return self._ffi.cast("blr_image_t", handle)
 
     def allocate_image(self, context: Context, device: Device, desc: ImageDescriptor) -> int:
@@ -501,7 +502,7 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
     def describe_memory(self, context: Context, handle: NativeHandle) -> PointerRecord:
         return self.pointer_info(context, handle)
 
-    def native_handle(self, native: Any) -> int:
+    def native_handle(self, native: object) -> int:
         """The address of an object's handle; numbers of images are handles themselves."""
         if isinstance(native, int):
             return native

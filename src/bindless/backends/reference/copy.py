@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...drivers import reference as driver
 from ...model.copy_region import CopyRegion, Endpoint, HostMemory, ImageMemory
@@ -30,7 +30,7 @@ _PLACES: dict[str, dict[type, int]] = {
 }
 
 
-def _endpoint(backend: ReferenceBackend, end: Endpoint) -> tuple[Any, ...]:
+def _endpoint(backend: ReferenceBackend, end: Endpoint) -> tuple[object, ...]:
     """A ``blr_copy_endpoint_t``."""
     if isinstance(end, ImageMemory):
         return backend._image(end.handle), backend._null, 0, 0, end.offset

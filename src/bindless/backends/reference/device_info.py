@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
 
+from ...drivers.common.cffi_types import FFI, CData
 from ...model.aspects import Aspect
 from ...model.enums import DeviceType
 from ...model.errors import FeatureNotSupportedError
@@ -59,7 +59,7 @@ _SUB_GROUP = 64
 _VENDOR_ID = 0x626C
 
 
-def text(characters: Any, ffi: Any) -> str:
+def text(characters: CData, ffi: FFI) -> str:
     """The string in a fixed-size field."""
     return str(ffi.string(characters).decode("utf-8", "replace"))
 
@@ -90,7 +90,7 @@ _FP_CONFIG = (
 )
 
 # Functions for the values by name; each takes the driver's properties and its ffi.
-_ANSWERS: dict[str, Callable[[Any, Any], Any]] = {
+_ANSWERS: dict[str, Callable[[CData, FFI], object]] = {
     "device_type": lambda p, ffi: DeviceType.cpu,
     "name": lambda p, ffi: text(p.name, ffi),
     "vendor": lambda p, ffi: text(p.vendor, ffi),
@@ -148,7 +148,7 @@ _ANSWERS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def device_info(properties: Any, ffi: Any, name: str) -> Any:
+def device_info(properties: CData, ffi: FFI, name: str) -> object:
     """The value of one member of ``model.info.device``."""
     try:
         answer = _ANSWERS[str(name)]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ...drivers.common.cffi_types import CData
 from ...model.errors import InvalidError
 from .objects import Event, Queue
 
@@ -19,7 +20,7 @@ class Graph:
 
     __slots__ = ("batch",)
 
-    def __init__(self, batch: Any) -> None:
+    def __init__(self, batch: CData) -> None:
         self.batch = batch
 
 

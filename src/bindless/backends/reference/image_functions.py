@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...drivers import reference as driver
+from ...drivers.common.cffi_types import CData
 from ...model.channels import ELEMENTS
 from ...model.enums import Precision
 from ...model.image_call import ImageCall
@@ -30,7 +31,7 @@ _OPERATIONS = {"fetch": 0, "sample": 1, "sample_lod": 2, "sample_grad": 3, "writ
 _MEMBERS = dict(zip(ARRAYS, ("coordinates", "layers", "levels", "gradient_x", "gradient_y", "values")))
 
 
-def _described(queue: Queue, call: ImageCall) -> Any:
+def _described(queue: Queue, call: ImageCall) -> CData:
     """A ``bindless_image_call_t``."""
     described = ffi.new("bindless_image_call_t *")
     described.queue, described.ends = queue.handle, queue.ends

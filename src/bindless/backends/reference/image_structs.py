@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...drivers.common.cffi_types import FFI, CData
 from ...model.channels import CHANNELS
 from ...model.enums import AddressingMode, CubemapFilteringMode, FilteringMode, ImageType
 from ...model.image_descriptor import ImageDescriptor
@@ -24,7 +23,7 @@ _FILTERING = {FilteringMode.nearest: 0, FilteringMode.linear: 1}
 _CUBEMAP_FILTERING = {CubemapFilteringMode.disjointed: 0, CubemapFilteringMode.seamless: 1}
 
 
-def image_struct(ffi: Any, desc: ImageDescriptor) -> Any:
+def image_struct(ffi: FFI, desc: ImageDescriptor) -> CData:
     """The ``blr_image_desc_t`` of a descriptor."""
     native = desc.prepared.get("blr")
     if native is None:
@@ -34,7 +33,7 @@ def image_struct(ffi: Any, desc: ImageDescriptor) -> Any:
     return native
 
 
-def sampler_struct(ffi: Any, sampler: BindlessImageSampler) -> Any:
+def sampler_struct(ffi: FFI, sampler: BindlessImageSampler) -> CData:
     """The ``blr_sampler_desc_t`` of a sampler."""
     native = sampler.prepared.get("blr")
     if native is None:

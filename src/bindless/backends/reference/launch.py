@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...drivers import reference as driver
+from ...drivers.common.cffi_types import CData
 from ...model.errors import InvalidError, NdRangeError
 from ..contract.prepared_command import PreparedCommand
 from .module import Kernel
@@ -30,7 +31,7 @@ def _described(
     local_size: tuple[int, ...] | None,
     arguments: Sequence[bytes | int],
     offset: tuple[int, ...] = (),
-) -> tuple[Any, object, tuple[int | None, ...]]:
+) -> tuple[CData, object, tuple[int | None, ...]]:
     """A ``bindless_launch_t``, what owns the memory behind its pointers, and the address of each argument.
 
     Raises

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
+from ...drivers.common.cffi_types import FFI, CData
 from ...model.errors import BuildError, InvalidError
 from ..common.kernel import unknown_kernel
 from ..contract import KernelArgument, KernelRecord
+
+if TYPE_CHECKING:
+    from ...drivers.reference._bindings import Library
 
 __all__ = ["Kernel", "Kernels", "Module", "Object"]
 
@@ -19,7 +23,7 @@ class Kernel:
 
     __slots__ = ("handle", "owned", "record", "sizes")
 
-    def __init__(self, handle: Any, record: KernelRecord, owned: bool = True) -> None:
+    def __init__(self, handle: CData, record: KernelRecord, owned: bool = True) -> None:
         self.handle, self.record, self.owned = handle, record, owned
         self.sizes = tuple(argument.size for argument in record.arguments or ())
 
@@ -29,7 +33,7 @@ class Module:
 
     __slots__ = ("adopted", "handle", "kernels", "names", "owned")
 
-    def __init__(self, handle: Any, names: tuple[str, ...], owned: bool = True) -> None:
+    def __init__(self, handle: CData, names: tuple[str, ...], owned: bool = True) -> None:
         self.handle, self.names, self.owned = handle, names, owned
         self.kernels: dict[str, Kernel] = {}
         self.adopted: list[Kernel] = []
@@ -55,28 +59,30 @@ class Kernels:
         function that raises for a result other than success.
     """
 
-    def __init__(self, lib: Any, ffi: Any, check: Callable[[int, str], None]) -> None:
+    def __init__(self, lib: Library, ffi: FFI, check: Callable[[int, str], None]) -> None:
         self._lib, self._ffi, self._check = lib, ffi, check
 
     # ------------------------------------------------------------------ modules
 
-    def load(self, context: Any, source: bytes, specialization: Mapping[int, bytes] | None, options: str) -> Module:
+    def load(self, context: CData, source: bytes, specialization: Mapping[int, bytes] | None, options: str) -> Module:
         """Load a module; ``BuildError`` names the invalid or unsupported instruction, and its word."""
         _refuse_options(options)
         handle = self._built("blrModuleCreate", context, source, specialization)
         return Module(handle, self._names(handle))
 
-    def compile(self, context: Any, source: bytes, specialization: Mapping[int, bytes] | None, options: str) -> Object:
+    def compile(
+        self, context: CData, source: bytes, specialization: Mapping[int, bytes] | None, options: str
+    ) -> Object:
         """Compile a module that may use functions and variables of other modules; built once to find its errors."""
         _refuse_options(options)
         self._lib.blrModuleDestroy(self._built("blrModuleCompile", context, source, specialization))
         return Object(source, specialization)
 
-    def link(self, context: Any, objects: Sequence[Object], options: str) -> Module:
+    def link(self, context: CData, objects: Sequence[Object], options: str) -> Module:
         """Link several modules into one; ``BuildError`` names undefined symbols and duplicates."""
         _refuse_options(options)
         linked = self._ffi.new("blr_module_t *")
-        parts: list[Any] = []
+        parts: list[CData] = []
         try:
             for part in objects:
                 parts.append(self._built("blrModuleCompile", context, part.source, part.specialization))
@@ -87,7 +93,7 @@ class Kernels:
                 self._lib.blrModuleDestroy(handle)
         return Module(linked[0], self._names(linked[0]))
 
-    def _built(self, call: str, context: Any, source: bytes, specialization: Mapping[int, bytes] | None) -> Any:
+    def _built(self, call: str, context: CData, source: bytes, specialization: Mapping[int, bytes] | None) -> CData:
         """The handle that blrModuleCreate or blrModuleCompile returns."""
         ffi = self._ffi
         constants = ffi.new("blr_specialization_t[]", max(len(specialization or {}), 1))
@@ -112,7 +118,7 @@ class Kernels:
                 native_name=error.native_name,
             ) from None
 
-    def _names(self, module: Any) -> tuple[str, ...]:
+    def _names(self, module: CData) -> tuple[str, ...]:
         ffi = self._ffi
         count, name = ffi.new("uint32_t *"), ffi.new("char const **")
         self._check(self._lib.blrModuleGetKernelCount(module, count), "blrModuleGetKernelCount")
@@ -132,11 +138,11 @@ class Kernels:
         if module.owned:
             self._lib.blrModuleDestroy(module.handle)
 
-    def adopt(self, handle: Any, owned: bool) -> Module:
+    def adopt(self, handle: CData, owned: bool) -> Module:
         """Adopt a module that was created elsewhere."""
         return Module(handle, self._names(handle), owned)
 
-    def adopt_kernel(self, module: Module, handle: Any, owned: bool) -> Kernel:
+    def adopt_kernel(self, module: Module, handle: CData, owned: bool) -> Kernel:
         """Adopt a kernel of a module; the driver reports its name."""
         if owned and any(own.handle == handle and own.owned for own in (*module.kernels.values(), *module.adopted)):
             raise InvalidError(
@@ -169,7 +175,7 @@ class Kernels:
             module.kernels[name] = Kernel(kernel[0], self._record(kernel[0], name))
         return module.kernels[name]
 
-    def _record(self, kernel: Any, name: str) -> KernelRecord:
+    def _record(self, kernel: CData, name: str) -> KernelRecord:
         ffi = self._ffi
         properties, argument = ffi.new("blr_kernel_properties_t *"), ffi.new("blr_kernel_argument_t *")
         self._check(self._lib.blrKernelGetProperties(kernel, properties), "blrKernelGetProperties")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from ...drivers.common.cffi_types import FFI, CData
 from ...model.enums import UsmKind
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.native_handle import NativeHandle
@@ -13,6 +14,9 @@ from ..common.native_handle import HandleTable
 from ..contract import AdoptedQueue, DeviceRecord, NativeQueue, PlatformRecord, PointerRecord
 from .module import Kernel, Kernels, Module
 from .objects import Context, Device, Event, Queue, require_one_device
+
+if TYPE_CHECKING:
+    from ...drivers.reference._bindings import Library
 
 __all__ = ["HANDLES", "TYPES", "Natives"]
 
@@ -62,11 +66,11 @@ class Natives:
     """
 
     def __init__(
-        self, lib: Any, ffi: Any, check: Callable[[int, str], None], kernels: Kernels, backend: _Backend
+        self, lib: Library, ffi: FFI, check: Callable[[int, str], None], kernels: Kernels, backend: _Backend
     ) -> None:
         self._lib, self._ffi, self._check, self._kernels, self._backend = lib, ffi, check, kernels, backend
 
-    def _native(self, handle: NativeHandle) -> Any:
+    def _native(self, handle: NativeHandle) -> CData:
         return self._ffi.cast(handle.type, int(handle))
 
     def platform_handle(self, platform: PlatformRecord) -> int:

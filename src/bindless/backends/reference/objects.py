@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...core._submission import Lane, Mark
 from ...drivers import reference as driver
+from ...drivers.common.cffi_types import CData
 from ...model.errors import InvalidError
 
 __all__ = ["Context", "Device", "Event", "Queue", "address_of", "require_one_device"]
@@ -16,7 +16,7 @@ lib, ffi = driver.lib, driver.ffi
 _number = lib.bindless_event_number
 
 
-def address_of(of: Any) -> int:
+def address_of(of: CData) -> int:
     """The address of a C object."""
     return int(ffi.cast("uintptr_t", of))
 
@@ -32,7 +32,7 @@ class Device:
 
     __slots__ = ("handle", "index", "properties")
 
-    def __init__(self, handle: Any, index: int, properties: Any) -> None:
+    def __init__(self, handle: CData, index: int, properties: CData) -> None:
         self.handle, self.index, self.properties = handle, index, properties
 
 
@@ -41,7 +41,7 @@ class Context:
 
     __slots__ = ("device", "handle", "owned")
 
-    def __init__(self, handle: Any, device: Device, owned: bool = True) -> None:
+    def __init__(self, handle: CData, device: Device, owned: bool = True) -> None:
         self.handle, self.device, self.owned = handle, device, owned
 
 
@@ -62,7 +62,7 @@ class Queue(Lane):
 
     __slots__ = ("context", "ends", "handle", "owned", "profiling")
 
-    def __init__(self, handle: Any, context: Context, profiling: bool, owned: bool = True) -> None:
+    def __init__(self, handle: CData, context: Context, profiling: bool, owned: bool = True) -> None:
         self.handle, self.context, self.profiling, self.owned = handle, context, profiling, owned
         self.ends = ffi.new("bindless_ends_t *")
         self.waits = address_of(self.ends)
@@ -91,19 +91,19 @@ class Event(Mark):
 
     profiling: bool
 
-    def __init__(self, handle: Any, profiling: bool) -> None:
+    def __init__(self, handle: CData, profiling: bool) -> None:
         """Take over a reference."""
         self.native, self.number, self.let_go = handle, _number(handle), _RELEASE
         if profiling:
             self.profiling = True
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> bool:
         if name == "profiling":
             return False
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @property
-    def handle(self) -> Any:
+    def handle(self) -> CData:
         """blr_event_t."""
         return self.native or ffi.cast("blr_event_t", self.number)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from ...drivers import reference as driver
+from ...drivers.common.cffi_types import CData
 from ..contract.prepared_command import PreparedCommand
 from .objects import Event, Queue
 
@@ -17,7 +18,7 @@ def prepared_command(
     queue: Queue,
     submit: int,
     call: str,
-    described: Any,
+    described: CData,
     keep: object,
     places: tuple[int | None, ...] = (),
     sizes: tuple[int, ...] = (),

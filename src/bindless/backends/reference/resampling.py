@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...drivers.common.cffi_types import CData
 from ...model.channels import ELEMENTS
 from ...model.resampling import Resampling
 from .objects import Event, Queue
@@ -20,7 +21,7 @@ _ROUNDINGS = {"even": 0, "away": 1}
 _COORDINATES = {np.dtype(np.float32): 0, np.dtype(np.float64): 1}
 
 
-def _struct(backend: ReferenceBackend, picture: Resampling) -> Any:
+def _struct(backend: ReferenceBackend, picture: Resampling) -> CData:
     """A ``blr_resampling_t *``."""
     native = backend._ffi.new("blr_resampling_t *")
     native.handle, native.layer, native.size = picture.handle, picture.layer, picture.shape

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ...drivers.common.cffi_types import CData
 from ...model.spline_filter import SPLINE_BOUNDARIES, SplineFilter
 from .objects import Event, Queue
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["spline_filter"]
 
 
-def _struct(backend: ReferenceBackend, described: SplineFilter) -> Any:
+def _struct(backend: ReferenceBackend, described: SplineFilter) -> CData:
     """A ``blr_spline_filter_t *``."""
     native = backend._ffi.new("blr_spline_filter_t *")
     native.source, native.target = backend._pointer(described.source), backend._pointer(described.target)
