@@ -33,7 +33,7 @@ _NUMBERS = "biufc?"
 _HANDLES = (SampledImageHandle, UnsampledImageHandle, HeldSampledHandle, HeldUnsampledHandle)
 
 
-def _argument_key(value: Any) -> Any:
+def _argument_key(value: Any) -> object:
     """Return a key that is equal for values of one type, where neither their Python type nor the layout of a
     ``UsmArray`` decides; None for another library's array, which must be imported first, and for a reduction whose
     variable must be filled first.
@@ -50,7 +50,7 @@ def _argument_key(value: Any) -> Any:
     return None if is_foreign(value) else kind
 
 
-def type_of(value: Any, name: str, depth: int = 0) -> ArgumentType:
+def type_of(value: object, name: str, depth: int = 0) -> ArgumentType:
     """Return the type of an argument.
 
     Parameters
@@ -95,7 +95,7 @@ def type_of(value: Any, name: str, depth: int = 0) -> ArgumentType:
     raise InvalidError(f"argument {name!r}: {shown(value)} is {_reason(value)}")
 
 
-def _reason(value: Any) -> str:
+def _reason(value: object) -> str:
     if isinstance(value, np.ndarray):
         return (
             "an array of the host, which kernels do not reach: to be sampled, pass bindless.Image(array, queue=queue); "
@@ -144,7 +144,7 @@ def is_foreign(value: object) -> bool:
     return type(value) not in PACKERS and not isinstance(value, (np.generic, Accessor, HandleOwner, Reduction))
 
 
-def own_arguments(values: tuple[Any, ...], queue: Queue) -> tuple[Any, ...]:
+def own_arguments(values: tuple[object, ...], queue: Queue) -> tuple[object, ...]:
     """Return the arguments with other libraries' arrays as ``UsmArray``, in place.
 
     Raises

@@ -8,15 +8,16 @@ import importlib.util
 import json
 import re
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ..device.declaration import Launch
 from ..model.errors import BuildError, FeatureNotSupportedError
 from ..model.module.disk_cache import cache
 from ..model.module.kernel_file import KernelFile
 from .argument_type import ArgumentType
+from .expansion import ParameterPath
 from .function_digest import digest_of_request
 from .function_source import FunctionSource
 
@@ -42,7 +43,7 @@ class Compiled:
     """
 
     file: KernelFile
-    paths: list[list[Any]]
+    paths: Sequence[ParameterPath]
 
 
 def compiled_kernel(

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import importlib.util
 import pickle
-from typing import Any
+from collections.abc import Sequence
+from typing import TypedDict
 
 from ..compiler.process.python_command import current_folder
 from ..compiler.process.time_limit import Deadline
 from ..compiler.process.worker import Worker
+from ..device.declaration import Launch
 from ..model.errors import FeatureNotSupportedError
+from .argument_type import ArgumentType
+from .expansion import ParameterPath
+from .function_source import FunctionSource
 
-__all__ = ["INSTALL", "compile_in_process", "missing_packages"]
+__all__ = ["INSTALL", "Answer", "Request", "compile_in_process", "missing_packages"]
 
 INSTALL = "pip install 'bindless[kernels]'"
 _PACKAGES = ("numba", "llvmlite")
@@ -25,13 +30,37 @@ _VARIABLES = {"LLVMLITE_ENABLE_IR_LAYER_TYPED_POINTERS": "0", "NUMBA_DISABLE_JIT
 _workers: dict[str, Worker] = {}
 
 
+class Request(TypedDict):
+    """A kernel to compile."""
+
+    source: FunctionSource
+    launch: Launch
+    arguments: tuple[ArgumentType, ...]
+    architecture: str
+
+
+class Answer(TypedDict, total=False):
+    """A compiled kernel: its file, the paths of its parameters, versions of the compiler, and the request's digest.
+
+    Otherwise ``error`` and ``log``, or the packages that are ``missing``.
+    """
+
+    file: bytes
+    paths: Sequence[ParameterPath]
+    versions: dict[str, str]
+    digest: bytes
+    error: str
+    log: str
+    missing: str
+
+
 def missing_packages() -> str:
     """Return the packages that are not installed, or an empty text."""
     missing = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
     return f"{' and '.join(missing)} not installed" if missing else ""
 
 
-def compile_in_process(language: str, request: dict[str, Any], name: str) -> dict[str, Any]:
+def compile_in_process(language: str, request: Request, name: str) -> Answer:
     """Send a request to the process of a language, and return its answer.
 
     Parameters
@@ -53,5 +82,5 @@ def compile_in_process(language: str, request: dict[str, Any], name: str) -> dic
     if worker is None:
         worker = _workers.setdefault(language, Worker(_CODE, "the compiler of kernels in Python", _VARIABLES))
     data = pickle.dumps({**request, "folder": current_folder()})
-    answer: dict[str, Any] = pickle.loads(worker.ask(data, Deadline(), f"compilation of kernel {name!r}"))
+    answer: Answer = pickle.loads(worker.ask(data, Deadline(), f"compilation of kernel {name!r}"))
     return answer

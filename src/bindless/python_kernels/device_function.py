@@ -31,12 +31,12 @@ class OfFunction:
         for name, part in (parts | {name: getattr(_function, name) for name in names}).items():
             setattr(self, name, part)
 
-    def _options(self) -> tuple[Any, ...]:
+    def _options(self) -> tuple[object, ...]:
         """The arguments after the function, of which the class makes another one."""
         return ()
 
-    def __reduce__(self) -> str | tuple[Any, ...]:
-        place: Any = sys.modules.get(self.__module__)
+    def __reduce__(self) -> str | tuple[object, ...]:
+        place: object = sys.modules.get(self.__module__)
         path: str = self._kernel_function.__qualname__
         for name in path.split("."):
             place = getattr(place, name, None)
@@ -50,14 +50,14 @@ class DeviceFunction(OfFunction):
 
     __slots__ = ("__dict__", "_kernel_function")
 
-    def __call__(self, *arguments: Any, **named: Any) -> Any:
+    def __call__(self, *arguments: object, **named: object) -> Any:
         return self._kernel_function(*arguments, **named)
 
     def __repr__(self) -> str:
         return f"<DeviceFunction {self.__name__!r}>"
 
 
-def device_function(function: Callable[..., Any]) -> DeviceFunction:
+def device_function(function: Callable[..., object]) -> DeviceFunction:
     """Make a function callable from kernels in Python.
 
     The compiler compiles it with the kernel, for the types of each call, and inlines it. It may call other device

@@ -5,9 +5,16 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, Union
+from typing import Any, TypeAlias, Union
 
-__all__ = ["Step", "expansion"]
+import numpy as np
+
+from ..model.arrays import Array
+
+__all__ = ["ParameterPath", "Step", "expansion"]
+
+ParameterPath: TypeAlias = Sequence[Union[int, str]]
+"""Where a parameter's value comes from: the number of the argument, elements of tuples, the part, its numbers."""
 
 Step = tuple[tuple[int, ...], Union[str, Callable[[Any], object], None], int]
 
@@ -16,7 +23,7 @@ _VARIABLE = operator.attrgetter("variable")  # of a reduction
 _POINTER = operator.attrgetter("pointer")  # of an array with strides
 
 
-def expansion(paths: Sequence[Sequence[Any]]) -> tuple[Step, ...]:
+def expansion(paths: Sequence[ParameterPath]) -> tuple[Step, ...]:
     """Return the steps that compute the parameters.
 
     Parameters
@@ -27,23 +34,24 @@ def expansion(paths: Sequence[Sequence[Any]]) -> tuple[Step, ...]:
     return tuple(map(_step, paths))
 
 
-def _step(path: Sequence[Any]) -> Step:
-    depth = next((at for at, part in enumerate(path) if not isinstance(part, int)), len(path))
-    place, rest = tuple(path[:depth]), path[depth:]
-    part = rest[0] if rest else "array"
+def _step(path: ParameterPath) -> Step:
+    part = next((part for part in path if isinstance(part, str)), "array")
+    depth = path.index(part) if part in path else len(path)
+    numbers = [number for number in path if isinstance(number, int)]
+    place, rest = tuple(numbers[:depth]), numbers[depth:]
     if part in _VALUES:
         return place, None, 0
     if part in ("shape", "strides"):
-        return place, part, rest[1]
+        return place, part, rest[0]
     if part == "variable":
         return place, _VARIABLE, 0
     if part == "pointer":
         return place, _POINTER, 0
     if part == "word":
-        return place, functools.partial(_word, first=rest[1], size=rest[2]), 0
+        return place, functools.partial(_word, first=rest[0], size=rest[1]), 0
     raise ValueError(path)
 
 
-def _word(value: Any, first: int, size: int) -> int:
+def _word(value: np.void | Array, first: int, size: int) -> int:
     """Return bytes of a structured scalar as an integer."""
     return int.from_bytes(value.tobytes()[first : first + size], "little")

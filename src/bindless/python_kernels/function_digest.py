@@ -12,7 +12,6 @@ import struct
 import types
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any
 
 import numpy as np
 
@@ -41,13 +40,13 @@ def digest_of_request(digest: bytes, launch: Launch, arguments: tuple[ArgumentTy
     return _digest((digest, launch, arguments, architecture))
 
 
-def _digest(value: Any) -> bytes:
+def _digest(value: object) -> bytes:
     digest = hashlib.sha256()
     _feed(digest.update, value, set())
     return digest.digest()
 
 
-def _feed(update: Callable[[bytes], object], value: Any, seen: set[int]) -> None:
+def _feed(update: Callable[[bytes], object], value: object, seen: set[int]) -> None:
     kind = type(value)
 
     def word(data: bytes) -> None:
@@ -92,7 +91,7 @@ def _feed(update: Callable[[bytes], object], value: Any, seen: set[int]) -> None
         word(repr(value).encode(errors="surrogatepass"))
 
 
-def _code_parts(code: types.CodeType) -> tuple[Any, ...]:
+def _code_parts(code: types.CodeType) -> tuple[object, ...]:
     """Return what code does, and its lines, which errors name. marshal's bytes depend on the history of a process."""
     return (
         code.co_name, code.co_filename.replace("\\", "/").rpartition("/")[2], code.co_argcount,

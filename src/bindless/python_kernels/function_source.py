@@ -6,7 +6,7 @@ import marshal
 import types
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias, Union
 
 import numpy as np
 
@@ -24,7 +24,7 @@ _PLAIN = (int, float, complex, bool, str, bytes, type(None), np.generic, np.dtyp
 class Constant:
     """A constant among the names of a function: a number, a text or a numpy array."""
 
-    value: Any
+    value: object
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class TupleOfConstants:
         Of a named tuple, whose class the other process makes.
     """
 
-    parts: tuple[Any, ...]
+    parts: tuple[Portable, ...]
     name: str = ""
     fields: tuple[str, ...] = ()
 
@@ -57,7 +57,7 @@ class ModuleNames:
     """A module of the user: of its attributes, those that the code mentions."""
 
     module: str
-    names: dict[str, Any]
+    names: dict[str, Portable]
 
 
 @dataclass(frozen=True)
@@ -91,13 +91,19 @@ class FunctionSource:
     module: str
     qualified_name: str
     code: bytes
-    names: dict[str, Any]
-    defaults: tuple[Any, ...]
+    names: dict[str, Portable]
+    defaults: tuple[Portable, ...]
     cells: tuple[str, ...]
-    keyword_defaults: dict[str, Any]
+    keyword_defaults: dict[str, Portable]
 
 
-def source_of(function: types.FunctionType, seen: dict[int, Any] | None = None, depth: int = 0) -> FunctionSource:
+Portable: TypeAlias = Union[Constant, TupleOfConstants, Named, ModuleNames, Unknown, FunctionSource]
+"""What a name of a kernel stands for."""
+
+
+def source_of(
+    function: types.FunctionType, seen: dict[int, FunctionSource | None] | None = None, depth: int = 0
+) -> FunctionSource:
     """Return a function's source, with those of the functions that it calls.
 
     Parameters
@@ -113,7 +119,7 @@ def source_of(function: types.FunctionType, seen: dict[int, Any] | None = None, 
         Functions or tuples are nested too deeply.
     """
     seen = {} if seen is None else seen
-    names: dict[str, Any] = {}
+    names: dict[str, Portable] = {}
     mentioned = sorted(_names(function.__code__))
     for name in mentioned:
         if name in function.__globals__:
@@ -151,7 +157,9 @@ def _names(code: types.CodeType) -> set[str]:
     return found
 
 
-def _portable(value: Any, seen: dict[int, Any], depth: int, mentioned: Sequence[str] = ()) -> Any:
+def _portable(
+    value: object, seen: dict[int, FunctionSource | None], depth: int, mentioned: Sequence[str] = ()
+) -> Portable:
     if depth > _MOST_NESTED:
         raise InvalidError(
             f"tuples and functions of a kernel are nested at most {_MOST_NESTED} deep: use a flat tuple or an array"
@@ -195,7 +203,7 @@ def _portable(value: Any, seen: dict[int, Any], depth: int, mentioned: Sequence[
     return Unknown(f"a {kind}")
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Return a number or a text of a class of the user's, such as an ``IntEnum``, as Python's own."""
     if isinstance(value, (bool, np.generic)):
         return value
@@ -210,7 +218,7 @@ def _plain(value: Any) -> Any:
     return bytes(memoryview(value)) if isinstance(value, bytes) else value
 
 
-def _is_library(value: Any, module: str) -> bool:
+def _is_library(value: object, module: str) -> bool:
     """Whether it is a function of Python's or numpy's, a type, or one of this package's device functions."""
     root = module.partition(".")[0]
     return rule_of(value) is not None or root in _LIBRARIES

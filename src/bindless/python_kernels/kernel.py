@@ -6,7 +6,7 @@ import threading
 import types
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, NoReturn, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -68,16 +68,16 @@ class PythonKernel(OfFunction, KernelTemplate):
         self._digest = b""
         self.name = _function.__name__
 
-    def _options(self) -> tuple[Any, ...]:
+    def _options(self) -> tuple[object, ...]:
         return self._default_float, self._contract
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: object) -> NoReturn:
         raise InvalidError(
             f"kernel {self.name!r} runs over a range of work-items: queue.parallel_for(range, {self.name}, ...) "
             f"launches it, {self.name}.run_in_python(range, ...) interprets it"
         )
 
-    def run_in_python(self, index_space: RangeLike | NdRange, *arguments: Any) -> None:
+    def run_in_python(self, index_space: RangeLike | NdRange, *arguments: object) -> None:
         """Interpret the kernel in this process, work-item by work-item; breakpoints and ``print`` work.
 
         Parameters
@@ -117,8 +117,8 @@ class PythonKernel(OfFunction, KernelTemplate):
         return self._specialised(queue, index_space, with_filled_variables(arguments))[0]
 
     def _specialised(
-        self, queue: Queue, index_space: Any, arguments: tuple[Any, ...]
-    ) -> tuple[Kernel, tuple[Any, ...]]:
+        self, queue: Queue, index_space: RangeLike | NdRange, arguments: tuple[object, ...]
+    ) -> tuple[Kernel, tuple[object, ...]]:
         dimensions = _dimensions(index_space)
         variants: Variants | None = queue.context._kernels.get(self._token)
         found = variants.find(dimensions, arguments) if variants is not None else None
@@ -136,7 +136,9 @@ class PythonKernel(OfFunction, KernelTemplate):
                 assert found is not None
         return found
 
-    def _specialise(self, queue: Queue, dimensions: int, arguments: tuple[Any, ...]) -> tuple[Kernel, tuple[Step, ...]]:
+    def _specialise(
+        self, queue: Queue, dimensions: int, arguments: tuple[object, ...]
+    ) -> tuple[Kernel, tuple[Step, ...]]:
         """Compile and load the kernel for the types of arguments."""
         if not 1 <= dimensions <= 3:
             raise InvalidError(f"kernel {self.name!r}: a range of {dimensions} dimensions; it has 1 to 3")
@@ -158,7 +160,7 @@ class PythonKernel(OfFunction, KernelTemplate):
             ) from error
         return bundle.get_kernel(compiled.file.kernels[0].name), expansion(compiled.paths)
 
-    def _types(self, arguments: tuple[Any, ...]) -> tuple[ArgumentType, ...]:
+    def _types(self, arguments: tuple[object, ...]) -> tuple[ArgumentType, ...]:
         code = self._kernel_function.__code__
         names, defaults = code.co_varnames[: code.co_argcount], self._kernel_function.__defaults__ or ()
         if len(arguments) != len(names):
@@ -203,9 +205,9 @@ class BoundPythonLaunch(BoundLaunch):
         _queue: Queue,
         _kernel: Kernel,
         _index_space: RangeLike | NdRange,
-        _arguments: tuple[Any, ...],
+        _arguments: tuple[object, ...],
         _python: PythonKernel,
-        _launch_arguments: tuple[Any, ...],
+        _launch_arguments: tuple[object, ...],
     ) -> None:
         super().__init__(_queue, _kernel, _index_space, _arguments)
         self._python = _python
@@ -214,10 +216,10 @@ class BoundPythonLaunch(BoundLaunch):
     def __len__(self) -> int:
         return len(self._launch_arguments)
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: int) -> object:
         return self._launch_arguments[index]
 
-    def __setitem__(self, index: int, value: Any) -> None:
+    def __setitem__(self, index: int, value: object) -> None:
         """Another value for an argument, from the next launch on.
 
         Raises
@@ -243,22 +245,22 @@ class BoundPythonLaunch(BoundLaunch):
 
 
 @overload
-def kernel(function: Callable[..., Any], /) -> PythonKernel: ...
+def kernel(function: Callable[..., object], /) -> PythonKernel: ...
 
 
 @overload
 def kernel(
     *, default_float: npt.DTypeLike = ..., contract: bool = ...
-) -> Callable[[Callable[..., Any]], PythonKernel]: ...
+) -> Callable[[Callable[..., object]], PythonKernel]: ...
 
 
 def kernel(
-    function: Callable[..., Any] | None = None,
+    function: Callable[..., object] | None = None,
     /,
     *,
     default_float: npt.DTypeLike = np.float32,
     contract: bool = False,
-) -> PythonKernel | Callable[[Callable[..., Any]], PythonKernel]:
+) -> PythonKernel | Callable[[Callable[..., object]], PythonKernel]:
     """Make a kernel of a Python function, which runs on every device.
 
     The function is executed once by each work-item of a launch. ``bindless.device`` has what it may call: work-items,
@@ -315,7 +317,7 @@ def _forget(context: weakref.ref[Context], token: object) -> None:
         alive._kernels.pop(token, None)
 
 
-def _dimensions(index_space: Any) -> int:
+def _dimensions(index_space: RangeLike | NdRange) -> int:
     if type(index_space) is tuple:
         return len(index_space)
     if isinstance(index_space, NdRange):

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 
 from .atomic_operations import bits_of, compared, instruction
+from .numba_names import Builder, Value
 
 __all__ = ["combine", "combine_atomically"]
 
 _WHOLE = {"add": "add", "min": "min", "max": "max", "and": "and", "or": "or", "xor": "xor"}  # names of atomicrmw
 
 
-def combine(builder: Any, combiner: str, left: Any, right: Any, signed: bool) -> Any:
+def combine(builder: Builder, combiner: str, left: Value, right: Value, signed: bool) -> Value:
     """Return two values combined.
 
     Parameters
@@ -34,7 +33,7 @@ def combine(builder: Any, combiner: str, left: Any, right: Any, signed: bool) ->
 
 
 def combine_atomically(
-    builder: Any, combiner: str, pointer: Any, value: Any, signed: bool, language: str, scope: str
+    builder: Builder, combiner: str, pointer: Value, value: Value, signed: bool, language: str, scope: str
 ) -> None:
     """Combine a value with the element behind a pointer: by an instruction, or else by exchanges until none comes
     between.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from llvmlite import ir
 from numba.core import types
 from numba.np import arrayobj
+
+from .numba_names import Builder, Context, LlvmType, NumbaType, Value
 
 __all__ = ["bits_of", "compare_exchange", "compared", "instruction", "modify"]
 
@@ -29,7 +31,9 @@ class _Scoped(ir.Instruction):
         Its orders.
     """
 
-    def __init__(self, parent: Any, type_: Any, head: str, operands: Any, scope: str, orders: str) -> None:
+    def __init__(
+        self, parent: ir.Block, type_: LlvmType, head: str, operands: Sequence[Value], scope: str, orders: str
+    ) -> None:
         super().__init__(parent, type_, head, operands)
         self._scope, self._orders = scope, orders
 
@@ -40,8 +44,13 @@ class _Scoped(ir.Instruction):
 
 
 def modify(
-    context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: dict[str, str]
-) -> Any:
+    context: Context,
+    builder: Builder,
+    result: NumbaType,
+    given: list[NumbaType],
+    values: list[Value],
+    options: dict[str, str],
+) -> Value:
     """An operation that returns the element before."""
     array, index, kind = given
     pointer, type_ = _element(context, builder, array, index, values[0], values[1])
@@ -62,8 +71,13 @@ def modify(
 
 
 def compare_exchange(
-    context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: dict[str, str]
-) -> Any:
+    context: Context,
+    builder: Builder,
+    result: NumbaType,
+    given: list[NumbaType],
+    values: list[Value],
+    options: dict[str, str],
+) -> Value:
     """An exchange where the element has a value."""
     array, index = given[:2]
     pointer, type_ = _element(context, builder, array, index, values[0], values[1])
@@ -79,8 +93,8 @@ def compare_exchange(
 
 
 def instruction(
-    builder: Any, type_: Any, head: str, operands: list[Any], language: str, scope: str, orders: str
-) -> Any:
+    builder: Builder, type_: LlvmType, head: str, operands: list[Value], language: str, scope: str, orders: str
+) -> Value:
     """Insert an atomic instruction, and return its result.
 
     Parameters
@@ -97,13 +111,15 @@ def instruction(
     return found
 
 
-def compared(builder: Any, bits: Any, operands: list[Any], language: str, scope: str, orders: str) -> Any:
+def compared(builder: Builder, bits: LlvmType, operands: list[Value], language: str, scope: str, orders: str) -> Value:
     """Insert an exchange where an element has a value; return the element before, and whether it had the value."""
     pair = ir.LiteralStructType([bits, ir.IntType(1)])
     return instruction(builder, pair, "cmpxchg", operands, language, scope, orders)
 
 
-def _element(context: Any, builder: Any, array: Any, index: Any, value: Any, place: Any) -> tuple[Any, Any]:
+def _element(
+    context: Context, builder: Builder, array: NumbaType, index: NumbaType, value: Value, place: Value
+) -> tuple[Value, LlvmType]:
     """Pointer to an element, and its type."""
     if isinstance(index, types.BaseTuple):
         kinds = list(index.types)
@@ -116,12 +132,12 @@ def _element(context: Any, builder: Any, array: Any, index: Any, value: Any, pla
     return pointer, context.get_value_type(array.dtype)
 
 
-def bits_of(type_: Any) -> Any:
+def bits_of(type_: LlvmType) -> LlvmType:
     """Return the integer type with the size of a number."""
     if isinstance(type_, ir.IntType):
         return type_
     return ir.IntType(64 if isinstance(type_, ir.DoubleType) else 32)
 
 
-def _as(builder: Any, value: Any, type_: Any) -> Any:
+def _as(builder: Builder, value: Value, type_: LlvmType) -> Value:
     return value if value.type == type_ else builder.bitcast(value, type_)

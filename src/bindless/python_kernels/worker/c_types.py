@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any
 
 from llvmlite import ir
 from numba.core import types
 
 from ...device.declaration import KernelTypeError, Type
 from .image_types import HandleType, ImageType
+from .numba_names import LlvmType, NumbaType
 from .vectors import VectorType
 
 __all__ = ["described", "llvm_type", "numba_type"]
@@ -26,7 +26,7 @@ _VECTOR = re.compile(r"(\w*?[a-z])(2|3|4|8|16)")
 
 
 @cache
-def numba_type(name: str) -> Any:
+def numba_type(name: str) -> NumbaType:
     """Return Numba's type of a number or a vector."""
     if name in _NUMBERS:
         return _NUMBERS[name]
@@ -36,7 +36,7 @@ def numba_type(name: str) -> Any:
     return VectorType(_NUMBERS[match[1]], int(match[2]))
 
 
-def llvm_type(name: str) -> Any:
+def llvm_type(name: str) -> LlvmType:
     """Return LLVM's type of a parameter or a result; a vector is one of LLVM."""
     if name.endswith("*"):
         return ir.PointerType(ir.IntType(8), _SPACES.get(name.split()[0], 0))
@@ -46,7 +46,7 @@ def llvm_type(name: str) -> Any:
     return ir.VoidType() if name == "void" else _number(type_)
 
 
-def _number(type_: Any) -> Any:
+def _number(type_: NumbaType) -> LlvmType:
     if type_ == types.boolean:
         return ir.IntType(1)
     if isinstance(type_, types.Float):
@@ -54,7 +54,7 @@ def _number(type_: Any) -> Any:
     return ir.IntType(type_.bitwidth)
 
 
-def described(type_: Any) -> Type:
+def described(type_: NumbaType) -> Type:
     """Return the description of Numba's type for the rules of device functions."""
     value = getattr(type_, "literal_value", None)
     if isinstance(type_, types.Omitted):
@@ -87,7 +87,7 @@ def described(type_: Any) -> Type:
     return Type("other", str(plain), native=type_)
 
 
-def described_constant(value: Any) -> Type:
+def described_constant(value: object) -> Type:
     """Return the description of a default value of a parameter."""
     if value is None:
         return Type("none", native=types.none)

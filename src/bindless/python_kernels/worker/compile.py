@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from llvmlite import ir
 
@@ -14,12 +13,14 @@ from ...device.declaration import Launch
 from ...model.module.description import KernelSignature, Parameter
 from ...model.module.kernel_file import KernelFile, Section
 from ..argument_type import ArgumentType
+from ..expansion import ParameterPath
 from . import active
 from .contexts import KernelTarget, kernel_target
 from .dispatcher import compile_function
 from .generic_pointers import with_generic_pointers
 from .kernel_entry import EntryParameter, numba_type, write_entry
 from .modules import Modules
+from .numba_names import IrModule, PythonFunction
 
 __all__ = ["Made", "compile_kernel", "target_of"]
 
@@ -43,11 +44,11 @@ class Made:
     """
 
     file: bytes
-    paths: tuple[tuple[Any, ...], ...]
+    paths: tuple[ParameterPath, ...]
 
 
 def compile_kernel(
-    function: Callable[..., Any],
+    function: PythonFunction,
     arguments: tuple[ArgumentType, ...],
     launch: Launch,
     architecture: str,
@@ -93,7 +94,7 @@ def target_of(language: str) -> KernelTarget:
     return kernel_target(triple, layout)
 
 
-def _text(module: Any, launch: Launch) -> str:
+def _text(module: IrModule, launch: Launch) -> str:
     """Return the LLVM IR of a module, in which functions are inlined."""
     for value in module.globals.values():
         if isinstance(value, ir.Function) and value.blocks and not value.calling_convention.endswith("_kernel"):

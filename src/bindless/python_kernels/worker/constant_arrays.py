@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 from numba.core import cgutils, types
+
+from ...model.arrays import Array
+from .numba_names import Builder, Context, IrModule, NumbaType, Value
 
 __all__ = ["insert_text", "make_constant_array"]
 
 _GLOBAL = 1
 
 
-def make_constant_array(context: Any, builder: Any, type_: Any, array: Any) -> Any:
+def make_constant_array(context: Context, builder: Builder, type_: NumbaType, array: Array) -> Value:
     """Return an array over the bytes of a numpy array."""
     module = builder.module
     data = array.tobytes(order="A")
@@ -33,7 +34,7 @@ def make_constant_array(context: Any, builder: Any, type_: Any, array: Any) -> A
     return made._getvalue()
 
 
-def insert_text(module: Any, text: str) -> Any:
+def insert_text(module: IrModule, text: str) -> Value:
     """Return a null-terminated text in the module."""
     data = cgutils.make_bytearray(text.encode() + b"\0")
     name = module.get_unique_name("bindless_text")

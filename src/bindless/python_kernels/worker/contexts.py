@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
+import numpy as np
 from llvmlite import binding as llvm
 from numba.core import base, datamodel, itanium_mangler, typing
 from numba.core.callconv import MinimalCallConv
@@ -13,8 +15,13 @@ from numba.core.options import TargetOptions
 from numba.core.target_extension import GPU, dispatcher_registry, jit_registry, target_override, target_registry
 
 from ...device.declaration import Launch
+from ...model.arrays import Array
 from . import float16
 from .codegen import IrCodegen
+from .numba_names import Builder, IrModule, KeywordTypes, NumbaType, PythonFunction, Signature, Types, Value
+
+if TYPE_CHECKING:
+    from .dispatcher import DeviceDispatcher
 
 __all__ = ["TARGET", "KernelTarget", "TargetContext", "TypingContext", "kernel_target"]
 
@@ -56,7 +63,7 @@ class TypingContext(typing.BaseContext):
         ):
             self.install_registry(registry)
 
-    def resolve_value_type(self, val: Any) -> Any:
+    def resolve_value_type(self, val: object) -> NumbaType | None:
         from .device_calls import type_of_value
         from .number_rules import type_of_constant
         from .numpy_scalars import same_function
@@ -65,7 +72,9 @@ class TypingContext(typing.BaseContext):
         found = type_of_value(val) or type_of_constant(val, self.launch)
         return found if found is not None else float16.with_half(super().resolve_value_type(val))
 
-    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
+    def resolve_function_type(
+        self, func: NumbaType | PythonFunction, args: Types, kws: KeywordTypes
+    ) -> Signature | None:
         from .number_rules import signature_of
 
         found = signature_of(self, func, args, kws, super().resolve_function_type)
@@ -132,32 +141,33 @@ class TargetContext(base.BaseContext):
     def codegen(self) -> IrCodegen:
         return self._codegen
 
-    def create_module(self, name: str) -> Any:
+    def create_module(self, name: str) -> IrModule:
         return self._codegen._create_empty_module(name)
 
     @cached_property
-    def target_data(self) -> Any:
+    def target_data(self) -> llvm.TargetData:
         return llvm.create_target_data(self._data_layout)
 
     @cached_property
-    def call_conv(self) -> Any:
+    def call_conv(self) -> MinimalCallConv:
         return MinimalCallConv(self)
 
-    def mangler(self, name: str, argtypes: Any, *, abi_tags: Any = (), uid: Any = None) -> str:
+    def mangler(self, name: str, argtypes: Types, *, abi_tags: Sequence[str] = (), uid: int | None = None) -> str:
         return str(itanium_mangler.mangle(name, argtypes, abi_tags=abi_tags, uid=uid))
 
-    def get_ufunc_info(self, ufunc_key: Any) -> Any:
+    def get_ufunc_info(self, ufunc_key: np.ufunc) -> Mapping[str, PythonFunction]:
         from numba.np import ufunc_db
 
-        return ufunc_db.get_ufunc_info(ufunc_key)
+        loops: Mapping[str, PythonFunction] = ufunc_db.get_ufunc_info(ufunc_key)
+        return loops
 
-    def make_constant_array(self, builder: Any, aryty: Any, arr: Any) -> Any:
+    def make_constant_array(self, builder: Builder, aryty: NumbaType, arr: Array) -> Value:
         """Constant arrays of the module, such as lookup tables among the globals of a kernel."""
         from .constant_arrays import make_constant_array
 
         return make_constant_array(self, builder, aryty, arr)
 
-    def insert_const_string(self, mod: Any, string: str) -> Any:
+    def insert_const_string(self, mod: IrModule, string: str) -> Value:
         from .constant_arrays import insert_text
 
         return insert_text(mod, string)
@@ -206,7 +216,7 @@ def kernel_target(triple: str, data_layout: str) -> KernelTarget:
         DeviceDispatcher.targetdescr = made
         dispatcher_registry[Bindless] = DeviceDispatcher
 
-        def jit(*_: Any, **__: Any) -> Any:
+        def jit(*_: object, **__: object) -> Callable[[PythonFunction], DeviceDispatcher]:
             """As Numba's implementations of library functions use it."""
             return lambda function: DeviceDispatcher(function, made)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
@@ -22,6 +22,18 @@ from ..function_source import Unknown
 from . import numpy_scalars
 from .c_types import described, llvm_type, numba_type
 from .image_types import HandleType, ImageType, handle_of
+from .numba_names import (
+    Builder,
+    Context,
+    KeywordTypes,
+    NumbaType,
+    Operand,
+    PythonFunction,
+    Signature,
+    Types,
+    TypingContext,
+    Value,
+)
 from .vectors import VectorType, from_llvm_vector, to_llvm_vector
 
 __all__ = ["LOWERING", "TYPING", "DeviceFunctionType", "call_function", "convert", "type_of_value"]
@@ -40,25 +52,25 @@ class DeviceFunctionType(types.Callable, types.Opaque):
         The function of ``bindless.device``.
     """
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: PythonFunction) -> None:
         self.function = function
         super().__init__(f"bindless.device.{function.__name__}")
 
     @property
-    def key(self) -> Any:
+    def key(self) -> PythonFunction:
         return self.function
 
-    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+    def get_call_type(self, context: TypingContext, args: Types, kws: KeywordTypes) -> Signature:
         made, order = _resolve(context, self.function, args, kws)
         result = _result_type(made.result)
         given = signature(result, *order)
         _define(context, self, given, made, args, kws, order)
         return given.replace(pysig=_signature_of(self.function, args, kws)) if kws else given
 
-    def get_call_signatures(self) -> tuple[list[Any], bool]:
+    def get_call_signatures(self) -> tuple[list[Signature], bool]:
         return [], True
 
-    def get_impl_key(self, sig: Any) -> Any:
+    def get_impl_key(self, sig: Signature) -> tuple[PythonFunction, Types]:
         return (self.function, sig.args)
 
 
@@ -67,9 +79,9 @@ class _FunctionModel(models.OpaqueModel):
     pass
 
 
-def type_of_value(value: Any) -> Any:
+def type_of_value(value: object) -> NumbaType | None:
     """Return the type of a device function or a helper of a kernel among the globals; None for other values."""
-    if rule_of(value) is not None:
+    if callable(value) and rule_of(value) is not None:
         return DeviceFunctionType(value)
     found = numpy_scalars.function_of(value)
     if found is not None:
@@ -79,14 +91,14 @@ def type_of_value(value: Any) -> Any:
     return getattr(value, "_numba_type_", None)
 
 
-def _result_type(result: str | Type) -> Any:
+def _result_type(result: str | Type) -> NumbaType:
     """Return Numba's type of the result of a call."""
     if isinstance(result, str):
         return numba_type(result)
     return types.Array(numba_type(OPENCL_TYPES[result.name]), result.dimensions, "C")
 
 
-def _signature_of(function: Any, args: Any, kws: Any) -> inspect.Signature:
+def _signature_of(function: PythonFunction, args: Types, kws: KeywordTypes) -> inspect.Signature:
     """Return a signature with a parameter for each given argument, by which Numba sorts the values of a call."""
     bound = inspect.signature(function).bind(*args, **dict(kws))
     names: list[str] = []
@@ -95,7 +107,9 @@ def _signature_of(function: Any, args: Any, kws: Any) -> inspect.Signature:
     return inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names])
 
 
-def _resolve(context: Any, function: Any, args: Any, kws: Any) -> tuple[Call | Lower, tuple[Any, ...]]:
+def _resolve(
+    context: TypingContext, function: PythonFunction, args: Types, kws: KeywordTypes
+) -> tuple[Call | Lower, Types]:
     """Return the rule's answer, and the arguments' types in the order of the parameters."""
     rule = rule_of(function)
     assert rule is not None
@@ -104,17 +118,18 @@ def _resolve(context: Any, function: Any, args: Any, kws: Any) -> tuple[Call | L
     except TypeError as error:
         parameters = ", ".join(inspect.signature(function).parameters)
         raise TypingError(f"{function.__name__}: {error}; it is {function.__name__}({parameters})") from None
-    order: list[Any] = []
+    order: list[NumbaType] = []
     for _, value in _in_order(function, bound.arguments):
         order += value if type(value) is tuple else [value]
     places = iter(range(len(order)))
 
-    def describe(value: Any) -> Any:
-        if type(value) is tuple:
-            return tuple(map(describe, value))
+    def describe(value: NumbaType) -> Type:
         return replace(described(value), place=next(places))
 
-    words = {name: describe(value) for name, value in _in_order(function, bound.arguments)}
+    words = {
+        name: tuple(map(describe, value)) if type(value) is tuple else describe(value)
+        for name, value in _in_order(function, bound.arguments)
+    }
     words = {name: value for name, value in words.items() if not isinstance(value, Type) or value.kind != "none"}
     try:
         call = inspect.signature(function).bind_partial()
@@ -147,16 +162,24 @@ def _require_fit(name: str, made: Call) -> None:
             raise TypingError(f"{name} takes a number, not {argument}")
 
 
-def _in_order(function: Any, arguments: Any) -> list[tuple[str, Any]]:
+def _in_order(function: PythonFunction, arguments: Mapping[str, NumbaType]) -> list[tuple[str, NumbaType | Types]]:
     """Return the arguments in the order of the parameters; those of ``*rest`` as a tuple."""
     return [(name, arguments[name]) for name in inspect.signature(function).parameters if name in arguments]
 
 
-def _define(context: Any, function: Any, sig: Any, made: Call | Lower, args: Any, kws: Any, order: Any) -> None:
+def _define(
+    context: TypingContext,
+    function: DeviceFunctionType,
+    sig: Signature,
+    made: Call | Lower,
+    args: Types,
+    kws: KeywordTypes,
+    order: Types,
+) -> None:
     """Give the lowering context an implementation for the signature."""
     from . import active
 
-    def implementation(lowering: Any, builder: Any, given: Any, values: Any) -> Any:
+    def implementation(lowering: Context, builder: Builder, given: Signature, values: Sequence[Value]) -> Value:
         listed = [_operand(lowering, builder, argument, order, values) for argument in made.arguments]
         if isinstance(made, Call):
             return call_function(lowering, builder, made, listed)
@@ -168,7 +191,9 @@ def _define(context: Any, function: Any, sig: Any, made: Call | Lower, args: Any
     active.target().target_context.insert_func_defn([(implementation, function.get_impl_key(sig), sig.args)])
 
 
-def _operand(lowering: Any, builder: Any, argument: Any, order: Any, values: Any) -> tuple[Any, Any]:
+def _operand(
+    lowering: Context, builder: Builder, argument: Type | float, order: Types, values: Sequence[Value]
+) -> Operand:
     """Return Numba's type and LLVM's value of an argument of a call."""
     if isinstance(argument, Type):
         if argument.place >= 0:
@@ -180,12 +205,12 @@ def _operand(lowering: Any, builder: Any, argument: Any, order: Any, values: Any
     return _constant(lowering, builder, argument)
 
 
-def _constant(lowering: Any, builder: Any, value: Any) -> tuple[Any, Any]:
+def _constant(lowering: Context, builder: Builder, value: float) -> Operand:
     type_ = types.boolean if isinstance(value, bool) else types.int64 if isinstance(value, int) else types.float64
     return type_, lowering.get_constant(type_, value)
 
 
-def call_function(lowering: Any, builder: Any, made: Call, operands: Any) -> Any:
+def call_function(lowering: Context, builder: Builder, made: Call, operands: Sequence[Operand]) -> Value:
     """Call a function of OpenCL C or of the prelude; return the result as Numba represents it."""
     parameters = [llvm_type(name) for name in made.parameters]
     function_type = ir.FunctionType(llvm_type(made.result), parameters)
@@ -206,7 +231,7 @@ def call_function(lowering: Any, builder: Any, made: Call, operands: Any) -> Any
     return result
 
 
-def convert(lowering: Any, builder: Any, type_: Any, value: Any, name: str) -> Any:
+def convert(lowering: Context, builder: Builder, type_: NumbaType, value: Value, name: str) -> Value:
     """Convert an argument to a parameter's type."""
     if name in _HANDLES and isinstance(type_, ImageType):
         return handle_of(builder, value, sampled=_HANDLES[name])

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from numba.core import compiler, types, typing, utils
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
@@ -12,6 +11,8 @@ from numba.core.compiler_machinery import PassManager
 from numba.core.target_extension import target_override
 from numba.core.typed_passes import AnnotateTypes, IRLegalization, NativeLowering, NoPythonBackend
 from numba.core.typing.templates import fold_arguments
+
+from .numba_names import KeywordTypes, NumbaType, PythonFunction, Signature, Types
 
 if TYPE_CHECKING:
     from .contexts import KernelTarget
@@ -22,7 +23,7 @@ __all__ = ["DeviceDispatcher", "compile_function"]
 class KernelCompiler(CompilerBase):
     """Numba's passes up to LLVM IR."""
 
-    def define_pipelines(self) -> list[Any]:
+    def define_pipelines(self) -> list[PassManager]:
         manager = PassManager("bindless")
         manager.passes.extend(DefaultPassBuilder.define_untyped_pipeline(self.state).passes)
         manager.passes.extend(DefaultPassBuilder.define_typed_pipeline(self.state).passes)
@@ -35,8 +36,8 @@ class KernelCompiler(CompilerBase):
 
 
 def compile_function(
-    function: Callable[..., Any], args: tuple[Any, ...], target: KernelTarget, *, kernel: bool = False
-) -> Any:
+    function: PythonFunction, args: Types, target: KernelTarget, *, kernel: bool = False
+) -> compiler.CompileResult:
     """Compile a function for types, to LLVM IR; return Numba's result.
 
     Parameters
@@ -76,25 +77,25 @@ class DeviceDispatcher:
         That compiles it.
     """
 
-    targetdescr: ClassVar[Any] = None  # Numba finds the target's registries by it
+    targetdescr: ClassVar[KernelTarget | None] = None  # Numba finds the target's registries by it
 
-    def __init__(self, function: Callable[..., Any], target: KernelTarget) -> None:
+    def __init__(self, function: PythonFunction, target: KernelTarget) -> None:
         self.py_func = function
         self.__name__ = function.__name__
         self._target = target
-        self._made: dict[tuple[Any, ...], Any] = {}
+        self._made: dict[Types, compiler.CompileResult] = {}
         self._numba_type_ = types.Dispatcher(self)
-        self._compiling: set[tuple[Any, ...]] = set()
+        self._compiling: set[Types] = set()
 
     @property
     def is_compiling(self) -> bool:
         return bool(self._compiling)
 
     @property
-    def nopython_signatures(self) -> list[Any]:
+    def nopython_signatures(self) -> list[Signature]:
         return [made.signature for made in self._made.values()]
 
-    def get_call_template(self, args: Any, kws: Any) -> tuple[Any, Any, Any, Any]:
+    def get_call_template(self, args: Types, kws: KeywordTypes) -> tuple[type, inspect.Signature, Types, KeywordTypes]:
         """The template of a call, for Numba: the function is compiled here."""
         signature = _without_kinds(utils.pysignature(self.py_func))
         folded = tuple(self._folded(signature, args, kws))
@@ -104,25 +105,26 @@ class DeviceDispatcher:
         )
         return template, signature, folded, {}
 
-    def get_overload(self, args: Any) -> Any:
+    def get_overload(self, args: Types) -> int:
         return self._compiled(tuple(args))
 
-    def compile(self, args: Any) -> Any:
+    def compile(self, args: Types) -> int:
         return self._compiled(tuple(args))
 
-    def _folded(self, signature: Any, args: Any, kws: Any) -> Any:
-        def normal(index: int, param: Any, value: Any) -> Any:
+    def _folded(self, signature: inspect.Signature, args: Types, kws: KeywordTypes) -> Types:
+        def normal(index: int, param: object, value: NumbaType) -> NumbaType:
             return types.unliteral(value) if not isinstance(value, types.Omitted) else value
 
-        def default(index: int, param: Any, value: Any) -> Any:
+        def default(index: int, param: object, value: object) -> NumbaType:
             return types.Omitted(value)
 
-        def rest(index: int, param: Any, values: Any) -> Any:
+        def rest(index: int, param: object, values: Types) -> NumbaType:
             return types.BaseTuple.from_types(values)
 
-        return fold_arguments(signature, args, dict(kws), normal, default, rest)
+        folded: Types = fold_arguments(signature, args, dict(kws), normal, default, rest)
+        return folded
 
-    def _compiled(self, args: tuple[Any, ...]) -> int:
+    def _compiled(self, args: Types) -> int:
         if args not in self._made:
             if args in self._compiling:
                 from .errors import Unsupported
@@ -138,7 +140,7 @@ class DeviceDispatcher:
         return id(self._made[args])
 
 
-def _without_kinds(signature: Any) -> Any:
+def _without_kinds(signature: inspect.Signature) -> inspect.Signature:
     """The signature with keyword-only parameters as ordinary ones, as Numba knows them."""
     ordinary = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [

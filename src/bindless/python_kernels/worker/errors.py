@@ -10,13 +10,16 @@ import re
 import traceback
 import types
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 import llvmlite
 import numba
 from numba.core import errors
 
 from ..function_source import FunctionSource, ModuleNames
+
+if TYPE_CHECKING:
+    from ..compiler_process import Answer
 
 __all__ = ["Unsupported", "explain", "require_supported", "versions"]
 
@@ -142,7 +145,7 @@ def require_supported(source: FunctionSource) -> None:
                 raise _Refused(code.co_filename, line, reason)
 
 
-def _codes(source: Any, seen: set[int]) -> Iterator[types.CodeType]:
+def _codes(source: object, seen: set[int]) -> Iterator[types.CodeType]:
     """Yield the code of a function and of the functions that it calls."""
     if isinstance(source, ModuleNames):
         for value in source.names.values():
@@ -154,7 +157,7 @@ def _codes(source: Any, seen: set[int]) -> Iterator[types.CodeType]:
             yield from _codes(value, seen)
 
 
-def explain(error: Exception, source: FunctionSource) -> dict[str, Any]:
+def explain(error: Exception, source: FunctionSource) -> Answer:
     """Return the answer for an error of the compilation."""
     log = "".join(traceback.format_exception(type(error), error, error.__traceback__))
     if isinstance(error, _Refused):
@@ -246,6 +249,6 @@ def _place_of(name: str, codes: list[types.CodeType]) -> tuple[str, int] | None:
     return None
 
 
-def _place_of_error(error: Any) -> tuple[str, int] | None:
+def _place_of_error(error: BaseException) -> tuple[str, int] | None:
     place = getattr(error, "loc", None)
     return (str(place.filename), int(place.line)) if place is not None else None

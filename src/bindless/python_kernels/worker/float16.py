@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from llvmlite import ir
 from numba.core import datamodel, types
 from numba.core.datamodel import models
 from numba.core.typing.templates import AbstractTemplate, signature
 
+from .numba_names import (
+    Builder,
+    Context,
+    KeywordTypes,
+    ModelManager,
+    NumbaType,
+    PythonFunction,
+    Resolve,
+    Signature,
+    Types,
+    Value,
+)
+
 __all__ = ["MODELS", "signature_of", "with_half"]
 
 MODELS = datamodel.DataModelManager()
 
-_operators: dict[Any, Any] = {}  # a process has one target
+_operators: dict[object, NumbaType] = {}  # a process has one target
 
 
 class _FloatModel(models.PrimitiveModel):
-    def __init__(self, manager: Any, fe_type: Any) -> None:
+    def __init__(self, manager: ModelManager, fe_type: NumbaType) -> None:
         type_ = {16: ir.HalfType(), 32: ir.FloatType(), 64: ir.DoubleType()}[fe_type.bitwidth]
         super().__init__(manager, fe_type, type_)
 
@@ -25,7 +38,7 @@ class _FloatModel(models.PrimitiveModel):
 MODELS.register(types.Float, _FloatModel)
 
 
-def with_half(function: Any) -> Any:
+def with_half(function: NumbaType) -> NumbaType:
     """Return the type of an operator, which then takes float16 too; Numba's lowering asks it for the types again."""
     key = getattr(function, "typing_key", None)
     if type(function) is not types.Function or getattr(key, "__module__", "") != "_operator":
@@ -33,7 +46,7 @@ def with_half(function: Any) -> Any:
     if key not in _operators:
 
         class Half(AbstractTemplate):
-            def generic(self, args: Any, kws: Any) -> Any:
+            def generic(self, args: Types, kws: KeywordTypes) -> Signature | None:
                 if kws or not args or any(type_ != types.float16 for type_ in args):
                     return None
                 resolve = lambda _, given, kws: function.get_call_type(self.context, given, kws)  # noqa: E731
@@ -44,7 +57,9 @@ def with_half(function: Any) -> Any:
     return _operators[key]
 
 
-def signature_of(function: Any, key: Any, count: int, resolve: Any) -> Any:
+def signature_of(
+    function: NumbaType | PythonFunction, key: PythonFunction, count: int, resolve: Resolve
+) -> Signature | None:
     """Return the signature of an operation on float16, and define it by the one on float32.
 
     Parameters
@@ -64,7 +79,7 @@ def signature_of(function: Any, key: Any, count: int, resolve: Any) -> Any:
     result = types.float16 if single.return_type == types.float32 else single.return_type
     sig = signature(result, *[types.float16] * count)
 
-    def implementation(context: Any, builder: Any, given: Any, values: Any) -> Any:
+    def implementation(context: Context, builder: Builder, given: Signature, values: Sequence[Value]) -> Value:
         if key in (min, max):
             return _choice(builder, values, "<" if key is min else ">")
         wide = [context.cast(builder, value, type_, types.float32) for type_, value in zip(given.args, values)]
@@ -77,7 +92,7 @@ def signature_of(function: Any, key: Any, count: int, resolve: Any) -> Any:
     return sig
 
 
-def _choice(builder: Any, values: Any, comparison: str) -> Any:
+def _choice(builder: Builder, values: Sequence[Value], comparison: str) -> Value:
     """The first of the smallest or largest numbers, as Python chooses."""
     found = values[0]
     for value in values[1:]:

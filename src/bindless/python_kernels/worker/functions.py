@@ -7,17 +7,19 @@ import collections
 import importlib
 import marshal
 import types
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..function_source import Constant, FunctionSource, ModuleNames, Named, TupleOfConstants
+
+if TYPE_CHECKING:
+    from .dispatcher import DeviceDispatcher
 
 __all__ = ["rebuild"]
 
 _MODULE = "bindless.python_kernels.worker"  # in place of the user's, which Numba would import
 
 
-def rebuild(source: FunctionSource, language: str) -> Callable[..., Any]:
+def rebuild(source: FunctionSource, language: str) -> types.FunctionType:
     """Return the function of a kernel, whose globals are the names that it mentions."""
     return _Functions(language).function(source)
 
@@ -33,11 +35,11 @@ class _Functions:
 
     def __init__(self, language: str) -> None:
         self._language = language
-        self._made: dict[int, Any] = {}
+        self._made: dict[int, DeviceDispatcher] = {}
 
-    def function(self, source: FunctionSource) -> Callable[..., Any]:
+    def function(self, source: FunctionSource) -> types.FunctionType:
         code = marshal.loads(source.code)
-        names: dict[str, Any] = {"__builtins__": builtins, "__name__": _MODULE}
+        names: dict[str, object] = {"__builtins__": builtins, "__name__": _MODULE}
         cells = tuple(types.CellType() for _ in source.cells)
         defaults = tuple(map(self._value, source.defaults)) or None
         made = types.FunctionType(code, names, source.name, defaults, cells)
@@ -51,11 +53,11 @@ class _Functions:
                 names[name] = found
         return made
 
-    def _value(self, value: Any) -> Any:
+    def _value(self, value: object) -> object:
         if isinstance(value, Constant):
             return value.value
         if isinstance(value, TupleOfConstants):
-            parts = tuple(map(self._value, value.parts))
+            parts: tuple[Any, ...] = tuple(map(self._value, value.parts))
             return collections.namedtuple(value.name, value.fields)(*parts) if value.fields else parts
         if isinstance(value, Named):
             found = importlib.import_module(value.module)
@@ -72,7 +74,7 @@ class _Functions:
             return self._made[id(value)]
         return value  # unknown: an error where it is used
 
-    def _helper(self, source: FunctionSource) -> Any:
+    def _helper(self, source: FunctionSource) -> DeviceDispatcher:
         from .compile import target_of
         from .dispatcher import DeviceDispatcher
 

@@ -5,13 +5,13 @@ A handle itself is an unsigned integer of 64 bits.
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 from numba.core import types
 from numba.core.datamodel import models
 from numba.core.extending import lower_cast, register_model
 from numba.core.typeconv import Conversion
+
+from .numba_names import Builder, Context, ModelManager, NumbaType, TypingContext, Value
 
 __all__ = ["IMAGE", "HandleType", "ImageType", "handle_of"]
 
@@ -30,7 +30,7 @@ class HandleType(types.Type):
         self.form = form
         super().__init__(f"{form} image handle")
 
-    def can_convert_to(self, typingctx: Any, other: Any) -> Any:
+    def can_convert_to(self, typingctx: TypingContext, other: NumbaType) -> Conversion | None:
         return Conversion.safe if other == types.uint64 else None
 
 
@@ -39,21 +39,21 @@ IMAGE = ImageType()
 
 @register_model(HandleType)
 class _HandleModel(models.PrimitiveModel):
-    def __init__(self, manager: Any, fe_type: Any) -> None:
+    def __init__(self, manager: ModelManager, fe_type: NumbaType) -> None:
         super().__init__(manager, fe_type, ir.IntType(64))
 
 
 @register_model(ImageType)
 class _ImageModel(models.StructModel):
-    def __init__(self, manager: Any, fe_type: Any) -> None:
+    def __init__(self, manager: ModelManager, fe_type: NumbaType) -> None:
         super().__init__(manager, fe_type, [("sampled", types.uint64), ("unsampled", types.uint64)])
 
 
 @lower_cast(HandleType, types.uint64)
-def _number(context: Any, builder: Any, kind: Any, to: Any, value: Any) -> Any:
+def _number(context: Context, builder: Builder, kind: NumbaType, to: NumbaType, value: Value) -> Value:
     return value
 
 
-def handle_of(builder: Any, value: Any, *, sampled: bool) -> ir.Value:
+def handle_of(builder: Builder, value: Value, *, sampled: bool) -> ir.Value:
     """Return one of the two handles."""
     return builder.extract_value(value, 0 if sampled else 1)

@@ -8,11 +8,13 @@ from the end where it is negative, which Numba's own code does otherwise.
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Sequence
 
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.np import arrayobj
+
+from .numba_names import Builder, Context, NumbaType, Value
 
 __all__ = ["DRIVER_PREFIX", "install", "with_pure_checks"]
 
@@ -37,8 +39,14 @@ def with_pure_checks(text: str) -> str:
 
 
 def _basic_indexing(
-    context: Any, builder: Any, array: Any, view: Any, kinds: Any, indices: Any, boundscheck: Any = None
-) -> Any:
+    context: Context,
+    builder: Builder,
+    array: NumbaType,
+    view: Value,
+    kinds: Sequence[NumbaType],
+    indices: Sequence[Value],
+    boundscheck: bool | None = None,
+) -> Value:
     """Numba's function of this name, with the same arguments."""
     if context.typing_context.launch.checks_indices and array.ndim:
         sizes = cgutils.unpack_tuple(builder, view.shape, array.ndim)
@@ -52,7 +60,7 @@ def _basic_indexing(
     return _unchecked(context, builder, array, view, kinds, indices, boundscheck)
 
 
-def _axes(array: Any, kinds: Any) -> list[int]:
+def _axes(array: NumbaType, kinds: Sequence[NumbaType]) -> list[int]:
     """Return the axis of each index."""
     axes, axis = [], 0
     whole = sum(kind is not types.ellipsis and kind is not types.none for kind in kinds)
@@ -62,7 +70,7 @@ def _axes(array: Any, kinds: Any) -> list[int]:
     return axes
 
 
-def _checked(context: Any, builder: Any, kind: Any, index: Any, axis: int, sizes: list[Any]) -> Any:
+def _checked(context: Context, builder: Builder, kind: NumbaType, index: Value, axis: int, sizes: list[Value]) -> Value:
     value = context.cast(builder, index, kind, types.intp)
     if not kind.signed and kind.bitwidth == _INDEX.width:  # beyond every array, and not counted from the end
         value = builder.select(builder.icmp_signed("<", value, _INDEX(0)), _INDEX(_LARGEST), value)

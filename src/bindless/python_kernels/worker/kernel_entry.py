@@ -7,8 +7,8 @@ removed after optimisation.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from llvmlite import ir
@@ -16,8 +16,10 @@ from numba.core import cgutils, types
 from numba.np import numpy_support
 
 from ..argument_type import ArgumentType
+from ..expansion import ParameterPath
 from . import reduction_results
 from .image_types import IMAGE, HandleType
+from .numba_names import Builder, CompileResult, Context, IrModule, LlvmType, NumbaType, Value
 from .record_types import type_of_dtype
 
 __all__ = ["EntryParameter", "numba_type", "write_entry"]
@@ -43,15 +45,15 @@ class EntryParameter:
         LLVM's type.
     """
 
-    path: tuple[Any, ...]
+    path: ParameterPath
     name: str
     c_type: str
     kind: str
     size: int
-    type: Any
+    type: LlvmType
 
 
-def numba_type(argument: ArgumentType) -> Any:
+def numba_type(argument: ArgumentType) -> NumbaType:
     """Return Numba's type of an argument."""
     if argument.kind == "image":
         return IMAGE
@@ -74,15 +76,15 @@ def numba_type(argument: ArgumentType) -> Any:
 class _Entry:
     """Collects parameters; a second pass builds values from them."""
 
-    def __init__(self, context: Any) -> None:
+    def __init__(self, context: Context) -> None:
         self.context = context
         self.parameters: list[EntryParameter] = []
-        self._reductions: list[tuple[ArgumentType, Any, Any]] = []
+        self._reductions: list[tuple[ArgumentType, Value, Value]] = []
 
-    def add(self, path: tuple[Any, ...], name: str, c_type: str, kind: str, type_: Any, size: int) -> None:
+    def add(self, path: ParameterPath, name: str, c_type: str, kind: str, type_: LlvmType, size: int) -> None:
         self.parameters.append(EntryParameter(path, name, c_type, kind, size, type_))
 
-    def declare(self, argument: ArgumentType, path: tuple[Any, ...], name: str) -> None:
+    def declare(self, argument: ArgumentType, path: ParameterPath, name: str) -> None:
         if argument.kind == "image":
             for part in ("sampled", "unsampled"):
                 self.add((*path, part), name, f"{part}_image_handle", "value", ir.IntType(64), 8)
@@ -115,7 +117,7 @@ class _Entry:
             for axis in range(argument.dimensions if argument.layout == "A" else 0):
                 self.add((*path, "strides", axis), f"{name}.strides[{axis}]", "long", "value", ir.IntType(64), 8)
 
-    def build(self, builder: Any, argument: ArgumentType, given: Any) -> Any:
+    def build(self, builder: Builder, argument: ArgumentType, given: Iterator[Value]) -> Value:
         """Return Numba's value of an argument; `given` yields LLVM's parameters."""
         context = self.context
         if argument.kind == "image":
@@ -138,12 +140,12 @@ class _Entry:
             return reducer
         return self._array(builder, argument, given)
 
-    def finish(self, builder: Any) -> None:
+    def finish(self, builder: Builder) -> None:
         """Write the results of reductions."""
         for reduction in self._reductions:
             reduction_results.finish(self.context, builder, *reduction)
 
-    def _record(self, builder: Any, argument: ArgumentType, given: Any) -> Any:
+    def _record(self, builder: Builder, argument: ArgumentType, given: Iterator[Value]) -> Value:
         place = cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(8), argument.dtype.itemsize))
         place.align = 8
         first = builder.bitcast(place, ir.PointerType(ir.IntType(8)))
@@ -155,7 +157,7 @@ class _Entry:
             offset += size
         return builder.bitcast(place, self.context.get_value_type(numba_type(argument)))
 
-    def _array(self, builder: Any, argument: ArgumentType, given: Any) -> Any:
+    def _array(self, builder: Builder, argument: ArgumentType, given: Iterator[Value]) -> Value:
         context, type_ = self.context, numba_type(argument)
         made = context.make_array(type_)(context, builder)
         pointer = builder.addrspacecast(next(given), ir.PointerType(ir.IntType(8)))
@@ -174,8 +176,13 @@ class _Entry:
 
 
 def write_entry(
-    context: Any, made: Any, name: str, arguments: tuple[ArgumentType, ...], names: tuple[str, ...], convention: str
-) -> tuple[Any, list[EntryParameter]]:
+    context: Context,
+    made: CompileResult,
+    name: str,
+    arguments: tuple[ArgumentType, ...],
+    names: tuple[str, ...],
+    convention: str,
+) -> tuple[IrModule, list[EntryParameter]]:
     """Write the entry's module; return it and the parameters.
 
     Parameters
@@ -216,7 +223,7 @@ def word_sizes(count: int) -> list[int]:
     return sizes
 
 
-def _llvm_number(name: str) -> Any:
+def _llvm_number(name: str) -> LlvmType:
     if name == "bool":
         return ir.IntType(8)
     dtype = np.dtype(name)

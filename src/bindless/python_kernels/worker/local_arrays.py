@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from llvmlite import ir
 from numba.core import types
+
+from .numba_names import Builder, Context, NumbaType, Value
 
 __all__ = ["make"]
 
 _LOCAL = 3
 
 
-def make(context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: dict[str, Any]) -> Any:
+class _ArrayOptions(TypedDict):
+    shape: tuple[int, ...]
+    dtype: str
+
+
+def make(
+    context: Context,
+    builder: Builder,
+    result: NumbaType,
+    given: list[NumbaType],
+    values: list[Value],
+    options: _ArrayOptions,
+) -> Value:
     """An array over a variable of this call."""
     shape, dtype = options["shape"], np.dtype(options["dtype"])
     size = math.prod(shape) * dtype.itemsize

@@ -7,12 +7,15 @@ import gc
 import os
 import pickle
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ...compiler.process.worker_loop import serve
 from ...model.errors import BuildError, FeatureNotSupportedError
 from ..function_digest import digest_of, digest_of_request
 from ..function_source import FunctionSource
+
+if TYPE_CHECKING:
+    from ..compiler_process import Answer, Request
 
 __all__ = ["main"]
 
@@ -53,7 +56,7 @@ def _answer_bytes(data: bytes) -> bytes:
         os.chdir(own)
 
 
-def _answer(request: dict[str, Any]) -> dict[str, Any]:
+def _answer(request: Request) -> Answer:
     from . import compile as compilation
     from .errors import explain, require_supported, versions
     from .functions import rebuild

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.imputils import Registry
 
 from ...device.declaration import mangled
+from .numba_names import Builder, Context, NumbaType, PythonFunction, Signature, Value
 
 __all__ = ["LOWERING", "call_math", "fma"]
 
@@ -27,7 +28,7 @@ _ROUND = {"floor": "llvm.floor", "ceil": "llvm.ceil", "trunc": "llvm.trunc"}
 _NAMES = {16: "half", 32: "float", 64: "double"}
 
 
-def call_math(context: Any, builder: Any, name: str, values: Any, bits: int) -> Any:
+def call_math(context: Context, builder: Builder, name: str, values: Sequence[Value], bits: int) -> Value:
     """Call a function of OpenCL C for floats of one size."""
     type_ = values[0].type
     if name in _INTRINSICS:
@@ -41,21 +42,25 @@ def call_math(context: Any, builder: Any, name: str, values: Any, bits: int) -> 
     return builder.call(function, values, cconv=context.calling_convention)
 
 
-def fma(context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: Any) -> Any:
+def fma(
+    context: Context, builder: Builder, result: NumbaType, given: list[NumbaType], values: list[Value], options: object
+) -> Value:
     """A product and a sum, rounded once."""
     parts = [context.cast(builder, value, type_, result) for type_, value in zip(given, values)]
     return builder.fma(*parts)
 
 
-def _define(function: Any, name: str, count: int) -> None:
+def _define(function: PythonFunction, name: str, count: int) -> None:
     for type_ in (types.float16, types.float32, types.float64):
 
-        def lower(context: Any, builder: Any, sig: Any, args: Any, bits: int = type_.bitwidth) -> Any:
+        def lower(
+            context: Context, builder: Builder, sig: Signature, args: Sequence[Value], bits: int = type_.bitwidth
+        ) -> Value:
             return call_math(context, builder, name, args, bits)
 
         LOWERING.lower(function, *[type_] * count)(lower)
 
-    def integers(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def integers(context: Context, builder: Builder, sig: Signature, args: Sequence[Value]) -> Value:
         wanted = sig.return_type
         values = [context.cast(builder, value, type_, wanted) for type_, value in zip(sig.args, args)]
         return call_math(context, builder, name, values, wanted.bitwidth)
@@ -70,13 +75,13 @@ for _python, _opencl in _TWO.items():
     _define(getattr(math, _python), _opencl, 2)
 
 
-def _rounding(function: Any, intrinsic: str) -> None:
-    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def _rounding(function: PythonFunction, intrinsic: str) -> None:
+    def lower(context: Context, builder: Builder, sig: Signature, args: Sequence[Value]) -> Value:
         (value,) = args
         rounded = builder.call(builder.module.declare_intrinsic(intrinsic, [value.type]), [value])
         return context.cast(builder, rounded, sig.args[0], sig.return_type)
 
-    def integer(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def integer(context: Context, builder: Builder, sig: Signature, args: Sequence[Value]) -> Value:
         return context.cast(builder, args[0], sig.args[0], sig.return_type)
 
     LOWERING.lower(function, types.Float)(lower)
@@ -88,36 +93,36 @@ for _python, _intrinsic in _ROUND.items():
 
 
 @LOWERING.lower(math.isnan, types.Float)
-def _isnan(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def _isnan(context: Context, builder: Builder, sig: Signature, args: Sequence[Value]) -> Value:
     return builder.fcmp_unordered("uno", args[0], args[0])
 
 
 @LOWERING.lower(math.isinf, types.Float)
-def _isinf(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def _isinf(context: Context, builder: Builder, sig: Signature, args: Sequence[Value]) -> Value:
     size = builder.call(builder.module.declare_intrinsic("llvm.fabs", [args[0].type]), args)
     return builder.fcmp_ordered("==", size, ir.Constant(size.type, float("inf")))
 
 
 @LOWERING.lower(math.isfinite, types.Float)
-def _isfinite(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def _isfinite(context: Context, builder: Builder, sig: Signature, args: Sequence[Value]) -> Value:
     size = builder.call(builder.module.declare_intrinsic("llvm.fabs", [args[0].type]), args)
     return builder.fcmp_ordered("<", size, ir.Constant(size.type, float("inf")))
 
 
 @LOWERING.lower(math.isnan, types.Integer)
 @LOWERING.lower(math.isinf, types.Integer)
-def _never(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def _never(context: Context, builder: Builder, sig: Signature, args: Sequence[Value]) -> Value:
     return cgutils.false_bit
 
 
 @LOWERING.lower(math.isfinite, types.Integer)
-def _always(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def _always(context: Context, builder: Builder, sig: Signature, args: Sequence[Value]) -> Value:
     return cgutils.true_bit
 
 
-def _angle(function: Any, factor: float) -> None:
+def _angle(function: PythonFunction, factor: float) -> None:
     @LOWERING.lower(function, types.Float)
-    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def lower(context: Context, builder: Builder, sig: Signature, args: Sequence[Value]) -> Value:
         return builder.fmul(args[0], ir.Constant(args[0].type, factor))
 
 

@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import llvmlite.binding as llvm
 
@@ -131,7 +130,7 @@ class Modules:
             )  # fmt: skip
             return output.read_bytes()
 
-    def _define(self, module: Any, sources: Mapping[str, str]) -> None:
+    def _define(self, module: llvm.ModuleRef, sources: Mapping[str, str]) -> None:
         """Link functions that are written in OpenCL C: those of the calls, and the library for NVIDIA GPUs."""
         missing = [name for name in _missing(module) if self._ptx or name in sources]
         if not missing:
@@ -174,7 +173,7 @@ def _clang() -> Toolchain:
         raise FeatureNotSupportedError(f"it calls functions in OpenCL C: {error}") from None
 
 
-def _missing(module: Any) -> list[str]:
+def _missing(module: llvm.ModuleRef) -> list[str]:
     return sorted(
         function.name
         for function in module.functions

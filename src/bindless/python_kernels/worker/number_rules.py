@@ -8,14 +8,27 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
+from collections.abc import Sequence
 
 from numba.core import types
 from numba.core.errors import TypingError
 from numba.core.typing.templates import AbstractTemplate, signature
 from numba.core.typing.templates import Registry as TypingRegistry
 
+from ...device.declaration import Launch
 from . import float16
+from .numba_names import (
+    Builder,
+    Context,
+    KeywordTypes,
+    NumbaType,
+    PythonFunction,
+    Resolve,
+    Signature,
+    Types,
+    TypingContext,
+    Value,
+)
 from .vectors import OPERATORS, VectorType, elementwise
 
 __all__ = ["TYPING", "signature_of", "type_of_constant"]
@@ -33,12 +46,14 @@ _QUOTIENTS = {operator.truediv, operator.itruediv}
 _SINGLE = types.float32
 
 
-def type_of_constant(value: Any, launch: Any) -> Any:
+def type_of_constant(value: object, launch: Launch) -> NumbaType | None:
     """Return the type of a Python float in a kernel; None for other values and in double precision."""
     return _SINGLE if type(value) is float and launch.default_float == "float32" else None
 
 
-def signature_of(context: Any, function: Any, args: Any, kws: Any, resolve: Any) -> Any:
+def signature_of(
+    context: TypingContext, function: NumbaType | PythonFunction, args: Types, kws: KeywordTypes, resolve: Resolve
+) -> Signature | None:
     """Return the signature of a call by these rules, or None where Numba's own rules hold.
 
     Parameters
@@ -77,7 +92,7 @@ def signature_of(context: Any, function: Any, args: Any, kws: Any, resolve: Any)
     return None
 
 
-def _require_lengths(left: Any, right: Any) -> None:
+def _require_lengths(left: NumbaType, right: NumbaType) -> None:
     """Raise the error of vectors of two lengths, which as tuples would be joined."""
     if isinstance(left, VectorType) and isinstance(right, VectorType) and left.count != right.count:
         raise TypingError(f"an operation of vectors of {left.count} and of {right.count}: their lengths differ")
@@ -86,7 +101,7 @@ def _require_lengths(left: Any, right: Any) -> None:
 class _Operator(AbstractTemplate):
     """Typing of an operator of vectors, which lowering asks for again with the converted operands."""
 
-    def generic(self, args: Any, kws: Any) -> Any:
+    def generic(self, args: Types, kws: KeywordTypes) -> Signature | None:
         if kws or len(args) != 2 or not any(isinstance(type_, VectorType) for type_ in args):
             return None
         function = self.context.resolve_value_type(self.key)
@@ -98,7 +113,7 @@ for _operator in OPERATORS:
     TYPING.register_global(_operator)(type(f"_Operator_{_operator.__name__}", (_Operator,), {"key": _operator}))
 
 
-def _key(function: Any) -> Any:
+def _key(function: NumbaType | PythonFunction) -> PythonFunction | None:
     """Return the Python function of a function's type."""
     if isinstance(function, types.Function):
         key = function.typing_key
@@ -106,11 +121,11 @@ def _key(function: Any) -> Any:
     return function if callable(function) and not isinstance(function, types.Type) else None
 
 
-def _is_math(key: Any) -> bool:
+def _is_math(key: object) -> bool:
     return getattr(key, "__module__", "") == "math"
 
 
-def _vector_signature(function: Any, args: Any, count: int, scalar: Any) -> Any:
+def _vector_signature(function: NumbaType | PythonFunction, args: Types, count: int, scalar: Signature) -> Signature:
     """Define the operator for the vectors, and return its signature."""
     from . import active
 
@@ -120,7 +135,7 @@ def _vector_signature(function: Any, args: Any, count: int, scalar: Any) -> Any:
     ]
     sig = signature(VectorType(scalar.return_type, count), *wanted)
 
-    def implementation(context: Any, builder: Any, given: Any, values: Any) -> Any:
+    def implementation(context: Context, builder: Builder, given: Signature, values: Sequence[Value]) -> Value:
         one = context.get_function(_key(function), scalar)
         results = []
         for place in range(count):
@@ -137,7 +152,7 @@ def _vector_signature(function: Any, args: Any, count: int, scalar: Any) -> Any:
     return sig
 
 
-def vector_cast(context: Any, builder: Any, fromty: Any, toty: Any, value: Any) -> Any:
+def vector_cast(context: Context, builder: Builder, fromty: NumbaType, toty: NumbaType, value: Value) -> Value:
     """Convert each component."""
     from numba.core import cgutils
 

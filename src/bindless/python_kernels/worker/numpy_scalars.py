@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
+from typing import NoReturn
 
 import numpy as np
 from llvmlite import ir
@@ -13,6 +13,7 @@ from numba.core import types
 
 from ...device.declaration import Call, KernelTypeError, Launch, Lower, Type, device_intrinsic, mangled
 from ...device.number_types import OPENCL_TYPES
+from .numba_names import Builder, Context, NumbaType, PythonFunction, Value
 
 __all__ = ["function_of", "same_function"]
 
@@ -59,40 +60,47 @@ def _call(name: str, type_: str, given: tuple[Type, ...]) -> Call:
     return Call(wide, symbol, (wide,) * len(given), given)
 
 
-def _one(name: str) -> Callable[..., Any]:
+def _one(name: str) -> PythonFunction:
     def rule(launch: Launch, x: Type) -> Call:
         return _call(name, _float_name(launch, x), (x,))
 
-    def function(x: Any) -> Any:
+    def function(x: float) -> NoReturn:
         raise NotImplementedError
 
     function.__name__ = name
     return device_intrinsic(rule)(function)
 
 
-def _two(name: str) -> Callable[..., Any]:
+def _two(name: str) -> PythonFunction:
     def rule(launch: Launch, x: Type, y: Type) -> Call:
         return _call(name, _float_name(launch, x, y), (x, y))
 
-    def function(x: Any, y: Any) -> Any:
+    def function(x: float, y: float) -> NoReturn:
         raise NotImplementedError
 
     function.__name__ = name
     return device_intrinsic(rule)(function)
 
 
-def _choice(name: str) -> Callable[..., Any]:
+def _choice(name: str) -> PythonFunction:
     def rule(launch: Launch, x: Type, y: Type) -> Lower:
         return Lower(OPENCL_TYPES[common_name(launch, x, y)], "numpy_scalars:lower_choice", (x, y), name)
 
-    def function(x: Any, y: Any) -> Any:
+    def function(x: float, y: float) -> NoReturn:
         raise NotImplementedError
 
     function.__name__ = name
     return device_intrinsic(rule)(function)
 
 
-def lower_choice(context: Any, builder: Any, result: Any, types_: Any, values: Any, name: str) -> Any:
+def lower_choice(
+    context: Context,
+    builder: Builder,
+    result: NumbaType,
+    types_: Sequence[NumbaType],
+    values: Sequence[Value],
+    name: str,
+) -> Value:
     """numpy's smaller or larger of two numbers: ``minimum`` prefers not-a-number, ``fmin`` the number."""
     left, right = (context.cast(builder, value, type_, result) for type_, value in zip(types_, values))
     less = "<" if "min" in name else ">"
@@ -106,21 +114,35 @@ def lower_choice(context: Any, builder: Any, result: Any, types_: Any, values: A
 
 
 @device_intrinsic(lambda launch, x: Lower(_c_name(x), "numpy_scalars:lower_square", (x,)))
-def _square(x: Any) -> Any:
+def _square(x: float) -> float:
     return x * x
 
 
-def lower_square(context: Any, builder: Any, result: Any, types_: Any, values: Any, _: Any) -> Any:
+def lower_square(
+    context: Context,
+    builder: Builder,
+    result: NumbaType,
+    types_: Sequence[NumbaType],
+    values: Sequence[Value],
+    _: object,
+) -> Value:
     value = context.cast(builder, values[0], types_[0], result)
     return builder.fmul(value, value) if isinstance(result, types.Float) else builder.mul(value, value)
 
 
 @device_intrinsic(lambda launch, x: Lower(_c_name(x), "numpy_scalars:lower_sign", (x,)))
-def _sign(x: Any) -> Any:
+def _sign(x: float) -> float:
     return (x > 0) - (x < 0)
 
 
-def lower_sign(context: Any, builder: Any, result: Any, types_: Any, values: Any, _: Any) -> Any:
+def lower_sign(
+    context: Context,
+    builder: Builder,
+    result: NumbaType,
+    types_: Sequence[NumbaType],
+    values: Sequence[Value],
+    _: object,
+) -> Value:
     """-1, 0 or 1; not-a-number stays."""
     value, zero = values[0], ir.Constant(values[0].type, 0)
     one, minus = ir.Constant(value.type, 1), ir.Constant(value.type, -1)
@@ -139,11 +161,18 @@ def _clip_rule(launch: Launch, x: Type, low: Type, high: Type) -> Lower:
 
 
 @device_intrinsic(_clip_rule)
-def _clip(x: Any, low: Any, high: Any) -> Any:
-    return np.minimum(np.maximum(x, low), high)
+def _clip(x: float, low: float, high: float) -> float:
+    return float(np.minimum(np.maximum(x, low), high))
 
 
-def lower_clip(context: Any, builder: Any, result: Any, types_: Any, values: Any, _: Any) -> Any:
+def lower_clip(
+    context: Context,
+    builder: Builder,
+    result: NumbaType,
+    types_: Sequence[NumbaType],
+    values: Sequence[Value],
+    _: object,
+) -> Value:
     raised = lower_choice(context, builder, result, types_[:2], values[:2], "maximum")
     return lower_choice(context, builder, result, (result, types_[2]), (raised, values[2]), "minimum")
 
@@ -155,11 +184,18 @@ def _where_rule(launch: Launch, condition: Type, x: Type, y: Type) -> Lower:
 
 
 @device_intrinsic(_where_rule)
-def _where(condition: Any, x: Any, y: Any) -> Any:
+def _where(condition: float, x: float, y: float) -> float:
     return x if condition else y
 
 
-def lower_where(context: Any, builder: Any, result: Any, types_: Any, values: Any, _: Any) -> Any:
+def lower_where(
+    context: Context,
+    builder: Builder,
+    result: NumbaType,
+    types_: Sequence[NumbaType],
+    values: Sequence[Value],
+    _: object,
+) -> Value:
     condition, left, right = (
         context.cast(builder, value, type_, wanted)
         for value, type_, wanted in zip(values, types_, (types.boolean, result, result))
@@ -167,19 +203,26 @@ def lower_where(context: Any, builder: Any, result: Any, types_: Any, values: An
     return builder.select(condition, left, right)
 
 
-def _logical(name: str) -> Callable[..., Any]:
+def _logical(name: str) -> PythonFunction:
     def rule(launch: Launch, x: Type, y: Type) -> Lower:
         common_name(launch, x, y)
         return Lower("bool", "numpy_scalars:lower_logical", (x, y), name)
 
-    def function(x: Any, y: Any) -> Any:
+    def function(x: float, y: float) -> NoReturn:
         raise NotImplementedError
 
     function.__name__ = f"logical_{name.rstrip('_')}"
     return device_intrinsic(rule)(function)
 
 
-def lower_logical(context: Any, builder: Any, result: Any, types_: Any, values: Any, name: str) -> Any:
+def lower_logical(
+    context: Context,
+    builder: Builder,
+    result: NumbaType,
+    types_: Sequence[NumbaType],
+    values: Sequence[Value],
+    name: str,
+) -> Value:
     left, right = (context.cast(builder, value, type_, types.boolean) for type_, value in zip(types_, values))
     return getattr(builder, name)(left, right)
 
@@ -193,7 +236,7 @@ def _ldexp_rule(launch: Launch, x: Type, exponent: Type) -> Call:
 
 
 @device_intrinsic(_ldexp_rule)
-def _ldexp(x: Any, exponent: Any) -> Any:
+def _ldexp(x: float, exponent: float) -> float:
     return x * 2**exponent
 
 
@@ -203,7 +246,7 @@ def _c_name(x: Type) -> str:
     return OPENCL_TYPES[x.name]
 
 
-_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+_FUNCTIONS: dict[object, PythonFunction] = {
     **{function: _one(name) for function, name in _FLOATS.items()},
     **{function: _two(name) for function, name in _PAIRS.items()},
     **{function: _choice(name) for function, name in _CHOICES.items()},
@@ -219,7 +262,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
 }
 
 
-_SAME = {
+_SAME: dict[np.ufunc, PythonFunction] = {
     np.absolute: abs, np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul,
     np.divide: operator.truediv, np.floor_divide: operator.floordiv, np.remainder: operator.mod, np.power: operator.pow,
     np.negative: operator.neg, np.isnan: math.isnan, np.isinf: math.isinf, np.isfinite: math.isfinite,
@@ -230,12 +273,12 @@ _SAME = {
 }  # fmt: skip
 
 
-def same_function(value: Any) -> Any:
+def same_function(value: object) -> PythonFunction | None:
     """Return the function of Python that a function of numpy is for numbers; None for other values."""
     return _SAME.get(value) if isinstance(value, np.ufunc) else None
 
 
-def function_of(value: Any) -> Callable[..., Any] | None:
+def function_of(value: object) -> PythonFunction | None:
     """Return the device function for a function of numpy or ``math``; None for other values."""
     known = callable(value) and getattr(value, "__module__", "") in ("math", "numpy")
     return _FUNCTIONS.get(value) if known or isinstance(value, np.ufunc) else None

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import TypedDict
 
 from llvmlite import ir
 from numba.core import cgutils, types
+
+from .numba_names import Builder, Context, IrModule, NumbaType, Value
 
 __all__ = ["printf"]
 
@@ -14,9 +17,20 @@ _BYTE = ir.PointerType(ir.IntType(8))
 _CONSTANT = 2
 
 
+class _PrintOptions(TypedDict):
+    format: str
+    kinds: tuple[str, ...]
+    language: str
+
+
 def printf(
-    context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: dict[str, Any]
-) -> Any:
+    context: Context,
+    builder: Builder,
+    result: NumbaType,
+    given: list[NumbaType],
+    values: list[Value],
+    options: _PrintOptions,
+) -> Value:
     """Print the values; integers are 64 bits wide, floats double."""
     numbers = []
     for kind, type_, value in zip(options["kinds"], given, values):
@@ -34,7 +48,7 @@ def printf(
     return builder.call(function, [_text(builder.module, text, _CONSTANT), *numbers], cconv=context.calling_convention)
 
 
-def _vprintf(builder: Any, text: str, numbers: list[Any]) -> Any:
+def _vprintf(builder: Builder, text: str, numbers: list[Value]) -> Value:
     """NVIDIA's function, which takes the values in memory."""
     function_type = ir.FunctionType(_INT, [_BYTE, _BYTE])
     function = cgutils.get_or_insert_function(builder.module, function_type, "vprintf")
@@ -49,7 +63,7 @@ def _vprintf(builder: Any, text: str, numbers: list[Any]) -> Any:
     return builder.call(function, [builder.addrspacecast(_text(builder.module, text, 1), _BYTE), given])
 
 
-def _text(module: Any, text: str, space: int) -> Any:
+def _text(module: IrModule, text: str, space: int) -> Value:
     """A pointer to a null-terminated text."""
     data = cgutils.make_bytearray(text.encode() + b"\0")
     variable = ir.GlobalVariable(module, data.type, module.get_unique_name("bindless_format"), addrspace=space)
@@ -63,7 +77,7 @@ def _with_lengths(text: str, kinds: tuple[str, ...]) -> str:
 
     rest = iter(kinds)
 
-    def field(match: Any) -> str:
+    def field(match: re.Match[str]) -> str:
         if match[1] is None or next(rest) == "float" or match[1] == "c":
             return str(match[0])
         return f"{match[0][:-1]}l{match[1]}"

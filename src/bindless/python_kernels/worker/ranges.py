@@ -6,11 +6,13 @@ the loop: LLVM sees that indices from 0 on are not negative, and leaves out the 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.imputils import RefType, iternext_impl
+
+from .numba_names import Builder, Context, Signature, Value
 
 __all__ = ["define"]
 
@@ -21,13 +23,13 @@ _RANGES = (
 )
 
 
-def define(context: Any) -> None:
+def define(context: Context) -> None:
     """Replace Numba's lowering of loops over ranges, after Numba's own is installed."""
     for state, iterator in _RANGES:
         context.insert_func_defn([(_start, "getiter", (state,)), (_next, "iternext", (iterator,))])
 
 
-def _start(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def _start(context: Context, builder: Builder, sig: Signature, args: Sequence[Value]) -> Value:
     """Return the iterator: the current value, the end and the step. A step of 0 ends the loop at once."""
     start, stop, step = cgutils.unpack_tuple(builder, args[0], 3)
     made = context.make_helper(builder, sig.return_type)
@@ -39,7 +41,7 @@ def _start(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 
 @iternext_impl(RefType.UNTRACKED)
-def _next(context: Any, builder: Any, sig: Any, args: Any, result: Any) -> None:
+def _next(context: Context, builder: Builder, sig: Signature, args: Sequence[Value], result: Value) -> None:
     iterator = context.make_helper(builder, sig.args[0], value=args[0])
     signed = sig.args[0].yield_type.signed
     value, stop, step = builder.load(iterator.iter), iterator.stop, iterator.step

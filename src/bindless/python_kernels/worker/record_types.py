@@ -7,14 +7,13 @@ each element of an array. In others every access is one of bytes, and so are tho
 
 from __future__ import annotations
 
-from typing import Any
-
 from numba.core import types
 from numba.core.datamodel.models import NestedArrayModel
 from numba.core.extending import register_model
 from numba.np import numpy_support
 
 from ...model.arrays import DType
+from .numba_names import NumbaType
 
 __all__ = ["type_of_dtype"]
 
@@ -22,25 +21,25 @@ __all__ = ["type_of_dtype"]
 class PackedArray(types.NestedArray):
     """An array among the fields of a packed structure."""
 
-    def __init__(self, dtype: Any, shape: tuple[int, ...]) -> None:
+    def __init__(self, dtype: NumbaType, shape: tuple[int, ...]) -> None:
         super().__init__(dtype, shape)
         self.aligned = False
         self.name: str = f"packed nestedarray({dtype}, {shape})"
 
     @property
-    def key(self) -> Any:
+    def key(self) -> tuple[object, ...]:
         return "packed", *super().key
 
 
 register_model(PackedArray)(NestedArrayModel)
 
 
-def type_of_dtype(dtype: DType) -> Any:
+def type_of_dtype(dtype: DType) -> NumbaType:
     """Return Numba's type of an element."""
     return _type_of(dtype, True)
 
 
-def _type_of(dtype: DType, aligned: bool) -> Any:
+def _type_of(dtype: DType, aligned: bool) -> NumbaType:
     if dtype.subdtype is not None:
         base, shape = dtype.subdtype
         kind = types.NestedArray if aligned else PackedArray

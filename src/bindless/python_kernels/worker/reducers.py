@@ -7,7 +7,7 @@ is an array in the group's local memory, which work-items change by atomic opera
 from __future__ import annotations
 
 import operator
-from typing import Any
+from collections.abc import Sequence
 
 from llvmlite import ir
 from numba.core import types
@@ -19,6 +19,17 @@ from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, bou
 from numba.core.typing.templates import Registry as TypingRegistry
 
 from .atomic_combination import combine, combine_atomically
+from .numba_names import (
+    Builder,
+    Context,
+    KeywordTypes,
+    ModelManager,
+    NumbaType,
+    PythonFunction,
+    Signature,
+    Types,
+    Value,
+)
 
 __all__ = ["LOWERING", "TYPING", "ReducerType"]
 
@@ -50,7 +61,7 @@ class ReducerType(types.Type):
 
     mutable = True  # += changes it
 
-    def __init__(self, dtype: Any, combiner: str, count: int, shared: bool, language: str) -> None:
+    def __init__(self, dtype: NumbaType, combiner: str, count: int, shared: bool, language: str) -> None:
         self.dtype, self.combiner, self.count, self.shared, self.language = dtype, combiner, count, shared, language
         size = f"{count} " if count > 1 else ""
         super().__init__(
@@ -58,7 +69,7 @@ class ReducerType(types.Type):
         )
 
     @property
-    def key(self) -> Any:
+    def key(self) -> tuple[object, ...]:
         return self.dtype, self.combiner, self.count, self.shared
 
     @property
@@ -69,7 +80,7 @@ class ReducerType(types.Type):
 
 @register_model(ReducerType)
 class _ReducerModel(models.PrimitiveModel):
-    def __init__(self, manager: Any, fe_type: Any) -> None:
+    def __init__(self, manager: ModelManager, fe_type: NumbaType) -> None:
         super().__init__(manager, fe_type, ir.PointerType(ir.IntType(8)))
 
 
@@ -77,19 +88,19 @@ def _ways(type_: ReducerType) -> str:
     return " and ".join([*([_WORDS[type_.combiner]] if type_.combiner in _WORDS else []), "combine(value)"])
 
 
-def _require(type_: ReducerType, value: Any) -> None:
+def _require(type_: ReducerType, value: NumbaType) -> None:
     if type_.count > 1:
         raise TypingError(f"a reduction of {type_.count} numbers combines by index: name[i].combine(value)")
     if not isinstance(types.unliteral(value), (types.Integer, types.Float, types.Boolean)):
         raise TypingError(f"a reduction combines numbers, not {value}")
 
 
-def _register_operator(function: Any) -> None:
+def _register_operator(function: PythonFunction) -> None:
     @TYPING.register_global(function)
     class _Operator(AbstractTemplate):
         key = function
 
-        def generic(self, args: Any, kws: Any) -> Any:
+        def generic(self, args: Types, kws: KeywordTypes) -> Signature | None:
             type_, value = args
             if not isinstance(type_, ReducerType):
                 return None
@@ -108,7 +119,7 @@ class _Attributes(AttributeTemplate):
     key = ReducerType
 
     @bound_function("reducer.combine")
-    def resolve_combine(self, type_: ReducerType, args: Any, kws: Any) -> Any:
+    def resolve_combine(self, type_: ReducerType, args: Types, kws: KeywordTypes) -> Signature:
         if kws or len(args) != 1:
             raise TypingError("combine takes one value")
         _require(type_, args[0])
@@ -119,7 +130,7 @@ class _Attributes(AttributeTemplate):
 class _Element(AbstractTemplate):
     key = operator.getitem
 
-    def generic(self, args: Any, kws: Any) -> Any:
+    def generic(self, args: Types, kws: KeywordTypes) -> Signature | None:
         type_, index = args
         if not isinstance(type_, ReducerType):
             return None
@@ -132,7 +143,7 @@ class _Element(AbstractTemplate):
 class _SetElement(AbstractTemplate):
     key = operator.setitem
 
-    def generic(self, args: Any, kws: Any) -> Any:
+    def generic(self, args: Types, kws: KeywordTypes) -> Signature | None:
         type_, index, value = args
         if not isinstance(type_, ReducerType):
             return None
@@ -142,13 +153,13 @@ class _SetElement(AbstractTemplate):
 
 
 @LOWERING.lower(operator.setitem, ReducerType, types.Integer, ReducerType)
-def _set(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def _set(context: Context, builder: Builder, sig: Signature, args: Sequence[Value]) -> Value:
     """``counts[i] += 1`` ends with it; the addition has changed the element."""
     return context.get_dummy_value()
 
 
 @LOWERING.lower(operator.getitem, ReducerType, types.Integer)
-def _get(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def _get(context: Context, builder: Builder, sig: Signature, args: Sequence[Value]) -> Value:
     type_, index_type = sig.args
     first, index = args
     place = context.cast(builder, index, index_type, types.intp)
@@ -162,14 +173,14 @@ def _get(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 
 @LOWERING.lower("reducer.combine", ReducerType, types.Any)
-def _combine(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def _combine(context: Context, builder: Builder, sig: Signature, args: Sequence[Value]) -> Value:
     _contribute(context, builder, *sig.args, *args)
     return context.get_dummy_value()
 
 
-def _lower_operator(function: Any) -> None:
+def _lower_operator(function: PythonFunction) -> None:
     @LOWERING.lower(function, ReducerType, types.Any)
-    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def lower(context: Context, builder: Builder, sig: Signature, args: Sequence[Value]) -> Value:
         _contribute(context, builder, *sig.args, *args)
         return args[0]
 
@@ -178,7 +189,9 @@ for _function in _OPERATORS:
     _lower_operator(_function)
 
 
-def _contribute(context: Any, builder: Any, type_: ReducerType, kind: Any, reducer: Any, given: Any) -> None:
+def _contribute(
+    context: Context, builder: Builder, type_: ReducerType, kind: NumbaType, reducer: Value, given: Value
+) -> None:
     value = context.cast(builder, given, kind, type_.dtype)
     pointer = builder.bitcast(reducer, ir.PointerType(value.type))
     signed = getattr(type_.dtype, "signed", True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils
@@ -15,6 +13,7 @@ from ...model.combiners import identity_of
 from ..argument_type import ArgumentType
 from .atomic_combination import combine_atomically
 from .device_calls import call_function
+from .numba_names import Builder, Context, LlvmType, Value
 from .reducers import ReducerType
 
 __all__ = ["finish", "reducer_type", "start"]
@@ -32,7 +31,7 @@ def reducer_type(argument: ArgumentType) -> ReducerType:
     return ReducerType(dtype, argument.name, argument.count, argument.count > 1, language)
 
 
-def start(context: Any, builder: Any, argument: ArgumentType) -> Any:
+def start(context: Context, builder: Builder, argument: ArgumentType) -> Value:
     """Return the reducer: a variable with the identity, or an array of local memory filled with it."""
     identity = _identity(context, argument)
     pointer = ir.PointerType(ir.IntType(8))
@@ -45,7 +44,7 @@ def start(context: Any, builder: Any, argument: ArgumentType) -> Any:
     return builder.bitcast(first, pointer)
 
 
-def finish(context: Any, builder: Any, argument: ArgumentType, reducer: Any, variable: Any) -> None:
+def finish(context: Context, builder: Builder, argument: ArgumentType, reducer: Value, variable: Value) -> None:
     """Combine the values of a group with the variable of the launch.
 
     Parameters
@@ -61,7 +60,7 @@ def finish(context: Any, builder: Any, argument: ArgumentType, reducer: Any, var
     own = builder.bitcast(reducer, ir.PointerType(element))
     target = builder.bitcast(variable, ir.PointerType(element, variable.type.addrspace))
 
-    def add(pointer: Any, value: Any, scope: str) -> None:
+    def add(pointer: Value, value: Value, scope: str) -> None:
         combine_atomically(builder, argument.name, pointer, value, signed, type_.language, scope)
 
     if argument.count > 1:
@@ -88,13 +87,13 @@ def finish(context: Any, builder: Any, argument: ArgumentType, reducer: Any, var
         add(target, builder.load(shared), "device")
 
 
-def _identity(context: Any, argument: ArgumentType) -> Any:
+def _identity(context: Context, argument: ArgumentType) -> Value:
     dtype = np.dtype(argument.dtype)
     kind = context.get_value_type(numpy_support.from_dtype(dtype))
     return ir.Constant(kind, identity_of(argument.name, dtype).item())
 
 
-def _local_array(builder: Any, element: Any, count: int) -> Any:
+def _local_array(builder: Builder, element: LlvmType, count: int) -> Value:
     """Return the address of the first element of a new array in local memory."""
     module = builder.module
     kind = ir.ArrayType(element, count)
@@ -104,7 +103,7 @@ def _local_array(builder: Any, element: Any, count: int) -> Any:
     return builder.addrspacecast(variable, ir.PointerType(element))
 
 
-def _elements(context: Any, builder: Any, count: int) -> Any:
+def _elements(context: Context, builder: Builder, count: int) -> _Loop:
     """Loop over the elements of an array that a work-item of the group is in charge of; yields the index."""
     first, step = _linear(context, builder)
     return _Loop(builder, first, step, count)
@@ -113,10 +112,10 @@ def _elements(context: Any, builder: Any, count: int) -> Any:
 class _Loop:
     """``for place in range(first, count, step)`` around the instructions of a with statement."""
 
-    def __init__(self, builder: Any, first: Any, step: Any, count: int) -> None:
+    def __init__(self, builder: Builder, first: Value, step: Value, count: int) -> None:
         self._builder, self._first, self._step, self._count = builder, first, step, count
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Value:
         builder = self._builder
         before = builder.block
         self._head = builder.append_basic_block("elements")
@@ -137,7 +136,7 @@ class _Loop:
         builder.position_at_end(self._end)
 
 
-def _linear(context: Any, builder: Any) -> tuple[Any, Any]:
+def _linear(context: Context, builder: Builder) -> tuple[Value, Value]:
     """Return the number of the work-item in its group, and the group's size."""
     place, size = None, None
     for dimension in reversed(range(_dimensions(context))):
@@ -150,20 +149,20 @@ def _linear(context: Any, builder: Any) -> tuple[Any, Any]:
     return place, size
 
 
-def _is_first(context: Any, builder: Any) -> Any:
+def _is_first(context: Context, builder: Builder) -> Value:
     """Whether the work-item is the first one of its group."""
     place, _ = _linear(context, builder)
     return builder.icmp_unsigned("==", place, place.type(0))
 
 
-def _dimensions(context: Any) -> int:
+def _dimensions(context: Context) -> int:
     count: int = context.typing_context.launch.dimensions
     return count
 
 
-def _call(context: Any, builder: Any, name: str) -> Any:
+def _call(context: Context, builder: Builder, name: str) -> Value:
     return call_function(context, builder, Call("long", f"__bindless_{name}"), [])
 
 
-def _barrier(context: Any, builder: Any) -> None:
+def _barrier(context: Context, builder: Builder) -> None:
     call_function(context, builder, Call("void", "__bindless_barrier", of_group=True), [])

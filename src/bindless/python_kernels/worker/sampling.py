@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 from numba.core import types
 
 from ...device.declaration import Call
 from .device_calls import call_function
+from .numba_names import Builder, Context, NumbaType, Value
 from .vectors import VectorType
 
 __all__ = ["cubemap", "gradients"]
@@ -16,7 +15,14 @@ __all__ = ["cubemap", "gradients"]
 _HANDLE = "sampled_image_handle"
 
 
-def gradients(context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: Any) -> Any:
+def gradients(
+    context: Context,
+    builder: Builder,
+    result: NumbaType,
+    given: list[NumbaType],
+    values: list[Value],
+    options: tuple[str, str],
+) -> Value:
     """The sample of an image; the last two arguments are differences of the coordinate."""
     operands = list(zip(given[:-2], values[:-2]))
     for type_, value in zip(given[-2:], values[-2:]):
@@ -29,7 +35,14 @@ def gradients(context: Any, builder: Any, result: Any, given: list[Any], values:
     return call_function(context, builder, Call(kind, symbol, (_HANDLE, *numbers)), operands)
 
 
-def cubemap(context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: Any) -> Any:
+def cubemap(
+    context: Context,
+    builder: Builder,
+    result: NumbaType,
+    given: list[NumbaType],
+    values: list[Value],
+    options: tuple[str, str],
+) -> Value:
     """The sample of a cubemap along a direction, which is divided by its largest component as ``bindless/device.h``
     does it: the division is IEEE's, and NaNs become 0.
     """
@@ -46,7 +59,7 @@ def cubemap(context: Any, builder: Any, result: Any, given: list[Any], values: l
     return call_function(context, builder, Call(kind, symbol, (_HANDLE, *["float"] * 3)), operands)
 
 
-def _call(builder: Any, name: str, *values: Any) -> Any:
+def _call(builder: Builder, name: str, *values: Value) -> Value:
     type_ = values[0].type
     function_type = ir.FunctionType(type_, [type_] * len(values))
     return builder.call(builder.module.declare_intrinsic(name, [type_], function_type), values)

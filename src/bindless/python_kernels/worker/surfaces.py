@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from llvmlite import ir
@@ -11,6 +11,7 @@ from numba.core import cgutils, types
 from ...device.number_types import OPENCL_TYPES
 from ...model.arrays import DType
 from .c_types import numba_type
+from .numba_names import Builder, Context, LlvmType, NumbaType, Value
 from .vectors import VectorType
 
 __all__ = ["read", "write"]
@@ -20,7 +21,23 @@ _WORD = ir.IntType(32)
 _WORDS = ir.VectorType(_WORD, 4)
 
 
-def read(context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: dict[str, Any]) -> Any:
+class PixelOptions(TypedDict):
+    """Facts of an access: the image's geometry, numpy's name of a channel, their number, and the target's language."""
+
+    geometry: str
+    dtype: str
+    channels: int
+    language: str
+
+
+def read(
+    context: Context,
+    builder: Builder,
+    result: NumbaType,
+    given: list[NumbaType],
+    values: list[Value],
+    options: PixelOptions,
+) -> Value:
     """The pixel, a vector or a number."""
     place = _place(context, builder, given, values, options)
     dtype, count = np.dtype(options["dtype"]), options["channels"]
@@ -40,7 +57,14 @@ def read(context: Any, builder: Any, result: Any, given: list[Any], values: list
     return parts[0] if count == 1 else cgutils.pack_array(builder, parts)
 
 
-def write(context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: dict[str, Any]) -> Any:
+def write(
+    context: Context,
+    builder: Builder,
+    result: NumbaType,
+    given: list[NumbaType],
+    values: list[Value],
+    options: PixelOptions,
+) -> Value:
     """Store the last argument."""
     place = _place(context, builder, given[:-1], values[:-1], options)
     dtype, count = np.dtype(options["dtype"]), options["channels"]
@@ -64,7 +88,9 @@ def write(context: Any, builder: Any, result: Any, given: list[Any], values: lis
     return context.get_dummy_value()
 
 
-def _place(context: Any, builder: Any, given: list[Any], values: list[Any], options: dict[str, Any]) -> list[Any]:
+def _place(
+    context: Context, builder: Builder, given: list[NumbaType], values: list[Value], options: PixelOptions
+) -> list[Value]:
     """The handle, the layer of an array, and the coordinates, of which PTX counts bytes along x."""
     from .device_calls import convert
 
@@ -77,21 +103,21 @@ def _place(context: Any, builder: Any, given: list[Any], values: list[Any], opti
     return place
 
 
-def _class_of(dtype: DType) -> tuple[str, Any, Any]:
+def _class_of(dtype: DType) -> tuple[str, NumbaType, LlvmType]:
     """Letter of the primitive, Numba's type of a register, and LLVM's of the pixel."""
     if dtype.kind == "f":
         return "f", types.float32, ir.VectorType(ir.FloatType(), 4)
     return ("i", types.int32, _WORDS) if dtype.kind == "i" else ("u", types.uint32, _WORDS)
 
 
-def _call(context: Any, builder: Any, result: Any, name: str, arguments: list[Any]) -> Any:
+def _call(context: Context, builder: Builder, result: LlvmType, name: str, arguments: list[Value]) -> Value:
     function_type = ir.FunctionType(result, [argument.type for argument in arguments])
     function = cgutils.get_or_insert_function(builder.module, function_type, name)
     function.calling_convention = context.calling_convention
     return builder.call(function, arguments, cconv=context.calling_convention)
 
 
-def _unpacked(context: Any, builder: Any, words: Any, number: int, dtype: DType, kind: Any) -> Any:
+def _unpacked(context: Context, builder: Builder, words: Value, number: int, dtype: DType, kind: NumbaType) -> Value:
     """One channel of the bytes of a pixel."""
     place = number * dtype.itemsize
     word = builder.extract_element(words, _number(place // 4))
@@ -103,7 +129,7 @@ def _unpacked(context: Any, builder: Any, words: Any, number: int, dtype: DType,
     return part if wanted == bits else builder.bitcast(part, wanted)
 
 
-def _packed(builder: Any, parts: list[Any], dtype: DType) -> Any:
+def _packed(builder: Builder, parts: list[Value], dtype: DType) -> Value:
     """The bytes of a pixel."""
     bits = ir.IntType(8 * dtype.itemsize)
     words = [ir.Constant(_WORD, 0)] * 4
@@ -119,5 +145,5 @@ def _packed(builder: Any, parts: list[Any], dtype: DType) -> Any:
     return texel
 
 
-def _number(value: int) -> Any:
+def _number(value: int) -> Value:
     return ir.Constant(_WORD, value)

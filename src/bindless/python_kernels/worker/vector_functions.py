@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 from numba.core import cgutils, types
+
+from .numba_names import Builder, Context, NumbaType, Value
 
 __all__ = ["cross", "dot", "length", "make", "normalize"]
 
 
-def make(context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: Any) -> Any:
+def make(
+    context: Context, builder: Builder, result: NumbaType, given: list[NumbaType], values: list[Value], options: object
+) -> Value:
     """A vector of the components of the arguments."""
-    parts: list[Any] = []
+    parts: list[Value] = []
     for type_, value in zip(given, values):
         if isinstance(type_, types.BaseTuple):
             for number, part in enumerate(type_.types):
@@ -22,26 +24,34 @@ def make(context: Any, builder: Any, result: Any, given: list[Any], values: list
     return cgutils.pack_array(builder, parts * result.count if len(parts) == 1 else parts)
 
 
-def dot(context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: Any) -> Any:
+def dot(
+    context: Context, builder: Builder, result: NumbaType, given: list[NumbaType], values: list[Value], options: object
+) -> Value:
     """The sum of products, from the first component on."""
     a, b = values
     return _dot(builder, _parts(builder, given[0], a), _parts(builder, given[1], b))
 
 
-def length(context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: Any) -> Any:
+def length(
+    context: Context, builder: Builder, result: NumbaType, given: list[NumbaType], values: list[Value], options: object
+) -> Value:
     """The root of the sum of squares."""
     parts = _parts(builder, given[0], values[0])
     return _root(builder, _dot(builder, parts, parts))
 
 
-def normalize(context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: Any) -> Any:
+def normalize(
+    context: Context, builder: Builder, result: NumbaType, given: list[NumbaType], values: list[Value], options: object
+) -> Value:
     """The components divided by the length."""
     parts = _parts(builder, given[0], values[0])
     size = _root(builder, _dot(builder, parts, parts))
     return cgutils.pack_array(builder, [builder.fdiv(part, size) for part in parts])
 
 
-def cross(context: Any, builder: Any, result: Any, given: list[Any], values: list[Any], options: Any) -> Any:
+def cross(
+    context: Context, builder: Builder, result: NumbaType, given: list[NumbaType], values: list[Value], options: object
+) -> Value:
     """The cross product."""
     a, b = (_parts(builder, type_, value) for type_, value in zip(given, values))
     pairs = ((1, 2), (2, 0), (0, 1))
@@ -49,17 +59,17 @@ def cross(context: Any, builder: Any, result: Any, given: list[Any], values: lis
     return cgutils.pack_array(builder, parts)
 
 
-def _parts(builder: Any, type_: Any, value: Any) -> list[Any]:
+def _parts(builder: Builder, type_: NumbaType, value: Value) -> list[Value]:
     return [builder.extract_value(value, number) for number in range(type_.count)]
 
 
-def _dot(builder: Any, a: list[Any], b: list[Any]) -> Any:
+def _dot(builder: Builder, a: list[Value], b: list[Value]) -> Value:
     found = builder.fmul(a[0], b[0])
     for one, other in zip(a[1:], b[1:]):
         found = builder.fadd(found, builder.fmul(one, other))
     return found
 
 
-def _root(builder: Any, value: Any) -> Any:
+def _root(builder: Builder, value: Value) -> Value:
     function_type = ir.FunctionType(value.type, [value.type])
     return builder.call(builder.module.declare_intrinsic("llvm.sqrt", [value.type], function_type), [value])

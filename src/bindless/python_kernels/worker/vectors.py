@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from collections.abc import Callable
 
 from llvmlite import ir
 from numba.core import cgutils, types
@@ -12,6 +12,8 @@ from numba.core.extending import register_model
 from numba.core.imputils import Registry as LoweringRegistry
 from numba.core.typing.templates import AttributeTemplate
 from numba.core.typing.templates import Registry as TypingRegistry
+
+from .numba_names import Builder, Context, NumbaType, Signature, Types, TypingContext, Value
 
 __all__ = ["LOWERING", "TYPING", "VectorType", "from_llvm_vector", "to_llvm_vector"]
 
@@ -31,15 +33,15 @@ class VectorType(types.UniTuple):
         How many.
     """
 
-    def __init__(self, dtype: Any, count: int) -> None:
+    def __init__(self, dtype: NumbaType, count: int) -> None:
         super().__init__(dtype, count)
         self.name = f"{dtype}x{count}"
 
     @property
-    def key(self) -> Any:
+    def key(self) -> tuple[object, ...]:
         return ("vector", self.dtype, self.count)
 
-    def unify(self, typingctx: Any, other: Any) -> Any:
+    def unify(self, typingctx: TypingContext, other: NumbaType) -> VectorType | None:
         """A number of the same type, as in ``total = 0.0`` before a loop of sums, becomes no vector."""
         return self if self == other else None
 
@@ -61,7 +63,7 @@ def places(name: str, count: int) -> list[int] | None:
 class _Components(AttributeTemplate):
     key = VectorType
 
-    def generic_resolve(self, vector: Any, name: str) -> Any:
+    def generic_resolve(self, vector: VectorType, name: str) -> NumbaType | None:
         found = places(name, vector.count)
         if found is None:
             return None
@@ -69,20 +71,20 @@ class _Components(AttributeTemplate):
 
 
 @LOWERING.lower_getattr_generic(VectorType)
-def _component(context: Any, builder: Any, type_: Any, value: Any, name: str) -> Any:
+def _component(context: Context, builder: Builder, type_: NumbaType, value: Value, name: str) -> Value:
     found = places(name, type_.count)
     assert found is not None
     values = [builder.extract_value(value, place) for place in found]
     return values[0] if len(values) == 1 else cgutils.pack_array(builder, values)
 
 
-def from_llvm_vector(context: Any, builder: Any, type_: VectorType, value: Any) -> Any:
+def from_llvm_vector(context: Context, builder: Builder, type_: VectorType, value: Value) -> Value:
     """Return Numba's representation, an array, of a vector of LLVM."""
     elements = [builder.extract_element(value, ir.Constant(ir.IntType(32), place)) for place in range(type_.count)]
     return cgutils.pack_array(builder, elements)
 
 
-def to_llvm_vector(context: Any, builder: Any, wanted: VectorType, type_: Any, value: Any) -> Any:
+def to_llvm_vector(context: Context, builder: Builder, wanted: VectorType, type_: NumbaType, value: Value) -> Value:
     """Return a vector of LLVM, from a vector, a tuple of numbers or one number for all components."""
     element = context.get_value_type(wanted.dtype)
     made = ir.Constant(ir.VectorType(element, wanted.count), ir.Undefined)
@@ -103,7 +105,9 @@ OPERATORS = {
 """Operators of two vectors, or of a vector and a number."""
 
 
-def elementwise(function: Any, operands: Any, scalar: Any) -> Any:
+def elementwise(
+    function: object, operands: Types, scalar: Callable[..., Signature | None]
+) -> tuple[int, Signature | None] | None:
     """Return the components and the signature for one of an operator of vectors; None where none is a vector.
 
     Parameters
