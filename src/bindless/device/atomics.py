@@ -7,6 +7,7 @@ from typing import Any
 
 from .declaration import KernelTypeError, Launch, Lower, Type, device_intrinsic
 from .number_types import OPENCL_TYPES
+from .values import Elements, Index, Number
 
 __all__ = [
     "atomic_add", "atomic_and", "atomic_compare_exchange", "atomic_exchange", "atomic_load", "atomic_max",
@@ -92,14 +93,14 @@ def _load(launch: Launch, array: Type, index: Type, order: Type | None = None, s
     return Lower(OPENCL_TYPES[kind], "atomic_operations:modify", (array, index, 0), options)
 
 
-def _change(array: Any, index: Any, function: Callable[[Any], Any]) -> Any:
+def _change(array: Any, index: Index, function: Callable[[Any], Number]) -> Any:
     old = array[index]
     array[index] = function(old)
     return old
 
 
 @device_intrinsic(_operation("atomic_add", "add", _NUMBERS))
-def atomic_add(array: Any, index: Any, value: Any, order: str = "relaxed", scope: str = "device") -> Any:
+def atomic_add(array: Elements, index: Index, value: Number, order: str = "relaxed", scope: str = "device") -> Any:
     """Add a value to an element. One instruction in the cache of the GPU; neighbours that hit one element wait in turn.
 
     Parameters
@@ -124,7 +125,7 @@ def atomic_add(array: Any, index: Any, value: Any, order: str = "relaxed", scope
 
 
 @device_intrinsic(_operation("atomic_sub", "sub", _NUMBERS))
-def atomic_sub(array: Any, index: Any, value: Any, order: str = "relaxed", scope: str = "device") -> Any:
+def atomic_sub(array: Elements, index: Index, value: Number, order: str = "relaxed", scope: str = "device") -> Any:
     """Subtract a value from an element; costs as ``atomic_add``.
 
     Parameters
@@ -149,7 +150,7 @@ def atomic_sub(array: Any, index: Any, value: Any, order: str = "relaxed", scope
 
 
 @device_intrinsic(_operation("atomic_min", "min", _NUMBERS))
-def atomic_min(array: Any, index: Any, value: Any, order: str = "relaxed", scope: str = "device") -> Any:
+def atomic_min(array: Elements, index: Index, value: Number, order: str = "relaxed", scope: str = "device") -> Any:
     """Replace an element by the smaller of it and a value; floats cost a loop of ``atomic_compare_exchange`` on CUDA.
 
     Parameters
@@ -174,7 +175,7 @@ def atomic_min(array: Any, index: Any, value: Any, order: str = "relaxed", scope
 
 
 @device_intrinsic(_operation("atomic_max", "max", _NUMBERS))
-def atomic_max(array: Any, index: Any, value: Any, order: str = "relaxed", scope: str = "device") -> Any:
+def atomic_max(array: Elements, index: Index, value: Number, order: str = "relaxed", scope: str = "device") -> Any:
     """Replace an element by the larger of it and a value; floats cost a loop of ``atomic_compare_exchange`` on CUDA.
 
     Parameters
@@ -199,7 +200,7 @@ def atomic_max(array: Any, index: Any, value: Any, order: str = "relaxed", scope
 
 
 @device_intrinsic(_operation("atomic_and", "and", _INTEGERS))
-def atomic_and(array: Any, index: Any, value: Any, order: str = "relaxed", scope: str = "device") -> Any:
+def atomic_and(array: Elements, index: Index, value: Number, order: str = "relaxed", scope: str = "device") -> Any:
     """Keep the bits of an element that a value has; costs as ``atomic_add``.
 
     Parameters
@@ -224,7 +225,7 @@ def atomic_and(array: Any, index: Any, value: Any, order: str = "relaxed", scope
 
 
 @device_intrinsic(_operation("atomic_or", "or", _INTEGERS))
-def atomic_or(array: Any, index: Any, value: Any, order: str = "relaxed", scope: str = "device") -> Any:
+def atomic_or(array: Elements, index: Index, value: Number, order: str = "relaxed", scope: str = "device") -> Any:
     """Set the bits of a value in an element; costs as ``atomic_add``.
 
     Parameters
@@ -249,7 +250,7 @@ def atomic_or(array: Any, index: Any, value: Any, order: str = "relaxed", scope:
 
 
 @device_intrinsic(_operation("atomic_xor", "xor", _INTEGERS))
-def atomic_xor(array: Any, index: Any, value: Any, order: str = "relaxed", scope: str = "device") -> Any:
+def atomic_xor(array: Elements, index: Index, value: Number, order: str = "relaxed", scope: str = "device") -> Any:
     """Invert the bits of a value in an element; costs as ``atomic_add``.
 
     Parameters
@@ -274,7 +275,7 @@ def atomic_xor(array: Any, index: Any, value: Any, order: str = "relaxed", scope
 
 
 @device_intrinsic(_operation("atomic_exchange", "xchg", _NUMBERS))
-def atomic_exchange(array: Any, index: Any, value: Any, order: str = "relaxed", scope: str = "device") -> Any:
+def atomic_exchange(array: Elements, index: Index, value: Number, order: str = "relaxed", scope: str = "device") -> Any:
     """Replace an element by a value; costs as ``atomic_add``.
 
     Parameters
@@ -299,7 +300,7 @@ def atomic_exchange(array: Any, index: Any, value: Any, order: str = "relaxed", 
 
 
 @device_intrinsic(_operation("atomic_store", "xchg", _NUMBERS))
-def atomic_store(array: Any, index: Any, value: Any, order: str = "relaxed", scope: str = "device") -> Any:
+def atomic_store(array: Elements, index: Index, value: Number, order: str = "relaxed", scope: str = "device") -> Any:
     """Store a value in an element at once, as ``atomic_exchange``.
 
     Parameters
@@ -324,7 +325,7 @@ def atomic_store(array: Any, index: Any, value: Any, order: str = "relaxed", sco
 
 
 @device_intrinsic(_load)
-def atomic_load(array: Any, index: Any, order: str = "relaxed", scope: str = "device") -> Any:
+def atomic_load(array: Elements, index: Index, order: str = "relaxed", scope: str = "device") -> Any:
     """Load an element that other work-items change; costs as ``atomic_add``.
 
     Parameters
@@ -348,7 +349,7 @@ def atomic_load(array: Any, index: Any, order: str = "relaxed", scope: str = "de
 
 @device_intrinsic(_compare_exchange)
 def atomic_compare_exchange(
-    array: Any, index: Any, expected: Any, desired: Any, order: str = "relaxed", scope: str = "device"
+    array: Elements, index: Index, expected: Number, desired: Number, order: str = "relaxed", scope: str = "device"
 ) -> Any:
     """Replace an element that has an expected value by another one; costs as ``atomic_add``.
 

@@ -90,7 +90,7 @@ class Type:
     dimensions: int = 0
     elements: tuple[Type, ...] = ()
     value: Any = None
-    native: Any = None
+    native: object = None
     place: int = -1
 
     @property
@@ -133,7 +133,7 @@ class Call:
     result: str
     symbol: str
     parameters: Sequence[str] = ()
-    arguments: Sequence[Any] = ()
+    arguments: Sequence[Type | float] = ()
     source: str = ""
     of_group: bool = False
 
@@ -157,10 +157,10 @@ class Lower:
         As for ``Call``.
     """
 
-    result: Any
+    result: str | Type
     function: str
-    arguments: Sequence[Any] = ()
-    options: Any = None
+    arguments: Sequence[Type | float] = ()
+    options: object = None
     of_group: bool = False
 
 

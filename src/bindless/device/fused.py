@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
+from ..model.arrays import DType
 from .declaration import KernelTypeError, Launch, Lower, Type, device_intrinsic
 from .number_types import OPENCL_TYPES
 
@@ -26,7 +26,7 @@ def _fma(launch: Launch, a: Type, b: Type, c: Type) -> Lower:
 
 
 @device_intrinsic(_fma)
-def fma(a: Any, b: Any, c: Any) -> Any:
+def fma(a: float, b: float, c: float) -> float:
     """Return ``a * b + c``, rounded once; one instruction on GPUs, and the same bits on every device.
 
     ``a * b + c`` itself rounds twice, unless the kernel has ``contract=True``.
@@ -46,18 +46,19 @@ def fma(a: Any, b: Any, c: Any) -> Any:
     dtype = max(floats, key=lambda one: _FLOATS.index(one.name), default=np.dtype(np.float32))
     values = [float(dtype.type(one)) for one in (a, b, c)]
     if not all(map(np.isfinite, values)):
-        return dtype.type(values[0] * values[1] + values[2])
-    return _rounded(sum((Fraction(values[0]) * Fraction(values[1]), Fraction(values[2]))), dtype)
+        special: float = dtype.type(values[0] * values[1] + values[2])
+        return special
+    return _rounded(Fraction(values[0]) * Fraction(values[1]) + Fraction(values[2]), dtype)
 
 
-def _rounded(exact: Any, dtype: Any) -> Any:
+def _rounded(exact: Fraction, dtype: DType) -> float:
     """The float next to an exact number; of two as near, the one that rounding twice gives, whose last bit is even."""
     try:
         with np.errstate(over="ignore"):
-            near = dtype.type(float(exact))
+            near: float = dtype.type(float(exact))
     except OverflowError:
-        return dtype.type(np.inf if exact > 0 else -np.inf)
+        near = dtype.type(np.inf if exact > 0 else -np.inf)
     if not np.isfinite(near):
         return near
-    sides = [near, *(np.nextafter(near, dtype.type(end)) for end in (-np.inf, np.inf))]
+    sides: list[float] = [near, *(np.nextafter(near, dtype.type(end)) for end in (-np.inf, np.inf))]
     return min((one for one in sides if np.isfinite(one)), key=lambda one: abs(Fraction(float(one)) - exact))

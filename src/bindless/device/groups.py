@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from ..model.combiners import COMBINERS, identity_of
 from .declaration import Call, KernelTypeError, Launch, Type, device_intrinsic, mangled
 from .number_types import opencl_type
 from .work_item import current
+
+_Value = TypeVar("_Value")
 
 __all__ = [
     "sub_group_all", "sub_group_any", "sub_group_broadcast", "sub_group_local_id", "sub_group_reduce",
@@ -93,16 +95,17 @@ def _sub_group_size(launch: Launch) -> Call:
     return Call("uint", mangled("get_sub_group_size"))
 
 
-def _reduced(values: list[Any], operation: str) -> Any:
+def _reduced(values: list[_Value], operation: str) -> _Value:
     found = values[0]
     for value in values[1:]:
         found = COMBINERS[operation](found, value)
     return found
 
 
-def _scanned(values: list[Any], number: int, operation: str, exclusive: bool) -> Any:
+def _scanned(values: list[_Value], number: int, operation: str, exclusive: bool) -> _Value:
     if exclusive and number == 0:
-        return identity_of(operation, np.asarray(values[0]).dtype)
+        identity: _Value = identity_of(operation, np.asarray(values[0]).dtype)
+        return identity
     return _reduced(values[: number + (not exclusive)], operation)
 
 
@@ -133,7 +136,7 @@ def sub_group_size() -> int:
 
 
 @device_intrinsic(_lane("sub_group_shuffle"))
-def sub_group_shuffle(value: Any, lane: int) -> Any:
+def sub_group_shuffle(value: _Value, lane: int) -> _Value:
     """Return the value of another work-item of the sub-group: one instruction for 32 bits on NVIDIA GPUs.
 
     Parameters
@@ -152,7 +155,7 @@ def sub_group_shuffle(value: Any, lane: int) -> Any:
 
 
 @device_intrinsic(_lane("sub_group_shuffle_xor"))
-def sub_group_shuffle_xor(value: Any, mask: int) -> Any:
+def sub_group_shuffle_xor(value: _Value, mask: int) -> _Value:
     """Return the value of the work-item whose ``sub_group_local_id`` differs in the bits of a mask.
 
     Parameters
@@ -172,7 +175,7 @@ def sub_group_shuffle_xor(value: Any, mask: int) -> Any:
 
 
 @device_intrinsic(_lane("sub_group_broadcast"))
-def sub_group_broadcast(value: Any, lane: int) -> Any:
+def sub_group_broadcast(value: _Value, lane: int) -> _Value:
     """Return the value of one work-item to all of the sub-group.
 
     Parameters
@@ -191,7 +194,7 @@ def sub_group_broadcast(value: Any, lane: int) -> Any:
 
 
 @device_intrinsic(_reduce("sub_group"))
-def sub_group_reduce(value: Any, operation: str = "add") -> Any:
+def sub_group_reduce(value: _Value, operation: str = "add") -> _Value:
     """Return the sum, the minimum or the maximum of a sub-group's values: five shuffles on NVIDIA GPUs.
 
     Parameters
@@ -210,7 +213,7 @@ def sub_group_reduce(value: Any, operation: str = "add") -> Any:
 
 
 @device_intrinsic(_scan("sub_group"))
-def sub_group_scan(value: Any, operation: str = "add", exclusive: bool = False) -> Any:
+def sub_group_scan(value: _Value, operation: str = "add", exclusive: bool = False) -> _Value:
     """Return the sum, the minimum or the maximum of the values up to this work-item in the sub-group.
 
     Parameters
@@ -232,7 +235,7 @@ def sub_group_scan(value: Any, operation: str = "add", exclusive: bool = False) 
 
 
 @device_intrinsic(_predicate("sub_group_any"))
-def sub_group_any(value: Any) -> int:
+def sub_group_any(value: object) -> int:
     """Return 1 where the value is true for any work-item of the sub-group, else 0.
 
     Parameters
@@ -249,7 +252,7 @@ def sub_group_any(value: Any) -> int:
 
 
 @device_intrinsic(_predicate("sub_group_all"))
-def sub_group_all(value: Any) -> int:
+def sub_group_all(value: object) -> int:
     """Return 1 where the value is true for all work-items of the sub-group, else 0.
 
     Parameters
@@ -266,7 +269,7 @@ def sub_group_all(value: Any) -> int:
 
 
 @device_intrinsic(_reduce("work_group"))
-def work_group_reduce(value: Any, operation: str = "add") -> Any:
+def work_group_reduce(value: _Value, operation: str = "add") -> _Value:
     """Return the sum, the minimum or the maximum of a work-group's values: shuffles and two barriers.
 
     Parameters
@@ -285,7 +288,7 @@ def work_group_reduce(value: Any, operation: str = "add") -> Any:
 
 
 @device_intrinsic(_scan("work_group"))
-def work_group_scan(value: Any, operation: str = "add", exclusive: bool = False) -> Any:
+def work_group_scan(value: _Value, operation: str = "add", exclusive: bool = False) -> _Value:
     """Return the sum, the minimum or the maximum of the values up to this work-item in the work-group.
 
     Work-items are in the order of their local ids, the last dimension first.
@@ -309,7 +312,7 @@ def work_group_scan(value: Any, operation: str = "add", exclusive: bool = False)
 
 
 @device_intrinsic(_work_group_broadcast)
-def work_group_broadcast(value: Any, *place: int) -> Any:
+def work_group_broadcast(value: _Value, *place: int) -> _Value:
     """Return the value of one work-item to all of the work-group: a store, a barrier and a load.
 
     Parameters
@@ -331,7 +334,7 @@ def work_group_broadcast(value: Any, *place: int) -> Any:
 
 
 @device_intrinsic(_predicate("work_group_any"))
-def work_group_any(value: Any) -> int:
+def work_group_any(value: object) -> int:
     """Return 1 where the value is true for any work-item of the work-group, else 0.
 
     Parameters
@@ -348,7 +351,7 @@ def work_group_any(value: Any) -> int:
 
 
 @device_intrinsic(_predicate("work_group_all"))
-def work_group_all(value: Any) -> int:
+def work_group_all(value: object) -> int:
     """Return 1 where the value is true for all work-items of the work-group, else 0.
 
     Parameters

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .. import bindless_images as images
 from ..bindless_images.context_tables import HandleRecord, handle_key
+from ..model.arrays import Array
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.message_values import shown
 from ..sycl.device.context import Context, contexts
@@ -17,6 +19,7 @@ from ..sycl.device.handle_owner import HandleOwner
 from ..sycl.device.queue_base import transfer_queue
 from ..sycl.queue.queue import Queue
 from .sampling import split_layer
+from .values import KernelImage, Number, Operand
 from .vector import Vector
 
 __all__ = ["fetched", "gathered", "layered", "sampled", "written"]
@@ -24,15 +27,15 @@ __all__ = ["fetched", "gathered", "layered", "sampled", "written"]
 
 def sampled(
     function: str,
-    image: Any,
-    place: tuple[Any, ...],
-    dtype: Any,
+    image: KernelImage,
+    place: Sequence[Number | None],
+    dtype: npt.DTypeLike,
     *,
-    layer: Any = None,
-    level: Any = None,
-    dx: Any = None,
-    dy: Any = None,
-    filtering: Any = None,
+    layer: int | None = None,
+    level: Number | None = None,
+    dx: Operand | None = None,
+    dy: Operand | None = None,
+    filtering: object = None,
 ) -> Vector:
     """Return one sample.
 
@@ -55,21 +58,23 @@ def sampled(
     elif function == "sample_mipmap" and level is not None:
         found = images.sample_mipmap(queue, handle, at, level=np.array([level], np.float32), **given)
     elif function == "sample_mipmap":
-        slopes = [np.array([np.atleast_1d(slope)], np.float32) for slope in (dx, dy)]
+        slopes = [np.array([slope if isinstance(slope, tuple) else (slope,)], np.float32) for slope in (dx, dy)]
         found = images.sample_mipmap(queue, handle, at, dx=slopes[0], dy=slopes[1], **given)
     else:
         found = images.sample_image(queue, handle, at, **given)
     return _four(found, dtype)
 
 
-def gathered(image: Any, x: Any, y: Any, component: int, dtype: Any) -> Vector:
+def gathered(image: KernelImage, x: Number, y: Number, component: int, dtype: npt.DTypeLike) -> Vector:
     """Return one channel of four pixels."""
     queue, handle = _handle(image, sampled=True)
     found = images.gather_image(queue, handle, _coordinates((x, y, None), np.float32), component=component)
     return _four(found, dtype)
 
 
-def layered(function: str, place: Sequence[Any], layer: Any) -> tuple[tuple[Any, ...], int]:
+def layered(
+    function: str, place: Sequence[Number | None], layer: Number | None
+) -> tuple[tuple[Number | None, ...], int]:
     """Return coordinates and the layer, of which the last coordinate is one in a call without ``layer=``.
 
     Raises
@@ -79,12 +84,20 @@ def layered(function: str, place: Sequence[Any], layer: Any) -> tuple[tuple[Any,
     """
     at, number = split_layer(place, layer)
     try:
-        return at, operator.index(number)
+        return at, operator.index(number)  # type: ignore[arg-type]
     except TypeError:
         raise TypeError(f"{function}: the layer is an integer after the coordinates, not {shown(number)}") from None
 
 
-def fetched(function: str, image: Any, place: tuple[Any, ...], dtype: Any, channels: int, *, layer: Any = None) -> Any:
+def fetched(
+    function: str,
+    image: KernelImage,
+    place: Sequence[Number | None],
+    dtype: npt.DTypeLike,
+    channels: int,
+    *,
+    layer: int | None = None,
+) -> Any:
     """Return one pixel."""
     whole = function == "fetch_cubemap" or (
         not function.startswith("fetch_sampled") and not isinstance(image, (HandleOwner, SampledImageHandle))
@@ -104,11 +117,13 @@ def fetched(function: str, image: Any, place: tuple[Any, ...], dtype: Any, chann
     return values
 
 
-def written(function: str, image: Any, place: tuple[Any, ...], value: Any, *, layer: Any = None) -> None:
+def written(
+    function: str, image: KernelImage, place: Sequence[Number | None], value: Operand, *, layer: int | None = None
+) -> None:
     """Write one pixel."""
     queue, handle = _handle(image, sampled=False)
     at = _coordinates((*place, None, None, None)[:3], np.int32)
-    colour = np.array([np.atleast_1d(value)])
+    colour = np.array([value if isinstance(value, tuple) else (value,)])
     if colour.dtype == np.float64:
         colour = colour.astype(np.float32)
     if layer is None:
@@ -121,7 +136,7 @@ def written(function: str, image: Any, place: tuple[Any, ...], value: Any, *, la
         event.wait()
 
 
-def _cubic(queue: Queue, handle: Any, at: Any, layer: Any) -> Vector:
+def _cubic(queue: Queue, handle: SampledImageHandle, at: Array, layer: int | None) -> Vector:
     """The B-spline: the 4, 16 or 64 pixels around a place, with their weights in float64."""
     dims = at.shape[1]
     size = tuple(reversed(_found(handle)[1].descriptor.shape[:-1]))
@@ -144,27 +159,27 @@ def _weights(t: float) -> tuple[float, float, float, float]:
     return (1 - t) ** 3 / 6, (3 * t**3 - 6 * t**2 + 4) / 6, (-3 * t**3 + 3 * t**2 + 3 * t + 1) / 6, t**3 / 6
 
 
-def _options(dtype: Any) -> dict[str, Any]:
+def _options(dtype: npt.DTypeLike) -> dict[str, Any]:
     """Integers have the type of the image, and are converted then."""
     return {"dtype": np.dtype(dtype)} if np.dtype(dtype).kind == "f" else {}
 
 
-def _coordinates(place: tuple[Any, ...], dtype: Any) -> Any:
+def _coordinates(place: Sequence[Number | None], dtype: npt.DTypeLike) -> Array:
     """One row."""
     return np.array([[part for part in place if part is not None]], dtype)
 
 
-def _layers(layer: Any) -> Any:
+def _layers(layer: int | None) -> Array:
     return np.array([layer], np.uint32)
 
 
-def _four(found: Any, dtype: Any) -> Vector:
+def _four(found: npt.ArrayLike, dtype: npt.DTypeLike) -> Vector:
     """Four channels; those that the image lacks are 0."""
     values = np.asarray(found).reshape(-1)
     return Vector([*values, *[0] * (4 - len(values))], dtype)
 
 
-def _handle(image: Any, *, sampled: bool) -> tuple[Queue, Any]:
+def _handle(image: KernelImage, *, sampled: bool) -> tuple[Queue, Any]:
     """A queue of the image's device, and its handle.
 
     Raises
@@ -188,7 +203,7 @@ def _handle(image: Any, *, sampled: bool) -> tuple[Queue, Any]:
     return transfer_queue(context, record.device), handle
 
 
-def _found(handle: Any) -> tuple[Context, HandleRecord]:
+def _found(handle: SampledImageHandle | UnsampledImageHandle) -> tuple[Context, HandleRecord]:
     """The context of a handle, and its record.
 
     Raises

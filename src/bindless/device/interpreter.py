@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from ..model.arrays import Array
 from ..model.combiners import identity_of
 from ..model.errors import InvalidError, SyclRuntimeError
 from ..model.message_values import shown
-from ..model.ranges import NdRange, as_range
+from ..model.ranges import NdRange, RangeLike, as_range
 from ..sycl.buffer.accessor import Accessor, LocalAccessor
 from ..sycl.kernel.arguments import no_groups
 from ..sycl.kernel.reduction import Reduction
@@ -32,7 +33,7 @@ __all__ = ["run"]
 _WAITING = ("barrier", *(name for name in groups.__all__ if name not in ("sub_group_size", "sub_group_local_id")))
 
 
-def run(function: Callable[..., Any], index_space: Any, arguments: tuple[Any, ...]) -> None:
+def run(function: Callable[..., object], index_space: RangeLike | NdRange, arguments: tuple[object, ...]) -> None:
     """Call the function for each work-item.
 
     Parameters
@@ -77,7 +78,7 @@ def run(function: Callable[..., Any], index_space: Any, arguments: tuple[Any, ..
             array.copy_from(copies[id(array)])
 
 
-def _ranges(index_space: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _ranges(index_space: RangeLike | NdRange) -> tuple[tuple[int, ...], tuple[int, ...]]:
     if isinstance(index_space, NdRange):
         return tuple(index_space.global_range), tuple(index_space.local_range)
     whole = tuple(as_range(index_space))
@@ -88,7 +89,7 @@ def _places(local: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     return itertools.product(*map(range, local))
 
 
-def _argument(value: Any, copies: dict[int, Any]) -> Any:
+def _argument(value: object, copies: dict[int, Array]) -> object:
     """What the function receives in a group."""
     if isinstance(value, UsmArray):
         return _with_fields(copies[id(value)])
@@ -103,7 +104,7 @@ def _argument(value: Any, copies: dict[int, Any]) -> Any:
     return _with_fields(value)
 
 
-def _with_fields(value: Any) -> Any:
+def _with_fields(value: object) -> object:
     """Structured values whose fields are attributes too: ``bodies[i].mass``."""
     if not isinstance(value, (np.ndarray, np.void)) or value.dtype.names is None:
         return value
@@ -111,7 +112,7 @@ def _with_fields(value: Any) -> Any:
     return records if records.shape else records[()]
 
 
-def _waits(function: Any, seen: set[Any]) -> bool:
+def _waits(function: Any, seen: set[CodeType]) -> bool:
     """Whether a function, or one that it calls, names a function that waits for the group."""
     plain = getattr(function, "__wrapped__", function)
     code = getattr(plain, "__code__", None)
@@ -134,7 +135,7 @@ def _names(code: CodeType) -> set[str]:
     return {*code.co_names, *code.co_freevars}
 
 
-def _run_group(function: Callable[..., Any], items: list[WorkItem], given: list[Any], waits: bool) -> None:
+def _run_group(function: Callable[..., object], items: list[WorkItem], given: list[object], waits: bool) -> None:
     if not waits or len(items) == 1:
         for item in items:
             _call(function, item, given)
@@ -142,7 +143,7 @@ def _run_group(function: Callable[..., Any], items: list[WorkItem], given: list[
     _Together(function, items, given).run()
 
 
-def _call(function: Callable[..., Any], item: WorkItem, given: list[Any]) -> None:
+def _call(function: Callable[..., object], item: WorkItem, given: list[object]) -> None:
     """Call the function for one work-item, which the traceback of an exception names (from Python 3.11 on)."""
     interpreting(item)
     try:
@@ -156,7 +157,7 @@ def _call(function: Callable[..., Any], item: WorkItem, given: list[Any]) -> Non
 class _Together:
     """Work-items of a group in threads, one of which runs at a time, in the order of their places."""
 
-    def __init__(self, function: Callable[..., Any], items: list[WorkItem], given: list[Any]) -> None:
+    def __init__(self, function: Callable[..., object], items: list[WorkItem], given: list[object]) -> None:
         self._function, self._items, self._given = function, items, given
         self._turns = [threading.Semaphore(0) for _ in items]
         self._ended = [False] * len(items)

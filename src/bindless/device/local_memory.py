@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from ..model.arrays import Array
 from .declaration import KernelTypeError, Launch, Lower, Type, device_intrinsic
 from .number_types import OPENCL_TYPES, numpy_name
 from .work_item import current
@@ -35,7 +36,7 @@ def _local_array(launch: Launch, shape: Type, dtype: Type | None = None) -> Lowe
 
 
 @device_intrinsic(_local_array)
-def local_array(shape: Any, dtype: Any = "float32") -> Any:
+def local_array(shape: int | tuple[int, ...], dtype: npt.DTypeLike = "float32") -> Array:
     """Return an array in local memory (CUDA's shared memory), which the work-items of a work-group share.
 
     Access costs about as much as the first-level cache. It is not initialised. Each call in the source is one array: in

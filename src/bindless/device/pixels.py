@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy.typing as npt
+
 from .declaration import Call, KernelTypeError, Launch, Lower, Type, device_intrinsic, interpretation
 from .number_types import numpy_name
 from .sampling import coordinates, in_layer, layered, values_of
+from .values import KernelImage, Operand
 
 __all__ = [
     "fetch_cubemap", "fetch_image", "fetch_image_array", "fetch_sampled_image", "fetch_sampled_image_array",
@@ -154,7 +157,7 @@ def _pixel_type(kind: str, count: int) -> str:
 
 
 def _normalized(
-    name: str, image: Type, given: list[Any], at: list[Type], channel_type: Type, vector: str, value: Type | None
+    name: str, image: Type, given: list[Type], at: list[Type], channel_type: Type, vector: str, value: Type | None
 ) -> Call:
     """A fetch or a write of a normalized image by OpenCL C: texels are converted on every target."""
     if channel_type.value not in _NORMALIZED:
@@ -250,11 +253,11 @@ def _write(
 
 @device_intrinsic(_fetch_image)
 def fetch_image(
-    image: Any,
+    image: KernelImage,
     x: int,
     y: int | None = None,
     z: int | None = None,
-    dtype: Any = "float32",
+    dtype: npt.DTypeLike = "float32",
     channels: int = 4,
     channel_type: str | None = None,
 ) -> Any:
@@ -286,11 +289,11 @@ def fetch_image(
 
 @device_intrinsic(_fetch_image_array)
 def fetch_image_array(
-    image: Any,
+    image: KernelImage,
     x: int,
     y: int | None = None,
     layer: int | None = None,
-    dtype: Any = "float32",
+    dtype: npt.DTypeLike = "float32",
     channels: int = 4,
     channel_type: str | None = None,
 ) -> Any:
@@ -318,11 +321,11 @@ def fetch_image_array(
 
 @device_intrinsic(_fetch_cubemap)
 def fetch_cubemap(
-    image: Any,
+    image: KernelImage,
     x: int,
     y: int,
     face: int,
-    dtype: Any = "float32",
+    dtype: npt.DTypeLike = "float32",
     channels: int = 4,
     channel_type: str | None = None,
 ) -> Any:
@@ -355,7 +358,9 @@ def fetch_cubemap(
 
 
 @device_intrinsic(_fetch_sampled_image)
-def fetch_sampled_image(image: Any, x: int, y: int | None = None, z: int | None = None, dtype: Any = "float32") -> Any:
+def fetch_sampled_image(
+    image: KernelImage, x: int, y: int | None = None, z: int | None = None, dtype: npt.DTypeLike = "float32"
+) -> Any:
     """Read one pixel of a sampled image, without the sampler: one texture instruction.
 
     Parameters
@@ -377,7 +382,7 @@ def fetch_sampled_image(image: Any, x: int, y: int | None = None, z: int | None 
 
 @device_intrinsic(_fetch_sampled_image_array)
 def fetch_sampled_image_array(
-    image: Any, x: int, y: int | None = None, layer: int | None = None, dtype: Any = "float32"
+    image: KernelImage, x: int, y: int | None = None, layer: int | None = None, dtype: npt.DTypeLike = "float32"
 ) -> Any:
     """Read one pixel of one layer of a sampled array of images: one texture instruction.
 
@@ -400,7 +405,9 @@ def fetch_sampled_image_array(
 
 
 @device_intrinsic(_write_image)
-def write_image(image: Any, *place_and_value: Any, dtype: Any = None, channel_type: str | None = None) -> None:
+def write_image(
+    image: KernelImage, *place_and_value: Operand, dtype: npt.DTypeLike | None = None, channel_type: str | None = None
+) -> None:
     """Write one pixel: ``write_image(image, x, y, value)``, one surface instruction.
 
     Parameters
@@ -423,7 +430,11 @@ def write_image(image: Any, *place_and_value: Any, dtype: Any = None, channel_ty
 
 @device_intrinsic(_write_image_array)
 def write_image_array(
-    image: Any, *place_and_value: Any, layer: int | None = None, dtype: Any = None, channel_type: str | None = None
+    image: KernelImage,
+    *place_and_value: Operand,
+    layer: int | None = None,
+    dtype: npt.DTypeLike | None = None,
+    channel_type: str | None = None,
 ) -> None:
     """Write one pixel of one layer of an array of images: ``write_image_array(image, x, y, layer, value)``.
 
@@ -445,7 +456,13 @@ def write_image_array(
 
 @device_intrinsic(_write_cubemap)
 def write_cubemap(
-    image: Any, x: int, y: int, face: int, value: Any, dtype: Any = None, channel_type: str | None = None
+    image: KernelImage,
+    x: int,
+    y: int,
+    face: int,
+    value: Operand,
+    dtype: npt.DTypeLike | None = None,
+    channel_type: str | None = None,
 ) -> None:
     """Write one pixel of one face of a cubemap: one surface instruction.
 

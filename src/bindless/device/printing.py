@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from .declaration import KernelTypeError, Launch, Lower, Type, device_intrinsic
+from .values import Number
 
 __all__ = ["FIELD", "printf"]
 
@@ -35,7 +35,7 @@ def _printf(launch: Launch, format: Type, *values: Type) -> Lower:
 
 
 @device_intrinsic(_printf)
-def printf(format: str, *values: Any) -> int:
+def printf(format: str, *values: Number) -> int:
     """Print numbers from a kernel, as C's printf: for debugging, as it costs hundreds of cycles.
 
     The text appears when the kernel has ended; lines of different work-items have no fixed order.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..model.arrays import Array
 from ..model.combiners import COMBINERS
 from ..model.errors import InvalidError
+from .values import Number
 
 __all__ = ["Reducer"]
 
@@ -25,10 +25,10 @@ class Reducer:
         The operation.
     """
 
-    def __init__(self, array: Any, combiner: str) -> None:
+    def __init__(self, array: Array, combiner: str) -> None:
         self._array, self._combiner = array, combiner
 
-    def combine(self, value: Any) -> None:
+    def combine(self, value: Number) -> None:
         """Combine a value, converted to the variable's type."""
         if self._array.size != 1:
             raise InvalidError(f"a reduction of {self._array.size} elements combines by index: name[i].combine(value)")
@@ -40,11 +40,11 @@ class Reducer:
         place = range(self._array.size)[index]
         return Reducer(self._array[place : place + 1], self._combiner)
 
-    def __setitem__(self, index: int, value: Any) -> None:
+    def __setitem__(self, index: int, value: object) -> None:
         if not isinstance(value, Reducer):
             raise InvalidError(f"a reducer has no values to set: {_OF_OPERATORS.get(self._combiner, 'combine()')}")
 
-    def _operator(self, combiner: str, value: Any) -> Reducer:
+    def _operator(self, combiner: str, value: Number) -> Reducer:
         if combiner != self._combiner:
             ways = [_OF_OPERATORS[self._combiner]] if self._combiner in _OF_OPERATORS else []
             raise InvalidError(
@@ -54,17 +54,17 @@ class Reducer:
         self.combine(value)
         return self
 
-    def __iadd__(self, value: Any) -> Reducer:
+    def __iadd__(self, value: Number) -> Reducer:
         return self._operator("add", value)
 
-    def __imul__(self, value: Any) -> Reducer:
+    def __imul__(self, value: Number) -> Reducer:
         return self._operator("mul", value)
 
-    def __iand__(self, value: Any) -> Reducer:
+    def __iand__(self, value: Number) -> Reducer:
         return self._operator("and", value)
 
-    def __ior__(self, value: Any) -> Reducer:
+    def __ior__(self, value: Number) -> Reducer:
         return self._operator("or", value)
 
-    def __ixor__(self, value: Any) -> Reducer:
+    def __ixor__(self, value: Number) -> Reducer:
         return self._operator("xor", value)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeVar
+
+import numpy.typing as npt
 
 from .declaration import Call, KernelTypeError, Launch, Lower, Type, device_intrinsic, interpretation
 from .number_types import numpy_name
+from .values import KernelImage, Number
 from .vector import Vector
 
 __all__ = [
     "gather_image", "sample_cubemap", "sample_image", "sample_image_array", "sample_mipmap",
 ]  # fmt: skip
 
+_Place = TypeVar("_Place")
+
 gathered: Callable[..., Vector] = interpretation("image_interpretation", "gathered")
 sampled: Callable[..., Vector] = interpretation("image_interpretation", "sampled")
-layered: Callable[..., tuple[tuple[Any, ...], int]] = interpretation("image_interpretation", "layered")
+layered: Callable[..., tuple[tuple[Number | None, ...], int]] = interpretation("image_interpretation", "layered")
 
 CLASSES = {"float32": ("f", "float4"), "int32": ("i", "int4"), "uint32": ("u", "uint4")}
 """Letter in the names of primitives, and type of the result, by the type of a channel."""
@@ -52,7 +57,7 @@ def coordinates(name: str, given: Sequence[Type | None], most: int) -> list[Type
     return there
 
 
-def split_layer(place: Sequence[Any], layer: Any) -> tuple[tuple[Any, ...], Any]:
+def split_layer(place: Sequence[_Place], layer: _Place | None) -> tuple[tuple[_Place, ...], _Place | None]:
     """Coordinates, and the layer, which is the last one of them in a call without ``layer=``."""
     there = tuple(place)
     while there and there[-1] is None:
@@ -194,11 +199,11 @@ def _cubic(image: Type, layer: Type | None, at: list[Type]) -> Call:
 
 @device_intrinsic(_sample_image)
 def sample_image(
-    image: Any,
+    image: KernelImage,
     x: float,
     y: float | None = None,
     z: float | None = None,
-    dtype: Any = "float32",
+    dtype: npt.DTypeLike = "float32",
     filtering: str | None = None,
 ) -> Vector:
     """Sample an image at a coordinate with its sampler, by one texture instruction, or with a cubic filter.
@@ -229,11 +234,11 @@ def sample_image(
 
 @device_intrinsic(_sample_image_array)
 def sample_image_array(
-    image: Any,
+    image: KernelImage,
     x: float,
     y: float | None = None,
     layer: int | None = None,
-    dtype: Any = "float32",
+    dtype: npt.DTypeLike = "float32",
     filtering: str | None = None,
 ) -> Vector:
     """Sample one layer of an array of images: ``sample_image_array(image, x, y, layer)``, one texture instruction.
@@ -262,14 +267,14 @@ def sample_image_array(
 
 @device_intrinsic(_sample_mipmap)
 def sample_mipmap(
-    image: Any,
+    image: KernelImage,
     x: float,
     y: float | None = None,
     z: float | None = None,
     level: float | None = None,
-    dx: Any = None,
-    dy: Any = None,
-    dtype: Any = "float32",
+    dx: tuple[Number, ...] | None = None,
+    dy: tuple[Number, ...] | None = None,
+    dtype: npt.DTypeLike = "float32",
 ) -> Vector:
     """Sample a mipmap at a level, or with gradients: one texture instruction, four for gradients of volumes.
 
@@ -296,7 +301,7 @@ def sample_mipmap(
 
 
 @device_intrinsic(_sample_cubemap)
-def sample_cubemap(image: Any, x: float, y: float, z: float, dtype: Any = "float32") -> Vector:
+def sample_cubemap(image: KernelImage, x: float, y: float, z: float, dtype: npt.DTypeLike = "float32") -> Vector:
     """Sample a cubemap where a ray from its centre meets it: one texture instruction and about ten operations.
 
     Devices with ``Aspect.ext_oneapi_cubemap`` have it: CUDA and the reference device.
@@ -319,7 +324,9 @@ def sample_cubemap(image: Any, x: float, y: float, z: float, dtype: Any = "float
 
 
 @device_intrinsic(_gather_image)
-def gather_image(image: Any, x: float, y: float, component: int = 0, dtype: Any = "float32") -> Vector:
+def gather_image(
+    image: KernelImage, x: float, y: float, component: int = 0, dtype: npt.DTypeLike = "float32"
+) -> Vector:
     """Return one channel of the four pixels that linear filtering blends: one instruction.
 
     Devices with ``Aspect.ext_oneapi_bindless_images_gather`` have it: CUDA and the reference device.

@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+
+from .values import Operand
 
 __all__ = ["Vector"]
 
@@ -24,7 +27,7 @@ class Vector(tuple[Any, ...]):
         numpy's type of each.
     """
 
-    def __new__(cls, values: Iterable[Any], dtype: Any = np.float32) -> Vector:
+    def __new__(cls, values: Iterable[Any], dtype: npt.DTypeLike = np.float32) -> Vector:
         kind = np.dtype(dtype).type
         return super().__new__(cls, (kind(value) for value in values))
 
@@ -35,40 +38,40 @@ class Vector(tuple[Any, ...]):
                 return found[0] if len(found) == 1 else Vector(found, type(self[0]))
         raise AttributeError(f"a vector of {len(self)} has no component {name!r}")
 
-    def _with(self, function: Callable[[Any, Any], Any], other: Any, swapped: bool = False) -> Any:
+    def _with(self, function: Callable[[Any, Any], Any], other: Operand, swapped: bool = False) -> Vector:
         if isinstance(other, tuple):
             if len(other) != len(self):
                 raise TypeError(f"vectors of {len(self)} and {len(other)} components have no arithmetic")
-            others = other
+            others: tuple[Any, ...] = other
         else:
             others = (other,) * len(self)
         pairs = zip(others, self) if swapped else zip(self, others)
         values = [function(one, two) for one, two in pairs]
         return Vector(values, np.result_type(*values))
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Any) -> Vector:
         return self._with(operator.add, other)
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: Operand) -> Vector:
         return self._with(operator.add, other, True)
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: Operand) -> Vector:
         return self._with(operator.sub, other)
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: Operand) -> Vector:
         return self._with(operator.sub, other, True)
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: Operand) -> Vector:
         return self._with(operator.mul, other)
 
-    def __rmul__(self, other: Any) -> Any:
+    def __rmul__(self, other: Operand) -> Vector:
         return self._with(operator.mul, other, True)
 
-    def __truediv__(self, other: Any) -> Any:
+    def __truediv__(self, other: Operand) -> Vector:
         return self._with(operator.truediv, other)
 
-    def __rtruediv__(self, other: Any) -> Any:
+    def __rtruediv__(self, other: Operand) -> Vector:
         return self._with(operator.truediv, other, True)
 
-    def __neg__(self) -> Any:
+    def __neg__(self) -> Vector:
         return Vector((-value for value in self), type(self[0]))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .declaration import KernelTypeError, Launch, Lower, Type, device_intrinsic
 from .number_types import OPENCL_TYPES
+from .values import Operand
 from .vector import Vector
 
 __all__ = [
@@ -66,13 +67,13 @@ def _cross(launch: Launch, a: Type, b: Type) -> Lower:
     return Lower(f"{kind}3", "vector_functions:cross", (a, b))
 
 
-def _made(parts: tuple[Any, ...], count: int, dtype: Any) -> Vector:
+def _made(parts: tuple[Operand, ...], count: int, dtype: npt.DTypeLike) -> Vector:
     numbers = [number for part in parts for number in (part if isinstance(part, tuple) else (part,))]
     return Vector(numbers * count if len(numbers) == 1 else numbers, dtype)
 
 
 @device_intrinsic(_dot)
-def dot(a: Any, b: Any) -> Any:
+def dot(a: Vector, b: Vector) -> float:
     """Return the sum of the products of the components; costs an operation or two for each.
 
     Parameters
@@ -85,14 +86,14 @@ def dot(a: Any, b: Any) -> Any:
     float
         Of the components' type.
     """
-    found = a[0] * b[0]
+    found: float = a[0] * b[0]
     for one, other in zip(a[1:], b[1:]):
         found = found + one * other
     return found
 
 
 @device_intrinsic(_length)
-def length(vector: Any) -> Any:
+def length(vector: Vector) -> float:
     """Return the Euclidean length: ``dot`` and a square root.
 
     Parameters
@@ -105,11 +106,12 @@ def length(vector: Any) -> Any:
     float
         Of the components' type.
     """
-    return np.sqrt(dot(vector, vector))
+    root: float = np.sqrt(dot(vector, vector))
+    return root
 
 
 @device_intrinsic(_normalize)
-def normalize(vector: Any) -> Any:
+def normalize(vector: Vector) -> Vector:
     """Return a vector of length 1 in the same direction: ``length`` and a division for each component.
 
     Parameters
@@ -126,7 +128,7 @@ def normalize(vector: Any) -> Any:
 
 
 @device_intrinsic(_cross)
-def cross(a: Any, b: Any) -> Any:
+def cross(a: Vector, b: Vector) -> Vector:
     """Return the cross product of two vectors of 3 floats: nine operations.
 
     Parameters
@@ -144,7 +146,7 @@ def cross(a: Any, b: Any) -> Any:
 
 
 @device_intrinsic(_constructor("float", 2))
-def float2(*parts: Any) -> Vector:
+def float2(*parts: Operand) -> Vector:
     """Make a vector of 2 numbers of type float32; costs nothing.
 
     Parameters
@@ -161,7 +163,7 @@ def float2(*parts: Any) -> Vector:
 
 
 @device_intrinsic(_constructor("float", 3))
-def float3(*parts: Any) -> Vector:
+def float3(*parts: Operand) -> Vector:
     """Make a vector of 3 numbers of type float32; costs nothing.
 
     Parameters
@@ -178,7 +180,7 @@ def float3(*parts: Any) -> Vector:
 
 
 @device_intrinsic(_constructor("float", 4))
-def float4(*parts: Any) -> Vector:
+def float4(*parts: Operand) -> Vector:
     """Make a vector of 4 numbers of type float32; costs nothing.
 
     Parameters
@@ -195,7 +197,7 @@ def float4(*parts: Any) -> Vector:
 
 
 @device_intrinsic(_constructor("int", 2))
-def int2(*parts: Any) -> Vector:
+def int2(*parts: Operand) -> Vector:
     """Make a vector of 2 numbers of type int32; costs nothing.
 
     Parameters
@@ -212,7 +214,7 @@ def int2(*parts: Any) -> Vector:
 
 
 @device_intrinsic(_constructor("int", 3))
-def int3(*parts: Any) -> Vector:
+def int3(*parts: Operand) -> Vector:
     """Make a vector of 3 numbers of type int32; costs nothing.
 
     Parameters
@@ -229,7 +231,7 @@ def int3(*parts: Any) -> Vector:
 
 
 @device_intrinsic(_constructor("int", 4))
-def int4(*parts: Any) -> Vector:
+def int4(*parts: Operand) -> Vector:
     """Make a vector of 4 numbers of type int32; costs nothing.
 
     Parameters
@@ -246,7 +248,7 @@ def int4(*parts: Any) -> Vector:
 
 
 @device_intrinsic(_constructor("uint", 2))
-def uint2(*parts: Any) -> Vector:
+def uint2(*parts: Operand) -> Vector:
     """Make a vector of 2 numbers of type uint32; costs nothing.
 
     Parameters
@@ -263,7 +265,7 @@ def uint2(*parts: Any) -> Vector:
 
 
 @device_intrinsic(_constructor("uint", 3))
-def uint3(*parts: Any) -> Vector:
+def uint3(*parts: Operand) -> Vector:
     """Make a vector of 3 numbers of type uint32; costs nothing.
 
     Parameters
@@ -280,7 +282,7 @@ def uint3(*parts: Any) -> Vector:
 
 
 @device_intrinsic(_constructor("uint", 4))
-def uint4(*parts: Any) -> Vector:
+def uint4(*parts: Operand) -> Vector:
     """Make a vector of 4 numbers of type uint32; costs nothing.
 
     Parameters

@@ -5,13 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from types import CodeType
+from typing import Any, TypeVar
 
+from ..model.arrays import Array
 from ..model.errors import NdRangeError
 
 __all__ = ["Group", "WorkItem", "current", "interpreting"]
 
 _LOCAL = threading.local()
+_Value = TypeVar("_Value")
 
 
 class Group:
@@ -35,7 +38,7 @@ class Group:
     def __init__(self, size: int, is_named: bool) -> None:
         self.size = size
         self.is_named = is_named
-        self.memory: dict[Any, Any] = {}
+        self.memory: dict[tuple[CodeType, int], Array] = {}
         self.values: list[Any] = [None] * size
         self.meeting: Callable[[], None] = _alone if size == 1 else _unmet
 
@@ -102,7 +105,7 @@ class WorkItem:
         """Wait for the other work-items of the group."""
         self.named_group.meeting()
 
-    def gather(self, value: Any) -> list[Any]:
+    def gather(self, value: _Value) -> list[_Value]:
         """Return the values of all work-items of the group, in their order."""
         group = self.named_group
         group.values[self.number] = value
