@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 
@@ -74,7 +73,7 @@ def _peers(volume: Array, linear: Array, offset: Array, order: int) -> dict[str,
 
     lazy = da.from_array(volume, chunks=_BLOCK)
 
-    def work() -> Any:
+    def work() -> object:
         turned = library.affine_transform(lazy, linear, offset, order=order, output_chunks=(_BLOCK,) * 3)
         return turned.compute(scheduler="threads", num_workers=_THREADS)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -198,7 +199,7 @@ def _measure_launches(bench: Bench) -> None:
             bench.measure(f"{_CALLS} launches with {label} arguments, and a wait", launch, peers)
             bound = kernel.bind(queue, 1, *given)
 
-            def launch_bound(bound: Any = bound) -> None:
+            def launch_bound(bound: Callable[[], object] = bound) -> None:
                 for _ in range(_CALLS):
                     bound()
                 queue.wait()
@@ -248,7 +249,7 @@ def _launch_peers(source: bytes, name: str, arguments: tuple[Any, ...]) -> dict[
     values = [ffi.new(kind, argument.item()) for kind, argument in zip(kinds, arguments)]
     packed = ffi.new("void *[]", [ffi.cast("void *", value) for value in values]) if values else ffi.NULL
 
-    def bare(kept: Any = values) -> None:  # memory that ``packed`` points to
+    def bare(kept: object = values) -> None:  # memory that ``packed`` points to
         for _ in range(_CALLS):
             lib.cuLaunchKernel(function[0], 1, 1, 1, 1, 1, 1, 0, stream[0], packed, ffi.NULL)
         check(lib.cuStreamSynchronize(stream[0]), "cuStreamSynchronize")
@@ -266,7 +267,7 @@ def _launch_peers(source: bytes, name: str, arguments: tuple[Any, ...]) -> dict[
     return peers
 
 
-def _native_arguments(arguments: tuple[Any, ...]) -> list[Any]:
+def _native_arguments(arguments: tuple[np.generic, ...]) -> list[Any]:
     return [kind(argument.item()) for kind, argument in zip(_TYPES, arguments)]
 
 
@@ -281,7 +282,7 @@ def _ctypes_launches(function: int, stream: int, arguments: tuple[Any, ...]) -> 
     handle, queue, native = pointer(function), pointer(stream), _native_arguments(arguments)
     packed = (pointer * len(native))(*map(ctypes.addressof, native)) if native else None
 
-    def launch(kept: Any = native) -> None:
+    def launch(kept: object = native) -> None:
         for _ in range(_CALLS):
             launch_kernel(handle, 1, 1, 1, 1, 1, 1, 0, queue, packed, None)
         wait(queue)

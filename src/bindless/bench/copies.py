@@ -5,11 +5,12 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias, Union
 
 import numpy as np
 
 from ..bindless_images import ImageMem
+from ..model.arrays import Array
 from ..model.aspects import Aspect
 from ..model.enums import Backend
 from ..model.image_descriptor import ImageDescriptor
@@ -25,6 +26,8 @@ _CALLED = 32 << 20  # least number of bytes copied in a round: a single short ca
 _HOST, _DEVICE, _ARRAY = 1, 2, 3  # CUmemorytype
 # Target ratios to the driver's copy on GPUs: of the largest size, and of all other sizes.
 _WANTED = {"numpy to image": 4.0, "image to numpy": 3.0, "image to image": 4.0, "image to device memory": 4.0}
+
+_Side: TypeAlias = Union[Array, UsmArray, ImageMem]
 
 
 class _DriverCopies:
@@ -43,7 +46,7 @@ class _DriverCopies:
     def close(self) -> None:
         self._driver.check(self._driver.lib.cuStreamDestroy(self._stream), "cuStreamDestroy")
 
-    def work(self, source: Any, target: Any, row: int, rows: int) -> Work:
+    def work(self, source: _Side, target: _Side, row: int, rows: int) -> Work:
         """Return a copy of ``rows`` of ``row`` bytes between arrays and images."""
         lib, check, stream = self._driver.lib, self._driver.check, self._stream
         (kind, begin), (to_kind, to) = _place(source), _place(target)
@@ -92,7 +95,7 @@ def _measure_size(bench: Bench, nbytes: int, driver: _DriverCopies | None, on_gp
         ImageMem(desc, queue) as second,
         usm_empty(desc.shape, "float32", queue) as flat,
     ):
-        places: dict[str, tuple[Any, Any]] = {
+        places: dict[str, tuple[_Side, _Side]] = {
             "numpy to image": (pixels, first),
             "image to numpy": (first, back),
             "image to image": (first, second),
@@ -121,11 +124,11 @@ def _measure_size(bench: Bench, nbytes: int, driver: _DriverCopies | None, on_gp
             )
 
 
-def _copying(queue: Queue, source: Any, target: Any) -> Work:
+def _copying(queue: Queue, source: _Side, target: _Side) -> Work:
     return lambda: queue.ext_oneapi_copy(source, target).wait()
 
 
-def _place(side: Any) -> tuple[int, int]:
+def _place(side: _Side) -> tuple[int, int]:
     if isinstance(side, np.ndarray):
         return _HOST, int(side.ctypes.data)
     if isinstance(side, UsmArray):

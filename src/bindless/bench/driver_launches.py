@@ -6,16 +6,22 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..interop import get_native
 from ..model.enums import Backend
+from ..sycl.device.context import Context
 from ..sycl.kernel.bundle import load_kernel_bundle
+from ..sycl.kernel.kernel import Kernel
 from ..sycl.queue.queue import Queue
 from .measure import Work
 
 __all__ = ["native_launches"]
 
 
-def native_launches(queue: Queue, source: bytes, name: str, arguments: tuple[Any, ...], calls: int) -> dict[str, Work]:
+def native_launches(
+    queue: Queue, source: bytes, name: str, arguments: tuple[np.generic, ...], calls: int
+) -> dict[str, Work]:
     """Return the same number of single-item launches and a wait, in a separate native queue; empty for other back ends.
 
     Parameters
@@ -38,12 +44,12 @@ def native_launches(queue: Queue, source: bytes, name: str, arguments: tuple[Any
     return maker(own, kernel, [argument.tobytes() for argument in arguments], calls)
 
 
-def _number(thing: Any) -> int:
+def _number(thing: Context | Queue | Kernel) -> int:
     native: Any = get_native(thing)
     return int(native)
 
 
-def _reference(queue: Queue, kernel: Any, arguments: list[bytes], calls: int) -> dict[str, Work]:
+def _reference(queue: Queue, kernel: Kernel, arguments: list[bytes], calls: int) -> dict[str, Work]:
     from ..drivers import reference as driver
 
     lib, ffi, check = driver.lib, driver.ffi, driver.check
@@ -55,7 +61,7 @@ def _reference(queue: Queue, kernel: Any, arguments: list[bytes], calls: int) ->
     launch = ffi.new("blr_launch_t *", (1, (1, 1, 1), (0, 0, 0), (1, 1, 1), len(values), places, sizes))
     enqueue, null = lib.blrEnqueueKernel, ffi.NULL
 
-    def work(kept: Any = (queue, kernel, values, places, sizes)) -> None:
+    def work(kept: object = (queue, kernel, values, places, sizes)) -> None:
         for _ in range(calls):
             enqueue(handle, native, launch, 0, null, null)
         check(lib.blrQueueWait(handle, 2**64 - 1), "blrQueueWait")
@@ -63,7 +69,7 @@ def _reference(queue: Queue, kernel: Any, arguments: list[bytes], calls: int) ->
     return {"blrEnqueueKernel by the bindings": work}
 
 
-def _level_zero(queue: Queue, kernel: Any, arguments: list[bytes], calls: int) -> dict[str, Work]:
+def _level_zero(queue: Queue, kernel: Kernel, arguments: list[bytes], calls: int) -> dict[str, Work]:
     from ..drivers import level_zero as driver
 
     lib, ffi, check = driver.lib, driver.ffi, driver.check
@@ -82,7 +88,7 @@ def _level_zero(queue: Queue, kernel: Any, arguments: list[bytes], calls: int) -
     for number, argument in enumerate(arguments):
         check(lib.zeKernelSetArgumentValue(native, number, len(argument), argument), "zeKernelSetArgumentValue")
 
-    def work(kept: Any = (queue, kernel)) -> None:
+    def work(kept: object = (queue, kernel)) -> None:
         for _ in range(calls):
             append(handle, native, one, null, 0, null)
         check(lib.zeCommandListAppendBarrier(handle, event[0], 0, null), "zeCommandListAppendBarrier")
@@ -92,7 +98,7 @@ def _level_zero(queue: Queue, kernel: Any, arguments: list[bytes], calls: int) -
     return {"zeCommandListAppendLaunchKernel by the bindings": work}
 
 
-def _opencl(queue: Queue, kernel: Any, arguments: list[bytes], calls: int) -> dict[str, Work]:
+def _opencl(queue: Queue, kernel: Kernel, arguments: list[bytes], calls: int) -> dict[str, Work]:
     from ..drivers import opencl as driver
 
     lib, ffi, check = driver.lib, driver.ffi, driver.check
@@ -101,7 +107,7 @@ def _opencl(queue: Queue, kernel: Any, arguments: list[bytes], calls: int) -> di
     handle, native = ffi.cast("cl_command_queue", _number(queue)), ffi.cast("cl_kernel", _number(kernel))
     one, enqueue, flush, null = ffi.new("size_t *", 1), lib.clEnqueueNDRangeKernel, lib.clFlush, ffi.NULL
 
-    def work(kept: Any = (queue, kernel)) -> None:
+    def work(kept: object = (queue, kernel)) -> None:
         for _ in range(calls):
             enqueue(handle, native, 1, null, one, null, 0, null, null)
             flush(handle)

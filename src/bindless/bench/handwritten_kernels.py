@@ -6,11 +6,11 @@ results. CuPy compiles the kernels.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..model.arrays import Array
 from ..model.image_descriptor import ImageDescriptor
+from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..sycl.usm import UsmArray
 from .measure import Peer
 from .peer_libraries import available
@@ -78,7 +78,13 @@ _TEXELS = {"fp32": "float4", "unorm_int8": "uchar4", "fp16": "ushort4"}
 
 
 def by_hand(
-    operation: str, handle: Any, desc: ImageDescriptor, coords: Any, values: Any, times: int, wanted: float
+    operation: str,
+    handle: SampledImageHandle | UnsampledImageHandle,
+    desc: ImageDescriptor,
+    coords: Array | UsmArray,
+    values: Array | UsmArray,
+    times: int,
+    wanted: float,
 ) -> dict[str, Peer]:
     """Return the handwritten peer of a series of calls on two-dimensional images; empty without CuPy or for other
     formats.
@@ -87,14 +93,20 @@ def by_hand(
     ----------
     operation : str
         ``sample``, ``fetch`` or ``write``.
-    coords, values : Any
+    coords, values : Array | UsmArray
         Device arrays, as passed to the built-in kernel.
     wanted : float
         Target ratio.
     """
     cupy, texel = available("cupy"), _TEXELS.get(str(desc.channel_type))
     known = desc.num_channels == 4 or (operation == "sample" and desc.num_channels == 1)
-    if cupy is None or not isinstance(coords, UsmArray) or not known or (texel is None and operation != "sample"):
+    if (
+        cupy is None
+        or not isinstance(coords, UsmArray)
+        or not isinstance(values, UsmArray)
+        or not known
+        or (texel is None and operation != "sample")
+    ):
         return {}
     place, does = _DOES[operation]
     value = "float4" if desc.num_channels == 4 else "float"

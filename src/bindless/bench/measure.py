@@ -123,7 +123,7 @@ class Row:
             wanted = f"{self.wanted_percent:.0f} %"
         return f"{wanted} {'reached' if self.reached else 'missed'}"
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """Return all fields and derived values for JSON."""
         derived = {"ratio": self.ratio, "percent_of_bound": self.percent_of_bound, "reached": self.reached}
         return {**asdict(self), **derived}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
@@ -20,7 +20,7 @@ _FEW = 1 << 16  # number of samples for the slowest peers
 
 
 @cache
-def available(name: str) -> Any:
+def available(name: str) -> ModuleType | None:
     """Import a library; None if it is not installed or does not load."""
     if find_spec(name.partition(".")[0]) is None:
         return None
@@ -89,7 +89,7 @@ def remap_peers(pixels: Array, points: Array, *, wanted: float | None = None) ->
     return peers
 
 
-def _grid_sample(torch: Any, place: str, pixels: Array, points: Array, times: int = 1) -> Work:
+def _grid_sample(torch: ModuleType, place: str, pixels: Array, points: Array, times: int = 1) -> Work:
     size = np.array(pixels.shape[-2::-1], np.float32)
     image = torch.from_numpy(np.moveaxis(pixels, -1, 0)[None].copy()).to(place)
     grid = torch.from_numpy(points / size * 2 - 1).to(place)
@@ -144,7 +144,7 @@ def sampling_peers_3d(
     return peers
 
 
-def _trilinear(numba: Any) -> Callable[..., None] | None:
+def _trilinear(numba: ModuleType | None) -> Callable[..., None] | None:
     """Return a handwritten ``kernel(volume, points, out)`` on all processors."""
     if numba is None:
         return None

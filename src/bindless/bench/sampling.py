@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -337,5 +338,5 @@ def measure_pictures(bench: Bench) -> None:
                     bench.measure(f"Image.resize {name} {dtype} x{channels}", resize, theirs, **shared)
 
 
-def _resizing(cv2: Any, pixels: Array, size: int, flags: int) -> Work:
+def _resizing(cv2: ModuleType, pixels: Array, size: int, flags: int) -> Work:
     return lambda: cv2.resize(pixels, (size, size), interpolation=flags)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -150,13 +151,13 @@ def _measure_host(bench: Bench, handle: SampledImageHandle, points: Array) -> No
 # ---------------------------------------------------------------------- tensors
 
 
-def _torch(bench: Bench) -> Any:
+def _torch(bench: Bench) -> ModuleType | None:
     """PyTorch, if it computes on the device."""
     torch = available("torch") if bench.queue.device.backend is Backend.cuda else None
     return torch if torch is not None and torch.cuda.is_available() else None
 
 
-def _torch_image(torch: Any, sizes: tuple[int, ...], num_channels: int) -> Any:
+def _torch_image(torch: ModuleType, sizes: tuple[int, ...], num_channels: int) -> Any:
     return torch.ones((1, num_channels, *sizes[::-1]), device="cuda")
 
 
@@ -166,7 +167,7 @@ def _grid(points: Array, sizes: tuple[int, ...]) -> Array:
     return grid.reshape(1, *(1,) * (len(sizes) - 1), -1, len(sizes))
 
 
-def _grid_sample(torch: Any, image: Any, grid: Any) -> Any:
+def _grid_sample(torch: ModuleType, image: Any, grid: Any) -> Any:
     return torch.nn.functional.grid_sample(image, grid, mode="bilinear", padding_mode="border", align_corners=False)
 
 

@@ -6,6 +6,7 @@ Every work includes what the name of the row includes: uploads and downloads on 
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -20,22 +21,22 @@ __all__ = ["enlarge_peers", "level_peers", "sample_peers", "shrink_peers", "uplo
 _TINY = 8  # pixels of the shorter side where chains of levels end
 
 
-def _torch(on_gpu: bool) -> Any:
+def _torch(on_gpu: bool) -> ModuleType | None:
     torch = available("torch")
     return torch if torch is not None and (not on_gpu or torch.cuda.is_available()) else None
 
 
-def _cupy(on_gpu: bool) -> Any:
+def _cupy(on_gpu: bool) -> ModuleType | None:
     return available("cupy") if on_gpu else None
 
 
-def _placed(torch: Any, pixels: Array, on_gpu: bool) -> Any:
+def _placed(torch: ModuleType, pixels: Array, on_gpu: bool) -> Any:
     """(1, channels, height, width) float32 of pixels (height, width, channels), where torch works."""
     tensor = torch.from_numpy(pixels).to("cuda" if on_gpu else "cpu")
     return tensor.permute(2, 0, 1)[None].to(torch.float32)
 
 
-def _returned(torch: Any, planes: Any, pixels: Array) -> Any:
+def _returned(torch: ModuleType, planes: Any, pixels: Array) -> Any:
     """A numpy array (height, width, channels) of the dtype of the pixels."""
     result = planes[0].permute(1, 2, 0)
     if pixels.dtype == np.uint8:
@@ -43,7 +44,7 @@ def _returned(torch: Any, planes: Any, pixels: Array) -> Any:
     return result.contiguous().cpu().numpy()
 
 
-def _theta(torch: Any, matrix: Array, width: int, height: int) -> Any:
+def _theta(torch: ModuleType, matrix: Array, width: int, height: int) -> Any:
     """torch's affine matrix, in coordinates of -1..1, of one that maps pixels of the output to pixels of the input."""
     to_pixels = np.array([[width / 2, 0, width / 2], [0, height / 2, height / 2], [0, 0, 1]])
     full = np.vstack([matrix, [0, 0, 1]])
@@ -81,18 +82,18 @@ def warp_peers(pixels: Array, matrix: Array, *, on_gpu: bool, wanted: float | No
     if torch is not None:
         theta = _theta(torch, matrix, width, height)
 
-        def warp() -> Any:
+        def warp() -> object:
             planes = _placed(torch, pixels, on_gpu)
             grid = torch.nn.functional.affine_grid(theta.to(planes.device), planes.shape, align_corners=False)
             sample = torch.nn.functional.grid_sample
             return _returned(torch, sample(planes, grid, padding_mode="border", align_corners=False), pixels)
 
         peers["torch"] = Peer(warp, wanted=wanted)
-    if cupy is not None:
-        ndimage = available("cupyx.scipy.ndimage")
+    ndimage = available("cupyx.scipy.ndimage") if cupy is not None else None
+    if cupy is not None and ndimage is not None:
         turned, shift = cupy.asarray(whole[::-1, 1::-1].copy()), whole[::-1, 2].tolist()
 
-        def transform() -> Any:
+        def transform() -> object:
             source = cupy.asarray(pixels)
             planes = [
                 ndimage.affine_transform(source[..., channel], turned, shift, order=1, mode="nearest")
@@ -118,7 +119,7 @@ def _resize_peers(
     if torch is not None:
         options: dict[str, Any] = {"mode": "area"} if area else {"mode": "bilinear", "align_corners": False}
 
-        def resize() -> Any:
+        def resize() -> object:
             planes = _placed(torch, pixels, on_gpu)
             return _returned(torch, torch.nn.functional.interpolate(planes, size=size[::-1], **options), pixels)
 
@@ -189,7 +190,7 @@ def volume_peers(volume: Array, matrix: Array, offset: Array, *, on_gpu: bool) -
     """An affine map of a volume from array to array: scipy's, and CuPy's with texture memory."""
     ndimage = available("cupyx.scipy.ndimage" if on_gpu else "scipy.ndimage")
     cupy = _cupy(on_gpu)
-    if ndimage is None or (on_gpu and cupy is None):
+    if ndimage is None:
         return {}
     if not on_gpu:
         return {
@@ -197,11 +198,13 @@ def volume_peers(volume: Array, matrix: Array, offset: Array, *, on_gpu: bool) -
                 lambda: ndimage.affine_transform(volume, matrix, offset, order=1, mode="nearest")
             )
         }
+    if cupy is None:
+        return {}
     homogeneous = np.eye(4)
     homogeneous[:3, :3], homogeneous[:3, 3] = matrix, offset
     turned = cupy.asarray(homogeneous)
 
-    def transform(textures: bool) -> Callable[[], Any]:
+    def transform(textures: bool) -> Callable[[], object]:
         options = {"texture_memory": True} if textures else {}
         return lambda: ndimage.affine_transform(cupy.asarray(volume), turned, order=1, mode="nearest", **options).get()
 

@@ -145,8 +145,8 @@ def _measure_maps(bench: Bench, name: str, pixels: Array, on_gpu: bool) -> None:
     matrix = np.array([[0.9, -0.2, 0.12 * width], [0.2, 0.9, -0.03 * height]])
     small, large = (max(width // 3, 1), max(height // 3, 1)), (width * 3 // 2, height * 3 // 2)
 
-    def whole(work: Callable[[Image], Any]) -> Callable[[], Any]:
-        def run() -> Any:
+    def whole(work: Callable[[Image], object]) -> Callable[[], object]:
+        def run() -> object:
             with Image(pixels, queue=bench.queue) as image:
                 return work(image)
 
@@ -155,7 +155,7 @@ def _measure_maps(bench: Bench, name: str, pixels: Array, on_gpu: bool) -> None:
     warps = warp_peers(pixels, matrix, on_gpu=on_gpu, wanted=1.0)
     areas = shrink_peers(pixels, small, on_gpu=on_gpu, wanted=_WANTED_AREAS[on_gpu])
     larger = enlarge_peers(pixels, large, on_gpu=on_gpu, wanted=_WANTED_LARGER)
-    rows: tuple[tuple[str, Callable[[Image], Any], dict[str, Peer]], ...] = (
+    rows: tuple[tuple[str, Callable[[Image], object], dict[str, Peer]], ...] = (
         ("warp", lambda image: image.warp(matrix, (height, width)), warps),
         ("resize to a third, areas", lambda image: image.resize(small[::-1]), areas),
         ("resize to one and a half", lambda image: image.resize(large[::-1]), larger),

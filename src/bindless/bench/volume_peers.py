@@ -6,7 +6,7 @@ of displacements (depth, height, width, 3), as ``Image.warp`` takes them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ def scipy_peers(
         return {"scipy affine_transform": Peer(work, share, wanted)}
     part = field[:depth]
 
-    def deform() -> Any:
+    def deform() -> object:
         index = np.indices(shape, np.float32).reshape(3, -1)
         places = (linear.astype(np.float32) @ index).reshape(3, *shape) + offset.astype(np.float32).reshape(3, 1, 1, 1)
         places += np.moveaxis(part, -1, 0)[::-1]
@@ -71,8 +71,8 @@ def numba_peers(volume: Array, matrix: Array, *, wanted: float | None = None) ->
     return {"numba, prange": Peer(run, wanted=wanted)}
 
 
-def _affine_loop(prange: Callable[[int], Any]) -> Callable[[Any, Any, Any, Any], None]:
-    def affine(volume: Any, matrix: Any, offset: Any, out: Any) -> None:
+def _affine_loop(prange: Callable[[int], Iterable[int]]) -> Callable[[Array, Array, Array, Array], None]:
+    def affine(volume: Array, matrix: Array, offset: Array, out: Array) -> None:
         depth, height, width = volume.shape
         for k in prange(out.shape[0]):
             for j in range(out.shape[1]):
@@ -130,7 +130,7 @@ def prefilter_peers(volume: Array, *, on_gpu: bool) -> dict[str, Peer]:
         return {}
     there = volume if cupy is None else cupy.asarray(volume)
 
-    def run() -> Any:
+    def run() -> object:
         result = ndimage.spline_filter(there, 3, output=np.float32)
         if cupy is not None:
             cupy.cuda.Device().synchronize()
@@ -157,7 +157,7 @@ def torch_peers(
     if field is not None:
         moves = torch.from_numpy((field / size * 2).astype(np.float32))[None].to(place)
 
-    def run() -> Any:
+    def run() -> object:
         grid = torch.nn.functional.affine_grid(turn, there.shape, align_corners=False)
         if moves is not None:
             grid = grid + moves

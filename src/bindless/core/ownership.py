@@ -17,7 +17,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from enum import IntEnum
-from typing import Any, TypeVar
+from typing import Any, NoReturn, Protocol, TypeVar
 from weakref import WeakSet
 
 from ..model.errors import CopyError, DeviceLostError, Error
@@ -69,7 +69,7 @@ _Object = TypeVar("_Object")
 _Release = Callable[..., object]
 
 # Every native object alive. Taking a row out of it is what gives the right to release: ``pop`` is atomic.
-_live: dict[int, tuple[Rank, _Release, tuple[Any, ...]]] = {}
+_live: dict[int, tuple[Rank, _Release, tuple[object, ...]]] = {}
 _serial = itertools.count()
 _NOTHING = -1  # the key of a resource without a row
 
@@ -78,7 +78,7 @@ _awaited: dict[int, Error | None] = {}
 
 # What the collector finalised during the collection in progress, and what may go only after it: the last of a context
 # that is let go of here shall not take the context with it while others of it are still to be released.
-_aside: deque[tuple[Rank, _Release, tuple[Any, ...], Resource | None]] = deque()
+_aside: deque[tuple[Rank, _Release, tuple[object, ...], Resource | None]] = deque()
 _collecting = False
 _finished = False
 # Either of the two: destructors of events, of which there are very many, look at this alone.
@@ -103,10 +103,10 @@ class Resource(Owner):
 
     __slots__ = ("__weakref__", "_key", "parent")
 
-    def __init__(self, rank: Rank, parent: Resource | None, release: _Release, *arguments: Any) -> None:
+    def __init__(self, rank: Rank, parent: Resource | None, release: _Release, *arguments: object) -> None:
         self._own(rank, parent, release, arguments)
 
-    def _own(self, rank: Rank, parent: Resource | None, release: _Release, arguments: tuple[Any, ...]) -> None:
+    def _own(self, rank: Rank, parent: Resource | None, release: _Release, arguments: tuple[object, ...]) -> None:
         """``Resource.__init__`` for the constructors of subclasses."""
         self.parent = parent
         self._key = key = next(_serial)
@@ -126,7 +126,7 @@ class Resource(Owner):
             except DeviceLostError:
                 return  # the device is lost, and the object with it; users of the device get the error
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> NoReturn:
         # Also what copy.copy and copy.deepcopy ask: a copy would release the object a second time.
         raise CopyError("a native object has one owner: what holds it is neither copied deeply nor pickled")
 
@@ -137,11 +137,11 @@ class Resource(Owner):
     # Bound here: at exit the module's names are gone.
     def _finalize(
         self,
-        _live: dict[int, Any] = _live,
+        _live: dict[int, tuple[Rank, _Release, tuple[object, ...]]] = _live,
         _awaited: dict[int, Error | None] = _awaited,
         _Error: type[Error] = Error,
         _Lost: type[Error] = DeviceLostError,
-        _aside: deque[tuple[Rank, _Release, tuple[Any, ...], Resource | None]] = _aside,
+        _aside: deque[tuple[Rank, _Release, tuple[object, ...], Resource | None]] = _aside,
     ) -> None:
         try:
             key = self._key
@@ -173,12 +173,18 @@ class Holder(Resource):
         self._held = held
 
 
-def arguments_of(rank: Rank) -> list[tuple[Any, ...]]:
+def arguments_of(rank: Rank) -> list[tuple[object, ...]]:
     """The arguments of the release functions of one rank, for the resources that are alive."""
     return [row[2] for row in list(_live.values()) if row[0] is rank]
 
 
-def let_go(holder: dict[int, Any] | list[Any], index: int) -> Error | None:
+class _Holder(Protocol):
+    """A list or a dictionary of resources."""
+
+    def pop(self, index: int, /) -> Resource | None: ...
+
+
+def let_go(holder: _Holder, index: int) -> Error | None:
     """Takes a resource out of what holds it for the caller, who has no other reference.
 
     Others may hold the object still, such as work in flight: then it is released when they let go.
@@ -193,14 +199,15 @@ def let_go(holder: dict[int, Any] | list[Any], index: int) -> Error | None:
     LookupError
         It is not there (any more).
     """
-    resource: Resource = holder.pop(index)
+    resource = holder.pop(index)
+    assert resource is not None
     key = resource._key
     _awaited[key] = None
     del resource
     return _awaited.pop(key, None)
 
 
-def forget_event(release: _Release, native: Any) -> None:
+def forget_event(release: _Release, native: object) -> None:
     """Releases a native event from a destructor that found ``events_wait`` true."""
     if not _finished:
         _aside.append((Rank.EVENT, release, (native,), None))

@@ -9,9 +9,10 @@ the import.
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, SupportsIndex
 
 from ..backends.contract import BackendProtocol, NativeContext, require_group
+from ..backends.contract.native_objects import NativeExternalMemory
 from ..bindless_images.context_tables import ListedMemory, MemoryRecord
 from ..bindless_images.device_limits import require_format, require_image_type, require_limits, require_type
 from ..core.ownership import Rank, Resource
@@ -24,7 +25,7 @@ from ..model.image_handles import ImageMemHandle
 from ..model.message_values import shown
 from ..submission.command_stream import sweep
 from ..sycl.device.device import Device
-from ..sycl.device.device_context import resolve
+from ..sycl.device.device_context import Where, resolve
 from ..sycl.device.imported_resource import Imported, as_invalid, let_go, of_context, take_over
 from ..sycl.usm import UsmArray, UsmPointer
 
@@ -60,7 +61,9 @@ class ExternalMem(Imported):
 
     descriptor: ExternalMemDescriptor
 
-    def __init__(self, _native: Any, _descriptor: ExternalMemDescriptor, _device: Device, _context: Context) -> None:
+    def __init__(
+        self, _native: NativeExternalMemory, _descriptor: ExternalMemDescriptor, _device: Device, _context: Context
+    ) -> None:
         self._native = _native
         self.descriptor = _descriptor
         self.device = _device
@@ -146,7 +149,7 @@ def supports_importing_handle_type(handle_type: ExternalMemHandleType | str, dev
     return kind in calls.importable_memory(device._record.native)
 
 
-def import_external_memory(desc: ExternalMemDescriptor, *where: Any) -> ExternalMem:
+def import_external_memory(desc: ExternalMemDescriptor, *where: Where) -> ExternalMem:
     """Imports memory that another interface or process exported.
 
     A successful import takes a file descriptor over: it is closed, by the driver or here. One that raises leaves it.
@@ -155,7 +158,7 @@ def import_external_memory(desc: ExternalMemDescriptor, *where: Any) -> External
     ----------
     desc : ExternalMemDescriptor
         The handle, of what kind it is, and the size of the memory.
-    where : Any
+    where : Queue | Device | Context
         A queue, or a device and a context.
 
     Returns
@@ -183,14 +186,14 @@ def import_external_memory(desc: ExternalMemDescriptor, *where: Any) -> External
     return ExternalMem(native, desc, device, context)
 
 
-def release_external_memory(memory: ExternalMem, *where: Any) -> None:
+def release_external_memory(memory: ExternalMem, *where: Where) -> None:
     """Release imported memory; the native object is destroyed after the last mapping of it.
 
     Parameters
     ----------
     memory : ExternalMem
         What ``import_external_memory`` returned.
-    where : Any
+    where : Queue | Device | Context
         A queue, or a device and a context: those of the import.
 
     Raises
@@ -211,7 +214,7 @@ def _require(memory: object) -> None:
 # ---------------------------------------------------------------------- images
 
 
-def map_external_image_memory(memory: ExternalMem, desc: ImageDescriptor, *where: Any) -> ImageMemHandle:
+def map_external_image_memory(memory: ExternalMem, desc: ImageDescriptor, *where: Where) -> ImageMemHandle:
     """Image memory that lies in external memory, as ``alloc_image_mem`` would give it.
 
     It ends with ``unmap_external_image_memory``, not with ``free_image_mem``, and keeps the external memory.
@@ -222,7 +225,7 @@ def map_external_image_memory(memory: ExternalMem, desc: ImageDescriptor, *where
         What ``import_external_memory`` returned.
     desc : ImageDescriptor
         The image as the other interface made it: standard or a mipmap, of the same size, channels and levels.
-    where : Any
+    where : Queue | Device | Context
         A queue, or a device and a context: those of the import.
 
     Returns
@@ -260,7 +263,7 @@ def map_external_image_memory(memory: ExternalMem, desc: ImageDescriptor, *where
     return ImageMemHandle(raw)
 
 
-def unmap_external_image_memory(handle: ImageMemHandle, image_type: ImageType | str, *where: Any) -> None:
+def unmap_external_image_memory(handle: ImageMemHandle, image_type: ImageType | str, *where: Where) -> None:
     """Ends an image mapped of external memory. Images still made from it, and work in flight, keep it until they end.
 
     Parameters
@@ -269,7 +272,7 @@ def unmap_external_image_memory(handle: ImageMemHandle, image_type: ImageType | 
         What ``map_external_image_memory`` returned.
     image_type : ImageType | str
         The type that was mapped.
-    where : Any
+    where : Queue | Device | Context
         A queue, or a device and a context: those of the import.
 
     Raises
@@ -316,7 +319,7 @@ def _bytes(value: SupportsIndex, name: str, least: int) -> int:
 
 
 def map_external_linear_memory(
-    memory: ExternalMem, *where: Any, size: SupportsIndex, offset: SupportsIndex = 0
+    memory: ExternalMem, *where: Where, size: SupportsIndex, offset: SupportsIndex = 0
 ) -> UsmPointer:
     """Device memory that lies in external memory: the host cannot read it.
 
@@ -331,7 +334,7 @@ def map_external_linear_memory(
         Bytes.
     offset : SupportsIndex, default 0
         Of the first byte in the external memory.
-    where : Any
+    where : Queue | Device | Context
         A queue, or a device and a context: those of the import.
 
     Returns
@@ -363,14 +366,14 @@ def map_external_linear_memory(
     return UsmPointer._adopt(address, nbytes, UsmKind.device, device, context, owned=False, lender=mapped)
 
 
-def unmap_external_linear_memory(pointer: UsmPointer | UsmArray, *where: Any) -> None:
+def unmap_external_linear_memory(pointer: UsmPointer | UsmArray, *where: Where) -> None:
     """Ends memory mapped of external memory, after the work that uses it.
 
     Parameters
     ----------
     pointer : UsmPointer | UsmArray
         What ``map_external_linear_memory`` returned.
-    where : Any
+    where : Queue | Device | Context
         A queue, or a device and a context: those of the import.
 
     Raises

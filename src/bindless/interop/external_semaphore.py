@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..backends.contract import require_group
 from ..model.aspects import Aspect
 from ..model.errors import InvalidError
 from ..model.external import ExternalSemaphoreDescriptor
 from ..model.message_values import shown
-from ..sycl.device.device_context import resolve
+from ..sycl.device.device_context import Where, resolve
 from ..sycl.device.imported_resource import let_go, take_over
 from ..sycl.queue.external_semaphore import ExternalSemaphore, require_semaphore
 
 __all__ = ["import_external_semaphore", "release_external_semaphore"]
 
 
-def import_external_semaphore(desc: ExternalSemaphoreDescriptor, *where: Any) -> ExternalSemaphore:
+def import_external_semaphore(desc: ExternalSemaphoreDescriptor, *where: Where) -> ExternalSemaphore:
     """Imports a semaphore that another interface or process exported.
 
     A successful import takes a file descriptor over: it is closed, by the driver or here. One that raises leaves it.
@@ -25,7 +23,7 @@ def import_external_semaphore(desc: ExternalSemaphoreDescriptor, *where: Any) ->
     ----------
     desc : ExternalSemaphoreDescriptor
         The handle, and of what kind it is.
-    where : Any
+    where : Queue | Device | Context
         A queue, or a device and a context.
 
     Returns
@@ -53,14 +51,14 @@ def import_external_semaphore(desc: ExternalSemaphoreDescriptor, *where: Any) ->
     return ExternalSemaphore(native, desc, device, context)
 
 
-def release_external_semaphore(semaphore: ExternalSemaphore, *where: Any) -> None:
+def release_external_semaphore(semaphore: ExternalSemaphore, *where: Where) -> None:
     """Ends the use of an imported semaphore; the driver's object goes once no submitted command uses it.
 
     Parameters
     ----------
     semaphore : ExternalSemaphore
         What ``import_external_semaphore`` returned.
-    where : Any
+    where : Queue | Device | Context
         A queue, or a device and a context: those of the import.
 
     Raises

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ..backends.contract import require_group
 from ..backends.contract.low_level import EventPoolProtocol
-from ..backends.contract.native_objects import NativePool
+from ..backends.contract.native_objects import NativeEvent, NativePool
 from ..core import ownership
 from ..model.enums import Backend
 from ..model.errors import BackendMismatchError, InvalidError
@@ -48,7 +47,7 @@ class IpcEventPoolHandle:
         self.data = data
         self.count = count
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return IpcEventPoolHandle, (str(self.backend), self.data, self.count)
 
     def __repr__(self) -> str:
@@ -226,7 +225,7 @@ class PoolEvent(SingleOwner):
         """Whether it is signalled now."""
         return self.wait(0)
 
-    def _enqueue(self, queue: Queue, call: Callable[..., Any], depends_on: Events | Event) -> Event:
+    def _enqueue(self, queue: Queue, call: Callable[..., NativeEvent], depends_on: Events | Event) -> Event:
         native = self._native
         if require_queue(queue).context is not self.pool.context:
             raise InvalidError(f"{queue!r} is of another context than the event's pool")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from ..backends.contract import require_group
 from ..bindless_images.context_tables import HandleRecord
@@ -15,7 +14,7 @@ from ..model.errors import InvalidError, SyclRuntimeError
 from ..model.image_handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
 from ..model.message_values import shown
 from ..model.sampler import BindlessImageSampler
-from ..sycl.device.device_context import resolve
+from ..sycl.device.device_context import Where, resolve
 
 __all__ = ["create_image_view"]
 
@@ -38,7 +37,7 @@ _SWIZZLES = "rgba01dx"
 
 def create_image_view(
     memory: ImageMem | ImageMemHandle,
-    *where: Any,
+    *where: Where,
     layout: str,
     type: str = "unorm",
     swizzle: str = "rgba",

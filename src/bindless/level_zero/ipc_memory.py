@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import weakref
-from typing import Any
+from typing import Protocol
 
 from ..backends.contract import BackendProtocol, require_group
 from ..backends.contract.low_level import IpcProtocol, SharedMemory
@@ -70,7 +70,7 @@ class IpcMemoryHandle:
         """The same handle with this process's number of the file descriptor, which opening it takes over."""
         return IpcMemoryHandle(self.backend, self.data, self.offset, self.shape, self.dtype, descriptor)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         plain = (str(self.backend), self.data, self.offset, self.shape, self.dtype)
         if self.descriptor is None:
             return _receive, (*plain, None)
@@ -82,8 +82,14 @@ class IpcMemoryHandle:
         return f"<IpcMemoryHandle {self.backend} {self.dtype} {self.shape}>"
 
 
+class _Travelled(Protocol):
+    """A file descriptor on its way to another process: ``multiprocessing.reduction.DupFd``."""
+
+    def detach(self) -> int: ...
+
+
 def _receive(
-    backend: str, data: bytes, offset: int, shape: tuple[int, ...], dtype: DType, travelled: Any
+    backend: str, data: bytes, offset: int, shape: tuple[int, ...], dtype: DType, travelled: _Travelled | None
 ) -> IpcMemoryHandle:
     descriptor = None if travelled is None else travelled.detach()
     return IpcMemoryHandle(Backend(backend), data, offset, shape, dtype, descriptor)

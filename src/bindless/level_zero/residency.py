@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..backends.contract import require_group
 from ..bindless_images import ImageMem
 from ..model.errors import InvalidError
@@ -19,7 +17,7 @@ __all__ = ["evict", "make_resident"]
 _WHAT = "calls for residency"
 
 
-def _apply(memory: Any, device: Device | None, resident: bool) -> None:
+def _apply(memory: object, device: Device | None, resident: bool) -> None:
     image = isinstance(memory, ImageMem)
     if isinstance(memory, ImageMem):
         address, _, context, place, _ = memory._image_memory()

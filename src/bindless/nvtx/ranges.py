@@ -28,22 +28,22 @@ _FUNCTIONS = (
     "write_image_array",
 )  # fmt: skip
 _ABSENT = object()
-_replaced: list[tuple[Any, str, Any]] = []  # owners, names, and what the owner itself had
+_replaced: list[tuple[object, str, object]] = []  # owners, names, and what the owner itself had
 
 
-def _launched(name: str, arguments: tuple[Any, ...]) -> str:
+def _launched(name: str, arguments: tuple[object, ...]) -> str:
     """The name of a range: a launch has its kernel's, too."""
     at = {"Queue.parallel_for": 2, "Queue.single_task": 1}.get(name, len(arguments))
     kernel = getattr(arguments[at], "name", None) if at < len(arguments) else None
     return f"{name} {kernel}" if isinstance(kernel, str) else name
 
 
-def _within(domain: Any, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
+def _within(domain: Any, name: str, call: Callable[..., object]) -> Callable[..., object]:
     """A function that calls another one within a range."""
-    known: dict[str, Any] = {}
+    known: dict[str, object] = {}
 
     @functools.wraps(call)
-    def ranged(*arguments: Any, **options: Any) -> Any:
+    def ranged(*arguments: object, **options: object) -> object:
         message = _launched(name, arguments)
         attributes = known.get(message)
         if attributes is None:
@@ -57,7 +57,7 @@ def _within(domain: Any, name: str, call: Callable[..., Any]) -> Callable[..., A
     return ranged
 
 
-def _replace(domain: Any, owner: Any, name: str, shown: str) -> None:
+def _replace(domain: Any, owner: object, name: str, shown: str) -> None:
     _replaced.append((owner, name, vars(owner).get(name, _ABSENT)))
     setattr(owner, name, _within(domain, shown, getattr(owner, name)))
 

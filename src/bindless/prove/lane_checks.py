@@ -123,7 +123,7 @@ class _Images(ExitStack):
         made.copy_from(np.ascontiguousarray(values))
         return made
 
-    def launch(self, name: str, *arguments: Any, channels: int = 4) -> Array:
+    def launch(self, name: str, *arguments: object, channels: int = 4) -> Array:
         """Results of a kernel, (items, channels), whose last argument they are."""
         out = self.array(np.zeros((_ITEMS, channels), np.float32))
         self._kernel_launch(name, *arguments, out)
@@ -131,10 +131,10 @@ class _Images(ExitStack):
         self.queue.memcpy(found, out).wait()
         return found
 
-    def _kernel_launch(self, name: str, *arguments: Any) -> None:
+    def _kernel_launch(self, name: str, *arguments: object) -> None:
         self.queue.parallel_for(NdRange(_ITEMS, _GROUP), _kernel(self.queue, name), *arguments).wait_and_throw()
 
-    def write(self, *arguments: Any) -> None:
+    def write(self, *arguments: object) -> None:
         """Run the kernel that has no results of its own."""
         self._kernel_launch("write", *arguments)
 

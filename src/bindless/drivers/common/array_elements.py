@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
 
 from .cffi_types import FFI, CData
 
@@ -13,7 +12,7 @@ __all__ = ["elements"]
 _kept: weakref.WeakKeyDictionary[CData, CData] = weakref.WeakKeyDictionary()
 
 
-def elements(ffi: FFI, array: Any, count: int) -> list[Any]:
+def elements(ffi: FFI, array: CData, count: int) -> list[CData]:
     """Return the first ``count`` elements: handles and numbers as values, structs as views that keep it alive."""
     items = [array[index] for index in range(min(count, len(array)))]
     if ffi.typeof(array).item.kind == "struct":

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..common.array_elements import elements
 from ..common.cffi_types import CData
@@ -112,7 +112,7 @@ def version() -> tuple[int, ...]:
     return max(_component_version(), _file_version())
 
 
-def make_struct(name: str, next: CData | None = None, **members: Any) -> CData:
+def make_struct(name: str, next: CData | None = None, **members: object) -> CData:
     """Create a struct with ``stype`` set and ``pNext`` chained.
 
     Parameters
@@ -134,7 +134,7 @@ def make_struct(name: str, next: CData | None = None, **members: Any) -> CData:
     KeyError
         The type has no ``stype``, or lacks a member.
     """
-    values: dict[str, Any] = {**members, "stype": STRUCTURE_TYPES[name]}
+    values: dict[str, object] = {**members, "stype": STRUCTURE_TYPES[name]}
     if next is not None:
         values["pNext"] = ffi.cast("void *", next)
     struct = ffi.new(f"{name} *", values)
@@ -142,7 +142,7 @@ def make_struct(name: str, next: CData | None = None, **members: Any) -> CData:
     return struct
 
 
-def get_properties(name: str, function: str, *arguments: Any, next: CData | None = None) -> CData:
+def get_properties(name: str, function: str, *arguments: object, next: CData | None = None) -> CData:
     """Let a function fill a struct: ``get_properties("ze_device_properties_t", "zeDeviceGetProperties", device)``.
 
     Returns
@@ -160,7 +160,7 @@ def get_properties(name: str, function: str, *arguments: Any, next: CData | None
     return struct
 
 
-def get_all(element: str, function: str, *arguments: Any) -> list[CData]:
+def get_all(element: str, function: str, *arguments: object) -> list[CData]:
     """Return all elements of a count-then-fill function.
 
     Parameters

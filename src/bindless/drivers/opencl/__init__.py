@@ -8,7 +8,7 @@ the platform lacks returns ``CL_INVALID_OPERATION``, or NULL if it creates an ob
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..common.array_elements import elements
 from ..common.cffi_types import CData
@@ -101,7 +101,7 @@ def platforms() -> list[CData]:
     return get_all("cl_platform_id", "clGetPlatformIDs")
 
 
-def get_all(element: str, function: str, *arguments: Any) -> list[CData]:
+def get_all(element: str, function: str, *arguments: object) -> list[CData]:
     """Return all elements of a count-then-fill function; an empty list is not an error.
 
     Parameters
@@ -131,7 +131,7 @@ def get_all(element: str, function: str, *arguments: Any) -> list[CData]:
     return elements(ffi, array, count[0])
 
 
-def get_info(function: str, *arguments: Any) -> bytes:
+def get_info(function: str, *arguments: object) -> bytes:
     """Return the bytes from an info function: ``get_info("clGetDeviceInfo", device, lib.CL_DEVICE_TYPE)``.
 
     Raises
@@ -147,7 +147,7 @@ def get_info(function: str, *arguments: Any) -> bytes:
     return bytes(ffi.buffer(content, size[0]))
 
 
-def get_text(function: str, *arguments: Any) -> str:
+def get_text(function: str, *arguments: object) -> str:
     """Return the text from an info function, without the terminating zero."""
     return get_info(function, *arguments).split(b"\0", 1)[0].decode("utf-8", "replace").strip()
 

@@ -179,7 +179,7 @@ def _memory(obj: MemoryObject, expected: Backend | str | None) -> tuple[NativeHa
 
 
 def _handles(
-    obj: Any,
+    obj: object,
     name: str,
     own: BackendProtocol | None,
     natives_of: Callable[[Any], _Natives],
@@ -202,7 +202,7 @@ def _handles(
     return handles[0]
 
 
-def _told(backend: BackendProtocol, native: Any) -> NativeHandle:
+def _told(backend: BackendProtocol, native: object) -> NativeHandle:
     if backend.counted is not None and not isinstance(native, int):
         return backend.counted.held_handle(native)
     found = native if isinstance(native, int) else backend.native_handle(native)

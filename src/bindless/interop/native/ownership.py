@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from ...backends.contract import BackendProtocol
 from ...core.ownership import Rank, after_fork, arguments_of
@@ -79,7 +79,7 @@ def is_owned(
     return True
 
 
-def _handle_of(backend: BackendProtocol, item: Any, rank: Rank) -> int:
+def _handle_of(backend: BackendProtocol, item: object, rank: Rank) -> int:
     """The handle that an argument of a release is, or 0."""
     if isinstance(item, int):
         return item if rank is Rank.MEMORY else 0

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from types import ModuleType
 
+from ...drivers.common.cffi_types import CData
 from ...model.errors import Error, FeatureNotSupportedError, InvalidError, MemoryAllocationError, SyclRuntimeError
 from ...model.message_values import shown
 
@@ -19,7 +20,7 @@ OPAQUE_FD_SEMAPHORE = 1
 
 
 @cache
-def binding() -> Any:
+def binding() -> ModuleType:
     """The module ``vulkan``.
 
     Raises
@@ -91,7 +92,7 @@ def translated(what: str) -> Iterator[None]:
         raise _ERRORS.get(name, SyclRuntimeError)(f"{what}: {name}", native_code=code, native_name=name) from None
 
 
-def device_function(device: Any, name: str, extension: str) -> Any:
+def device_function(device: CData, name: str, extension: str) -> Callable[..., int]:
     """A function of an extension of a VkDevice.
 
     Raises
@@ -101,7 +102,8 @@ def device_function(device: Any, name: str, extension: str) -> Any:
     """
     vk = binding()
     try:
-        return vk.vkGetDeviceProcAddr(device, name)
+        function: Callable[..., int] = vk.vkGetDeviceProcAddr(device, name)
+        return function
     except (vk.ProcedureNotFoundError, vk.ExtensionNotSupportedError):
         raise FeatureNotSupportedError(
             f"this VkDevice has no {name}: create it with ppEnabledExtensionNames that hold {extension} "

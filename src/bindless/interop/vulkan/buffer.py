@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
+from ...drivers.common.cffi_types import CData
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.image_descriptor import integer
 from .binding import OPAQUE_FD_MEMORY, binding, translated
@@ -19,7 +19,7 @@ class ExportedBuffer(ExportedMemory):
 
     Attributes
     ----------
-    buffer : Any
+    buffer : VkBuffer
         The VkBuffer.
     nbytes : int
         Bytes of the buffer: what ``map_external_linear_memory`` takes as ``size``; ``size`` of the allocation may be
@@ -28,17 +28,17 @@ class ExportedBuffer(ExportedMemory):
         Its VkBufferUsageFlags.
     """
 
-    buffer: Any
+    buffer: CData
     nbytes: int
     usage: int
 
     def __init__(
         self,
-        device: Any,
-        buffer: Any,
+        device: CData,
+        buffer: CData,
         nbytes: int,
         usage: int,
-        memory: Any,
+        memory: CData,
         size: int,
         dedicated: bool,
         destroy: Callable[[], None],
@@ -48,7 +48,7 @@ class ExportedBuffer(ExportedMemory):
 
 
 def export_buffer(
-    physical_device: Any, device: Any, nbytes: int, usage: int | None, host_visible: bool
+    physical_device: CData, device: CData, nbytes: int, usage: int | None, host_visible: bool
 ) -> ExportedBuffer:
     """See ``Exporter.buffer``."""
     vk = binding()

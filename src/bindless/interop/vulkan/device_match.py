@@ -7,8 +7,7 @@ memory there too, count as the same.
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...drivers.common.cffi_types import CData
 from ...model.errors import InvalidError
 from ...model.message_values import shown
 from ...sycl.device.device import Device
@@ -22,7 +21,7 @@ __all__ = ["check_same_device", "device_for", "device_uuid"]
 _OWN_VENDOR = "bindless"
 
 
-def _identity(physical_device: Any) -> tuple[str, bytes, bool]:
+def _identity(physical_device: CData) -> tuple[str, bytes, bool]:
     """Name, UUID, and whether it is a processor."""
     vk = binding()
     require_handle(physical_device, "VkPhysicalDevice")
@@ -39,7 +38,7 @@ def _identity(physical_device: Any) -> tuple[str, bytes, bool]:
     return name, uuid, kind == vk.VK_PHYSICAL_DEVICE_TYPE_CPU
 
 
-def device_uuid(physical_device: Any) -> bytes:
+def device_uuid(physical_device: CData) -> bytes:
     """The 16 bytes of ``VkPhysicalDeviceIDProperties.deviceUUID``.
 
     Raises
@@ -58,7 +57,7 @@ def _told(device: Device) -> str:
     return f"{device.name} [{device.backend}] with UUID {device.uuid.hex()}"
 
 
-def device_for(physical_device: Any) -> Device:
+def device_for(physical_device: CData) -> Device:
     """The device of this package that can share memory with a VkPhysicalDevice: the same GPU, or for a Vulkan driver on
     the processor the reference device.
 
@@ -81,12 +80,12 @@ def device_for(physical_device: Any) -> Device:
     )
 
 
-def check_same_device(physical_device: Any, where: Device | Queue) -> None:
+def check_same_device(physical_device: CData, where: Device | Queue) -> None:
     """Refuses to share between different devices, which a driver would only tell at the import, if at all.
 
     Parameters
     ----------
-    physical_device : Any
+    physical_device : VkPhysicalDevice
         A VkPhysicalDevice.
     where : Device | Queue
         The device that is to import, or a queue on it.

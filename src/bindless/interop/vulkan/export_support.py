@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, SupportsIndex
+from typing import SupportsIndex
 
+from ...drivers.common.cffi_types import CData
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.image_descriptor import ImageDescriptor, integer
 from .binding import OPAQUE_FD_MEMORY, binding, require_handle, translated
@@ -16,7 +17,7 @@ _MEMORY_EXTENSION = "VK_KHR_external_memory_fd"
 _SEMAPHORE_EXTENSION = "VK_KHR_external_semaphore_fd"
 
 
-def device_extensions(physical_device: Any) -> list[str]:
+def device_extensions(physical_device: CData) -> list[str]:
     """Names for ``VkDeviceCreateInfo.ppEnabledExtensionNames``: what sharing needs and this device has.
 
     Timeline semaphores need their feature too: ``VkPhysicalDeviceTimelineSemaphoreFeatures(timelineSemaphore=True)`` as
@@ -61,7 +62,7 @@ class ImageRequest:
     usage: int
 
 
-def check_image(physical_device: Any, request: ImageRequest) -> bool:
+def check_image(physical_device: CData, request: ImageRequest) -> bool:
     """Whether the memory of an image has to be dedicated to it.
 
     Raises
@@ -98,7 +99,7 @@ def check_image(physical_device: Any, request: ImageRequest) -> bool:
 _SHAPES = ("one dimension", "two dimensions", "three dimensions")
 
 
-def can_export_buffer(physical_device: Any, usage: int) -> tuple[bool, bool]:
+def can_export_buffer(physical_device: CData, usage: int) -> tuple[bool, bool]:
     """Whether buffers of a usage can be exported, and whether only with memory dedicated to them."""
     vk = binding()
     question = vk.VkPhysicalDeviceExternalBufferInfo(usage=usage, handleType=OPAQUE_FD_MEMORY)

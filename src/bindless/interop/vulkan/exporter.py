@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ...drivers.common.cffi_types import CData
 from ...model.image_descriptor import ImageDescriptor
 from ...sycl.device.device import Device
 from ...sycl.queue.queue import Queue
@@ -21,9 +20,9 @@ class Exporter:
 
     Parameters
     ----------
-    physical_device : Any
+    physical_device : VkPhysicalDevice
         The VkPhysicalDevice.
-    device : Any
+    device : VkDevice
         A VkDevice of it, with the extensions that ``device_extensions`` lists. It is the caller's, and stays until
         all that was made here is closed.
     where : Device | Queue
@@ -37,7 +36,7 @@ class Exporter:
         The package ``vulkan`` is missing.
     """
 
-    def __init__(self, physical_device: Any, device: Any, where: Device | Queue) -> None:
+    def __init__(self, physical_device: CData, device: CData, where: Device | Queue) -> None:
         check_same_device(physical_device, where)
         require_handle(device, "VkDevice")
         self.physical_device, self.device = physical_device, device

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
+from ...drivers.common.cffi_types import CData
 from ...model.enums import ImageType
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.image_descriptor import ImageDescriptor
@@ -35,7 +35,7 @@ class ExportedImage(ExportedMemory):
 
     Attributes
     ----------
-    image : Any
+    image : VkImage
         The VkImage, with one sample, one layer and the initial layout VK_IMAGE_LAYOUT_UNDEFINED.
     desc : ImageDescriptor
         What ``map_external_image_memory`` and ``create_image`` take.
@@ -47,7 +47,7 @@ class ExportedImage(ExportedMemory):
         Whether its tiling is linear: then it is memory with a pitch, and maps by ``map_external_linear_memory``.
     """
 
-    image: Any
+    image: CData
     desc: ImageDescriptor
     format: int
     usage: int
@@ -55,10 +55,10 @@ class ExportedImage(ExportedMemory):
 
     def __init__(
         self,
-        device: Any,
-        image: Any,
+        device: CData,
+        image: CData,
         request: ImageRequest,
-        memory: Any,
+        memory: CData,
         size: int,
         dedicated: bool,
         destroy: Callable[[], None],
@@ -102,7 +102,7 @@ def _usage_for(features: int, dimensions: int) -> int:
     return int(usage)
 
 
-def _request(physical_device: Any, desc: ImageDescriptor, tiling: str, usage: int | None) -> ImageRequest:
+def _request(physical_device: CData, desc: ImageDescriptor, tiling: str, usage: int | None) -> ImageRequest:
     vk = binding()
     if not isinstance(desc, ImageDescriptor):
         raise InvalidError(f"desc={shown(desc)} is no ImageDescriptor")
@@ -128,7 +128,7 @@ def _request(physical_device: Any, desc: ImageDescriptor, tiling: str, usage: in
 
 
 def export_image(
-    physical_device: Any, device: Any, desc: ImageDescriptor, tiling: str, usage: int | None
+    physical_device: CData, device: CData, desc: ImageDescriptor, tiling: str, usage: int | None
 ) -> ExportedImage:
     """See ``Exporter.image``."""
     vk = binding()

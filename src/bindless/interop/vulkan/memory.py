@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NoReturn
 
+from ...drivers.common.cffi_types import CData
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.external import ExternalMemDescriptor, ExternalMemHandleType, ResourceFd
 from .binding import OPAQUE_FD_MEMORY, binding, device_function, translated
@@ -21,9 +22,9 @@ class ExportedMemory:
 
     Attributes
     ----------
-    device : Any
+    device : VkDevice
         The VkDevice, which the caller keeps until this is closed.
-    memory : Any
+    memory : VkDeviceMemory
         The VkDeviceMemory.
     size : int
         Bytes of the whole allocation, what an import has to tell: the driver's size, not that of the pixels.
@@ -31,14 +32,14 @@ class ExportedMemory:
         Whether the allocation is dedicated to this object; CUDA needs this at import.
     """
 
-    device: Any
-    memory: Any
+    device: CData
+    memory: CData
     size: int
     dedicated: bool
 
     _destroy: Callable[[], None] | None
 
-    def __init__(self, device: Any, memory: Any, size: int, dedicated: bool, destroy: Callable[[], None]) -> None:
+    def __init__(self, device: CData, memory: CData, size: int, dedicated: bool, destroy: Callable[[], None]) -> None:
         self.device, self.memory, self.size, self.dedicated = device, memory, size, dedicated
         self._destroy = destroy
 
@@ -67,7 +68,7 @@ class ExportedMemory:
         if self._destroy is None:
             raise InvalidError("this memory of Vulkan's is closed: make another with the Exporter")
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> NoReturn:
         # Also what copy.copy asks: a copy would destroy Vulkan's objects a second time.
         raise InvalidError("Vulkan's memory has one owner and is not copied: share this object, or export() it")
 
@@ -87,15 +88,15 @@ class ExportedMemory:
 
 
 def give_memory(
-    physical_device: Any, device: Any, kind: str, made: Any, must_be_dedicated: bool, flags: int = 0
-) -> tuple[Any, int, bool, Callable[[], None]]:
+    physical_device: CData, device: CData, kind: str, made: CData, must_be_dedicated: bool, flags: int = 0
+) -> tuple[CData, int, bool, Callable[[], None]]:
     """Memory for export, bound to an image or a buffer that has none; where that fails the object is destroyed.
 
     Parameters
     ----------
     kind : str
         ``Image`` or ``Buffer``, as Vulkan's functions are named.
-    made : Any
+    made : VkBuffer | VkImage
         A VkImage or VkBuffer.
     must_be_dedicated : bool
         Whether it cannot be exported otherwise; it is too where the driver prefers that.
@@ -144,7 +145,7 @@ def give_memory(
     return memory, size, dedicated, destroy
 
 
-def _memory_type(physical_device: Any, bits: int, flags: int) -> int:
+def _memory_type(physical_device: CData, bits: int, flags: int) -> int:
     """The first of the types ``bits`` with these properties that is the device's own, or else the first."""
     vk = binding()
     properties = vk.vkGetPhysicalDeviceMemoryProperties(physical_device)

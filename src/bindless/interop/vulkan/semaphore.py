@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import Any
+from typing import NoReturn
 
+from ...drivers.common.cffi_types import CData
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.external import ExternalSemaphoreDescriptor, ExternalSemaphoreHandleType, ResourceFd
 from ...model.image_descriptor import integer
@@ -13,7 +14,7 @@ from .binding import OPAQUE_FD_SEMAPHORE, binding, device_function, require_hand
 __all__ = ["ExportedSemaphore", "can_export_semaphore", "export_semaphore"]
 
 
-def can_export_semaphore(physical_device: Any, *, timeline: bool = False) -> bool:
+def can_export_semaphore(physical_device: CData, *, timeline: bool = False) -> bool:
     """Whether a VkPhysicalDevice exports binary or timeline semaphores by file descriptors."""
     vk = binding()
     require_handle(physical_device, "VkPhysicalDevice")
@@ -34,19 +35,19 @@ class ExportedSemaphore:
 
     Attributes
     ----------
-    device : Any
+    device : VkDevice
         The VkDevice, which the caller keeps until this is closed.
-    semaphore : Any
+    semaphore : VkSemaphore
         The VkSemaphore.
     is_timeline : bool
         Whether it counts.
     """
 
-    device: Any
-    semaphore: Any
+    device: CData
+    semaphore: CData
     is_timeline: bool
 
-    def __init__(self, device: Any, semaphore: Any, is_timeline: bool) -> None:
+    def __init__(self, device: CData, semaphore: CData, is_timeline: bool) -> None:
         self.device, self.semaphore, self.is_timeline = device, semaphore, is_timeline
         self._open = True
 
@@ -73,7 +74,7 @@ class ExportedSemaphore:
             ResourceFd(int(fd)), kinds.timeline_fd if self.is_timeline else kinds.opaque_fd
         )
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> NoReturn:
         # Also what copy.copy asks: a copy would destroy Vulkan's objects a second time.
         raise InvalidError("a semaphore of Vulkan's has one owner and is not copied: share this object, or export() it")
 
@@ -92,7 +93,7 @@ class ExportedSemaphore:
         self.close()
 
 
-def export_semaphore(physical_device: Any, device: Any, timeline: bool, initial_value: int) -> ExportedSemaphore:
+def export_semaphore(physical_device: CData, device: CData, timeline: bool, initial_value: int) -> ExportedSemaphore:
     """See ``Exporter.semaphore``."""
     vk = binding()
     initial_value = integer("initial_value", initial_value)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias, Union
+
 from ...model.errors import InvalidError
 from .context import Context
 from .device import Device
 from .queue_base import QueueBase
 
-__all__ = ["resolve", "resolve_where"]
+__all__ = ["Where", "resolve", "resolve_where"]
+
+Where: TypeAlias = Union[QueueBase, Device, Context]
+"""One of the last arguments of a function of a queue, or of a device and a context."""
 
 
 def resolve_where(*where: object) -> tuple[Device, Context]:
