@@ -40,6 +40,7 @@ ndimage.shift(pixels, (0, 1))
 image.warp("no shape")
 bl.ImageDescriptor(width="six")
 wrong: bl.SampledImageHandle = bl.create_image(memory, desc, queue)
+bl.Quue("reference")
 """
 RIGHT = """
 from __future__ import annotations
@@ -85,7 +86,7 @@ with bl.Buffer(np.zeros(4, np.int32)) as buffer:
     queue.submit(lambda h: h.fill(buffer.get_access(h, "write"), 1))
 try:
     bl.Queue("cuda:gpu:9")
-except bl.Error as error:
+except (bl.CopyError, bl.Error) as error:
     code: bl.Errc = error.code
 with bl.CommandGraph(queue) as graph:
     graph.fill(out, 0, 4)
@@ -117,6 +118,7 @@ def test_types_outside_of_the_package(tmp_path: Path) -> None:
         ("image.warp", "call-arg"),
         ("bl.ImageDescriptor", "call-overload"),
         ("wrong", "assignment"),
+        ("bl.Quue", "attr-defined"),
     ], done.stdout
 
 
