@@ -175,8 +175,8 @@ def test_kernel_of_linked_modules(rig: Rig) -> None:
         assert rig.backend.linking is None
         return
     *whole, broken = _linked_sources(rig)
-    objects = [rig.backend.compile_module(rig.context, rig.device, source)[0] for source in whole]
-    module = rig.backend.link_modules(rig.context, rig.device, objects)
+    objects = [rig.backend.linking.compile_module(rig.context, rig.device, source)[0] for source in whole]
+    module = rig.backend.linking.link_modules(rig.context, rig.device, objects)
     assert rig.backend.kernel_names(module) == ("doubled",)
     data = np.arange(64, dtype="uint32")
     address = rig.upload(data)
@@ -186,9 +186,9 @@ def test_kernel_of_linked_modules(rig: Rig) -> None:
     rig.backend.release_module(module)
     silent = rig.platform.startswith("Portable")  # PoCL's log does not name the missing function
     with raises(bl.BuildError, match="LINK" if silent or _takes_text_alone(rig) else "twice"):
-        rig.backend.link_modules(rig.context, rig.device, objects[:1])
+        rig.backend.linking.link_modules(rig.context, rig.device, objects[:1])
     with pytest.raises(bl.BuildError) as caught:
-        rig.backend.compile_module(rig.context, rig.device, broken)
+        rig.backend.linking.compile_module(rig.context, rig.device, broken)
     assert caught.value.log
 
 

@@ -126,11 +126,11 @@ def test_modules_are_linked(rig: Rig, fake: Fake) -> None:
     caller = b".extern .func g; .visible .entry calling(.param .u64 a) { call g; }"
     callee = b".visible .func g { ret; }"
     links = fake.library.fake_live_links
-    first, log = rig.backend.compile_module(rig.context, rig.device, caller, options="-O2")
-    second, _ = rig.backend.compile_module(rig.context, rig.device, callee, options="-O2")
+    first, log = rig.backend.linking.compile_module(rig.context, rig.device, caller, options="-O2")
+    second, _ = rig.backend.linking.compile_module(rig.context, rig.device, callee, options="-O2")
     assert log == "" and not fake.lines("cuLinkComplete") and links() == 0
     fake.clear()
-    module = rig.backend.link_modules(rig.context, rig.device, [first, second], options="-lineinfo")
+    module = rig.backend.linking.link_modules(rig.context, rig.device, [first, second], options="-lineinfo")
     assert fake.lines("cuLink") == [f"cuLinkAddData 1 {len(text) + 1}" for text in (caller, callee)] + [
         "cuLinkComplete"
     ]
@@ -138,15 +138,15 @@ def test_modules_are_linked(rig: Rig, fake: Fake) -> None:
     fake.parameters(8)
     rig.backend.launch(rig.queue, rig.backend.get_kernel(module, "calling"), (8,), None, [bytes(8)])
     with raises(bl.BuildError, match="undefined reference") as caught:
-        rig.backend.link_modules(rig.context, rig.device, [first])
+        rig.backend.linking.link_modules(rig.context, rig.device, [first])
     assert caught.value.log == "error: undefined reference" and caught.value.native_code == 500
     with raises(bl.BuildError, match="line 7"):
-        rig.backend.compile_module(rig.context, rig.device, b".entry f() { syntax error }")
+        rig.backend.linking.compile_module(rig.context, rig.device, b".entry f() { syntax error }")
     with raises(FeatureNotSupportedError, match="specialization"):
-        rig.backend.compile_module(rig.context, rig.device, PTX, specialization={1: b"1234"})
+        rig.backend.linking.compile_module(rig.context, rig.device, PTX, specialization={1: b"1234"})
     assert links() == 0
-    elf, _ = rig.backend.compile_module(rig.context, rig.device, b"\x7fELF .entry f")
-    fat, _ = rig.backend.compile_module(rig.context, rig.device, b"\x50\xed\x55\xba .entry f")
+    elf, _ = rig.backend.linking.compile_module(rig.context, rig.device, b"\x7fELF .entry f")
+    fat, _ = rig.backend.linking.compile_module(rig.context, rig.device, b"\x50\xed\x55\xba .entry f")
     assert (elf.kind, fat.kind, first.kind) == (0, 2, 1)
     rig.backend.release_module(module)
 

@@ -102,7 +102,7 @@ def use(backend: Any, device: Any, context: Any, queue: Any, undo: ExitStack) ->
     backend.wait_event(backend.image_call(queue, call))
     source = kernels.source("launch", "spirv")
     undo.callback(backend.release_module, backend.load_module(context, device, source))
-    module = backend.link_modules(context, device, [backend.compile_module(context, device, source)[0]])
+    module = backend.linking.link_modules(context, device, [backend.linking.compile_module(context, device, source)[0]])
     undo.callback(backend.release_module, module)
     kernel = backend.get_kernel(module, "bindless_empty")
     event = backend.launch(queue, kernel, (64,), None, [])
@@ -115,10 +115,10 @@ def use(backend: Any, device: Any, context: Any, queue: Any, undo: ExitStack) ->
         lambda waits: backend.launch(recorder, kernel, (64,), None, [], waits),
         lambda waits: backend.copy(recorder, second, first, 64, waits),
     ]
-    graph = backend.record_graph(recorder, commands)
-    undo.callback(backend.release_graph, graph)
+    graph = backend.graph.record_graph(recorder, commands)
+    undo.callback(backend.graph.release_graph, graph)
     for _ in range(2):
-        event = backend.launch_graph(queue, graph, [event])
+        event = backend.graph.launch_graph(queue, graph, [event])
     backend.wait_queue(queue)
 
 

@@ -167,13 +167,13 @@ def test_no_command_is_lost(device: bl.Device, monkeypatch: pytest.MonkeyPatch, 
     pools = context.native.pools
     for pool in pools:  # an event interrupted during its creation stays unused until the pool is destroyed
         del [NativeEvent.take(pool) for _ in range(8)][:]
-    gates = backend.create_event_pool(context, 1, shared=False, timed=False)
-    gate = backend.pool_event(gates, 0)
+    gates = backend.event_pools.create_event_pool(context, 1, shared=False, timed=False)
+    gate = backend.event_pools.pool_event(gates, 0)
     for moment in itertools.count():
         interrupter, recorder = Interrupter(_stream.lib, moment), Recorder()
-        backend.reset_event(gate)
+        backend.event_pools.reset_event(gate)
         queue = backend.create_queue(context, native, in_order=True, profiling=True, immediate=immediate)
-        backend.enqueue_wait(queue, gate)
+        backend.event_pools.enqueue_wait(queue, gate)
         awaited = backend.barrier(other)
         first = recorder.command if parts == 2 else None
         with monkeypatch.context() as patched, contextlib.suppress(KeyboardInterrupt):
@@ -184,7 +184,7 @@ def test_no_command_is_lost(device: bl.Device, monkeypatch: pytest.MonkeyPatch, 
         unused = [address_of(handle) for pool in pools for handle in pool.handles(unused=True)]
         del awaited
         assert not recorder.used.intersection(unused), f"interrupted at call {moment}"
-        backend.signal_event(gate)
+        backend.event_pools.signal_event(gate)
         backend.wait_queue(queue)
         backend.wait_event(queue.run(recorder.command, "barrier"))
         backend.release_queue(queue)
@@ -197,7 +197,7 @@ def test_no_command_is_lost(device: bl.Device, monkeypatch: pytest.MonkeyPatch, 
         if not interrupter.happened:
             break
     assert moment > 4
-    backend.close_event_pool(gates)
+    backend.event_pools.close_event_pool(gates)
     backend.release_queue(other)
     backend.release_context(context)
 

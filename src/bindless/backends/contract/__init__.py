@@ -45,7 +45,7 @@ from .native_objects import (
     NativeQueue,
     NativeSemaphore,
 )
-from .optional_groups import OptionalGroups, OwnMethods, require_group
+from .optional_groups import OptionalGroups, OwnMethods, functions_of, require_group
 from .partitioning import PartitioningProtocol
 from .records import (
     AdoptedQueue,
@@ -86,5 +86,6 @@ __all__ = [
     "PlatformRecord",
     "PointerRecord",
     "Traits",
+    "functions_of",
     "require_group",
 ]

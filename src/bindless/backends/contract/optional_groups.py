@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any, Protocol, TypeVar
 
 from ...model.errors import FeatureNotSupportedError
@@ -38,7 +39,7 @@ from .resampling import ResamplingProtocol
 from .sampler_settings import SamplerSettingsProtocol
 from .spline_filters import SplineFiltersProtocol
 
-__all__ = ["OptionalGroups", "OwnMethods", "require_group"]
+__all__ = ["OptionalGroups", "OwnMethods", "functions_of", "require_group"]
 
 _Group = TypeVar("_Group")
 
@@ -52,6 +53,11 @@ class OwnMethods:
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return instance
+
+
+def functions_of(module: ModuleType) -> Any:
+    """A group whose methods are the functions of a module; opaque as ``OwnMethods``, compared by the same test."""
+    return module
 
 
 class OptionalGroups(Protocol):

@@ -22,14 +22,13 @@ from ...model.image_call import ImageCall
 from ...model.native_handle import NativeHandle
 from ..common.native_handle import HandleTable, native_handle
 from ..common.object_methods import ObjectMethods
-from ..contract import OptionalGroups, OwnMethods, PointerRecord, Traits
+from ..contract import OptionalGroups, OwnMethods, PointerRecord, Traits, functions_of
 from . import copy as _copy
 from . import device as _device
 from . import device_info as _device_info
+from . import external_memory as _external_memory
 from . import (
-    external_memory,
     foreign_stream,
-    graph,
     image_functions,
     image_handle,
     image_memory,
@@ -39,11 +38,12 @@ from . import (
     mapped_image_call,
     native_handles,
     pipelined_image_call,
-    virtual_memory,
 )
+from . import graph as _graph
 from . import launch as _launch
 from . import memory as _memory
 from . import module as _module
+from . import virtual_memory as _virtual_memory
 from .context import Context
 from .device import Device
 from .event import Event
@@ -57,8 +57,8 @@ __all__ = ["CudaBackend"]
 ffi = driver.ffi
 
 _NATIVE: HandleTable = {
-    external_memory.ExternalMemory: ("CUexternalMemory", lambda memory: memory.handle),
-    external_memory.Semaphore: ("CUexternalSemaphore", lambda semaphore: semaphore.handle),
+    _external_memory.ExternalMemory: ("CUexternalMemory", lambda memory: memory.handle),
+    _external_memory.Semaphore: ("CUexternalSemaphore", lambda semaphore: semaphore.handle),
     Device: ("CUdevice", lambda device: device.handle),
     Context: ("CUcontext", lambda context: context.primary(None).handle),
     Queue: ("CUstream", lambda queue: None if queue.closed else queue.streams[0].handle),
@@ -145,54 +145,12 @@ class CudaBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Optional
 
     load_module = staticmethod(_module.load_module)
     describe_module = staticmethod(_module.describe_module)
-    compile_module = staticmethod(link.compile_module)
-    link_modules = staticmethod(link.link_modules)
     get_kernel = staticmethod(Kernel)
     launch = staticmethod(_launch.launch)
     prepare_launch = staticmethod(_launch.prepare_launch)
 
     def queue_ends(self, queue: Queue) -> list[Event]:
         return queue.ends()
-
-    # ------------------------------------------------------------------ optional groups: contract/low_level.py
-
-    can_access_peer = staticmethod(low_level.can_access_peer)
-    peer_properties = staticmethod(low_level.peer_properties)
-    reaches_memory = staticmethod(low_level.reaches_memory)
-    launch_cooperative = staticmethod(low_level.launch_cooperative)
-    most_cooperative_groups = staticmethod(low_level.most_cooperative_groups)
-    prefer_cache = staticmethod(low_level.prefer_cache)
-    export_memory = staticmethod(ipc_memory.export_memory)
-    end_export = staticmethod(ipc_memory.end_export)
-    open_memory = staticmethod(ipc_memory.open_memory)
-    close_memory = staticmethod(ipc_memory.close_memory)
-    records_graphs = staticmethod(graph.records_graphs)
-    record_graph = staticmethod(graph.record_graph)
-    launch_graph = staticmethod(graph.launch_graph)
-    release_graph = staticmethod(graph.release_graph)
-    virtual_page_size = staticmethod(virtual_memory.virtual_page_size)
-    reserve_addresses = staticmethod(virtual_memory.reserve_addresses)
-    release_addresses = staticmethod(virtual_memory.release_addresses)
-    create_physical = staticmethod(virtual_memory.create_physical)
-    destroy_physical = staticmethod(virtual_memory.destroy_physical)
-    map_physical = staticmethod(virtual_memory.map_physical)
-    unmap = staticmethod(virtual_memory.unmap)
-    set_access = staticmethod(virtual_memory.set_access)
-
-    # ------------------------------------------------------------------ external memory and semaphores
-
-    importable_memory = staticmethod(external_memory.importable_memory)
-    import_memory = staticmethod(external_memory.import_memory)
-    release_memory = staticmethod(external_memory.release_memory)
-    map_image = staticmethod(external_memory.map_image)
-    unmap_image = staticmethod(external_memory.unmap_image)
-    map_linear = staticmethod(external_memory.map_linear)
-    unmap_linear = staticmethod(external_memory.unmap_linear)
-    import_semaphore = staticmethod(external_memory.import_semaphore)
-    release_semaphore = staticmethod(external_memory.release_semaphore)
-    wait_semaphore = staticmethod(external_memory.wait_semaphore)
-    signal_semaphore = staticmethod(external_memory.signal_semaphore)
-    prepare_semaphore = staticmethod(external_memory.prepare_semaphore)
 
     # ------------------------------------------------------------------ streams of other libraries
 
@@ -210,7 +168,6 @@ class CudaBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Optional
     adopt_context = staticmethod(native_handles.adopt_context)
     adopt_queue = staticmethod(native_handles.adopt_queue)
     adopt_event = staticmethod(native_handles.adopt_event)
-    adopt_module = staticmethod(native_handles.adopt_module)
     adopt_kernel = staticmethod(native_handles.adopt_kernel)
     adopt_memory = staticmethod(native_handles.adopt_memory)
 
@@ -225,20 +182,20 @@ class CudaBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Optional
         """
         return native_handle(_NATIVE, native, ffi, "CUDA", "cuda")
 
-    # ------------------------------------------------------------------ optional groups, all of methods above
+    # ------------------------------------------------------------------ optional groups: modules, or methods above
 
     host_calls = OwnMethods()
     unordered_batches = OwnMethods()
-    linking = OwnMethods()
-    external_memory = OwnMethods()
-    external_semaphores = OwnMethods()
+    linking = functions_of(link)
+    external_memory = functions_of(_external_memory)
+    external_semaphores = functions_of(_external_memory)
     interop = OwnMethods()
-    module_interop = OwnMethods()
+    module_interop = functions_of(native_handles)
     surface_limits = OwnMethods()
-    cooperative_launch = OwnMethods()
-    cache_preference = OwnMethods()
-    graph = OwnMethods()
-    ipc = OwnMethods()
-    virtual_memory = OwnMethods()
-    peer_access = OwnMethods()
-    reach = OwnMethods()
+    cooperative_launch = functions_of(low_level)
+    cache_preference = functions_of(low_level)
+    graph = functions_of(_graph)
+    ipc = functions_of(ipc_memory)
+    virtual_memory = functions_of(_virtual_memory)
+    peer_access = functions_of(low_level)
+    reach = functions_of(low_level)

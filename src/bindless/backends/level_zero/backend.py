@@ -17,14 +17,13 @@ from ...model.native_handle import NativeHandle
 from ..common.absent_streams import AbsentStreams
 from ..common.native_handle import HandleTable, native_handle
 from ..common.object_methods import ObjectMethods
-from ..contract import OptionalGroups, OwnMethods, PointerRecord, Traits
+from ..contract import OptionalGroups, OwnMethods, PointerRecord, Traits, functions_of
 from . import copy as _copy
 from . import device as _device
 from . import device_info as _device_info
+from . import external_memory as _external_memory
 from . import (
-    external_memory,
     fence,
-    graph,
     image_functions,
     image_handle,
     image_memory,
@@ -34,13 +33,14 @@ from . import (
     low_level,
     native_handles,
     user_event_pool,
-    virtual_memory,
 )
+from . import graph as _graph
 from . import image_format as _image_format
 from . import kernel as _kernel
 from . import launch as _launch
 from . import memory as _memory
 from . import module as _module
+from . import virtual_memory as _virtual_memory
 from .context import Context
 from .device import Device
 from .event import Event
@@ -60,8 +60,8 @@ _NATIVE: HandleTable = {
     Event: ("ze_event_handle_t", lambda event: event.native_handle()),
     Module: ("ze_module_handle_t", lambda module: module.native),
     Kernel: ("ze_kernel_handle_t", lambda kernel: None if kernel.module.native is None else kernel.native),
-    external_memory.ExternalMemory: ("void", lambda memory: memory.pointer),
-    external_memory.Semaphore: ("ze_external_semaphore_ext_handle_t", lambda semaphore: semaphore.array[0]),
+    _external_memory.ExternalMemory: ("void", lambda memory: memory.pointer),
+    _external_memory.Semaphore: ("ze_external_semaphore_ext_handle_t", lambda semaphore: semaphore.array[0]),
 }
 
 
@@ -84,7 +84,6 @@ class LevelZeroBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Abs
     aspects = staticmethod(_device_info.aspects)
     device_info = staticmethod(_device_info.device_info)
     supports_format = staticmethod(_image_format.supports_format)
-    partition = staticmethod(_device_info.partition)
 
     # ------------------------------------------------------------------ contexts, queues
 
@@ -121,8 +120,6 @@ class LevelZeroBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Abs
     create_unsampled_image = staticmethod(image_handle.create_unsampled_image)
     create_sampled_image = staticmethod(image_handle.create_sampled_image)
     create_sampled_image_usm = staticmethod(image_handle.create_sampled_image_usm)
-    create_format_view = staticmethod(image_view.create_format_view)
-    create_unsampled_image_usm = staticmethod(image_handle.create_unsampled_image_usm)
     destroy_image = staticmethod(image_handle.destroy_image)
     copy_image = staticmethod(_copy.copy_image)
     prepare_copy = staticmethod(_copy.prepare_copy)
@@ -132,75 +129,10 @@ class LevelZeroBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Abs
     # ------------------------------------------------------------------ modules and kernels
 
     load_module = staticmethod(_module.load_module)
-    compile_module = staticmethod(link.compile_module)
-    link_modules = staticmethod(link.link_modules)
     describe_module = staticmethod(_module.describe_module)
     get_kernel = staticmethod(_kernel.get_kernel)
     launch = staticmethod(_launch.launch)
-    launch_with_offset = staticmethod(_launch.launch_with_offset)
     prepare_launch = staticmethod(_launch.prepare_launch)
-
-    # ------------------------------------------------------------------ optional groups: contract/low_level.py
-
-    importable_memory = staticmethod(external_memory.importable_memory)
-    import_memory = staticmethod(external_memory.import_memory)
-    release_memory = staticmethod(external_memory.release_memory)
-    map_image = staticmethod(external_memory.map_image)
-    unmap_image = staticmethod(external_memory.unmap_image)
-    map_linear = staticmethod(external_memory.map_linear)
-    unmap_linear = staticmethod(external_memory.unmap_linear)
-    import_semaphore = staticmethod(external_memory.import_semaphore)
-    release_semaphore = staticmethod(external_memory.release_semaphore)
-    wait_semaphore = staticmethod(external_memory.wait_semaphore)
-    signal_semaphore = staticmethod(external_memory.signal_semaphore)
-    prepare_semaphore = staticmethod(external_memory.prepare_semaphore)
-    queue_groups = staticmethod(low_level.queue_groups)
-    create_queue_in_group = staticmethod(low_level.create_queue_in_group)
-    can_access_peer = staticmethod(low_level.can_access_peer)
-    peer_properties = staticmethod(low_level.peer_properties)
-    reaches_memory = staticmethod(low_level.reaches_memory)
-    make_memory_resident = staticmethod(low_level.make_memory_resident)
-    evict_memory = staticmethod(low_level.evict_memory)
-    make_image_resident = staticmethod(low_level.make_image_resident)
-    evict_image = staticmethod(low_level.evict_image)
-    barrier_of_ranges = staticmethod(low_level.barrier_of_ranges)
-    launch_cooperative = staticmethod(low_level.launch_cooperative)
-    most_cooperative_groups = staticmethod(low_level.most_cooperative_groups)
-    launch_indirect = staticmethod(low_level.launch_indirect)
-    prefer_cache = staticmethod(low_level.prefer_cache)
-    link_loaded = staticmethod(low_level.link_loaded)
-    records_graphs = staticmethod(graph.records_graphs)
-    record_graph = staticmethod(graph.record_graph)
-    launch_graph = staticmethod(graph.launch_graph)
-    release_graph = staticmethod(graph.release_graph)
-    create_fence = staticmethod(fence.create_fence)
-    signal_fence = staticmethod(fence.signal_fence)
-    wait_fence = staticmethod(fence.wait_fence)
-    reset_fence = staticmethod(fence.reset_fence)
-    destroy_fence = staticmethod(fence.destroy_fence)
-    export_memory = staticmethod(ipc_memory.export_memory)
-    end_export = staticmethod(ipc_memory.end_export)
-    open_memory = staticmethod(ipc_memory.open_memory)
-    close_memory = staticmethod(ipc_memory.close_memory)
-    create_event_pool = staticmethod(user_event_pool.create_event_pool)
-    export_event_pool = staticmethod(user_event_pool.export_event_pool)
-    open_event_pool = staticmethod(user_event_pool.open_event_pool)
-    close_event_pool = staticmethod(user_event_pool.close_event_pool)
-    pool_event = staticmethod(user_event_pool.pool_event)
-    signal_event = staticmethod(user_event_pool.signal_event)
-    reset_event = staticmethod(user_event_pool.reset_event)
-    wait_pool_event = staticmethod(user_event_pool.wait_pool_event)
-    enqueue_signal = staticmethod(user_event_pool.enqueue_signal)
-    enqueue_reset = staticmethod(user_event_pool.enqueue_reset)
-    enqueue_wait = staticmethod(user_event_pool.enqueue_wait)
-    virtual_page_size = staticmethod(virtual_memory.virtual_page_size)
-    reserve_addresses = staticmethod(virtual_memory.reserve_addresses)
-    release_addresses = staticmethod(virtual_memory.release_addresses)
-    create_physical = staticmethod(virtual_memory.create_physical)
-    destroy_physical = staticmethod(virtual_memory.destroy_physical)
-    map_physical = staticmethod(virtual_memory.map_physical)
-    unmap = staticmethod(virtual_memory.unmap)
-    set_access = staticmethod(virtual_memory.set_access)
 
     # ------------------------------------------------------------------ native handles
 
@@ -213,7 +145,6 @@ class LevelZeroBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Abs
     adopt_context = staticmethod(native_handles.adopt_context)
     adopt_queue = staticmethod(native_handles.adopt_queue)
     adopt_event = staticmethod(native_handles.adopt_event)
-    adopt_module = staticmethod(native_handles.adopt_module)
     adopt_kernel = staticmethod(native_handles.adopt_kernel)
     adopt_memory = staticmethod(native_handles.adopt_memory)
 
@@ -228,29 +159,29 @@ class LevelZeroBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Abs
         """
         return native_handle(_NATIVE, native, ffi, "Level Zero", "level_zero")
 
-    # ------------------------------------------------------------------ optional groups, all of methods above
+    # ------------------------------------------------------------------ optional groups: modules, or methods above
 
     unordered_batches = OwnMethods()
-    partitioning = OwnMethods()
-    linking = OwnMethods()
-    module_link = OwnMethods()
-    external_memory = OwnMethods()
-    external_semaphores = OwnMethods()
+    partitioning = functions_of(_device_info)
+    linking = functions_of(link)
+    module_link = functions_of(low_level)
+    external_memory = functions_of(_external_memory)
+    external_semaphores = functions_of(_external_memory)
     interop = OwnMethods()
-    module_interop = OwnMethods()
-    unsampled_memory = OwnMethods()
-    format_views = OwnMethods()
-    offset_launch = OwnMethods()
-    cooperative_launch = OwnMethods()
-    indirect_launch = OwnMethods()
-    cache_preference = OwnMethods()
-    queue_group = OwnMethods()
-    graph = OwnMethods()
-    fences = OwnMethods()
-    range_barrier = OwnMethods()
-    event_pools = OwnMethods()
-    ipc = OwnMethods()
-    virtual_memory = OwnMethods()
-    residency = OwnMethods()
-    peer_access = OwnMethods()
-    reach = OwnMethods()
+    module_interop = functions_of(native_handles)
+    unsampled_memory = functions_of(image_handle)
+    format_views = functions_of(image_view)
+    offset_launch = functions_of(_launch)
+    cooperative_launch = functions_of(low_level)
+    indirect_launch = functions_of(low_level)
+    cache_preference = functions_of(low_level)
+    queue_group = functions_of(low_level)
+    graph = functions_of(_graph)
+    fences = functions_of(fence)
+    range_barrier = functions_of(low_level)
+    event_pools = functions_of(user_event_pool)
+    ipc = functions_of(ipc_memory)
+    virtual_memory = functions_of(_virtual_memory)
+    residency = functions_of(low_level)
+    peer_access = functions_of(low_level)
+    reach = functions_of(low_level)

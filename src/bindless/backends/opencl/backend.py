@@ -19,11 +19,10 @@ from ...model.native_handle import NativeHandle
 from ..common.absent_streams import AbsentStreams
 from ..common.native_handle import HandleTable, native_handle
 from ..common.object_methods import ObjectMethods
-from ..contract import OptionalGroups, OwnMethods, PlatformRecord, Traits
+from ..contract import OptionalGroups, OwnMethods, PlatformRecord, Traits, functions_of
 from . import (
     adopted_program,
     deferred_free,
-    external_memory,
     image_functions,
     image_handle,
     image_memory,
@@ -34,6 +33,7 @@ from . import (
 from . import copy as _copy
 from . import device as _device
 from . import device_info as _device_info
+from . import external_memory as _external_memory
 from . import image_format as _image_format
 from . import kernel as _kernel
 from . import launch as _launch
@@ -87,7 +87,6 @@ class OpenCLBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Absent
     aspects = staticmethod(_device_info.aspects)
     device_info = staticmethod(_device_info.device_info)
     supports_format = staticmethod(_image_format.supports_format)
-    partition = staticmethod(_device_info.partition)
 
     # ------------------------------------------------------------------ contexts, queues
 
@@ -129,7 +128,6 @@ class OpenCLBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Absent
     create_unsampled_image = staticmethod(image_handle.create_unsampled_image)
     create_sampled_image = staticmethod(image_handle.create_sampled_image)
     create_sampled_image_usm = staticmethod(image_handle.create_sampled_image_usm)
-    create_unsampled_image_usm = staticmethod(image_handle.create_unsampled_image_usm)
     destroy_image = staticmethod(image_handle.destroy_image)
     copy_image = staticmethod(_copy.copy_image)
     prepare_copy = staticmethod(_copy.prepare_copy)
@@ -139,28 +137,10 @@ class OpenCLBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Absent
     # ------------------------------------------------------------------ modules and kernels
 
     load_module = staticmethod(_module.load_module)
-    compile_module = staticmethod(link.compile_module)
-    link_modules = staticmethod(link.link_modules)
     describe_module = staticmethod(_module.describe_module)
     get_kernel = staticmethod(_kernel.get_kernel)
     launch = staticmethod(_launch.launch)
-    launch_with_offset = staticmethod(_launch.launch_with_offset)
     prepare_launch = staticmethod(_launch.prepare_launch)
-
-    # ------------------------------------------------------------------ external memory and semaphores
-
-    importable_memory = staticmethod(external_memory.importable_memory)
-    import_memory = staticmethod(external_memory.import_memory)
-    release_memory = staticmethod(external_memory.release_memory)
-    map_image = staticmethod(external_memory.map_image)
-    unmap_image = staticmethod(external_memory.unmap_image)
-    map_linear = staticmethod(external_memory.map_linear)
-    unmap_linear = staticmethod(external_memory.unmap_linear)
-    import_semaphore = staticmethod(external_memory.import_semaphore)
-    release_semaphore = staticmethod(external_memory.release_semaphore)
-    wait_semaphore = staticmethod(external_memory.wait_semaphore)
-    signal_semaphore = staticmethod(external_memory.signal_semaphore)
-    prepare_semaphore = staticmethod(external_memory.prepare_semaphore)
 
     # ------------------------------------------------------------------ native handles
 
@@ -216,14 +196,14 @@ class OpenCLBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Absent
         """The address of an object's cl_... handle."""
         return native_handle(_NATIVE, native, ffi, "OpenCL", "opencl")
 
-    # ------------------------------------------------------------------ optional groups, all of methods above
+    # ------------------------------------------------------------------ optional groups: modules, or methods above
 
-    partitioning = OwnMethods()
+    partitioning = functions_of(_device_info)
     unordered_batches = OwnMethods()
-    linking = OwnMethods()
-    external_memory = OwnMethods()
-    external_semaphores = OwnMethods()
+    linking = functions_of(link)
+    external_memory = functions_of(_external_memory)
+    external_semaphores = functions_of(_external_memory)
     interop = OwnMethods()
     counted = OwnMethods()
-    unsampled_memory = OwnMethods()
-    offset_launch = OwnMethods()
+    unsampled_memory = functions_of(image_handle)
+    offset_launch = functions_of(_launch)
