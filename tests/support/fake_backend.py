@@ -25,6 +25,7 @@ from bindless.backends.contract import (
 )
 from bindless.backends.contract.prepared_command import PreparedCommand
 from bindless.model.aspects import Aspect
+from bindless.model.dlpack import DLDeviceType
 from bindless.model.enums import Backend, DeviceType, EventStatus, UsmKind
 from bindless.model.errors import BuildError, Error, FeatureNotSupportedError, MemoryAllocationError, SyclRuntimeError
 from bindless.model.info import partition_affinity_domain, partition_property
@@ -114,6 +115,9 @@ def _wait(event: FakeEvent) -> None:
         pass
 
 
+_MEMORY = {Backend.cuda: DLDeviceType.cuda, Backend.reference: DLDeviceType.cpu}
+
+
 class FakeBackend(OptionalGroups):
     """``BackendProtocol``, to the extent that the runtime facade uses it.
 
@@ -167,7 +171,11 @@ class FakeBackend(OptionalGroups):
         self.info: dict[str, Any] = {"global_mem_size": MEMORY}
         self.instant = False
         self.traits = Traits(
-            events_cross_contexts=True, memory_crosses_contexts=True, orders_streams=backend is Backend.cuda
+            events_cross_contexts=True,
+            memory_crosses_contexts=True,
+            orders_streams=backend is Backend.cuda,
+            is_for_processors=backend is Backend.reference,
+            device_memory=_MEMORY.get(backend, DLDeviceType.one_api),
         )
         self.refuse: Error | None = None
         self.memory: dict[int, tuple[Any, int, UsmKind]] = {}

@@ -33,12 +33,6 @@ __all__ = ["measure_calls", "measure_import"]
 _DESC = ImageDescriptor(256, 256, num_channels=4, channel_type="fp32")
 _SAMPLER = BindlessImageSampler("clamp_to_edge", "unnormalized", "linear")
 _CALLS = 200
-_LANGUAGES: dict[Backend, kernels.Target] = {
-    Backend.cuda: "ptx",
-    Backend.level_zero: "spirv",
-    Backend.opencl: "opencl_c",
-    Backend.reference: "spirv",
-}
 _TYPES = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_float)
 _FOUR = "void four(unsigned long long *out, unsigned long long a, unsigned b, float c)"
 
@@ -174,11 +168,7 @@ def _bare_reference(memory: ImageMem) -> dict[str, Work]:
 def _measure_launches(bench: Bench) -> None:
     """Measure series of launches with one wait at the end."""
     queue = bench.queue
-    language = _LANGUAGES.get(queue.device.backend)
-    if language is None:
-        bench.notes.append(f"launches: the package has no kernels for {queue.device.backend}")
-        return
-    source = kernels.source("launch", language)
+    source = kernels.source("launch", queue._backend.traits.build_target)
     bundle = load_kernel_bundle(source, queue)
     with usm_empty((1,), np.uint64, queue) as out:
         numbers: tuple[Any, ...] = (np.uint64(1), np.uint32(2), np.float32(3))

@@ -261,8 +261,9 @@ def _measure_devices(bench: Bench) -> None:
     """A launch with an image handle in a context of all devices, compared with a context of one."""
     device = bench.queue.device
     devices = device.platform.get_devices()
-    language = {Backend.cuda: "ptx", Backend.level_zero: "spirv"}.get(device.backend)
-    if len(devices) < 2 or language is None:
+    traits = device._backend.traits
+    language = traits.function_language
+    if len(devices) < 2 or language is None or traits.images_are_arguments:
         return
     source = kernels.source("launch", language)
     works: dict[str, Work] = {}

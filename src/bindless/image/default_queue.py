@@ -9,7 +9,6 @@ import numpy as np
 
 from ..core import ownership
 from ..model.dlpack import DLDeviceType
-from ..model.enums import Backend
 from ..sycl.device.context import default_context
 from ..sycl.device.device import Device
 from ..sycl.queue.queue import Queue
@@ -47,7 +46,7 @@ def queue_of_array(array: Any) -> Queue:
     if kind in _HOST_TYPES and (place is not None or not hasattr(array, "__cuda_array_interface__")):
         return default_queue()
     queue = default_queue()
-    if kind == DLDeviceType.cuda and queue.backend is Backend.cuda and number == queue.device.index:
+    if kind == DLDeviceType.cuda == queue._backend.traits.device_memory and number == queue.device.index:
         return queue
     return _queue_in(as_usm_array(array))
 

@@ -20,7 +20,6 @@ from ..bindless_images import ImageMem, create_image, destroy_image_handle
 from ..kernels import source
 from ..model.arrays import Array
 from ..model.aspects import Aspect
-from ..model.enums import Backend
 from ..model.errors import FeatureNotSupportedError, SamplerWarning
 from ..model.image_descriptor import ImageDescriptor
 from ..model.ranges import NdRange
@@ -140,12 +139,13 @@ class _Images(ExitStack):
 
 
 def _kernel(queue: Queue, name: str) -> Kernel:
-    if queue.device.backend is Backend.opencl:
+    traits = queue._backend.traits
+    if traits.images_are_arguments:
         raise FeatureNotSupportedError(
             f"{queue.device.name}: OpenCL C has no image handles in memory, and these kernels keep them there",
-            backend="opencl",
+            backend=str(queue.backend),
         )
-    data = source("lanes", "ptx" if queue.device.backend is Backend.cuda else "spirv")
+    data = source("lanes", traits.build_target)
     return load_kernel_bundle(data, queue).get_kernel(f"bindless_lanes_{name}")
 
 

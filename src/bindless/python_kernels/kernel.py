@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from ..core._submission import Variants
 from ..device.declaration import Launch
-from ..model.enums import Backend
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.message_values import shown
 from ..model.ranges import NdRange, RangeLike, as_range
@@ -142,21 +141,21 @@ class PythonKernel(OfFunction, KernelTemplate):
         """Compile and load the kernel for the types of arguments."""
         if not 1 <= dimensions <= 3:
             raise InvalidError(f"kernel {self.name!r}: a range of {dimensions} dimensions; it has 1 to 3")
-        language = _language(queue)
+        language, traits = _language(queue), queue._backend.traits
         launch = Launch(
             dimensions, language, self._default_float, language == "spirv", self._contract,
-            image_arguments=queue.backend is Backend.opencl, checks_indices=queue.backend is Backend.reference,
+            image_arguments=traits.images_are_arguments, checks_indices=traits.checks_indices,
         )  # fmt: skip
         compiled = self._compiled(launch, self._types(arguments))
         try:
             bundle = load_kernel_bundle(compiled.file, queue.context)
         except FeatureNotSupportedError as error:
-            if queue.backend is not Backend.opencl:
+            if "opencl_c" not in traits.module_languages:
                 raise
             raise FeatureNotSupportedError(
                 f"kernel {self.name!r}: kernels in Python become SPIR-V there, and {queue.device.name} takes OpenCL C "
                 "alone: run it on another device, or write it in OpenCL C (`bindless build --target opencl_c`)",
-                backend="opencl",
+                backend=str(queue.backend),
             ) from error
         return bundle.get_kernel(compiled.file.kernels[0].name), expansion(compiled.paths)
 

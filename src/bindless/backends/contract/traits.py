@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from ...model.dlpack import DLDeviceType
+
 __all__ = ["Language", "ModuleLanguage", "Traits"]
 
 Language = Literal["ptx", "spirv", "opencl_c"]
@@ -33,6 +35,14 @@ class Traits:
         Samplers filter 8- and 16-bit integers, but not one-dimensional linear memory.
     computes_precisions : bool
         ``image_call`` samples with every precision. Without, built-in kernels compute all but ``hardware``.
+    checks_indices : bool
+        An index outside of its axis is a fault in kernels that ask for it.
+    images_are_arguments : bool
+        Kernels take images as arguments alone. Without, images have handles that are numbers, also in memory.
+    is_for_processors : bool
+        The driver is made for the host's processor. A processor of another driver is never the default device.
+    device_memory : DLDeviceType
+        Kind of the devices' memory as DLPack numbers it. That of ``cpu`` is the host's.
     function_language : Language | None
         Of the kernels that ``image_call`` runs; None where the driver has functions of its own.
     module_languages : tuple[ModuleLanguage, ...]
@@ -53,6 +63,10 @@ class Traits:
     orders_streams: bool = False
     has_texture_units: bool = False
     computes_precisions: bool = False
+    checks_indices: bool = False
+    images_are_arguments: bool = False
+    is_for_processors: bool = False
+    device_memory: DLDeviceType = DLDeviceType.one_api
     function_language: Language | None = None
     module_languages: tuple[ModuleLanguage, ...] = ("spirv",)
     module_formats: tuple[str, ...] = ("SPIR-V",)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 
 from ...core._submission import Lane
 from ...drivers import cuda as driver
+from ...model.dlpack import DLDeviceType
 from ...model.enums import Backend, ImageChannelType
 from ...model.image_call import ImageCall
 from ...model.native_handle import NativeHandle
@@ -80,6 +81,7 @@ class CudaBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Optional
         memory_crosses_contexts=True,
         orders_streams=True,
         has_texture_units=True,
+        device_memory=DLDeviceType.cuda,
         function_language="ptx",
         module_languages=("cubin", "ptx"),
         module_formats=("PTX", "a cubin", "a fat binary of CUDA"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...drivers import cuda as driver
 from ...drivers.common.cffi_types import CData
@@ -17,7 +17,6 @@ from .fork_guard import refuse_in_fork, unusable_after_fork
 
 if TYPE_CHECKING:
     from .kernel import Kernel
-    from .pinned_staging import Staging
 
 __all__ = ["Device", "PrimaryContext", "cuda_version", "devices", "driver_release", "platforms"]
 
@@ -71,7 +70,7 @@ class PrimaryContext:
         self._all_markers: list[CData] = []
         self.rest: dict[str, list[int]] = {}
         self.views: dict[int, dict[CData | None, int]] = {}
-        self.staging: Staging | None = None
+        self.staging: Any = None
         self.mapped: list[int] = []
         self.library: Library[Kernel] = Library("ptx", "cuda")
         unusable_after_fork(self)

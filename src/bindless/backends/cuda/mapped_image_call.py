@@ -38,7 +38,7 @@ _ALIGNMENT = 256
 _BYTES = LARGEST + (1 + len(ARRAYS)) * _ALIGNMENT
 
 
-class MappedBuffer:
+class _Buffer:
     """Pinned memory of a queue, which returns to the unused buffers of its context with the queue's end.
 
     Attributes
@@ -65,22 +65,22 @@ class MappedBuffer:
     __del__ = close
 
 
-def _buffer_of(queue: Queue) -> MappedBuffer | None:
+def _buffer_of(queue: Queue) -> _Buffer | None:
     """The buffer of a queue, whose calls use it one after another; the queue returns it when it is idle and closed.
 
     None for the first calls, and where the driver has no memory.
     """
-    buffer: MappedBuffer | None = queue.mapped
+    buffer: _Buffer | None = queue.mapped
     if buffer is None or not buffer.address:
         if not queue.primary.mapped:
             queue.unmapped += 1
             if queue.unmapped < _JUSTIFIES_BUFFER:
                 return None
-        buffer = queue.mapped = MappedBuffer(queue.primary)
+        buffer = queue.mapped = _Buffer(queue.primary)
     return buffer if buffer.address else None
 
 
-def _planned(queue: Queue, call: ImageCall) -> tuple[str, Launch, CData, tuple[int | None, ...], MappedBuffer] | None:
+def _planned(queue: Queue, call: ImageCall) -> tuple[str, Launch, CData, tuple[int | None, ...], _Buffer] | None:
     """Kernel and launch over the buffer, ``bindless_mapped_array_t[]``, the places of the arrays' addresses in it, and
     the buffer; None if the arrays are too large.
     """

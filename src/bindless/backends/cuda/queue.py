@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ...drivers.common.cffi_types import CData
 from ...model.errors import Error
@@ -14,9 +14,6 @@ from .device import Device
 from .event import Event
 from .fork_guard import in_fork
 from .stream import Stream
-
-if TYPE_CHECKING:
-    from .mapped_image_call import MappedBuffer
 
 __all__ = ["STREAMS_OF_AN_OUT_OF_ORDER_QUEUE", "Queue"]
 
@@ -65,7 +62,7 @@ class Queue(RecordingQueue[Stream, Event]):
         self._set_streams(streams, streams)
         self.prepares = not profiling
         self.copied: Counter[tuple[object, ...]] = Counter()
-        self.mapped: MappedBuffer | None = None
+        self.mapped: Any = None
         self.unmapped = 0
 
     @classmethod

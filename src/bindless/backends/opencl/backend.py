@@ -72,6 +72,7 @@ class OpenCLBackend(ObjectMethods[Context, Queue, Event, Module, Kernel], Absent
     backend = Backend.opencl
     traits = Traits(
         events_release_themselves=True,
+        images_are_arguments=True,
         function_language="opencl_c",
         module_languages=("opencl_c", "spirv"),
         module_formats=("OpenCL C", "SPIR-V"),

@@ -9,6 +9,7 @@ from ...core._submission import Lane
 from ...drivers.common.cffi_types import CData
 from ...model.aspects import Aspect
 from ...model.channels import CHANNELS
+from ...model.dlpack import DLDeviceType
 from ...model.enums import (
     Backend,
     DeviceType,
@@ -79,6 +80,9 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
         events_cross_contexts=True,
         has_texture_units=True,
         computes_precisions=True,
+        checks_indices=True,
+        is_for_processors=True,
+        device_memory=DLDeviceType.cpu,
     )
     streams_absent = "the reference device has no streams"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 from llvmlite import binding as llvm
@@ -19,9 +18,6 @@ from ...model.arrays import Array
 from . import float16
 from .codegen import IrCodegen
 from .numba_names import Builder, IrModule, KeywordTypes, NumbaType, PythonFunction, Signature, Types, Value
-
-if TYPE_CHECKING:
-    from .dispatcher import DeviceDispatcher
 
 __all__ = ["TARGET", "KernelTarget", "TargetContext", "TypingContext", "kernel_target"]
 
@@ -216,7 +212,7 @@ def kernel_target(triple: str, data_layout: str) -> KernelTarget:
         DeviceDispatcher.targetdescr = made
         dispatcher_registry[Bindless] = DeviceDispatcher
 
-        def jit(*_: object, **__: object) -> Callable[[PythonFunction], DeviceDispatcher]:
+        def jit(*_: object, **__: object) -> Callable[[PythonFunction], object]:
             """As Numba's implementations of library functions use it."""
             return lambda function: DeviceDispatcher(function, made)
 

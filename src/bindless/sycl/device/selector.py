@@ -24,7 +24,7 @@ _PREFERENCE = {backend: len(registry.ORDER) - place for place, backend in enumer
 
 def _is_processor(device: Device) -> bool:
     """Whether the device is the host's processor, run by a driver for accelerators."""
-    return device.backend is not Backend.reference and device.type is DeviceType.cpu
+    return device.type is DeviceType.cpu and not device._backend.traits.is_for_processors
 
 
 def _default_score(device: Device) -> float:

@@ -7,7 +7,6 @@ import re
 from collections.abc import Sequence
 
 from ...compiler.get_include import get_include
-from ...model.enums import Backend
 from ...model.errors import FeatureNotSupportedError, InvalidError
 from ...model.module import ptx
 from ...model.module.kernel_file import KernelFile, Section
@@ -53,7 +52,7 @@ def compile_cuda(source: str | os.PathLike[str], *where: object, options: Sequen
 
     devices, _ = where_to_load(where)
     device = devices[0]
-    if device.backend is not Backend.cuda:
+    if "ptx" not in device._backend.traits.module_languages:
         raise FeatureNotSupportedError(
             f"compile_cuda: {device.name!r} is of the {device.backend} backend, which runs no CUDA C++; `bindless "
             "build` compiles OpenCL C for every backend",

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...model.arrays import Array, DType
-from ...model.enums import Backend, UsmKind
+from ...model.dlpack import DLDeviceType
+from ...model.enums import UsmKind
 from ...model.errors import CopyError, InvalidError, MemoryAllocationError
 from ...model.host_array import as_dtype
 from ...model.message_values import shown
@@ -437,7 +438,7 @@ class UsmArray:
         Reading it waits for host tasks among that work, and for what comes after them until the driver has it: a
         stream waits for nothing else.
         """
-        if self.context.backend is not Backend.cuda:
+        if self.context._backend.traits.device_memory is not DLDeviceType.cuda:
             raise AttributeError(f"this memory belongs to the {self.context.backend} backend, not to CUDA")
         address = self.address
         before = events_of_users(self._owner)

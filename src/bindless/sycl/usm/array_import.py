@@ -139,7 +139,7 @@ def as_usm_array(x: Any, /, queue: Queue | None = None, *, copy: bool | None = N
     if isinstance(x, np.ndarray):
         return _finished(_import_host(x, queue), copy)
     sycl = _interface(x, _SYCL_INTERFACE)
-    if sycl is not None and (queue is None or queue.backend is not Backend.cuda):
+    if sycl is not None and (queue is None or not _holds_cuda(queue)):
         return _finished(_import_sycl(x, sycl, queue), copy)
     if hasattr(x, "__dlpack__"):
         return from_dlpack(x, queue, copy=copy)
@@ -150,6 +150,11 @@ def as_usm_array(x: Any, /, queue: Queue | None = None, *, copy: bool | None = N
         f"a {type(x).__name__} exports no memory: it is a numpy array, or has __dlpack__, {_CUDA_INTERFACE} or "
         f"{_SYCL_INTERFACE}"
     )
+
+
+def _holds_cuda(queue: Queue) -> bool:
+    """Whether the memory of the queue's device is CUDA's."""
+    return queue._backend.traits.device_memory is DLDeviceType.cuda
 
 
 def _require_queue(queue: object) -> None:
@@ -367,7 +372,7 @@ def _import_cuda(x: Any, interface: Mapping[str, Any], queue: Queue | None) -> U
         raise InvalidError(f"{_CUDA_INTERFACE} of version {shown(version)}: versions 1 to 3 are known")
     if interface.get("mask") is not None:
         raise InvalidError("a masked array has no plain memory: fill or drop the mask first")
-    if queue is not None and queue.backend is not Backend.cuda:
+    if queue is not None and not _holds_cuda(queue):
         raise InvalidError(f"the array lies in memory of CUDA, which {queue!r} does not reach")
     array = _layout_of(interface, _CUDA_INTERFACE, 1, 0)  # it knows no offset
     queue_of = _queue_at(array.address + array.first) if queue is None else queue

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...core import ownership
 from ...model.dlpack import DLDeviceType, DLFlag, dlpack_type
-from ...model.enums import Backend, UsmKind
+from ...model.enums import UsmKind
 from ...model.errors import InvalidError
 from ...model.message_values import shown
 from ...submission.command_stream import events_of_users
@@ -46,13 +46,13 @@ def dlpack_place(array: UsmArray) -> Place:
     shared memory of CUDA have the number 0. Memory of other backends is oneAPI's whatever its kind, by the number of
     the device in its backend: its consumers find the kind themselves, and the host asks with ``dl_device``.
     """
-    backend = array.context.backend
-    if backend is Backend.reference or array._owner.ordinary:
+    memory = array.context._backend.traits.device_memory
+    if memory is DLDeviceType.cpu or array._owner.ordinary:
         return HOST
-    if backend is Backend.cuda:
+    if memory is DLDeviceType.cuda:
         kind = array.kind
         return _CUDA_TYPES[kind], array.device.index if kind is UsmKind.device else 0
-    return DLDeviceType.one_api, array.device.index
+    return memory, array.device.index
 
 
 def export_dlpack(
