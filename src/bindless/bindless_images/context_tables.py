@@ -18,7 +18,7 @@ from ..model.sampler import BindlessImageSampler
 from ..submission.handle_table import Listed
 
 if TYPE_CHECKING:
-    from ..sycl.device.context import Context
+    from ..submission.owners import StreamContext
     from ..sycl.device.device import Device
 
 _IMAGE_MEMORY, _IMAGE_HANDLE = Rank.IMAGE_MEMORY, Rank.IMAGE_HANDLE
@@ -65,7 +65,7 @@ class MemoryRecord(Resource):
         self.number: int = arguments[-2]
         self.passed: object = NOTHING
 
-    def keep(self, _: Context) -> MemoryRecord | None:
+    def keep(self, _: StreamContext) -> MemoryRecord | None:
         """A reference that keeps the memory alive."""
         return self
 
@@ -98,7 +98,7 @@ class ListedMemory(Listed):
         self._held = None
         self._unheld = True
 
-    def _hold(self, context: Context) -> MemoryRecord:
+    def _hold(self, context: StreamContext) -> MemoryRecord:
         self.levels = levels = list[int]()
         free, native, desc = context._backend.free_image, context._native_context, self.descriptor
         return MemoryRecord(desc, self.device, self.owner, levels, context._resource, free, native, self.number, desc)
@@ -131,7 +131,7 @@ class BorrowedMemory:
         self.passed: object = NOTHING
         self._memory = weakref.ref(memory)
 
-    def keep(self, _: Context) -> MemoryRecord | None:
+    def keep(self, _: StreamContext) -> MemoryRecord | None:
         """A reference that keeps the memory alive; None after its end."""
         return self._memory()
 
@@ -187,7 +187,7 @@ class HandleRecord(Listed):
         self._held = None
         self._unheld = True
 
-    def _hold(self, context: Context) -> Resource:
+    def _hold(self, context: StreamContext) -> Resource:
         arguments = context._native_context, self.number, self.sampler is not None
         return Resource(_IMAGE_HANDLE, context._resource, context._backend.destroy_image, *arguments)
 

@@ -30,6 +30,7 @@ from ..sycl.device.imported_resource import Imported, as_invalid, let_go, of_con
 from ..sycl.usm import UsmArray, UsmPointer
 
 if TYPE_CHECKING:
+    from ..submission.owners import StreamContext
     from ..sycl.device.context import Context
 
 __all__ = [
@@ -94,7 +95,7 @@ class MappedImage(ListedMemory):
         super().__init__(descriptor, device, number)
         self._external = external
 
-    def _hold(self, context: Context) -> MemoryRecord:
+    def _hold(self, context: StreamContext) -> MemoryRecord:
         self.levels = levels = list[int]()
         calls = require_group(context._backend.external_memory, "external memory", context._backend.backend)
         unmap, native, desc = calls.unmap_image, context._native_context, self.descriptor

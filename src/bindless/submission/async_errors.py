@@ -11,7 +11,7 @@ from ..model.errors import DeviceLostError, Error, ExceptionList
 
 if TYPE_CHECKING:
     from ..backends.contract import BackendProtocol, NativeQueue
-    from ..sycl.device.context import Context
+    from .owners import StreamContext
 
 __all__ = ["AsyncHandler", "ErrorLog", "Unclaimed", "owing", "retire"]
 
@@ -78,7 +78,7 @@ class ErrorLog:
 
     Parameters
     ----------
-    context : Context
+    context : StreamContext
         Whose handler is used where the queue has none.
     handler : AsyncHandler | None
         The queue's own.
@@ -95,7 +95,7 @@ class ErrorLog:
 
     __slots__ = ("_context", "_lock", "errors", "handler", "silent", "told_loss")
 
-    def __init__(self, context: Context, handler: AsyncHandler | None) -> None:
+    def __init__(self, context: StreamContext, handler: AsyncHandler | None) -> None:
         self._context = context
         self._lock = threading.RLock()
         self.handler = handler

@@ -32,8 +32,7 @@ from .pending_semaphores import OutsideWaits
 from .wait_list import comes_later, waits_of
 
 if TYPE_CHECKING:
-    from ..sycl.device.context import Context
-    from ..sycl.device.device import Device
+    from .owners import StreamContext, StreamDevice
 
 __all__ = [
     "AsyncHandler",
@@ -103,8 +102,8 @@ class CommandStream(Commands):
 
     def __init__(
         self,
-        context: Context,
-        device: Device,
+        context: StreamContext,
+        device: StreamDevice,
         *,
         in_order: bool,
         profiling: bool,

@@ -19,9 +19,9 @@ from .active_streams import active
 from .pending_semaphores import told
 
 if TYPE_CHECKING:
-    from ..sycl.device.context import Context
     from .command_stream import CommandStream
     from .host_dependency import Node
+    from .owners import StreamContext
 
 __all__ = ["Event", "OwnedEvent"]
 
@@ -220,7 +220,7 @@ class Event(_launch.Event, SingleOwner):
     # ------------------------------------------------------------------ for the layers of the package
 
     @property
-    def _home(self) -> Context | None:
+    def _home(self) -> StreamContext | None:
         """The context of its native event."""
         return None if self._stream is None else self._stream.context
 

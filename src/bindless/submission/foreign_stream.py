@@ -13,9 +13,7 @@ from ..model.message_values import shown
 from .event import Event
 
 if TYPE_CHECKING:
-    from ..sycl.device.context import Context
-    from ..sycl.device.device import Device
-    from ..sycl.usm.allocation import Allocation
+    from .owners import StreamContext, StreamDevice
 
 __all__ = [
     "STREAM_PROTOCOL",
@@ -91,11 +89,11 @@ class Arrival:
 
     __slots__ = ("_memory",)
 
-    def __init__(self, memory: Allocation) -> None:
+    def __init__(self, memory: object) -> None:
         self._memory = weakref.ref(memory)
 
     @property
-    def _owner(self) -> Allocation | None:
+    def _owner(self) -> object:
         return self._memory()
 
 
@@ -131,7 +129,7 @@ def order_stream_after(stream: object, events: Event | Iterable[Event]) -> None:
                 part.wait()
 
 
-def place_stream_after(context: Context, device: Device, handle: int, events: Iterable[Event]) -> None:
+def place_stream_after(context: StreamContext, device: StreamDevice, handle: int, events: Iterable[Event]) -> None:
     """Makes a native stream wait for events of the same backend, and the host for those of host tasks."""
     natives: list[NativeEvent] = []
     for event in events:

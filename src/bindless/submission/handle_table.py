@@ -11,7 +11,7 @@ from ..core import ownership
 from ..model.errors import Error
 
 if TYPE_CHECKING:
-    from ..sycl.device.context import Context
+    from .owners import StreamContext
 
 __all__ = ["Listed", "Table", "end_all"]
 
@@ -38,7 +38,7 @@ class Listed:
     _held: ownership.Resource | None
     _unheld: bool
 
-    def keep(self, context: Context) -> Any:
+    def keep(self, context: StreamContext) -> Any:
         """A reference that keeps the resource alive; None after its end."""
         held = self._held
         if held is None:
@@ -68,7 +68,7 @@ class Listed:
         else:
             self._release(backend, native)
 
-    def _hold(self, context: Context) -> ownership.Resource:
+    def _hold(self, context: StreamContext) -> ownership.Resource:
         """The right and duty to release it, from now on."""
         raise NotImplementedError
 

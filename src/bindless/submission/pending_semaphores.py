@@ -9,7 +9,6 @@ from weakref import ref
 from ..model.enums import EventStatus
 
 if TYPE_CHECKING:
-    from ..sycl.queue.external_semaphore import ExternalSemaphore
     from .command_stream import CommandStream
     from .event import Event
 
@@ -19,7 +18,7 @@ _FIRST_LOOK = 64
 """So many waits are kept before any is looked at whether it is over."""
 
 
-class OutsideWaits(list[tuple["ExternalSemaphore", "int | None", "ref[Event]"]]):
+class OutsideWaits(list[tuple[object, "int | None", "ref[Event]"]]):
     """The waits that an in-order queue was given and that may not be over, oldest first.
 
     The events are the caller's: of a wait whose event was dropped nothing is known, unless a later one is over.
@@ -32,7 +31,7 @@ class OutsideWaits(list[tuple["ExternalSemaphore", "int | None", "ref[Event]"]])
         self._lock = Lock()
         self._most = _FIRST_LOOK
 
-    def add(self, semaphore: ExternalSemaphore, value: int | None, event: Event) -> None:
+    def add(self, semaphore: object, value: int | None, event: Event) -> None:
         """Takes one down that was just submitted; ``value`` is None for binary semaphores."""
         self.append((semaphore, value, ref(event)))
         if len(self) > self._most:
@@ -47,7 +46,7 @@ class OutsideWaits(list[tuple["ExternalSemaphore", "int | None", "ref[Event]"]])
             self[:count] = [row for row in rest if row[2]() is not None or last[id(row[0])] is row]
             self._most = 2 * len(self) + _FIRST_LOOK
 
-    def _rest(self) -> list[tuple[ExternalSemaphore, int | None, ref[Event]]]:
+    def _rest(self) -> list[tuple[object, int | None, ref[Event]]]:
         rows = self.copy()
         for index in reversed(range(len(rows))):
             event = rows[index][2]()
@@ -58,9 +57,9 @@ class OutsideWaits(list[tuple["ExternalSemaphore", "int | None", "ref[Event]"]])
                 return rows[index:]
         return rows
 
-    def candidates(self) -> dict[ExternalSemaphore, int | None]:
+    def candidates(self) -> dict[object, int | None]:
         """The semaphores of which one holds the queue, each with its value."""
-        found: dict[ExternalSemaphore, int | None] = {}
+        found: dict[object, int | None] = {}
         for semaphore, value, event in self._rest():
             found[semaphore] = value
             if event() is not None:
@@ -86,7 +85,7 @@ def told(stream: CommandStream | None, others: set[CommandStream]) -> str:
     return f". It may depend on a queue that waits for {'; on one that waits for '.join(texts)}" if texts else ""
 
 
-def _listed(waits: dict[ExternalSemaphore, int | None]) -> str:
+def _listed(waits: dict[object, int | None]) -> str:
     names = [f"{each!r}" if value is None else f"{each!r} to come to {value}" for each, value in waits.items()]
     end = "which nobody has signalled" if len(names) == 1 else "one of which nobody has signalled"
     return f"{' or '.join(names)}, {end}"
