@@ -71,10 +71,10 @@ def run_bench(
         That of all threads instead of the wall's, for a busy machine without a GPU.
     """
     bench = Bench(queue, samples, time.process_time if processor_time else time.perf_counter)
-    chosen = parts or list(PARTS)
-    with Progress("bench", len(chosen)) as progress:
+    names = parts or list(PARTS)
+    with Progress("bench", len(names)) as progress:
         bench.announce = progress.part
-        for name in chosen:
+        for name in names:
             progress.step(name)
             bench.includes = _INCLUDES.get(name, ALONE)
             try:

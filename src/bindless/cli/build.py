@@ -50,7 +50,7 @@ def build_file(args: argparse.Namespace) -> int:
         raise InvalidError(f"{source} is the name of the source: name the output with -o")
     with Progress("build") as progress:
         progress.step(f"{source} to {output}", long=True)
-        made = build(
+        file = build(
             source,
             output,
             targets=args.target,
@@ -60,11 +60,11 @@ def build_file(args: argparse.Namespace) -> int:
             options=[f"-W{warning}" for warning in args.warnings],
             architecture=args.architecture,
         )
-    if made.log:
-        print(made.log, file=sys.stderr)
+    if file.log:
+        print(file.log, file=sys.stderr)
     to = sys.stdout if output.is_file() else sys.stderr  # the output may be /dev/stdout
-    print(f"{output}: {len(made.to_bytes())} bytes", file=to)
-    _show(made, to)
+    print(f"{output}: {len(file.to_bytes())} bytes", file=to)
+    _show(file, to)
     return 0
 
 

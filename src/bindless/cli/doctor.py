@@ -81,11 +81,11 @@ def _installed(package: str) -> str:
 def _examine_driver(backend: Backend, driver: Any, works: bool, reason: Error | None) -> bool:
     settings = driver._driver
     set_to = os.environ.get(settings.variable)
-    found = driver.available()
-    print(f"{backend}: {'works' if works else 'library found' if found else 'not available'}")
+    available = driver.available()
+    print(f"{backend}: {'works' if works else 'library found' if available else 'not available'}")
     print(f"  looked for: {set_to or ', '.join(settings.names)}")
     print(f"  {settings.variable}: {set_to or 'not set'}")
-    if found:
+    if available:
         print(f"  found: {driver.path()}, version {_driver_version(driver)}")
         missing = driver.missing_functions()
         if missing and works:
@@ -93,10 +93,10 @@ def _examine_driver(backend: Backend, driver: Any, works: bool, reason: Error | 
     else:
         for attempt in driver.attempts():
             print(f"  tried {attempt.path}: {attempt.reason.removeprefix(f'{attempt.path}: ')}")
-    if not found and set_to:
+    if not available and set_to:
         print(f"  fix: set {settings.variable} to the absolute path of the library, or unset it to search the system")
         return False
-    if not found:
+    if not available:
         print(f"  to use it: {settings.advice}")
         return backend is not Backend.reference
     if reason is not None and reason.native_name in _NO_DRIVER:
@@ -181,8 +181,8 @@ def _examine_tools() -> None:
         print("  CUDA C++: NVRTC {}.{}".format(*nvrtc.version()))
     except Error as error:
         print(f"  CUDA C++: not available\n  to use it: {str(error).splitlines()[-1]}")
-    kept = cache()
-    print(f"  cache of binaries: {f'{kept.folder}, up to {kept.limit >> 20} MiB' if kept else 'off'}")
+    binaries = cache()
+    print(f"  cache of binaries: {f'{binaries.folder}, up to {binaries.limit >> 20} MiB' if binaries else 'off'}")
 
 
 def _examine_selection() -> bool:

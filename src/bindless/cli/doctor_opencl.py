@@ -12,11 +12,11 @@ _VARIABLE = "OCL_ICD_VENDORS"
 _SYSTEM = Path("/etc/OpenCL/vendors")
 
 
-def _listed() -> tuple[str, list[Path]]:
+def _icd_files() -> tuple[str, list[Path]]:
     """Where the loader looks, and the .icd files there."""
-    given = os.environ.get(_VARIABLE, "")
-    place = Path(given) if given else _SYSTEM
-    if given and not place.is_dir():
+    setting = os.environ.get(_VARIABLE, "")
+    place = Path(setting) if setting else _SYSTEM
+    if setting and not place.is_dir():
         return str(place), [place] if place.suffix == ".icd" else []
     try:
         return str(place), sorted(place.glob("*.icd"))
@@ -45,7 +45,7 @@ def _library_of(file: Path) -> tuple[str, str]:
 
 def examine_drivers() -> bool:
     """Prints the drivers that the loader is told of; whether all of them can be there."""
-    place, files = _listed()
+    place, files = _icd_files()
     set_to = os.environ.get(_VARIABLE)
     print(f"  {_VARIABLE}: {set_to or 'not set'}; drivers are listed in {place}")
     if not files and not (set_to and Path(place).is_file()):

@@ -76,16 +76,16 @@ class KnownImage:
             queue.ext_oneapi_copy(texels, memory).wait()
             size = np.array(_SIZES[: self.dimensions], np.float32)
             centres = np.stack([axis.ravel() for axis in np.indices(_SIZES[: self.dimensions][::-1])[::-1]], 1) + 0.5
-            found = self._sample(queue, memory, "normalized", "nearest", centres / size)
+            pixels = self._sample(queue, memory, "normalized", "nearest", centres / size)
             # Normalized values are within a unit of the last place of float32.
-            fault = _difference("texels at normalized coordinates", found, values.reshape(found.shape), 1e-6)
+            fault = _difference("texels at normalized coordinates", pixels, values.reshape(pixels.shape), 1e-6)
             if fault or desc.channel.is_integer:
                 return fault
             between = np.full((1, self.dimensions), 0.5, np.float32)
             between[0, 0] = 1  # of the first two texels
-            found = self._sample(queue, memory, "unnormalized", "linear", between)
-            means = values.reshape(len(found), -1, self.channels)[:, :2].mean(axis=1, keepdims=True)
-            return _difference("means of two texels", found, means, _STEP * float(np.abs(values).max()))
+            pixels = self._sample(queue, memory, "unnormalized", "linear", between)
+            means = values.reshape(len(pixels), -1, self.channels)[:, :2].mean(axis=1, keepdims=True)
+            return _difference("means of two texels", pixels, means, _STEP * float(np.abs(values).max()))
 
     def _sample(self, queue: Queue, memory: ImageMem, coordinate: str, filtering: str, places: Array) -> Array:
         """(layers, points, channels)"""
@@ -100,8 +100,8 @@ class KnownImage:
                 return np.asarray(sample_image(queue, handle, coords, dtype=dtype))[np.newaxis]
             layers = np.repeat(np.arange(_LAYERS, dtype=np.uint32), len(coords))
             every = np.tile(coords, (_LAYERS, 1))
-            found = np.asarray(sample_image_array(queue, handle, every, layers, dtype=dtype))
-            return found.reshape(_LAYERS, len(coords), self.channels)
+            pixels = np.asarray(sample_image_array(queue, handle, every, layers, dtype=dtype))
+            return pixels.reshape(_LAYERS, len(coords), self.channels)
         finally:
             destroy_image_handle(handle, queue)
 
@@ -132,15 +132,15 @@ def _range(dtype: np.dtype[Any]) -> tuple[int, int]:
     return (0, 2**bits - 1) if dtype.kind == "u" else (1 - 2 ** (bits - 1), 2 ** (bits - 1) - 1)
 
 
-def _difference(what: str, found: Array, wanted: Array, tolerance: float) -> str:
-    exact = found.dtype.kind != "f"
-    right = found == wanted if exact else np.isclose(found, wanted, rtol=0, atol=tolerance)
+def _difference(what: str, values: Array, reference: Array, tolerance: float) -> str:
+    exact = values.dtype.kind != "f"
+    right = values == reference if exact else np.isclose(values, reference, rtol=0, atol=tolerance)
     if right.all():
         return ""
     layer, point, channel = (int(index) for index in np.argwhere(~right)[0])
     return (
-        f"{int((~right).sum())} of {right.size} {what} are wrong, such as {found[layer, point, channel]} for "
-        f"{wanted[layer, point, channel]} in layer {layer}"
+        f"{int((~right).sum())} of {right.size} {what} are wrong, such as {values[layer, point, channel]} for "
+        f"{reference[layer, point, channel]} in layer {layer}"
     )
 
 

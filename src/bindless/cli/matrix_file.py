@@ -35,23 +35,23 @@ def matrix_in(path: str) -> npt.NDArray[Any]:
     try:
         data = _contents(path)
         if path.endswith(".npy"):
-            found: Any = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
+            matrix: Any = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
         elif path.endswith(".json"):
-            found = np.array(json.loads(data), np.float64)
+            matrix = np.array(json.loads(data), np.float64)
         else:
             text = data.decode("utf-8")
             if not text.strip():
                 raise ValueError("it is empty")
-            found = np.loadtxt(io.StringIO(text), delimiter="," if "," in text else None)
+            matrix = np.loadtxt(io.StringIO(text), delimiter="," if "," in text else None)
     except OSError:
         raise
     except Exception as error:  # numpy has many for files that are damaged or lie
         raise InvalidError(f"--matrix {path} is no matrix: {type(error).__name__}: {error}") from error
-    if found.dtype.kind not in "biuf" or found.ndim not in (1, 2) or not found.size:
+    if matrix.dtype.kind not in "biuf" or matrix.ndim not in (1, 2) or not matrix.size:
         raise InvalidError(
-            f"--matrix {path} has shape {found.shape} and dtype {found.dtype}; it has rows of real numbers"
+            f"--matrix {path} has shape {matrix.shape} and dtype {matrix.dtype}; it has rows of real numbers"
         )
-    return np.asarray(found)
+    return np.asarray(matrix)
 
 
 def _contents(path: str) -> bytes:

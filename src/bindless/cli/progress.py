@@ -37,13 +37,13 @@ class Progress:
         self.done = 0
         self._name = ""
         self._part = ""
-        self._began = self._drawn = 0.0
+        self._began = self._last_draw = 0.0
         self._active = False
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
         self._bar: Any = None
         self._task: Any = None
-        self._shown = False
+        self._visible = False
 
     def __enter__(self) -> Progress:
         self._active = sys.stderr.isatty()
@@ -83,10 +83,10 @@ class Progress:
     def say(self, line: str) -> None:
         """Prints a line of the command's own output, above the bar."""
         with self._lock:
-            shown = self._shown
+            visible = self._visible
             self._hide()
             print(line, flush=True)
-            if shown:
+            if visible:
                 self._draw()
 
     def _text(self) -> str:
@@ -97,9 +97,9 @@ class Progress:
             now = time.monotonic()
             has_rich = find_spec("rich") is not None
             pause = _BETWEEN_BARS if has_rich else _BETWEEN_LINES
-            if not self._active or now - self._began < _SILENT or now - self._drawn < pause:
+            if not self._active or now - self._began < _SILENT or now - self._last_draw < pause:
                 return
-            self._drawn = now
+            self._last_draw = now
             if has_rich:
                 self._draw()
             else:
@@ -125,13 +125,13 @@ class Progress:
                 redirect_stderr=False,
             )
             self._task = self._bar.add_task("", total=self.total or None, command=self.command)
-        if not self._shown:
+        if not self._visible:
             self._bar.start()
-            self._shown = True
+            self._visible = True
         self._bar.update(self._task, completed=self.done, description=self._text(), refresh=True)
 
     def _hide(self) -> None:
         """Removes the bar; the lock is held."""
-        if self._shown:
+        if self._visible:
             self._bar.stop()
-            self._shown = False
+            self._visible = False

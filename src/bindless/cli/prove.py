@@ -70,25 +70,27 @@ class Outcome:
     words: str = ""
 
 
-def _ordered(values: Array) -> npt.NDArray[np.int64]:
+def _order_of(values: Array) -> npt.NDArray[np.int64]:
     """Whole numbers that count the floats from 0 on."""
     bits = values.view(np.int32).astype(np.int64)
     return np.where(bits < 0, -(bits & 0x7FFFFFFF), bits)
 
 
-def distance(got: Array, wanted: Array) -> dict[str, Any]:
+def distance(got: Array, reference: Array) -> dict[str, Any]:
     """How two arrays of float32 or integers differ, as members of an ``Outcome``."""
-    if got.dtype != wanted.dtype or got.shape != wanted.shape:
-        raise InvalidError(f"the device gives {got.dtype} {got.shape}, the reference {wanted.dtype} {wanted.shape}")
+    if got.dtype != reference.dtype or got.shape != reference.shape:
+        raise InvalidError(
+            f"the device gives {got.dtype} {got.shape}, the reference {reference.dtype} {reference.shape}"
+        )
     if got.dtype.kind != "f":
-        apart = np.abs(got.astype(np.int64) - wanted.astype(np.int64))
+        apart = np.abs(got.astype(np.int64) - reference.astype(np.int64))
         worst = int(apart.max(initial=0))
         return {"values": got.size, "exact": int((apart == 0).sum()), "worst_ulp": worst, "worst_error": float(worst)}
-    got, wanted = np.ascontiguousarray(got, np.float32), np.ascontiguousarray(wanted, np.float32)
-    same = (got.view(np.int32) == wanted.view(np.int32)) | (np.isnan(got) & np.isnan(wanted))
-    finite = np.isfinite(got) & np.isfinite(wanted)
-    apart = np.abs(_ordered(got[finite]) - _ordered(wanted[finite]))
-    error = np.abs(got[finite].astype(np.float64) - wanted[finite].astype(np.float64))
+    got, reference = np.ascontiguousarray(got, np.float32), np.ascontiguousarray(reference, np.float32)
+    same = (got.view(np.int32) == reference.view(np.int32)) | (np.isnan(got) & np.isnan(reference))
+    finite = np.isfinite(got) & np.isfinite(reference)
+    apart = np.abs(_order_of(got[finite]) - _order_of(reference[finite]))
+    error = np.abs(got[finite].astype(np.float64) - reference[finite].astype(np.float64))
     return {
         "values": got.size,
         "exact": int(same.sum()),

@@ -101,11 +101,11 @@ def resample_file(args: argparse.Namespace) -> int:
     with job.folder.locked() as reason:
         if reason:
             _say(f"{reason}: do not run two commands with this output at a time")
-        finished = job.prepare(overwrite=args.overwrite)
-        report = _Report(job, finished)
+        finished_blocks = job.prepare(overwrite=args.overwrite)
+        report = _Report(job, finished_blocks)
         try:
             with runner(args.workers, args.scheduler) as workers:
-                job.run(workers, finished, report.block)
+                job.run(workers, finished_blocks, report.block)
         except BaseException:
             if not job.is_finished:
                 state = "is as it was" if job.folder.replaces else "is not finished"
@@ -131,7 +131,7 @@ def _job(args: argparse.Namespace) -> Job:
         matrix: Any = matrix_in(args.matrix)
         dims = min(ndim, 3) if matrix.ndim == 1 or len(matrix) > 3 else min(ndim, len(matrix))
         offset: Any = 0.0
-        made = _numbers("--shape", args.shape, (dims, ndim)) if args.shape else None
+        output_shape = _numbers("--shape", args.shape, (dims, ndim)) if args.shape else None
     else:
         factors = [float(factor) for factor in _numbers("--scale", args.scale, (1, 2, 3), float)]
         dims = min(ndim, 3) if len(factors) == 1 else len(factors)
@@ -139,36 +139,36 @@ def _job(args: argparse.Namespace) -> Job:
         if not all(math.isfinite(factor) and factor > 0 for factor in factors) or dims > ndim:
             raise InvalidError(f"--scale {args.scale}: positive numbers, one or one for each of the last axes")
         old = shape[ndim - dims :]
-        made = [max(round(size * factor), 1) for size, factor in zip(old, factors)]
-        made = made if args.shape is None else _numbers("--shape", args.shape, (dims, ndim))
+        output_shape = [max(round(size * factor), 1) for size, factor in zip(old, factors)]
+        output_shape = output_shape if args.shape is None else _numbers("--shape", args.shape, (dims, ndim))
         steps = np.array([1 / factor for factor in factors])
         matrix, offset = np.diag(steps), (0.5 * steps - 0.5).tolist()
     mode = args.mode
     try:
-        transform = transform_of(image.array, matrix, offset, made, args.order, mode, args.cval, args.precision)
+        transform = transform_of(image.array, matrix, offset, output_shape, args.order, mode, args.cval, args.precision)
     except (InvalidError, FeatureNotSupportedError) as error:
         raise type(error)(f"{args.input}, shape={shape}: {error}") from error
     field, places = None, list(image.places)
     if args.displacement is not None:
         displacement = opened(args.displacement)
-        found = displacement.array
+        values = displacement.array
         places += displacement.places
-        expected = (transform.dims, *transform.output_shape[transform.kept :])
-        if tuple(found.shape) != expected:
+        size = (transform.dims, *transform.output_shape[transform.kept :])
+        if tuple(values.shape) != size:
             raise InvalidError(
-                f"--displacement {args.displacement} has shape {tuple(found.shape)}; for this result it is {expected}"
+                f"--displacement {args.displacement} has shape {tuple(values.shape)}; for this result it is {size}"
             )
-        if np.dtype(found.dtype).kind not in "biuf":
-            raise InvalidError(f"--displacement {args.displacement} has dtype {found.dtype}; it has real numbers")
-        field = source_of("displacement", found)
+        if np.dtype(values.dtype).kind not in "biuf":
+            raise InvalidError(f"--displacement {args.displacement} has dtype {values.dtype}; it has real numbers")
+        field = source_of("displacement", values)
     chunks = tuple(image.array.chunks)
     if args.chunks is not None:
-        given = _numbers("--chunks", args.chunks, (transform.dims, ndim))
-        chunks = (*chunks[: ndim - len(given)], *given)
+        last_sizes = _numbers("--chunks", args.chunks, (transform.dims, ndim))
+        chunks = (*chunks[: ndim - len(last_sizes)], *last_sizes)
     shards = None
     if args.shards is not None:
-        given = _numbers("--shards", args.shards, (transform.dims, ndim))
-        shards = (*chunks[: ndim - len(given)], *given)
+        last_sizes = _numbers("--shards", args.shards, (transform.dims, ndim))
+        shards = (*chunks[: ndim - len(last_sizes)], *last_sizes)
         if any(shard % chunk for shard, chunk in zip(shards, chunks)) or args.format == "0.4":
             raise InvalidError(f"--shards {args.shards}: multiples of the chunks {chunks}, with --format 0.5")
     levels = args.levels if args.levels is not None else _levels(transform.output_shape, chunks, transform.dims)
@@ -185,10 +185,10 @@ def _job(args: argparse.Namespace) -> Job:
             f"elements along the new axes ({words}); --scale-of-output gives others"
         )
     output = Output(Path(args.output), chunks, shards, args.codec, args.format)
-    described = {"input": str(Path(args.input).absolute()), "displacement": args.displacement}
+    description = {"input": str(Path(args.input).absolute()), "displacement": args.displacement}
     if args.matrix is not None:
         places.append(args.matrix)
-    return Job(image.array, field, transform, axes.axes, levels, output, described, places)
+    return Job(image.array, field, transform, axes.axes, levels, output, description, places)
 
 
 def _say(line: str) -> None:
@@ -197,22 +197,22 @@ def _say(line: str) -> None:
 
 def _numbers(option: str, text: str, counts: Sequence[int], kind: type = int) -> Any:
     try:
-        found = [kind(word) for word in text.replace("x", ",").split(",")]
+        numbers = [kind(word) for word in text.replace("x", ",").split(",")]
     except ValueError:
-        found = []
-    if len(found) not in counts or not all(0 < number < math.inf for number in found):
+        numbers = []
+    if len(numbers) not in counts or not all(0 < number < math.inf for number in numbers):
         raise InvalidError(
             f"{option} {text}: positive numbers with commas, {' or '.join(map(str, sorted(set(counts))))}"
         )
-    return found
+    return numbers
 
 
 def _levels(shape: Sequence[int], chunks: Sequence[int], dims: int) -> int:
-    sizes, found = list(shape[-dims:]), 1
+    sizes, count = list(shape[-dims:]), 1
     while any(size > chunk for size, chunk in zip(sizes, chunks[-dims:])):
         sizes = [(size + 1) // 2 for size in sizes]
-        found += 1
-    return found
+        count += 1
+    return count
 
 
 def _size(count: float) -> str:
@@ -253,11 +253,11 @@ def _clock(seconds: float) -> str:
 class _Report:
     """Progress with the rate and the time left: a bar of rich on terminals, a line now and then elsewhere."""
 
-    def __init__(self, job: Job, finished: set[tuple[int, int]]) -> None:
-        self._total, self._done = job.total, len(finished)
+    def __init__(self, job: Job, finished_blocks: set[tuple[int, int]]) -> None:
+        self._total, self._done = job.total, len(finished_blocks)
         self._began_with = self._done
         self._item = job.written_bytes / max(job.total, 1)
-        self._begin = self._shown = time.perf_counter()
+        self._begin = self._last_line = time.perf_counter()
         self._terminal = sys.stderr.isatty()
         self._bar: Any = None
         if self._terminal and find_spec("rich") is not None:
@@ -284,12 +284,12 @@ class _Report:
             self._bar.update(self._task, completed=self._done, rate=f"{rate / _MEGA:.0f} MB/s")
             return
         now = time.perf_counter()
-        if now - self._shown < (_BETWEEN if self._terminal else _BETWEEN_LINES):
+        if now - self._last_line < (_BETWEEN if self._terminal else _BETWEEN_LINES):
             return
-        self._shown = now
-        left = (self._total - self._done) * self._item / rate
+        self._last_line = now
+        seconds = (self._total - self._done) * self._item / rate
         print(
-            f"bindless resample: {self._done} of {self._total} blocks, {rate / _MEGA:.0f} MB/s, {_clock(left)} left",
+            f"bindless resample: {self._done} of {self._total} blocks, {rate / _MEGA:.0f} MB/s, {_clock(seconds)} left",
             file=sys.stderr,
             flush=True,
         )

@@ -32,12 +32,12 @@ def parse_size(text: str, width: int, height: int) -> tuple[int, int]:
     match = re.fullmatch(r"(\d*)[xX](\d*)", text.strip())
     if match is None or not any(match.groups()):
         raise InvalidError(f"--size {text!r}: it is WxH in pixels, such as 640x480, 640x or x480")
-    given = [int(part) if part else 0 for part in match.groups()]
+    sizes = [int(part) if part else 0 for part in match.groups()]
     if "0" in (part.lstrip("0") or part[:1] for part in match.groups()):
         raise InvalidError(f"--size {text!r}: a picture has at least 1 pixel in each direction")
     return (
-        given[0] or max(round(width * given[1] / height), 1),
-        given[1] or max(round(height * given[0] / width), 1),
+        sizes[0] or max(round(width * sizes[1] / height), 1),
+        sizes[1] or max(round(height * sizes[0] / width), 1),
     )
 
 
@@ -62,8 +62,8 @@ def resize_file(source: str, target: str, size: str, filtering: str, queue: Queu
     if os.path.exists(source) and os.path.exists(target) and os.path.samefile(source, target):
         raise InvalidError(f"{target} is the input: name another file")
     codec = codec_of(target, Path(target).suffix[1:])
-    with opened_picture(source) as (_, stored):
-        picture = ImageOps.exif_transpose(stored)
+    with opened_picture(source) as (_, original):
+        picture = ImageOps.exif_transpose(original)
         transparent = "transparency" in picture.info
         mode = "RGBa" if transparent else _WORKING_MODE.get(picture.mode, "RGB")
         if mode == "RGBa":
@@ -79,6 +79,6 @@ def resize_file(source: str, target: str, size: str, filtering: str, queue: Queu
             raise MemoryAllocationError(
                 f"--size {size!r}: a picture of {width} x {height} pixels does not fit in memory: {error}"
             ) from None
-    converted = result.convert(_STORED_MODE[mode]) if mode in _STORED_MODE else result
-    write_picture(target, converted, codec, f"a picture of mode {converted.mode}", {})
+    output = result.convert(_STORED_MODE[mode]) if mode in _STORED_MODE else result
+    write_picture(target, output, codec, f"a picture of mode {output.mode}", {})
     print(f"{source}: {picture.width} x {picture.height} -> {target}: {width} x {height}, by {queue.device.name}")

@@ -158,10 +158,10 @@ Endpoint = Union[HostMemory, UsmMemory, ImageMemory]
 def _check_host(end: HostMemory, other: Endpoint, side: str, part: bool) -> None:
     """Check that the host image fits its buffer. The form decides the scenario: HostExtent, SrcExtent, DestExtent."""
     x, y, z = end.extent
-    needed = (x or 1) * (y or 1) * (z or 1) * end.pixel_size
-    if needed <= end.capacity:
+    size = (x or 1) * (y or 1) * (z or 1) * end.pixel_size
+    if size <= end.capacity:
         return
-    details = f"{end.extent} pixels of {end.pixel_size} bytes take {needed} bytes, the {side} buffer has {end.capacity}"
+    details = f"{end.extent} pixels of {end.pixel_size} bytes take {size} bytes, the {side} buffer has {end.capacity}"
     if not part:
         raise copy_failure(2, details, part=False)
     opaque = isinstance(other, ImageMemory)
@@ -177,10 +177,10 @@ def _check_linear(end: UsmMemory, side: str, part: bool) -> None:
             raise copy_failure(10, f"{side} pitch {end.pitch} < {row} bytes a row", part=True)
         if end.pitch % end.pitch_align:
             raise copy_failure(9, f"{side} pitch {end.pitch} is no multiple of {end.pitch_align} bytes", part=True)
-    needed = (rows - 1) * end.row_pitch + row
-    if end.capacity is None or needed <= end.capacity:
+    size = (rows - 1) * end.row_pitch + row
+    if end.capacity is None or size <= end.capacity:
         return
-    details = f"{end.extent} pixels with pitch {end.row_pitch} take {needed} bytes, the {side} has {end.capacity}"
+    details = f"{end.extent} pixels with pitch {end.row_pitch} take {size} bytes, the {side} has {end.capacity}"
     if not part:
         raise copy_failure(2, details, part=False)
     raise copy_failure(5 if side == "source" else 6, details, part=True)

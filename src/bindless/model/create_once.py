@@ -19,10 +19,10 @@ def create_once(
 
     The lock is re-entrant: a finalizer that runs inside ``create`` may come here for the same key; its object stays.
     """
-    found = table.get(key)
-    if found is None:
+    value = table.get(key)
+    if value is None:
         with lock:
-            found = table.get(key)
-            if found is None:
-                found = table.setdefault(key, create())
-    return found
+            value = table.get(key)
+            if value is None:
+                value = table.setdefault(key, create())
+    return value

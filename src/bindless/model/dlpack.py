@@ -56,7 +56,7 @@ def dtype_of_dlpack(code: int, bits: int, lanes: int) -> DType | None:
     """Return the dtype of elements that DLPack describes; None where numpy has none."""
     if lanes != 1:
         return None
-    for kind, known, sizes in _TYPES:
-        if code == known and bits in sizes:
+    for kind, kind_code, sizes in _TYPES:
+        if code == kind_code and bits in sizes:
             return np.dtype(f"{kind}{bits // _BITS_OF_BYTE}")
     return None

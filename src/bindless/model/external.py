@@ -50,13 +50,13 @@ class ExternalSemaphoreHandleType(StringEnum):
     timeline_win32_nt_handle = "timeline_win32_nt_handle"
 
 
-def _integer(value: SupportsIndex, name: str, most: int) -> int:
+def _integer(value: SupportsIndex, name: str, maximum: int) -> int:
     try:
         number = operator.index(value)
     except TypeError:
         raise InvalidError(f"{name}={shown(value)} is not an integer") from None
-    if not 0 <= number <= most:
-        raise InvalidError(f"{name}={shown(number)}: it is from 0 to {most}")
+    if not 0 <= number <= maximum:
+        raise InvalidError(f"{name}={shown(number)}: it is from 0 to {maximum}")
     return number
 
 
@@ -265,14 +265,14 @@ class ExternalSemaphoreDescriptor:
         InvalidError
             A value for a binary semaphore, none for another one (R76), or one that exceeds 64 bits.
         """
-        valued = self.has_values
-        if valued and type(value) is int and 0 <= value <= _UINT64_MAX:
+        has_values = self.has_values
+        if has_values and type(value) is int and 0 <= value <= _UINT64_MAX:
             return value
-        if valued and value is None:
+        if has_values and value is None:
             raise InvalidError(
                 f"value: a {self.handle_type} semaphore is waited for and signalled with a value; give one"
             )
-        if not valued and value is not None:
+        if not has_values and value is not None:
             raise InvalidError(
                 f"value={shown(value)}: a binary semaphore ({self.handle_type}) is signalled or not, and takes no "
                 "value; import a timeline as timeline_fd, or leave the value out"

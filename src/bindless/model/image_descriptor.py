@@ -362,24 +362,24 @@ class ImageDescriptor:
         index = integer("level", level, _UINT32_MAX)
         if index >= self.num_levels:
             raise InvalidError(f"level={index}: this mipmap has levels 0 to {self.num_levels - 1}")
-        made = self._made_levels.get(index)
-        if made is None:
-            made = self._made_levels[index] = self._level(index)
-        return made
+        descriptor = self._level_descriptors.get(index)
+        if descriptor is None:
+            descriptor = self._level_descriptors[index] = self._level(index)
+        return descriptor
 
     @cached_property
-    def _made_levels(self) -> dict[int, ImageDescriptor]:
+    def _level_descriptors(self) -> dict[int, ImageDescriptor]:
         return {}
 
     def _level(self, level: int) -> ImageDescriptor:
-        def halved(size: int) -> int:
+        def half(size: int) -> int:
             return max(size >> level, 1) if size else 0
 
         return replace(
             self,
-            width=halved(self.width),
-            height=halved(self.height),
-            depth=halved(self.depth),
+            width=half(self.width),
+            height=half(self.height),
+            depth=half(self.depth),
             type=ImageType.standard,
             num_levels=1,
             array_size=1,

@@ -74,12 +74,12 @@ class _RawHandle:
 
 def _same(handle: _Handle) -> _Handle:
     """An equal handle of the same object."""
-    made = type(handle).__new__(type(handle))
+    copy = type(handle).__new__(type(handle))
     for kind in type(handle).__mro__:
         for name in getattr(kind, "__slots__", ()):
             if name != "__weakref__":
-                setattr(made, name, getattr(handle, name))
-    return made
+                setattr(copy, name, getattr(handle, name))
+    return copy
 
 
 class ImageMemHandle(_RawHandle):

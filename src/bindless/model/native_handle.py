@@ -25,9 +25,9 @@ class NativeHandle(int):
     type: str = ""
 
     def __new__(cls, value: int, type: str = "") -> NativeHandle:
-        made = super().__new__(cls, value)
-        made.type = type
-        return made
+        handle = super().__new__(cls, value)
+        handle.type = type
+        return handle
 
     def __reduce__(self) -> tuple[Any, ...]:
         return NativeHandle, (int(self), self.type)
@@ -47,14 +47,14 @@ class CountedHandle(NativeHandle):
     @classmethod
     def holding(cls, value: int, type: str, release: Callable[[], object]) -> CountedHandle:
         """Take ownership of a reference; ``release`` releases it."""
-        made = cls(value, type)
-        made._release = release
-        return made
+        handle = cls(value, type)
+        handle._release = release
+        return handle
 
     def __new__(cls, value: int, type: str = "") -> CountedHandle:
-        made = super().__new__(cls, value, type)
-        assert isinstance(made, cls)
-        return made
+        handle = super().__new__(cls, value, type)
+        assert isinstance(handle, cls)
+        return handle
 
     def detach(self) -> int:
         """Transfer the reference to the caller, who releases it by the driver's own call; return the number."""
@@ -115,8 +115,8 @@ def _of_cffi(native: object) -> tuple[int, str] | None:
         value = int(ffi.cast("uintptr_t", native))
     except TypeError:
         return None
-    spelled = re.fullmatch(r"struct _?(\w+) \*", kind.cname)
-    name = "" if spelled is None else spelled[1]
+    match = re.fullmatch(r"struct _?(\w+) \*", kind.cname)
+    name = "" if match is None else match[1]
     return value, name if name.endswith("_handle_t") or name.startswith("cl_") else _NAMES.get(name, "")
 
 
@@ -137,13 +137,13 @@ def as_handle(native: object, types: tuple[str, ...], name: str = "native") -> N
     InvalidError
         None of these, a null handle, or one of another type.
     """
-    wanted = " or ".join(types)
-    found = _number(native)
-    if found is None:
-        raise InvalidError(f"{name}={shown(native)}: it is a {wanted}, as an int or as a pointer of cffi or ctypes")
-    value, spelled = found
+    names = " or ".join(types)
+    number_and_type = _number(native)
+    if number_and_type is None:
+        raise InvalidError(f"{name}={shown(native)}: it is a {names}, as an int or as a pointer of cffi or ctypes")
+    value, type_name = number_and_type
     if not (0 if types[0] in _NUMBERS else 1) <= value < 2**64:
-        raise InvalidError(f"{name}={value:#x}: a {wanted} is not null, and has 64 bits")
-    if spelled and spelled not in types:
-        raise InvalidError(f"{name}={value:#x} is a {spelled}; it takes a {wanted}")
-    return NativeHandle(value, spelled or types[0])
+        raise InvalidError(f"{name}={value:#x}: a {names} is not null, and has 64 bits")
+    if type_name and type_name not in types:
+        raise InvalidError(f"{name}={value:#x} is a {type_name}; it takes a {names}")
+    return NativeHandle(value, type_name or types[0])

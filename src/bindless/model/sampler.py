@@ -136,10 +136,10 @@ class BindlessImageSampler:
         if self.max_mipmap_level_clamp <= num_levels:
             return self
         key = "within", num_levels
-        found: BindlessImageSampler | None = self.prepared.get(key)
-        if found is None:
-            found = self.prepared[key] = replace(self, max_mipmap_level_clamp=num_levels - 1.0)
-        return found
+        sampler: BindlessImageSampler | None = self.prepared.get(key)
+        if sampler is None:
+            sampler = self.prepared[key] = replace(self, max_mipmap_level_clamp=num_levels - 1.0)
+        return sampler
 
     @property
     def is_normalized(self) -> bool:

@@ -49,8 +49,8 @@ class Constant:
 
     def value(self, data: bytes) -> bool | int | float:
         """Convert bytes to a value; integers are read as signed."""
-        found: bool | int | float = struct.unpack(_FORMATS[self.kind, self.size], data)[0]
-        return found
+        number: bool | int | float = struct.unpack(_FORMATS[self.kind, self.size], data)[0]
+        return number
 
     def pack(self, value: object) -> bytes:
         """Convert a value to bytes.
@@ -63,21 +63,21 @@ class Constant:
         if isinstance(value, (bytes, np.generic)):
             data = value if isinstance(value, bytes) else value.tobytes()
             if len(data) != self.size:
-                raise self._refused(value, f"it has {len(data)} bytes")
+                raise self._error(value, f"it has {len(data)} bytes")
             return data
         if self.kind == "float" and isinstance(value, (int, float)):
             try:
                 return struct.pack(_FORMATS["float", self.size], value)
             except OverflowError:
-                raise self._refused(value, "it is too large") from None
+                raise self._error(value, "it is too large") from None
         if isinstance(value, int) and (self.kind == "int" or value in (0, 1)):
             try:
                 return int(value).to_bytes(self.size, "little", signed=value < 0)
             except OverflowError:
-                raise self._refused(value, "it does not fit") from None
-        raise self._refused(value, f"it is a {type(value).__name__}")
+                raise self._error(value, "it does not fit") from None
+        raise self._error(value, f"it is a {type(value).__name__}")
 
-    def _refused(self, value: object, reason: str) -> InvalidError:
+    def _error(self, value: object, reason: str) -> InvalidError:
         return InvalidError(
             f"specialization[{self.number}]={shown(value)}: {reason}; the constant is {self.kind} of {self.size} bytes"
         )

@@ -95,20 +95,20 @@ class ModuleCache:
 
     def _trim(self) -> None:
         """Delete least recently used files above the limit, and abandoned temporary files."""
-        found: list[tuple[float, int, str]] = []
+        files: list[tuple[float, int, str]] = []
         try:
             with os.scandir(self.folder) as entries:
                 for entry in entries:
                     with contextlib.suppress(OSError):
-                        told = entry.stat(follow_symlinks=False)
+                        state = entry.stat(follow_symlinks=False)
                         if entry.name.endswith(_SUFFIX):
-                            found.append((told.st_mtime, told.st_size, entry.path))
-                        elif entry.name.endswith(".part") and time.time() - told.st_mtime > _ABANDONED:
+                            files.append((state.st_mtime, state.st_size, entry.path))
+                        elif entry.name.endswith(".part") and time.time() - state.st_mtime > _ABANDONED:
                             os.unlink(entry.path)
         except OSError:
             return
-        total = sum(size for _, size, _ in found)
-        for _, size, path in sorted(found):
+        total = sum(size for _, size, _ in files)
+        for _, size, path in sorted(files):
             if total <= self.limit:
                 break
             with contextlib.suppress(OSError):

@@ -105,8 +105,8 @@ class KernelFile:
 
     def describe(self) -> str:
         """Return a summary in one line."""
-        held = ", ".join(dict.fromkeys(map(str, self.sections)))
-        return f"{held}: {', '.join(map(str, self.kernels))}"
+        sections = ", ".join(dict.fromkeys(map(str, self.sections)))
+        return f"{sections}: {', '.join(map(str, self.kernels))}"
 
     def to_bytes(self) -> bytes:
         """Return the file's bytes."""
@@ -168,12 +168,12 @@ class KernelFile:
         BuildError
             The bytes are not a kernel file, truncated, damaged, or of a newer version.
         """
-        manifest, rest = _checked(data, name)
+        manifest, rest = _split(data, name)
         try:
             return _read(manifest, rest)
         except (KeyError, TypeError, ValueError) as error:
-            said = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
-            raise BuildError(f"{name} has a manifest that is not right: {said}; build it again") from error
+            reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
+            raise BuildError(f"{name} has a manifest that is not right: {reason}; build it again") from error
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> KernelFile:
@@ -210,7 +210,7 @@ def _kernel_entry(kernel: KernelSignature) -> dict[str, Any]:
     }
 
 
-def _checked(data: bytes, name: str) -> tuple[Any, bytes]:
+def _split(data: bytes, name: str) -> tuple[Any, bytes]:
     """Check a file's header and hash; return its manifest and its sections."""
     again = "build it again, or copy it as a binary file"
     if len(data) < _HEADER.size:
@@ -249,11 +249,11 @@ def _read(manifest: Any, rest: bytes) -> KernelFile:
         data = rest[begin : begin + size]
         _require(len(data) == size, f"a section of {size} bytes goes beyond the file's end")
         _require(hashlib.sha256(data).hexdigest() == entry["sha256"], "a section does not have its hash")
-        held = tuple(_text(kernel, "kernels") for kernel in _list(entry["kernels"], "kernels"))
-        _require(set(held) <= names, f"a section has kernels {', '.join(held)}, which are not described")
+        members = tuple(_text(kernel, "kernels") for kernel in _list(entry["kernels"], "kernels"))
+        _require(set(members) <= names, f"a section has kernels {', '.join(members)}, which are not described")
         language = _text(entry["language"], "language")
         _require(language in _LANGUAGES, f"language {language!r} is not known")
-        sections.append(Section(language, _text(entry["architecture"], "architecture"), held, data))
+        sections.append(Section(language, _text(entry["architecture"], "architecture"), members, data))
         begin += size
     _require(begin == len(rest), f"its sections have {begin} bytes together, and {len(rest)} are there")
     tools = manifest["tools"]
@@ -269,10 +269,10 @@ def _read(manifest: Any, rest: bytes) -> KernelFile:
 
 
 def _kernel(entry: Any) -> KernelSignature:
-    listed = entry["parameters"]
+    parameters = entry["parameters"]
     return KernelSignature(
         _text(entry["name"], "name"),
-        None if listed is None else tuple(_parameter(parameter) for parameter in _list(listed, "parameters")),
+        None if parameters is None else tuple(_parameter(parameter) for parameter in _list(parameters, "parameters")),
         _sizes(entry["required_work_group_size"]),
         _sizes(entry["work_group_size_hint"]),
         _text(entry.get("group_function", ""), "group_function"),
@@ -295,8 +295,8 @@ def _sizes(value: Any) -> tuple[int, ...] | None:
 
 def _list(value: Any, what: str) -> Sequence[Any]:
     _require(isinstance(value, list), f"{what} is no list")
-    found: Sequence[Any] = value
-    return found
+    items: Sequence[Any] = value
+    return items
 
 
 def _text(value: Any, what: str) -> str:

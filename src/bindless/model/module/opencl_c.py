@@ -83,7 +83,7 @@ def _size(type_: str) -> int:
     return _SIZES[vector[1]] * (4 if width == 3 else width)
 
 
-def _declared(text: str) -> Parameter | None:
+def _parse_parameter(text: str) -> Parameter | None:
     """Parse a parameter's declaration; None where its type is defined elsewhere in the text."""
     words = [word.removeprefix("__") for word in re.findall(r"\w+|[*\[]", text)]
     space = next((word for word in words if word in _SPACES), "")
@@ -94,7 +94,7 @@ def _declared(text: str) -> Parameter | None:
         return None
     *base, name = names
     own = len(base) == 2 and base[0] in ("struct", "union", "enum")
-    type_ = " ".join(base) if own else _spelled(base)
+    type_ = " ".join(base) if own else _builtin_type(base)
     if type_ is None:
         return None
     if space:
@@ -102,7 +102,7 @@ def _declared(text: str) -> Parameter | None:
     return parameter(name, type_, "", access)
 
 
-def _spelled(words: list[str]) -> str | None:
+def _builtin_type(words: list[str]) -> str | None:
     """Return a built-in type as drivers report it; None for any other."""
     if len(words) == 1 and (_size(words[0]) or _WITHOUT_SIZE.fullmatch(words[0])):
         return words[0]
@@ -112,12 +112,12 @@ def _spelled(words: list[str]) -> str | None:
 def entries(source: bytes) -> dict[str, KernelSignature]:
     """Parse the kernels of a text by name, without those declared twice, of which the preprocessor keeps one."""
     text = _IGNORED.sub(" ", source.decode("utf-8", "replace"))
-    found: dict[str, KernelSignature] = {}
-    twice: set[str] = set()
-    for name, inside in _KERNEL.findall(text):
-        listed = [] if inside.strip() in ("", "void") else [_declared(part) for part in inside.split(",")]
-        known = [part for part in listed if part is not None]
-        if name in found:
-            twice.add(name)
-        found[name] = KernelSignature(name, tuple(known) if len(known) == len(listed) else None)
-    return {name: signature for name, signature in found.items() if name not in twice}
+    signatures: dict[str, KernelSignature] = {}
+    duplicates: set[str] = set()
+    for name, declaration in _KERNEL.findall(text):
+        parts = [] if declaration.strip() in ("", "void") else declaration.split(",")
+        parameters = [one for part in parts if (one := _parse_parameter(part)) is not None]
+        if name in signatures:
+            duplicates.add(name)
+        signatures[name] = KernelSignature(name, tuple(parameters) if len(parameters) == len(parts) else None)
+    return {name: signature for name, signature in signatures.items() if name not in duplicates}

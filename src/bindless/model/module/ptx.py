@@ -22,23 +22,23 @@ _REQUIRED = re.compile(rb"\.reqntid\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?")
 
 
 def _parameter(text: bytes) -> Parameter | None:
-    found = _PARAMETER.match(text.strip())
-    if found is None:
+    match = _PARAMETER.match(text.strip())
+    if match is None:
         return None
-    _, bits, pointer, space, name, count = found.groups()
+    _, bits, pointer, space, name, count = match.groups()
     size = int(bits) // 8 * (int(count) if count is not None else 1)
     kind = "value" if pointer is None else "local" if space == b"shared" else "pointer"
     return Parameter(name.decode("ascii"), "", kind, size)
 
 
-def _entry(found: re.Match[bytes]) -> KernelSignature:
-    name, parameters, directives = found.groups()
-    listed = [_parameter(text) for text in (parameters or b"").split(b",") if text.strip()]
-    known = [parameter for parameter in listed if parameter is not None]
+def _entry(match: re.Match[bytes]) -> KernelSignature:
+    name, declaration, directives = match.groups()
+    texts = [text for text in (declaration or b"").split(b",") if text.strip()]
+    parameters = [parameter for text in texts if (parameter := _parameter(text)) is not None]
     required = _REQUIRED.search(directives)
     return KernelSignature(
         name.decode("ascii"),
-        tuple(known) if len(known) == len(listed) else None,
+        tuple(parameters) if len(parameters) == len(texts) else None,
         tuple(int(size or 1) for size in required.groups()) if required else None,
     )
 
@@ -57,5 +57,5 @@ def is_ptx(source: bytes) -> bool:
 
 def target_of(source: bytes) -> tuple[int, int] | None:
     """Return the compute capability of a module's target: (7, 5) for sm_75; None without a target."""
-    found = _TARGET.search(source)
-    return (int(found[1]) // 10, int(found[1]) % 10) if found else None
+    match = _TARGET.search(source)
+    return (int(match[1]) // 10, int(match[1]) % 10) if match else None

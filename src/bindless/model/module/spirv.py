@@ -46,14 +46,14 @@ def is_spirv(source: bytes) -> bool:
 def capabilities(source: bytes) -> frozenset[int]:
     """Return the capabilities that a module declares; they are its first instructions."""
     order, begin = "<" if source[:4] == struct.pack("<I", _MAGIC) else ">", 4 * _HEADER
-    found = set()
+    numbers = set()
     while len(source) >= begin + 8:
         first, number = struct.unpack_from(f"{order}2I", source, begin)
         if first != 2 << 16 | _OP_CAPABILITY:
             break
-        found.add(number)
+        numbers.add(number)
         begin += 8
-    return frozenset(found)
+    return frozenset(numbers)
 
 
 def describe(source: bytes) -> ModuleDescription:
@@ -124,25 +124,25 @@ def describe(source: bytes) -> ModuleDescription:
 
 def _words(strings: list[str], kernel: str) -> dict[str, list[str]]:
     """Parse the argument lists that clang and LLVM write: ``kernel_arg_type.NAME.float*,uint,`` and so on."""
-    found: dict[str, list[str]] = {}
+    lists: dict[str, list[str]] = {}
     for text in strings:
         for what in ("kernel_arg_type", "kernel_arg_name"):
             begin = f"{what}.{kernel}."
             if text.startswith(begin):
-                found[what] = text[len(begin) :].rstrip(",").split(",")
-    return found
+                lists[what] = text[len(begin) :].rstrip(",").split(",")
+    return lists
 
 
 def _instructions(words: tuple[int, ...]) -> Iterator[tuple[int, tuple[int, ...]]]:
     """Yield opcode and operands of each instruction; those that this module reads are complete."""
-    least = {_OP_ENTRY_POINT: 3, _OP_DECORATE: 2, _OP_TYPE_INT: 3, _OP_TYPE_FLOAT: 2, _OP_SPEC_CONSTANT: 3}
-    least |= {_OP_SPEC_CONSTANT_TRUE: 2, _OP_SPEC_CONSTANT_FALSE: 2, _OP_NAME: 2, _OP_STRING: 2}
-    least |= {_OP_EXECUTION_MODE: 2, _OP_FUNCTION: 4, _OP_FUNCTION_PARAMETER: 2, **LEAST}
+    minimums = {_OP_ENTRY_POINT: 3, _OP_DECORATE: 2, _OP_TYPE_INT: 3, _OP_TYPE_FLOAT: 2, _OP_SPEC_CONSTANT: 3}
+    minimums |= {_OP_SPEC_CONSTANT_TRUE: 2, _OP_SPEC_CONSTANT_FALSE: 2, _OP_NAME: 2, _OP_STRING: 2}
+    minimums |= {_OP_EXECUTION_MODE: 2, _OP_FUNCTION: 4, _OP_FUNCTION_PARAMETER: 2, **LEAST}
     place = _HEADER
     while place < len(words):
         length, code = words[place] >> 16, words[place] & 0xFFFF
         operands = words[place + 1 : place + length]
-        needs = least.get(code, 0)
+        needs = minimums.get(code, 0)
         if code == _OP_DECORATE and len(operands) > 1 and operands[1] == _SPEC_ID:
             needs = 3
         if length == 0 or place + length > len(words) or len(operands) < needs:

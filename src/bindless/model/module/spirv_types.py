@@ -78,7 +78,7 @@ class Types:
         self._layouts[number] = end + -end % widest, widest
 
     def parameters(
-        self, listed: Sequence[tuple[int, int]], names: Mapping[int, str], words: Mapping[str, Sequence[str]]
+        self, types: Sequence[tuple[int, int]], names: Mapping[int, str], words: Mapping[str, Sequence[str]]
     ) -> tuple[Parameter, ...] | None:
         """Return the parameters of a kernel; None if one of them has an unknown type.
 
@@ -91,24 +91,24 @@ class Types:
         words
             Names and types in the source, by the compiler's names of these lists.
         """
-        found = []
-        for index, (type_, number) in enumerate(listed):
+        result = []
+        for index, (type_, number) in enumerate(types):
             shape = self._shape(type_, number)
             if shape is None:
                 return None
-            told = {what: texts[index] for what, texts in words.items() if len(texts) == len(listed)}
-            name = told.get("kernel_arg_name") or names.get(number, "")
-            found.append(Parameter(name, told.get("kernel_arg_type") or self._names.get(type_, ""), *shape))
-        return tuple(found)
+            texts_of = {what: texts[index] for what, texts in words.items() if len(texts) == len(types)}
+            name = texts_of.get("kernel_arg_name") or names.get(number, "")
+            result.append(Parameter(name, texts_of.get("kernel_arg_type") or self._names.get(type_, ""), *shape))
+        return tuple(result)
 
     def _shape(self, type_: int, number: int) -> tuple[str, int] | None:
         """Return kind and size of a parameter."""
         if type_ in self._opaque:
             return self._opaque[type_], _POINTER_SIZE
         if type_ in self._pointers:
-            storage, pointed = self._pointers[type_]
+            storage, target = self._pointers[type_]
             if storage == _FUNCTION_STORAGE or number in self._by_value:
-                return ("value", self._layouts[pointed][0]) if pointed in self._layouts else None
+                return ("value", self._layouts[target][0]) if target in self._layouts else None
             return ("local" if storage == _WORKGROUP else "pointer"), _POINTER_SIZE
         return ("value", self._layouts[type_][0]) if type_ in self._layouts else None
 

@@ -29,7 +29,7 @@ def require_whole(source: bytes) -> None:
     if len(source) % 4 or len(words) < _HEADER:
         raise _damaged(f"it has {len(source)} bytes, and is made of words of 4, {_HEADER} of them its header", 0)
     place, in_function, in_block = _HEADER, False, False
-    wanted: set[int] = set()
+    pending: set[int] = set()
     modelled = False
     while place < len(words):
         length, code = words[place] >> 16, words[place] & 0xFFFF
@@ -39,9 +39,9 @@ def require_whole(source: bytes) -> None:
             if in_function or length < 5:
                 raise _damaged("a function begins within another, or is not complete", place)
             in_function = True
-            wanted.discard(words[place + 2])
+            pending.discard(words[place + 2])
         elif code == _ENTRY_POINT and length >= 4:
-            wanted.add(words[place + 2])
+            pending.add(words[place + 2])
         elif code == _MEMORY_MODEL:
             modelled = True
         elif code == _FUNCTION_END:
@@ -59,7 +59,7 @@ def require_whole(source: bytes) -> None:
         place += length
     if in_function:
         raise _damaged("it ends within a function", place)
-    if wanted or not modelled:
+    if pending or not modelled:
         raise _damaged("it has no memory model, or an entry point without its function", place)
 
 
