@@ -1,4 +1,4 @@
-"""What a user would write instead, from array to array: torch, CuPy, OpenCV and scipy, where they are installed.
+"""Peers a user would call instead, from array to array: torch, CuPy, OpenCV and scipy, where they are installed.
 
 Every work includes what the name of the row includes: uploads and downloads on GPUs, and conversions of the dtype.
 """

@@ -160,7 +160,7 @@ def _examine_device(device: Device) -> bool:
 
 
 def _examine_tools() -> None:
-    """What kernels of one's own are built with; nothing of it is needed otherwise, so that nothing is unwell."""
+    """Report the toolchains of kernels. Missing tools are not an error: only a user's own kernels need them."""
     from ..compiler.llvm.find_toolchain import find_toolchain
     from ..drivers import nvrtc
     from ..model.module.disk_cache import cache

@@ -13,7 +13,7 @@ _SYSTEM = Path("/etc/OpenCL/vendors")
 
 
 def _icd_files() -> tuple[str, list[Path]]:
-    """Where the loader looks, and the .icd files there."""
+    """Return the loader's folder and its .icd files."""
     setting = os.environ.get(_VARIABLE, "")
     place = Path(setting) if setting else _SYSTEM
     if setting and not place.is_dir():

@@ -55,7 +55,7 @@ class KnownImage:
 
     @property
     def descriptor(self) -> ImageDescriptor:
-        """Of the image."""
+        """Descriptor of the image."""
         width, height, depth = (*_SIZES[: self.dimensions], 0, 0)[:3]
         return ImageDescriptor(
             width,
@@ -68,7 +68,7 @@ class KnownImage:
         )
 
     def fault(self, queue: Queue) -> str:
-        """What a device samples wrong of it, in words; nothing where all is right."""
+        """Return the first wrong samples of a device, in words; empty where all are right."""
         desc = self.descriptor
         texels = _texels(desc)
         values = _values(texels, desc)
@@ -118,7 +118,7 @@ def _texels(desc: ImageDescriptor) -> Array:
 
 
 def _values(texels: Array, desc: ImageDescriptor) -> Array:
-    """What texels are in kernels."""
+    """Return the values of texels as kernels read them."""
     if texels.dtype.kind == "f":
         return np.asarray(texels, np.float32)
     if desc.channel.is_integer:
@@ -145,7 +145,7 @@ def _difference(what: str, values: Array, reference: Array, tolerance: float) ->
 
 
 def known_images(device: Device) -> Iterator[KnownImage]:
-    """Of every kind and format that a device says it has."""
+    """Yield an image of every kind and format that a device supports."""
     kinds = [(1, False), (2, False), (3, False)]
     if device.has(Aspect.ext_oneapi_image_array):
         kinds += [(1, True), (2, True)]

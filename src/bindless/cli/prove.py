@@ -34,7 +34,7 @@ _REFUSALS = (FeatureNotSupportedError, KernelNotSupportedError)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one check.
+    """Result of one check.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ def _order_of(values: Array) -> npt.NDArray[np.int64]:
 
 
 def distance(got: Array, reference: Array) -> dict[str, Any]:
-    """How two arrays of float32 or integers differ, as members of an ``Outcome``."""
+    """Compare two arrays of float32 or integers; return members of an ``Outcome``."""
     if got.dtype != reference.dtype or got.shape != reference.shape:
         raise InvalidError(
             f"the device gives {got.dtype} {got.shape}, the reference {reference.dtype} {reference.shape}"

@@ -47,7 +47,7 @@ def part_text(part: Sequence[slice]) -> str:
 
 
 def place_of(array: Any) -> str:
-    """Where an array is, for people."""
+    """Return the place of an array for messages: its store, its file, or memory."""
     place = getattr(array, "_place", None)
     if place is not None:  # FileArray
         return str(place[1])

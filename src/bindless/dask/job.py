@@ -32,7 +32,7 @@ _MOST_PLANNED = 1 << 13  # blocks whose texels are counted
 
 @dataclass(frozen=True)
 class Output:
-    """How the result is stored.
+    """Form and place in which the result is stored.
 
     Attributes
     ----------
@@ -338,7 +338,7 @@ class Job:
 
 @dataclass(frozen=True)
 class WriteTask:
-    """What all blocks of a level share.
+    """Input and output that all blocks of a level share.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Where arrays lie on this machine, and ``require_apart``: a result does not take the place of its input."""
+"""Paths of arrays on this machine, and ``require_apart``: a result does not take the place of its input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the blocks of a job are computed: threads, processes of this machine, or a cluster."""
+"""Runners of a job's blocks: threads, processes of this machine, or a cluster."""
 
 from __future__ import annotations
 

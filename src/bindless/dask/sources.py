@@ -1,4 +1,4 @@
-"""What blocks are read from: arrays with shape, dtype and slicing, so that other processes can open them too."""
+"""Inputs of blocks: arrays with shape, dtype and slicing, in a form that other processes can open."""
 
 from __future__ import annotations
 

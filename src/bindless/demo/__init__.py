@@ -237,7 +237,7 @@ _PICTURES: dict[str, tuple[Callable[[Queue, Meter], Sheet], tuple[Aspect, ...]]]
     "perspective": (_perspective, (Aspect.ext_oneapi_mipmap, Aspect.ext_oneapi_mipmap_anisotropy)),
     "cubemap": (_mirror, (Aspect.ext_oneapi_cubemap, Aspect.ext_oneapi_cubemap_seamless_filtering)),
 }
-"""How each picture is drawn, and what its device needs for it."""
+"""Functions that draw the pictures, and the aspects that their device needs."""
 
 
 def pictures() -> tuple[str, ...]:

@@ -90,7 +90,7 @@ def _places(local: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 
 
 def _argument(value: object, copies: dict[int, Array]) -> object:
-    """What the function receives in a group."""
+    """Return the argument that the function receives in a group."""
     if isinstance(value, UsmArray):
         return _with_fields(copies[id(value)])
     if isinstance(value, Reduction) and isinstance(value.variable, UsmArray):

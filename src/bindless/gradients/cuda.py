@@ -62,7 +62,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class Program:
-    """What a call does on a device: patch addresses into a struct, clear the scratch memory, launch kernels.
+    """Steps of a call on a device: patch addresses into a struct, clear the scratch memory, launch kernels.
 
     Attributes
     ----------

@@ -34,7 +34,7 @@ LEVEL_NAMES = ("levels", "cot_levels", "grad_levels")
 
 
 class Operation(IntEnum):
-    """What a call computes; the numbers are the driver's."""
+    """Values or derivatives that a call computes; the numbers are the driver's."""
 
     forward = 0
     backward = 1

@@ -59,7 +59,7 @@ def reason_of_dimensions(image: Image, count: int) -> str:
 
 
 def _advice(shape: tuple[int, ...]) -> str:
-    """What to do with the axis of a volume that looks like channels; empty where none does."""
+    """Return advice for a volume with an axis that looks like channels; empty for other volumes."""
     if len(shape) != 3:
         return ""
     if shape[0] <= 4 and min(shape[1:]) >= _LEAST_PICTURE:
@@ -130,7 +130,7 @@ def per_item(name: str, values: npt.ArrayLike, leading: tuple[int, ...], dtype: 
 
 
 def shape_order(dims: int) -> str:
-    """What the numbers of a shape are called, for errors."""
+    """Return the names of a shape's numbers, for errors."""
     return f"({', '.join(('depth', 'height', 'width')[3 - dims :])})"
 
 

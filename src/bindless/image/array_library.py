@@ -50,7 +50,7 @@ class _Picture(Protocol):  # Pillow's
 
 
 ArrayLike = Union[npt.ArrayLike, _DLPack, _CudaArray, _SyclArray, _Picture]
-"""What arguments may be: arrays of any library, and what numpy makes arrays of."""
+"""Types of array arguments: arrays of any library, and whatever numpy converts to an array."""
 AnyArray = Union[Array, UsmArray]
 Library = Callable[[Any], Any]
 """``from_dlpack`` of a library: makes its array of a numpy array or a ``UsmArray``, in place. On a device the library's

@@ -39,7 +39,7 @@ def grid(axes: Sequence[npt.NDArray[Any]]) -> FloatArray:
 
 
 def normalized_units(sizes: Sequence[int]) -> tuple[FloatArray, FloatArray]:
-    """What pixel coordinates are divided by to become 0..1, and what is added then.
+    """Return divisor and summand that normalize pixel coordinates to 0..1.
 
     Texture units cut 0..1 to a fixed number of bits, which depends on the size. Half of the last bit makes that a
     rounding.

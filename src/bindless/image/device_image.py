@@ -79,7 +79,7 @@ class Reader:
 
     @property
     def units(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """What ``coordinates`` divides by, and adds: for kernels that do the same."""
+        """Divisor and summand of ``coordinates``, for kernels that do the same."""
         if self.scale is None or self.bias is None:
             return (1.0,), (0.0,)
         return tuple(self.scale.tolist()), tuple(self.bias.tolist())
@@ -200,7 +200,7 @@ class ImageStore:
 
     @property
     def ready(self) -> After:
-        """What reads of the image come after, where the queue does not order them."""
+        """Events that reads of the image wait for, where the queue does not order them."""
         return self._uploads.ready
 
     def download(self, level: int) -> Array:

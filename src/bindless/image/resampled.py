@@ -37,7 +37,7 @@ _MOST_PREPARED = 64  # kept with a source
 
 
 class Source(NamedTuple):
-    """What pictures of an image are computed from.
+    """Source of an image's pictures: its pixels, and the filter that reads them.
 
     Attributes
     ----------

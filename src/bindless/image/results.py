@@ -1,4 +1,4 @@
-"""Where the results of ``Image``'s methods go: an array that the caller gives, or a new one of the caller's library."""
+"""Arrays for the results of ``Image``'s methods: the caller's ``out``, or a new one of the caller's library."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def can_access_peer(device: Device, peer: Device) -> bool:
 
 
 def get_peer_properties(device: Device, peer: Device) -> PeerProperties:
-    """What kernels of a device may do with memory of another; errors as ``can_access_peer``.
+    """Return the access that kernels of a device have to memory of another; errors as ``can_access_peer``.
 
     Parameters
     ----------

@@ -14,14 +14,15 @@ __all__ = ["memory_ranges_barrier"]
 
 
 def memory_ranges_barrier(queue: Queue, *memory: UsmArray | UsmPointer, depends_on: Events | Event = ()) -> Event:
-    """A barrier that makes what was written to some memory be seen by everything after it.
+    """Make earlier writes to these ranges of memory visible to later commands.
 
     Parameters
     ----------
     queue : Queue
-        Whose commands it stands between.
+        Queue between whose commands the barrier stands.
     memory : UsmArray | UsmPointer
-        Arrays, contiguous, or pointers, of which everything from there on counts; of the queue's context.
+        Contiguous arrays, or pointers, of the queue's context. A pointer stands for its allocation from
+        that address on.
     depends_on : Events | Event, default ()
         Events to wait for.
 

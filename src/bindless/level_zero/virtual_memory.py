@@ -114,7 +114,7 @@ class PhysicalMemory(SingleOwner):
 
 
 class _Reservation(SingleOwner):
-    """What a range of addresses holds, for the one that ends it."""
+    """Mappings of a range of addresses, which ``end`` undoes."""
 
     def __init__(self, backend: BackendProtocol, native: Any, address: int, nbytes: int) -> None:
         self.backend, self.native, self.address, self.nbytes = backend, native, address, nbytes

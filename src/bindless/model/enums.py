@@ -107,7 +107,7 @@ class UsmKind(StringEnum):
 
 
 class AccessMode(StringEnum):
-    """How a command group accesses a buffer."""
+    """Access of a command group to a buffer: reads, writes, or both."""
 
     read = "read"
     write = "write"

@@ -137,7 +137,7 @@ def name_of_boundary(boundary: Boundary) -> str:
 
 @dataclass(frozen=True)
 class Filter:
-    """How values between, and beyond, the texels of an image are computed.
+    """Computation of values between, and beyond, the texels of an image.
 
     Attributes
     ----------
@@ -338,13 +338,13 @@ class Filter:
 
     @property
     def addressing(self) -> tuple[AddressingMode, AddressingMode, AddressingMode]:
-        """Of a sampler with these boundaries; ``clamp_to_edge`` for those that texture units lack."""
+        """Addressing modes of a sampler with these boundaries; ``clamp_to_edge`` for those that texture units lack."""
         x, y, z = (_SAMPLERS.get(mode, AddressingMode.clamp_to_edge) for mode in self.boundary)
         return x, y, z
 
     @property
     def sampler_filtering(self) -> FilteringMode:
-        """Of a sampler; B-splines are made of linear samples."""
+        """Filtering of a sampler; B-splines are made of linear samples."""
         return FilteringMode.nearest if self.interpolation is Interpolation.nearest else FilteringMode.linear
 
     @property

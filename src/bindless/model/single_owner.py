@@ -15,7 +15,7 @@ class SingleOwner:
     __slots__ = ()
 
     _instead: ClassVar[str] = "share the object, or copy its contents"
-    """What to do instead of a copy, for errors."""
+    """Advice in errors: the way to share the object without a copy."""
 
     def __copy__(self) -> Any:
         raise _refusal(self, "copied")

@@ -90,7 +90,7 @@ class Target:
         return isinstance(self.array, UsmArray)
 
     def computed(self, stored: np.dtype[Any], cval: float) -> np.dtype[Any]:
-        """What the device computes, of an image of these elements."""
+        """Return the dtype in which the device computes the values of an image of these elements."""
         dtype = native(self.dtype)
         if dtype in _COMPUTED:
             return dtype

@@ -14,7 +14,7 @@ __all__ = ["DeviceFunction", "OfFunction", "device_function", "plain_function"]
 
 
 class OfFunction:
-    """What a decorator makes of a Python function, with the function's names.
+    """Result of a decorator of a Python function, with the function's names.
 
     It is pickled as functions are: as the name by which its module has it. Otherwise its function is pickled, which is
     then the one that the module has, or one that ``cloudpickle`` pickles.

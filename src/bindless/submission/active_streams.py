@@ -39,7 +39,7 @@ _PATIENCE, _LOOK_AGAIN = 5.0, 0.01
 
 
 class _Birth:
-    """What a stream holds while it begins. At interpreter exit none begins any more: nobody would wait for its work.
+    """Gate for new streams. It closes at interpreter exit, because nothing would wait for their work.
 
     Attributes
     ----------

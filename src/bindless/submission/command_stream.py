@@ -3,9 +3,10 @@
 Submitted work must find its memory alive, also when everyone has dropped the queue and the event. What a command uses
 is held here until it is known to be complete, and a stream with unfinished commands stays in ``active``. Finding out
 costs a driver call, and a backend may save itself the marking of a command whose event nobody keeps. So events are held
-only where nothing else marks the end of a command: in an in-order queue one in so many ends a batch of commands; in an
-out-of-order queue each that uses memory is held, but for repeated launches: events at the ends of the driver's own
-queues end a batch of these. It is asked for at every so many submissions, at waits, and when memory is needed.
+only where nothing else marks the end of a command: an in-order queue holds the event at the end of each batch of
+commands; an out-of-order queue holds that of each command that uses memory, but for repeated launches: events at the
+ends of the driver's own queues end a batch of these. Completion is queried every ``REAP_EVERY`` submissions, in waits,
+and before memory is allocated.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ MOST_IMAGES = 64
 
 
 class _Key(NamedTuple):
-    """What makes two tensors the same image: their memory, and how it is read."""
+    """Identity of a tensor's image: the memory, and how it is read. Tensors of equal keys share an image."""
 
     pointer: int
     shape: tuple[int, ...]
@@ -174,7 +174,7 @@ def repeated(options: Arguments, image: Tensor, coords: Tensor) -> Tensor | None
 
 
 def _key(pixels: Tensor, options: Arguments) -> _Key:
-    """What makes a tensor (*axes, C) an image."""
+    """Return the key of the image of a tensor (*axes, C)."""
     layout = tuple(pixels.shape), pixels.stride(), pixels.dtype, pixels.device
     return _Key(pixels.data_ptr(), *layout, options.filtering, options.boundary)
 

@@ -55,10 +55,10 @@ class InteropProtocol(Protocol):
         """One that is owned ends with its module."""
 
     def describe_memory(self, context: NativeContext, handle: NativeHandle) -> PointerRecord:
-        """What is known of an allocation; the kind is unknown where nothing is."""
+        """Describe an allocation; its kind is ``unknown`` where the driver does not know it."""
 
     def adopt_memory(self, context: NativeContext, handle: NativeHandle, owned: bool) -> PointerRecord:
-        """What is known of an allocation, and its address; one that is owned can be given to ``free`` from now on."""
+        """Describe an allocation and its address; an owned one may be passed to ``free`` from now on."""
 
 
 class ModuleInteropProtocol(Protocol):

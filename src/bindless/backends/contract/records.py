@@ -61,7 +61,7 @@ class DeviceRecord:
 
 @dataclass(frozen=True)
 class PointerRecord:
-    """What an address belongs to; ``kind`` unknown means memory that is not the driver's."""
+    """Allocation that an address belongs to; ``kind`` unknown means memory that is not the driver's."""
 
     kind: UsmKind
     base: int = 0
@@ -71,7 +71,7 @@ class PointerRecord:
 
 @dataclass(frozen=True)
 class ImageRecord:
-    """What the driver itself says of image memory: unused sizes are 0 (R19).
+    """The driver's own description of image memory: unused sizes are 0 (R19).
 
     ``channel_type`` is the native one: a driver without normalized formats reports the integer type.
     """

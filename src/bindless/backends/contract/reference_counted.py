@@ -82,7 +82,7 @@ class CountedProtocol(InteropProtocol, Protocol):
         state: BundleState,
         owned: bool,
     ) -> AdoptedBundle:
-        """What a bundle in a state has of native programs for the devices, or those of them that they are for.
+        """Build a bundle in ``state`` from native programs. Programs of fewer devices restrict the bundle to those.
 
         ``InvalidError`` for programs that are further than the state; ``BuildError`` with the log if they do not build.
         """
@@ -90,7 +90,7 @@ class CountedProtocol(InteropProtocol, Protocol):
     def adopt_programs_of(
         self, context: NativeContext, devices: Sequence[NativeDevice], kernels: Sequence[NativeHandle]
     ) -> AdoptedBundle:
-        """What an executable bundle has of the programs of native kernels, as ``adopt_programs`` tells of programs."""
+        """Return the executable bundle of the programs that own these kernels; see ``adopt_programs``."""
 
     def program_of(self, context: NativeContext, handle: NativeHandle) -> NativeHandle:
         """The program of a native kernel of the context."""

@@ -61,7 +61,7 @@ def allocate(
 
 
 def around(buffer: CData, device: Device, nbytes: int) -> Allocation:
-    """A number for a buffer that was created elsewhere; takes over its reference."""
+    """Allocation record of a foreign ``cl_mem``; takes the caller's reference."""
     return Allocation(UsmKind.device, device, _number(nbytes, 0), nbytes, buffer)
 
 

@@ -77,6 +77,6 @@ def deep_png_pixels(file: IO[bytes], picture: Any) -> npt.NDArray[np.uint16]:
 
 
 def _layout(picture: Any) -> str:
-    """How Pillow unpacks the pixels of the file; empty where it has several parts."""
+    """Return the mode in which Pillow unpacks the pixels of the file; empty where it has several parts."""
     tiles: Any = getattr(picture, "tile", None) or ()
     return str(tiles[0][3]) if len(tiles) == 1 else ""

@@ -112,12 +112,12 @@ class Accessor(HostView):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the elements it gives access to."""
+        """Shape of the accessible elements."""
         return self.region.shape
 
     @property
     def offset(self) -> tuple[int, ...]:
-        """Of the first of them in the buffer."""
+        """Index of the first accessible element in the buffer."""
         return self.region.offset
 
     @property

@@ -101,13 +101,13 @@ def submit_group(
 
 
 def _take_segments(rows: Iterable[tuple[Storage, Segment, Place, Requirement]], event: Event) -> None:
-    """Notes the command of a group; a second time it changes nothing."""
+    """Note the command of a group; a second time it changes nothing."""
     for storage, segment, place, requirement in rows:
         storage.take_segment(segment, place, requirement, event)
 
 
 def _take_parts(uses: Iterable[_Use], event: Event) -> None:
-    """The same of the parts of storages."""
+    """Note the command of a group that uses parts of storages; a second time it changes nothing."""
     for storage, order, data, place, requirement in uses:
         storage.take_part(order, data, place, requirement, event)
 
@@ -206,7 +206,7 @@ def _resolved(uses: Iterable[_Use]) -> list[_Use]:
 
 
 def _check_targets(accessors: Sequence[Accessor]) -> None:
-    """Of the targets through which a group accesses the same memory, one may be written."""
+    """Refuse a group that writes the same memory through two targets, or writes constant memory."""
     for index, one in enumerate(accessors):
         for other in accessors[:index]:
             if (

@@ -30,7 +30,7 @@ lock = threading.RLock()
 """Lock of the dependency graph, held while a command group is inserted; no code waits under it."""
 
 unfinished: set[Storage] = set()
-"""Those that are to be written back. Held here, what they need is never garbage, whatever cycle a buffer ends in."""
+"""Storages with a pending write-back. This reference keeps them alive if a buffer ends in a cycle of garbage."""
 
 _MOST_READERS = 32
 
@@ -283,7 +283,7 @@ class Storage:
 
     @staticmethod
     def wait_of(segment: Segment, place: Place, requirement: Requirement, waits: list[Event]) -> None:
-        """The same of one segment."""
+        """Append the events that a command on one segment waits for."""
         before = segment.before
         for event in before:
             if is_pending(event):
@@ -338,7 +338,7 @@ class Storage:
         self.join(*order)
 
     def users(self) -> list[Event]:
-        """Everything submitted so far that may still be under way."""
+        """Return the events of submitted commands that may be unfinished."""
         found: dict[Event, None] = {}
         for segment in self.segments:
             for event in (*segment.before, *segment.readers):

@@ -75,7 +75,7 @@ class Imported:
 
 
 def as_invalid(error: Error, doing: str) -> Error:
-    """The same failure under the code that the specification gives to functions of external objects."""
+    """Convert a failure to the class that the specification gives to functions of external objects."""
     if isinstance(error, (FeatureNotSupportedError, DeviceLostError)):
         return error
     return InvalidError(
@@ -84,7 +84,7 @@ def as_invalid(error: Error, doing: str) -> Error:
 
 
 def take_over(desc: Descriptor, make: Callable[[], _Native]) -> _Native:
-    """What ``make`` imports. A file descriptor is closed once it was imported, and stays its owner's otherwise."""
+    """Import a resource by ``make``. On success its file descriptor is closed; on failure it still is the caller's."""
     with _one_import.lock:
         desc.check()
         try:

@@ -31,7 +31,7 @@ def unreached(backend: BackendProtocol, native: Any, devices: Sequence[Device]) 
 
 
 def memory_out_of_reach(memory: Allocation, queue: Queue) -> str:
-    """Why kernels of the queue's device do not reach memory of its context; empty where they do."""
+    """Return the reason why kernels of the queue's device do not reach this memory; empty where they do."""
     if memory.kind is not UsmKind.device or (queue.device, memory.device) not in queue.context._unreached:
         return ""
     return (
@@ -41,8 +41,8 @@ def memory_out_of_reach(memory: Allocation, queue: Queue) -> str:
 
 
 def image_of_another_device(context: Context, device: Device, raw: int, sampled: bool) -> str:
-    """Why an image is none for a device: it was made on another one of the context. Empty for its own, and for numbers
-    that the context does not know."""
+    """Return the error text of an image that was created on another device of the context; empty for images of this
+    device, and for numbers that the context does not know."""
     record = context._handles.get(raw << 1 | sampled)
     if record is None or record.device == device:
         return ""

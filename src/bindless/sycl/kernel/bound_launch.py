@@ -106,5 +106,5 @@ class BoundLaunch(Bound, SingleOwner):
 
 
 def _frozen(value: Any, packed: bytes | int) -> Any:
-    """What is passed at each launch: the bytes of a value that may change, else the value."""
+    """Return the argument of each launch: the bytes of a value that may change, else the value."""
     return packed if isinstance(value, _BY_VALUE) else value

@@ -96,7 +96,7 @@ class BundleSource:
 
     @classmethod
     def of_modules(cls, backend: BackendProtocol, modules: Sequence[bytes]) -> BundleSource:
-        """Of modules in the backend's own languages, as they are."""
+        """Create the source of modules in the backend's own languages."""
         made = cls.untold(backend)
         described = [backend.describe_module(module) for module in modules]
         made.modules, made._constants = tuple(modules), tuple(description.constants for description in described)
@@ -111,7 +111,7 @@ class BundleSource:
         return made
 
     def with_options(self, options: str) -> BundleSource:
-        """The same with more options, and with constants that are not set any more when this one's are."""
+        """Return a copy with more options. Constants set in this source later do not change the copy."""
         made = self._copy()
         made.options = " ".join(filter(None, (self.options, _checked_options(options))))
         return made
@@ -175,7 +175,7 @@ class BundleSource:
         return number
 
     def values(self) -> dict[int, Any]:
-        """All of them."""
+        """Return the values of all specialization constants."""
         known = {number: constant.value(constant.default) for number, constant in (self.constants or {}).items()}
         return {**known, **self._values}
 

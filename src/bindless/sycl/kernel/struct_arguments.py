@@ -32,7 +32,7 @@ _TYPE = re.compile(r"(?:const |volatile )*([a-z_ ]+?)(2|3|4|8|16)?")
 
 
 class Unfit(Exception):
-    """Why a value does not fit; the caller adds which parameter it is."""
+    """Reason why a value does not fit; the caller adds the name of the parameter."""
 
 
 def element_of_type(type_: str) -> DType | None:

@@ -35,15 +35,15 @@ class InteropHandle(SingleOwner):
         return self._queue.backend
 
     def get_native_queue(self) -> int:
-        """Of the queue that the group was submitted to: a CUstream, a blr_queue_t, ..."""
+        """Return the queue that the group was submitted to: a CUstream, a blr_queue_t, ..."""
         return self._queue._backend.native_handle(self._queue._stream.native)
 
     def get_native_device(self) -> int:
-        """Of the queue's device."""
+        """Return the handle of the queue's device."""
         return self._queue._backend.native_handle(self._queue.device._record.native)
 
     def get_native_context(self) -> int:
-        """Of the queue's context."""
+        """Return the handle of the queue's context."""
         return self._queue._backend.native_handle(self._queue.context._native_context)
 
     def get_native_mem(self, accessor: Accessor) -> int:

@@ -181,7 +181,7 @@ def _lent(context: Context, address: int, nbytes: int, writable: bool, lender: o
 
 
 class Lease:
-    """What another library holds while it looks at an allocation: it keeps the memory, whatever happens to the array.
+    """Lease of an allocation to another library: it keeps the memory alive, whatever happens to the array.
 
     Memory on lease at interpreter exit is left to the end of the process.
     """

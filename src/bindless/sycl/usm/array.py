@@ -121,7 +121,7 @@ class UsmArray:
 
     @property
     def address(self) -> int:
-        """Of the first element. Raises ``InvalidError`` once the memory has been freed."""
+        """Address of the first element. Raises ``InvalidError`` once the memory has been freed."""
         self._owner.require_open()
         return self._owner.address + self._offset
 

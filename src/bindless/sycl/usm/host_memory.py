@@ -70,7 +70,7 @@ def host_span(what: str, value: object, *, written: bool) -> HostSpan | None:
 
 
 def address_of(array: Array) -> int:
-    """Of the first byte of a contiguous array."""
+    """Return the address of the first byte of a contiguous array."""
     try:
         return addressof(_byte_of(array))  # type: ignore[arg-type]
     except (TypeError, ValueError):  # read-only, empty, or of a dtype without a format: the slower way

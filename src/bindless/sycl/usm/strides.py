@@ -73,7 +73,7 @@ class Boxes(NamedTuple):
         return math.prod(counter[0] for counter in self.counters)
 
     def single_rows(self) -> Boxes:
-        """The same rows, each a box of its own."""
+        """Return boxes of one row each, with the same rows."""
         if self.rows == 1:
             return self
         return Boxes(self.row, 1, (self.row, self.row), [*self.counters, (self.rows, *self.pitches)])
