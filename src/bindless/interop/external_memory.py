@@ -81,7 +81,7 @@ class ExternalMem(Imported):
 
     def __repr__(self) -> str:
         state = "" if self._resource is not None else ", released"
-        return f"<ExternalMem {self._told()}, {self.nbytes} bytes{state}>"
+        return f"<ExternalMem {self._text()}, {self.nbytes} bytes{state}>"
 
 
 class MappedImage(ListedMemory):

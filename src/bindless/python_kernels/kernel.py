@@ -238,7 +238,7 @@ class BoundPythonLaunch(BoundLaunch):
                 "again"
             )
         for place, one in enumerate(values):
-            if one is not self._given[place]:
+            if one is not self._values[place]:
                 super().__setitem__(place, one)
         self._launch_arguments = arguments
 

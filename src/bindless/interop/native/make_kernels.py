@@ -92,7 +92,9 @@ def make_kernel_bundle(
     chosen = chosen_device(offers, context, device, "kernel_bundle", handle)
     calls = require_group(offers.module_interop, "modules of native handles", offers.backend)
     module = calls.adopt_module(context._native, chosen._record.native, handle, owned)
-    return KernelBundle(context, (chosen,), wanted, BundleSource.untold(offers), _natives={chosen: [module]})
+    return KernelBundle(
+        context, (chosen,), wanted, BundleSource.without_description(offers), _natives={chosen: [module]}
+    )
 
 
 def bundle_of_programs(
@@ -142,7 +144,7 @@ def _bundle(
     adopted: AdoptedBundle,
     state: BundleState,
 ) -> KernelBundle:
-    source = BundleSource.untold(backend)
+    source = BundleSource.without_description(backend)
     if state is BundleState.input:
         source = BundleSource.of_modules(backend, adopted.sources)
     return KernelBundle(

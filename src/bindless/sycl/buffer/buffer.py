@@ -94,10 +94,10 @@ class Buffer(MemoryObject):
     @classmethod
     def _over(cls, storage: Storage, shape: tuple[int, ...], dtype: DType) -> Buffer:
         """A buffer of contents that lie somewhere already."""
-        made = cls.__new__(cls)
-        made.shape, made.dtype = shape, dtype
-        made._start(storage, None)
-        return made
+        buffer = cls.__new__(cls)
+        buffer.shape, buffer.dtype = shape, dtype
+        buffer._start(storage, None)
+        return buffer
 
     # ------------------------------------------------------------------ shape
 

@@ -81,7 +81,7 @@ def submit_group(
             uses = _uses_on_host(accessors) if to_host else _uses(queue, accessors)
             for storage, order, data, place, requirement in uses:
                 if to_host:
-                    waits += _brought(queue, storage, data, place)
+                    waits += _bring(queue, storage, data, place)
                     continue
                 if requirement.needs:
                     part = storage.between(*data)
@@ -124,7 +124,7 @@ def _plain(
     home: Home, accessors: Sequence[Accessor], waits: list[Event]
 ) -> list[tuple[Storage, Segment, Place, Requirement]] | None:
     """Fast path of common groups: distinct buffers, used whole, with contents in place."""
-    found: list[tuple[Storage, Segment, Place, Requirement]] = []
+    rows: list[tuple[Storage, Segment, Place, Requirement]] = []
     for accessor in accessors:
         buffer = accessor.buffer
         storage, span = buffer._storage, buffer._span
@@ -134,19 +134,19 @@ def _plain(
         segment = segments[0]
         if segment.begin != span[0] or segment.end != span[1]:
             return None
-        for row in found:
+        for row in rows:
             if row[1] is segment:
                 return None
         if requirement.needs and not is_at(segment, place):
             return None
-        found.append((storage, segment, place, requirement))
-    for (_, segment, place, requirement), accessor in zip(found, accessors):
+        rows.append((storage, segment, place, requirement))
+    for (_, segment, place, requirement), accessor in zip(rows, accessors):
         accessor._place = place
         Storage.wait_of(segment, place, requirement, waits)
-    return found
+    return rows
 
 
-def _brought(queue: Queue, storage: Storage, data: Span, place: Place) -> list[Event]:
+def _bring(queue: Queue, storage: Storage, data: Span, place: Place) -> list[Event]:
     """Moves to the host, and what else makes the data valid there; what the moves wait for is left out."""
     segments = storage.between(*data)
     moves = bring(storage, segments, place, queue._stream)
@@ -163,7 +163,7 @@ def _uses(queue: Queue, accessors: Sequence[Accessor]) -> list[_Use]:
         home = queue._home = home_of(queue.context, queue.device)
     uses: list[_Use] = []
     simple = True
-    seen: set[Storage] = set()
+    storages: set[Storage] = set()
     for accessor in accessors:
         storage = accessor.buffer._storage
         storage.require_open()
@@ -176,12 +176,12 @@ def _uses(queue: Queue, accessors: Sequence[Accessor]) -> list[_Use]:
                 simple = False
             place = storage.places.get(home) or storage.place_in(home)
         accessor._place = place
-        seen.add(storage)
+        storages.add(storage)
         uses.append((storage, accessor.buffer._span, accessor._data, place, accessor._requirement))
-    if simple and len(seen) == len(uses):
+    if simple and len(storages) == len(uses):
         return uses
     _check_targets(accessors)
-    return _resolved(uses)
+    return _resolve(uses)
 
 
 def _uses_on_host(accessors: Sequence[Accessor]) -> list[_Use]:
@@ -194,15 +194,15 @@ def _uses_on_host(accessors: Sequence[Accessor]) -> list[_Use]:
     return uses
 
 
-def _resolved(uses: Iterable[_Use]) -> list[_Use]:
+def _resolve(uses: Iterable[_Use]) -> list[_Use]:
     """Requirements of the same bytes and target become one, as the table says."""
-    found: dict[tuple[Storage, Span, Span, Place], Requirement] = {}
+    requirements: dict[tuple[Storage, Span, Span, Place], Requirement] = {}
     for storage, order, data, place, requirement in uses:
         key = storage, order, data, place
-        found[key] = combined(found.get(key, requirement), requirement)
-    resolved = [(*key, requirement) for key, requirement in found.items()]
-    resolved.sort(key=lambda use: use[4] is not RO)
-    return resolved
+        requirements[key] = combined(requirements.get(key, requirement), requirement)
+    result = [(*key, requirement) for key, requirement in requirements.items()]
+    result.sort(key=lambda use: use[4] is not RO)
+    return result
 
 
 def _check_targets(accessors: Sequence[Accessor]) -> None:

@@ -101,8 +101,8 @@ def is_at(segment: Segment, place: Place) -> bool:
     valid = segment.valid
     if place not in valid:
         return not valid
-    made = valid[place]
-    if made is not None and made._error is not None and len(valid) > 1:  # a move that failed
+    event = valid[place]
+    if event is not None and event._error is not None and len(valid) > 1:  # a move that failed
         del valid[place]
         return False
     return True
@@ -116,12 +116,12 @@ def _source(segment: Segment, place: Place) -> Place:
             "the newest contents of the buffer are in a context that was closed: close the buffer, or read it with "
             "get_host_access(), before the context"
         )
-    for found in usable:
-        if _reaches(found, place):
-            return found
-    for found in usable:
-        if found.visible:
-            return found
+    for candidate in usable:
+        if _reaches(candidate, place):
+            return candidate
+    for candidate in usable:
+        if candidate.visible:
+            return candidate
     return usable[0]
 
 
@@ -154,12 +154,12 @@ def _move(
         moves.extend(bring(storage, run, host))  # a driver waits for this one: not here
         source = host
     begin, nbytes = run[0].begin, run[-1].end - run[0].begin
-    # Who used the target before was waited for by who made the source newer.
+    # The command that made the source newer has waited for earlier users of the target.
     waits: dict[Event, None] = {}
     for segment in run:
-        made = segment.valid[source]
-        if made is not None and is_pending(made):
-            waits[made] = None
+        event_before = segment.valid[source]
+        if event_before is not None and is_pending(event_before):
+            waits[event_before] = None
     event = _copy(source, target, begin, nbytes, tuple(waits), stream, here)
     if source is storage.origin:
         storage.uploads = [*filter(is_pending, storage.uploads), event]

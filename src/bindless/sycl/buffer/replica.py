@@ -130,7 +130,7 @@ class _Window:
 
 def home_of(context: Context, device: Device) -> Home:
     """The one home of a device in a context."""
-    found: Home | None = context._homes.get(device)
-    if found is None:
-        found = context._homes.setdefault(device, Home(context, device))
-    return found
+    home: Home | None = context._homes.get(device)
+    if home is None:
+        home = context._homes.setdefault(device, Home(context, device))
+    return home

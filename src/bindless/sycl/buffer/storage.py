@@ -195,23 +195,23 @@ class Storage:
     ) -> Storage:
         """Contents that lie in memory of a device from the beginning, or once an event says so."""
         assert place.home is not None
-        made = cls(nbytes, None, False, allocate)
-        made.places[place.home] = place
-        made.adopted, made.waits = True, waits
-        made.returns = place if returns else None
-        segment = made.segments[0]
+        storage = cls(nbytes, None, False, allocate)
+        storage.places[place.home] = place
+        storage.adopted, storage.waits = True, waits
+        storage.returns = place if returns else None
+        segment = storage.segments[0]
         segment.valid = {place: available}
         if available is not None:
             segment.before = (available,)
-            made.uploads = [available]
-        return made
+            storage.uploads = [available]
+        return storage
 
     def place_in(self, home: Home) -> Place:
         """The memory in a home, allocated on first use."""
-        found = self.places.get(home)
-        if found is None:
-            found = self.places[home] = self._allocate(home, self.nbytes)
-        return found
+        place = self.places.get(home)
+        if place is None:
+            place = self.places[home] = self._allocate(home, self.nbytes)
+        return place
 
     def host_place(self) -> Place:
         """Memory of the host that may be written."""
@@ -289,9 +289,9 @@ class Storage:
             if is_pending(event):
                 waits.append(event)
         if requirement.needs:
-            made = segment.valid.get(place)
-            if made is not None and made not in before and is_pending(made):
-                waits.append(made)
+            event_there = segment.valid.get(place)
+            if event_there is not None and event_there not in before and is_pending(event_there):
+                waits.append(event_there)
         if requirement.writes and segment.readers:
             waits.extend([event for event in segment.readers if is_pending(event)])
 
@@ -327,8 +327,8 @@ class Storage:
     ) -> None:
         """Notes a host accessor: everything later comes after it, other host accessors apart."""
         for segment in self.between(*order):
-            held = tuple(other for other in segment.before if isinstance(other._task, Gate))
-            segment.before = (*held, event)
+            gates = tuple(other for other in segment.before if isinstance(other._task, Gate))
+            segment.before = (*gates, event)
             if requirement.writes:
                 segment.readers = []
         if requirement.writes:
@@ -339,12 +339,12 @@ class Storage:
 
     def users(self) -> list[Event]:
         """Return the events of submitted commands that may be unfinished."""
-        found: dict[Event, None] = {}
+        events: dict[Event, None] = {}
         for segment in self.segments:
             for event in (*segment.before, *segment.readers):
                 if is_pending(event):
-                    found[event] = None
-        return list(found)
+                    events[event] = None
+        return list(events)
 
 
 def _after_fork() -> None:

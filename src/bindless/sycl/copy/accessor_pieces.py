@@ -68,14 +68,14 @@ def cut(pieces: Pieces, nbytes: int, what: str) -> Pieces:
     InvalidError
         There are not as many.
     """
-    kept: Pieces = []
+    result: Pieces = []
     for begin, size in pieces:
         if nbytes:
-            kept.append((begin, min(size, nbytes)))
+            result.append((begin, min(size, nbytes)))
             nbytes -= min(size, nbytes)
     if nbytes:
         raise InvalidError(f"{nbytes} bytes more than the {what} has")
-    return kept
+    return result
 
 
 def chained(queue: Queue, commands: Sequence[Callable[[Sequence[NativeEvent]], NativeEvent]]) -> Operation:

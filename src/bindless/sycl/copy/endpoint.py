@@ -172,12 +172,12 @@ def _check_device_extent(side: Side, extent: Extent) -> None:
     """An extent given for memory that has a descriptor says the same, or is one of BI's failures."""
     assert side.desc is not None
     whole = side.desc.extent
-    wanted = tuple(max(n, 1) for n in extent)
-    if any(n > bound for n, bound in zip(wanted, whole)):
+    sizes = tuple(max(n, 1) for n in extent)
+    if any(n > bound for n, bound in zip(sizes, whole)):
         raise copy_failure(
             5 if side.name == "source" else 6, f"extent {extent} > {whole} pixels of the {side.name}", part=True
         )
-    if wanted != whole:
+    if sizes != whole:
         raise InvalidError(
             f"{side.argument}_extent={extent}: extents of images on the device come from their descriptor, {whole}; "
             "give the size of the region as copy_extent"

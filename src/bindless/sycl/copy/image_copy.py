@@ -201,14 +201,14 @@ def _pixel_shapes(side: Side, desc: ImageDescriptor, *, part: bool) -> list[tupl
     assert array is not None
     axes, channels = desc.dimensions + desc.is_layered, desc.num_channels
     shape: tuple[int, ...] = array.shape
-    found: list[tuple[int, ...]] = []
+    shapes: list[tuple[int, ...]] = []
     if array.dtype.fields is not None:
         if array.dtype.itemsize != desc.pixel_size:
             raise InvalidError(
                 f"the {side.name} array's items of {array.dtype.itemsize} bytes are no pixels of {desc.pixel_size} "
                 f"bytes ({channels} channels of {desc.dtype})"
             )
-        found.append(shape)
+        shapes.append(shape)
     else:
         if array.dtype != desc.dtype:
             swapped = array.dtype.newbyteorder("=") == desc.dtype
@@ -218,11 +218,11 @@ def _pixel_shapes(side: Side, desc: ImageDescriptor, *, part: bool) -> list[tupl
                 f"array.astype({str(desc.dtype)!r}){bits}"
             )
         if len(shape) > 1 and shape[-1] == channels:
-            found.append(shape[:-1])
+            shapes.append(shape[:-1])
         if channels == 1:
-            found.append(shape)
-    found = [pixels for pixels in found if len(pixels) == axes or (part and 1 < len(pixels) + 1 <= axes)]
-    if not found and array.ndim != 1:
+            shapes.append(shape)
+    shapes = [pixels for pixels in shapes if len(pixels) == axes or (part and 1 < len(pixels) + 1 <= axes)]
+    if not shapes and array.ndim != 1:
         raise InvalidError(
             f"the {side.name} array of shape {array.shape} is no image of {desc.dimensions} dimensions"
             f"{' with layers' if desc.is_layered else ''} and {channels} channels; its shape is "
@@ -231,7 +231,7 @@ def _pixel_shapes(side: Side, desc: ImageDescriptor, *, part: bool) -> list[tupl
         )
     if array.ndim == 1 and axes > 1:
         return []
-    return [(1,) * (axes - len(pixels)) + pixels for pixels in found]
+    return [(1,) * (axes - len(pixels)) + pixels for pixels in shapes]
 
 
 def _staged(queue: Queue, first: CopyRegion, second: CopyRegion) -> tuple[Operation, tuple[object, ...]]:
@@ -302,12 +302,12 @@ def _host_extent(side: Side, desc: ImageDescriptor, extent: Extent) -> Extent:
         if side.extent[0] == 0:
             raise InvalidError(f"{side.argument}_extent={side.extent}: x is 0; the host image has a width")
         return max(side.extent[0], 1), max(side.extent[1], 1), max(side.extent[2], 1)
-    found = [_extent_of(pixels, desc) for pixels in shapes]
-    for whole in found:
+    extents = [_extent_of(pixels, desc) for pixels in shapes]
+    for whole in extents:
         if all(offset + size <= bound for offset, size, bound in zip(side.offset, extent, whole)):
             return whole
-    if found:
-        return found[0]
+    if extents:
+        return extents[0]
     if any(side.offset):
         raise InvalidError(
             f"{side.argument}_offset={side.offset} into a flat buffer: say with {side.argument}_extent how large "

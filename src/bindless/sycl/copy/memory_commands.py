@@ -62,13 +62,13 @@ def _span(queue: Queue, value: object, name: str, *, written: bool) -> _Span:
         value = foreign_array(value, queue)
         if isinstance(value, UsmArray):
             return _span(queue, value, name, written=written)
-    found = host_span(name, value, written=written)
-    if found is None:
+    host = host_span(name, value, written=written)
+    if host is None:
         raise InvalidError(
             f"{name}: a {type(value).__name__} is no memory; it is an accessor, a UsmPointer, a UsmArray, a numpy "
             "array or another buffer"
         )
-    return _Span(*found)
+    return _Span(*host)
 
 
 def _count(value: object, name: str) -> int:
@@ -118,9 +118,9 @@ def _plan_accessors(queue: Queue, dst: object, src: object, nbytes: int | None) 
             sides.append(([(span.address, span.nbytes)], span.keep))
     (target, to_keep), (source, from_keep) = sides
     if nbytes is None:
-        given = src if isinstance(src, Accessor) else dst
-        assert isinstance(given, Accessor)
-        size = given.nbytes
+        accessor = src if isinstance(src, Accessor) else dst
+        assert isinstance(accessor, Accessor)
+        size = accessor.nbytes
     else:
         size = _count(nbytes, "nbytes")
     for pieces, name in ((target, "dst"), (source, "src")):
@@ -147,10 +147,10 @@ def plan_copy(queue: Queue, src: object, dst: object, count: int | None) -> Comm
     if isinstance(src, Accessor) or isinstance(dst, Accessor):
         itemsize = next(side for side in (src, dst) if isinstance(side, Accessor)).dtype.itemsize
         return _plan_accessors(queue, dst, src, None if count is None else _count(count, "count") * itemsize)
-    typed = next((side for side in (src, dst) if isinstance(side, (UsmArray, np.ndarray))), None)
+    array = next((side for side in (src, dst) if isinstance(side, (UsmArray, np.ndarray))), None)
     if count is None:
-        return plan_memcpy(queue, dst, src, None if typed is None else typed.nbytes)
-    itemsize = 1 if typed is None else typed.dtype.itemsize
+        return plan_memcpy(queue, dst, src, None if array is None else array.nbytes)
+    itemsize = 1 if array is None else array.dtype.itemsize
     return plan_memcpy(queue, dst, src, _count(count, "count") * itemsize)
 
 
@@ -212,10 +212,10 @@ def _part(queue: Queue, pointer: object, nbytes: int | None) -> tuple[_Span, int
 
 
 def _device_span(queue: Queue, pointer: object, name: str, *, written: bool = True) -> _Span:
-    found = foreign_array(pointer, queue)
-    if not isinstance(found, (UsmPointer, UsmArray)):
+    memory = foreign_array(pointer, queue)
+    if not isinstance(memory, (UsmPointer, UsmArray)):
         raise InvalidError(f"{name}: a {type(pointer).__name__} is no UsmPointer or UsmArray")
-    return _span(queue, found, name, written=written)
+    return _span(queue, memory, name, written=written)
 
 
 def _fill(queue: Queue, target: _Span, data: bytes, count: int) -> Command:

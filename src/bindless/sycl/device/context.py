@@ -74,24 +74,24 @@ class Context(SingleOwner):
         if devices is None or isinstance(devices, str):
             devices = Device(devices)
         try:
-            chosen = (devices,) if isinstance(devices, Device) else tuple(devices)
+            members = (devices,) if isinstance(devices, Device) else tuple(devices)
         except TypeError:
             raise InvalidError(f"devices={shown(devices)}: it takes a Device or several") from None
-        if not chosen:
+        if not members:
             raise InvalidError("devices=(): a context has at least one device")
-        for device in chosen:
+        for device in members:
             if not isinstance(device, Device):
                 raise InvalidError(f"devices contains {device!r}: it takes Device objects")
-            if device.platform != chosen[0].platform:
+            if device.platform != members[0].platform:
                 raise InvalidError(
-                    f"{chosen[0]!r} and {device!r} are of different platforms: a context spans one platform"
+                    f"{members[0]!r} and {device!r} are of different platforms: a context spans one platform"
                 )
         if async_handler is not None and not callable(async_handler):
             raise InvalidError(f"async_handler={shown(async_handler)} cannot be called")
-        require_unforked(chosen[0].backend)
-        self.devices: tuple[Device, ...] = tuple(dict.fromkeys(chosen))
+        require_unforked(members[0].backend)
+        self.devices: tuple[Device, ...] = tuple(dict.fromkeys(members))
         self.async_handler = async_handler
-        self._backend: BackendProtocol = chosen[0]._backend
+        self._backend: BackendProtocol = members[0]._backend
         self._lock = threading.RLock()
         # Registries of the layers above: what lives in this context, by raw handle.
         self._images: dict[int, Any] = {}
@@ -234,13 +234,13 @@ _defaults_lock = threading.RLock()
 
 def default_context(device: Device) -> Context:
     """The context that queues on a device share when none is given; made on first use."""
-    found = _defaults.get(device)
-    if found is None or found.closed:
+    context = _defaults.get(device)
+    if context is None or context.closed:
         with _defaults_lock:
-            found = _defaults.get(device)
-            if found is None or found.closed:
-                found = _defaults[device] = Context(device)
-    return found
+            context = _defaults.get(device)
+            if context is None or context.closed:
+                context = _defaults[device] = Context(device)
+    return context
 
 
 def contexts() -> list[Context]:

@@ -191,9 +191,9 @@ class Device(Singleton):
             The driver does not tell.
         """
         name = coerce(info.device, descriptor, "descriptor")
-        known = _KNOWN.get(name)
-        if known is not None:
-            return known(self)
+        answer = _KNOWN.get(name)
+        if answer is not None:
+            return answer(self)
         if str(name) in NOT_DIVIDED and not can_partition(self):
             return NOT_DIVIDED[str(name)]
         return self._backend.device_info(self._record.native, str(name))

@@ -41,5 +41,5 @@ def resolve(where: tuple[object, ...]) -> tuple[Device, Context]:
             if device not in context.devices:
                 raise InvalidError(f"{device!r} is not a device of {context!r}")
             return context.devices[context.devices.index(device)], context  # the context's own object
-    given = ", ".join(type(item).__name__ for item in where) or "neither"
-    raise InvalidError(f"the last arguments are a Queue, or a Device and a Context; the call has {given} there")
+    types = ", ".join(type(item).__name__ for item in where) or "neither"
+    raise InvalidError(f"the last arguments are a Queue, or a Device and a Context; the call has {types} there")

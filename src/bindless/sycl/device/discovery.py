@@ -20,22 +20,22 @@ __all__ = ["environment", "get_platforms", "is_backend_active", "visible_devices
 SELECTOR_VARIABLE = "ONEAPI_DEVICE_SELECTOR"
 FILTER_VARIABLE = "SYCL_DEVICE_FILTER"
 
-_listed: dict[int, tuple[BackendProtocol, tuple[Device, ...]]] = {}
+_devices_of: dict[int, tuple[BackendProtocol, tuple[Device, ...]]] = {}
 
 
 def _all_devices() -> list[Device]:
     devices: list[Device] = []
     for name in registry.available_backends():
         backend = registry.backend(name)
-        known = _listed.get(id(backend))
-        if known is None or known[0] is not backend:
+        entry = _devices_of.get(id(backend))
+        if entry is None or entry[0] is not backend:
             try:
-                known = (backend, tuple(Device._of(backend, record) for record in backend.devices()))
+                entry = (backend, tuple(Device._of(backend, record) for record in backend.devices()))
             except Error as error:  # it worked when the backend was made
                 registry.note_failure(name, error)
                 continue
-            _listed[id(backend)] = known
-        devices.extend(known[1])
+            _devices_of[id(backend)] = entry
+        devices.extend(entry[1])
     if not devices:
         forked = registry.fork_error()
         if forked is not None:
@@ -126,13 +126,13 @@ def visible_platforms() -> tuple[Platform, ...]:
     """The platforms of all devices that may be seen, and those that have no device at all."""
     visible = dict.fromkeys(device.platform for device in visible_devices())
     inhabited = {device.platform for device in _all_devices()}
-    listed: list[Platform] = []
+    platforms: list[Platform] = []
     for name in registry.available_backends():
         backend = registry.backend(name)
         for platform in (Platform(backend, record) for record in backend.platforms()):
             if platform in visible or platform not in inhabited:
-                listed.append(platform)
-    return tuple(listed)
+                platforms.append(platform)
+    return tuple(platforms)
 
 
 def get_platforms() -> tuple[Platform, ...]:

@@ -44,8 +44,8 @@ class _Listed(Protocol):
 def _backend(word: str) -> str | None:
     """Canonical name of a backend, or None if it is none."""
     name = _ALIASES.get(word, word)
-    known = Backend.__members__.get(name)
-    return str(known) if known is not None else name if name in _FOREIGN else None
+    member = Backend.__members__.get(name)
+    return str(member) if member is not None else name if name in _FOREIGN else None
 
 
 def _known_backends() -> str:
@@ -83,7 +83,7 @@ def parse_filters(text: str, name: str = "selector") -> tuple[DeviceTerm, ...]:
 
 def _filter(item: str, text: str, name: str) -> DeviceTerm:
     words = [word.strip().lower() for word in item.split(":")]
-    found: dict[str, str | DeviceType | int] = {}
+    fields: dict[str, str | DeviceType | int] = {}
     order = ("backend", "type", "index")
     reached = 0
     if not any(words) or len(words) > 3:
@@ -113,8 +113,8 @@ def _filter(item: str, text: str, name: str) -> DeviceTerm:
                 f"{name}={shown(text)}: {shown(word)} is out of place; the order is 'backend:type:index'"
             )
         reached = order.index(kind) + 1
-        found[kind] = value
-    return DeviceTerm(**found)  # type: ignore[arg-type]
+        fields[kind] = value
+    return DeviceTerm(**fields)  # type: ignore[arg-type]
 
 
 def parse_device_filter(text: str) -> tuple[DeviceTerm, ...]:
@@ -174,10 +174,10 @@ class EnvironmentSelector:
             Gives the sub-devices of a device, none where it has none; asked only where terms name them.
         """
         depth = max(term.depth for term in self.accepts)
-        found: list[_Device] = []
+        parts: list[_Device] = []
         for root in devices:
-            self._visit(root, root, (root.index,), depth, divide, found)
-        return tuple(found)
+            self._visit(root, root, (root.index,), depth, divide, parts)
+        return tuple(parts)
 
     def _visit(
         self,
@@ -186,15 +186,15 @@ class EnvironmentSelector:
         path: tuple[int, ...],
         depth: int,
         divide: Callable[[_Device], Sequence[_Device]],
-        found: list[_Device],
+        parts: list[_Device],
     ) -> None:
         if any(term.matches(root, path) for term in self.accepts) and not any(
             term.matches(root, path) for term in self.discards
         ):
-            found.append(part)
+            parts.append(part)
         if len(path) < depth:
             for number, smaller in enumerate(divide(part)):
-                self._visit(root, smaller, (*path, number), depth, divide, found)
+                self._visit(root, smaller, (*path, number), depth, divide, parts)
 
 
 def parse_selector_variable(text: str) -> EnvironmentSelector:

@@ -59,7 +59,7 @@ class Imported:
         of_context(self, self.device, self.context)
         return int(self.context._backend.native_handle(self._native))
 
-    def _told(self) -> str:
+    def _text(self) -> str:
         # Each import leaves its descriptor's number to the next: the handle tells two of them from each other.
         handle = int(self.context._backend.native_handle(self._native))
         return f"{self.descriptor.handle_type} {handle:#x} of {self.descriptor.resource}"

@@ -95,9 +95,9 @@ def _by_counts(device: Device, argument: object) -> tuple[int, ...]:
             f"argument={shown(argument)}: it takes the number of compute units of each part, such as [4, 2]"
         )
     counts = tuple(_count(value, "argument") for value in argument)
-    most, units = device.get_info("partition_max_sub_devices"), device.get_info("max_compute_units")
-    if not 1 <= len(counts) <= most:
-        raise InvalidError(f"argument={shown(counts)}: {device.name!r} is divided into 1 to {most} parts")
+    maximum, units = device.get_info("partition_max_sub_devices"), device.get_info("max_compute_units")
+    if not 1 <= len(counts) <= maximum:
+        raise InvalidError(f"argument={shown(counts)}: {device.name!r} is divided into 1 to {maximum} parts")
     if sum(counts) > units:
         raise InvalidError(
             f"argument={shown(counts)} are {sum(counts)} compute units together: {device.name!r} has {units}"

@@ -52,7 +52,7 @@ class QueueBase(Submitter):
 def transfer_queue(context: Context, device: Device) -> Queue:
     """The package's own in-order queue on a device, for copies that the caller waits for; made on first use."""
     with context._lock:
-        found = context._transfer.get(device)
-        if found is None or found.closed:
-            found = context._transfer[device] = QueueBase._queue_class(device, context, in_order=True)
-    return found
+        queue = context._transfer.get(device)
+        if queue is None or queue.closed:
+            queue = context._transfer[device] = QueueBase._queue_class(device, context, in_order=True)
+    return queue

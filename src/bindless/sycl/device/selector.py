@@ -68,13 +68,13 @@ def _by_score(score: Score, devices: tuple[Device, ...]) -> tuple[Device, ...]:
 
 
 def _by_filters(text: str, devices: tuple[Device, ...]) -> tuple[Device, ...]:
-    found: dict[Device, None] = {}
+    matches: dict[Device, None] = {}
     for entry in parse_filters(text):
         matching = [device for device in devices if entry.matches(device)]
         if entry.index is not None:
             matching = matching[entry.index : entry.index + 1]
-        found.update(dict.fromkeys(matching))
-    return tuple(found)
+        matches.update(dict.fromkeys(matching))
+    return tuple(matches)
 
 
 def ranked_devices(selector: Selector) -> tuple[Device, ...]:

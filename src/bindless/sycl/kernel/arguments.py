@@ -202,20 +202,20 @@ NO_NUMBERS = {
 
 
 def _require_value(parameter: KernelArgument) -> None:
-    wanted = NO_NUMBERS.get(parameter.kind)
-    if wanted is not None:
-        raise Unfit(f"it is a value; use {wanted}")
+    advice = NO_NUMBERS.get(parameter.kind)
+    if advice is not None:
+        raise Unfit(f"it is a value; use {advice}")
 
 
 def memory_of(values: tuple[object, ...]) -> tuple[object, ...]:
     """The memory and the held images among a kernel's arguments."""
-    found: list[object] = []
+    memory: list[object] = []
     for value in values:
         if isinstance(value, (UsmArray, UsmPointer, HeldSampledHandle, HeldUnsampledHandle)):
-            found.append(value)
+            memory.append(value)
         elif isinstance(value, Accessor) and value._place is not None:
-            found.append(value._place.memory)
-    return tuple(found)
+            memory.append(value._place.memory)
+    return tuple(memory)
 
 
 _Packer = Callable[[Any, KernelArgument, "Queue"], "bytes | int"]
@@ -246,8 +246,8 @@ def _other(value: object) -> _Packer:
         return _scalar
     if isinstance(value, (ImageMemHandle, ImageOwner)):
         raise Unfit("image memory is no kernel argument: pass the handle that create_image makes of it")
-    for known, packer in PACKERS.items():
-        if isinstance(value, known):
+    for type_, packer in PACKERS.items():
+        if isinstance(value, type_):
             return packer
     raise Unfit(
         "arguments are numbers, numpy scalars, arrays and tuples for vectors and structures, image handles, Image, "
@@ -302,7 +302,7 @@ def pack_arguments(
             packed.append(pack_argument(value, parameter, queue))
         except Unfit as reason:
             raise InvalidError(
-                f"argument {_shown(parameter)} of kernel {kernel!r} takes a {parameter.kind} of {parameter.size} "
+                f"argument {_text(parameter)} of kernel {kernel!r} takes a {parameter.kind} of {parameter.size} "
                 f"bytes{f' ({parameter.type})' if parameter.type else ''}, {shown(value)} was given: {reason}"
             ) from None
     return packed
@@ -316,7 +316,7 @@ def no_groups(kernel: str) -> KernelArgumentError:
     )
 
 
-def _shown(parameter: KernelArgument) -> str:
+def _text(parameter: KernelArgument) -> str:
     return f"{parameter.index} ({parameter.name!r})" if parameter.name else str(parameter.index)
 
 

@@ -35,16 +35,16 @@ class BoundLaunch(Bound, SingleOwner):
     queue was closed.
     """
 
-    __slots__ = ("_given", "_here", "_kernel", "_queue", "_space")
+    __slots__ = ("_here", "_kernel", "_queue", "_space", "_values")
 
     def __init__(
         self, _queue: Queue, _kernel: Kernel, _index_space: RangeLike | NdRange, _arguments: tuple[Any, ...]
     ) -> None:
         self._queue, self._kernel, self._space = _queue, _kernel, _index_space
         self._stream = _queue._stream
-        self._here, _, packed, taken = _queue._plan_launch(_index_space, _kernel, _arguments)
-        self._given: list[Any] = list(taken)
-        self._arguments = [_frozen(value, data) for value, data in zip(taken, packed)]
+        self._here, _, packed, own_arguments = _queue._plan_launch(_index_space, _kernel, _arguments)
+        self._values: list[Any] = list(own_arguments)
+        self._arguments = [_frozen(value, data) for value, data in zip(own_arguments, packed)]
 
     @property
     def kernel(self) -> Kernel:
@@ -68,10 +68,10 @@ class BoundLaunch(Bound, SingleOwner):
     # ------------------------------------------------------------------ arguments
 
     def __len__(self) -> int:
-        return len(self._given)
+        return len(self._values)
 
     def __getitem__(self, index: int) -> Any:
-        return self._given[index]
+        return self._values[index]
 
     def __setitem__(self, index: int, value: Any) -> None:
         """Another value for an argument, from the next launch on.
@@ -83,7 +83,7 @@ class BoundLaunch(Bound, SingleOwner):
         IndexError
             There is no such argument.
         """
-        index = range(len(self._given))[index]
+        index = range(len(self._values))[index]
         if isinstance(value, HandleOwner):
             parameters = self._here._parameters
             value = held_image(value, None if parameters is None else parameters[index])
@@ -94,7 +94,7 @@ class BoundLaunch(Bound, SingleOwner):
             packed = self._pack(index, value)  # raises the error of a value that is no array either
         if type(packed) is int and not isinstance(self._space, NdRange):
             raise no_groups(self._kernel.name)
-        self._given[index], self._arguments[index] = value, _frozen(value, packed)
+        self._values[index], self._arguments[index] = value, _frozen(value, packed)
 
     def _pack(self, index: int, value: Any) -> bytes | int:
         parameters = self._here._parameters

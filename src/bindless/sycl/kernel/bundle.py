@@ -169,7 +169,7 @@ class KernelBundle(Openable, SingleOwner):
                 if name not in names:
                     raise InvalidError(f"no kernel is named {name!r}; this bundle has {', '.join(names) or 'none'}")
                 kernel = backend.get_kernel(names[name], name)
-                self._kernels[name, chosen] = kernel, self._source.completed(backend.kernel_info(kernel))
+                self._kernels[name, chosen] = kernel, self._source.complete(backend.kernel_info(kernel))
             return Kernel(self, chosen, *self._kernels[name, chosen])
 
     def _own(self, device: Device | None) -> Device:
@@ -194,8 +194,8 @@ class KernelBundle(Openable, SingleOwner):
 
     def has_specialization_constant(self, number: int | str) -> bool:
         """Whether its source has the constant of this number or name."""
-        known = self._source.constants or {}
-        return number in known or any(number == constant.name for constant in known.values() if constant.name)
+        constants = self._source.constants or {}
+        return number in constants or any(number == constant.name for constant in constants.values() if constant.name)
 
     def get_specialization_constant(self, number: int | str) -> Any:
         """The value that it has been or will be built with.
@@ -281,7 +281,7 @@ class KernelBundle(Openable, SingleOwner):
             raise InvalidError("link: no device is common to all bundles")
         objects = {device: [part for bundle in bundles for part in bundle._objects[device]] for device in devices}
         natives, logs = link_objects(self.context, objects, self._source, options)
-        source = self._source.joined([bundle._source for bundle in others])
+        source = self._source.merge([bundle._source for bundle in others])
         return KernelBundle(self.context, devices, BundleState.executable, source, _natives=natives, _logs=logs)
 
     def compile_with_source(self, source: str | bytes | KernelFile, options: str = "") -> KernelBundle:
@@ -454,13 +454,13 @@ def load_kernel_bundle(
         The device loads no kernels.
     """
     devices, context = where_to_load(where)
-    wanted = coerce(BundleState, state, "state")
+    target_state = coerce(BundleState, state, "state")
     if specialization is not None and not isinstance(specialization, Mapping):
         raise InvalidError(f"specialization={shown(specialization)}: it is a dict of numbers or names and values")
-    found = BundleSource(context, read_source(source), options, devices)
+    bundle_source = BundleSource(context, read_source(source), options, devices)
     for number, value in (specialization or {}).items():
-        found.set(number, value)
-    bundle = KernelBundle(context, devices, BundleState.input, found)
-    if wanted is BundleState.input:
+        bundle_source.set(number, value)
+    bundle = KernelBundle(context, devices, BundleState.input, bundle_source)
+    if target_state is BundleState.input:
         return bundle
-    return bundle.compile() if wanted is BundleState.object else bundle.build()
+    return bundle.compile() if target_state is BundleState.object else bundle.build()

@@ -66,68 +66,68 @@ class BundleSource:
         The source cannot be one of the backend's languages.
     """
 
-    __slots__ = ("_backend", "_constants", "_described", "_packed", "_values", "modules", "options")
+    __slots__ = ("_backend", "_constants", "_description", "_packed", "_values", "modules", "options")
 
     def __init__(self, context: Context, source: bytes | KernelFile, options: str, devices: Sequence[Device]) -> None:
         self._backend = context._backend
         self.modules = choose_modules(source, self._backend, devices)
-        self.options = _checked_options(options)
-        described = [self._backend.describe_module(module) for module in self.modules]
-        told: Mapping[str, KernelSignature] = {}
+        self.options = _require_text(options)
+        descriptions = [self._backend.describe_module(module) for module in self.modules]
+        signatures: Mapping[str, KernelSignature] = {}
         if isinstance(source, KernelFile):  # it has signatures, which a text lacks
-            told = {kernel.name: kernel for kernel in source.kernels}
+            signatures = {kernel.name: kernel for kernel in source.kernels}
             names = {section.data: section.kernels for section in source.sections}
-            described = [
+            descriptions = [
                 replace(each, kernel_names=names[module]) if each.kernel_names is None else each
-                for each, module in zip(described, self.modules)
+                for each, module in zip(descriptions, self.modules)
             ]
-        self._constants = tuple(description.constants for description in described)
-        self._described = _joined(described, told)
+        self._constants = tuple(description.constants for description in descriptions)
+        self._description = _merge(descriptions, signatures)
         self._values: dict[int, Any] = {}
         self._packed: dict[int, bytes] = {}
 
     @classmethod
-    def untold(cls, backend: BackendProtocol) -> BundleSource:
+    def without_description(cls, backend: BackendProtocol) -> BundleSource:
         """The source of a module that was built elsewhere: without a description."""
-        made = cls.__new__(cls)
-        made._backend, made.modules, made.options, made._constants = backend, (), "", ()
-        made._described, made._values, made._packed = ModuleDescription(), {}, {}
-        return made
+        source = cls.__new__(cls)
+        source._backend, source.modules, source.options, source._constants = backend, (), "", ()
+        source._description, source._values, source._packed = ModuleDescription(), {}, {}
+        return source
 
     @classmethod
     def of_modules(cls, backend: BackendProtocol, modules: Sequence[bytes]) -> BundleSource:
         """Create the source of modules in the backend's own languages."""
-        made = cls.untold(backend)
-        described = [backend.describe_module(module) for module in modules]
-        made.modules, made._constants = tuple(modules), tuple(description.constants for description in described)
-        made._described = _joined(described, {})
-        return made
+        source = cls.without_description(backend)
+        descriptions = [backend.describe_module(module) for module in modules]
+        source.modules, source._constants = tuple(modules), tuple(description.constants for description in descriptions)
+        source._description = _merge(descriptions, {})
+        return source
 
     def _copy(self) -> BundleSource:
-        made = BundleSource.__new__(BundleSource)
-        made._backend, made.modules, made.options = self._backend, self.modules, self.options
-        made._constants = self._constants
-        made._described, made._values, made._packed = self._described, dict(self._values), dict(self._packed)
-        return made
+        copy = BundleSource.__new__(BundleSource)
+        copy._backend, copy.modules, copy.options = self._backend, self.modules, self.options
+        copy._constants = self._constants
+        copy._description, copy._values, copy._packed = self._description, dict(self._values), dict(self._packed)
+        return copy
 
     def with_options(self, options: str) -> BundleSource:
         """Return a copy with more options. Constants set in this source later do not change the copy."""
-        made = self._copy()
-        made.options = " ".join(filter(None, (self.options, _checked_options(options))))
-        return made
+        copy = self._copy()
+        copy.options = " ".join(filter(None, (self.options, _require_text(options))))
+        return copy
 
-    def joined(self, others: Sequence[BundleSource]) -> BundleSource:
-        """The merged description of linked modules."""
-        made = self._copy()
-        made._described = _joined([other._described for other in (self, *others)], {})
+    def merge(self, others: Sequence[BundleSource]) -> BundleSource:
+        """Return the source of linked modules, with merged descriptions."""
+        copy = self._copy()
+        copy._description = _merge([other._description for other in (self, *others)], {})
         for other in others:
-            made._values.update(other._values)
-        return made
+            copy._values.update(other._values)
+        return copy
 
     @property
     def kernel_names(self) -> tuple[str, ...]:
         """The kernels that the source describes."""
-        names = self._described.kernel_names
+        names = self._description.kernel_names
         if names is None:
             raise FeatureNotSupportedError(
                 "the source does not tell its kernels before it is built: call bundle.build(), or ask has_kernel there",
@@ -135,17 +135,17 @@ class BundleSource:
             )
         return names
 
-    def completed(self, record: KernelRecord) -> KernelRecord:
+    def complete(self, record: KernelRecord) -> KernelRecord:
         """The record of a kernel from the driver, completed from the source: names, kinds, work-group size."""
-        told = self._described.kernels.get(record.name)
-        return record if told is None else _completed(record, told)
+        signature = self._description.kernels.get(record.name)
+        return record if signature is None else _complete(record, signature)
 
     # ------------------------------------------------------------------ specialization constants
 
     @property
     def constants(self) -> Mapping[int, Any] | None:
         """The specialization constants that the source declares; None where its language has none."""
-        return self._described.constants
+        return self._description.constants
 
     def set(self, number: object, value: object) -> None:
         """Sets a constant, by its number or name."""
@@ -176,15 +176,15 @@ class BundleSource:
 
     def values(self) -> dict[int, Any]:
         """Return the values of all specialization constants."""
-        known = {number: constant.value(constant.default) for number, constant in (self.constants or {}).items()}
-        return {**known, **self._values}
+        defaults = {number: constant.value(constant.default) for number, constant in (self.constants or {}).items()}
+        return {**defaults, **self._values}
 
     def _constant(self, number: int) -> Any:
-        known = self.constants or {}
-        if number not in known:
-            listed = ", ".join(map(str, known)) or "none"
-            raise InvalidError(f"specialization constant {number}: the source has {listed}")
-        return known[number]
+        constants = self.constants or {}
+        if number not in constants:
+            numbers = ", ".join(map(str, constants)) or "none"
+            raise InvalidError(f"specialization constant {number}: the source has {numbers}")
+        return constants[number]
 
     # ------------------------------------------------------------------ building
 
@@ -194,14 +194,14 @@ class BundleSource:
         try:
             for device in devices:
                 for number, module in enumerate(self.modules):
-                    made = self._backend.load_module(
+                    native = self._backend.load_module(
                         context._native,
                         device._record.native,
                         module,
                         specialization=self._packed_for(number),
                         options=self.options,
                     )
-                    natives[device].append(made)
+                    natives[device].append(native)
         except BaseException:
             _release(self._backend, natives)
             raise
@@ -223,7 +223,7 @@ class BundleSource:
         for device in devices:
             if device.has(Aspect.online_linker):
                 compiler = require_group(self._backend.linking, "linker", self._backend.backend)
-                made = [
+                results = [
                     compiler.compile_module(
                         context._native,
                         device._record.native,
@@ -233,12 +233,12 @@ class BundleSource:
                     )
                     for number, module in enumerate(self.modules)
                 ]
-                objects[device] = tuple(native for native, _ in made)
-                logs[device] = "\n".join(filter(None, (said for _, said in made)))
+                objects[device] = tuple(native for native, _ in results)
+                logs[device] = "\n".join(filter(None, (log for _, log in results)))
             else:
-                natives, said = self.load(context, (device,))
+                natives, log = self.load(context, (device,))
                 _release(self._backend, natives)
-                objects[device], logs[device] = (self,), said[device]
+                objects[device], logs[device] = (self,), log[device]
         return objects, logs
 
 
@@ -246,15 +246,15 @@ def link_objects(
     context: Context, objects: Mapping[Device, Sequence[NativeObject]], first: BundleSource, options: str
 ) -> tuple[Natives, dict[Device, str]]:
     """Modules for each device of its objects. Every driver links one object; several need a linker."""
-    options = _checked_options(options)
+    options = _require_text(options)
     natives: dict[Device, list[NativeModule]] = {}
     backend = context._backend
     try:
         for device, parts in objects.items():
             if device.has(Aspect.online_linker):
                 linker = require_group(backend.linking, "linker", backend.backend)
-                made = linker.link_modules(context._native, device._record.native, parts, options=options)
-                natives[device] = [made]
+                native = linker.link_modules(context._native, device._record.native, parts, options=options)
+                natives[device] = [native]
             else:
                 if len(parts) > 1:
                     device._require(Aspect.online_linker, f"linking {len(parts)} bundles")
@@ -275,26 +275,26 @@ def _logs(backend: BackendProtocol, natives: Mapping[Device, Sequence[NativeModu
     return {device: "\n".join(filter(None, map(backend.module_log, modules))) for device, modules in natives.items()}
 
 
-def _joined(described: Sequence[ModuleDescription], told: Mapping[str, KernelSignature]) -> ModuleDescription:
-    """Merge module descriptions; signatures in ``told`` override reflected ones."""
-    names = [description.kernel_names for description in described]
-    constants = [description.constants for description in described]
-    kernels = {name: kernel for description in described for name, kernel in description.kernels.items()}
+def _merge(descriptions: Sequence[ModuleDescription], signatures: Mapping[str, KernelSignature]) -> ModuleDescription:
+    """Merge module descriptions; signatures in ``signatures`` override reflected ones."""
+    names = [description.kernel_names for description in descriptions]
+    constants = [description.constants for description in descriptions]
+    kernels = {name: kernel for description in descriptions for name, kernel in description.kernels.items()}
     return ModuleDescription(
         None if None in names else tuple(name for part in names for name in part or ()),
         {number: row for part in constants for number, row in (part or {}).items()}
         if any(part is not None for part in constants)
         else None,
-        {**kernels, **told},
+        {**kernels, **signatures},
     )
 
 
-def _completed(record: KernelRecord, told: KernelSignature) -> KernelRecord:
+def _complete(record: KernelRecord, signature: KernelSignature) -> KernelRecord:
     arguments = record.arguments
-    listed = told.parameters
-    if listed is not None and (arguments is None or len(arguments) == len(listed)):
-        known = arguments or [
-            KernelArgument(index, "", parameter.kind, parameter.size) for index, parameter in enumerate(listed)
+    parameters = signature.parameters
+    if parameters is not None and (arguments is None or len(arguments) == len(parameters)):
+        known_arguments = arguments or [
+            KernelArgument(index, "", parameter.kind, parameter.size) for index, parameter in enumerate(parameters)
         ]
         arguments = tuple(
             replace(
@@ -304,17 +304,17 @@ def _completed(record: KernelRecord, told: KernelSignature) -> KernelRecord:
                 type=parameter.type or argument.type,
                 may_be_local=argument.may_be_local and not parameter.type,
             )
-            for argument, parameter in zip(known, listed)
+            for argument, parameter in zip(known_arguments, parameters)
         )
     return replace(
         record,
         arguments=arguments,
-        required_work_group_size=record.required_work_group_size or told.required_work_group_size,
-        group_function=told.group_function,
+        required_work_group_size=record.required_work_group_size or signature.required_work_group_size,
+        group_function=signature.group_function,
     )
 
 
-def _checked_options(options: object) -> str:
+def _require_text(options: object) -> str:
     if not isinstance(options, str):
         raise InvalidError(f"options={shown(options)} is no string")
     return options

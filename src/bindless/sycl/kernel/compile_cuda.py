@@ -64,25 +64,25 @@ def compile_cuda(source: str | os.PathLike[str], *where: object, options: Sequen
         if not isinstance(word, str) or not word.startswith("-"):
             raise InvalidError(f"options: {word!r} is no option of NVRTC; they begin with a minus")
     architecture = _architecture(device._record.version, nvrtc.architectures())
-    made = nvrtc.compile_program(text, name, architecture, [*words, f"-I{get_include()}"])
-    signatures = ptx.entries(made.ptx.rstrip(b"\0"))
-    section = Section("cubin", architecture, tuple(signatures), made.cubin)
-    if not made.cubin:
-        section = Section("ptx", architecture.replace("compute", "sm"), tuple(signatures), made.ptx.rstrip(b"\0"))
-    file = KernelFile(tuple(signatures.values()), (section,), name, log=made.log)
+    program = nvrtc.compile_program(text, name, architecture, [*words, f"-I{get_include()}"])
+    signatures = ptx.entries(program.ptx.rstrip(b"\0"))
+    section = Section("cubin", architecture, tuple(signatures), program.cubin)
+    if not program.cubin:
+        section = Section("ptx", architecture.replace("compute", "sm"), tuple(signatures), program.ptx.rstrip(b"\0"))
+    file = KernelFile(tuple(signatures.values()), (section,), name, log=program.log)
     return load_kernel_bundle(file, *where)
 
 
-def _architecture(capability: str, known: Sequence[int]) -> str:
+def _architecture(capability: str, architectures: Sequence[int]) -> str:
     """The target of the compiler: the device's own architecture, or PTX of the newest that is older than the device."""
     own = int(capability.replace(".", ""))
-    if own in known:
+    if own in architectures:
         return f"sm_{own}"
-    older = [number for number in known if number < own]
+    older = [number for number in architectures if number < own]
     if not older:
         raise FeatureNotSupportedError(
-            f"the installed NVRTC compiles for sm_{min(known)} and newer, and the device is sm_{own}: an older NVRTC "
-            "is needed (BINDLESS_LIBNVRTC), or `bindless build`",
+            f"the installed NVRTC compiles for sm_{min(architectures)} and newer, and the device is sm_{own}: an older "
+            "NVRTC is needed (BINDLESS_LIBNVRTC), or `bindless build`",
             backend="cuda",
         )
     return f"compute_{max(older)}"

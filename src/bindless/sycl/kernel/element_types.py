@@ -53,21 +53,21 @@ def require_elements(dtype: DType, parameter: KernelArgument) -> None:
     key = parameter.type, dtype
     if key in _fitting:
         return
-    wanted = _pointed_to(parameter.type)
-    if wanted is not None and not _fits(dtype, wanted):
+    element = _pointed_to(parameter.type)
+    if element is not None and not _fits(dtype, element):
         raise Unfit(
-            f"its elements are {dtype}, the kernel's {wanted}: pass array.view('{wanted}') to have the kernel read the "
-            "same bytes, or an array of that dtype"
+            f"its elements are {dtype}, the kernel's {element}: pass array.view('{element}') to have the kernel read "
+            "the same bytes, or an array of that dtype"
         )
     if len(_fitting) >= _MOST:
         _fitting.clear()
     _fitting.add(key)
 
 
-def _fits(dtype: DType, wanted: DType) -> bool:
+def _fits(dtype: DType, element: DType) -> bool:
     if dtype.kind == "c":
-        return wanted.kind == "f" and dtype.itemsize == 2 * wanted.itemsize and dtype.isnative
+        return element.kind == "f" and dtype.itemsize == 2 * element.itemsize and dtype.isnative
     kind = _KINDS.get(dtype.kind)
     if kind is None:  # structures and raw bytes
         return True
-    return kind == _KINDS[wanted.kind] and dtype.itemsize == wanted.itemsize and dtype.isnative
+    return kind == _KINDS[element.kind] and dtype.itemsize == element.itemsize and dtype.isnative

@@ -194,7 +194,7 @@ def _work_group_size(record: KernelRecord, device: Device) -> int:
     return record.max_work_group_size or int(device.get_info("max_work_group_size"))
 
 
-def _required(record: KernelRecord, _: Device) -> tuple[int, int, int]:
+def _required_size(record: KernelRecord, _: Device) -> tuple[int, int, int]:
     x, y, z = (*(record.required_work_group_size or (0, 0, 0)), 1, 1)[:3]
     return (z, y, x)
 
@@ -211,7 +211,7 @@ def _registers(record: KernelRecord, device: Device) -> int:
 
 _ON_DEVICE: dict[info.kernel_device_specific, Callable[[KernelRecord, Device], Any]] = {
     info.kernel_device_specific.work_group_size: _work_group_size,
-    info.kernel_device_specific.compile_work_group_size: _required,
+    info.kernel_device_specific.compile_work_group_size: _required_size,
     info.kernel_device_specific.preferred_work_group_size_multiple: _sub_group_size,
     info.kernel_device_specific.private_mem_size: lambda record, _: record.private_memory_size,
     info.kernel_device_specific.local_mem_size: lambda record, _: record.local_memory_size,

@@ -64,29 +64,29 @@ def choose_modules(
     """
     if isinstance(source, KernelFile):
         return _of_file(source, backend, devices)
-    found = _language(source)
+    language = _language(source)
     traits, name = backend.traits, backend.backend
-    if found in traits.driver_binaries:
+    if language in traits.driver_binaries:
         return (source,)  # the driver tells whether it is one of its binaries
-    if found is not None and found not in traits.module_formats:
-        taken = _alternatives(traits.module_formats)
+    if language is not None and language not in traits.module_formats:
+        formats = _alternatives(traits.module_formats)
         raise BuildError(
-            f"the source is {found}; the {name} backend takes {taken}: `bindless build` makes one file for all",
+            f"the source is {language}; the {name} backend takes {formats}: `bindless build` makes one file for all",
             backend=str(name),
         )
     return (source,)
 
 
 def _of_file(file: KernelFile, backend: BackendProtocol, devices: Sequence[Device]) -> tuple[bytes, ...]:
-    wanted, name = backend.traits.module_languages, backend.backend
-    for language in wanted:
+    languages, name = backend.traits.module_languages, backend.backend
+    for language in languages:
         sections = [section for section in file.sections if section.language == language]
         if sections and all(_runs(section, device) for section in sections for device in devices):
             return tuple(section.data for section in sections)
-    other_generation = any(section.architecture for section in file.sections if section.language in wanted)
+    other_generation = any(section.architecture for section in file.sections if section.language in languages)
     names = ", ".join(f"{device.name} ({device._record.version})" for device in devices)
     raise BuildError(
-        f"the kernel file holds {file.describe()}; {names} of the {name} backend runs {_alternatives(wanted)}"
+        f"the kernel file holds {file.describe()}; {names} of the {name} backend runs {_alternatives(languages)}"
         f"{' for its own or an older generation' if other_generation else ''}: build it for that target "
         f"(bindless build --target {backend.traits.build_target})",
         backend=str(name),
@@ -104,17 +104,17 @@ def _runs(section: Section, device: Device) -> bool:
     has = re.match(r"(\d+)\.(\d+)$", device._record.version)
     if needs is None or has is None:
         return True
-    least, own = (int(needs[1]), int(needs[2])), (int(has[1]), int(has[2]))
+    minimum, own = (int(needs[1]), int(needs[2])), (int(has[1]), int(has[2]))
     if needs[3]:
-        return own == least
+        return own == minimum
     # A binary runs on later GPUs of its own generation, PTX on all later ones.
-    return own >= least and (section.language != "cubin" or own[0] == least[0])
+    return own >= minimum and (section.language != "cubin" or own[0] == minimum[0])
 
 
 def _language(source: bytes) -> str | None:
     if is_spirv(source):
         return "SPIR-V"
-    found = _BINARY.get(source[:4]) or ("PTX" if ptx.is_ptx(source) else None)
-    if found is not None or b"\0" in source:
-        return found
+    language = _BINARY.get(source[:4]) or ("PTX" if ptx.is_ptx(source) else None)
+    if language is not None or b"\0" in source:
+        return language
     return next((name for name, words in _TEXTS if words.search(source)), None)

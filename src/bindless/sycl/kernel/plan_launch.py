@@ -49,20 +49,20 @@ def submit_launch(
     """
     if isinstance(kernel, KernelTemplate):
         filled = with_filled_variables(arguments)
-        made, values = kernel._specialised(queue, index_space, filled)
+        specialised, values = kernel._specialised(queue, index_space, filled)
         if filled is not arguments:
             depends_on = fill_variables(queue, arguments, depends_on)
-        event = queue.parallel_for(index_space, made, *values, depends_on=depends_on)
+        event = queue.parallel_for(index_space, specialised, *values, depends_on=depends_on)
         own = PACKERS.keys() >= set(map(type, values))  # else the launch itself orders the libraries
-        return _ordered(queue, arguments, event) if own and any(map(_is_foreign, arguments)) else event
+        return _order(queue, arguments, event) if own and any(map(_is_foreign, arguments)) else event
     here, sizes = _plan_range(queue, index_space, kernel)
     others = not PACKERS.keys() >= set(map(type, arguments))  # other libraries' arrays, perhaps
     stream, offset = queue._stream, type(index_space) is NdRange and has_offset(index_space)
     if stream.prepares and not offset and 0 not in sizes[0]:
         prepared = submit_prepared(queue, index_space, kernel, here, sizes, arguments, depends_on)
         if prepared is not None:
-            return _ordered(queue, arguments, prepared) if others else prepared
-    packed, taken = _pack(queue, index_space, here, arguments)
+            return _order(queue, arguments, prepared) if others else prepared
+    packed, own_arguments = _pack(queue, index_space, here, arguments)
     if 0 in sizes[0]:
         return queue._nothing(depends_on)
     if offset:
@@ -70,8 +70,8 @@ def submit_launch(
     else:
         launch, native = queue._backend.launch, here._native
         operation = lambda waits: launch(stream.live, native, *sizes, packed, waits)  # noqa: E731
-    event = stream.submit(operation, depends_on, (here._bundle, *memory_of(taken)))
-    return _ordered(queue, arguments, event) if others else event
+    event = stream.submit(operation, depends_on, (here._bundle, *memory_of(own_arguments)))
+    return _order(queue, arguments, event) if others else event
 
 
 def _is_foreign(value: object) -> bool:
@@ -80,7 +80,7 @@ def _is_foreign(value: object) -> bool:
     return kind not in PACKERS and kind is not Reduction and not isinstance(value, (tuple, np.generic))
 
 
-def _ordered(queue: Queue, arguments: tuple[object, ...], event: Event) -> Event:
+def _order(queue: Queue, arguments: tuple[object, ...], event: Event) -> Event:
     """The event, after which the later work of other libraries with arrays among the arguments comes."""
     order_libraries_after(queue, arguments, event)
     return event

@@ -89,34 +89,36 @@ def submit_prepared(
     if len(arguments) > MOST_ARGUMENTS:
         return None
     stream = queue._stream
-    found = stream.find(kernel, index_space, len(arguments))
+    prepared = stream.find(kernel, index_space, len(arguments))
     try:
-        plan = _planned(queue, here, arguments, isinstance(index_space, NdRange), found is not None)
+        plan = _plan_arguments(queue, here, arguments, isinstance(index_space, NdRange), prepared is not None)
     except (Unfit, InvalidError):
         return None
     native = stream.native
     if plan is None or native is None:
         return None
     values, keep = tuple(plan.values), tuple(plan.keep)
-    if found is not None:  # C has refused the values themselves, or a wait
-        event: Event | None = stream.submit_prepared(found, values, depends_on, keep)
+    if prepared is not None:  # C has refused the values themselves, or a wait
+        event: Event | None = stream.submit_prepared(prepared, values, depends_on, keep)
         if event is not None or depends_on or stream.blocker is not None or stream.declined:
             return event
     command = queue._backend.prepare_launch(native, here._native, *sizes, plan.packed)
     if command is None:
         return None
     slots = tuple([(rule[0], place or 0, *rule[1:]) for rule, place in zip(plan.rules, command.places)])
-    made = Prepared(
+    launch = Prepared(
         kernel, index_space, here._bundle, command.mark, command.lanes, command.settle, command.refused, command.keep,
         command.submit, command.descriptions, slots,
     )  # fmt: skip
-    made.watch = weakref.ref(kernel, made.forget)
-    stream.remember(made)
-    submitted: Event | None = stream.submit_prepared(made, values, depends_on, keep)
+    launch.watch = weakref.ref(kernel, launch.forget)
+    stream.remember(launch)
+    submitted: Event | None = stream.submit_prepared(launch, values, depends_on, keep)
     return submitted
 
 
-def _planned(queue: Queue, here: Kernel, arguments: tuple[Any, ...], grouped: bool, pack_numbers: bool) -> _Plan | None:
+def _plan_arguments(
+    queue: Queue, here: Kernel, arguments: tuple[Any, ...], grouped: bool, pack_numbers: bool
+) -> _Plan | None:
     """Values and packing rules of arguments; None for arguments that the kernel does not take.
 
     Parameters

@@ -121,21 +121,21 @@ def reduction(
         )
     if combiner not in COMBINERS:
         raise InvalidError(f"reduction(combiner={shown(combiner)}): it is one of {', '.join(map(repr, COMBINERS))}")
-    made = Reduction(variable, combiner, bool(initialize_to_identity))
+    result = Reduction(variable, combiner, bool(initialize_to_identity))
     shape = variable.shape
-    if made.dtype.name not in _TYPES or (combiner in _BITWISE and made.dtype.kind == "f"):
+    if result.dtype.name not in _TYPES or (combiner in _BITWISE and result.dtype.kind == "f"):
         types = _TYPES[:4] if combiner in _BITWISE else _TYPES
-        raise InvalidError(f"reduction of {made.dtype} with {combiner!r}: elements are {', '.join(types)}")
-    if len(shape) > 1 or not 0 < made.size * made.dtype.itemsize <= _MOST_BYTES:
+        raise InvalidError(f"reduction of {result.dtype} with {combiner!r}: elements are {', '.join(types)}")
+    if len(shape) > 1 or not 0 < result.size * result.dtype.itemsize <= _MOST_BYTES:
         raise InvalidError(
             f"reduction of shape {shape}: the variable is a number, or has one dimension and at most "
-            f"{_MOST_BYTES // made.dtype.itemsize} elements of {made.dtype}"
+            f"{_MOST_BYTES // result.dtype.itemsize} elements of {result.dtype}"
         )
     if isinstance(variable, UsmArray) and not variable._contiguous:
         raise InvalidError(f"reduction of {shown(variable)}: its elements are not contiguous: reduce into a copy")
     if initialize_to_identity and isinstance(variable, Accessor):
         raise InvalidError("reduction(accessor, initialize_to_identity=True): fill the buffer before, handler.fill")
-    return made
+    return result
 
 
 def with_filled_variables(arguments: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -37,18 +37,18 @@ class Unfit(Exception):
 
 def element_of_type(type_: str) -> DType | None:
     """The dtype of a number, or of a vector's elements, by what the source calls its type; None for other types."""
-    found = _TYPE.fullmatch(type_)
-    if found is None or found[1] not in _ELEMENTS:
+    match = _TYPE.fullmatch(type_)
+    if match is None or match[1] not in _ELEMENTS:
         return None
-    return np.dtype(f"<{_ELEMENTS[found[1]]}" if found[1] != "bool" else "?")
+    return np.dtype(f"<{_ELEMENTS[match[1]]}" if match[1] != "bool" else "?")
 
 
 def _element_of(parameter: KernelArgument) -> tuple[DType, int] | None:
     """The dtype of a parameter's elements and how many there are, if the source calls it a number or vector."""
-    found, dtype = _TYPE.fullmatch(parameter.type), element_of_type(parameter.type)
-    if found is None or dtype is None:
+    match, dtype = _TYPE.fullmatch(parameter.type), element_of_type(parameter.type)
+    if match is None or dtype is None:
         return None
-    count = int(found[2] or 1)
+    count = int(match[2] or 1)
     return (dtype, count) if dtype.itemsize * (4 if count == 3 else count) == parameter.size else None
 
 
@@ -62,20 +62,20 @@ def array_bytes(value: Array, parameter: KernelArgument) -> bytes:
     """
     if value.dtype.hasobject:
         raise Unfit("it holds Python objects")
-    known = _element_of(parameter)
-    if known is not None and value.ndim > 0:
-        dtype, count = known
+    element = _element_of(parameter)
+    if element is not None and value.ndim > 0:
+        dtype, count = element
         if value.dtype.names is None and (_kind(value.dtype), value.dtype.itemsize) != (_kind(dtype), dtype.itemsize):
             raise Unfit(f"its elements are {value.dtype}, the parameter's {dtype}: convert it with astype")
         if value.dtype.names is None and count == 3 and value.size == 3:
             return value.tobytes() + bytes(dtype.itemsize)
     # A parameter of unknown type may be a vector of three.
-    if known is None and not parameter.type and value.size == 3 and value.nbytes // 3 * 4 == parameter.size:
+    if element is None and not parameter.type and value.size == 3 and value.nbytes // 3 * 4 == parameter.size:
         return value.tobytes() + bytes(value.itemsize)
     if value.nbytes != parameter.size:
         raise Unfit(
             f"it has {value.nbytes} bytes ({value.dtype}{f' of shape {value.shape}' if value.ndim else ''}); an array "
-            f"passed by value has as many as the parameter: {_wanted(parameter, known)}"
+            f"passed by value has as many as the parameter: {_requirement(parameter, element)}"
         )
     return value.tobytes()
 
@@ -88,26 +88,26 @@ def sequence_bytes(value: Sequence[object], parameter: KernelArgument) -> bytes:
     Unfit
         The parameter is none, has another number of elements, or one of these is no number that fits.
     """
-    known = _element_of(parameter)
-    if known is None:
+    vector = _element_of(parameter)
+    if vector is None:
         raise Unfit(
             f"the elements of a {type(value).__name__} have no type of their own, and the parameter's "
             f"{f'is {parameter.type!r}' if parameter.type else 'is unknown'}, no vector: pass a numpy array or a "
             f"structured numpy scalar of {parameter.size} bytes"
         )
-    dtype, count = known
+    dtype, count = vector
     if len(value) != count:
-        raise Unfit(f"it has {len(value)} elements: {_wanted(parameter, known)}")
+        raise Unfit(f"it has {len(value)} elements: {_requirement(parameter, vector)}")
     numbers = (int, np.integer, np.bool_) if dtype.kind != "f" else (int, float, np.number, np.bool_)
     for element in value:
         if not isinstance(element, numbers):
             raise Unfit(f"its element {shown(element)} is no {'number' if dtype.kind == 'f' else 'integer'}")
     try:
         with np.errstate(over="raise"):
-            made = np.array([_wrapped(element, dtype) for element in value], dtype)
+            array = np.array([_wrap(element, dtype) for element in value], dtype)
     except (OverflowError, FloatingPointError):
         raise Unfit(f"an element does not fit {dtype}") from None
-    return array_bytes(made, parameter)
+    return array_bytes(array, parameter)
 
 
 def _kind(dtype: DType) -> str:
@@ -115,7 +115,7 @@ def _kind(dtype: DType) -> str:
     return "i" if dtype.kind in "iu" else dtype.kind
 
 
-def _wrapped(element: Any, dtype: DType) -> Any:
+def _wrap(element: Any, dtype: DType) -> Any:
     """A Python integer of either sign as one of the dtype's own, as single numbers are taken."""
     if dtype.kind not in "iu":
         return element
@@ -126,9 +126,9 @@ def _wrapped(element: Any, dtype: DType) -> Any:
     return number - (1 << bits) if dtype.kind == "i" and number >> (bits - 1) else number
 
 
-def _wanted(parameter: KernelArgument, known: tuple[DType, int] | None) -> str:
-    if known is None:
+def _requirement(parameter: KernelArgument, element: tuple[DType, int] | None) -> str:
+    if element is None:
         return f"{parameter.type or 'it'} has {parameter.size}"
-    dtype, count = known
+    dtype, count = element
     padded = f", or 4, the last of which is not used ({parameter.size} bytes)" if count == 3 else ""
     return f"{parameter.type} takes {count} of {dtype}{padded}"

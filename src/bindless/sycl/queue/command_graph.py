@@ -77,7 +77,7 @@ class CommandGraph(SingleOwner):
         self._commands: list[Operation] = []
         self._steps: list[_Step] = []  # submit the commands one by one
         self._keep: dict[int, object] = {}  # by identity, each once, without the numbers
-        self._kept: tuple[object, ...] = ()  # the same, and the driver's graph; settled when that is made
+        self._references: tuple[object, ...] = ()  # the same, and the driver's graph; settled when that is made
         self._owned: tuple[UsmArray | UsmPointer | KernelBundle, ...] = ()  # of these, what may be freed meanwhile
         self._resource: ownership.Resource | None = None
         self._native: Any = None
@@ -91,17 +91,17 @@ class CommandGraph(SingleOwner):
     ) -> None:
         """Adds a kernel; see ``Queue.parallel_for``."""
         run = self._recorder
-        here, sizes, packed, taken = run._plan_launch(index_space, kernel, arguments)
+        here, sizes, packed, values = run._plan_launch(index_space, kernel, arguments)
         if 0 in sizes[0]:
             return
         if has_offset(index_space):
             assert isinstance(index_space, NdRange)
-            self._add(launch_operation(run, index_space, here, sizes, packed), (here._bundle, *taken))
+            self._add(launch_operation(run, index_space, here, sizes, packed), (here._bundle, *values))
             return
         backend, native, fixed = self._backend, run._native, tuple(packed)
-        step = here.bind(run, index_space, *taken) if self._graphs is None else None
+        step = here.bind(run, index_space, *values) if self._graphs is None else None
         self._add(
-            lambda waits: backend.launch(native, here._native, *sizes, fixed, waits), (here._bundle, *taken), step
+            lambda waits: backend.launch(native, here._native, *sizes, fixed, waits), (here._bundle, *values), step
         )
 
     def memcpy(self, dst: object, src: object, nbytes: int | None = None) -> None:
@@ -148,9 +148,9 @@ class CommandGraph(SingleOwner):
         with self._lock:
             self._require_open()
             if self._native is None:
-                self._kept = tuple(self._keep.values())
+                self._references = tuple(self._keep.values())
                 self._owned = tuple(
-                    item for item in self._kept if isinstance(item, (UsmArray, UsmPointer, KernelBundle))
+                    item for item in self._references if isinstance(item, (UsmArray, UsmPointer, KernelBundle))
                 )
                 if self._graphs is None:
                     self._native = tuple(self._commands)
@@ -159,7 +159,7 @@ class CommandGraph(SingleOwner):
                     context = self.queue.context._resource
                     release = self._graphs.release_graph
                     self._resource = ownership.Resource(ownership.Rank.EVENT, context, release, graph)
-                    self._kept = (self._resource, *self._kept)
+                    self._references = (self._resource, *self._references)
                     self._native = graph
         return self
 
@@ -185,7 +185,7 @@ class CommandGraph(SingleOwner):
             def run(waits: Sequence[NativeEvent]) -> NativeEvent:
                 return graphs.launch_graph(target, graph, waits)
 
-            return stream.submit(run, depends_on, self._kept)
+            return stream.submit(run, depends_on, self._references)
         first, *others = self._steps
         event = first(depends_on=depends_on)
         for step in others:  # a queue in order needs not be told
@@ -208,7 +208,7 @@ class CommandGraph(SingleOwner):
         with self._lock:
             self._closed = True
             self._commands, self._steps, self._native, self._resource = [], [], None, None
-            self._keep, self._kept, self._owned = {}, (), ()
+            self._keep, self._references, self._owned = {}, (), ()
             if self._recorder is not self.queue:
                 self._recorder.close()
 

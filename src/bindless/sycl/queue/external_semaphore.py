@@ -71,7 +71,7 @@ class ExternalSemaphore(Imported):
 
     def __repr__(self) -> str:
         state = "" if self._resource is not None else ", released"
-        return f"<ExternalSemaphore {self._told()}{state}>"
+        return f"<ExternalSemaphore {self._text()}{state}>"
 
 
 def require_semaphore(semaphore: object) -> None:
@@ -122,12 +122,12 @@ def _prepare(queue: Queue, semaphore: ExternalSemaphore) -> tuple[tuple[Any, ...
         raise InvalidError("semaphores order the commands of in-order queues alone: make the queue with in_order=True")
     resource = of_context(semaphore, queue.device, queue.context)
     calls = require_group(stream.backend.external_semaphores, "external semaphores", stream.backend.backend)
-    valued = semaphore.descriptor.has_values
+    has_values = semaphore.descriptor.has_values
     commands: list[object] = []
     for wait in (False, True):
         command = calls.prepare_semaphore(native, semaphore._native, wait)
-        commands.append(None if command is None else _direct(command, resource, valued))
-    semaphore._prepared = prepared = (native, *commands, valued)
+        commands.append(None if command is None else _direct(command, resource, has_values))
+    semaphore._prepared = prepared = (native, *commands, has_values)
     return prepared, resource
 
 
@@ -141,11 +141,11 @@ class _Use(Openable):
         self._open = True
 
 
-def _direct(command: PreparedCommand, resource: ownership.Resource, valued: bool) -> Prepared:
+def _direct(command: PreparedCommand, resource: ownership.Resource, has_values: bool) -> Prepared:
     """A wait or signal as one call of the driver, given the value, or None for a binary semaphore."""
     (place,), (size,) = command.places, command.sizes
     assert place is not None
-    slot = ("number", place, size, True, False, None) if valued else ("same", 0, 0, False, False, None)
+    slot = ("number", place, size, True, False, None) if has_values else ("same", 0, 0, False, False, None)
     return Prepared(
         command, 1, _Use(resource), command.mark, command.lanes, command.settle, command.refused,
         (command, command.keep), command.submit, command.descriptions, (slot,),

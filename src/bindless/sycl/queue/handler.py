@@ -186,13 +186,15 @@ class Handler(SingleOwner):
         self._open("set_args")
         self._kernel_arguments = dict(enumerate(values))
 
-    def _arguments_of_kernel(self, given: tuple[object, ...]) -> tuple[object, ...]:
+    def _arguments_of_kernel(self, arguments: tuple[object, ...]) -> tuple[object, ...]:
         """The arguments of a launch: those that it is given, or those set before."""
         before, count = self._kernel_arguments, len(self._kernel_arguments)
         if not before:
-            return given
-        if given:
-            raise InvalidError(f"the launch is given {len(given)} arguments, and set_arg has set {count}: use one way")
+            return arguments
+        if arguments:
+            raise InvalidError(
+                f"the launch is given {len(arguments)} arguments, and set_arg has set {count}: use one way"
+            )
         missing = next((index for index in range(count) if index not in before), None)
         if missing is not None:
             raise InvalidError(f"set_arg has set argument {max(before)}, and not argument {missing}: set all of them")

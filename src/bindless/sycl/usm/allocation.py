@@ -97,7 +97,7 @@ class Allocation(Openable, SingleOwner):
                 ownership.Rank.MEMORY, context._resource, context._backend.free, context._native, address
             )
         elif ordinary and nbytes > 0:
-            self.resource = _lent(context, address, nbytes, not read_only, lender)
+            self.resource = _lender_resource(context, address, nbytes, not read_only, lender)
 
     @classmethod
     def make(cls, context: Context, device: Device, kind: UsmKind, nbytes: int, alignment: int = 0) -> Allocation:
@@ -169,7 +169,9 @@ class Allocation(Openable, SingleOwner):
         self.resource = self.lender = None
 
 
-def _lent(context: Context, address: int, nbytes: int, writable: bool, lender: object) -> ownership.Resource | None:
+def _lender_resource(
+    context: Context, address: int, nbytes: int, writable: bool, lender: object
+) -> ownership.Resource | None:
     """The right of kernels to ordinary host memory, which its lender outlives; None where they need none."""
     calls = context._backend.host_memory
     if calls is None:

@@ -214,9 +214,9 @@ class UsmArray:
         """
         self._owner.require_open()
         sizes: tuple[int, ...] = array_shape(shape[0] if len(shape) == 1 else shape, unknown=-1)  # type: ignore[arg-type]
-        known = math.prod(size for size in sizes if size != -1)
-        if sizes.count(-1) == 1 and known and self.size % known == 0:
-            sizes = tuple(self.size // known if size == -1 else size for size in sizes)
+        product = math.prod(size for size in sizes if size != -1)
+        if sizes.count(-1) == 1 and product and self.size % product == 0:
+            sizes = tuple(self.size // product if size == -1 else size for size in sizes)
         if any(size < 0 for size in sizes) or math.prod(sizes) != self.size:
             raise InvalidError(f"an array of shape {self.shape} cannot be reshaped to {shown(sizes)}")
         itemsize = self.dtype.itemsize
@@ -314,12 +314,12 @@ class UsmArray:
             A contiguous array in new memory of the same kind.
         """
         memory = Allocation.make(self.context, self.device, self.kind, max(self.nbytes, 1))
-        made = UsmArray(memory, self.shape, self.dtype)
+        target = UsmArray(memory, self.shape, self.dtype)
         if not self._contiguous:
-            return made.copy_from(self.numpy(queue), queue)
+            return target.copy_from(self.numpy(queue), queue)
         if self.size:
-            self._queue(queue).memcpy(made, self, depends_on=events_of_users(self._owner)).wait()
-        return made
+            self._queue(queue).memcpy(target, self, depends_on=events_of_users(self._owner)).wait()
+        return target
 
     def numpy(self, queue: Queue | None = None) -> Array:
         """The elements in a new numpy array; waits.
@@ -342,8 +342,8 @@ class UsmArray:
         staged = _host_array((last - first,), np.dtype(np.uint8))
         source = UsmPointer(self._owner, self._offset + first)
         self._queue(queue).memcpy(staged, source, last - first, depends_on=events_of_users(self._owner)).wait()
-        seen: Array = np.ndarray(self.shape, self.dtype, staged, -first, self.strides)
-        return seen if self._contiguous else seen.copy()
+        view: Array = np.ndarray(self.shape, self.dtype, staged, -first, self.strides)
+        return view if self._contiguous else view.copy()
 
     def __copy__(self) -> UsmArray:
         return self.copy()
@@ -478,12 +478,12 @@ class UsmArray:
             raise TypeError("the host does not reach device memory: array.numpy() copies it")
         for event in events_of_users(self._owner):
             event.wait()
-        seen: Array = np.asarray(_HostView(self))
-        if dtype is not None and np.dtype(dtype) != seen.dtype:
+        view: Array = np.asarray(_HostView(self))
+        if dtype is not None and np.dtype(dtype) != view.dtype:
             if copy is False:
                 raise ValueError(f"{self.dtype} elements are seen as {np.dtype(dtype)} only in a copy")
-            return seen.astype(dtype)
-        return seen.copy() if copy else seen
+            return view.astype(dtype)
+        return view.copy() if copy else view
 
     def __repr__(self) -> str:
         state = ", freed" if self.closed else ""

@@ -94,7 +94,7 @@ def from_dlpack(x: Any, /, queue: Queue | None = None, *, copy: bool | None = No
     (4,)
     """
     _require_queue(queue)
-    return _finished(_import_dlpack(x, queue), copy)
+    return _finish(_import_dlpack(x, queue), copy)
 
 
 def as_usm_array(x: Any, /, queue: Queue | None = None, *, copy: bool | None = None) -> UsmArray:
@@ -135,17 +135,17 @@ def as_usm_array(x: Any, /, queue: Queue | None = None, *, copy: bool | None = N
     if isinstance(x, UsmArray) and (queue is None or x.context is queue.context):
         return x.copy(queue) if copy else x
     if isinstance(x, UsmPointer):
-        return _finished(_array_at(x, queue), copy)
+        return _finish(_array_at(x, queue), copy)
     if isinstance(x, np.ndarray):
-        return _finished(_import_host(x, queue), copy)
+        return _finish(_import_host(x, queue), copy)
     sycl = _interface(x, _SYCL_INTERFACE)
     if sycl is not None and (queue is None or not _holds_cuda(queue)):
-        return _finished(_import_sycl(x, sycl, queue), copy)
+        return _finish(_import_sycl(x, sycl, queue), copy)
     if hasattr(x, "__dlpack__"):
         return from_dlpack(x, queue, copy=copy)
     cuda = _interface(x, _CUDA_INTERFACE)
     if cuda is not None:
-        return _finished(_import_cuda(x, cuda, queue), copy)
+        return _finish(_import_cuda(x, cuda, queue), copy)
     raise InvalidError(
         f"a {type(x).__name__} exports no memory: it is a numpy array, or has __dlpack__, {_CUDA_INTERFACE} or "
         f"{_SYCL_INTERFACE}"
@@ -176,8 +176,8 @@ def foreign_array(value: Any, queue: Queue) -> Any:
 
 def foreign_arguments(values: tuple[Any, ...], queue: Queue) -> tuple[Any, ...] | None:
     """Arguments of a kernel with other libraries' arrays in place; None where there are none."""
-    found = tuple(foreign_array(value, queue) for value in values)
-    return None if all(map(operator.is_, found, values)) else found
+    arguments = tuple(foreign_array(value, queue) for value in values)
+    return None if all(map(operator.is_, arguments, values)) else arguments
 
 
 def _array_at(pointer: UsmPointer, queue: Queue | None) -> UsmArray:
@@ -190,7 +190,7 @@ def _array_at(pointer: UsmPointer, queue: Queue | None) -> UsmArray:
     return UsmArray(pointer._owner, (pointer.nbytes,), np.dtype(np.uint8), None, pointer._offset)
 
 
-def _finished(array: UsmArray, copy: bool | None) -> UsmArray:
+def _finish(array: UsmArray, copy: bool | None) -> UsmArray:
     return array.copy() if copy else array
 
 
@@ -230,16 +230,16 @@ def _import_dlpack(x: Any, queue: Queue | None) -> UsmArray:
     )
     memory = array.kind(target, on_host=kind in _HOST_TYPES)
     resource = target.context._resource
-    taken = capsules.take_capsule(capsule)
-    lender = ownership.Resource(ownership.Rank.MEMORY, resource, capsules.delete_taken, *taken)
-    made = array.adopt(target, memory, lender)
+    row = capsules.take_capsule(capsule)
+    lender = ownership.Resource(ownership.Rank.MEMORY, resource, capsules.delete_taken, *row)
+    result = array.adopt(target, memory, lender)
     if ordered:  # the exporter has made the queue's first stream wait; out of order there are others
-        arrival = (Arrival(made._owner),)
+        arrival = (Arrival(result._owner),)
         barrier = not target.is_in_order
         event = target._stream.submit(lambda waits: backend.barrier(native, waits), (), arrival, barrier)
         if queue is None:
             event.wait()
-    return made
+    return result
 
 
 def _as_signed(stride: int) -> int:
@@ -296,8 +296,8 @@ def _known_type(place: tuple[int, int], queue: Queue) -> int:
                 "that device, or copy the array"
             )
         return kind
-    known = kind in DLDeviceType.__members__.values()
-    name = DLDeviceType(kind).name if known else f"DLPack device type {kind}"
+    is_standard = kind in DLDeviceType.__members__.values()
+    name = DLDeviceType(kind).name if is_standard else f"DLPack device type {kind}"
     if backends is None:
         raise InvalidError(f"memory of {name}, number {number}, is none that this package reaches")
     raise InvalidError(
@@ -352,10 +352,10 @@ def _no_dtype(code: int, bits: int, lanes: int) -> str:
 
 def _interface(x: Any, name: str) -> Mapping[str, Any] | None:
     """The dict of an interface, or None; a property that says the object has none raises ``AttributeError``."""
-    found = getattr(x, name, None)
-    if found is None or not isinstance(found, Mapping):
+    value = getattr(x, name, None)
+    if value is None or not isinstance(value, Mapping):
         return None
-    return found
+    return value
 
 
 def _import_host(x: Array, queue: Queue | None) -> UsmArray:
@@ -376,13 +376,13 @@ def _import_cuda(x: Any, interface: Mapping[str, Any], queue: Queue | None) -> U
         raise InvalidError(f"the array lies in memory of CUDA, which {queue!r} does not reach")
     array = _layout_of(interface, _CUDA_INTERFACE, 1, 0)  # it knows no offset
     queue_of = _queue_at(array.address + array.first) if queue is None else queue
-    made = array.adopt(queue_of, array.kind(queue_of, on_host=False), x)
+    result = array.adopt(queue_of, array.kind(queue_of, on_host=False), x)
     stream = interface.get("stream")
     if stream is not None:
-        event = place_queue_after(queue_of, stream_handle(stream), Arrival(made._owner))
+        event = place_queue_after(queue_of, stream_handle(stream), Arrival(result._owner))
         if queue is None:
             event.wait()
-    return made
+    return result
 
 
 def _import_sycl(x: Any, interface: Mapping[str, Any], queue: Queue | None) -> UsmArray:

@@ -28,11 +28,11 @@ def assign(array: UsmArray, key: Any, value: Any) -> None:
     target = array[key]
     target._owner.require_writable("assignment")
     queue = target._queue(None)
-    found = _in_place(value, queue)
-    if isinstance(found, UsmArray):
-        _from_array(target, found, queue)
+    source = _in_place(value, queue)
+    if isinstance(source, UsmArray):
+        _from_array(target, source, queue)
         return
-    values = converted("value", found, target.shape, target.dtype)
+    values = converted("value", source, target.shape, target.dtype)
     if target.kind is UsmKind.host:
         np.asarray(target)[...] = values
     elif values.size and not any(values.strides) and target.is_contiguous and target.itemsize in _PATTERN_SIZES:
@@ -71,7 +71,7 @@ def _broadcast(source: UsmArray, shape: tuple[int, ...]) -> tuple[int, ...]:
     while len(sizes) > len(shape) and sizes[0] == 1:
         del sizes[0], strides[0]
     missing = len(shape) - len(sizes)
-    if missing < 0 or any(size not in (1, wanted) for size, wanted in zip(sizes, shape[missing:])):
+    if missing < 0 or any(size not in (1, length) for size, length in zip(sizes, shape[missing:])):
         raise InvalidError(f"an array of shape {source.shape} does not fit one of shape {shape}")
     return (0,) * missing + tuple(0 if size == 1 else stride for size, stride in zip(sizes, strides))
 

@@ -60,10 +60,10 @@ def export_dlpack(
 ) -> object:
     """See ``UsmArray.__dlpack__``."""
     place = dlpack_place(array)
-    wanted = place if dl_device is None else _place(dl_device)
-    if wanted not in (place, HOST):
+    target = place if dl_device is None else _place(dl_device)
+    if target not in (place, HOST):
         raise BufferError(
-            f"dl_device={wanted}: this array can be given at {place}, where it lies, or at {HOST}, the host; "
+            f"dl_device={target}: this array can be given at {place}, where it lies, or at {HOST}, the host; "
             "copy it to another device first"
         )
     element = dlpack_type(array.dtype)
@@ -74,7 +74,7 @@ def export_dlpack(
         raise BufferError(f"strides {array.strides} are no multiples of {itemsize} bytes, and DLPack counts elements")
     versioned = max_version is not None and max_version[0] >= 1
     flags = DLFlag(0)
-    to_host = wanted == HOST != place
+    to_host = target == HOST != place
     if to_host and array.kind is UsmKind.device:
         if copy is False:
             raise BufferError("device memory comes to the host only as a copy, and copy=False forbids one")
@@ -90,10 +90,10 @@ def export_dlpack(
                 "the memory is read-only, which only DLPack 1.0 can say: ask with max_version=(1, 0), or for a copy"
             )
         flags = DLFlag.read_only
-    _synchronize(array, wanted, stream)
+    _synchronize(array, target, stream)
     lease = array._owner.lease()
     strides = tuple(stride // itemsize for stride in array.strides)
-    return capsules.make_capsule(lease, array.address, wanted, element, array.shape, strides, flags, versioned)
+    return capsules.make_capsule(lease, array.address, target, element, array.shape, strides, flags, versioned)
 
 
 def _place(dl_device: Place) -> Place:

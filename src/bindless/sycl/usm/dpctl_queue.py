@@ -36,13 +36,13 @@ def sycl_queue_capsule(device: Device) -> Any:
     except ImportError as error:
         raise FeatureNotSupportedError(f"a capsule of a sycl::queue is made by dpctl: {error}") from None
     same = [other for other in device.platform.get_devices() if _alike(other, device)]
-    known = [other for other in dpctl.get_devices(backend="level_zero") if other.name == device.name]
+    candidates = [other for other in dpctl.get_devices(backend="level_zero") if other.name == device.name]
     place = [other.index for other in same].index(device.index)
-    if place >= len(known):
+    if place >= len(candidates):
         raise InvalidError(
-            f"dpctl has {len(known)} devices of Level Zero named {device.name!r}: {place + 1} are needed"
+            f"dpctl has {len(candidates)} devices of Level Zero named {device.name!r}: {place + 1} are needed"
         )
-    return dpctl.SyclQueue(known[place])._get_capsule()
+    return dpctl.SyclQueue(candidates[place])._get_capsule()
 
 
 def _alike(one: Device, other: Device) -> bool:

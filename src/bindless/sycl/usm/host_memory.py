@@ -36,7 +36,7 @@ def host_span(what: str, value: object, *, written: bool) -> HostSpan | None:
         It is not contiguous, not plain memory, or read-only and written.
     """
     if isinstance(value, np.ndarray):
-        given = value
+        original = value
         if type(value) is not np.ndarray:
             value = plain(value)
         flags = value.flags
@@ -52,8 +52,8 @@ def host_span(what: str, value: object, *, written: bool) -> HostSpan | None:
         if value.dtype.hasobject:
             raise InvalidError(f"{what} array holds Python objects (dtype {value.dtype}), not plain memory")
         if not written:
-            if value is not given:
-                warn_of_mask(given, what)
+            if value is not original:
+                warn_of_mask(original, what)
         elif not flags.writeable:
             raise InvalidError(f"{what} array of shape {value.shape} is read-only: copy into a writable one")
         return address_of(value), value.nbytes, value

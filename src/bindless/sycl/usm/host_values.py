@@ -13,7 +13,7 @@ from ...model.masked_arrays import warn_of_mask
 __all__ = ["converted", "require_castable"]
 
 
-def converted(name: str, given: npt.ArrayLike, shape: tuple[int, ...], dtype: DType) -> Array:
+def converted(name: str, elements: npt.ArrayLike, shape: tuple[int, ...], dtype: DType) -> Array:
     """Host elements as an array of ``shape`` and ``dtype``: broadcast, and cast as numpy's ``same_kind`` allows.
 
     The result may be the given array itself, or a broadcast view.
@@ -28,9 +28,9 @@ def converted(name: str, given: npt.ArrayLike, shape: tuple[int, ...], dtype: DT
     InvalidError
         The shapes do not fit, or the conversion would lose a kind of number.
     """
-    warn_of_mask(given, name)
-    source = as_array(name, given)
-    if not _plain_integers_fit(given, source, dtype):
+    warn_of_mask(elements, name)
+    source = as_array(name, elements)
+    if not _plain_integers_fit(elements, source, dtype):
         require_castable(source.dtype, dtype)
     while source.ndim > len(shape) and source.shape[0] == 1:  # numpy drops leading axes of size 1 in assignments
         source = source[0]
@@ -46,9 +46,9 @@ def require_castable(source: DType, target: DType) -> None:
         raise InvalidError(f"{source} elements do not go into {target}: convert with array.astype({str(target)!r})")
 
 
-def _plain_integers_fit(given: object, values: Array, dtype: DType) -> bool:
+def _plain_integers_fit(elements: object, values: Array, dtype: DType) -> bool:
     """Whether Python integers, which have no dtype of their own, lie in the range of an integer dtype."""
-    if hasattr(given, "dtype") or values.dtype.kind not in "iu" or dtype.kind not in "iu" or not values.size:
+    if hasattr(elements, "dtype") or values.dtype.kind not in "iu" or dtype.kind not in "iu" or not values.size:
         return False
     limits = np.iinfo(dtype)
     return bool(values.min() >= limits.min and values.max() <= limits.max)

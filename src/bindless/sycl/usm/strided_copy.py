@@ -102,8 +102,8 @@ def _write_through_host(target: UsmArray, values: Array, queue: Queue) -> None:
     staged = np.empty(last - first, np.uint8)
     pointer = UsmPointer(target._owner, target._offset + first)
     queue.memcpy(staged, pointer, last - first, depends_on=events_of_users(target._owner)).wait()
-    seen: Array = np.ndarray(target.shape, target.dtype, staged, -first, target.strides)
-    seen[...] = values
+    view: Array = np.ndarray(target.shape, target.dtype, staged, -first, target.strides)
+    view[...] = values
     queue.memcpy(pointer, staged, last - first, depends_on=events_of_users(target._owner)).wait()
 
 

@@ -125,27 +125,27 @@ def permuted(shape: Ints, strides: Ints, axes: Sequence[Any]) -> tuple[Ints, Int
     return tuple(shape[axis] for axis in places), tuple(strides[axis] for axis in places)
 
 
-def reshaped_strides(shape: Ints, strides: Ints, wanted: Ints, itemsize: int) -> Ints | None:
+def reshaped_strides(shape: Ints, strides: Ints, new_shape: Ints, itemsize: int) -> Ints | None:
     """Strides with which the same elements have another shape of equal size; None if no strides do that.
 
     Old and new dimensions are taken in groups of equal size; the old ones of a group must lie like one dimension.
     """
-    if 0 in wanted:
-        return packed_strides(wanted, itemsize)
+    if 0 in new_shape:
+        return packed_strides(new_shape, itemsize)
     old = [(size, stride) for size, stride in zip(shape, strides) if size != 1]
-    made: list[int] = []
+    result: list[int] = []
     place = 0
     first = 0  # of the old dimensions not yet used
-    while place < len(wanted):
+    while place < len(new_shape):
         if first == len(old):  # only sizes of 1 are left
-            made.append(itemsize)
+            result.append(itemsize)
             place += 1
             continue
         last, end = first + 1, place + 1
-        have, want = old[first][0], wanted[place]
+        have, want = old[first][0], new_shape[place]
         while have != want:
             if want < have:
-                want *= wanted[end]
+                want *= new_shape[end]
                 end += 1
             else:
                 have *= old[last][0]
@@ -153,9 +153,9 @@ def reshaped_strides(shape: Ints, strides: Ints, wanted: Ints, itemsize: int) ->
         if any(old[i][1] != old[i + 1][0] * old[i + 1][1] for i in range(first, last - 1)):
             return None
         stride = old[last - 1][1]
-        made += [stride * math.prod(wanted[i + 1 : end]) for i in range(place, end)]
+        result += [stride * math.prod(new_shape[i + 1 : end]) for i in range(place, end)]
         first, place = last, end
-    return tuple(made)
+    return tuple(result)
 
 
 def indexed(shape: Ints, strides: Ints, key: Any) -> tuple[Ints, Ints, int]:
