@@ -24,13 +24,13 @@ def built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     monkeypatch.setenv("BINDLESS_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.delenv("BINDLESS_CACHE", raising=False)
     names: list[str] = []
-    original = build._built
+    original = build._build
 
     def counted(job: build._Job, *rest: object) -> bl.KernelFile:
         names.append(job.name)
         return original(job, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(build, "_built", counted)
+    monkeypatch.setattr(build, "_build", counted)
     return names
 
 
@@ -152,7 +152,7 @@ def test_headers_that_change_during_the_compilation(
     built: list[str], source: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The entry would have the old code and the hash of the new header."""
-    original = build._built
+    original = build._build
 
     def slow(job: build._Job, *rest: object) -> bl.KernelFile:
         result = original(job, *rest)  # type: ignore[arg-type]
@@ -162,7 +162,7 @@ def test_headers_that_change_during_the_compilation(
             (tmp_path / "headers" / "value.h").write_text("#define VALUE 9\n")
         return result
 
-    monkeypatch.setattr(build, "_built", slow)
+    monkeypatch.setattr(build, "_build", slow)
     first = bl.build(source, includes=tmp_path / "headers", targets="spirv")
     second = bl.build(source, includes=tmp_path / "headers", targets="spirv")
     assert first.sections[0].data != second.sections[0].data

@@ -18,8 +18,8 @@ from ..model.module.kernel_file import KernelFile, Section
 from .build_cache import BuildCache, current_time, rules_in
 from .llvm.find_toolchain import find_toolchain
 from .llvm.kernel_metadata import KernelWords
-from .llvm.toolchain import TARGETS, Target, Toolchain, include_folder
-from .pipeline import Compiled, make_user_module
+from .llvm.toolchain import TARGETS, TargetSettings, Toolchain, include_folder
+from .pipeline import CompiledModule, make_user_module
 from .process.child_process import run_tool
 from .process.time_limit import Deadline
 from .source.handle_lowering import make_source
@@ -87,7 +87,7 @@ def build(
         The source does not compile, or takes longer than ``BINDLESS_BUILD_TIMEOUT`` seconds; ``log`` holds the
         compiler's output.
     """
-    wanted = _targets(targets)
+    names = _targets(targets)
     if type(optimization) is not int or optimization not in _LEVELS:
         raise InvalidError(f"optimization={optimization!r}: it is 0, 1, 2 or 3")
     if not isinstance(architecture, str) or not re.fullmatch(r"sm_(7[5-9]|[89]\d|1\d\d)[af]?", architecture):
@@ -97,16 +97,16 @@ def build(
     text, name, folder = read_source(source)
     if output is not None and folder is not None and _is_same(folder / name, output):
         raise InvalidError(f"output={os.fspath(output)} is the source: name another file")
-    job = _Job(text, name, folder, wanted, targets is not None, _LEVELS[optimization], tuple(flags), architecture)
+    job = _Job(text, name, folder, names, targets is not None, _LEVELS[optimization], tuple(flags), architecture)
     tools = find_toolchain()
     tools.deadline = deadline
-    kept = BuildCache(tools, text, folder / name if folder else None, job.words())
-    result = kept.get()
+    cache = BuildCache(tools, text, folder / name if folder else None, job.words())
+    result = cache.get()
     if result is None:
         with tools, tempfile.TemporaryDirectory(prefix="bindless-build-") as place:
-            started = current_time()
-            result = _built(job, tools, Path(place))
-            kept.put(result, Path(place), started, lambda: _searched(job, tools, Path(place)))
+            start = current_time()
+            result = _build(job, tools, Path(place))
+            cache.put(result, Path(place), start, lambda: _searched(job, tools, Path(place)))
     if output is not None:
         result.save(output)
     return result
@@ -124,8 +124,8 @@ class _Job:
         Name of the source.
     folder
         Folder of the source, or None.
-    wanted
-        The targets.
+    targets
+        Names of the targets.
     required
         Whether a target that cannot be built is an error.
     level
@@ -139,7 +139,7 @@ class _Job:
     text: bytes
     name: str
     folder: Path | None
-    wanted: tuple[str, ...]
+    targets: tuple[str, ...]
     required: bool
     level: str
     flags: tuple[str, ...]
@@ -147,10 +147,10 @@ class _Job:
 
     def words(self) -> list[str]:
         """Return all settings except the source and its folder."""
-        return [self.name, *self.wanted, str(self.required), self.level, self.architecture, *self.flags]
+        return [self.name, *self.targets, str(self.required), self.level, self.architecture, *self.flags]
 
 
-def _built(job: _Job, tools: Toolchain, work: Path) -> KernelFile:
+def _build(job: _Job, tools: Toolchain, work: Path) -> KernelFile:
     """Build the file in a scratch folder."""
     name = job.name
     untested = tools.untested()
@@ -159,24 +159,24 @@ def _built(job: _Job, tools: Toolchain, work: Path) -> KernelFile:
     file = work / name if job.folder is None else job.folder / name
     if job.folder is None:
         file.write_bytes(job.text)
-    made: dict[str, Compiled] = {}
+    modules: dict[str, CompiledModule] = {}
     # OpenCL C text has no argument sizes: if it is the only target, SPIR-V provides them.
-    for target in [target for target in job.wanted if target != _OPENCL] or ["spirv"]:
+    for target in [target for target in job.targets if target != _OPENCL] or ["spirv"]:
         part = work / target
         part.mkdir()
         settings = _settings(target, job.architecture)
         command = [*job.flags, "-cl-kernel-arg-info", "-fno-discard-value-names", *rules_in(part)]
-        made[target] = make_user_module(file, target, command, job.level, settings, tools, part, include_folder())
-        _check(made[target].data, target, job.architecture, name, part, tools)
+        modules[target] = make_user_module(file, target, command, job.level, settings, tools, part, include_folder())
+        _check(modules[target].data, target, job.architecture, name, part, tools)
     sections = [
         Section(target, job.architecture if target == "ptx" else "", tuple(k.name for k in module.kernels), module.data)
-        for target, module in made.items()
-        if target in job.wanted
+        for target, module in modules.items()
+        if target in job.targets
     ]
-    if _OPENCL in job.wanted:
+    if _OPENCL in job.targets:
         sections += _opencl_section(file, job.flags, tools, work, required=job.required)
     return KernelFile(
-        _signatures(made, sections),
+        _signatures(modules, sections),
         tuple(sections),
         name,
         hashlib.sha256(job.text).hexdigest(),
@@ -196,14 +196,14 @@ def _is_same(source: Path, output: str | os.PathLike[str]) -> bool:
 def _targets(targets: Sequence[str] | None) -> tuple[str, ...]:
     if targets is None:
         return _ALL
-    listed = (targets,) if isinstance(targets, str) else tuple(targets)
-    unknown = [target for target in listed if target not in _ALL]
-    if unknown or not listed:
+    names = (targets,) if isinstance(targets, str) else tuple(targets)
+    unknown = [target for target in names if target not in _ALL]
+    if unknown or not names:
         raise InvalidError(f"targets={targets!r}: it is one or more of {', '.join(_ALL)}")
-    return tuple(dict.fromkeys(listed))
+    return tuple(dict.fromkeys(names))
 
 
-def _settings(target: str, architecture: str) -> Target:
+def _settings(target: str, architecture: str) -> TargetSettings:
     """Return the settings of a target; a newer GPU needs a newer version of PTX."""
     settings = TARGETS[target]
     if target != "ptx" or architecture == _OLDEST:
@@ -235,19 +235,20 @@ def _opencl_section(
     return (Section(_OPENCL, "", kernels, data),)
 
 
-def _signatures(made: Mapping[str, Compiled], sections: Sequence[Section]) -> tuple[KernelSignature, ...]:
+def _signatures(modules: Mapping[str, CompiledModule], sections: Sequence[Section]) -> tuple[KernelSignature, ...]:
     """Combine names and types from the source with sizes from the modules, including kernels that #if excludes for a
     target.
     """
     words: dict[str, KernelWords] = {}
     binary: dict[str, KernelSignature] = {}
-    for target, module in made.items():
+    for target, module in modules.items():
         words.update({kernel.name: kernel for kernel in module.kernels})
-        found = ptx.entries(module.data) if target == "ptx" else spirv.describe(module.data).kernels
-        for name, signature in found.items():
+        kernels = ptx.entries(module.data) if target == "ptx" else spirv.describe(module.data).kernels
+        for name, signature in kernels.items():
             other = binary.setdefault(name, signature)
             if _sizes(other) != _sizes(signature):
-                raise BuildError(f"kernel {name!r} takes other arguments in {' and '.join(made)}: {other}, {signature}")
+                targets = " and ".join(modules)
+                raise BuildError(f"kernel {name!r} takes other arguments in {targets}: {other}, {signature}")
     for section in sections:
         for name in section.kernels:
             words.setdefault(name, KernelWords(name, (), (), ()))
@@ -262,12 +263,12 @@ def _sizes(signature: KernelSignature) -> list[int] | None:
 
 
 def _signature(words: KernelWords, binary: KernelSignature | None) -> KernelSignature:
-    listed = binary.parameters if binary is not None else None
+    binary_parameters = binary.parameters if binary is not None else None
     parameters = None
-    if listed is not None and len(listed) == len(words.kinds):
+    if binary_parameters is not None and len(binary_parameters) == len(words.kinds):
         parameters = tuple(
             Parameter(name, type_, kind, parameter.size)
-            for name, type_, kind, parameter in zip(words.names, words.types, words.kinds, listed)
+            for name, type_, kind, parameter in zip(words.names, words.types, words.kinds, binary_parameters)
         )
     return KernelSignature(words.name, parameters, words.required_work_group_size, words.work_group_size_hint)
 
@@ -282,13 +283,13 @@ def _check(data: bytes, target: str, architecture: str, name: str, folder: Path,
         command = [shutil.which("spirv-val"), str(artifact)]
     if command[0] is None:
         return
-    done = run_tool([str(word) for word in command], tools.deadline or Deadline())
-    said = (done.stdout + done.stderr).decode(errors="replace").strip()
+    process = run_tool([str(word) for word in command], tools.deadline or Deadline())
+    output = (process.stdout + process.stderr).decode(errors="replace").strip()
     # Tools that are older than the extension or the GPU cannot check the module.
     if (
-        done.returncode == 0
-        or "Invalid capability operand: 6528" in said
-        or "not defined for option 'gpu-name'" in said
+        process.returncode == 0
+        or "Invalid capability operand: 6528" in output
+        or "not defined for option 'gpu-name'" in output
     ):
         return
-    raise BuildError(f"{name}: {command[0]} refuses the {target} of its kernels:\n{said}", log=said)
+    raise BuildError(f"{name}: {command[0]} refuses the {target} of its kernels:\n{output}", log=output)

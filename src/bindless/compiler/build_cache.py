@@ -75,20 +75,20 @@ class BuildCache:
                 return None
             if any(map(_is_taken, entry["absent"])):
                 return None
-            if any(_hash(path) != known for path, known in entry["headers"].items()):
+            if any(_hash(path) != digest for path, digest in entry["headers"].items()):
                 return None
             return replace(file, log=entry["log"])
         except (BuildError, ValueError, KeyError, TypeError, AttributeError, struct.error):
             return None
 
-    def put(self, file: KernelFile, work: Path, started: int, search: Callable[[], Iterable[str]]) -> None:
+    def put(self, file: KernelFile, work: Path, start: int, search: Callable[[], Iterable[str]]) -> None:
         """Store a file, unless its source may compile to another one next time.
 
         Parameters
         ----------
         work
             The folder of the build, with clang's rules.
-        started
+        start
             `current_time` before clang ran.
         search
             Returns the folders of headers.
@@ -98,22 +98,22 @@ class BuildCache:
         names = _dependencies(work)
         if self._file is not None:
             names.add(str(self._file))
-        known: dict[str, str] = {}
+        hashes: dict[str, str] = {}
         for name in names:
             try:
                 data = read_regular_file(name)
                 state = os.stat(name)
             except (OSError, ValueError):
                 return
-            if _changes(data) or max(state.st_mtime_ns, state.st_ctime_ns) > started:
+            if _changes(data) or max(state.st_mtime_ns, state.st_ctime_ns) > start:
                 return
-            known[name] = hashlib.sha256(data).hexdigest()
-        if self._file is not None and known[str(self._file)] != file.source_sha256:
+            hashes[name] = hashlib.sha256(data).hexdigest()
+        if self._file is not None and hashes[str(self._file)] != file.source_sha256:
             return
-        absent = _absent(known, {*search(), current_folder()})
+        absent = _absent(hashes, {*search(), current_folder()})
         if len(absent) > _MOST_ABSENT:
             return
-        entry = json.dumps({"headers": known, "absent": absent, "log": file.log}).encode()
+        entry = json.dumps({"headers": hashes, "absent": absent, "log": file.log}).encode()
         self._cache.put(b"".join([_LENGTH.pack(len(entry)), entry, file.to_bytes()]), *self._key)
 
 
@@ -163,11 +163,11 @@ def _changes(text: bytes) -> bool:
 
 def _identity(files: Iterable[Path]) -> list[tuple[str, int, int]]:
     """Return names, sizes and times of files that are too large to hash."""
-    listed = []
+    rows = []
     for path in sorted(files):
         state = path.stat()
-        listed.append((str(path), state.st_size, state.st_mtime_ns))
-    return listed
+        rows.append((str(path), state.st_size, state.st_mtime_ns))
+    return rows
 
 
 @functools.cache

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..model.errors import BuildError
 from .llvm.kernel_metadata import KernelWords, read_kernels
-from .llvm.toolchain import KEEP_LOOPS, STRICT, TARGETS, UNROLL, Target, Toolchain
+from .llvm.toolchain import KEEP_LOOPS, STRICT, TARGETS, UNROLL, TargetSettings, Toolchain
 from .prelude import ptx_images, ptx_work_items, spirv_images, spirv_work_items
 from .ptx.dynamic_shared_memory import with_local_arguments
 from .ptx.missing_functions import definitions, features
@@ -23,7 +23,7 @@ from .spirv.printf import with_plain_printf
 from .spirv.relational import with_relations
 from .spirv.reversals import with_whole_reversals
 
-__all__ = ["PRELUDES", "Compiled", "make_module", "make_user_module"]
+__all__ = ["PRELUDES", "CompiledModule", "make_module", "make_user_module"]
 
 PRELUDES = {"ptx": ptx_images.module, "spirv": spirv_images.module}
 
@@ -37,7 +37,7 @@ _MANGLED = re.compile(r"_Z(\d+)(.*)")
 
 
 @dataclass(frozen=True)
-class Compiled:
+class CompiledModule:
     """One module of a target, and its kernels."""
 
     data: bytes
@@ -64,11 +64,11 @@ def make_module(
         Whether kernels are larger than LLVM inlines by itself. llc refuses the SPIR-V of some with image instructions:
         it sees none, and the prelude has none then.
     """
-    compiled = toolchain.compile(source, folder / "compiled.ll", TARGETS[target], includes, defines, STRICT)
+    module = toolchain.compile(source, folder / "compiled.ll", TARGETS[target], includes, defines, STRICT)
     if large:
-        text = _BODY.sub(r"\1 alwaysinline #", compiled.read_text())
-        compiled.write_text(_HANDED.sub(lambda found: _BY_VALUE.sub("", found[0]), text))
-    linked = toolchain.link([compiled, prelude], folder / "linked.ll")
+        text = _BODY.sub(r"\1 alwaysinline #", module.read_text())
+        module.write_text(_HANDED.sub(lambda parameters: _BY_VALUE.sub("", parameters[0]), text))
+    linked = toolchain.link([module, prelude], folder / "linked.ll")
     data = _translate(linked, TARGETS[target], list(kernels), toolchain, folder, "O2")
     return with_image_instructions(with_plain_nulls(data)) if large and target == "spirv" else data
 
@@ -78,11 +78,11 @@ def make_user_module(
     target: str,
     options: Sequence[str],
     level: str,
-    settings: Target,
+    settings: TargetSettings,
     toolchain: Toolchain,
     folder: Path,
     include: Path,
-) -> Compiled:
+) -> CompiledModule:
     """Compile a source with any kernels. LLVM translates only one kernel with images per module: it receives none.
 
     Raises
@@ -90,18 +90,18 @@ def make_user_module(
     BuildError
         The source does not compile, has no kernel, or uses functions that the target lacks.
     """
-    known = features(folder) if target == "ptx" else ()
+    enabled = features(folder) if target == "ptx" else ()
     unrolled = UNROLL if target == "ptx" and level in ("O2", "O3") else ()
-    compiled = toolchain.compile(source, folder / "compiled.ll", settings, [include], {}, (*known, *unrolled, *options))
-    text = compiled.read_text()
+    module = toolchain.compile(source, folder / "compiled.ll", settings, [include], {}, (*enabled, *unrolled, *options))
+    text = module.read_text()
     kernels = read_kernels(text)
     if not kernels:
         raise BuildError(
             f"{source.name} has no kernel: one begins with `kernel void name(...)`, and is not left out by #if"
         )
     images = "@__bindless_" in text
-    compiled.write_text(with_local_arguments(text) if target == "ptx" else _with_functions(text))
-    parts = [compiled]
+    module.write_text(with_local_arguments(text) if target == "ptx" else _with_functions(text))
+    parts = [module]
     preludes = (
         [ptx_images.module(), ptx_work_items.module()]
         if target == "ptx"
@@ -120,12 +120,12 @@ def make_user_module(
         linked = _with_library(linked, toolchain, folder, source.name)
     names = [kernel.name for kernel in kernels]
     data = _translate(linked, settings, names, toolchain, folder, level, (KEEP_LOOPS,) if target == "spirv" else ())
-    return Compiled(with_image_instructions(with_plain_nulls(data)) if target == "spirv" else data, kernels)
+    return CompiledModule(with_image_instructions(with_plain_nulls(data)) if target == "spirv" else data, kernels)
 
 
 def _translate(
     linked: Path,
-    target: Target,
+    target: TargetSettings,
     kernels: Sequence[str],
     toolchain: Toolchain,
     folder: Path,
@@ -145,7 +145,7 @@ def _with_functions(text: str) -> str:
     return with_plain_printf(with_relations(with_atomics(with_conversions(text))))
 
 
-def _with_definitions(linked: Path, settings: Target, toolchain: Toolchain, folder: Path, name: str) -> Path:
+def _with_definitions(linked: Path, settings: TargetSettings, toolchain: Toolchain, folder: Path, name: str) -> Path:
     """Link the generated definitions, if the module uses any."""
     libclc = toolchain.library() is not None
     for turn in range(_TURNS):
@@ -181,8 +181,8 @@ def _with_library(linked: Path, toolchain: Toolchain, folder: Path, name: str) -
 
 def _missing(module: Path) -> list[str]:
     text = module.read_text()
-    defined = set(_DEFINED.findall(text))
-    return sorted(name for name in _UNDEFINED.findall(text) if name not in defined and not name.startswith("llvm."))
+    definitions = set(_DEFINED.findall(text))
+    return sorted(name for name in _UNDEFINED.findall(text) if name not in definitions and not name.startswith("llvm."))
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -64,21 +64,21 @@ def read_source(source: str | os.PathLike[str]) -> tuple[bytes, str, Path | None
 
 
 def _defines(defines: Mapping[str, object] | Sequence[str]) -> list[str]:
-    listed = (
+    words = (
         [f"{name}={value}" for name, value in defines.items()]
         if isinstance(defines, Mapping)
         else _texts(defines, "defines")
     )
-    for define in listed:
+    for define in words:
         if not re.match(r"[A-Za-z_]\w*(\([^)]*\))?(=|$)", define):
             raise InvalidError(f"defines: {define!r} is no NAME or NAME=VALUE")
-    return [_word(f"-D{define}", "defines") for define in listed]
+    return [_word(f"-D{define}", "defines") for define in words]
 
 
 def _includes(includes: Sequence[str | os.PathLike[str]]) -> list[str]:
-    listed = [includes] if isinstance(includes, (str, os.PathLike)) else list(includes)
+    folders = [includes] if isinstance(includes, (str, os.PathLike)) else list(includes)
     flags = []
-    for folder in listed:
+    for folder in folders:
         try:
             name = _word(os.fsdecode(folder), "includes")
             if not os.path.isdir(name):
@@ -90,8 +90,8 @@ def _includes(includes: Sequence[str | os.PathLike[str]]) -> list[str]:
 
 
 def _options(options: Sequence[str]) -> list[str]:
-    listed = options.split() if isinstance(options, str) else _texts(options, "options")
-    for option in listed:
+    words = options.split() if isinstance(options, str) else _texts(options, "options")
+    for option in words:
         if not option.startswith("-") or option == "-":
             raise InvalidError(f"options: {option!r} is no option of clang")
         if _CHOSEN.fullmatch(option):
@@ -99,15 +99,15 @@ def _options(options: Sequence[str]) -> list[str]:
                 f"options: {option!r} is chosen by the build itself: its language, target, files and output"
             )
         _word(option, "options")
-    return listed
+    return words
 
 
 def _texts(values: Sequence[str], what: str) -> list[str]:
-    listed = [values] if isinstance(values, str) else list(values)
-    for value in listed:
+    texts = [values] if isinstance(values, str) else list(values)
+    for value in texts:
         if not isinstance(value, str):
             raise InvalidError(f"{what}: {value!r} is a {type(value).__name__}, no string")
-    return listed
+    return texts
 
 
 def _word(text: str, what: str) -> str:

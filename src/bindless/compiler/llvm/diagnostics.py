@@ -32,23 +32,23 @@ def shortened(text: str, headers: Path) -> str:
         The folder of ``bindless/device.h``.
     """
     own = str(headers / "bindless")
-    kept: list[str] = []
+    lines: list[str] = []
     keeping, missing = True, ""
     for line in text.splitlines():
         match = _HEAD.match(line)
         if match is not None:
-            inside = match["file"].startswith((own, _GENERATED))
+            own_note = match["file"].startswith((own, _GENERATED))
             if match["kind"] != "note":
-                kept += _documentation(missing, headers)
-                called = _FUNCTION.search(line)
-                missing = called[1] if called is not None else ""
-                inside = False
-            keeping = not inside
+                lines += _documentation(missing, headers)
+                function = _FUNCTION.search(line)
+                missing = function[1] if function is not None else ""
+                own_note = False
+            keeping = not own_note
         if keeping:
-            kept.append(line)
-    if kept and re.match(r"\d+ (?:error|warning)s? ", kept[-1]):
-        return "\n".join([*kept[:-1], *_documentation(missing, headers), kept[-1]])
-    return "\n".join([*kept, *_documentation(missing, headers)])
+            lines.append(line)
+    if lines and re.match(r"\d+ (?:error|warning)s? ", lines[-1]):
+        return "\n".join([*lines[:-1], *_documentation(missing, headers), lines[-1]])
+    return "\n".join([*lines, *_documentation(missing, headers)])
 
 
 def _documentation(name: str, headers: Path) -> list[str]:

@@ -24,20 +24,20 @@ def find_toolchain() -> Toolchain:
     FeatureNotSupportedError
         None is available; the message lists what is missing and how to install it.
     """
-    chosen = os.environ.get(VARIABLE, "")
-    if chosen == "pip":
+    choice = os.environ.get(VARIABLE, "")
+    if choice == "pip":
         return PipTools()
-    if chosen not in ("", "path"):
-        return LLVMTools.of_folder(Path(chosen))
+    if choice not in ("", "path"):
+        return LLVMTools.of_folder(Path(choice))
     tools = LLVMTools.on_path()
-    if tools is not None and (chosen or tools.major == TESTED):
+    if tools is not None and (choice or tools.major == TESTED):
         return tools
-    if not chosen and not PipTools.what_is_missing():
+    if not choice and not PipTools.what_is_missing():
         return PipTools()
     if tools is not None:
         return tools
     missing = LLVMTools.what_is_missing()
-    if not chosen:
+    if not choice:
         missing = f"{PipTools.what_is_missing()}, and {missing}"
     raise FeatureNotSupportedError(
         f"kernels are compiled with clang and LLVM {MAJORS[0]} (or {MAJORS[1]}, {MAJORS[2]}): {missing}. {INSTALL}"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ..prelude import opencl_c_images
 
-__all__ = ["Call", "Function", "read_functions"]
+__all__ = ["Function", "FunctionCall", "read_functions"]
 
 _DEFINE = re.compile(
     r'^define [^@\n]*@"?([\w.$]+)"?\(([^\n]*)\)[^\n]*?!dbg (!\d+)[^\n]*\{\n(.*?)^\}', re.MULTILINE | re.DOTALL
@@ -24,7 +24,7 @@ _VALUE = re.compile(r"%([\w.$-]+)")
 
 
 @dataclass
-class Call:
+class FunctionCall:
     """A call of a primitive or of a function of the source.
 
     Attributes
@@ -61,28 +61,29 @@ class Function:
 
     line: int
     parameters: list[str]
-    calls: list[Call] = field(default_factory=list)
+    calls: list[FunctionCall] = field(default_factory=list)
 
 
 def read_functions(text: str) -> dict[int, Function]:
     """Return the functions by line. A kernel and its body, which clang splits into two functions, count as one."""
     lines = {node: int(line) for node, line in _LINE.findall(text)}
-    found = list(_DEFINE.finditer(text))
-    known = {match[1]: lines[match[3]] for match in found}
+    definitions = list(_DEFINE.finditer(text))
+    line_of = {match[1]: lines[match[3]] for match in definitions}
     functions: dict[int, Function] = {}
-    for match in found:
-        listed, node, body = match[2], match[3], match[4]
+    for match in definitions:
+        parameter_list, node, body = match[2], match[3], match[4]
         line = lines[node]
-        parameters = [_last(part) for part in _split(listed)]
+        parameters = [_last(part) for part in _split(parameter_list)]
         function = functions.setdefault(line, Function(line, parameters))
         origins = _Origins(parameters, body)
-        for called, arguments in _calls(body):
-            primitive = called if opencl_c_images.parse(called) else ""
-            target = known.get(called, 0)
+        for name, arguments in _calls(body):
+            primitive = name if opencl_c_images.parse(name) else ""
+            target = line_of.get(name, 0)
             if primitive or (target and target != line):
                 values = [_last(argument) for argument in arguments]
                 straight = [value if value in parameters else None for value in values]
-                function.calls.append(Call(primitive, target, straight, [origins.of(value) for value in values]))
+                origin = [origins.of(value) for value in values]
+                function.calls.append(FunctionCall(primitive, target, straight, origin))
     return functions
 
 
@@ -91,20 +92,20 @@ class _Origins:
 
     def __init__(self, parameters: list[str], body: str) -> None:
         self._parameters = parameters
-        self._made = {name: _VALUE.findall(rest) for name, rest in _RESULT.findall(body)}
+        self._operands = {name: _VALUE.findall(rest) for name, rest in _RESULT.findall(body)}
 
     def of(self, value: str) -> tuple[str, ...]:
-        found, seen, left = [], set(), [value]
-        while left:
-            name = left.pop(0)
-            if name in seen:
+        result, visited, pending = [], set(), [value]
+        while pending:
+            name = pending.pop(0)
+            if name in visited:
                 continue
-            seen.add(name)
+            visited.add(name)
             if name in self._parameters:
-                found.append(name)
+                result.append(name)
             else:
-                left += self._made.get(name, [])
-        return tuple(found)
+                pending += self._operands.get(name, [])
+        return tuple(result)
 
 
 def _calls(body: str) -> Iterator[tuple[str, list[str]]]:
@@ -116,15 +117,15 @@ def _calls(body: str) -> Iterator[tuple[str, list[str]]]:
         yield match[1], _split(body[match.end() : place - 1])
 
 
-def _split(listed: str) -> list[str]:
+def _split(text: str) -> list[str]:
     parts, depth, first = [], 0, 0
-    for place, letter in enumerate(listed):
+    for place, letter in enumerate(text):
         depth += letter in "(<[{"
         depth -= letter in ")>]}"
         if letter == "," and depth == 0:
-            parts.append(listed[first:place])
+            parts.append(text[first:place])
             first = place + 1
-    last = listed[first:]
+    last = text[first:]
     return [*parts, last] if last.strip() else parts
 
 

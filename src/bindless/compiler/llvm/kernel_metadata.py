@@ -44,8 +44,8 @@ class KernelWords:
 def read_kernels(text: str) -> tuple[KernelWords, ...]:
     """Return the kernels of a module that clang compiled with ``-cl-kernel-arg-info``, ordered by name."""
     nodes = dict(_NODE.findall(text))
-    found = [_kernel(match[1], dict(_REFERENCE.findall(match[2])), nodes) for match in _KERNEL.finditer(text)]
-    return tuple(sorted(found, key=lambda kernel: kernel.name))
+    kernels = [_kernel(match[1], dict(_REFERENCE.findall(match[2])), nodes) for match in _KERNEL.finditer(text)]
+    return tuple(sorted(kernels, key=lambda kernel: kernel.name))
 
 
 def _kernel(name: str, references: dict[str, str], nodes: dict[str, str]) -> KernelWords:

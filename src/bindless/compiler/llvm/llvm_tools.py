@@ -17,7 +17,7 @@ from .toolchain import (
     STRICT,
     TESTED,
     VARIABLE,
-    Target,
+    TargetSettings,
     Toolchain,
     named_library,
     run,
@@ -54,42 +54,42 @@ class LLVMTools(Toolchain):
         FeatureNotSupportedError
             A tool is missing or too old.
         """
-        found = _in_folder(folder)
-        missing = [tool for tool in TOOLS if tool not in found]
+        tools = _in_folder(folder)
+        missing = [tool for tool in TOOLS if tool not in tools]
         if missing:
             raise FeatureNotSupportedError(
                 f"{VARIABLE}={folder}: {', '.join(missing)} not found there, nor in its folder bin. {INSTALL}"
             )
-        for path in found.values():
+        for path in tools.values():
             if _major(path) < MAJORS[-1]:
                 raise FeatureNotSupportedError(
                     f"{path} is {_version(path)!r}: SPV_INTEL_bindless_images needs LLVM {MAJORS[-1]} or newer. "
                     f"{INSTALL}"
                 )
-        return cls(found)
+        return cls(tools)
 
     @classmethod
     def on_path(cls) -> LLVMTools | None:
         """Return the newest supported tools on PATH or in the folders of Debian's packages; None without any."""
         for major in MAJORS:
-            found = {tool: path for tool in TOOLS if (path := shutil.which(f"{tool}-{major}"))}
-            found = found if len(found) == len(TOOLS) else _in_folder(Path(f"/usr/lib/llvm-{major}/bin"))
-            if len(found) == len(TOOLS):
-                return cls(found)
-        found = {tool: path for tool in TOOLS if (path := shutil.which(tool))}
-        if len(found) == len(TOOLS) and all(_major(path) >= MAJORS[-1] for path in found.values()):
-            return cls(found)
+            tools = {tool: path for tool in TOOLS if (path := shutil.which(f"{tool}-{major}"))}
+            tools = tools if len(tools) == len(TOOLS) else _in_folder(Path(f"/usr/lib/llvm-{major}/bin"))
+            if len(tools) == len(TOOLS):
+                return cls(tools)
+        tools = {tool: path for tool in TOOLS if (path := shutil.which(tool))}
+        if len(tools) == len(TOOLS) and all(_major(path) >= MAJORS[-1] for path in tools.values()):
+            return cls(tools)
         return None
 
     @staticmethod
     def what_is_missing() -> str:
         """Return the reason why `on_path` finds no tools: the missing ones, or a clang that is too old."""
         missing = [f"{tool}-{TESTED}" for tool in TOOLS if not shutil.which(f"{tool}-{TESTED}")]
-        said = f"{', '.join(missing)} are not on PATH"
+        reason = f"{', '.join(missing)} are not on PATH"
         clang = shutil.which("clang")
         if clang and _major(clang) < MAJORS[-1]:
-            said += f"; {clang} is too old ({_version(clang)}, {MAJORS[-1]} is needed)"
-        return said
+            reason += f"; {clang} is too old ({_version(clang)}, {MAJORS[-1]} is needed)"
+        return reason
 
     @property
     def name(self) -> str:
@@ -105,8 +105,8 @@ class LLVMTools(Toolchain):
     @property
     def major(self) -> int:
         """Return the version of LLVM, from the tools' names if they contain it."""
-        named = re.search(r"llvm-(\d+)/|-(\d+)$", str(self.tools["llc"]))
-        return int(named[1] or named[2]) if named else _major(self.tools["llc"])
+        match = re.search(r"llvm-(\d+)/|-(\d+)$", str(self.tools["llc"]))
+        return int(match[1] or match[2]) if match else _major(self.tools["llc"])
 
     def untested(self) -> str | None:
         if self.major == TESTED:
@@ -137,14 +137,14 @@ class LLVMTools(Toolchain):
         run([self.tools["opt"], passes, public, *options, "-S", str(module), "-o", str(output)], self.deadline)
         return output
 
-    def translate(self, module: Path, output: Path, target: Target) -> bytes:
+    def translate(self, module: Path, output: Path, target: TargetSettings) -> bytes:
         run([self.tools["llc"], "-O3", *_machine(target), str(module), "-o", str(output)], self.deadline)
         return output.read_bytes()
 
     def library(self) -> Path | None:
-        named = named_library()
-        if named is not None:
-            return named
+        file = named_library()
+        if file is not None:
+            return file
         prefix = Path(self.tools["llvm-link"]).resolve().parent.parent
         for folder in (prefix / "share" / "clc", prefix / "lib" / "clc", Path("/usr/lib/clc"), Path("/usr/share/clc")):
             if (folder / LIBRARY).is_file():
@@ -152,7 +152,7 @@ class LLVMTools(Toolchain):
         return None
 
     @staticmethod
-    def commands(target: Target) -> list[str]:
+    def commands(target: TargetSettings) -> list[str]:
         """Return the steps as shell commands; {source}, {kernels} and {defines} (-DNAME=VALUE each) depend on the
         module.
         """
@@ -167,7 +167,7 @@ class LLVMTools(Toolchain):
         ]
 
 
-def _machine(target: Target) -> list[str]:
+def _machine(target: TargetSettings) -> list[str]:
     """Return the options of llc."""
     cpu = [f"-mcpu={target.cpu}"] if target.cpu else []
     features = [f"-mattr={target.features}"] if target.features else []
@@ -179,9 +179,9 @@ def _in_folder(folder: Path) -> dict[str, str]:
     """Return the tools of a folder or of its folder bin, with or without a version suffix."""
     for place in (folder, folder / "bin"):
         names = {tool: list(_candidates(place, tool)) for tool in TOOLS}
-        found = {tool: str(paths[0]) for tool, paths in names.items() if paths}
-        if found:
-            return found
+        tools = {tool: str(paths[0]) for tool, paths in names.items() if paths}
+        if tools:
+            return tools
     return {}
 
 
@@ -197,5 +197,5 @@ def _major(path: str) -> int:
 
 
 def _version(path: str) -> str:
-    said = run([path, "--version"]).decode(errors="replace")
-    return next((line.strip() for line in said.splitlines() if "version" in line), said.strip()[:80])
+    output = run([path, "--version"]).decode(errors="replace")
+    return next((line.strip() for line in output.splitlines() if "version" in line), output.strip()[:80])

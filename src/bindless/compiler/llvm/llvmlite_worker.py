@@ -83,9 +83,9 @@ def translate(
 def _set(options: list[str]) -> None:
     """Set options of LLVM, which stay set in this process."""
     for option in options:
-        if option not in _taken:
+        if option not in _options:
             llvm.set_option("bindless", option)
-            _taken.append(option)
+            _options.append(option)
 
 
 def internalize(module: Any, public: set[str]) -> None:
@@ -107,7 +107,7 @@ def pass_builder(module: Any, level: int) -> Any:
     """Create a pass builder that optimises like `opt` for the module's triple."""
     machine = llvm.Target.from_triple(module.triple).create_target_machine(opt=2, codemodel="default")
     tuning = llvm.create_pipeline_tuning_options(speed_level=level)
-    _kept.append(machine)
+    _machines.append(machine)
     return llvm.create_pass_builder(machine, tuning)
 
 
@@ -117,8 +117,8 @@ _STEPS: dict[str, Callable[..., None]] = {
     "optimise": optimise,
     "translate": translate,
 }
-_taken: list[str] = []
-_kept: list[Any] = []  # pass builders refer to machines, which must stay alive
+_options: list[str] = []
+_machines: list[Any] = []  # pass builders refer to machines, which must stay alive
 
 
 def main() -> None:

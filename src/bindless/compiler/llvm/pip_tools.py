@@ -19,7 +19,7 @@ from ...model.errors import BuildError, FeatureNotSupportedError
 from ..process.time_limit import Deadline
 from ..process.worker import Worker
 from .texture_assembly import with_assembly
-from .toolchain import INSTALL_PIP, TESTED, Target, Toolchain, named_library, run
+from .toolchain import INSTALL_PIP, TESTED, TargetSettings, Toolchain, named_library, run
 
 __all__ = ["PipTools"]
 
@@ -64,12 +64,12 @@ class PipTools(Toolchain):
         }
 
     def files(self) -> list[Path]:
-        named = named_library()
-        return [Path(_zig()), _folder_of("llvmlite") / "_version.py", *([named] if named else [])]
+        file = named_library()
+        return [Path(_zig()), _folder_of("llvmlite") / "_version.py", *([file] if file else [])]
 
     def untested(self) -> str | None:
-        found = re.search(r"version (\d+)", self.versions()["clang"])
-        if found and int(found[1]) == TESTED:
+        match = re.search(r"version (\d+)", self.versions()["clang"])
+        if match and int(match[1]) == TESTED:
             return None
         return (
             f"clang of ziglang is {self.versions()['clang']!r}; kernels are tested with LLVM {TESTED} alone, and "
@@ -89,7 +89,7 @@ class PipTools(Toolchain):
         request = {"module": str(module), "kernels": list(kernels), "level": int(level[1:])}
         return self._do("optimise", output, **request, passes=list(options))
 
-    def translate(self, module: Path, output: Path, target: Target) -> bytes:
+    def translate(self, module: Path, output: Path, target: TargetSettings) -> bytes:
         if target.machine.startswith("nvptx"):  # llvmlite's LLVM is built with assertions
             text = module.read_text()
             module = output.with_suffix(".textures.ll")
@@ -114,9 +114,9 @@ class PipTools(Toolchain):
         data = json.dumps({"step": step, "output": str(output), **request}).encode()
         answer = json.loads(worker.ask(data, self.deadline or Deadline(), f"LLVM's step {step!r}"))
         if "error" in answer:
-            said = "\n".join(filter(None, (str(answer["error"]), worker.messages())))
+            messages = "\n".join(filter(None, (str(answer["error"]), worker.messages())))
             self._workers.pop(key).close()
-            raise BuildError(f"LLVM refuses a module in the step {step!r}:\n{said}", log=said)
+            raise BuildError(f"LLVM refuses a module in the step {step!r}:\n{messages}", log=messages)
         return output
 
 

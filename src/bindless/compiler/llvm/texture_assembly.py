@@ -29,22 +29,22 @@ def with_assembly(text: str) -> str:
     def function(match: re.Match[str]) -> str:
         parameters = set(re.findall(r"(%[\w.]+)(?:,|$)", match[1]))
 
-        def call(found: re.Match[str]) -> str:
-            given = [part.strip().rsplit(" ", 1) for part in found["given"].split(",")]
-            if given[0][1] in parameters:
-                return found[0]
-            arguments = [(type_.split()[0], value) for type_, value in given]
-            made = _texture(found, arguments) if found["what"] == "tex.unified" else _surface(found, arguments)
-            return f"{found['before']}{made}{found['rest']}"
+        def call(match: re.Match[str]) -> str:
+            parts = [part.strip().rsplit(" ", 1) for part in match["given"].split(",")]
+            if parts[0][1] in parameters:
+                return match[0]
+            arguments = [(type_.split()[0], value) for type_, value in parts]
+            assembly = _texture(match, arguments) if match["what"] == "tex.unified" else _surface(match, arguments)
+            return f"{match['before']}{assembly}{match['rest']}"
 
         return _CALL.sub(call, match[0])
 
     return _FUNCTION.sub(function, text) if "@llvm.nvvm.tex.unified" in text or "@llvm.nvvm.su" in text else text
 
 
-def _texture(found: re.Match[str], arguments: list[tuple[str, str]]) -> str:
-    match = _TEXTURE.match(found["how"])
-    assert match is not None, found["how"]
+def _texture(call: re.Match[str], arguments: list[tuple[str, str]]) -> str:
+    match = _TEXTURE.match(call["how"])
+    assert match is not None, call["how"]
     geometry, array, form, channel, coordinate = match.groups()
     axes = {"1d": 1, "2d": 2, "3d": 3, "cube": 3}[geometry]
     operands = [f"${number}" for number in range(4, 4 + len(arguments))]
@@ -55,14 +55,14 @@ def _texture(found: re.Match[str], arguments: list[tuple[str, str]]) -> str:
         more = f", {_vector(rest[:axes])}, {_vector(rest[axes:])}"
     name = f"tex{f'.{form}' if form else ''}.{'a' if array else ''}{geometry}.v4.{channel}.{coordinate}"
     code = f"{name} {{$0, $1, $2, $3}}, [$4, {_vector(where)}]{more};"
-    return _assembly(found["result"], code, "float" if channel == "f32" else "i32", 4, arguments, effects=False)
+    return _assembly(call["result"], code, "float" if channel == "f32" else "i32", 4, arguments, effects=False)
 
 
-def _surface(found: re.Match[str], arguments: list[tuple[str, str]]) -> str:
-    match = _SURFACE.match(found["how"])
-    assert match is not None, found["how"]
+def _surface(call: re.Match[str], arguments: list[tuple[str, str]]) -> str:
+    match = _SURFACE.match(call["how"])
+    assert match is not None, call["how"]
     geometry, array, count, bits = match.groups()
-    load = found["what"] == "suld"
+    load = call["what"] == "suld"
     number = int(count or 1)
     first = number if load else 0
     operands = [f"${place}" for place in range(first, first + len(arguments))]
@@ -75,13 +75,13 @@ def _surface(found: re.Match[str], arguments: list[tuple[str, str]]) -> str:
     place = f"[{operands[0]}, {where}]"
     code = f"{name}.zero {texel}, {place};" if load else f"{name}.zero {place}, {texel};"
     scalar = "i32" if bits == "32" else "i16"
-    return _assembly(found["result"], code, scalar, number if load else 0, arguments, effects=True)
+    return _assembly(call["result"], code, scalar, number if load else 0, arguments, effects=True)
 
 
 def _vector(operands: list[str]) -> str:
     """Three coordinates take the space of four."""
-    listed = [*operands, operands[-1]] if len(operands) == 3 else operands
-    return f"{{{', '.join(listed)}}}"
+    components = [*operands, operands[-1]] if len(operands) == 3 else operands
+    return f"{{{', '.join(components)}}}"
 
 
 def _assembly(
@@ -90,5 +90,5 @@ def _assembly(
     outputs = [f"={_REGISTERS[scalar]}"] * results
     inputs = [_REGISTERS[type_] for type_, _ in arguments]
     constraints = ",".join([*outputs, *inputs, *(["~{memory}"] if effects else [])])
-    given = ", ".join(f"{type_} {value}" for type_, value in arguments)
-    return f'call {result} asm {"sideeffect " if effects else ""}"{code}", "{constraints}"({given})'
+    operands = ", ".join(f"{type_} {value}" for type_, value in arguments)
+    return f'call {result} asm {"sideeffect " if effects else ""}"{code}", "{constraints}"({operands})'

@@ -20,11 +20,21 @@ from ..process.child_process import run_tool
 from ..process.time_limit import Deadline
 from .diagnostics import shortened
 
-__all__ = ["COMPILE", "KEEP_LOOPS", "TARGETS", "TESTED", "UNROLL", "Target", "Toolchain", "include_folder", "run"]
+__all__ = [
+    "COMPILE",
+    "KEEP_LOOPS",
+    "TARGETS",
+    "TESTED",
+    "UNROLL",
+    "TargetSettings",
+    "Toolchain",
+    "include_folder",
+    "run",
+]
 
 
 @dataclass(frozen=True)
-class Target:
+class TargetSettings:
     """Settings of one kind of artifact.
 
     Attributes
@@ -51,10 +61,10 @@ class Target:
     binary: bool = False
 
 
-TARGETS: Mapping[str, Target] = {
+TARGETS: Mapping[str, TargetSettings] = {
     # Turing and newer; PTX 6.3 is the first version with sm_75, so that old drivers accept it.
-    "ptx": Target("nvptx64-nvidia-cuda", "nvptx64", "sm_75", "+ptx63", ("-disable-lsr",)),
-    "spirv": Target(
+    "ptx": TargetSettings("nvptx64-nvidia-cuda", "nvptx64", "sm_75", "+ptx63", ("-disable-lsr",)),
+    "spirv": TargetSettings(
         "spirv64-unknown-unknown",
         "spirv64-unknown-unknown",
         options=(
@@ -175,7 +185,7 @@ class Toolchain(ABC):
         """
 
     @abstractmethod
-    def translate(self, module: Path, output: Path, target: Target) -> bytes:
+    def translate(self, module: Path, output: Path, target: TargetSettings) -> bytes:
         """Return the artifact's bytes."""
 
     @abstractmethod
@@ -195,7 +205,7 @@ class Toolchain(ABC):
         self,
         source: Path,
         output: Path,
-        target: Target,
+        target: TargetSettings,
         includes: Sequence[Path],
         defines: Mapping[str, str],
         options: Sequence[str] = STRICT,
@@ -211,31 +221,32 @@ class Toolchain(ABC):
         command = [*self.clang, *COMPILE, *self.headers, *options, *OUTPUT, "-target", target.triple, *flags]
         if target.machine.startswith("nvptx"):  # clang takes the PTX version from a CUDA toolkit, else a very old one
             command += ["-Xclang", "-target-feature", "-Xclang", TARGETS["ptx"].features]
-        done = _done([*command, str(source), "-o", str(output)], self.deadline)
-        said = done.stderr.decode(errors="replace").strip()
-        if done.returncode != 0:
-            short = shortened(said, include_folder()) or f"clang ended with status {done.returncode}"
-            raise BuildError(f"{source.name} does not compile for {target.triple}:\n{short}", log=said)
-        if said:
-            self.warnings.append(said)
+        process = _process([*command, str(source), "-o", str(output)], self.deadline)
+        messages = process.stderr.decode(errors="replace").strip()
+        if process.returncode != 0:
+            short = shortened(messages, include_folder()) or f"clang ended with status {process.returncode}"
+            raise BuildError(f"{source.name} does not compile for {target.triple}:\n{short}", log=messages)
+        if messages:
+            self.warnings.append(messages)
         if not output.is_file():
+            output_text = process.stdout.decode(errors="replace").strip()[:_MOST_SAID]
             raise BuildError(
                 f"{source.name}: clang ends without an error and writes no module, because of one of its options "
-                f"{' '.join(options)!r}; it says:\n{said or done.stdout.decode(errors='replace').strip()[:_MOST_SAID]}",
-                log=said,
+                f"{' '.join(options)!r}; it says:\n{messages or output_text}",
+                log=messages,
             )
         # clang keeps an OpenCL kernel's body in a separate function with the attribute noinline.
         output.write_text(re.sub(r"(?m)^(attributes .*?)\bnoinline ", r"\1", output.read_text()))
         return output
 
-    def preprocess(self, source: Path, output: Path, target: Target, options: Sequence[str]) -> Path:
+    def preprocess(self, source: Path, output: Path, target: TargetSettings, options: Sequence[str]) -> Path:
         """Preprocess a source: headers included, macros expanded, except OpenCL C's own definitions."""
         language = ("-x", "cl", "-cl-std=CL3.0", "-cl-no-stdinc", "-Xclang", "-cl-ext=+cl_khr_fp16")
         command = [*self.clang, "-E", *language, *options, "-Wno-everything", "-target", target.triple]
         run([*command, str(source), "-o", str(output)], self.deadline)
         return output
 
-    def search_folders(self, folder: Path, target: Target, options: Sequence[str]) -> list[str]:
+    def search_folders(self, folder: Path, target: TargetSettings, options: Sequence[str]) -> list[str]:
         """Return the folders where clang looks for headers, and those that do not exist yet.
 
         Parameters
@@ -248,11 +259,12 @@ class Toolchain(ABC):
         source = folder / "empty.cl"
         source.write_text("")
         command = [*self.clang, "-E", "-v", *COMPILE, *self.headers, *options, "-target", target.triple, str(source)]
-        said = os.fsdecode(_done([*command, "-o", os.devnull], self.deadline).stderr)
-        listed = [line[1:] for line in said.partition("search starts here:")[2].splitlines() if line.startswith(" ")]
-        return [*listed, *re.findall(r'^ignoring nonexistent directory "(.*)"$', said, re.MULTILINE)]
+        messages = os.fsdecode(_process([*command, "-o", os.devnull], self.deadline).stderr)
+        listing = messages.partition("search starts here:")[2].splitlines()
+        folders = [line[1:] for line in listing if line.startswith(" ")]
+        return [*folders, *re.findall(r'^ignoring nonexistent directory "(.*)"$', messages, re.MULTILINE)]
 
-    def check(self, source: Path, target: Target, options: Sequence[str]) -> None:
+    def check(self, source: Path, target: TargetSettings, options: Sequence[str]) -> None:
         """Raise BuildError for an invalid source; ``log`` holds clang's output."""
         command = [*self.clang, *COMPILE, *self.headers, *options, "-fsyntax-only"]
         run([*command, "-target", target.triple, str(source)], self.deadline)
@@ -266,12 +278,12 @@ def named_library() -> Path | None:
     FeatureNotSupportedError
         The file does not exist.
     """
-    named = os.environ.get("BINDLESS_LIBCLC")
-    if not named:
+    file = os.environ.get("BINDLESS_LIBCLC")
+    if not file:
         return None
-    if not Path(named).is_file():
-        raise FeatureNotSupportedError(f"BINDLESS_LIBCLC={named}: no such file; libclc has {LIBRARY}")
-    return Path(named)
+    if not Path(file).is_file():
+        raise FeatureNotSupportedError(f"BINDLESS_LIBCLC={file}: no such file; libclc has {LIBRARY}")
+    return Path(file)
 
 
 def run(command: Sequence[str], deadline: Deadline | None = None) -> bytes:
@@ -289,14 +301,14 @@ def run(command: Sequence[str], deadline: Deadline | None = None) -> bytes:
     BuildError
         The command failed, or the time limit passed; ``log`` holds its output.
     """
-    done = _done(command, deadline)
-    if done.returncode != 0:
-        said = done.stderr.decode(errors="replace")
-        raise BuildError(f"{' '.join(command)}\nfailed with status {done.returncode}:\n{said}", log=said)
-    return done.stdout
+    process = _process(command, deadline)
+    if process.returncode != 0:
+        messages = process.stderr.decode(errors="replace")
+        raise BuildError(f"{' '.join(command)}\nfailed with status {process.returncode}:\n{messages}", log=messages)
+    return process.stdout
 
 
-def _done(command: Sequence[str], deadline: Deadline | None) -> subprocess.CompletedProcess[bytes]:
+def _process(command: Sequence[str], deadline: Deadline | None) -> subprocess.CompletedProcess[bytes]:
     try:
         return run_tool(command, deadline or Deadline())
     except OSError as error:

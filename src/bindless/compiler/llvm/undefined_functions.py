@@ -44,17 +44,17 @@ class Declaration:
 
 def undefined(text: str) -> list[Declaration]:
     """Return the declared and undefined functions of a module by name, without intrinsics."""
-    defined = set(_DEFINED.findall(text))
+    bodies = set(_DEFINED.findall(text))
     return sorted(
-        (each for each in _declared(text) if each.symbol not in defined and not each.symbol.startswith("llvm.")),
+        (each for each in _declarations(text) if each.symbol not in bodies and not each.symbol.startswith("llvm.")),
         key=lambda each: each.symbol,
     )
 
 
-def _declared(text: str) -> Iterator[Declaration]:
-    for result, symbol, given in _DECLARATION.findall(text):
+def _declarations(text: str) -> Iterator[Declaration]:
+    for result, symbol, parameters in _DECLARATION.findall(text):
         mangled = _MANGLED.match(symbol)
         length = int(mangled[1]) if mangled else 0
         function, letters = (mangled[2][:length], mangled[2][length:]) if mangled else (symbol, "")
-        parts = (_PARAMETER.match(part.strip()) for part in _PARTS.findall(given))
+        parts = (_PARAMETER.match(part.strip()) for part in _PARTS.findall(parameters))
         yield Declaration(symbol, function, letters, result, tuple(part[0] for part in parts if part))

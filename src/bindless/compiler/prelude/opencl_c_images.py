@@ -67,11 +67,11 @@ def _vector(scalar: str, parts: list[str]) -> str:
     """Coordinates in the form of read_image and write_image: never three."""
     if len(parts) == 1:
         return parts[0]
-    padded = [*parts, "0"] if len(parts) == 3 else parts
-    return f"({scalar}{len(padded)})({', '.join(padded)})"
+    components = [*parts, "0"] if len(parts) == 3 else parts
+    return f"({scalar}{len(components)})({', '.join(components)})"
 
 
-def _inside(geometry: Geometry) -> str:
+def _bounds(geometry: Geometry) -> str:
     return " && ".join(f"(uint){part} < (uint)get_image_{_QUERIES[part]}(image)" for part in _place(geometry))
 
 
@@ -108,8 +108,8 @@ def _channels(values: ValueClass) -> str:
     return _function(values.opencl, "__bindless_channels", [f"{values.opencl} color", "int order"], body)
 
 
-def _extension(name: str, needed: str | None = None) -> str:
-    missing = f'#else\n#error "{needed} needs {name}, which this device does not have"\n' if needed else ""
+def _extension(name: str, function: str | None = None) -> str:
+    missing = f'#else\n#error "{function} needs {name}, which this device does not have"\n' if function else ""
     return f"#ifdef {name}\n#pragma OPENCL EXTENSION {name} : enable\n{missing}#endif"
 
 
@@ -128,13 +128,13 @@ def definition(name: str, access: str) -> tuple[list[str], str]:
         parameters.append(f"{values.opencl} color")
         if geometry.name == "3d":
             before.append(_extension("cl_khr_3d_image_writes"))
-        body = f"if ({_inside(geometry)}) write_image{function}(image, {_vector('int', _place(geometry))}, color);"
+        body = f"if ({_bounds(geometry)}) write_image{function}(image, {_vector('int', _place(geometry))}, color);"
         return before, _function("void", name, parameters, body)
     before.append(_channels(values))
     if scalar == "int":
         read = f"read_image{function}(image, {_vector('int', _place(geometry))})"
         zeros = f"({values.opencl})(0)"
-        body = f"return {_inside(geometry)} ? __bindless_channels({read}, get_image_channel_order(image)) : {zeros};"
+        body = f"return {_bounds(geometry)} ? __bindless_channels({read}, get_image_channel_order(image)) : {zeros};"
         return before, _function(values.opencl, name, parameters, body)
     before.append(_BOUNDED)
     if geometry.layered:

@@ -94,9 +94,9 @@ def _gathers(ir: IrModule) -> None:
         for letter in "rgba":
             call = ir.external(struct, f"llvm.nvvm.tld4.unified.{letter}.2d.{kind}.f32", types_of(at))
             body += [f"{letter}:", f"%t{letter} = {call}({', '.join(at)})", "br label %end"]
-        found = ", ".join(f"[%t{letter}, %{letter}]" for letter in "rgba")
+        incoming = ", ".join(f"[%t{letter}, %{letter}]" for letter in "rgba")
         gather, vector = build_vector(values.scalar, [f"%e{k}" for k in range(4)])
-        body += ["end:", f"%t = phi {struct} {found}", *(f"%e{k} = extractvalue {struct} %t, {k}" for k in range(4))]
+        body += ["end:", f"%t = phi {struct} {incoming}", *(f"%e{k} = extractvalue {struct} %t, {k}" for k in range(4))]
         body += [*gather, f"ret {values.vector} {vector}"]
         ir.function(f"__bindless_gather_2d_{values.letter}", values.vector, [*at, "i32 %component"], body)
 
@@ -121,11 +121,11 @@ def _surface_read(ir: IrModule, geometry: Geometry, blob: _Blob) -> None:
 def _surface_write(ir: IrModule, geometry: Geometry, blob: _Blob) -> None:
     where = ["i64 %image", *geometry.arguments("i32")]
     body = [f"%e{k} = extractelement <4 x i32> %texel, i32 {k}" for k in range(blob.count)]
-    stored = [f"i32 %e{k}" for k in range(blob.count)]
+    texel = [f"i32 %e{k}" for k in range(blob.count)]
     if blob.scalar == "i16":
         body.append("%low = trunc i32 %e0 to i16")
-        stored = ["i16 %low"]
-    arguments = [*where, *stored]
+        texel = ["i16 %low"]
+    arguments = [*where, *texel]
     call = ir.external("void", f"llvm.nvvm.sust.b.{_instruction(geometry)}.{blob.suffix}.zero", types_of(arguments))
     body += [f"{call}({', '.join(arguments)})", "ret void"]
     ir.function(f"__bindless_write_{geometry.name}_{blob.name}", "void", [*where, "<4 x i32> %texel"], body)

@@ -23,14 +23,14 @@ _QUESTIONS = (
 def _questions(ir: IrModule) -> None:
     for name, primitive, beyond in _QUESTIONS:
         body = [f"%v{d} = {ir.external('i64', f'__bindless_{primitive}_{d}', [])}()" for d in range(3)]
-        chosen = str(beyond)
+        value = str(beyond)
         for dimension in (2, 1, 0):
             body += [
                 f"%is{dimension} = icmp eq i32 %dimension, {dimension}",
-                f"%c{dimension} = select i1 %is{dimension}, i64 %v{dimension}, i64 {chosen}",
+                f"%c{dimension} = select i1 %is{dimension}, i64 %v{dimension}, i64 {value}",
             ]
-            chosen = f"%c{dimension}"
-        ir.function(_mangled(name, "j"), "i64", ["i32 %dimension"], [*body, f"ret i64 {chosen}"])
+            value = f"%c{dimension}"
+        ir.function(_mangled(name, "j"), "i64", ["i32 %dimension"], [*body, f"ret i64 {value}"])
     ir.function(_mangled("get_global_offset", "j"), "i64", ["i32 %dimension"], ["ret i64 0"])
 
 

@@ -40,7 +40,7 @@ def _sizes(ir: IrModule, geometry: Geometry) -> list[str]:
     return [f"%s = {call}", *(f"%s{part} = extractelement {kind} %s, i32 {part}" for part in range(count))]
 
 
-def _known_channels(ir: IrModule, geometry: Geometry, values: ValueClass, found: str, result: str) -> list[str]:
+def _known_channels(ir: IrModule, geometry: Geometry, values: ValueClass, color: str, result: str) -> list[str]:
     """Instructions that make alpha 0 where the image has none."""
     order = _instruction(ir, "i32", "order", geometry, "", [])
     zero = "0.0" if values.letter == "f" else "0"
@@ -53,8 +53,8 @@ def _known_channels(ir: IrModule, geometry: Geometry, values: ValueClass, found:
         *lines,
         f"%some = or i1 {parts[0]}, {parts[1]}",
         f"%none = or i1 %some, {parts[2]}",
-        f"%opaque = insertelement {values.vector} {found}, {values.scalar} {zero}, i32 3",
-        f"{result} = select i1 %none, {values.vector} %opaque, {values.vector} {found}",
+        f"%opaque = insertelement {values.vector} {color}, {values.scalar} {zero}, i32 3",
+        f"{result} = select i1 %none, {values.vector} %opaque, {values.vector} {color}",
     ]
 
 
@@ -100,22 +100,22 @@ def _sample(ir: IrModule, geometry: Geometry, values: ValueClass) -> None:
     ir.function(name, values.vector, ["i64 %image", *geometry.arguments("float")], body)
 
 
-def _inside(ir: IrModule, geometry: Geometry) -> tuple[list[str], list[str]]:
+def _bounds(ir: IrModule, geometry: Geometry) -> tuple[list[str], list[str]]:
     """Instructions for %inside, whether a pixel is one of the image, and its place."""
     lines, place = _sizes(ir, geometry), [*(f"%{axis}" for axis in geometry.axes)]
     if geometry.layered:
         place.append("%layer")
-    known = ""
+    condition = ""
     for number, part in enumerate(place):
         lines.append(f"%in{number} = icmp ult i32 {part}, %s{number}")
-        if known:
-            lines.append(f"%both{number} = and i1 {known}, %in{number}")
-        known = f"%both{number}" if known else f"%in{number}"
-    return [*lines, f"br i1 {known}, label %inside, label %end"], place
+        if condition:
+            lines.append(f"%both{number} = and i1 {condition}, %in{number}")
+        condition = f"%both{number}" if condition else f"%in{number}"
+    return [*lines, f"br i1 {condition}, label %inside, label %end"], place
 
 
 def _read(ir: IrModule, geometry: Geometry, values: ValueClass) -> None:
-    lines, place = _inside(ir, geometry)
+    lines, place = _bounds(ir, geometry)
     gather, at, kind = _position("i32", place)
     call = _instruction(ir, values.vector, "read", geometry, values.letter, [kind])
     body = [
@@ -136,7 +136,7 @@ def _read(ir: IrModule, geometry: Geometry, values: ValueClass) -> None:
 
 
 def _write(ir: IrModule, geometry: Geometry, values: ValueClass) -> None:
-    lines, place = _inside(ir, geometry)
+    lines, place = _bounds(ir, geometry)
     gather, at, kind = _position("i32", place)
     call = _instruction(ir, "void", "write", geometry, values.letter, [kind, values.vector])
     body = [

@@ -60,7 +60,7 @@ def _mangled(name: str, parameters: str) -> str:
 
 
 @cache
-def _built() -> tuple[str, frozenset[str]]:
+def _module() -> tuple[str, frozenset[str]]:
     ir = IrModule(DATA_LAYOUT, TRIPLE, "spir_func ")
     names = frozenset(name for part in (_fences, _spaces) for name in part(ir))
     return ir.text(), names
@@ -68,9 +68,9 @@ def _built() -> tuple[str, frozenset[str]]:
 
 def is_needed(text: str) -> bool:
     """Whether a module in LLVM IR calls one of the functions."""
-    return any(f"@{name}(" in text for name in _built()[1])
+    return any(f"@{name}(" in text for name in _module()[1])
 
 
 def module() -> str:
     """The functions as LLVM IR text."""
-    return _built()[0]
+    return _module()[0]

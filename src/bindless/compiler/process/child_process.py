@@ -63,10 +63,10 @@ def run_tool(command: Sequence[str], deadline: Deadline) -> subprocess.Completed
         The command cannot be started.
     """
     step = os.path.basename(command[0])
-    left = deadline.left(step)
+    seconds = deadline.left(step)
     process = start(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
-        output, messages = process.communicate(timeout=left)
+        output, messages = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         raise deadline.error(step) from None
     finally:

@@ -74,9 +74,9 @@ def python_environment(**variables: str) -> dict[str, str]:
         Added to those of this process.
     """
     environment = {**os.environ, **variables}
-    named = os.environ.get("PYTHONPATH", "")
-    if named:
-        folders = [_absolute(entry or os.curdir) for entry in named.split(os.pathsep)]
+    path = os.environ.get("PYTHONPATH", "")
+    if path:
+        folders = [_absolute(entry or os.curdir) for entry in path.split(os.pathsep)]
         environment["PYTHONPATH"] = os.pathsep.join(folder for folder in folders if folder)
     return environment
 

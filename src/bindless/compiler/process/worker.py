@@ -114,10 +114,10 @@ class _Running:
     """One process."""
 
     def __init__(self, code: str, variables: Mapping[str, str]) -> None:
-        with contextlib.ExitStack() as made:  # undone where an exception interrupts the start
+        with contextlib.ExitStack() as cleanup:  # undone where an exception interrupts the start
             folder = tempfile.mkdtemp(prefix="bindless-compiler-")
-            made.callback(shutil.rmtree, folder, ignore_errors=True)
-            messages: IO[bytes] = made.enter_context(tempfile.TemporaryFile())
+            cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
+            messages: IO[bytes] = cleanup.enter_context(tempfile.TemporaryFile())
             # The process starts in its own folder: libraries read settings in the current one.
             process = start(
                 python_command(code, [folder]),
@@ -128,11 +128,11 @@ class _Running:
                 cwd=folder,
                 env=python_environment(**{**variables, "TMPDIR": folder, "TEMP": folder, "TMP": folder}),
             )
-            made.callback(end, process)
+            cleanup.callback(end, process)
             self._process, self._messages = process, messages
             self._number = 0
             self._finalizer = weakref.finalize(self, _finish, process, messages, folder, os.getpid())
-            made.pop_all()
+            cleanup.pop_all()
         _running.add(self)
 
     @property
@@ -151,7 +151,7 @@ class _Running:
         BuildError
             The time limit passed, the process ended, or the answer is that of another request.
         """
-        left = deadline.left(step)
+        seconds = deadline.left(step)
         self._number += 1
         digest = hashlib.sha256(request).digest()
         expired = threading.Event()
@@ -160,19 +160,19 @@ class _Running:
             expired.set()
             kill(self._process)
 
-        timer = threading.Timer(left, expire)
+        timer = threading.Timer(seconds, expire)
         timer.daemon = True
         timer.start()
-        taken = False
+        acknowledged = False
         try:
-            self._write(HEAD.pack(len(request), self._number, left, digest) + request)
+            self._write(HEAD.pack(len(request), self._number, seconds, digest) + request)
             self._answer(digest)
-            taken = True
+            acknowledged = True
             answer = self._answer(digest)
         except (OSError, _Ended):
             if expired.is_set():
                 raise deadline.error(step) from None
-            if taken or self._number == 1:
+            if acknowledged or self._number == 1:
                 raise self._error(name, step) from None
             return None
         finally:

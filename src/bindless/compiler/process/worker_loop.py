@@ -55,9 +55,9 @@ def serve(answer: Callable[[bytes], bytes], most_growth: int = _MOST_GROWTH) -> 
             break
         _write(answers, number, digest, b"")
         _alarm(limit + _GRACE)
-        made = answer(data)
+        result = answer(data)
         _alarm(0)
-        _write(answers, number, digest, made)
+        _write(answers, number, digest, result)
         if _memory() - start > most_growth:
             break
     shutil.rmtree(sys.argv[1], ignore_errors=True)

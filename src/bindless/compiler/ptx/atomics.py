@@ -107,15 +107,15 @@ def _operation(verb: str, letter: str) -> str:
 
 def _exchange(function: Declaration, letter: str, pointer: str, scope: str, order: str) -> list[str]:
     """Compare and exchange; stores the value found in the expected one. Floats are compared as bits."""
-    _, expected, type_ = function.parameters[:3]
+    _, expected_type, type_ = function.parameters[:3]
     wide = f"i{_BITS[letter]}" if letter in _BITS else type_
     return [
-        f"%wanted = load {wide}, {expected} %a1",
+        f"%wanted = load {wide}, {expected_type} %a1",
         f"%new = bitcast {type_} %a2 to {wide}",
         f"%t = cmpxchg {pointer}, {wide} %wanted, {wide} %new {scope}{order} {_of(order, 'acquire')}",
         f"%found = extractvalue {{{wide}, i1}} %t, 0",
         f"%r = extractvalue {{{wide}, i1}} %t, 1",
-        f"store {wide} %found, {expected} %a1",
+        f"store {wide} %found, {expected_type} %a1",
         "ret i1 %r",
     ]
 
@@ -161,13 +161,13 @@ def _size(type_: str) -> int:
 
 def _function(function: Declaration, order: int, scope: int, body: Callable[[str, str], list[str]]) -> str:
     """Build a function with a branch for each order and scope; a negative index means a missing argument."""
-    chosen = f"%a{scope}" if scope >= 0 else str(_DEVICE)
+    scope_value = f"%a{scope}" if scope >= 0 else str(_DEVICE)
     cases = " ".join(f"i32 {n}, label %s{k}" for k, numbers in enumerate(_SCOPES.values()) for n in numbers)
-    lines = [f"  switch i32 {chosen}, label %s2 [{cases}]"]
+    lines = [f"  switch i32 {scope_value}, label %s2 [{cases}]"]
     for k, name in enumerate(_SCOPES):
-        ordered = f"%a{order}" if order >= 0 else str(_STRONGEST)
+        order_value = f"%a{order}" if order >= 0 else str(_STRONGEST)
         kinds = f"i32 {_RELAXED}, label %s{k}.monotonic i32 {_STRONGEST}, label %s{k}.seq_cst"
-        lines += [f"s{k}:", f"  switch i32 {ordered}, label %s{k}.acq_rel [{kinds}]"]
+        lines += [f"s{k}:", f"  switch i32 {order_value}, label %s{k}.acq_rel [{kinds}]"]
         for strength in ("monotonic", "acq_rel", "seq_cst"):
             lines.append(f"s{k}.{strength}:")
             of = f"s{k}.{strength}"

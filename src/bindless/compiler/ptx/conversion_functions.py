@@ -54,10 +54,10 @@ def _copy(name: str, strided: bool, types: list[str] | None) -> tuple[list[str],
     """Define a copy by all work-items of a group; wait_group_events has the barrier."""
     if types is None:
         return None
-    given = ", ".join(f"{type_} a{number}" for number, type_ in enumerate(types))
+    parameters = ", ".join(f"{type_} a{number}" for number, type_ in enumerate(types))
     to, of = ("k * a3", "k") if strided and types[0].startswith("global") else ("k", "k * a3" if strided else "k")
     body = f"for (size_t k = item(); k < a2; k += items()) a0[{to}] = a1[{of}]; return e;"
-    return [], f"event_t FUNCTION {name}({given}, event_t e) {{ {body} }}"
+    return [], f"event_t FUNCTION {name}({parameters}, event_t e) {{ {body} }}"
 
 
 def _vectors(head: str, verb: str, count: int, result: str) -> str:
@@ -80,16 +80,16 @@ def _halves(head: str, match: re.Match[str], types: list[str], result: str) -> t
     return half_rounding(rounding, "double") if rounds else [], f"{head} {{ {' '.join(stores)} }}"
 
 
-def _conversion(match: re.Match[str], name: str, given: str) -> tuple[list[str], str]:
+def _conversion(match: re.Match[str], name: str, argument: str) -> tuple[list[str], str]:
     """Define a conversion by one scalar function per component."""
     target, count, saturated, rounding = match.groups()
-    source = re.sub(r"\d+$", "", given)
+    source = re.sub(r"\d+$", "", argument)
     helper = f"to_{target}{saturated or ''}{rounding or ''}"
-    needed, body = _one(target, source, bool(saturated), rounding or "")
+    helpers, body = _one(target, source, bool(saturated), rounding or "")
     one = f"INLINE {target} {helper}({source} x) {{ {body} }}\n"
     values = [f"{helper}(a0{f'.s{k:x}' if count else ''})" for k in range(int(count or 1))]
     result = f"{target}{count}"
-    return [*needed, one], f"{result} FUNCTION {name}({given} a0) {{ return ({result})({', '.join(values)}); }}"
+    return [*helpers, one], f"{result} FUNCTION {name}({argument} a0) {{ return ({result})({', '.join(values)}); }}"
 
 
 def _one(target: str, source: str, saturated: bool, rounding: str) -> tuple[list[str], str]:
@@ -108,9 +108,9 @@ def _one(target: str, source: str, saturated: bool, rounding: str) -> tuple[list
         return [], f"{value} return r != r ? ({target})0 : {ends} {_constant(target, high)} : ({target})r;"
     if not saturated:
         return [], f"return ({target})x;"
-    least, most = _range(source)
-    tests = [f"if (x < {_constant(source, low)}) return {_constant(target, low)};"] if low > least else []
-    tests += [f"if (x > {_constant(source, high)}) return {_constant(target, high)};"] if high < most else []
+    minimum, maximum = _range(source)
+    tests = [f"if (x < {_constant(source, low)}) return {_constant(target, low)};"] if low > minimum else []
+    tests += [f"if (x > {_constant(source, high)}) return {_constant(target, high)};"] if high < maximum else []
     return [], f"{' '.join(tests)} return ({target})x;"
 
 

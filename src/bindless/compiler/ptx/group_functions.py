@@ -190,17 +190,17 @@ def definition(function: Declaration) -> tuple[list[str], str] | None:
     """
     name, letters = function.function, function.letters
     if name == "sub_group_barrier":
-        given = "uint flags, memory_scope scope" if letters != "j" else "uint flags"
-        return [], f"void FUNCTION {name}({given}) {{ __nvvm_bar_warp_sync(everyone()); }}"
+        parameters = "uint flags, memory_scope scope" if letters != "j" else "uint flags"
+        return [], f"void FUNCTION {name}({parameters}) {{ __nvvm_bar_warp_sync(everyone()); }}"
     if name in _PLAIN:
-        return [], _named(_PLAIN[name], name)
+        return [], _rename(_PLAIN[name], name)
     vector = re.match(r"(?:Dv(\d+)_)?(Dh|[a-z])", letters)
     if vector is None or vector[2] not in _TYPES:
         return None
     type_ = _TYPES[vector[2]] + (vector[1] or "")
     exchange = _EXCHANGE.replace("T ", f"{type_} ").replace("(T)", f"({type_})")
     if name in _EXCHANGES:
-        return [exchange], _named(_EXCHANGES[name], name, type_)
+        return [exchange], _rename(_EXCHANGES[name], name, type_)
     if name == "work_group_broadcast":
         return [exchange], _broadcast(type_, letters.count("m") - (vector[2] == "m"))
     arithmetic = _ARITHMETIC.match(name)
@@ -221,15 +221,15 @@ def _arithmetic(arithmetic: re.Match[str], name: str, type_: str, letter: str, e
         "MASK": _HERE if how else _ALL,
     }
 
-    def worded(text: str) -> str:
+    def fill(text: str) -> str:
         text = re.sub(r"(?<=_)OP\b", words["OP"], text)
         return re.sub(r"\b(T|COMBINE|IDENTITY|MASK)\b", lambda match: words[match[0]], text)
 
     index = _EXCHANGE.replace("T ", "uint ").replace("(T)", "(uint)")
-    needed = [index, exchange, f"#define {combine}(a, b) (({type_})({_OPERATIONS[operation]}))\n", worded(_SCAN)]
+    definitions = [index, exchange, f"#define {combine}(a, b) (({type_})({_OPERATIONS[operation]}))\n", fill(_SCAN)]
     if group == "work_group":
-        needed.append(worded(_GROUP_SCAN))
-    return needed, _named(worded(_BODIES[key]), name)
+        definitions.append(fill(_GROUP_SCAN))
+    return definitions, _rename(fill(_BODIES[key]), name)
 
 
 def _identity(operation: str, letter: str) -> str:
@@ -247,19 +247,19 @@ def _identity(operation: str, letter: str) -> str:
 
 def _broadcast(type_: str, dimensions: int) -> str:
     """Define the broadcast from the work-item with the given local ids."""
-    given = ", ".join(f"size_t n{axis}" for axis in "xyz"[:dimensions])
+    parameters = ", ".join(f"size_t n{axis}" for axis in "xyz"[:dimensions])
     same = " && ".join(f"__nvvm_read_ptx_sreg_tid_{axis}() == n{axis}" for axis in "xyz"[:dimensions])
     return (
-        f"{type_} FUNCTION work_group_broadcast({type_} x, {given})\n{{\n"
+        f"{type_} FUNCTION work_group_broadcast({type_} x, {parameters})\n{{\n"
         f"    local {type_} *place = (local {type_} *)__bindless_group_scratch();\n    if ({same}) *place = x;\n"
         f"    barrier(1);\n    x = *place;\n    barrier(1);\n    return x;\n}}"
     )
 
 
-def _named(text: str, name: str, type_: str = "T") -> str:
+def _rename(text: str, name: str, type_: str = "T") -> str:
     return re.sub(r"\bT\b", type_, re.sub(r"\bf\(", f"FUNCTION {name}(", text, count=1))
 
 
-def helpers(needed: list[str]) -> str:
+def helpers(definitions: list[str]) -> str:
     """Return the helpers of all functions, each once."""
-    return "".join([HELPERS, *dict.fromkeys(needed)])
+    return "".join([HELPERS, *dict.fromkeys(definitions)])

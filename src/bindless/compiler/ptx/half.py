@@ -47,11 +47,11 @@ def definition(function: Declaration) -> tuple[list[str], str] | None:
     name = function.function
     if _OF_LIBCLC.match(name):
         return None
-    given = ", ".join(f"{type_} a{number}" for number, type_ in enumerate(types))
+    parameters = ", ".join(f"{type_} a{number}" for number, type_ in enumerate(types))
     conversion, memory = _CONVERSION.match(name), _MEMORY.match(name)
     if conversion is not None:  # the name contains the sign
         result = conversion[1] + conversion[2]
-    head = f"{result} FUNCTION {name}({given})"
+    head = f"{result} FUNCTION {name}({parameters})"
     count = "".join(filter(str.isdigit, types[0]))
     if conversion is not None:
         return _conversion(conversion, types[0], result, head)
@@ -68,8 +68,8 @@ def definition(function: Declaration) -> tuple[list[str], str] | None:
         body = re.sub(r"\bAS(\(.*\))$", rf"__builtin_astype(\1, {types[0]})", body)
         return [], f"{head} {{ return {body}; }}"
     if name == "select":
-        chosen = "a2 ? a1 : a0" if not count else f"__builtin_astype(a2, short{count}) < (short{count})0 ? a1 : a0"
-        return [], f"{head} {{ return {chosen}; }}"
+        selection = "a2 ? a1 : a0" if not count else f"__builtin_astype(a2, short{count}) < (short{count})0 ? a1 : a0"
+        return [], f"{head} {{ return {selection}; }}"
     if name == "nextafter":
         return [_NEXT], f"{head} {{ {_each(result, count, 'next_half(a0@, a1@)')} }}"
     if name in ("shuffle", "shuffle2"):
@@ -83,9 +83,9 @@ def definition(function: Declaration) -> tuple[list[str], str] | None:
 def _shuffle(name: str, types: list[str], result: str, head: str) -> tuple[list[str], str]:
     """Shuffle halves as shorts with the same bits."""
     short = [type_.replace("half", "short") for type_ in (result, *types)]
-    declared = f"{short[0]} __attribute__((overloadable)) {name}({', '.join(short[1:])});\n"
-    given = [f"__builtin_astype(a{number}, {type_})" for number, type_ in enumerate(short[1:])]
-    return [declared], f"{head} {{ return __builtin_astype({name}({', '.join(given)}), {result}); }}"
+    declaration = f"{short[0]} __attribute__((overloadable)) {name}({', '.join(short[1:])});\n"
+    arguments = [f"__builtin_astype(a{number}, {type_})" for number, type_ in enumerate(short[1:])]
+    return [declaration], f"{head} {{ return __builtin_astype({name}({', '.join(arguments)}), {result}); }}"
 
 
 def _by_floats(name: str, types: list[str], result: str, head: str) -> tuple[list[str], str]:
@@ -93,36 +93,36 @@ def _by_floats(name: str, types: list[str], result: str, head: str) -> tuple[lis
     wide = [type_.replace("half", "float") for type_ in types]
     of_floats = re.sub(r"^short", "int", result).replace("half", "float")
     own = [re.sub(r"^(global|local|constant) ", "", type_) for type_ in wide]
-    declared = f"{of_floats} __attribute__((overloadable)) {name}({', '.join(own)});\n"
-    before, after, given = [], [], []
+    declaration = f"{of_floats} __attribute__((overloadable)) {name}({', '.join(own)});\n"
+    before, after, arguments = [], [], []
     for number, (type_, other) in enumerate(zip(types, own)):
         if other.endswith("*"):
             before.append(f"{other[:-1]}p{number};")
-            back = _converted(f"p{number}", other[:-1].strip(), type_.split()[-2])
+            back = _convert(f"p{number}", other[:-1].strip(), type_.split()[-2])
             after.append(f"*a{number} = {back};")
-            given.append(f"&p{number}")
+            arguments.append(f"&p{number}")
         else:
-            given.append(_converted(f"a{number}", type_, other))
-    value = _converted(f"{name}({', '.join(given)})", of_floats, result)
+            arguments.append(_convert(f"a{number}", type_, other))
+    value = _convert(f"{name}({', '.join(arguments)})", of_floats, result)
     if name == "fract":  # the result stays below one after rounding
         value = f"__builtin_elementwise_min({value}, ({result})0x1.ffcp-1f)"
     ends = " ".join([f"{result} r = {value};", *after, "return r;"])
-    return [declared], f"{head} {{ {' '.join([*before, ends])} }}"
+    return [declaration], f"{head} {{ {' '.join([*before, ends])} }}"
 
 
-def _conversion(conversion: re.Match[str], given: str, result: str, head: str) -> tuple[list[str], str] | None:
+def _conversion(conversion: re.Match[str], argument: str, result: str, head: str) -> tuple[list[str], str] | None:
     target, count, saturated, rounding = conversion.groups()
     if target != "half":  # every half is a float
         if target == "float" or (target == "double"):
-            return [], f"{head} {{ return {_converted('a0', given, result)}; }}"
+            return [], f"{head} {{ return {_convert('a0', argument, result)}; }}"
         name = f"convert_{target}{count}{saturated or ''}{rounding or ''}"
-        declared = f"{result} __attribute__((overloadable)) {name}(float{count});\n"
-        return [declared], f"{head} {{ return {name}({_converted('a0', given, f'float{count}')}); }}"
-    if rounding in (None, "_rte") or given == result:
-        return [], f"{head} {{ return {_converted('a0', given, result)}; }}"
+        declaration = f"{result} __attribute__((overloadable)) {name}(float{count});\n"
+        return [declaration], f"{head} {{ return {name}({_convert('a0', argument, f'float{count}')}); }}"
+    if rounding in (None, "_rte") or argument == result:
+        return [], f"{head} {{ return {_convert('a0', argument, result)}; }}"
     # One step from the nearest half in the rounding direction, if the nearest lies on the other side.
-    back = re.sub(r"^[a-z]+", "double", given.replace(count, "") if count else given)
-    if re.match(r"u?long", given):
+    back = re.sub(r"^[a-z]+", "double", argument.replace(count, "") if count else argument)
+    if re.match(r"u?long", argument):
         return None
     step = half_rounding(rounding, back)
     return step, f"{head} {{ {_each(result, count, f'half{rounding}((double)a0@)')} }}"
@@ -145,7 +145,7 @@ def _each(type_: str, count: str, expression: str) -> str:
     return f"return ({type_})({elements});"
 
 
-def _converted(value: str, source: str, target: str) -> str:
+def _convert(value: str, source: str, target: str) -> str:
     if source == target:
         return value
     vector = target[-1].isdigit()
@@ -163,7 +163,7 @@ def result_of(type_: str) -> str | None:
 
 def types_of(letters: str) -> list[str] | None:
     """Parse parameter types from their mangled names, which refer to each other; None for an unknown one."""
-    known: list[str] = []
+    substitutions: list[str] = []
 
     def one(at: int) -> tuple[str, int]:
         token = _TOKEN.match(letters, at)
@@ -171,24 +171,24 @@ def types_of(letters: str) -> list[str] | None:
             raise ValueError(letters)
         again, count, element, space, kinds, builtin = token.groups()
         if again is not None:
-            return known[int(again) + 1 if again else 0], token.end()
+            return substitutions[int(again) + 1 if again else 0], token.end()
         if builtin:
             return _TYPES[builtin], token.end()
         if count:
-            known.append(_TYPES[element] + count)
-            return known[-1], token.end()
+            substitutions.append(_TYPES[element] + count)
+            return substitutions[-1], token.end()
         to, end = one(token.end())
         if kinds or space:
-            known.append(to)
+            substitutions.append(to)
         to = f"{_SPACES[space or '']}{'const ' if 'K' in kinds else ''}{'volatile ' if 'V' in kinds else ''}{to} *"
-        known.append(to)
+        substitutions.append(to)
         return to, end
 
-    found, at = [], 0
+    types, at = [], 0
     try:
         while at < len(letters):
             type_, at = one(at)
-            found.append(type_)
+            types.append(type_)
     except (ValueError, KeyError, IndexError):
         return None
-    return found
+    return types

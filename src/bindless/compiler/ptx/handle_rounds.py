@@ -59,9 +59,9 @@ def with_rounds(ptx: str) -> str:
     A handle that is a kernel's parameter is the same for all lanes.
     """
 
-    def function(found: re.Match[str]) -> str:
-        text = found[0]
-        same = _parameters(text) if found[1] == "entry" else set()
+    def function(match: re.Match[str]) -> str:
+        text = match[0]
+        same = _parameters(text) if match[1] == "entry" else set()
 
         def instruction(image: re.Match[str]) -> str:
             return image[0] if image[1] in same else in_rounds(image[0].strip(), image[1])
@@ -73,7 +73,7 @@ def with_rounds(ptx: str) -> str:
 
 def _parameters(text: str) -> set[str]:
     """The 64-bit registers that only ever hold a parameter."""
-    loaded = set(re.findall(r"\bld\.param\.[bu]64\s+(%\w+), \[\w+\];", text))
+    registers = set(re.findall(r"\bld\.param\.[bu]64\s+(%\w+), \[\w+\];", text))
     return {
-        name for name in loaded if len(re.findall(rf"^\s*(?:@!?%\w+\s+)?[\w.]+\s+{name},", text, re.MULTILINE)) == 1
+        name for name in registers if len(re.findall(rf"^\s*(?:@!?%\w+\s+)?[\w.]+\s+{name},", text, re.MULTILINE)) == 1
     }

@@ -101,17 +101,17 @@ def inline_ptx(
     if function not in _FUNCTIONS:
         raise InvalidError(f"function={function!r} is none of {', '.join(_FUNCTIONS)}")
     layered = function.endswith("_array")
-    allowed = (3,) if function == "sample_cubemap" else (1, 2) if layered else (1, 2, 3)
-    if dimensions not in allowed:
-        raise InvalidError(f"dimensions={dimensions!r}: {function} takes {' or '.join(map(str, allowed))}")
+    choices = (3,) if function == "sample_cubemap" else (1, 2) if layered else (1, 2, 3)
+    if dimensions not in choices:
+        raise InvalidError(f"dimensions={dimensions!r}: {function} takes {' or '.join(map(str, choices))}")
     if gradients and function != "sample_mipmap":
         raise InvalidError(f"gradients={gradients!r}: only sample_mipmap takes gradients, not {function}")
     surface = function in _SURFACES
     if channel is not None and (surface or channel not in range(4)):
         raise InvalidError(f"channel={channel!r}: 0 to 3 of a sampled image, or None; {function} has all of its pixel")
     if dtype not in _TEXTURE_TYPES and not (surface and dtype in _SMALL):
-        listed = (*_TEXTURE_TYPES, *(_SMALL if surface else ()))
-        raise InvalidError(f"dtype={dtype!r}: {function} has {', '.join(listed)}")
+        dtypes = (*_TEXTURE_TYPES, *(_SMALL if surface else ()))
+        raise InvalidError(f"dtype={dtype!r}: {function} has {', '.join(dtypes)}")
     if surface:
         if channels not in (1, 2, 4):
             raise InvalidError(f"channels={channels!r}: an unsampled image has 1, 2 or 4")
@@ -153,7 +153,7 @@ def _texture(
     name = f"tex{form}.{geometry}.v4.{_TEXTURE_TYPES[dtype]}.{'s32' if whole else 'f32'}"
     code = _rounds(f"{name} {_vector(texel)}, [{handle}, {_vector(where)}]{more};", handle, per_lane)
     text = f"{{ {''.join(registers)}{code} }}" if registers else code
-    return _finished(text, (dtype,) * count, arguments)
+    return _finish(text, (dtype,) * count, arguments)
 
 
 def _surface(function: str, dimensions: int, layered: bool, dtype: str, channels: int, per_lane: bool) -> InlinePtx:
@@ -176,7 +176,7 @@ def _surface(function: str, dimensions: int, layered: bool, dtype: str, channels
     code = f"{name} {place}, {texel};" if write else f"{name} {texel}, {place};"
     bytes_ = channels * bits // 8
     text = f"{{ .reg .b32 bytes; mul.lo.s32 bytes, {x}, {bytes_}; {_rounds(code, handle, per_lane)} }}"
-    return _finished(text, results, arguments)
+    return _finish(text, results, arguments)
 
 
 def _rounds(code: str, handle: str, per_lane: bool) -> str:
@@ -185,11 +185,11 @@ def _rounds(code: str, handle: str, per_lane: bool) -> str:
 
 def _vector(operands: list[str]) -> str:
     """Three coordinates take the space of four."""
-    listed = [*operands, operands[-1]] if len(operands) == 3 else operands
-    return f"{{{', '.join(listed)}}}"
+    components = [*operands, operands[-1]] if len(operands) == 3 else operands
+    return f"{{{', '.join(components)}}}"
 
 
-def _finished(code: str, results: tuple[str, ...], arguments: tuple[str, ...]) -> InlinePtx:
+def _finish(code: str, results: tuple[str, ...], arguments: tuple[str, ...]) -> InlinePtx:
     constraints = [f"={_REGISTERS.get(type_, 'h')}" for type_ in results]
     constraints += [_REGISTERS.get(type_, "h") for type_ in arguments]
     return InlinePtx(code, ",".join(constraints), results, arguments)

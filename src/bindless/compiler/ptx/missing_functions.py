@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ...model.errors import BuildError
-from ..llvm.toolchain import Target, Toolchain
+from ..llvm.toolchain import TargetSettings, Toolchain
 from ..llvm.undefined_functions import Declaration, undefined
 from ..prelude.ptx_images import DATA_LAYOUT, TRIPLE
 from . import atomics, conversion_functions, group_functions, half, scalar_functions
@@ -48,12 +48,12 @@ def features(folder: Path) -> tuple[str, ...]:
     """Write a header and return clang options that enable the same features of OpenCL C for PTX as for SPIR-V."""
     header = folder / "features.h"
     header.write_text(_HEADER)
-    supported = ",".join(f"+{name}" for name in _SUPPORTED)
-    return ("-Xclang", f"-cl-ext={supported}", *(f"-D{name}=1" for name in _MACROS), "-include", str(header))
+    extensions = ",".join(f"+{name}" for name in _SUPPORTED)
+    return ("-Xclang", f"-cl-ext={extensions}", *(f"-D{name}=1" for name in _MACROS), "-include", str(header))
 
 
 def definitions(
-    text: str, name: str, settings: Target, toolchain: Toolchain, folder: Path, *, libclc: bool
+    text: str, name: str, settings: TargetSettings, toolchain: Toolchain, folder: Path, *, libclc: bool
 ) -> list[Path]:
     """Write LLVM IR modules with the functions that a module calls; half functions also need float ones.
 
@@ -76,7 +76,7 @@ def definitions(
         The module uses a function that cannot exist on NVIDIA GPUs.
     """
     calls: list[str] = []
-    needed: list[str] = []
+    helpers: list[str] = []
     functions: list[str] = []
     for function in undefined(text):
         if function.function in _IMPOSSIBLE:
@@ -87,21 +87,21 @@ def definitions(
         if call is not None:
             calls.append(call)
             continue
-        made = _in_opencl(function, libclc)
-        if made is not None:
-            needed += made[0]
-            functions.append(made[1])
-    found: list[Path] = []
+        definition = _in_opencl(function, libclc)
+        if definition is not None:
+            helpers += definition[0]
+            functions.append(definition[1])
+    modules: list[Path] = []
     if calls:
-        found.append(folder / "atomics.ll")
+        modules.append(folder / "atomics.ll")
         head = f'target datalayout = "{DATA_LAYOUT}"\ntarget triple = "{TRIPLE}"\n'
-        found[-1].write_text("\n".join([head, *calls, ""]))
+        modules[-1].write_text("\n".join([head, *calls, ""]))
     if functions:
         source = folder / "functions.cl"
-        source.write_text("\n".join([group_functions.helpers(needed), *functions, ""]))
-        found.append(toolchain.compile(source, folder / "functions.ll", settings, [], {}, (*features(folder), "-w")))
-        found[-1].write_text(_with_scratch(found[-1].read_text()))
-    return found
+        source.write_text("\n".join([group_functions.helpers(helpers), *functions, ""]))
+        modules.append(toolchain.compile(source, folder / "functions.ll", settings, [], {}, (*features(folder), "-w")))
+        modules[-1].write_text(_with_scratch(modules[-1].read_text()))
+    return modules
 
 
 def _in_opencl(function: Declaration, libclc: bool) -> tuple[list[str], str] | None:
@@ -109,9 +109,9 @@ def _in_opencl(function: Declaration, libclc: bool) -> tuple[list[str], str] | N
         return [], _SPACES[function.symbol]
     if function.function in _MORE:
         return [], _MORE[function.function].replace("QUALIFIED", "const" if "K" in function.letters else "")
-    made = group_functions.definition(function) or half.definition(function)
-    if made is not None or libclc:
-        return made
+    result = group_functions.definition(function) or half.definition(function)
+    if result is not None or libclc:
+        return result
     return conversion_functions.definition(function) or scalar_functions.definition(function)
 
 
@@ -119,7 +119,7 @@ def _with_scratch(text: str) -> str:
     """Add the exchange memory of a work-group's sub-groups, if the module uses it."""
     if "@__bindless_group_scratch" not in text:
         return text
-    kept = [
+    lines = [
         line for line in text.splitlines() if not (line.startswith("declare") and "@__bindless_group_scratch" in line)
     ]
-    return "\n".join([*kept, group_functions.SCRATCH])
+    return "\n".join([*lines, group_functions.SCRATCH])

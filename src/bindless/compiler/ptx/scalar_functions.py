@@ -58,7 +58,7 @@ _MACROS = (
 
 
 @cache
-def _known() -> frozenset[str]:
+def _names() -> frozenset[str]:
     names = set()
     for plain, same in _NAMES.findall(scalar_functions()):
         names.update([plain] if plain else [f"half_{same}", f"native_{same}"])
@@ -72,7 +72,7 @@ def _count(type_: str) -> int:
 
 
 def _by_components(name: str, types: list[str], result: str) -> tuple[list[str], str] | None:
-    if name not in _known():
+    if name not in _names():
         return None
     if result[0] in "csil" and (types[0].startswith("u") or name in ("abs", "abs_diff")):
         result = f"u{result}"  # LLVM's integer types have no sign
@@ -81,17 +81,17 @@ def _by_components(name: str, types: list[str], result: str) -> tuple[list[str],
     lines, values = [], []
     for number, type_ in enumerate(types):
         if type_.endswith("*"):
-            lines.append(f"{_pointed(type_)} p{number};")
+            lines.append(f"{_pointee(type_)} p{number};")
     for k in range(count):
         at = "" if count == 1 else f".s{k:x}"
-        given = []
+        arguments = []
         for number, type_ in enumerate(types):
             if type_.endswith("*"):
-                lines.append(f"{re.sub(r'[0-9]+$', '', _pointed(type_))} p{number}_{k};")
-                given.append(f"&p{number}_{k}")
+                lines.append(f"{re.sub(r'[0-9]+$', '', _pointee(type_))} p{number}_{k};")
+                arguments.append(f"&p{number}_{k}")
             else:
-                given.append(f"a{number}{at if _count(type_) > 1 else ''}")
-        lines.append(f"const {element} r{k} = {scalar}({', '.join(given)});")
+                arguments.append(f"a{number}{at if _count(type_) > 1 else ''}")
+        lines.append(f"const {element} r{k} = {scalar}({', '.join(arguments)});")
         values.append(f"r{k}")
         lines += [f"p{n}{at} = p{n}_{k};" for n, type_ in enumerate(types) if type_.endswith("*")]
     lines += [f"*a{n} = p{n};" for n, type_ in enumerate(types) if type_.endswith("*")]
@@ -117,13 +117,13 @@ def _of_whole_vectors(name: str, types: list[str], result: str) -> tuple[list[st
     if name == "bitselect":
         unsigned = {"float": "uint", "double": "ulong"}.get(element, element) + (str(count) if count > 1 else "")
         bits = [f"__builtin_astype(a{k}, {unsigned})" for k in range(3)]
-        mixed = f"({bits[0]} & ~{bits[2]}) | ({bits[1]} & {bits[2]})"
-        return [], f"{head} {{ return __builtin_astype(({unsigned})({mixed}), {types[0]}); }}"
+        selection = f"({bits[0]} & ~{bits[2]}) | ({bits[1]} & {bits[2]})"
+        return [], f"{head} {{ return __builtin_astype(({unsigned})({selection}), {types[0]}); }}"
     if name == "select":
         zero = f"({types[2].removeprefix('u')})0"
         signed = f"__builtin_astype(a2, {types[2].removeprefix('u')})"
-        chosen = f"{signed} < {zero}" if count > 1 else "a2"
-        return [], f"{head} {{ return {chosen} ? a1 : a0; }}"
+        condition = f"{signed} < {zero}" if count > 1 else "a2"
+        return [], f"{head} {{ return {condition} ? a1 : a0; }}"
     if _SHUFFLE.match(name):
         return _shuffle(head, name, types, result)
     if name in ("dot", "length", "distance", "normalize", "cross", "fast_length", "fast_distance", "fast_normalize"):
@@ -135,9 +135,9 @@ def _shuffle(head: str, name: str, types: list[str], result: str) -> tuple[list[
     """Select components by a mask, whose high bits are ignored."""
     count, mask = _count(types[0]), types[-1]  # vectors of 2, 4, 8 or 16
     element = re.sub(r"\d+$", "", types[0])
-    listed = [f"a{n}.s{k:x}" for n in range(len(types) - 1) for k in range(count)]
-    picks = [f"all[a{len(types) - 1}.s{k:x} & {len(listed) - 1}]" for k in range(_count(mask))]
-    body = f"const {element} all[] = {{{', '.join(listed)}}}; return ({result})({', '.join(picks)});"
+    components = [f"a{n}.s{k:x}" for n in range(len(types) - 1) for k in range(count)]
+    picks = [f"all[a{len(types) - 1}.s{k:x} & {len(components) - 1}]" for k in range(_count(mask))]
+    body = f"const {element} all[] = {{{', '.join(components)}}}; return ({result})({', '.join(picks)});"
     return [], f"{head} {{ {body} }}"
 
 
@@ -153,7 +153,7 @@ def _geometric(head: str, name: str, types: list[str], element: str, count: int)
             text = f"__builtin_elementwise_fma({a}{part}, {b}{part}, {text})"
         return text
 
-    least, up, down, rows = {
+    small, up, down, rows = {
         "float": ("0x1p-126f", "0x1p86f", "0x1p-65f", "0x1p-66f"),
         "double": ("0x1p-1022", "0x1p563", "0x1p-513", "0x1p-514"),
     }[element]
@@ -165,14 +165,14 @@ def _geometric(head: str, name: str, types: list[str], element: str, count: int)
         of = [f"__builtin_elementwise_fma(a0.{i}, a1.{j}, -(a0.{j} * a1.{i}))" for i, j in ("yz", "zx", "xy")]
         lines = [f"return ({types[0]})({', '.join(of)}{', 0' if count == 4 else ''});"]
     elif kind in ("length", "distance"):
-        given = "a0 - a1" if kind == "distance" else "a0"
-        lines = [f"{types[0]} v = {given};"]
+        vector = "a0 - a1" if kind == "distance" else "a0"
+        lines = [f"{types[0]} v = {vector};"]
         if count == 1:
             lines.append("return __builtin_elementwise_abs(v);")
         else:
             lines += [
                 f"{element} sum = {products('v', 'v')};",
-                f"if (sum < {least}) {{ v *= {up}; return __builtin_elementwise_sqrt({products('v', 'v')}) / {up}; }}",
+                f"if (sum < {small}) {{ v *= {up}; return __builtin_elementwise_sqrt({products('v', 'v')}) / {up}; }}",
                 f"if (sum == INFINITY) {{ v *= {down};",
                 f"return __builtin_elementwise_sqrt({products('v', 'v')}) / {down}; }}",
                 "return __builtin_elementwise_sqrt(sum);",
@@ -189,7 +189,7 @@ def _geometric(head: str, name: str, types: list[str], element: str, count: int)
             f"if ({zeros}) return a0;",
             f"{types[0]} v = a0;",
             f"{element} sum = {products('v', 'v')};",
-            f"if (sum < {least}) {{ v *= {up}; sum = {products('v', 'v')}; }}",
+            f"if (sum < {small}) {{ v *= {up}; sum = {products('v', 'v')}; }}",
             f"else if (sum == INFINITY) {{ v *= {rows}; sum = {products('v', 'v')};",
             f"if (sum == INFINITY) {{ v = ({types[0]})({ends}); sum = {products('v', 'v')}; }} }}",
             "return v * (1 / __builtin_elementwise_sqrt(sum));",
@@ -201,6 +201,6 @@ def _head(name: str, types: list[str], result: str) -> str:
     return f"{result} FUNCTION {name}({', '.join(f'{type_} a{number}' for number, type_ in enumerate(types))})"
 
 
-def _pointed(type_: str) -> str:
+def _pointee(type_: str) -> str:
     """Return the type that a pointer points to, without its address space."""
     return type_.rpartition(" *")[0].split()[-1]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ...model.errors import BuildError
-from ..llvm.handle_dataflow import Call, Function, read_functions
+from ..llvm.handle_dataflow import Function, FunctionCall, read_functions
 from ..llvm.toolchain import TARGETS, Toolchain
 from ..prelude import opencl_c_images
 from ..prelude.opencl_c_images import IMAGE, SAMPLER
@@ -97,28 +97,28 @@ def make_source(
         A handle is used other than as an argument, or for images that OpenCL lacks.
     """
     plain = toolchain.preprocess(source, folder / "plain.i", _TARGET, [*options, *_PLAIN])
-    listed = items(plain.read_text())
+    parts = items(plain.read_text())
     lines = {}
     text = ""
-    for item in listed:
+    for item in parts:
         lines[text.count("\n") + 1 + item.lines_before] = item
         text += f"{text_of(item)}\n"
     (folder / "plain.cl").write_text(text)
-    said = len(toolchain.warnings)
-    compiled = toolchain.compile(folder / "plain.cl", folder / "plain.ll", _TARGET, [], {}, _ANALYSIS)
-    del toolchain.warnings[said:]
-    functions = read_functions(toolchain.promote(compiled, folder / "promoted.ll").read_text())
-    result = _Source(source.name, listed, {line: lines[line] for line in functions}, functions).text()
+    count = len(toolchain.warnings)
+    module = toolchain.compile(folder / "plain.cl", folder / "plain.ll", _TARGET, [], {}, _ANALYSIS)
+    del toolchain.warnings[count:]
+    functions = read_functions(toolchain.promote(module, folder / "promoted.ll").read_text())
+    result = _Source(source.name, parts, {line: lines[line] for line in functions}, functions).text()
     if standard is not None:
         _check(result, source.name, toolchain, folder, standard)
-    return result.encode(), tuple(sorted({item.name for item in listed if item.is_kernel}))
+    return result.encode(), tuple(sorted({item.name for item in parts if item.is_kernel}))
 
 
 def _check(text: str, name: str, toolchain: Toolchain, folder: Path, standard: str) -> None:
-    checked = folder / "checked.cl"
-    checked.write_text(text)
+    file = folder / "checked.cl"
+    file.write_text(text)
     try:
-        toolchain.check(checked, _TARGET, (f"-cl-std={standard}", "-w"))
+        toolchain.check(file, _TARGET, (f"-cl-std={standard}", "-w"))
     except BuildError as error:
         raise BuildError(
             f"{name} does not compile as OpenCL C whose handles are images and samplers, which can only be "
@@ -130,12 +130,12 @@ def _check(text: str, name: str, toolchain: Toolchain, folder: Path, standard: s
 class _Source:
     """The items of a source, the analysis of its functions, and the converted text."""
 
-    def __init__(self, name: str, listed: list[Item], known: dict[int, Item], functions: dict[int, Function]) -> None:
+    def __init__(self, name: str, parts: list[Item], item_of: dict[int, Item], functions: dict[int, Function]) -> None:
         self._name = name
-        self._items = listed
+        self._items = parts
         self._functions = functions
-        self._item_of = known
-        self._line_of = {id(item): line for line, item in known.items()}
+        self._item_of = item_of
+        self._line_of = {id(item): line for line, item in item_of.items()}
         self._handles: dict[int, dict[str, _Handle]] = {line: {} for line in functions}
         self._variants: dict[int, list[_Variant]] = {line: [] for line in functions}
         self._primitives: dict[tuple[str, str], None] = {}
@@ -145,11 +145,11 @@ class _Source:
         self._find_handles()
         for line, item in self._item_of.items():
             for name in self._handles[line] if item.is_kernel else ():
-                self._checked(line, name)
+                self._image_type(line, name)
         self._find_variants()
-        kept = self._kept()
-        body = "\n".join(text for item in kept for text in self._emitted(item))
-        return "\n".join([self._prologue(kept, body), body, ""])
+        parts = self._own_items()
+        body = "\n".join(text for item in parts for text in self._emitted(item))
+        return "\n".join([self._prologue(parts, body), body, ""])
 
     # -------------------------------------------------------------- handles
 
@@ -160,38 +160,38 @@ class _Source:
             learning = False
             for line, function in self._functions.items():
                 for call in function.calls:
-                    for place, told in self._told(call):
-                        name = self._parameter(line, call, place, told)
-                        learning |= self._handles[line].setdefault(name, _Handle()).join(told)
+                    for place, handle in self._uses_of(call):
+                        name = self._parameter(line, call, place)
+                        learning |= self._handles[line].setdefault(name, _Handle()).join(handle)
 
-    def _told(self, call: Call) -> Iterator[tuple[int, _Handle]]:
+    def _uses_of(self, call: FunctionCall) -> Iterator[tuple[int, _Handle]]:
         """Yield the uses of the handles among a call's arguments."""
         if call.primitive:
-            parsed = opencl_c_images.parse(call.primitive)
-            assert parsed is not None
-            operation, geometry, sampled = parsed
+            primitive = opencl_c_images.parse(call.primitive)
+            assert primitive is not None
+            operation, geometry, sampled = primitive
             accesses = set() if sampled else {operation}
             yield 0, _Handle({geometry: call.primitive}, {sampled: call.primitive}, accesses)
         else:
-            called = self._functions[call.line]
+            function = self._functions[call.line]
             for name, handle in self._handles[call.line].items():
-                yield called.parameters.index(name), handle
+                yield function.parameters.index(name), handle
 
-    def _parameter(self, line: int, call: Call, place: int, told: _Handle) -> str:
+    def _parameter(self, line: int, call: FunctionCall, place: int) -> str:
         name = call.arguments[place]
         if name is not None:
             return name
         where = self._item_of[line]
         origins = call.origins[place]
         what = f"function {where.name!r}" if not where.is_kernel else f"kernel {where.name!r}"
-        given = " or ".join(repr(origin) for origin in origins) or "a constant"
+        source = " or ".join(repr(origin) for origin in origins) or "a constant"
         raise BuildError(
-            f"{self._name}: {what} uses a handle that is no parameter of its own but comes from {given}. OpenCL "
+            f"{self._name}: {what} uses a handle that is no parameter of its own but comes from {source}. OpenCL "
             "devices have images as arguments of kernels alone, not in arrays, in structures or in memory: pass it as "
             "a parameter (sampled_image_handle or unsampled_image_handle), or leave the target opencl_c out"
         )
 
-    def _checked(self, line: int, name: str) -> tuple[str, bool]:
+    def _image_type(self, line: int, name: str) -> tuple[str, bool]:
         """Return the image type of a handle, and whether it is sampled."""
         handle, item = self._handles[line][name], self._item_of[line]
         who = f"{self._name}: parameter {name!r} of {item.name!r}"
@@ -215,48 +215,48 @@ class _Source:
 
     def _find_variants(self) -> None:
         """Propagate accesses from kernels down to primitives: the variants of each function."""
-        left: list[tuple[int, _Variant]] = []
+        pending: list[tuple[int, _Variant]] = []
         for line, item in self._item_of.items():
             if item.is_kernel or not self._handles[line]:
-                left.append((line, tuple(handle.access for handle in self._handles[line].values())))
-        while left:
-            line, variant = left.pop()
+                pending.append((line, tuple(handle.access for handle in self._handles[line].values())))
+        while pending:
+            line, variant = pending.pop()
             if variant in self._variants[line]:
                 continue
             self._variants[line].append(variant)
             access = dict(zip(self._handles[line], variant))
             for call in self._functions[line].calls:
-                given = tuple(access[self._parameter(line, call, place, told)] for place, told in self._told(call))
+                accesses = tuple(access[self._parameter(line, call, place)] for place, _ in self._uses_of(call))
                 if call.primitive:
-                    self._primitives[call.primitive, given[0]] = None
+                    self._primitives[call.primitive, accesses[0]] = None
                 else:
-                    left.append((call.line, given))
+                    pending.append((call.line, accesses))
 
     # -------------------------------------------------------------- text
 
-    def _kept(self) -> list[Item]:
+    def _own_items(self) -> list[Item]:
         """Return the items without functions that no kernel calls, and without declarations of defined functions."""
-        defined: dict[str, list[Item]] = {}
+        definitions: dict[str, list[Item]] = {}
         for item in self._items:
             if item.body >= 0:
-                defined.setdefault(item.name, []).append(item)
-        reached: set[str] = set()
-        left = [item.name for item in self._items if item.is_kernel]
-        while left:
-            name = left.pop()
-            if name not in reached and name in defined:
-                reached.add(name)
-                left += [found for item in defined[name] for found in item.names()]
+                definitions.setdefault(item.name, []).append(item)
+        reachable: set[str] = set()
+        pending = [item.name for item in self._items if item.is_kernel]
+        while pending:
+            name = pending.pop()
+            if name not in reachable and name in definitions:
+                reachable.add(name)
+                pending += [used_name for item in definitions[name] for used_name in item.names()]
 
-        def is_kept(item: Item) -> bool:
+        def is_own(item: Item) -> bool:
             if not item.name:
                 return bool(text_of(item)) and not text_of(item).startswith("#pragma OPENCL EXTENSION cl_khr_fp16")
             if item.body < 0:
-                return not item.name.startswith((*_OURS, "__spirv_")) and item.name in reached
-            compiled = any(id(other) in self._line_of for other in defined[item.name])
-            return item.name in reached and (id(item) in self._line_of or not compiled)
+                return not item.name.startswith((*_OURS, "__spirv_")) and item.name in reachable
+            has_code = any(id(other) in self._line_of for other in definitions[item.name])
+            return item.name in reachable and (id(item) in self._line_of or not has_code)
 
-        return [item for item in self._items if is_kept(item)]
+        return [item for item in self._items if is_own(item)]
 
     def _emitted(self, item: Item) -> Iterator[str]:
         """Yield the text of an item: of a function with handles, one text per variant."""
@@ -271,58 +271,58 @@ class _Source:
         if line is None or not self._handles[line]:
             yield text_of(item)
             return
-        types = {name: self._checked(line, name) for name in self._handles[line]}
+        types = {name: self._image_type(line, name) for name in self._handles[line]}
         # Mesa 25.0 crashes for calls of image-reading functions inside conditional expressions.
-        wanted = [] if item.is_kernel else ["always_inline"]
-        wanted += ["overloadable"] if len(self._variants[line]) > 1 else []
-        attributes = ", ".join(word for word in wanted if word not in item.names())
+        needs = [] if item.is_kernel else ["always_inline"]
+        needs += ["overloadable"] if len(self._variants[line]) > 1 else []
+        attributes = ", ".join(word for word in needs if word not in item.names())
         for variant in self._variants[line]:
             access = dict(zip(types, variant))
             tokens = list(item.tokens)
             for parameter in reversed(item.parameters):
                 if parameter.name in types:
                     type_, sampled = types[parameter.name]
-                    declared = f"{access[parameter.name]} {type_} {parameter.name}{IMAGE}"
-                    declared += f", sampler_t {parameter.name}{SAMPLER}" if sampled else ""
-                    tokens[parameter.begin : parameter.end] = [declared]
+                    declaration = f"{access[parameter.name]} {type_} {parameter.name}{IMAGE}"
+                    declaration += f", sampler_t {parameter.name}{SAMPLER}" if sampled else ""
+                    tokens[parameter.begin : parameter.end] = [declaration]
             start = next(place for place, token in enumerate(tokens) if token == "{")
-            tokens[start:] = _replaced(self._name, item, tokens[start:], types)
+            tokens[start:] = _replace_handles(self._name, item, tokens[start:], types)
             text = "".join(tokens).strip()
             yield f"__attribute__(({attributes})) {text}" if attributes else text
 
-    def _prologue(self, kept: Iterable[Item], body: str) -> str:
-        names = set().union(*(item.names() for item in kept))
+    def _prologue(self, own_items: Iterable[Item], body: str) -> str:
+        names = set().union(*(item.names() for item in own_items))
         parts: dict[str, None] = {}
         for type_, extension in _EXTENSIONS.items():
             if type_ in {re.sub(r"\d+$", "", name) for name in names}:
                 parts[f"#ifdef {extension}\n#pragma OPENCL EXTENSION {extension} : enable\n#endif"] = None
-        definitions = [found for name in sorted(names) if (found := opencl_c_images.words(name))]
+        definitions = [words for name in sorted(names) if (words := opencl_c_images.words(name))]
         for name, access in self._primitives:
             if name in names:
                 before, definition = opencl_c_images.definition(name, access)
                 parts.update(dict.fromkeys(before))
                 definitions.append(definition)
         head = f"/* {self._name} for OpenCL devices, made by `bindless build`. */\n{_HEAD}"
-        return head + "\n".join([*parts, *definitions, *self._constants(kept)])
+        return head + "\n".join([*parts, *definitions, *self._constants(own_items)])
 
-    def _constants(self, kept: Iterable[Item]) -> Iterator[str]:
+    def _constants(self, parts: Iterable[Item]) -> Iterator[str]:
         """Yield macros for specialization constants: the device's compiler receives BINDLESS_CONSTANT_ and the number.
 
         A comment has the type, and the source's default value if it is a plain number.
         """
-        for (type_, number), otherwise in self._constants_used(kept).items():
+        for (type_, number), otherwise in self._constants_used(parts).items():
             name = f"BINDLESS_CONSTANT_{int(number.rstrip('uUlL'), 0)}"
             macro = f"BINDLESS_OR_{number}(otherwise)"
             value = _VALUES[type_].fullmatch(otherwise) if type_ in _VALUES else None
-            given = f" = {value[1]}" if value else ""
-            yield f"/* {name} {'float' if type_ == 'float' else 'int'} 4{given} */"
+            default = f" = {value[1]}" if value else ""
+            yield f"/* {name} {'float' if type_ == 'float' else 'int'} 4{default} */"
             yield f"#ifdef {name}\n#define {macro} {name}\n#else\n#define {macro} (otherwise)\n#endif"
             yield f"#define bindless_constant_{type_}(number, otherwise) (({type_})BINDLESS_OR_##number(otherwise))"
 
-    def _constants_used(self, kept: Iterable[Item]) -> dict[tuple[str, str], str]:
+    def _constants_used(self, parts: Iterable[Item]) -> dict[tuple[str, str], str]:
         """Return their types and numbers, each once, and the default values at their first use."""
-        found: dict[tuple[str, str], str] = {}
-        for item in kept:
+        constants: dict[tuple[str, str], str] = {}
+        for item in parts:
             words = [token for token in item.tokens if token.strip()]
             for place, word in enumerate(words):
                 match = _CONSTANT.fullmatch(word)
@@ -334,11 +334,11 @@ class _Source:
                         f"{self._name}: {word}({number}...) in {item.name!r}: on OpenCL devices the number of a "
                         "specialization constant is a plain integer"
                     )
-                found.setdefault((match[1], number), "".join(words[place + 4 : words.index(")", place)]))
-        return found
+                constants.setdefault((match[1], number), "".join(words[place + 4 : words.index(")", place)]))
+        return constants
 
 
-def _replaced(source: str, item: Item, tokens: list[str], types: dict[str, tuple[str, bool]]) -> list[str]:
+def _replace_handles(source: str, item: Item, tokens: list[str], types: dict[str, tuple[str, bool]]) -> list[str]:
     """Return a body with images in place of handles, each followed by its sampler."""
     words = [place for place, token in enumerate(tokens) if token.strip()]
     result = list(tokens)

@@ -73,24 +73,24 @@ def text_of(item: Item) -> str:
 
 def items(text: str) -> list[Item]:
     """Parse a preprocessed source into items, in order."""
-    found: list[Item] = []
+    result: list[Item] = []
     tokens: list[str] = []
     depth = 0
     for token in _tokens(text):
         tokens.append(token)
         if token[:1] == "#" and depth == 0 and not "".join(tokens[:-1]).strip():
-            found.append(Item(tokens))
+            result.append(Item(tokens))
             tokens = []
         elif token in "([{":
             depth += 1
         elif token in ")]}":
             depth -= 1
         if depth == 0 and (token == ";" or (token == "}" and _head(tokens))):
-            found.append(_item(tokens))
+            result.append(_item(tokens))
             tokens = []
     if "".join(tokens).strip():
-        found.append(Item(tokens))
-    return found
+        result.append(Item(tokens))
+    return result
 
 
 def _tokens(text: str) -> Iterator[str]:
@@ -116,22 +116,22 @@ def _item(tokens: list[str]) -> Item:
 
 def _head(tokens: Sequence[str]) -> tuple[int, int, int] | None:
     """Return the positions of a function's name and of its parameter list's parentheses, or None for another item."""
-    depth, found, opened = 0, None, -1
+    depth, head, opening = 0, None, -1
     for place, token in enumerate(tokens):
         if depth == 0 and token in ("{", "=", "typedef"):
             break
         if token in "([":
             if depth == 0:
-                opened = place
+                opening = place
             depth += 1
         elif token in ")]":
             depth -= 1
-            before = _before(tokens, opened)
-            if depth == 0 and tokens[opened] == "(" and before >= 0:
+            before = _before(tokens, opening)
+            if depth == 0 and tokens[opening] == "(" and before >= 0:
                 name = tokens[before]
                 if _NAME.match(name) and name != "__attribute__":
-                    found = (before, opened, place)
-    return found
+                    head = (before, opening, place)
+    return head
 
 
 def _before(tokens: Sequence[str], place: int) -> int:
@@ -143,17 +143,17 @@ def _before(tokens: Sequence[str], place: int) -> int:
 
 
 def _parameters(tokens: Sequence[str], begin: int, end: int) -> list[Parameter]:
-    found, depth, first = [], 0, begin
+    parameters, depth, first = [], 0, begin
     for place in range(begin, end + 1):
         token = tokens[place]
         if place == end or (token == "," and depth == 0):
             words = [word for word in tokens[first:place] if _NAME.match(word)]
             if words and words != ["void"]:
                 begin = next(at for at in range(first, place) if tokens[at].strip())
-                found.append(Parameter(begin, place, words[-1] if len(words) > 1 else ""))
+                parameters.append(Parameter(begin, place, words[-1] if len(words) > 1 else ""))
             first = place + 1
         elif token in "([{":
             depth += 1
         elif token in ")]}":
             depth -= 1
-    return found
+    return parameters

@@ -31,11 +31,11 @@ def with_atomics(text: str) -> str:
 
 
 def _definition(declaration: re.Match[str]) -> str:
-    name, old, fetch, space, letter, given = declaration.groups()
+    name, old, fetch, space, letter, parameter_list = declaration.groups()
     type_ = _TYPES[letter]
     parameters = [f"ptr addrspace({space}) %p"]
     # Only the types of orders and scopes, which are numbers, matter.
-    others = [part.split()[0] for part in given.split(",")[1:]]
+    others = [part.split()[0] for part in parameter_list.split(",")[1:]]
     parameters += [f"{other} %{'v' if number == 0 else f'unused{number}'}" for number, other in enumerate(others)]
     operation, value = {"inc": ("add", "1"), "dec": ("sub", "1")}.get(old or fetch, (old or fetch, "%v"))
     if operation in ("min", "max") and letter in "jm":
@@ -50,33 +50,33 @@ def _definition(declaration: re.Match[str]) -> str:
 
 def in_their_memory(text: str) -> str:
     """Return optimised LLVM IR whose atomic operations on global and local memory use pointers to that memory."""
-    declared: dict[str, None] = {}
+    declarations: dict[str, None] = {}
 
     def function(match: re.Match[str]) -> str:
-        known = {name: (space, pointer) for name, space, pointer in _CAST.findall(match[0])}
+        casts = {name: (space, pointer) for name, space, pointer in _CAST.findall(match[0])}
 
         def plain(name: str, space: str | None, variable: str | None) -> tuple[str, str] | None:
-            return (space, variable) if space and variable else known.get(name)
+            return (space, variable) if space and variable else casts.get(name)
 
-        def call(found: re.Match[str]) -> str:
-            begin, rest, words, *pointer = found.groups()
+        def call(call_match: re.Match[str]) -> str:
+            begin, rest, words, *pointer = call_match.groups()
             own = plain(*pointer)
             if own is None:
-                return found[0]
-            known_as, wanted = f"{begin}PU3AS4{rest}", f"{begin}PU3AS{own[0]}{rest}"
+                return call_match[0]
+            known_as, own_name = f"{begin}PU3AS4{rest}", f"{begin}PU3AS{own[0]}{rest}"
             line = re.search(rf"^declare .*{re.escape(known_as)}\(.*$", text, re.MULTILINE)
             assert line is not None
-            changed = line[0].replace(known_as, wanted).replace("addrspace(4)", f"addrspace({own[0]})", 1)
-            declared[changed] = None
-            return f"{wanted}(ptr addrspace({own[0]}) {words}{own[1]}"
+            declaration = line[0].replace(known_as, own_name).replace("addrspace(4)", f"addrspace({own[0]})", 1)
+            declarations[declaration] = None
+            return f"{own_name}(ptr addrspace({own[0]}) {words}{own[1]}"
 
-        def instruction(found: re.Match[str]) -> str:
-            begin, words, *pointer = found.groups()
+        def instruction(instruction_match: re.Match[str]) -> str:
+            begin, words, *pointer = instruction_match.groups()
             own = plain(*pointer)
-            return found[0] if own is None else f"{begin}ptr addrspace({own[0]}) {words}{own[1]}"
+            return instruction_match[0] if own is None else f"{begin}ptr addrspace({own[0]}) {words}{own[1]}"
 
         return _INSTRUCTION.sub(instruction, _CALL.sub(call, match[0]))
 
-    changed = _FUNCTION.sub(function, text)
+    result = _FUNCTION.sub(function, text)
     there = set(text.splitlines())
-    return "\n".join([changed, *(line for line in declared if line not in there), ""])
+    return "\n".join([result, *(line for line in declarations if line not in there), ""])

@@ -25,23 +25,23 @@ def with_instructions(text: str) -> str:
 
 def _function(function: re.Match[str]) -> str:
     lines: list[str] = []
-    known: dict[str, str] = {}
+    name_of: dict[str, str] = {}
 
     def place(match: re.Match[str]) -> str:
-        if match[0] not in known:
-            number = len(known)
-            name = known[match[0]] = f"%bindless.place{number}"
+        if match[0] not in name_of:
+            number = len(name_of)
+            name = name_of[match[0]] = f"%bindless.place{number}"
             flags, type_, space, variable, offset = match.groups()
             lines.append(f"  %bindless.offset{number} = freeze i64 {offset}\n")
-            given = f"{flags}{type_}, ptr addrspace({space}) {variable}, i64 %bindless.offset{number}"
-            lines.append(f"  {name} = getelementptr {given}\n")
-        return known[match[0]]
+            operands = f"{flags}{type_}, ptr addrspace({space}) {variable}, i64 %bindless.offset{number}"
+            lines.append(f"  {name} = getelementptr {operands}\n")
+        return name_of[match[0]]
 
     def cast(match: re.Match[str]) -> str:
-        if match[0] not in known:
-            name = known[match[0]] = f"%bindless.place{len(known)}"
+        if match[0] not in name_of:
+            name = name_of[match[0]] = f"%bindless.place{len(name_of)}"
             lines.append(f"  {name} = {match[1]} {match[2]} {match[3]} to {match[4]}\n")
-        return known[match[0]]
+        return name_of[match[0]]
 
     def text_of(match: re.Match[str]) -> str:
         whole = _PLACE.match(f"getelementptr inbounds (i8, ptr addrspace({match[2]}) {match[3]}, i64 0)")

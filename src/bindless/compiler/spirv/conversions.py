@@ -37,17 +37,17 @@ def _definition(declaration: re.Match[str]) -> str:
     if a not in _BITS or b not in _BITS:
         return declaration[0]
     lines, last = [], "%value"
-    given, result = (f"<{count} x i{_BITS[letter]}>" if count else f"i{_BITS[letter]}" for letter in (b, a))
+    operand, result = (f"<{count} x i{_BITS[letter]}>" if count else f"i{_BITS[letter]}" for letter in (b, a))
     for function, limit in _limits(a, b).items() if saturated else ():
         tag = f"{'s' if b in _SIGNED else 'u'}{function}.{f'v{count}' if count else ''}i{_BITS[b]}"
         constant = f"<{', '.join([f'i{_BITS[b]} {limit}'] * int(count))}>" if count else str(limit)
-        lines.append(f"  %{function} = call {given} @llvm.{tag}({given} {last}, {given} {constant})\n")
+        lines.append(f"  %{function} = call {operand} @llvm.{tag}({operand} {last}, {operand} {constant})\n")
         last = f"%{function}"
     if _BITS[a] != _BITS[b]:
         how = "trunc" if _BITS[a] < _BITS[b] else "sext" if b in _SIGNED else "zext"
-        lines.append(f"  %result = {how} {given} {last} to {result}\n")
+        lines.append(f"  %result = {how} {operand} {last} to {result}\n")
         last = "%result"
-    return f"define internal spir_func {result} {name}({given} %value) {{\n{''.join(lines)}  ret {result} {last}\n}}"
+    return f"define internal spir_func {result} {name}({operand} %value) {{\n{''.join(lines)}  ret {result} {last}\n}}"
 
 
 def _range(letter: str) -> tuple[int, int]:
@@ -57,8 +57,8 @@ def _range(letter: str) -> tuple[int, int]:
 
 def _limits(target: str, source: str) -> dict[str, int]:
     """Return the target's bounds that lie within the source's range, for saturation, by clamping function."""
-    (low, high), (least, most) = _range(target), _range(source)
-    return {**({"max": low} if low > least else {}), **({"min": high} if high < most else {})}
+    (low, high), (minimum, maximum) = _range(target), _range(source)
+    return {**({"max": low} if low > minimum else {}), **({"min": high} if high < maximum else {})}
 
 
 def _instruction(call: re.Match[str]) -> str:
@@ -74,8 +74,8 @@ def _instruction(call: re.Match[str]) -> str:
 
 def _with_intrinsics(text: str) -> str:
     """Add declarations of the comparisons that the definitions call."""
-    used = set(re.findall(r"call (\S+|<[^>]*>) (@llvm\.[su](?:min|max)\.\w+)\(", text))
+    calls = set(re.findall(r"call (\S+|<[^>]*>) (@llvm\.[su](?:min|max)\.\w+)\(", text))
     missing = [
-        (type_, name) for type_, name in sorted(used) if not re.search(rf"^declare .*{name}\(", text, re.MULTILINE)
+        (type_, name) for type_, name in sorted(calls) if not re.search(rf"^declare .*{name}\(", text, re.MULTILINE)
     ]
     return text + "".join(f"\ndeclare {type_} {name}({type_}, {type_})\n" for type_, name in missing)

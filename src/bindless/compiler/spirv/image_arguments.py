@@ -101,9 +101,9 @@ def with_image_arguments(data: bytes, parameters: Sequence[tuple[str, bool]]) ->
     """
     words = struct.unpack(f"<{len(data) // 4}I", data)
     code = instructions(words)
-    imported = imports(code)
-    forms = {number: match for number, name in imported.items() if (match := _OURS.fullmatch(name))}
-    for name in imported.values():
+    functions = imports(code)
+    forms = {number: match for number, name in functions.items() if (match := _OURS.fullmatch(name))}
+    for name in functions.values():
         if (other := _OTHERS.match(name)) is not None:
             raise FeatureNotSupportedError(f"OpenCL has no {_MISSING[other[1]]}: run the kernel on another device")
     if not forms and not any(is_handle for _, is_handle in parameters):
@@ -152,7 +152,7 @@ class _Rewriter(Rewriter):
 
     def _images(self) -> dict[int, _Image]:
         """Return the parameters that are images, by id; new ids for their samplers."""
-        found: dict[int, _Image] = {}
+        images: dict[int, _Image] = {}
         parameters = {rest[1] for rest in self.parameters}
         for op, rest in self.code:
             if op != _FUNCTION_CALL or rest[2] not in self.forms:
@@ -164,35 +164,35 @@ class _Rewriter(Rewriter):
                     "an image is found in memory, or chosen while the kernel runs; on OpenCL devices, which have no "
                     f"image handles, it is an argument of the kernel itself: {_ADVICE}"
                 )
-            image = found.setdefault(handle, _Image(shape))
+            image = images.setdefault(handle, _Image(shape))
             if image.shape != shape:
                 raise FeatureNotSupportedError(
                     f"{self.names[handle]} is used with coordinates of different numbers of dimensions"
                 )
             if what not in ("size", "order"):
                 image.uses.add(what)
-        for image in found.values():
+        for image in images.values():
             dimensions, layers = image.shape
             image.type = self._type(
                 _TYPE_IMAGE, self._type(_TYPE_VOID), dimensions - 1, 0, int(layers), 0, 0, 0, image.access
             )
             image.sampler = self._new() if "sample" in image.uses else 0
-        return found
+        return images
 
     def _require_no_other_use(self, images: set[int]) -> None:
         """Raise the error of a handle that is a number, too."""
         start = next(at for at, (op, _) in enumerate(self.code) if op == _FUNCTION)
         for op, rest in self.code[start:]:
             first, last = _OPERANDS.get(op, (2, None))
-            given = rest[4:] if op == _FUNCTION_CALL and rest[2] in self.forms else rest[first:last]
-            if number := next((one for one in given if one in images), 0):
+            operands = rest[4:] if op == _FUNCTION_CALL and rest[2] in self.forms else rest[first:last]
+            if number := next((one for one in operands if one in images), 0):
                 raise FeatureNotSupportedError(
                     f"{self.names[number]} is used as a number; on OpenCL devices an image is no number: {_ADVICE}"
                 )
 
-    def _replaced(self, result_type: int, result: int, function: int, given: Sequence[int]) -> list[Instruction]:
+    def _call(self, result_type: int, result: int, function: int, arguments: Sequence[int]) -> list[Instruction]:
         """Return the instructions for a call."""
-        what, handle = self.forms[function][1], given[0]
+        what, handle = self.forms[function][1], arguments[0]
         image = self.images[handle]
         if what == "order":
             return [(_QUERY_ORDER, (result_type, result, handle))]
@@ -200,14 +200,14 @@ class _Rewriter(Rewriter):
             zero = self._zero(self._type(_TYPE_INT, 32, 0))
             return [(_QUERY_SIZE_LOD, (result_type, result, handle, zero))]
         if what == "read":
-            return [(_READ, (result_type, result, handle, given[1]))]
+            return [(_READ, (result_type, result, handle, arguments[1]))]
         if what == "write":
-            return [(_WRITE, (handle, *given[1:]))]
-        joined, kind = self._new(), self._type(_TYPE_SAMPLED_IMAGE, image.type)
+            return [(_WRITE, (handle, *arguments[1:]))]
+        sampled_image, kind = self._new(), self._type(_TYPE_SAMPLED_IMAGE, image.type)
         level = self._zero(self._type(_TYPE_FLOAT, 32))
         return [
-            (_SAMPLED_IMAGE, (kind, joined, handle, image.sampler)),
-            (_SAMPLE, (result_type, result, joined, given[1], _LOD, level)),
+            (_SAMPLED_IMAGE, (kind, sampled_image, handle, image.sampler)),
+            (_SAMPLE, (result_type, result, sampled_image, arguments[1], _LOD, level)),
         ]
 
     def result(self) -> bytes:
@@ -227,12 +227,12 @@ class _Rewriter(Rewriter):
                 body.append((op, (image.type, rest[1])))
                 body += [(op, (sampler, image.sampler))] if image.sampler else []
             elif op == _FUNCTION_CALL and rest[2] in self.forms:
-                body += self._replaced(rest[0], rest[1], rest[2], rest[3:])
+                body += self._call(rest[0], rest[1], rest[2], rest[3:])
             else:
                 body.append((op, rest))
-        return self._packed(body)
+        return self._pack_module(body)
 
-    def _packed(self, body: list[Instruction]) -> bytes:
+    def _pack_module(self, body: list[Instruction]) -> bytes:
         first = next(at for at, (op, _) in enumerate(body) if op == _FUNCTION)
         body[first:first] = self.new_types
         names: list[Instruction] = []
@@ -243,7 +243,7 @@ class _Rewriter(Rewriter):
         place = next(at for at, (op, _) in enumerate(body) if op == _DECORATE or _TYPE_VOID <= op < _DECORATE)
         body[place:place] = names
         shapes = {image.shape[0] for image in self.images.values()}
-        wanted = [_IMAGE_BASIC, *([_SAMPLED_1D] if 1 in shapes else [])]
+        capabilities = [_IMAGE_BASIC, *([_SAMPLED_1D] if 1 in shapes else [])]
         if any(image.access == _READ_WRITE for image in self.images.values()):
-            wanted.append(_IMAGE_READ_WRITE)
-        return self._module(body, wanted)
+            capabilities.append(_IMAGE_READ_WRITE)
+        return self._module(body, capabilities)

@@ -65,19 +65,19 @@ def with_image_instructions(data: bytes, driver_prefix: str | None = None) -> by
     """
     words = struct.unpack(f"<{len(data) // 4}I", data)
     code = instructions(words)
-    imported = {
+    functions = {
         number: name
         for number, name in imports(code).items()
         if driver_prefix is None or not name.startswith(driver_prefix)
     }
-    if not imported:
+    if not functions:
         return data
-    unknown = [name for name in imported.values() if not _OURS.fullmatch(name)]
+    unknown = [name for name in functions.values() if not _OURS.fullmatch(name)]
     if unknown:
         raise BuildError(
             f"{', '.join(unknown)}: SPIR-V has no such function of OpenCL C; define it in the source, or do without it"
         )
-    forms = {number: _Form.of(match) for number, name in imported.items() if (match := _OURS.fullmatch(name))}
+    forms = {number: _Form.of(match) for number, name in functions.items() if (match := _OURS.fullmatch(name))}
     return _Rewriter(words, code, forms).result()
 
 
@@ -94,7 +94,7 @@ class _Rewriter(Rewriter):
         super().__init__(words, code)
         self.forms = forms
         self.zeros: dict[int, int] = {}
-        self.void_type = self._declared(lambda op, rest: op == _TYPE_VOID)
+        self.void_type = self._find_declaration(lambda op, rest: op == _TYPE_VOID)
 
     @property
     def float_type(self) -> int:
@@ -104,8 +104,8 @@ class _Rewriter(Rewriter):
     def int_type(self) -> int:
         return self._type(_TYPE_INT, 32, 0)
 
-    def _declared(self, wanted: Callable[[int, tuple[int, ...]], bool]) -> int:
-        return next(rest[0] for op, rest in self.code if wanted(op, rest))
+    def _find_declaration(self, is_match: Callable[[int, tuple[int, ...]], bool]) -> int:
+        return next(rest[0] for op, rest in self.code if is_match(op, rest))
 
     def _zero(self, type_: int) -> int:
         if type_ not in self.zeros:
@@ -131,8 +131,8 @@ class _Rewriter(Rewriter):
         if form.layered:
             layer = components.pop(0)
             if not whole:
-                layer, given = self._new(), layer
-                out.append((_CONVERT_TO_FLOAT, (scalar, layer, given)))
+                layer, number = self._new(), layer
+                out.append((_CONVERT_TO_FLOAT, (scalar, layer, number)))
             components.append(layer)
         if len(components) == 3:
             components.append(self._zero(scalar))
@@ -143,35 +143,35 @@ class _Rewriter(Rewriter):
         access = 1 if form.what == "write" else 0
         return self._type(_TYPE_IMAGE, self.void_type, kind, 0, int(form.layered), 0, 0, 0, access)
 
-    def _instructions(self, form: _Form, result_type: int, result: int, given: Sequence[int]) -> list[Instruction]:
+    def _instructions(self, form: _Form, result_type: int, result: int, arguments: Sequence[int]) -> list[Instruction]:
         """Return the instructions for one call, from the handle, the position, and the function's other arguments."""
         out: list[Instruction] = []
         image, number = self._image(form), self._new()
         if form.what in ("read", "fetch_sampled", "write"):
-            out.append((_CONVERT_TO_IMAGE, (image, number, given[0])))
+            out.append((_CONVERT_TO_IMAGE, (image, number, arguments[0])))
             end = 1 + form.dimensions + form.layered
-            at = self._position(form, given[1:end], out)
+            at = self._position(form, arguments[1:end], out)
             if form.what == "write":
-                out.append((_WRITE, (number, at, *given[end:])))
+                out.append((_WRITE, (number, at, *arguments[end:])))
             else:
                 out.append((_READ, (result_type, result, number, at)))
             return out
-        out.append((_CONVERT_TO_SAMPLED_IMAGE, (self._type(_TYPE_SAMPLED_IMAGE, image), number, given[0])))
+        out.append((_CONVERT_TO_SAMPLED_IMAGE, (self._type(_TYPE_SAMPLED_IMAGE, image), number, arguments[0])))
         sample = (result_type, result, number)
         if form.what == "sample_grad":
-            parts = (given[1 + part * form.dimensions : 1 + (part + 1) * form.dimensions] for part in range(3))
+            parts = (arguments[1 + part * form.dimensions : 1 + (part + 1) * form.dimensions] for part in range(3))
             at, dx, dy = (self._vector(self.float_type, part, out) for part in parts)
             out.append((_SAMPLE_EXPLICIT_LOD, (*sample, at, _GRAD, dx, dy)))
             return out
         if form.what == "gather":
-            out.append((_GATHER, (*sample, self._vector(self.float_type, given[1:3], out), given[3])))
+            out.append((_GATHER, (*sample, self._vector(self.float_type, arguments[1:3], out), arguments[3])))
             return out
         if form.what == "sample_cube":
-            at, level = self._vector(self.float_type, given[1:], out), self._zero(self.float_type)
+            at, level = self._vector(self.float_type, arguments[1:], out), self._zero(self.float_type)
         else:
             end = 1 + form.dimensions + form.layered
-            at = self._position(form, given[1:end], out)
-            level = given[end] if form.what == "sample_lod" else self._zero(self.float_type)
+            at = self._position(form, arguments[1:end], out)
+            level = arguments[end] if form.what == "sample_lod" else self._zero(self.float_type)
         out.append((_SAMPLE_EXPLICIT_LOD, (*sample, at, _LOD, level)))
         return out
 

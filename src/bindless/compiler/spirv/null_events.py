@@ -13,13 +13,13 @@ _CONSTANT_NULL, _WORDS = 46, 3
 def with_plain_nulls(module: bytes) -> bytes:
     """Return the module with ``OpConstantNull`` instructions of a type and a result only."""
     words = struct.unpack(f"<{len(module) // 4}I", module)
-    kept = list(words[:_HEADER])
+    result = list(words[:_HEADER])
     at = _HEADER
     while at < len(words):
         length = words[at] >> 16
         if words[at] & 0xFFFF == _CONSTANT_NULL and length > _WORDS:
-            kept += [_WORDS << 16 | _CONSTANT_NULL, *words[at + 1 : at + _WORDS]]
+            result += [_WORDS << 16 | _CONSTANT_NULL, *words[at + 1 : at + _WORDS]]
         else:
-            kept += words[at : at + length]
+            result += words[at : at + length]
         at += length
-    return struct.pack(f"<{len(kept)}I", *kept)
+    return struct.pack(f"<{len(result)}I", *result)

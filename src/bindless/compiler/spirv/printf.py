@@ -19,16 +19,16 @@ _LETTERS = {"i1": "b", "i8": "c", "i16": "s", "i32": "i", "i64": "l", "half": "D
 
 def with_plain_printf(text: str) -> str:
     """Return the LLVM IR of a source in which calls of ``printf`` have declarations with all parameters."""
-    declared: dict[str, None] = {}
+    declarations: dict[str, None] = {}
 
     def call(match: re.Match[str]) -> str:
-        found = (_ARGUMENT.match(part) for part in _PARTS.findall(match[1]))
-        types = [argument[1] for argument in found if argument]
+        matches = (_ARGUMENT.match(part) for part in _PARTS.findall(match[1]))
+        types = [argument[1] for argument in matches if argument]
         name = "_Z6printf" + "".join(map(_mangled, types))
-        declared[f"declare spir_func i32 @{name}({', '.join(types)})"] = None
+        declarations[f"declare spir_func i32 @{name}({', '.join(types)})"] = None
         return f"call spir_func i32 @{name}({match[1]})"
 
-    return "\n".join([_CALL.sub(call, text), *declared, ""]) if "@printf(" in text else text
+    return "\n".join([_CALL.sub(call, text), *declarations, ""]) if "@printf(" in text else text
 
 
 def _mangled(type_: str) -> str:

@@ -28,6 +28,6 @@ def _definition(declaration: re.Match[str]) -> str:
         for i in range(1, int(count)):
             lines.append(f"  %o{i} = {operation} {type_} {last}, %e{i}\n")
             last = f"%o{i}"
-    given = f"<{count} x {type_}>" if count else type_
+    source_type = f"<{count} x {type_}>" if count else type_
     lines.append(f"  %sign = icmp slt {type_} {last}, 0\n  %result = zext i1 %sign to i32\n")
-    return f"define internal spir_func i32 {name}({given} %value) {{\n{''.join(lines)}  ret i32 %result\n}}"
+    return f"define internal spir_func i32 {name}({source_type} %value) {{\n{''.join(lines)}  ret i32 %result\n}}"

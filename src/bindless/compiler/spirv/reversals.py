@@ -42,27 +42,27 @@ def _function(function: re.Match[str]) -> str:
 
 def _with_whole(text: str, call: re.Match[str], bits: int, whole: int, number: int) -> str:
     """Replace one call, the truncation of its value, and the extensions of its result."""
-    wide, turned, placed = (f"%bindless.{part}.{number}" for part in ("wide", "turned", "placed"))
-    given = re.search(
+    wide, reversal, result = (f"%bindless.{part}.{number}" for part in ("wide", "turned", "placed"))
+    widening = re.search(
         rf"^  {re.escape(call['value'])} = trunc [^\n]*?i(\d+) ({_NAME}) to i{bits}\b", text, re.MULTILINE
     )
-    if given is None or int(given[1]) not in _SIZES:
+    if widening is None or int(widening[1]) not in _SIZES:
         start = f"zext i{bits} {call['value']} to i{whole}"
-    elif int(given[1]) == whole:
-        start = f"freeze i{whole} {given[2]}"
+    elif int(widening[1]) == whole:
+        start = f"freeze i{whole} {widening[2]}"
     else:
-        start = f"trunc i{given[1]} {given[2]} to i{whole}"
+        start = f"trunc i{widening[1]} {widening[2]} to i{whole}"
     lines = (
         f"  {wide} = {start}",
-        f"  {turned} = call i{whole} @llvm.{call['what']}.i{whole}(i{whole} {wide})",
-        f"  {placed} = lshr i{whole} {turned}, {whole - bits}",
-        f"  {call['name']} = trunc i{whole} {placed} to i{bits}",
+        f"  {reversal} = call i{whole} @llvm.{call['what']}.i{whole}(i{whole} {wide})",
+        f"  {result} = lshr i{whole} {reversal}, {whole - bits}",
+        f"  {call['name']} = trunc i{whole} {result} to i{bits}",
     )
     text = text.replace(call[0], "\n".join(lines))
 
     def extension(match: re.Match[str]) -> str:
         size = int(match[2])
-        return f"{match[1]}{'freeze' if size == whole else 'zext'} i{whole} {placed}" + (
+        return f"{match[1]}{'freeze' if size == whole else 'zext'} i{whole} {result}" + (
             "" if size == whole else f" to i{size}"
         )
 

@@ -17,13 +17,13 @@ _NAME, _DECORATE, _LINKAGE_ATTRIBUTES, _IMPORT = 5, 71, 41, 1
 
 def instructions(words: Sequence[int]) -> list[Instruction]:
     """Return the instructions of a module: code and operands of each."""
-    found: list[Instruction] = []
+    result: list[Instruction] = []
     at = HEADER
     while at < len(words):
         length = words[at] >> 16
-        found.append((words[at] & 0xFFFF, tuple(words[at + 1 : at + length])))
+        result.append((words[at] & 0xFFFF, tuple(words[at + 1 : at + length])))
         at += length
-    return found
+    return result
 
 
 def imports(code: Sequence[Instruction]) -> dict[int, str]:
@@ -66,8 +66,8 @@ class Rewriter:
 
     def _type(self, op: int, *operands: int) -> int:
         """Return the id of a type, which a module declares once."""
-        for found, rest in (*self.code, *self.new_types):
-            if found == op and rest[1:] == operands:
+        for code, rest in (*self.code, *self.new_types):
+            if code == op and rest[1:] == operands:
                 return rest[0]
         number = self._new()
         self.new_types.append((op, (number, *operands)))
@@ -77,18 +77,18 @@ class Rewriter:
         """Return the instructions without declarations of functions, and without names and decorations of these, of
         their parameters and of other ids.
         """
-        kept: list[Instruction] = []
+        result: list[Instruction] = []
         dropped = {*functions, *others}
         within = False  # a declaration to remove
         for op, rest in self.code:
             if op == _FUNCTION:
                 within = rest[1] in functions
             if not within:
-                kept.append((op, rest))
+                result.append((op, rest))
             elif op == _FUNCTION_PARAMETER:
                 dropped.add(rest[1])
             within = within and op != _FUNCTION_END
-        return [(op, rest) for op, rest in kept if not (op in (_NAME, _DECORATE) and rest[0] in dropped)]
+        return [(op, rest) for op, rest in result if not (op in (_NAME, _DECORATE) and rest[0] in dropped)]
 
     def _module(self, body: list[Instruction], capabilities: Iterable[int]) -> bytes:
         """Return the module of instructions, with capabilities, and without that of linkage if nothing is linked."""

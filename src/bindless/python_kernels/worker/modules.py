@@ -13,7 +13,7 @@ import llvmlite.binding as llvm
 from ...compiler.llvm import llvmlite_worker as tools
 from ...compiler.llvm.find_toolchain import find_toolchain
 from ...compiler.llvm.texture_assembly import with_assembly
-from ...compiler.llvm.toolchain import TARGETS, Target, Toolchain, include_folder
+from ...compiler.llvm.toolchain import TARGETS, TargetSettings, Toolchain, include_folder
 from ...compiler.prelude import ptx_images, ptx_work_items, spirv_image_arguments, spirv_images, spirv_work_items
 from ...compiler.ptx.dynamic_shared_memory import with_local_arguments
 from ...compiler.ptx.missing_functions import definitions, features
@@ -65,7 +65,7 @@ class Modules:
         settings = TARGETS[launch.language]
         if self._ptx and architecture != _OLDEST:
             settings = replace(settings, cpu=architecture, features="")
-        self._settings: Target = settings
+        self._settings: TargetSettings = settings
 
     def optimised(self, texts: Sequence[str], sources: Mapping[str, str]) -> str:
         """Link the modules with what they call, and optimise; return LLVM IR."""
