@@ -30,27 +30,27 @@
 /* The name of an eventfd in /proc is anon_inode:[eventfd]. */
 static bool is_eventfd(int file) { return blr_file_is_named(file, "anon_inode:[eventfd]"); }
 
-static blr_result_t open_timeline(struct blr_semaphore *semaphore, int given)
+static blr_result_t open_timeline(struct blr_semaphore *semaphore, int fd)
 {
     struct stat status;
     if (fstat(semaphore->file, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size < (off_t)sizeof *semaphore->timeline)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
                         "file descriptor %d is not a timeline: a file that begins with a number of 8 bytes is "
-                        "required", given);
+                        "required", fd);
     if (blr_file_is_named(semaphore->file, BLR_SHARED_FLAG_NAME))
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
                         "file descriptor %d is a binary semaphore of SwiftShader, not a timeline: import it as a "
-                        "binary semaphore", given);
+                        "binary semaphore", fd);
     if (blr_file_is_named(semaphore->file, BLR_SWIFTSHADER_MEMORY) || blr_file_is_named(semaphore->file, BLR_LLVMPIPE_MEMORY))
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "file descriptor %d is memory of a Vulkan driver, not a "
                                                      "timeline: import it as memory",
-                        given);
+                        fd);
     if (!blr_file_is_writable(semaphore->file))
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
-                        "file descriptor %d is not open for both reading and writing, as a timeline has to be", given);
+                        "file descriptor %d is not open for both reading and writing, as a timeline has to be", fd);
     void *mapped = mmap(NULL, sizeof *semaphore->timeline, PROT_READ | PROT_WRITE, MAP_SHARED, semaphore->file, 0);
     if (mapped == MAP_FAILED)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "file descriptor %d cannot be mapped: %s", given, strerror(errno));
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "file descriptor %d cannot be mapped: %s", fd, strerror(errno));
     semaphore->timeline = mapped;
     return BLR_RESULT_SUCCESS;
 }
@@ -97,16 +97,16 @@ static blr_result_t fail_file(const struct blr_semaphore *semaphore, const char 
                     strerror(errno));
 }
 
-/* Reads the eventfd's count; *taken is false if another reader was first. */
-static blr_result_t take_count(const struct blr_semaphore *semaphore, bool *taken)
+/* Reads the eventfd's count; *success is false if another reader was first. */
+static blr_result_t take_count(const struct blr_semaphore *semaphore, bool *success)
 {
     uint64_t count;
     struct iovec place = {&count, sizeof count};
     ssize_t length = preadv2(semaphore->file, &place, 1, -1, RWF_NOWAIT);
     if (length < 0 && errno == EOPNOTSUPP) /* old kernels */
         length = read(semaphore->file, &count, sizeof count);
-    *taken = length == (ssize_t)sizeof count;
-    return *taken || errno == EAGAIN || errno == EINTR ? BLR_RESULT_SUCCESS : fail_file(semaphore, "waited for");
+    *success = length == (ssize_t)sizeof count;
+    return *success || errno == EAGAIN || errno == EINTR ? BLR_RESULT_SUCCESS : fail_file(semaphore, "waited for");
 }
 
 static blr_result_t wait_count(const struct blr_semaphore *semaphore, uint64_t deadline)
@@ -115,12 +115,12 @@ static blr_result_t wait_count(const struct blr_semaphore *semaphore, uint64_t d
         uint64_t now = blr_clock_now(), left = now >= deadline ? 0 : (deadline - now) / 1000000 + 1;
         struct pollfd place = {semaphore->file, POLLIN, 0};
         int ready = poll(&place, 1, left > 1000 ? 1000 : (int)left);
-        bool taken = false;
+        bool success = false;
         if (ready < 0 && errno != EINTR)
             return fail_file(semaphore, "waited for");
         if (ready > 0) {
-            blr_result_t result = take_count(semaphore, &taken);
-            if (taken || result != BLR_RESULT_SUCCESS)
+            blr_result_t result = take_count(semaphore, &success);
+            if (success || result != BLR_RESULT_SUCCESS)
                 return result;
         }
         if (left == 0)

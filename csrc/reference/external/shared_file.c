@@ -73,27 +73,27 @@ static bool has_llvmpipe_header(int file, uint64_t size)
            is_zero(page + end, sizeof page - LLVMPIPE_MARK - end);
 }
 
-static blr_result_t look(struct blr_external_file *external, int given)
+static blr_result_t look(struct blr_external_file *external, int fd)
 {
     struct stat status;
     int file = external->file;
     if (fstat(file, &status) != 0)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "file descriptor %d names no memory: %s", given, strerror(errno));
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "file descriptor %d names no memory: %s", fd, strerror(errno));
     bool mappable = S_ISREG(status.st_mode) || blr_file_is_named(file, "/dmabuf:");
     off_t end = mappable ? lseek(file, 0, SEEK_END) : -1;
     if (end < 0)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
-                        "file descriptor %d names no memory: a memfd, shared memory or a dma_buf is required", given);
+                        "file descriptor %d names no memory: a memfd, shared memory or a dma_buf is required", fd);
     if (!blr_file_is_writable(file))
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
-                        "file descriptor %d is not open for both reading and writing, as shared memory has to be", given);
+                        "file descriptor %d is not open for both reading and writing, as shared memory has to be", fd);
     int seals = fcntl(file, F_GET_SEALS);
     if (seals > 0 && (seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)))
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "the memory of file descriptor %d is sealed against writes", given);
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "the memory of file descriptor %d is sealed against writes", fd);
     if (blr_file_is_named(file, BLR_SHARED_FLAG_NAME))
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
                         "file descriptor %d is a binary semaphore of SwiftShader, not memory: import it as a "
-                        "semaphore", given);
+                        "semaphore", fd);
     external->size = (uint64_t)end;
     if (blr_file_is_named(file, BLR_SWIFTSHADER_MEMORY)) {
         external->exporter = BLR_EXPORTER_SWIFTSHADER;
@@ -104,7 +104,7 @@ static blr_result_t look(struct blr_external_file *external, int given)
     } else if (blr_file_is_named(file, BLR_LLVMPIPE_MEMORY)) {
         return blr_fail(BLR_RESULT_UNSUPPORTED,
                         "the memory of file descriptor %d is llvmpipe's, but does not begin with the header of the versions "
-                        "that are known here (22.3)", given);
+                        "that are known here (22.3)", fd);
     }
     return BLR_RESULT_SUCCESS;
 }

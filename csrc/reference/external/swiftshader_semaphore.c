@@ -47,20 +47,21 @@ static blr_result_t lock(struct blr_shared_flag *flag)
                     strerror(reason));
 }
 
-blr_result_t blr_shared_flag_open(struct blr_shared_flag **flag, int file, int given)
+blr_result_t blr_shared_flag_open(struct blr_shared_flag **flag, int file, int fd)
 {
     struct stat status;
     if (fstat(file, &status) != 0 || status.st_size < (off_t)sizeof **flag)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "file descriptor %d has the name of a semaphore of SwiftShader, "
-                                                     "but not its size", given);
+                                                     "but not its size", fd);
     struct blr_shared_flag *mapped = mmap(NULL, sizeof *mapped, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (mapped == MAP_FAILED)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "file descriptor %d cannot be mapped: %s", given, strerror(errno));
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "file descriptor %d cannot be mapped: %s", fd, strerror(errno));
     blr_result_t result = lock(mapped);
     if (result == BLR_RESULT_SUCCESS) {
         if (mapped->users < 1 || mapped->set > 1)
             result = blr_fail(BLR_RESULT_INVALID_ARGUMENT,
-                              "file descriptor %d has the name of a semaphore of SwiftShader, but not its contents", given);
+                              "file descriptor %d has the name of a semaphore of SwiftShader, but not its contents",
+                              fd);
         else
             mapped->users++;
         pthread_mutex_unlock(&mapped->mutex);
@@ -97,8 +98,8 @@ blr_result_t blr_shared_flag_wait(struct blr_shared_flag *flag, uint64_t deadlin
             result = BLR_RESULT_TIMEOUT;
             break;
         }
-        uint64_t left = deadline - now, most = 1000000000u;
-        struct timespec latest = day_time(left < most ? left : most);
+        uint64_t left = deadline - now, maximum = 1000000000u;
+        struct timespec latest = day_time(left < maximum ? left : maximum);
         pthread_cond_timedwait(&flag->changed, &flag->mutex, &latest);
     }
     if (result == BLR_RESULT_SUCCESS)
@@ -126,9 +127,9 @@ static blr_result_t fail_library(void)
                                             "built without glibc");
 }
 
-blr_result_t blr_shared_flag_open(struct blr_shared_flag **flag, int file, int given)
+blr_result_t blr_shared_flag_open(struct blr_shared_flag **flag, int file, int fd)
 {
-    (void)flag, (void)file, (void)given;
+    (void)flag, (void)file, (void)fd;
     return fail_library();
 }
 

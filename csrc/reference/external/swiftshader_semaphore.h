@@ -13,8 +13,8 @@
 
 struct blr_shared_flag;
 
-/* Maps the page and increments its user count. given is the descriptor's number for error messages. */
-blr_result_t blr_shared_flag_open(struct blr_shared_flag **flag, int file, int given);
+/* Maps the page and increments its user count. fd is the descriptor's number for error messages. */
+blr_result_t blr_shared_flag_open(struct blr_shared_flag **flag, int file, int fd);
 void blr_shared_flag_close(struct blr_shared_flag *flag);
 
 /* Waits until the flag is set, and clears it; TIMEOUT at the deadline of blr_clock_now. */

@@ -21,14 +21,14 @@ struct weights {
 
 INLINE struct weights weights_at(const struct block *block, uint32_t i)
 {
-    struct weights found;
-    found.column[1] = load(block->rest[0] + i);
-    found.row[1] = load(block->rest[1] + i);
-    found.column[0] = 1 - found.column[1];
-    found.row[0] = 1 - found.row[1];
+    struct weights result;
+    result.column[1] = load(block->rest[0] + i);
+    result.row[1] = load(block->rest[1] + i);
+    result.column[0] = 1 - result.column[1];
+    result.row[0] = 1 - result.row[1];
     for (int k = 0; k < 4; k++)
-        found.tap[k] = found.row[k / 2] * found.column[k % 2];
-    return found;
+        result.tap[k] = result.row[k / 2] * result.column[k % 2];
+    return result;
 }
 
 INLINE reals gather(const float *restrict from, integers offset)
@@ -45,9 +45,9 @@ INLINE reals gather(const float *restrict from, integers offset)
 /* Two neighbours in memory. */
 INLINE double pair_at(const float *restrict from, int32_t offset)
 {
-    double found;
-    memcpy(&found, from + offset, sizeof found);
-    return found;
+    double pair;
+    memcpy(&pair, from + offset, sizeof pair);
+    return pair;
 }
 
 INLINE reals pairs_at(const float *restrict from, const int32_t *restrict offset)
@@ -91,7 +91,7 @@ INLINE void sum_texels(const struct block *block, const float *restrict from, co
         reals sum = {0}, texel[4];
         load_taps(block, from, i, outsides, texel);
         for (int k = 0; k < 4; k++)
-            sum += weighted(weights.tap[k], weights.tap[k] * texel[k]);
+            sum += apply_weight(weights.tap[k], weights.tap[k] * texel[k]);
         store(values + i, sum);
     }
 }
@@ -105,8 +105,8 @@ INLINE void sum_slopes(struct block *block, const float *restrict from, const bo
         const reals *u = weights.column, *v = weights.row, gradient = load(gradients + i);
         reals texel[4], along[2];
         load_taps(block, from, i, outsides, texel);
-        along[0] = weighted(v[0], v[0] * (texel[1] - texel[0])) + weighted(v[1], v[1] * (texel[3] - texel[2]));
-        along[1] = weighted(u[0], u[0] * (texel[2] - texel[0])) + weighted(u[1], u[1] * (texel[3] - texel[1]));
+        along[0] = apply_weight(v[0], v[0] * (texel[1] - texel[0])) + apply_weight(v[1], v[1] * (texel[3] - texel[2]));
+        along[1] = apply_weight(u[0], u[0] * (texel[2] - texel[0])) + apply_weight(u[1], u[1] * (texel[3] - texel[1]));
         for (uint32_t d = 0; d < 2; d++) {
             const reals sum = gradient * along[d];
             store(block->along[d] + i, is_first ? sum : load(block->along[d] + i) + sum);
@@ -135,7 +135,7 @@ INLINE void scatter_pairs(const struct block *block, const struct taps *taps, co
         const struct weights weights = weights_at(block, i);
         reals product[4];
         for (int k = 0; k < 4; k++)
-            product[k] = weighted(weights.tap[k], weights.tap[k] * load(gradients + i));
+            product[k] = apply_weight(weights.tap[k], weights.tap[k] * load(gradients + i));
         for (int row = 0; row < 2; row++)
             store_both(both[row] + 2 * i, product[2 * row], product[2 * row + 1]);
     }
@@ -161,7 +161,7 @@ INLINE void scatter_taps(const struct block *block, const struct taps *taps, con
     for (uint32_t i = 0; i < BLOCK; i += WIDTH) {
         const struct weights weights = weights_at(block, i);
         for (int k = 0; k < 4; k++)
-            store(product[k] + i, weighted(weights.tap[k], weights.tap[k] * load(gradients + i)));
+            store(product[k] + i, apply_weight(weights.tap[k], weights.tap[k] * load(gradients + i)));
     }
     for (uint32_t start = 0; start < STEP; start++)
         for (uint32_t i = start; i < block->count; i += STEP)
@@ -317,7 +317,7 @@ static uint64_t find_slabs(const blr_gradients_t *call, const struct blr_gradien
     struct block block;
     const uint64_t rows = call->levels[0].size[1];
     integers low = (integers){0} + INT32_MAX, high = (integers){0} - 1;
-    uint64_t found = 0;
+    uint64_t mask = 0;
     begin_part(&block, call, part);
     for (uint32_t done = 0; done < part->count; done += block.count) {
         block.first = part->first + done;
@@ -336,15 +336,15 @@ static uint64_t find_slabs(const blr_gradients_t *call, const struct blr_gradien
             }
         }
     }
-    int32_t least = INT32_MAX, most = -1;
+    int32_t minimum = INT32_MAX, maximum = -1;
     for (uint32_t i = 0; i < WIDTH; i++) {
-        least = low[i] < least ? low[i] : least;
-        most = high[i] > most ? high[i] : most;
+        minimum = low[i] < minimum ? low[i] : minimum;
+        maximum = high[i] > maximum ? high[i] : maximum;
     }
-    for (uint32_t slab = 0; most >= 0 && slab < part->slabs; slab++)
-        if ((uint64_t)least < rows * (slab + 1) / part->slabs && (uint64_t)most >= rows * slab / part->slabs)
-            found |= (uint64_t)1 << slab;
-    return found != 0 ? found : 1;
+    for (uint32_t slab = 0; maximum >= 0 && slab < part->slabs; slab++)
+        if ((uint64_t)minimum < rows * (slab + 1) / part->slabs && (uint64_t)maximum >= rows * slab / part->slabs)
+            mask |= (uint64_t)1 << slab;
+    return mask != 0 ? mask : 1;
 }
 
 const struct blr_gradient_set blr_planar_set = {run, find_slabs};

@@ -80,7 +80,7 @@ INLINE reals choose(integers mask, reals yes, reals no) { return (reals)(((integ
 INLINE integers choose_integers(integers mask, integers yes, integers no) { return (yes & mask) | (no & ~mask); }
 
 /* product, but 0 where a weight is 0. */
-INLINE reals weighted(reals weight, reals product) { return (reals)((integers)product & (weight != 0)); }
+INLINE reals apply_weight(reals weight, reals product) { return (reals)((integers)product & (weight != 0)); }
 
 /* ---------------------------------------------------------------- blocks */
 

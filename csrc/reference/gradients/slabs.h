@@ -10,7 +10,7 @@ INLINE uint64_t NAME(slabs_between)(int32_t low, int32_t high, uint64_t n, uint3
 static uint64_t NAME(find_slabs)(const blr_gradients_t *call, const struct blr_gradient_part *part)
 {
     struct NAME(block) block;
-    uint64_t found = 0;
+    uint64_t mask = 0;
     block.call = call;
     block.part = part;
     block.is_backward_backward = block.dots = false;
@@ -32,9 +32,9 @@ static uint64_t NAME(find_slabs)(const blr_gradients_t *call, const struct blr_g
                     high = index > high ? index : high;
                 }
                 if (high >= 0)
-                    found |= NAME(slabs_between)(low, high, call->levels[level].size[last], part->slabs);
+                    mask |= NAME(slabs_between)(low, high, call->levels[level].size[last], part->slabs);
             }
         }
     }
-    return found != 0 ? found : 1;
+    return mask != 0 ? mask : 1;
 }

@@ -96,7 +96,7 @@ bool blr_area_prepare_halving(struct blr_area *area)
 
 /* Scratch memory of a thread, for the parts that it computes. */
 struct slot {
-    _Atomic bool taken;
+    _Atomic bool is_busy;
     void *memory; /* NULL until a thread takes it */
 };
 
@@ -111,7 +111,7 @@ struct work {
 static struct slot *take_slot(struct work *work)
 {
     struct slot *slot = work->slots;
-    while (atomic_exchange_explicit(&slot->taken, true, memory_order_acquire))
+    while (atomic_exchange_explicit(&slot->is_busy, true, memory_order_acquire))
         slot++;
     if (slot->memory == NULL)
         slot->memory = blr_new(work->scratch + ALIGN);
@@ -127,7 +127,7 @@ static bool run_part(void *argument, uint64_t begin, uint64_t end)
         work->rows(work->area, begin, end, (char *)slot->memory + (ALIGN - (uintptr_t)slot->memory % ALIGN));
     else
         atomic_store_explicit(&work->failed, true, memory_order_relaxed);
-    atomic_store_explicit(&slot->taken, false, memory_order_release);
+    atomic_store_explicit(&slot->is_busy, false, memory_order_release);
     return has_memory;
 }
 

@@ -50,13 +50,13 @@ static blr_result_t run(struct blr_command *command)
 /* Checks that three factors and an element size span memory. */
 static bool spans(const uint64_t extent[3], uint64_t row_pitch, uint64_t slice_pitch, uint64_t row_size, uint64_t *span)
 {
-    const uint64_t most = (uint64_t)1 << 62;
-    if (extent[1] > 1 && row_pitch > most / (extent[1] - 1))
+    const uint64_t maximum = (uint64_t)1 << 62;
+    if (extent[1] > 1 && row_pitch > maximum / (extent[1] - 1))
         return false;
-    if (extent[2] > 1 && slice_pitch > most / (extent[2] - 1))
+    if (extent[2] > 1 && slice_pitch > maximum / (extent[2] - 1))
         return false;
     *span = (extent[1] - 1) * row_pitch + (extent[2] - 1) * slice_pitch + row_size;
-    return *span <= most;
+    return *span <= maximum;
 }
 
 static blr_result_t resolve_image(struct side *side, const blr_area_mean_t *mean, const blr_copy_endpoint_t *end,

@@ -58,33 +58,33 @@ blr_result_t blr_image_view_make(struct blr_context *context, struct blr_image *
 
 /* ---------------------------------------------------------------- over images */
 
-static blr_result_t check_field(const char *field, uint64_t given, uint64_t own)
+static blr_result_t check_field(const char *field, uint64_t value, uint64_t own)
 {
-    if (given == own)
+    if (value == own)
         return BLR_RESULT_SUCCESS;
     return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
                     "%s of the description is %" PRIu64 ", of the image memory %" PRIu64
                     ": a handle is made with the description of its memory",
-                    field, given, own);
+                    field, value, own);
 }
 
-static blr_result_t check_same(const blr_image_desc_t *given, const blr_image_desc_t *own)
+static blr_result_t check_same(const blr_image_desc_t *desc, const blr_image_desc_t *own)
 {
     const struct {
         const char *name;
-        uint64_t given, own;
+        uint64_t value, own;
     } fields[] = {
-        {"width", given->width, own->width},
-        {"height", given->height, own->height},
-        {"depth", given->depth, own->depth},
-        {"num_channels", given->num_channels, own->num_channels},
-        {"channel_type", (uint64_t)given->channel_type, (uint64_t)own->channel_type},
-        {"type", (uint64_t)given->type, (uint64_t)own->type},
-        {"num_levels", given->num_levels, own->num_levels},
-        {"array_size", given->array_size, own->array_size},
+        {"width", desc->width, own->width},
+        {"height", desc->height, own->height},
+        {"depth", desc->depth, own->depth},
+        {"num_channels", desc->num_channels, own->num_channels},
+        {"channel_type", (uint64_t)desc->channel_type, (uint64_t)own->channel_type},
+        {"type", (uint64_t)desc->type, (uint64_t)own->type},
+        {"num_levels", desc->num_levels, own->num_levels},
+        {"array_size", desc->array_size, own->array_size},
     };
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-        blr_result_t result = check_field(fields[i].name, fields[i].given, fields[i].own);
+        blr_result_t result = check_field(fields[i].name, fields[i].value, fields[i].own);
         if (result != BLR_RESULT_SUCCESS)
             return result;
     }

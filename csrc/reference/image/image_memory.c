@@ -79,10 +79,10 @@ static blr_result_t check_levels_and_layers(const blr_image_desc_t *desc)
 {
     const char *type = type_name(desc->type);
     if (desc->type == BLR_IMAGE_MIPMAP) {
-        uint32_t most = count_levels(desc);
-        if (desc->num_levels < 2 || desc->num_levels > most)
+        uint32_t maximum = count_levels(desc);
+        if (desc->num_levels < 2 || desc->num_levels > maximum)
             return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "num_levels %u: a mipmap of this size has 2 to %u levels%s",
-                            desc->num_levels, most, most < 2 ? ", so none is possible" : "");
+                            desc->num_levels, maximum, maximum < 2 ? ", so none is possible" : "");
     } else if (desc->num_levels != 1) {
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "num_levels %u: an image of type %s has 1", desc->num_levels, type);
     }

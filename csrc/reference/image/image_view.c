@@ -32,13 +32,13 @@ static blr_result_t check_swizzle(const blr_swizzle_t *swizzle)
     return BLR_RESULT_SUCCESS;
 }
 
-static blr_result_t check_pitch(const char *name, uint64_t pitch, uint64_t least, uint64_t element)
+static blr_result_t check_pitch(const char *name, uint64_t pitch, uint64_t minimum, uint64_t element)
 {
-    if (pitch >= least && pitch % element == 0 && pitch <= (uint64_t)INT64_MAX)
+    if (pitch >= minimum && pitch % element == 0 && pitch <= (uint64_t)INT64_MAX)
         return BLR_RESULT_SUCCESS;
     return blr_fail(BLR_RESULT_INVALID_ARGUMENT,
                     "%s pitch %" PRIu64 ": a multiple of %" PRIu64 " from %" PRIu64 " on is needed, or 0 for no gaps", name,
-                    pitch, element, least);
+                    pitch, element, minimum);
 }
 
 /* Computes the layout of the pixels, and the bytes from the first pixel to the end of the last. */

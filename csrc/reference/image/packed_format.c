@@ -54,7 +54,7 @@ static void store_word(unsigned char *word, uint32_t size, uint32_t bits)
 
 static uint32_t ones(uint32_t bits) { return bits < 32 ? (1u << bits) - 1 : UINT32_MAX; }
 
-static int32_t extended(uint32_t code, uint32_t bits)
+static int32_t sign_extend(uint32_t code, uint32_t bits)
 {
     uint32_t sign = 1u << (bits - 1);
     return (int32_t)((int64_t)(code ^ sign) - (int64_t)sign);
@@ -74,10 +74,10 @@ static uint32_t unpack_field(const struct blr_packed_field *field, uint32_t code
     switch ((enum blr_packed_class)field->class) {
     case BLR_PACKED_UNORM: return bits_of((float)((double)code / ones(field->bits)));
     case BLR_PACKED_SNORM: {
-        double value = (double)extended(code, field->bits) / ones(field->bits - 1u);
+        double value = (double)sign_extend(code, field->bits) / ones(field->bits - 1u);
         return bits_of((float)(value < -1.0 ? -1.0 : value));
     }
-    case BLR_PACKED_SIGNED: return (uint32_t)extended(code, field->bits);
+    case BLR_PACKED_SIGNED: return (uint32_t)sign_extend(code, field->bits);
     case BLR_PACKED_FLOAT: return bits_of(blr_half_to_float((uint16_t)(code << (15u - field->bits))));
     case BLR_PACKED_INTEGER: break;
     }

@@ -43,7 +43,7 @@ static struct functions best_functions(void)
 
 /* Scratch memory of a thread, for the parts that it computes. */
 struct slot {
-    _Atomic bool taken;
+    _Atomic bool is_busy;
     void *memory; /* NULL until a thread takes it */
 };
 
@@ -60,7 +60,7 @@ static bool in_slot(struct work *work, uint64_t begin, uint64_t end,
                     void (*part)(const struct work *work, uint64_t begin, uint64_t end, void *scratch))
 {
     struct slot *slot = work->slots;
-    while (atomic_exchange_explicit(&slot->taken, true, memory_order_acquire))
+    while (atomic_exchange_explicit(&slot->is_busy, true, memory_order_acquire))
         slot++;
     if (slot->memory == NULL)
         slot->memory = blr_new(work->scratch + ALIGN);
@@ -69,7 +69,7 @@ static bool in_slot(struct work *work, uint64_t begin, uint64_t end,
         part(work, begin, end, (char *)slot->memory + (ALIGN - (uintptr_t)slot->memory % ALIGN));
     else
         atomic_store_explicit(&work->failed, true, memory_order_relaxed);
-    atomic_store_explicit(&slot->taken, false, memory_order_release);
+    atomic_store_explicit(&slot->is_busy, false, memory_order_release);
     return has_memory;
 }
 

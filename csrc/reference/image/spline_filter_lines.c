@@ -21,7 +21,7 @@
 /* ---------------------------------------------------------------- the recursion */
 
 /* Sample of a line of n that continues beyond its ends, at position i. */
-static uint64_t continued(int64_t i, uint64_t n, blr_spline_boundary_t boundary)
+static uint64_t continue_index(int64_t i, uint64_t n, blr_spline_boundary_t boundary)
 {
     const unsigned int continuation = boundary == BLR_SPLINE_MIRROR            ? BINDLESS_MIRROR
                                       : boundary == BLR_SPLINE_MIRRORED_REPEAT ? BINDLESS_MIRRORED_REPEAT
@@ -37,7 +37,7 @@ INLINE void forwards(const float *restrict lines, uint64_t stride, float *restri
     for (uint64_t j = 0; j < width; j++)
         first[j] = 0.0f;
     for (int64_t i = -(int64_t)REACH; i <= 0; i++) {
-        const float *restrict sample = lines + continued(i, n, boundary) * stride;
+        const float *restrict sample = lines + continue_index(i, n, boundary) * stride;
         for (uint64_t j = 0; j < width; j++)
             first[j] = sample[j] + POLE * first[j];
     }
@@ -149,7 +149,7 @@ static void collect(const struct blr_spline *spline, const float *row, int64_t b
     const uint64_t channels = spline->channels;
     const int64_t last = (int64_t)spline->extent[0] - 1;
     for (uint64_t i = from; i < to; i++) {
-        const uint64_t place = continued(begin + (int64_t)i, spline->size[0], spline->boundary[0]);
+        const uint64_t place = continue_index(begin + (int64_t)i, spline->size[0], spline->boundary[0]);
         int64_t at = (int64_t)place - (int64_t)spline->margin[0];
         const bool filled = spline->fills_margin && (at < 0 || at > last);
         at = at < 0 ? 0 : at > last ? last : at;
@@ -158,9 +158,9 @@ static void collect(const struct blr_spline *spline, const float *row, int64_t b
     }
 }
 
-static uint64_t limited(int64_t value, uint64_t most)
+static uint64_t clamp(int64_t value, uint64_t maximum)
 {
-    return value < 0 ? 0 : (uint64_t)value < most ? (uint64_t)value : most;
+    return value < 0 ? 0 : (uint64_t)value < maximum ? (uint64_t)value : maximum;
 }
 
 /* Samples of a piece, line_of in number: in place, or collected in `line`. */
@@ -170,7 +170,7 @@ static const float *samples_of(const struct blr_spline *spline, struct piece pie
     const uint64_t channels = spline->channels, count = line_of(spline);
     const int64_t begin = (int64_t)piece.first - (int64_t)reach_of(spline), offset = begin - (int64_t)spline->margin[0];
     /* Samples [from, to) of the line are those of the source, from `offset` on. */
-    const uint64_t from = limited(-offset, count), to = limited((int64_t)spline->extent[0] - offset, count);
+    const uint64_t from = clamp(-offset, count), to = clamp((int64_t)spline->extent[0] - offset, count);
     if (row != NULL && from == 0 && to == count)
         return row + (uint64_t)offset * channels;
     if (row == NULL) {
@@ -235,7 +235,7 @@ INLINE void filter_lines(const struct blr_spline *spline, float *panel, uint64_t
         for (uint64_t j = 0; j < width; j++)
             last[j] = 0.0f;
         for (uint64_t i = REACH; i > 0; i--) {
-            const float *sample = panel + continued(-(int64_t)i, n, spline->boundary[0]) * width;
+            const float *sample = panel + continue_index(-(int64_t)i, n, spline->boundary[0]) * width;
             for (uint64_t j = 0; j < width; j++)
                 last[j] = sample[j] + POLE * last[j];
         }

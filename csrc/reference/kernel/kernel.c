@@ -54,14 +54,14 @@ void blr_kernel_leave_worker(struct blr_kernel *kernel, struct blr_spirv_worker 
     const uint64_t bytes = blr_spirv_worker_bytes(worker);
     blr_spirv_worker_rest(worker);
     blr_mutex_lock(&kernel->mutex);
-    const bool kept = kernel->idle_bytes + bytes <= MOST_IDLE_BYTES;
-    if (kept) {
+    const bool fits = kernel->idle_bytes + bytes <= MOST_IDLE_BYTES;
+    if (fits) {
         worker->next = kernel->idle;
         kernel->idle = worker;
         kernel->idle_bytes += bytes;
     }
     blr_mutex_unlock(&kernel->mutex);
-    if (!kept)
+    if (!fits)
         blr_spirv_worker_free(worker);
 }
 
@@ -92,11 +92,11 @@ static blr_result_t create(struct blr_module *module, const char *name, blr_kern
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "name or kernel is NULL: a name and an output pointer are "
                                                      "required");
     *handle = NULL;
-    const struct blr_module_kernel *found = find(module, name);
-    if (found == NULL)
+    const struct blr_module_kernel *entry = find(module, name);
+    if (entry == NULL)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "no kernel is named '%.200s'; the module has %u", name,
                         module->kernel_count);
-    const struct blr_spirv_program *program = found->program;
+    const struct blr_spirv_program *program = entry->program;
     if (program == NULL)
         return blr_fail(BLR_RESULT_BUILD_FAILED, "the kernel '%.200s' imports functions or variables of other "
                                                  "modules: link its module with the modules that define them", name);

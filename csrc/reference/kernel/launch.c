@@ -30,7 +30,7 @@ struct launch_command {
     struct blr_spirv_launch launch;
     struct blr_allocation **allocations; /* retained; stored behind the arrays below while they fit */
     uint32_t room;                       /* capacity of allocations */
-    bool moved;                          /* allocations is a separate memory block */
+    bool is_separate;                    /* allocations is a separate memory block */
     uint32_t view_count;
     /* Stored behind the command, one element for each argument: */
     const unsigned char **value_of;
@@ -46,7 +46,7 @@ static void release(struct blr_command *command)
         blr_memory_release(own->allocations[i]);
     for (uint32_t i = 0; i < own->view_count; i++)
         blr_image_view_release(own->views[i]);
-    if (own->moved)
+    if (own->is_separate)
         blr_delete(own->allocations);
     if (own->kernel != NULL)
         blr_kernel_release(own->kernel);
@@ -143,9 +143,9 @@ static blr_result_t run_launch(struct blr_command *command)
 
 /* ---------------------------------------------------------------- work-groups */
 
-static uint64_t largest_divisor(uint64_t size, uint64_t most)
+static uint64_t largest_divisor(uint64_t size, uint64_t maximum)
 {
-    uint64_t divisor = size < most ? size : most;
+    uint64_t divisor = size < maximum ? size : maximum;
     while (size % divisor != 0)
         divisor--;
     return divisor;
@@ -167,19 +167,19 @@ static void choose_local(const struct blr_kernel *kernel, struct blr_spirv_launc
     }
 }
 
-static blr_result_t set_sizes(struct launch_command *own, const blr_launch_t *given)
+static blr_result_t set_sizes(struct launch_command *own, const blr_launch_t *desc)
 {
     struct blr_spirv_launch *launch = &own->launch;
-    if (given->dimensions < 1 || given->dimensions > 3)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%u dimensions: 1, 2 or 3 are needed", given->dimensions);
-    launch->dimensions = given->dimensions;
+    if (desc->dimensions < 1 || desc->dimensions > 3)
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%u dimensions: 1, 2 or 3 are needed", desc->dimensions);
+    launch->dimensions = desc->dimensions;
     uint64_t items = 1;
     bool chosen = true;
     for (uint32_t c = 0; c < 3; c++) {
-        bool used = c < given->dimensions;
-        launch->global[c] = used ? given->global_size[c] : 1;
-        launch->local[c] = used ? given->local_size[c] : 1;
-        launch->offset[c] = used ? given->global_offset[c] : 0;
+        bool used = c < desc->dimensions;
+        launch->global[c] = used ? desc->global_size[c] : 1;
+        launch->local[c] = used ? desc->local_size[c] : 1;
+        launch->offset[c] = used ? desc->global_offset[c] : 0;
         if (launch->global[c] != 0 && items > (uint64_t)INT64_MAX / launch->global[c])
             return blr_fail(BLR_RESULT_INVALID_SIZE, "a range of more than %" PRId64 " work-items", INT64_MAX);
         items *= launch->global[c];
@@ -224,16 +224,16 @@ static bool make_room(struct launch_command *own, uint32_t more)
     if (count + more <= own->room)
         return true;
     uint32_t room = 2 * count + more;
-    struct blr_allocation **moved = blr_new(room * sizeof *moved);
-    if (moved == NULL)
+    struct blr_allocation **larger = blr_new(room * sizeof *larger);
+    if (larger == NULL)
         return false;
     if (count > 0)
-        memcpy(moved, own->allocations, count * sizeof *moved);
-    if (own->moved)
+        memcpy(larger, own->allocations, count * sizeof *larger);
+    if (own->is_separate)
         blr_delete(own->allocations);
-    own->allocations = moved;
-    own->launch.allocations = moved;
-    own->moved = true;
+    own->allocations = larger;
+    own->launch.allocations = larger;
+    own->is_separate = true;
     own->room = room;
     return true;
 }
@@ -251,12 +251,12 @@ static bool keep_memory(struct launch_command *own, uint64_t address)
     }
     for (;;) {
         uint32_t count = own->launch.allocation_count, room = own->room - count;
-        uint32_t found = blr_registration_collect(own->launch.context, address, &own->allocations[count], room);
-        if (found <= room) {
-            own->launch.allocation_count += found;
+        uint32_t number = blr_registration_collect(own->launch.context, address, &own->allocations[count], room);
+        if (number <= room) {
+            own->launch.allocation_count += number;
             return true;
         }
-        if (!make_room(own, found))
+        if (!make_room(own, number))
             return false;
     }
 }
@@ -313,15 +313,15 @@ static struct launch_command *new_command(struct blr_kernel *kernel)
     return own;
 }
 
-static blr_result_t set_arguments(struct launch_command *own, const blr_launch_t *given)
+static blr_result_t set_arguments(struct launch_command *own, const blr_launch_t *desc)
 {
     const struct blr_spirv_program *program = own->kernel->program;
     struct blr_spirv_launch *launch = &own->launch;
     uint32_t count = program->argument_count;
-    if (given->argument_count != count)
-        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%u arguments: kernel '%.80s' takes %u", given->argument_count,
+    if (desc->argument_count != count)
+        return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%u arguments: kernel '%.80s' takes %u", desc->argument_count,
                         launch->name, count);
-    if (count > 0 && (given->arguments == NULL || given->argument_sizes == NULL))
+    if (count > 0 && (desc->arguments == NULL || desc->argument_sizes == NULL))
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "arguments or argument_sizes is NULL: kernel '%.80s' takes %u",
                         launch->name, count);
     launch->values = own->value_of;
@@ -330,9 +330,9 @@ static blr_result_t set_arguments(struct launch_command *own, const blr_launch_t
     unsigned char *next = own->values;
     for (uint32_t i = 0; i < count; i++) {
         const struct blr_spirv_argument *argument = &program->arguments[i];
-        uint64_t size = given->argument_sizes[i];
+        uint64_t size = desc->argument_sizes[i];
         bool local = argument->kind == BLR_ARGUMENT_LOCAL;
-        if (local != (given->arguments[i] == NULL))
+        if (local != (desc->arguments[i] == NULL))
             return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "argument %u ('%.60s') of kernel '%.80s' is %s", i,
                             argument->name, launch->name, local ? "local memory: give NULL and its size" : "NULL");
         if (local) {
@@ -347,7 +347,7 @@ static blr_result_t set_arguments(struct launch_command *own, const blr_launch_t
             return blr_fail(BLR_RESULT_INVALID_SIZE,
                             "argument %u ('%.60s') of kernel '%.80s' has %" PRIu64 " bytes, %" PRIu64 " were given", i,
                             argument->name, launch->name, argument->size, size);
-        memcpy(next, given->arguments[i], size);
+        memcpy(next, desc->arguments[i], size);
         own->value_of[i] = next;
         if (size == 8 && !keep_named(own, next, argument->kind))
             return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for the list of memory and images that kernel "
@@ -360,7 +360,7 @@ static blr_result_t set_arguments(struct launch_command *own, const blr_launch_t
 
 /* ---------------------------------------------------------------- the call */
 
-static blr_result_t prepare(struct launch_command *own, const struct blr_context *context, const blr_launch_t *given)
+static blr_result_t prepare(struct launch_command *own, const struct blr_context *context, const blr_launch_t *desc)
 {
     if (own->kernel->module->context != context)
         return blr_fail(BLR_RESULT_INVALID_HANDLE, "the kernel is of another context than the queue");
@@ -370,16 +370,16 @@ static blr_result_t prepare(struct launch_command *own, const struct blr_context
     own->launch.name = own->kernel->program->entry->name;
     blr_result_t result = blr_device_time_limit(&own->launch.timeout);
     if (result == BLR_RESULT_SUCCESS)
-        result = set_sizes(own, given);
+        result = set_sizes(own, desc);
     if (result == BLR_RESULT_SUCCESS)
-        result = set_arguments(own, given);
+        result = set_arguments(own, desc);
     return result;
 }
 
-static blr_result_t make(const struct blr_context *context, blr_kernel_t handle, const blr_launch_t *given,
+static blr_result_t make(const struct blr_context *context, blr_kernel_t handle, const blr_launch_t *desc,
                          struct launch_command **launch)
 {
-    if (given == NULL)
+    if (desc == NULL)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "launch is NULL: a description of the launch is needed");
     struct blr_kernel *kernel = blr_kernel_acquire(handle);
     if (kernel == NULL)
@@ -387,7 +387,7 @@ static blr_result_t make(const struct blr_context *context, blr_kernel_t handle,
     struct launch_command *own = new_command(kernel);
     if (own == NULL)
         return BLR_RESULT_OUT_OF_MEMORY;
-    blr_result_t result = prepare(own, context, given);
+    blr_result_t result = prepare(own, context, desc);
     if (result == BLR_RESULT_SUCCESS)
         *launch = own;
     else

@@ -99,7 +99,7 @@ static blr_result_t build(struct blr_module *module, bool later)
 
 /* ---------------------------------------------------------------- one module */
 
-static uint32_t swapped(uint32_t word)
+static uint32_t swap_bytes(uint32_t word)
 {
     return word >> 24 | (word >> 8 & 0xff00u) | (word << 8 & 0xff0000u) | word << 24;
 }
@@ -114,9 +114,9 @@ static blr_result_t copy_code(struct blr_module *module, const void *code, uint6
         return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for a module of %" PRIu64 " bytes", size);
     memcpy(words, code, size);
     uint32_t count = (uint32_t)(size / 4);
-    if (count > 0 && words[0] == swapped(BLR_SPIRV_MAGIC))
+    if (count > 0 && words[0] == swap_bytes(BLR_SPIRV_MAGIC))
         for (uint32_t i = 0; i < count; i++)
-            words[i] = swapped(words[i]);
+            words[i] = swap_bytes(words[i]);
     module->parts->words = words;
     module->parts->count = count;
     return BLR_RESULT_SUCCESS;
@@ -124,19 +124,19 @@ static blr_result_t copy_code(struct blr_module *module, const void *code, uint6
 
 /* Copies the values of specialization constants. Valid values are at most as large as a scalar; larger ones are
  * truncated here, and the build refuses them by their size. */
-static blr_result_t copy_specializations(struct blr_module *module, uint32_t count, const blr_specialization_t *given)
+static blr_result_t copy_specializations(struct blr_module *module, uint32_t count, const blr_specialization_t *list)
 {
-    struct blr_spirv_specialization *asked = blr_arena_allocate(&module->arena, (count + (size_t)1) * sizeof *asked);
+    struct blr_spirv_specialization *copies = blr_arena_allocate(&module->arena, (count + (size_t)1) * sizeof *copies);
     unsigned char *values = blr_arena_allocate(&module->arena, (count + (size_t)1) * 8);
-    if (asked == NULL || values == NULL)
+    if (copies == NULL || values == NULL)
         return blr_fail(BLR_RESULT_OUT_OF_MEMORY, "no memory for %u specializations", count);
     for (uint32_t i = 0; i < count; i++, values += 8) {
-        if (given[i].value == NULL)
+        if (list[i].value == NULL)
             return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "the value of specialization %u is NULL", i);
-        memcpy(values, given[i].value, given[i].size < 8 ? given[i].size : 8);
-        asked[i] = (struct blr_spirv_specialization){given[i].id, given[i].size, values};
+        memcpy(values, list[i].value, list[i].size < 8 ? list[i].size : 8);
+        copies[i] = (struct blr_spirv_specialization){list[i].id, list[i].size, values};
     }
-    module->parts->specializations = asked;
+    module->parts->specializations = copies;
     module->parts->specialization_count = count;
     return BLR_RESULT_SUCCESS;
 }

@@ -83,16 +83,16 @@ static void withdraw(struct blr_allocation *allocation)
 
 static struct blr_allocation *lookup(uint64_t address)
 {
-    struct blr_allocation *found = NULL;
+    struct blr_allocation *below = NULL;
     for (struct blr_allocation *node = root; node != NULL;) {
         if (node->base <= address) {
-            found = node;
+            below = node;
             node = node->right;
         } else {
             node = node->left;
         }
     }
-    return found != NULL && address - found->base < found->size ? found : NULL;
+    return below != NULL && address - below->base < below->size ? below : NULL;
 }
 
 /* ---------------------------------------------------------------- for the rest of the driver */
@@ -100,11 +100,11 @@ static struct blr_allocation *lookup(uint64_t address)
 struct blr_allocation *blr_memory_find(const void *pointer)
 {
     blr_mutex_lock(&mutex);
-    struct blr_allocation *found = lookup((uint64_t)(uintptr_t)pointer);
-    if (found != NULL)
-        blr_memory_retain(found);
+    struct blr_allocation *allocation = lookup((uint64_t)(uintptr_t)pointer);
+    if (allocation != NULL)
+        blr_memory_retain(allocation);
     blr_mutex_unlock(&mutex);
-    return found;
+    return allocation;
 }
 
 void blr_memory_retain(struct blr_allocation *allocation)
@@ -185,12 +185,12 @@ blr_result_t blr_memory_use(struct blr_context *context, const void *pointer, ui
         return blr_fail(BLR_RESULT_INVALID_SIZE,
                         "the %s of %" PRIu64 " bytes at 0x%" PRIx64 " ends beyond the address space", what, size,
                         address);
-    struct blr_allocation *found = blr_memory_find(pointer);
-    if (found == NULL)
+    struct blr_allocation *memory = blr_memory_find(pointer);
+    if (memory == NULL)
         return BLR_RESULT_SUCCESS;
-    uint64_t offset = address - found->base, whole = found->size;
+    uint64_t offset = address - memory->base, whole = memory->size;
     blr_result_t result = BLR_RESULT_SUCCESS;
-    if (found->context != context)
+    if (memory->context != context)
         result = blr_fail(BLR_RESULT_INVALID_HANDLE,
                           "the %s at 0x%" PRIx64 " is memory of another context: allocate it in the queue's context, "
                           "or copy through memory of the host",
@@ -201,9 +201,9 @@ blr_result_t blr_memory_use(struct blr_context *context, const void *pointer, ui
                           " bytes: at most %" PRIu64 " bytes are left there",
                           what, size, offset, whole, whole - offset);
     if (result != BLR_RESULT_SUCCESS)
-        blr_memory_release(found);
+        blr_memory_release(memory);
     else
-        *allocation = found;
+        *allocation = memory;
     return result;
 }
 
@@ -350,25 +350,25 @@ blr_result_t blrMemoryFree(blr_context_t handle, void *pointer)
         return BLR_RESULT_INVALID_HANDLE;
     uint64_t address = (uint64_t)(uintptr_t)pointer;
     blr_mutex_lock(&mutex);
-    struct blr_allocation *found = lookup(address);
+    struct blr_allocation *allocation = lookup(address);
     blr_result_t result = BLR_RESULT_SUCCESS;
-    if (found == NULL)
+    if (allocation == NULL)
         result = blr_fail(BLR_RESULT_INVALID_ARGUMENT,
                           "0x%" PRIx64 " is not memory of this driver: it was freed before, or allocated elsewhere",
                           address);
-    else if (found->base != address)
+    else if (allocation->base != address)
         result = blr_fail(BLR_RESULT_INVALID_ARGUMENT,
                           "0x%" PRIx64 " lies inside an allocation, at offset %" PRIu64
                           ": an allocation is freed by its start 0x%" PRIx64,
-                          address, address - found->base, found->base);
-    else if (found->context != context)
+                          address, address - allocation->base, allocation->base);
+    else if (allocation->context != context)
         result = blr_fail(BLR_RESULT_INVALID_HANDLE,
                           "0x%" PRIx64 " is memory of another context: it is freed in its own", address);
     else
-        withdraw(found);
+        withdraw(allocation);
     blr_mutex_unlock(&mutex);
     if (result == BLR_RESULT_SUCCESS)
-        blr_memory_release(found);
+        blr_memory_release(allocation);
     blr_context_release(context);
     return result;
 }
@@ -382,13 +382,13 @@ blr_result_t blrMemoryGetProperties(blr_context_t handle, const void *pointer, b
     if (properties == NULL)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "properties is NULL: an output pointer is required");
     *properties = (blr_memory_properties_t){.kind = BLR_MEMORY_UNKNOWN};
-    struct blr_allocation *found = blr_memory_find(pointer);
-    if (found == NULL)
+    struct blr_allocation *allocation = blr_memory_find(pointer);
+    if (allocation == NULL)
         return BLR_RESULT_SUCCESS;
-    properties->kind = found->kind;
-    properties->base = found->base;
-    properties->size = found->size;
-    properties->context = (blr_context_t)(uintptr_t)found->context->object.id;
-    blr_memory_release(found);
+    properties->kind = allocation->kind;
+    properties->base = allocation->base;
+    properties->size = allocation->size;
+    properties->context = (blr_context_t)(uintptr_t)allocation->context->object.id;
+    blr_memory_release(allocation);
     return BLR_RESULT_SUCCESS;
 }

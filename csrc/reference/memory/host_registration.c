@@ -24,21 +24,21 @@ static bool holds(const struct blr_allocation *range, uint64_t address, uint64_t
 struct blr_allocation *blr_registration_find(const struct blr_context *context, uint64_t address, uint64_t size,
                                              bool write)
 {
-    struct blr_allocation *found = NULL;
+    struct blr_allocation *range = NULL;
     if (none())
         return NULL;
     blr_mutex_lock(&mutex);
-    for (uint32_t i = 0; i < count && found == NULL; i++)
+    for (uint32_t i = 0; i < count && range == NULL; i++)
         if (ranges[i]->context == context && holds(ranges[i], address, size) &&
             (!write || blr_memory_access(ranges[i]) == BLR_ACCESS_READ_WRITE))
-            found = ranges[i];
-    if (found != NULL)
-        blr_memory_retain(found);
+            range = ranges[i];
+    if (range != NULL)
+        blr_memory_retain(range);
     blr_mutex_unlock(&mutex);
-    return found;
+    return range;
 }
 
-uint32_t blr_registration_collect(const struct blr_context *context, uint64_t address, struct blr_allocation **found,
+uint32_t blr_registration_collect(const struct blr_context *context, uint64_t address, struct blr_allocation **list,
                                   uint32_t room)
 {
     uint32_t number = 0;
@@ -48,11 +48,11 @@ uint32_t blr_registration_collect(const struct blr_context *context, uint64_t ad
     for (uint32_t i = 0; i < count; i++)
         if (ranges[i]->context == context && holds(ranges[i], address, 1)) {
             if (number < room)
-                found[number] = ranges[i];
+                list[number] = ranges[i];
             number++;
         }
     for (uint32_t i = 0; number <= room && i < number; i++)
-        blr_memory_retain(found[i]);
+        blr_memory_retain(list[i]);
     blr_mutex_unlock(&mutex);
     return number;
 }
@@ -66,13 +66,13 @@ static bool add(struct blr_allocation *range)
 {
     if (count == capacity) {
         uint32_t larger = capacity == 0 ? 16 : 2 * capacity;
-        struct blr_allocation **moved = blr_new(larger * sizeof *moved);
-        if (moved == NULL)
+        struct blr_allocation **copy = blr_new(larger * sizeof *copy);
+        if (copy == NULL)
             return false;
         if (count > 0)
-            memcpy(moved, ranges, count * sizeof *moved);
+            memcpy(copy, ranges, count * sizeof *copy);
         blr_delete(ranges);
-        ranges = moved;
+        ranges = copy;
         capacity = larger;
     }
     ranges[count] = range;

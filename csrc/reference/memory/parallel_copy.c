@@ -89,7 +89,7 @@ static bool copy_part(void *argument, uint64_t begin, uint64_t end)
 }
 
 /* Merges rows or slices that are contiguous on both sides into longer rows. */
-static struct blr_box joined(struct blr_box box)
+static struct blr_box join_rows(struct blr_box box)
 {
     if (box.rows == 1) {
         box.rows = box.slices;
@@ -104,7 +104,7 @@ static struct blr_box joined(struct blr_box box)
         box.source_row_pitch = box.source_slice_pitch;
         box.destination_row_pitch = box.destination_slice_pitch;
         if (box.rows > 1)
-            return joined(box);
+            return join_rows(box);
     }
     return box;
 }
@@ -113,7 +113,7 @@ void blr_transfer_box(const struct blr_box *box)
 {
     if (box->row_size == 0 || box->rows == 0 || box->slices == 0)
         return;
-    struct blr_box packed = joined(*box);
+    struct blr_box packed = join_rows(*box);
     uint64_t total = packed.row_size * packed.rows * packed.slices;
     struct box_work work = {&packed, blr_transfer_streams(total)};
     blr_parallel_for(total, is_parallel(total) ? blr_parallel_grain(total, PART_SIZE) : total, copy_part, &work);

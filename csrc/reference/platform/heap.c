@@ -154,10 +154,10 @@ static bool read_number(const char *path, uint64_t *value)
     if (file == NULL)
         return false;
     unsigned long long number = 0;
-    bool found = fscanf(file, "%llu", &number) == 1;
+    bool success = fscanf(file, "%llu", &number) == 1;
     fclose(file);
     *value = number;
-    return found;
+    return success;
 }
 
 static uint64_t group_limit(void)

@@ -15,15 +15,15 @@ static struct {
     struct blr_pages blocks[KEPT_BLOCKS]; /* oldest first */
     uint32_t count;
     uint64_t bytes;
-} kept = {.mutex = BLR_MUTEX_INIT};
+} idle = {.mutex = BLR_MUTEX_INIT};
 
 /* Removes a block; the mutex is held. */
 static struct blr_pages remove_block(uint32_t index)
 {
-    struct blr_pages block = kept.blocks[index];
-    kept.count--;
-    kept.bytes -= block.mapped;
-    memmove(&kept.blocks[index], &kept.blocks[index + 1], (kept.count - index) * sizeof block);
+    struct blr_pages block = idle.blocks[index];
+    idle.count--;
+    idle.bytes -= block.mapped;
+    memmove(&idle.blocks[index], &idle.blocks[index + 1], (idle.count - index) * sizeof block);
     return block;
 }
 
@@ -32,10 +32,10 @@ static void make_room(uint64_t bytes)
 {
     for (;;) {
         struct blr_pages block = {0};
-        blr_mutex_lock(&kept.mutex);
-        if (kept.count > 0 && (kept.count == KEPT_BLOCKS || kept.bytes + bytes > KEPT_BYTES))
+        blr_mutex_lock(&idle.mutex);
+        if (idle.count > 0 && (idle.count == KEPT_BLOCKS || idle.bytes + bytes > KEPT_BYTES))
             block = remove_block(0);
-        blr_mutex_unlock(&kept.mutex);
+        blr_mutex_unlock(&idle.mutex);
         if (block.base == NULL)
             return;
         blr_pages_free(&block);
@@ -44,18 +44,18 @@ static void make_room(uint64_t bytes)
 
 static bool take(struct blr_pages *pages, uint64_t size, uint64_t alignment)
 {
-    bool found = false;
-    blr_mutex_lock(&kept.mutex);
-    for (uint32_t i = kept.count; i-- > 0 && !found;) {
-        const struct blr_pages *block = &kept.blocks[i];
-        found = block->mapped >= size && block->mapped - size <= block->mapped / WASTE &&
+    bool success = false;
+    blr_mutex_lock(&idle.mutex);
+    for (uint32_t i = idle.count; i-- > 0 && !success;) {
+        const struct blr_pages *block = &idle.blocks[i];
+        success = block->mapped >= size && block->mapped - size <= block->mapped / WASTE &&
                 (uintptr_t)block->base % alignment == 0;
-        if (found)
+        if (success)
             *pages = remove_block(i);
     }
-    blr_mutex_unlock(&kept.mutex);
+    blr_mutex_unlock(&idle.mutex);
     pages->size = size;
-    return found;
+    return success;
 }
 
 int blr_pages_reuse(struct blr_pages *pages, uint64_t size, uint64_t alignment)
@@ -77,13 +77,14 @@ void blr_pages_keep(struct blr_pages *pages)
         return;
     }
     make_room(pages->mapped);
-    blr_mutex_lock(&kept.mutex);
-    const bool fits = kept.count < KEPT_BLOCKS && kept.bytes + pages->mapped <= KEPT_BYTES; /* or another thread has filled it */
+    blr_mutex_lock(&idle.mutex);
+    /* Another thread may have filled it since. */
+    const bool fits = idle.count < KEPT_BLOCKS && idle.bytes + pages->mapped <= KEPT_BYTES;
     if (fits) {
-        kept.blocks[kept.count++] = *pages;
-        kept.bytes += pages->mapped;
+        idle.blocks[idle.count++] = *pages;
+        idle.bytes += pages->mapped;
     }
-    blr_mutex_unlock(&kept.mutex);
+    blr_mutex_unlock(&idle.mutex);
     if (fits)
         *pages = (struct blr_pages){0};
     else

@@ -164,19 +164,19 @@ static void help(void *argument)
     }
 }
 
-/* Wakes up to wanted helpers; starts threads up to the pool's size. Needs the lock. */
-static void call_helpers(uint64_t wanted)
+/* Wakes up to number helpers; starts threads up to the pool's size. Needs the lock. */
+static void call_helpers(uint64_t number)
 {
-    for (uint32_t idle = helpers_idle; idle > 0 && wanted > 0; idle--, wanted--)
+    for (uint32_t idle = helpers_idle; idle > 0 && number > 0; idle--, number--)
         blr_condition_signal(&work);
-    while (wanted > 0 && helpers_started + 1 < pool_size) {
+    while (number > 0 && helpers_started + 1 < pool_size) {
         blr_thread_t thread;
         blr_process_has_threads();
         if (!blr_thread_create(&thread, help, NULL))
             return; /* fewer threads do the work */
         blr_thread_detach(thread);
         helpers_started++;
-        wanted--;
+        number--;
     }
 }
 

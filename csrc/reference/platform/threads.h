@@ -189,11 +189,11 @@ static inline bool blr_thread_create(blr_thread_t *thread, blr_thread_function_t
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool made = pthread_create(thread, NULL, blr_thread_entry, start) == 0;
+    bool success = pthread_create(thread, NULL, blr_thread_entry, start) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!made)
+    if (!success)
         free(start);
-    return made;
+    return success;
 }
 
 static inline void blr_thread_join(blr_thread_t thread) { pthread_join(thread, NULL); }

@@ -7,7 +7,7 @@ static void sum_cubes(const struct blr_resample *resample, const struct run_floa
 {
     const int64_t step_y = resample->step[1], step_z = resample->step[2];
     for (uint32_t i = 0; i < count; i++) {
-        const unsigned char *plane = resample->numbered + run->offset[i];
+        const unsigned char *plane = resample->origin_texel + run->offset[i];
         const float y_0 = run->weight[1][0][i], y_1 = run->weight[1][1][i], y_2 = run->weight[1][2][i],
                     y_3 = run->weight[1][3][i];
         float column[4] = {0};
@@ -30,11 +30,11 @@ static void sum_cubes(const struct blr_resample *resample, const struct run_floa
 static void filter_cubes(const struct blr_resample *resample, double at[3][BLOCK], uint32_t item, uint32_t count, float *values)
 {
     struct run_float run;
-    const uintptr_t last = (uintptr_t)resample->numbered + 3 * (uintptr_t)(resample->step[1] + resample->step[2]);
+    const uintptr_t last = (uintptr_t)resample->origin_texel + 3 * (uintptr_t)(resample->step[1] + resample->step[2]);
     for (uint32_t done = 0, now; done < count; done += now) {
         now = count - done < LANES / 4 ? count - done : LANES / 4;
         begin_run_float(resample, at, item + done, now, 4, 1, &run);
-        prefetch_texels(last + (uintptr_t)resample->ahead, run.offset, now);
+        prefetch_texels(last + (uintptr_t)resample->prefetch_offset, run.offset, now);
         sum_cubes(resample, &run, now, run.column);
         sum_lanes_float(run.column, run.weight[0], now, 4, 1, 0, values + item + done);
     }

@@ -117,9 +117,9 @@ static const REAL *NAME(sum_columns)(const struct blr_resample *resample, uint32
     for (uint32_t kz = 0; kz < planes; kz++) {
         const unsigned char *first[4] = {NULL};
         for (uint32_t ky = 0; ky < rows; ky++)
-            first[ky] = resample->numbered + kz * resample->step[2] + ky * resample->step[1];
+            first[ky] = resample->origin_texel + kz * resample->step[2] + ky * resample->step[1];
         if (kz == planes - 1)
-            prefetch_texels((uintptr_t)first[rows - 1] + (uintptr_t)resample->ahead, run->offset, count);
+            prefetch_texels((uintptr_t)first[rows - 1] + (uintptr_t)resample->prefetch_offset, run->offset, count);
         copy_rows(first, run->offset, count, rows, bytes, run->copied);
         for (uint32_t ky = 0; ky < rows; ky++)
             texels[ky] = NAME(decoded)(resample, run->copied[ky], all, run->texel[ky]);

@@ -64,11 +64,11 @@ INLINE void NAME(filter_pairs)(const struct blr_resample *resample, double at[3]
     const unsigned char *first[4] = {NULL};
     const REAL *texels[4] = {NULL};
     for (uint32_t k = 0; k < rows; k++)
-        first[k] = resample->numbered + (k & 1) * resample->step[1] + (k >> 1) * resample->step[2];
+        first[k] = resample->origin_texel + (k & 1) * resample->step[1] + (k >> 1) * resample->step[2];
     for (uint32_t done = 0, now; done < count; done += now) {
         now = count - done < LANES / 2 ? count - done : LANES / 2;
         NAME(place_pairs)(resample, at, item + done, now, dimensions, &pairs);
-        prefetch_texels((uintptr_t)first[rows - 1] + (uintptr_t)resample->ahead, pairs.offset, now);
+        prefetch_texels((uintptr_t)first[rows - 1] + (uintptr_t)resample->prefetch_offset, pairs.offset, now);
         copy_rows(first, pairs.offset, now, rows, bytes, pairs.copied);
         for (uint32_t k = 0; k < rows; k++)
             texels[k] = NAME(decoded)(resample, pairs.copied[k], 2 * now, pairs.texel[k]);

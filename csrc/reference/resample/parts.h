@@ -33,11 +33,11 @@ static bool NAME(sort_group)(const struct blr_resample *resample, double at[3][B
     }
     for (uint32_t d = 0; d < resample->dimensions; d++) {
         const double *restrict from = at[d] + item;
-        const double *inside = resample->inside[d], *valued = resample->valued[d];
-        const double first = inside[0], last = inside[1], first_valued = valued[0], last_valued = valued[1];
+        const double *interior = resample->interior[d], *range = resample->value_range[d];
+        const double first = interior[0], last = interior[1], range_first = range[0], range_last = range[1];
         for (uint32_t i = 0; i < GROUP; i++) {
             outside[i] |= !(from[i] >= first) | !(from[i] <= last);
-            valueless[i] |= !(from[i] >= first_valued) | !(from[i] <= last_valued);
+            valueless[i] |= !(from[i] >= range_first) | !(from[i] <= range_last);
         }
     }
     for (uint32_t i = 0; i < GROUP; i++) {

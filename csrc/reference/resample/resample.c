@@ -57,19 +57,19 @@ static void limit(struct blr_resample *resample, int axis)
     const uint32_t taps = bindless_taps(resample->picture.interpolation);
     const double n = (double)resample->extent[axis], last = n - 1.0;
     const double begin = fmax((double)resample->origin[axis], 0.0);
-    const double end = fmin((double)(resample->origin[axis] + resample->held[axis]), n) - 1.0;
-    double *inside = resample->inside[axis], *valued = resample->valued[axis];
-    inside[0] = taps == 4 ? begin + 1.0 : begin;
-    inside[1] = taps == 1 ? end : nextafter(taps == 4 ? end - 1.0 : end, -1.0);
-    valued[0] = -DBL_MAX;
-    valued[1] = DBL_MAX;
+    const double end = fmin((double)(resample->origin[axis] + resample->window_size[axis]), n) - 1.0;
+    double *interior = resample->interior[axis], *range = resample->value_range[axis];
+    interior[0] = taps == 4 ? begin + 1.0 : begin;
+    interior[1] = taps == 1 ? end : nextafter(taps == 4 ? end - 1.0 : end, -1.0);
+    range[0] = -DBL_MAX;
+    range[1] = DBL_MAX;
     const blr_boundary_t boundary = resample->picture.boundary[axis];
     if (bindless_has_extent(boundary)) {
-        valued[0] = -(double)bindless_extent(boundary);
-        valued[1] = last + (double)bindless_extent(boundary);
+        range[0] = -(double)bindless_extent(boundary);
+        range[1] = last + (double)bindless_extent(boundary);
     } else if (bindless_has_border(boundary)) { /* at least one texel of the filter exists */
-        valued[0] = -0.5 * taps;
-        valued[1] = nextafter(last + 0.5 * taps, -1.0);
+        range[0] = -0.5 * taps;
+        range[1] = nextafter(last + 0.5 * taps, -1.0);
     }
 }
 
@@ -101,19 +101,19 @@ static void derive(struct blr_resample *resample)
     resample->is_window = resample->picture.whole[0] != 0;
     for (int i = 0; i < 3; i++) {
         const bool lacking = (uint32_t)i >= resample->dimensions;
-        resample->held[i] = extent[i];
+        resample->window_size[i] = extent[i];
         resample->origin[i] = resample->is_window && !lacking ? resample->picture.origin[i] : 0;
         if (resample->is_window && !lacking)
             resample->extent[i] = (int64_t)resample->picture.whole[i];
         limit(resample, i);
     }
-    resample->ahead = resample->straight ? bytes_ahead(resample) : 0;
+    resample->prefetch_offset = resample->straight ? bytes_ahead(resample) : 0;
     resample->has_short_steps = step[1] <= INT32_MAX && step[2] <= INT32_MAX;
     resample->texels = (const unsigned char *)level->data + resample->picture.layer * level->slice_pitch;
     int64_t before = 0;
     for (int i = 0; i < 3; i++)
         before += resample->origin[i] * step[i];
-    resample->numbered = (const unsigned char *)((uintptr_t)resample->texels - (uintptr_t)before);
+    resample->origin_texel = (const unsigned char *)((uintptr_t)resample->texels - (uintptr_t)before);
 }
 
 /* ---------------------------------------------------------------- tiles */
@@ -124,7 +124,7 @@ struct tiling {
     uint64_t edge[3], count[3];           /* elements of a tile, and tiles, along each axis */
 };
 
-static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t minimum(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
 static void run_tile(const struct tiling *tiling, uint64_t number)
 {
@@ -135,18 +135,18 @@ static void run_tile(const struct tiling *tiling, uint64_t number)
     uint64_t begin[3], end[3];
     for (int i = 0; i < 3; i++) {
         begin[i] = tile[i] * tiling->edge[i];
-        end[i] = least(begin[i] + tiling->edge[i], size[i]);
+        end[i] = minimum(begin[i] + tiling->edge[i], size[i]);
     }
     const bool exact = resample->picture.precision == BLR_PRECISION_EXACT;
-    const uint64_t columns = least(end[0] - begin[0], TILE_COLUMNS);
+    const uint64_t columns = minimum(end[0] - begin[0], TILE_COLUMNS);
     const uint64_t groups = (columns + BLR_RESAMPLE_GROUP - 1) / BLR_RESAMPLE_GROUP * BLR_RESAMPLE_GROUP;
     const uint64_t rows = exact && end[1] - begin[1] > 1 ? BLR_RESAMPLE_BLOCK / groups : 1;
     struct blr_resample_part part;
     for (part.slice = begin[2]; part.slice < end[2]; part.slice++)
         for (part.column = begin[0]; part.column < end[0]; part.column += part.count) {
-            part.count = (uint32_t)least(end[0] - part.column, rows == 1 ? BLR_RESAMPLE_BLOCK : TILE_COLUMNS);
+            part.count = (uint32_t)minimum(end[0] - part.column, rows == 1 ? BLR_RESAMPLE_BLOCK : TILE_COLUMNS);
             for (part.row = begin[1]; part.row < end[1]; part.row += part.rows) {
-                part.rows = (uint32_t)least(end[1] - part.row, rows);
+                part.rows = (uint32_t)minimum(end[1] - part.row, rows);
                 if (exact)
                     tiling->set->filter(resample, &part);
                 else
@@ -169,8 +169,8 @@ void blr_resample_run(struct blr_resample *resample)
         return;
     derive(resample);
     struct tiling tiling = {.resample = resample, .set = best_set(resample->texture)};
-    tiling.edge[2] = least(size[2], TILE_SLICES);
-    tiling.edge[1] = least(size[1], TILE_ROWS);
+    tiling.edge[2] = minimum(size[2], TILE_SLICES);
+    tiling.edge[1] = minimum(size[1], TILE_ROWS);
     tiling.edge[0] = (TILE_ITEMS / (tiling.edge[1] * tiling.edge[2]) + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS;
     for (int i = 0; i < 3; i++)
         tiling.count[i] = (size[i] + tiling.edge[i] - 1) / tiling.edge[i];

@@ -41,15 +41,15 @@ struct blr_resample {
     enum blr_texel_kind kind;
     bool is_window;
     int64_t extent[3];                    /* of the image, or the larger one of a window; 1 for axes that it lacks */
-    int64_t origin[3], held[3];           /* texels of the window: the first, and their number */
+    int64_t origin[3], window_size[3];    /* texels of the window: the first, and their number */
     int64_t step[3];                      /* bytes from texel to texel along each axis */
-    int64_t ahead;                        /* bytes to the texels of the next slice or row, about, or 0 */
+    int64_t prefetch_offset;              /* bytes to the texels of the next slice or row, about, or 0 */
     bool has_short_steps;                 /* steps of less than 2^31 bytes */
     const unsigned char *texels;          /* the first texel of the layer */
-    const unsigned char *numbered;        /* texel (0, 0, 0) of the larger image, were it in memory; else the first texel */
+    const unsigned char *origin_texel;    /* texel (0, 0, 0) of a window's image, were it in memory; else the first */
     /* Positions of exact filters, from the centre of the first texel. */
-    double inside[3][2];                  /* first and last one at which all texels of the filter exist */
-    double valued[3][2];                  /* first and last one whose value is not the fill value as a whole */
+    double interior[3][2];                /* first and last one at which all texels of the filter exist */
+    double value_range[3][2];             /* first and last one whose value is not the fill value as a whole */
 };
 
 /* A part of one row of the picture, or of several. */

@@ -134,7 +134,7 @@ static bool are_inside(const struct blr_resample *resample, double at[3][BLOCK],
     int32_t outside = !resample->has_short_steps;
     for (uint32_t d = 0; d < resample->dimensions; d++) {
         const double *restrict from = at[d] + item;
-        const double first = resample->inside[d][0], last = resample->inside[d][1];
+        const double first = resample->interior[d][0], last = resample->interior[d][1];
         if (resample->straight)
             outside |= !(from[0] >= first) | !(from[0] <= last) | !(from[GROUP - 1] >= first) | !(from[GROUP - 1] <= last);
         else
@@ -149,8 +149,8 @@ static bool are_beyond(const struct blr_resample *resample, double at[3][BLOCK],
 {
     bool beyond = false;
     for (uint32_t d = 0; resample->straight && d < resample->dimensions; d++) {
-        const double first = at[d][item], last = at[d][item + GROUP - 1], *valued = resample->valued[d];
-        beyond |= (first < valued[0] && last < valued[0]) || (first > valued[1] && last > valued[1]);
+        const double first = at[d][item], last = at[d][item + GROUP - 1], *range = resample->value_range[d];
+        beyond |= (first < range[0] && last < range[0]) || (first > range[1] && last > range[1]);
     }
     return beyond;
 }
@@ -162,7 +162,7 @@ INLINE int64_t held_texel(const struct blr_resample *resample, uint32_t d, int64
 {
     const int64_t from_origin = texel - resample->origin[d];
     const int64_t place = from_origin < 0 ? from_origin + resample->extent[d] : from_origin;
-    return place < resample->held[d] ? place : resample->held[d] - 1;
+    return place < resample->window_size[d] ? place : resample->window_size[d] - 1;
 }
 
 typedef void (*gather_t_float)(const struct blr_resample *resample, const unsigned char *first, const int64_t offset[GROUP],

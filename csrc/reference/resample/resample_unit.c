@@ -179,16 +179,16 @@ struct unit_pairs {
     float weight[2][BLR_RESAMPLE_BLOCK], at[2][BLR_RESAMPLE_BLOCK];
 };
 
-static double bounded(double position)
+static double clamp_position(double position)
 {
-    const double most = 0x1p30, above = position > -most ? position : -most;
-    return above < most ? above : most;
+    const double maximum = 0x1p30, above = position > -maximum ? position : -maximum;
+    return above < maximum ? above : maximum;
 }
 
 static void pair_up(const double *at, uint32_t count, struct unit_pairs *pairs)
 {
     for (uint32_t i = 0; i < count; i++) {
-        const double from = bounded(at[i]);
+        const double from = clamp_position(at[i]);
         const int32_t cut = (int32_t)from, first = (double)cut > from ? cut - 1 : cut;
         float w[4];
         bindless_weights_float((float)(from - (double)first), BINDLESS_CUBIC, w, 1);

@@ -15,7 +15,7 @@
 
 static blr_mutex_t mutex = BLR_MUTEX_INIT;
 static struct blr_device device;
-static _Atomic bool made;
+static _Atomic bool is_open;
 
 static const uint8_t device_uuid[BLR_UUID_SIZE] = {'b', 'i', 'n', 'd', 'l', 'e', 's', 's', '-', 'r', 'e', 'f', 0, 0, 0, 1};
 
@@ -45,11 +45,11 @@ static void processor_name(char *name, size_t size)
 
 uint64_t blr_device_memory_size(void)
 {
-    static _Atomic uint64_t known;
-    uint64_t size = atomic_load(&known);
+    static _Atomic uint64_t cache;
+    uint64_t size = atomic_load(&cache);
     if (size == 0) {
         size = blr_memory_physical();
-        atomic_store(&known, size);
+        atomic_store(&cache, size);
     }
     return size;
 }
@@ -136,11 +136,11 @@ blr_result_t blrDeviceGet(uint32_t index, blr_device_t *handle)
     if (index > 0)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "device %u does not exist: there is one, number 0", index);
     blr_result_t result = BLR_RESULT_SUCCESS;
-    if (!atomic_load(&made)) {
+    if (!atomic_load(&is_open)) {
         blr_mutex_lock(&mutex);
-        if (!atomic_load(&made)) {
+        if (!atomic_load(&is_open)) {
             result = make();
-            atomic_store(&made, result == BLR_RESULT_SUCCESS);
+            atomic_store(&is_open, result == BLR_RESULT_SUCCESS);
         }
         blr_mutex_unlock(&mutex);
     }

@@ -120,7 +120,7 @@ blr_result_t blrEventGetStatus(blr_event_t handle, blr_event_status_t *status)
 
 blr_result_t blrEventGetError(blr_event_t handle, blr_result_t *code, const char **message)
 {
-    static _Thread_local struct blr_error told;
+    static _Thread_local struct blr_error copy;
     struct blr_event *event = blr_event_acquire(handle);
     if (event == NULL)
         return BLR_RESULT_INVALID_HANDLE;
@@ -134,10 +134,10 @@ blr_result_t blrEventGetError(blr_event_t handle, blr_result_t *code, const char
         if (done)
             event->reported = true;
         blr_mutex_unlock(&blr_scheduler_mutex);
-        struct blr_error *before = blr_error_redirect(&told);
+        struct blr_error *before = blr_error_redirect(&copy);
         *code = blr_fail(done ? event->result : BLR_RESULT_NOT_READY, "%s", done ? blr_event_message(event) : "");
         blr_error_redirect(before);
-        *message = told.message;
+        *message = copy.message;
     }
     blr_event_release(event);
     return result;

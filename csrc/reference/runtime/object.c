@@ -136,34 +136,34 @@ blr_result_t blr_object_register(struct blr_object *object, enum blr_kind kind,
     return BLR_RESULT_SUCCESS;
 }
 
-static struct blr_object *acquire(uint64_t id, enum blr_kind kind, uint64_t needed)
+static struct blr_object *acquire(uint64_t id, enum blr_kind kind, uint64_t mask)
 {
     if (blr_process_forked()) {
         blr_fail_forked();
         return NULL;
     }
-    const char *wanted = kind_names[kind];
+    const char *name = kind_names[kind];
     if (id == 0) {
-        blr_fail(BLR_RESULT_INVALID_HANDLE, "the %s is NULL: a %s made by this driver is needed", wanted, wanted);
+        blr_fail(BLR_RESULT_INVALID_HANDLE, "the %s is NULL: a %s made by this driver is needed", name, name);
         return NULL;
     }
-    unsigned given = kind_of(id);
-    if (given != (unsigned)kind && given > 0 && given < BLR_KIND_COUNT) {
-        blr_fail(BLR_RESULT_INVALID_HANDLE, "0x%" PRIx64 " names a %s where a %s is needed", id, kind_names[given],
-                 wanted);
+    unsigned own_kind = kind_of(id);
+    if (own_kind != (unsigned)kind && own_kind > 0 && own_kind < BLR_KIND_COUNT) {
+        blr_fail(BLR_RESULT_INVALID_HANDLE, "0x%" PRIx64 " names a %s where a %s is needed", id, kind_names[own_kind],
+                 name);
         return NULL;
     }
-    struct slot *slot = given == (unsigned)kind ? slot_at(index_of(id)) : NULL;
+    struct slot *slot = own_kind == (unsigned)kind ? slot_at(index_of(id)) : NULL;
     uint32_t generation = generation_of(id);
     uint64_t state = slot == NULL ? 0 : atomic_load_explicit(&slot->state, memory_order_relaxed);
     if (slot == NULL || generation == 0 || generation > state >> 32) {
         blr_fail(BLR_RESULT_INVALID_HANDLE, "0x%" PRIx64 " is not a %s: this driver never made such a handle", id,
-                 wanted);
+                 name);
         return NULL;
     }
     for (;;) {
-        if (state >> 32 != generation || (state & needed) == 0 || (state & REFERENCES) == 0) {
-            blr_fail(BLR_RESULT_INVALID_HANDLE, "the %s 0x%" PRIx64 " was destroyed: a live one is needed", wanted, id);
+        if (state >> 32 != generation || (state & mask) == 0 || (state & REFERENCES) == 0) {
+            blr_fail(BLR_RESULT_INVALID_HANDLE, "the %s 0x%" PRIx64 " was destroyed: a live one is needed", name, id);
             return NULL;
         }
         if (atomic_compare_exchange_weak_explicit(&slot->state, &state, state + 1, memory_order_acquire,
@@ -174,7 +174,7 @@ static struct blr_object *acquire(uint64_t id, enum blr_kind kind, uint64_t need
     if (object->id == id)
         return object;
     blr_object_release(object); /* the slot is valid, the kind differs */
-    blr_fail(BLR_RESULT_INVALID_HANDLE, "0x%" PRIx64 " is not a %s: this driver never made such a handle", id, wanted);
+    blr_fail(BLR_RESULT_INVALID_HANDLE, "0x%" PRIx64 " is not a %s: this driver never made such a handle", id, name);
     return NULL;
 }
 

@@ -105,10 +105,10 @@ static void link_failure(struct blr_queue *queue, struct blr_event *event)
 }
 
 /* Whether the event only propagates a failure that was already reported to this queue's caller. */
-static bool repeats(const struct blr_event *event, const struct blr_event *told)
+static bool repeats(const struct blr_event *event, const struct blr_event *root)
 {
     const struct blr_event *cause = event->cause;
-    return cause != NULL && (cause == told || (cause->reported && cause->queue == event->queue));
+    return cause != NULL && (cause == root || (cause->reported && cause->queue == event->queue));
 }
 
 /* Takes the list of failures over from the queue. */
@@ -147,21 +147,21 @@ void blr_queue_add_failure(struct blr_queue *queue, struct blr_event *event)
  * dropped with it: each cause is reported once. Needs the lock. */
 static struct blr_event *take_failure(struct blr_queue *queue)
 {
-    struct blr_event *taken = NULL, *told = NULL, *next;
+    struct blr_event *failure = NULL, *root = NULL, *next;
     for (struct blr_event *event = take_failures(queue); event != NULL; event = next) {
         next = event->next_failure;
         event->next_failure = NULL;
-        if (event->reported || repeats(event, told)) {
+        if (event->reported || repeats(event, root)) {
             blr_event_release(event);
-        } else if (taken == NULL) {
-            taken = event;
-            taken->reported = true;
-            told = taken->cause != NULL ? taken->cause : taken;
+        } else if (failure == NULL) {
+            failure = event;
+            failure->reported = true;
+            root = failure->cause != NULL ? failure->cause : failure;
         } else {
             link_failure(queue, event);
         }
     }
-    return taken;
+    return failure;
 }
 
 blr_result_t blrQueueTakeFailure(blr_queue_t handle, blr_result_t *code, const char **message)
@@ -174,20 +174,20 @@ blr_result_t blrQueueTakeFailure(blr_queue_t handle, blr_result_t *code, const c
         result = blr_fail(BLR_RESULT_INVALID_ARGUMENT, "%s is NULL: output pointers for code and message are required",
                           code == NULL ? "code" : "message");
     } else {
-        static _Thread_local struct blr_error taken;
+        static _Thread_local struct blr_error copy;
         blr_mutex_lock(&blr_scheduler_mutex);
         struct blr_event *event = take_failure(queue);
         blr_mutex_unlock(&blr_scheduler_mutex);
-        taken.code = BLR_RESULT_SUCCESS;
-        taken.message[0] = '\0';
+        copy.code = BLR_RESULT_SUCCESS;
+        copy.message[0] = '\0';
         if (event != NULL) {
-            struct blr_error *before = blr_error_redirect(&taken);
+            struct blr_error *before = blr_error_redirect(&copy);
             blr_fail(event->result, "%s", blr_event_message(event));
             blr_error_redirect(before);
             blr_event_release(event);
         }
-        *code = taken.code;
-        *message = taken.message;
+        *code = copy.code;
+        *message = copy.message;
     }
     blr_queue_release(queue);
     return result;

@@ -72,7 +72,7 @@ static int common_point(int point, struct precision precision)
     return point + (distance % 4 + 4) % 4;
 }
 
-static float rounded(int64_t sum, int point, struct precision precision)
+static float round_sum(int64_t sum, int point, struct precision precision)
 {
     if (sum == 0)
         return 0.0f;
@@ -159,7 +159,7 @@ static float blend(const struct blr_footprint *footprint, uint32_t offset, struc
     if (special_result(&special, &result))
         return result;
     if (footprint->count == 1 && footprint->extra_bits == 0)
-        return rounded(quads[0].sum, quads[0].point, precision);
+        return round_sum(quads[0].sum, quads[0].point, precision);
 
     int64_t sum = 0;
     int point = 0;
@@ -188,7 +188,7 @@ static float blend(const struct blr_footprint *footprint, uint32_t offset, struc
             if (!quads[q].empty)
                 sum += floor_shift(quads[q].sum, point - quads[q].point - (int)extra);
     }
-    return rounded(sum, point, precision);
+    return round_sum(sum, point, precision);
 }
 
 float blr_blend_fp32(const struct blr_footprint *footprint, uint32_t offset)

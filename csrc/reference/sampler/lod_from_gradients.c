@@ -32,7 +32,7 @@ static int bit_count(int64_t value)
 }
 
 /* floor(value * 2^shift) for value >= 0. */
-static int64_t shifted(int64_t value, int shift)
+static int64_t shift_by(int64_t value, int shift)
 {
     if (shift >= 0)
         return value ? value << (shift < 40 ? shift : 40) : 0;
@@ -60,7 +60,7 @@ static struct component product(struct component a, struct component b)
 }
 
 /* Drops low bits until at most ten are left (inputs have at most twelve). */
-static struct component trimmed(struct component a)
+static struct component trim(struct component a)
 {
     for (int pass = 0; pass < 2 && a.significand >= 1024; pass++) {
         a.significand >>= 1;
@@ -70,7 +70,7 @@ static struct component trimmed(struct component a)
 }
 
 /* Scales to exactly ten bits; 0 stays 0. */
-static struct component normalized(struct component a)
+static struct component normalize(struct component a)
 {
     int bits = bit_count(a.significand);
     if (bits) {
@@ -121,25 +121,25 @@ static struct component from_float(float gradient, uint32_t extent)
 static struct component sum(struct component a, struct component b, int sign)
 {
     struct component r = {0, (a.exponent > b.exponent ? a.exponent : b.exponent) - 1, 0};
-    int64_t value = shifted(a.significand, a.exponent - r.exponent) * a.sign +
-                    shifted(b.significand, b.exponent - r.exponent) * b.sign * sign;
+    int64_t value = shift_by(a.significand, a.exponent - r.exponent) * a.sign +
+                    shift_by(b.significand, b.exponent - r.exponent) * b.sign * sign;
     double exact = magnitude(a) * a.sign + magnitude(b) * b.sign * sign;
     r.significand = value < 0 ? -value : value;
-    r = trimmed(r);
+    r = trim(r);
     r.sign = exact > 0.0 ? 1 : exact < 0.0 ? -1 : 0;
     return r;
 }
 
-static struct component scaled(struct component a, int numerator, int rounding, int shift, int exponent)
+static struct component scale_by(struct component a, int numerator, int rounding, int shift, int exponent)
 {
     struct component r = {(numerator * a.significand + rounding) >> shift, a.exponent + exponent, a.sign};
     return r;
 }
 
-static struct component accumulated(struct component a, struct component b)
+static struct component accumulate(struct component a, struct component b)
 {
-    a.significand += shifted(b.significand, b.exponent - a.exponent);
-    return trimmed(a);
+    a.significand += shift_by(b.significand, b.exponent - a.exponent);
+    return trim(a);
 }
 
 static void sort_pair(struct component *larger, struct component *smaller)
@@ -157,7 +157,7 @@ static struct component length(const struct component *vector, uint32_t count, b
 {
     struct component v[3];
     for (uint32_t k = 0; k < count; k++)
-        v[k] = diagonal ? normalized(vector[k]) : vector[k];
+        v[k] = diagonal ? normalize(vector[k]) : vector[k];
     sort_pair(&v[0], &v[1]);
     if (count == 3) {
         sort_pair(&v[1], &v[2]);
@@ -165,22 +165,22 @@ static struct component length(const struct component *vector, uint32_t count, b
     }
     struct component longest, rest;
     if (diagonal) {
-        longest = trimmed(scaled(v[0], 11, 4, 3, -1));
-        rest = scaled(v[1], 121, 32, 6, -3);
+        longest = trim(scale_by(v[0], 11, 4, 3, -1));
+        rest = scale_by(v[1], 121, 32, 6, -3);
     } else {
-        longest = trimmed(v[0]);
-        rest = scaled(v[1], 11, 4, 3, -2);
+        longest = trim(v[0]);
+        rest = scale_by(v[1], 11, 4, 3, -2);
     }
     if (count == 3)
-        rest = accumulated(trimmed(rest), diagonal ? scaled(v[2], 11, 4, 3, -3) : scaled(v[2], 1, 0, 0, -2));
-    return accumulated(longest, rest);
+        rest = accumulate(trim(rest), diagonal ? scale_by(v[2], 11, 4, 3, -3) : scale_by(v[2], 1, 0, 0, -2));
+    return accumulate(longest, rest);
 }
 
 static int32_t log2_256(struct component a)
 {
     if (a.significand == 0)
         return -1000000;
-    a = normalized(a);
+    a = normalize(a);
     return (a.exponent + 9) * 256 + blr_log2_table[(a.significand >> 1) & 255];
 }
 
@@ -246,14 +246,14 @@ int32_t blr_gradient_lod(const float *coordinates, const float *gradient_x, cons
         return measured_lod(gradient_x, gradient_y, extent, dimensions);
     /* In three dimensions the hardware subtracts displaced coordinates, and the differences of coordinates this
      * large vanish: the level is the last. */
-    float moved[2][3];
+    float change[2][3];
     for (uint32_t d = 0; d < 3; d++) {
         if (fabsf(coordinates[d]) >= 0x1p97f)
             return INT32_MAX;
-        moved[0][d] = difference(coordinates[d] + gradient_x[d], coordinates[d]);
-        moved[1][d] = difference(coordinates[d] + gradient_y[d], coordinates[d]);
+        change[0][d] = difference(coordinates[d] + gradient_x[d], coordinates[d]);
+        change[1][d] = difference(coordinates[d] + gradient_y[d], coordinates[d]);
     }
-    return measured_lod(moved[0], moved[1], extent, 3);
+    return measured_lod(change[0], change[1], extent, 3);
 }
 
 /* The direction of a vector, in 1/64, from four-bit significands. */
@@ -276,7 +276,7 @@ static void direction(struct component x, struct component y, int32_t out[2])
 
 static struct component diagonal_component(struct component a, int sign)
 {
-    struct component r = normalized(trimmed(scaled(normalized(a), 11, 4, 3, -1)));
+    struct component r = normalize(trim(scale_by(normalize(a), 11, 4, 3, -1)));
     r.sign = a.sign * sign;
     return r;
 }
@@ -294,8 +294,8 @@ void blr_gradient_measure(const float gradient_x[2], const float gradient_y[2], 
     struct component p = g.x[0].significand && g.y[1].significand ? product(g.x[0], g.y[1]) : zero;
     struct component q = g.x[1].significand && g.y[0].significand ? product(g.x[1], g.y[0]) : zero;
     struct component area = {0, (p.exponent > q.exponent ? p.exponent : q.exponent) - 1, 1};
-    area.significand = shifted(p.significand, p.exponent - area.exponent) * p.sign -
-                       shifted(q.significand, q.exponent - area.exponent) * q.sign;
+    area.significand = shift_by(p.significand, p.exponent - area.exponent) * p.sign -
+                       shift_by(q.significand, q.exponent - area.exponent) * q.sign;
     if (area.significand < 0)
         area.significand = -area.significand;
 

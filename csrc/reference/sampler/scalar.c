@@ -14,19 +14,19 @@ static void item_footprint(const struct blr_texture *texture, const blr_image_ca
     if (call->operation == BLR_OPERATION_SAMPLE_LOD) {
         lod = blr_lod_from_float(call->levels ? call->levels[index] : call->level);
     } else if (call->operation == BLR_OPERATION_SAMPLE_GRADIENT && !cube) {
-        const float *given[2] = {call->gradient_x + index * dimensions, call->gradient_y + index * dimensions};
+        const float *gradients[2] = {call->gradient_x + index * dimensions, call->gradient_y + index * dimensions};
         const struct blr_texture_level *base = &texture->level[0];
         const uint32_t extent[3] = {base->width, base->height, base->depth};
         if (texture->anisotropy_cap) {
             float gradient[2][2] = {{0.0f, 0.0f}, {0.0f, 0.0f}};
             for (uint32_t g = 0; g < 2; g++)
-                memcpy(gradient[g], given[g], dimensions * sizeof(float));
+                memcpy(gradient[g], gradients[g], dimensions * sizeof(float));
             struct blr_gradient_measure measure;
             blr_gradient_measure(gradient[0], gradient[1], extent, &measure);
             blr_footprint_anisotropic(texture, coordinates, layer, &measure, footprint);
             return;
         }
-        lod = blr_gradient_lod(coordinates, given[0], given[1], extent, dimensions);
+        lod = blr_gradient_lod(coordinates, gradients[0], gradients[1], extent, dimensions);
     }
     struct blr_level_pair levels = blr_lod_split(texture, blr_lod_clamp(texture, lod));
     if (cube)

@@ -10,14 +10,14 @@ static unsigned char *locate(const struct blr_texture *texture, const blr_image_
 {
     const struct blr_texture_level *level = &texture->level[0];
     const uint32_t extent[3] = {level->width, level->height, level->depth};
-    const int32_t *given = (const int32_t *)call->coordinates + index * texture->dimensions;
+    const int32_t *position = (const int32_t *)call->coordinates + index * texture->dimensions;
     bool layered = texture->desc.type == BLR_IMAGE_ARRAY || texture->desc.type == BLR_IMAGE_CUBEMAP;
     uint64_t place[3] = {0, 0, 0};
     enum blr_fault_kind kind = BLR_FAULT_NONE;
     for (uint32_t d = 0; d < texture->dimensions; d++) {
-        if (given[d] < 0 || (uint32_t)given[d] >= extent[d])
+        if (position[d] < 0 || (uint32_t)position[d] >= extent[d])
             kind = BLR_FAULT_COORDINATES;
-        place[d] = (uint64_t)(uint32_t)given[d];
+        place[d] = (uint64_t)(uint32_t)position[d];
     }
     uint32_t layer = layered ? blr_item_layer(call, index) : 0;
     if (layered) {
@@ -33,7 +33,7 @@ static unsigned char *locate(const struct blr_texture *texture, const blr_image_
         fault->index = index;
         fault->dimensions = texture->dimensions;
         for (uint32_t d = 0; d < texture->dimensions; d++)
-            fault->coordinates[d] = given[d];
+            fault->coordinates[d] = position[d];
         fault->layer = layer;
     }
     return NULL;

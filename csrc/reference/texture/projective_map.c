@@ -97,20 +97,20 @@ void blr_run_mapped(const struct blr_texture *texture, const blr_image_call_t *c
         unsigned char *values = (unsigned char *)call->values + item * size;
         if (end - item < count)
             count = (uint32_t)(end - item);
-        blr_image_call_t given = *call;
+        blr_image_call_t batch = *call;
         struct blr_fault here;
         place_items(rows, &call->map, item, count, gradients, &part);
-        memset(&given.map, 0, sizeof given.map);
-        given.coordinates = part.at;
-        given.gradient_x = gradients ? part.step[0] : NULL;
-        given.gradient_y = gradients ? part.step[1] : NULL;
-        given.values = values;
+        memset(&batch.map, 0, sizeof batch.map);
+        batch.coordinates = part.at;
+        batch.gradient_x = gradients ? part.step[0] : NULL;
+        batch.gradient_y = gradients ? part.step[1] : NULL;
+        batch.values = values;
         if (codes) {
-            given.count = count;
-            given.value_type = BLR_ELEMENT_F32;
-            given.values = part.values;
+            batch.count = count;
+            batch.value_type = BLR_ELEMENT_F32;
+            batch.values = part.values;
         }
-        if (blr_texture_run(texture, &given, 0, count, &here) != BLR_RESULT_SUCCESS && fault->kind == BLR_FAULT_NONE) {
+        if (blr_texture_run(texture, &batch, 0, count, &here) != BLR_RESULT_SUCCESS && fault->kind == BLR_FAULT_NONE) {
             *fault = here;
             fault->index += item;
         }

@@ -25,12 +25,12 @@ static const float *place(const struct work *work, uint64_t first, uint64_t coun
 {
     const blr_memory_samples_t *call = work->call;
     const uint32_t dimensions = work->texture.dimensions;
-    const float *given = call->coordinates + first * dimensions;
+    const float *position = call->coordinates + first * dimensions;
     if (!work->scales)
-        return given;
+        return position;
     for (uint64_t i = 0; i < count; i++)
         for (uint32_t d = 0; d < dimensions; d++)
-            placed[i * dimensions + d] = (float)((double)given[i * dimensions + d] / call->scale[d] + call->bias[d]);
+            placed[i * dimensions + d] = (float)((double)position[i * dimensions + d] / call->scale[d] + call->bias[d]);
     return placed;
 }
 

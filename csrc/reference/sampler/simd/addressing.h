@@ -35,12 +35,12 @@ struct axis_rows {
     int32_t weight[BLR_BLOCK];
 };
 
-BLR_INLINE int32_t least(int32_t a, int32_t b)
+BLR_INLINE int32_t minimum(int32_t a, int32_t b)
 {
     return a < b ? a : b;
 }
 
-BLR_INLINE int32_t most(int32_t a, int32_t b)
+BLR_INLINE int32_t maximum(int32_t a, int32_t b)
 {
     return a > b ? a : b;
 }
@@ -62,7 +62,7 @@ BLR_INLINE uintptr_t if_negative(int32_t number, uintptr_t yes, uintptr_t no)
 /* ---- positions: 1/256 texel from the first centre (linear), else the index */
 
 /* Replaces NaN and denormals by 0. */
-BLR_INLINE float cleaned(float x)
+BLR_INLINE float clean(float x)
 {
     return fabsf(x) >= 0x1p-126f ? x : 0.0f;
 }
@@ -111,9 +111,9 @@ BLR_INLINE int32_t position_in_texels(float x, const struct level_rows *level, i
 BLR_INLINE void clamp_item(int32_t position, int32_t extent, const bool linear, struct axis_rows *axis, int i)
 {
     int32_t last = extent - 1;
-    position = least(most(position, 0), linear ? 256 * last : last);
+    position = minimum(maximum(position, 0), linear ? 256 * last : last);
     axis->first[i] = linear ? position >> 8 : position;
-    axis->second[i] = least(axis->first[i] + 1, last);
+    axis->second[i] = minimum(axis->first[i] + 1, last);
     axis->weight[i] = linear ? position & 255 : 0;
 }
 
@@ -129,9 +129,9 @@ BLR_INLINE void border_item(int32_t position, int32_t extent, const bool linear,
 BLR_INLINE void mirror_item(int32_t position, int32_t extent, const bool linear, struct axis_rows *axis, int i)
 {
     int32_t first = linear ? position >> 8 : position, second = first + 1;
-    first = most(first, 0);
+    first = maximum(first, 0);
     axis->first[i] = first >= extent ? 2 * extent - 1 - first : first;
-    axis->second[i] = most(second >= extent ? 2 * extent - 1 - second : second, 0);
+    axis->second[i] = maximum(second >= extent ? 2 * extent - 1 - second : second, 0);
     axis->weight[i] = linear ? position & 255 : 0;
 }
 

@@ -33,18 +33,18 @@ static void split_footprints(const struct blr_texture *texture, const struct mea
         exp2[k] = blr_exp2_table[k];
     int32_t spacing[BLR_BLOCK];
     BLR_EACH_ITEM {
-        int32_t major = measures->major[i], length = least(most(measures->ratio[i], 0), cap);
-        int32_t lod = most(least(major - length, high), low);
+        int32_t major = measures->major[i], length = minimum(maximum(measures->ratio[i], 0), cap);
+        int32_t lod = maximum(minimum(major - length, high), low);
         int32_t level = mip_linear ? lod >> 8 : (lod + 128) >> 8;
         int32_t fraction = mip_linear ? lod & 255 : 0;
         fraction = level < last ? fraction : 0;
-        level = least(level, last);
-        length = least(length, most(major, 0));    /* at least one texel of the base level */
+        level = minimum(level, last);
+        length = minimum(length, maximum(major, 0));    /* at least one texel of the base level */
         fine->length[i] = length;
         fine->level[i] = level;
         fine->share[i] = 256 - fraction;
-        coarse->length[i] = most(length - (256 - fraction), 0);
-        coarse->level[i] = least(level + 1, last);
+        coarse->length[i] = maximum(length - (256 - fraction), 0);
+        coarse->level[i] = minimum(level + 1, last);
         coarse->share[i] = fraction;
         coarse->spacing[i] = 128;
         int32_t spread = exp2[(256 - fraction) & 255];
@@ -161,7 +161,8 @@ static void place_taps(const struct tap_rows *restrict taps, int number, int32_t
         int32_t before = number < taps->side[i], wanted = number < taps->count[i];
         int32_t k = before ? taps->side[i] - 1 - number : number - taps->side[i];
         int32_t rounding = before ? 127 : 128, share = taps->share[i];
-        int32_t until = least((k + 1) * taps->inner[i], taps->whole[i]), from = least(k * taps->inner[i], taps->whole[i]);
+        int32_t until = minimum((k + 1) * taps->inner[i], taps->whole[i]);
+        int32_t from = minimum(k * taps->inner[i], taps->whole[i]);
         int32_t part = ((until * share + rounding) >> 8) - ((from * share + rounding) >> 8);
         int32_t odd = taps->length[i] < 256 ? 1 : 2 * k + 1;
         int32_t distance = wanted ? (before ? -2 * odd : 2 * odd) : 0;

@@ -45,7 +45,7 @@ static void face_positions(const float *restrict s, const struct level_rows *res
 {
     BLR_EACH_ITEM {
         float middle = level->steps[0][i * vary] * 0.5f;
-        position[i] = texel_position(middle + floorf(cleaned(s[i]) * middle), level, 0, i * vary, linear);
+        position[i] = texel_position(middle + floorf(clean(s[i]) * middle), level, 0, i * vary, linear);
     }
 }
 

@@ -52,20 +52,20 @@ BLR_INLINE uint32_t add_offsets(const struct pixel_run *run, const int32_t *rest
 static bool locate_pixels(const struct pixel_run *run, uint64_t begin, uintptr_t *restrict address)
 {
     const uint32_t n = run->dimensions;
-    const int32_t *given = (const int32_t *)run->call->coordinates + begin * n;
+    const int32_t *position = (const int32_t *)run->call->coordinates + begin * n;
     const uintptr_t base = (uintptr_t)run->texture->level[0].data;
     uint32_t outside = 0;
     BLR_EACH_ITEM
         address[i] = base;
     if (n == 1) {
-        outside |= add_offsets(run, given, 1, 0, address);
+        outside |= add_offsets(run, position, 1, 0, address);
     } else if (n == 2) {
-        outside |= add_offsets(run, given, 2, 0, address);
-        outside |= add_offsets(run, given, 2, 1, address);
+        outside |= add_offsets(run, position, 2, 0, address);
+        outside |= add_offsets(run, position, 2, 1, address);
     } else {
-        outside |= add_offsets(run, given, 3, 0, address);
-        outside |= add_offsets(run, given, 3, 1, address);
-        outside |= add_offsets(run, given, 3, 2, address);
+        outside |= add_offsets(run, position, 3, 0, address);
+        outside |= add_offsets(run, position, 3, 1, address);
+        outside |= add_offsets(run, position, 3, 2, address);
     }
     if (run->layered) {
         const uint64_t pitch = run->pitch[2];
@@ -179,16 +179,17 @@ static void encode_normalized(const struct blr_format *format, const float *rest
 }
 
 /* Converts values to pixels of the image's channel count. */
-static const unsigned char *encode_block(const struct blr_format *format, const blr_image_call_t *call, const void *given,
-                                         union block_values *restrict reals, union block_values *restrict pixels)
+static const unsigned char *encode_block(const struct blr_format *format, const blr_image_call_t *call,
+                                         const void *input, union block_values *restrict reals,
+                                         union block_values *restrict pixels)
 {
     const uint32_t count = BLR_BLOCK * call->value_channels;
     union block_values codes;
     if (call->value_type == format->storage)
-        return given;
-    const float *values = given;
+        return input;
+    const float *values = input;
     if (call->value_type == BLR_ELEMENT_F16) {
-        widen_halves(given, count, reals->real);
+        widen_halves(input, count, reals->real);
         values = reals->real;
     }
     if (format->storage == BLR_ELEMENT_F32)

@@ -80,8 +80,9 @@ BLR_INLINE_BLEND struct float_sums sum_fp32(const struct lanes *lanes, const int
 
 BLR_INLINE_BLEND __m256 round_fp32(const struct float_sums *sums)
 {
-    const __m256d away = _mm256_set1_pd(1.0 + 0x1p-50);
-    __m128 even = _mm256_cvtpd_ps(_mm256_mul_pd(sums->even, away)), odd = _mm256_cvtpd_ps(_mm256_mul_pd(sums->odd, away));
+    const __m256d ties = _mm256_set1_pd(1.0 + 0x1p-50);
+    __m128 even = _mm256_cvtpd_ps(_mm256_mul_pd(sums->even, ties));
+    __m128 odd = _mm256_cvtpd_ps(_mm256_mul_pd(sums->odd, ties));
     __m256 value = _mm256_set_m128(_mm_unpackhi_ps(even, odd), _mm_unpacklo_ps(even, odd));
     return _mm256_mul_ps(value, _mm256_castsi256_ps(_mm256_sub_epi32(sums->exponent, EXPONENT(35))));
 }

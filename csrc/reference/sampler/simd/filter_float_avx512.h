@@ -14,7 +14,7 @@ struct wide_lanes {
     __m512i odd_weight[4];                /* one channel: weights of odd lanes, moved to even lanes */
 };
 
-BLR_INLINE_BLEND __m512 joined(__m256 low, __m256 high)
+BLR_INLINE_BLEND __m512 join(__m256 low, __m256 high)
 {
     return _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
 }
@@ -39,7 +39,7 @@ BLR_INLINE_BLEND __m512 wide_fp32(const uintptr_t *texel, const int channels)
         a = _mm512_insertf32x4(a, _mm_loadu_ps((const float *)texel[2]), 2);
         return _mm512_insertf32x4(a, _mm_loadu_ps((const float *)texel[3]), 3);
     }
-    return joined(texels_fp32(texel, channels), texels_fp32(texel + 8 / LANES_OF(channels), channels));
+    return join(texels_fp32(texel, channels), texels_fp32(texel + 8 / LANES_OF(channels), channels));
 }
 
 BLR_INLINE_BLEND void wide_row_pairs(const struct blr_block *block, uint32_t q, int row, uint32_t item, __m512 *left,
@@ -48,14 +48,14 @@ BLR_INLINE_BLEND void wide_row_pairs(const struct blr_block *block, uint32_t q, 
     __m256 lower[2], upper[2];
     row_pairs_fp32(block, q, row, item, false, &lower[0], &lower[1]);
     row_pairs_fp32(block, q, row, item + 8, false, &upper[0], &upper[1]);
-    *left = joined(lower[0], upper[0]);
-    *right = joined(lower[1], upper[1]);
+    *left = join(lower[0], upper[0]);
+    *right = join(lower[1], upper[1]);
 }
 
 /* Sixteen consecutive four-byte pixels that contain the first texels of sixteen boxes: one load for all of them, and
  * a permutation. */
 struct window {
-    bool found;
+    bool is_valid;
     uint32_t place;                       /* offset of the first pixel */
     __mmask16 pixels;                     /* pixels to load */
     __m512i index;                        /* index of each item's pixel */
@@ -68,16 +68,16 @@ BLR_INLINE_BLEND struct window find_window(const struct blr_block *block, uint32
     /* Distance in pixels; a distance that is no whole number of pixels becomes large. */
     __m512i distance = _mm512_sub_epi32(_mm512_loadu_si512(&block->place[0][item]), _mm512_set1_epi32((int)place));
     __m512i index = _mm512_ror_epi32(distance, 2);
-    bool found = span <= 60 && !_mm512_cmpgt_epu32_mask(index, _mm512_set1_epi32((int)(span >> 2)));
-    return (struct window){found, place, (__mmask16)((2u << (span >> 2 & 15u)) - 1), index};
+    bool is_valid = span <= 60 && !_mm512_cmpgt_epu32_mask(index, _mm512_set1_epi32((int)(span >> 2)));
+    return (struct window){is_valid, place, (__mmask16)((2u << (span >> 2 & 15u)) - 1), index};
 }
 
 BLR_INLINE_BLEND bool has_windows(const struct blr_block *block)
 {
-    bool found = block->box[block->quads - 1].level == 0;
+    bool all = block->box[block->quads - 1].level == 0;
     for (uint32_t item = 0; item < BLR_BLOCK; item += 16)
-        found = found && find_window(block, item).found;
-    return found;
+        all = all && find_window(block, item).is_valid;
+    return all;
 }
 
 BLR_INLINE_BLEND void window_pairs(const struct blr_block *block, uint32_t q, int row, const struct window *window,
@@ -104,7 +104,7 @@ BLR_INLINE_BLEND __m512 eight_of_two(const unsigned char *row, const uint32_t *p
     for (int n = 0; n < 4; n++)
         quarter[n] = _mm_loadh_pi(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(row + place[2 * n]))),
                                   (const __m64 *)(row + place[2 * n + 1]));
-    return joined(_mm256_set_m128(quarter[1], quarter[0]), _mm256_set_m128(quarter[3], quarter[2]));
+    return join(_mm256_set_m128(quarter[1], quarter[0]), _mm256_set_m128(quarter[3], quarter[2]));
 }
 
 /* Left and right texels of a row, of as many items as a vector holds. */
@@ -159,7 +159,7 @@ BLR_INLINE_BLEND void wide_load_texels(const struct blr_block *block, uint32_t q
         box_columns(block, q, item, lower);
         box_columns(block, q, item + 8, upper);
         for (int k = 0; k < 4; k++)
-            texel[k] = joined(lower[k], upper[k]);
+            texel[k] = join(lower[k], upper[k]);
     } else if (boxes) {
         wide_box_row(block, q, 0, item, channels, &texel[0], &texel[1]);
         wide_box_row(block, q, 1, item, channels, &texel[2], &texel[3]);
@@ -190,8 +190,8 @@ struct wide_sums {
 
 /* Signs that a channel must be recomputed, accumulated over the quads of an item. */
 struct wide_signs {
-    __m512i most;                         /* largest magnitude of a texel, whatever its weight */
-    __m512i least;                        /* smallest of the quads' largest magnitudes, of quads with a weight */
+    __m512i largest;                      /* largest magnitude of a texel, whatever its weight */
+    __m512i smallest;                     /* smallest of the quads' largest magnitudes, of quads with a weight */
 };
 
 BLR_INLINE_BLEND struct wide_sums wide_sum(const struct wide_lanes *lanes, const int channels, struct wide_signs *signs)
@@ -203,14 +203,15 @@ BLR_INLINE_BLEND struct wide_sums wide_sum(const struct wide_lanes *lanes, const
         some[k] = _mm512_test_epi32_mask(lanes->weight[k], lanes->weight[k]);
         magnitude[k] = _mm512_and_si512(_mm512_castps_si512(lanes->texel[k]), size);
     }
-    __m512i most = _mm512_max_epi32(_mm512_max_epi32(magnitude[0], magnitude[1]),
+    __m512i maximum = _mm512_max_epi32(_mm512_max_epi32(magnitude[0], magnitude[1]),
                                     _mm512_max_epi32(magnitude[2], magnitude[3]));
     __m512i upper = _mm512_maskz_mov_epi32(some[0], magnitude[0]), lower = _mm512_maskz_mov_epi32(some[2], magnitude[2]);
     upper = _mm512_mask_max_epi32(upper, some[1], upper, magnitude[1]);
     lower = _mm512_mask_max_epi32(lower, some[3], lower, magnitude[3]);
     __m512i largest = _mm512_max_epi32(upper, lower);
-    signs->most = _mm512_max_epi32(signs->most, most);
-    signs->least = _mm512_mask_min_epi32(signs->least, some[0] | some[1] | some[2] | some[3], signs->least, largest);
+    signs->largest = _mm512_max_epi32(signs->largest, maximum);
+    const __mmask16 any = some[0] | some[1] | some[2] | some[3];
+    signs->smallest = _mm512_mask_min_epi32(signs->smallest, any, signs->smallest, largest);
     struct wide_sums sums;
     sums.exponent = _mm512_and_si512(_mm512_max_epi32(largest, lowest), EXPONENT16(255));
     __m512 scale = _mm512_castsi512_ps(_mm512_sub_epi32(EXPONENT16(281), sums.exponent));
@@ -249,17 +250,17 @@ BLR_INLINE_BLEND __mmask16 wide_doubtful_small(const struct blr_block *block, ui
 BLR_INLINE_BLEND __mmask16 wide_doubtful(const struct blr_block *block, uint32_t item, const int channels,
                                          const bool boxes, const bool several, const struct wide_signs *signs)
 {
-    __mmask16 doubtful = _mm512_cmpge_epi32_mask(signs->most, EXPONENT16(255));     /* NaNs and infinities */
-    if (_mm512_cmplt_epi32_mask(signs->least, EXPONENT16(LOWEST_EXPONENT)))
+    __mmask16 doubtful = _mm512_cmpge_epi32_mask(signs->largest, EXPONENT16(255));     /* NaNs and infinities */
+    if (_mm512_cmplt_epi32_mask(signs->smallest, EXPONENT16(LOWEST_EXPONENT)))
         doubtful |= wide_doubtful_small(block, item, channels, boxes, several);
     return doubtful;
 }
 
 BLR_INLINE_BLEND __m512 wide_round(const struct wide_sums *sums)
 {
-    const __m512d away = _mm512_set1_pd(1.0 + 0x1p-50);
-    __m256 even = _mm512_cvtpd_ps(_mm512_mul_pd(_mm512_cvtepi64_pd(sums->even), away));
-    __m256 odd = _mm512_cvtpd_ps(_mm512_mul_pd(_mm512_cvtepi64_pd(sums->odd), away));
+    const __m512d ties = _mm512_set1_pd(1.0 + 0x1p-50);
+    __m256 even = _mm512_cvtpd_ps(_mm512_mul_pd(_mm512_cvtepi64_pd(sums->even), ties));
+    __m256 odd = _mm512_cvtpd_ps(_mm512_mul_pd(_mm512_cvtepi64_pd(sums->odd), ties));
     const __m512i order = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
     __m512 value = _mm512_permutex2var_ps(_mm512_castps256_ps512(even), order, _mm512_castps256_ps512(odd));
     return _mm512_mul_ps(value, _mm512_castsi512_ps(_mm512_sub_epi32(sums->exponent, EXPONENT16(35))));
@@ -321,7 +322,7 @@ BLR_INLINE_BLEND __m512 wide_end(struct wide_result *result, const bool several)
 BLR_INLINE_BLEND __mmask16 wide_sums_of(const struct blr_block *block, uint32_t item, const int channels, const bool several,
                                         const bool boxes, const bool windows, struct wide_result *result)
 {
-    const struct window window = windows ? find_window(block, item) : (struct window){.found = false};
+    const struct window window = windows ? find_window(block, item) : (struct window){.is_valid = false};
     struct wide_lanes lanes;
     struct wide_signs signs = {_mm512_setzero_si512(), EXPONENT16(254)};
     wide_load(block, 0, item, channels, boxes, windows ? &window : NULL, &lanes);

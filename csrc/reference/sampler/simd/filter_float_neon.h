@@ -15,19 +15,19 @@ BLR_INLINE_BLEND int32x4_t align_lanes(const struct lanes *lanes, const int lowe
                                        uint32x4_t *doubtful)
 {
     const int32x4_t lowest = EXPONENT(lowest_exponent);
-    int32x4_t most = vdupq_n_s32(0), largest = most, seen = most;
+    int32x4_t maximum = vdupq_n_s32(0), largest = maximum, bits_seen = maximum;
     for (int k = 0; k < 4; k++) {
         const int32x4_t bits = vreinterpretq_s32_f32(lanes->texel[k]);
         const int32x4_t weighed = vandq_s32(bits, vreinterpretq_s32_u32(vcgtzq_s32(lanes->weight[k])));
-        most = vmaxq_s32(most, vandq_s32(bits, vdupq_n_s32(0x7fffffff)));
+        maximum = vmaxq_s32(maximum, vandq_s32(bits, vdupq_n_s32(0x7fffffff)));
         largest = vmaxq_s32(largest, vandq_s32(weighed, vdupq_n_s32(0x7fffffff)));
-        seen = vorrq_s32(seen, weighed);
+        bits_seen = vorrq_s32(bits_seen, weighed);
     }
     /* Infinities and NaNs, whatever their weight. */
-    *doubtful = vorrq_u32(*doubtful, vcgeq_s32(most, EXPONENT(255)));
+    *doubtful = vorrq_u32(*doubtful, vcgeq_s32(maximum, EXPONENT(255)));
     /* Zero, or too small for the scaling. Zeros are exact unless one of them is negative. */
     const uint32x4_t tiny = all_sizes ? vceqzq_s32(largest) : vcltq_s32(largest, lowest);
-    *doubtful = vorrq_u32(*doubtful, vbicq_u32(tiny, vceqzq_s32(seen)));
+    *doubtful = vorrq_u32(*doubtful, vbicq_u32(tiny, vceqzq_s32(bits_seen)));
     return vandq_s32(vmaxq_s32(largest, lowest), EXPONENT(255));
 }
 
@@ -58,9 +58,9 @@ BLR_INLINE_BLEND struct float_sums sum_fp32(const struct lanes *lanes, uint32x4_
 
 BLR_INLINE_BLEND float32x4_t round_fp32(const struct float_sums *sums)
 {
-    const float64x2_t away = vdupq_n_f64(1.0 + 0x1p-50);
-    const float32x2_t low = vcvt_f32_f64(vmulq_f64(vcvtq_f64_s64(sums->low), away));
-    const float32x4_t value = vcvt_high_f32_f64(low, vmulq_f64(vcvtq_f64_s64(sums->high), away));
+    const float64x2_t ties = vdupq_n_f64(1.0 + 0x1p-50);
+    const float32x2_t low = vcvt_f32_f64(vmulq_f64(vcvtq_f64_s64(sums->low), ties));
+    const float32x4_t value = vcvt_high_f32_f64(low, vmulq_f64(vcvtq_f64_s64(sums->high), ties));
     return vmulq_f32(value, vreinterpretq_f32_s32(vsubq_s32(sums->exponent, EXPONENT(35))));
 }
 
@@ -158,7 +158,7 @@ BLR_INLINE_BLEND int32x4_t integers_fp16(const struct blr_block *block, uint32_t
     return vcvtq_s32_f32(sum_fp16(&lanes, exponent, doubtful));
 }
 
-BLR_INLINE_BLEND int32x4_t floored(int32x4_t integer, int32x4_t from, int32x4_t to)
+BLR_INLINE_BLEND int32x4_t floor_bits(int32x4_t integer, int32x4_t from, int32x4_t to)
 {
     return vshlq_s32(integer, shift_of(vsubq_s32(from, to)));
 }
@@ -175,7 +175,7 @@ BLR_INLINE_BLEND float32x4_t blend_fp16(const struct blr_block *block, uint32_t 
     }
     int32x4_t total = integers_fp16(block, 0, item, channels, boxes, &exponent, doubtful);
     int32x4_t point = vandq_s32(exponent, EXPONENT(252));
-    total = floored(total, exponent, point);
+    total = floor_bits(total, exponent, point);
     for (uint32_t q = 1; q < block->quads;) {
         /* The two slices of a volume's second level are aligned together. */
         const uint32_t together = q == 2 ? 2 : 1;
@@ -185,9 +185,9 @@ BLR_INLINE_BLEND float32x4_t blend_fp16(const struct blr_block *block, uint32_t 
             next[k] = integers_fp16(block, q++, item, channels, boxes, &exponents[k], doubtful);
             point = vmaxq_s32(point, vandq_s32(exponents[k], EXPONENT(252)));
         }
-        total = floored(total, before, point);
+        total = floor_bits(total, before, point);
         for (uint32_t k = 0; k < together; k++)
-            total = vaddq_s32(total, floored(next[k], exponents[k], point));
+            total = vaddq_s32(total, floor_bits(next[k], exponents[k], point));
     }
     return round_fp16(cut_to_float(total), point);
 }
@@ -247,9 +247,9 @@ BLR_INLINE_BLEND void add_taps_fp16(const struct blr_block *block, uint32_t item
             next[q] = vmlaq_s32(next[q], vcvtq_s32_f32(vmulq_f32(lanes.texel[k], scale)), lanes.weight[k]);
         point = vmaxq_s32(point, vandq_s32(exponent[q], EXPONENT(252)));
     }
-    int32x4_t total = floored(vld1q_s32(&totals->sum[lane]), before, point);
+    int32x4_t total = floor_bits(vld1q_s32(&totals->sum[lane]), before, point);
     for (uint32_t q = 0; q < block->quads; q++)
-        total = vaddq_s32(total, floored(next[q], vsubq_s32(exponent[q], EXPONENT(2)), point));
+        total = vaddq_s32(total, floor_bits(next[q], vsubq_s32(exponent[q], EXPONENT(2)), point));
     vst1q_s32(&totals->sum[lane], total);
     vst1q_s32(&totals->point[lane], point);
 }

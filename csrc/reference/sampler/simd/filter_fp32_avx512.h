@@ -53,7 +53,7 @@ BLR_INLINE_BLEND __m512 wide_one(const __m512 texel[4], const __m512 weight[4], 
 BLR_INLINE_BLEND void wide_load_ones(const struct blr_block *block, uint32_t item, const int channels, const bool boxes,
                                      const bool windows, __m512 texel[4])
 {
-    const struct window window = windows ? find_window(block, item) : (struct window){.found = false};
+    const struct window window = windows ? find_window(block, item) : (struct window){.is_valid = false};
     wide_load_texels(block, 0, item, channels, boxes, windows ? &window : NULL, texel);
 }
 
@@ -64,9 +64,9 @@ BLR_INLINE_BLEND uint64_t blend_wide_one(const struct blr_block *block, float *o
 {
     const uint32_t step = 16 / LANES_OF(channels);
     uint64_t again = 0;
-    const bool ahead = channels > 1;
+    const bool early = channels > 1;
     __m512 texel[4], next[4];
-    if (ahead)
+    if (early)
         wide_load_ones(block, 0, channels, boxes, windows, next);
     for (uint32_t first = 0; first < block->count; first += 16) {
         __m512 weights[4];
@@ -78,10 +78,10 @@ BLR_INLINE_BLEND uint64_t blend_wide_one(const struct blr_block *block, float *o
             __mmask16 small;
             for (int k = 0; k < 4; k++) {
                 weight[k] = wide_spread(weights[k], part, channels);
-                if (ahead)
+                if (early)
                     texel[k] = next[k];
             }
-            wide_load_ones(block, (item + ahead * step) % BLR_BLOCK, channels, boxes, windows, ahead ? next : texel);
+            wide_load_ones(block, (item + early * step) % BLR_BLOCK, channels, boxes, windows, early ? next : texel);
             __m512 value = wide_one(texel, weight, &small);
             store_wide(out, value, stream);
             __mmask16 doubtful = _mm512_fpclass_ps_mask(value, 0x99);       /* NaNs and infinities */

@@ -29,7 +29,7 @@ BLR_INLINE_BLEND void half_texels(const struct blr_block *block, uint32_t item, 
         uintptr_t worked_out[16];
         const uint32_t items = 16 / LANES_OF(channels);
         const uintptr_t *places = texels_at(block, 0, k, item, items, 2 * (uint32_t)channels, boxes, worked_out);
-        texel[k] = joined(texels_fp16(places, channels), texels_fp16(places + items / 2, channels));
+        texel[k] = join(texels_fp16(places, channels), texels_fp16(places + items / 2, channels));
     }
 }
 

@@ -23,7 +23,7 @@ BLR_INLINE_BLEND __m256i dense_byte_pairs(const struct blr_block *block, uint32_
 }
 
 /* integer / divisor, correctly rounded for all integers up to the divisor; the divisor is 255 or 65535. */
-BLR_INLINE_BLEND __m256 divided(__m256i integer, const float divisor)
+BLR_INLINE_BLEND __m256 divide(__m256i integer, const float divisor)
 {
     const __m256 inverse = _mm256_set1_ps(1.0f / divisor);
     __m256 number = _mm256_cvtepi32_ps(integer), quotient = _mm256_mul_ps(number, inverse);
@@ -50,7 +50,7 @@ BLR_INLINE_BLEND uint64_t blend_bytes(const struct blr_block *block, float *out,
             }
         /* (257 Q + 128) >> 8 */
         sum = _mm256_add_epi32(sum, _mm256_srli_epi32(_mm256_add_epi32(sum, half), 8));
-        store_lanes(out, divided(sum, 65535.0f), stream);
+        store_lanes(out, divide(sum, 65535.0f), stream);
     }
     return 0;
 }
@@ -125,7 +125,7 @@ BLR_INLINE_BLEND void end_taps_of_codes(const struct blr_totals *totals, uint32_
 
 BLR_INLINE_BLEND __m256 texels_unorm8(const uintptr_t *texel, const int channels)
 {
-    return divided(_mm256_cvtepu8_epi32(eight_bytes(texel, channels)), 255.0f);
+    return divide(_mm256_cvtepu8_epi32(eight_bytes(texel, channels)), 255.0f);
 }
 
 /* Codes as integers in the place of the results. */

@@ -35,7 +35,7 @@ BLR_INLINE_BLEND int32x4_t sum_of_codes(const struct blr_block *block, uint32_t 
 
 /* integer / (2^bits - 1), correctly rounded for all integers up to the divisor, with 8 or 16 bits: the quotient by
  * 2^bits plus a small correction. */
-BLR_INLINE_BLEND float32x4_t divided(int32x4_t integer, const float power)
+BLR_INLINE_BLEND float32x4_t divide(int32x4_t integer, const float power)
 {
     const float32x4_t number = vcvtq_f32_s32(integer);
     const float rest = (float)(1.0 / (double)power / ((double)power - 1.0));
@@ -48,7 +48,7 @@ BLR_INLINE_BLEND uint64_t blend_bytes(const struct blr_block *block, float *out,
 {
     for (uint32_t item = 0; item < block->count; item += 4 / LANES_OF(channels), out += 4) {
         const int32x4_t sum = sum_of_codes(block, item, (struct code_kind){1, false}, channels, boxes);
-        store_lanes(out, divided(vaddq_s32(sum, vrshrq_n_s32(sum, 8)), 65536.0f), stream);
+        store_lanes(out, divide(vaddq_s32(sum, vrshrq_n_s32(sum, 8)), 65536.0f), stream);
     }
     return 0;
 }
@@ -83,7 +83,7 @@ BLR_INLINE_BLEND void end_taps_of_codes(const struct blr_totals *totals, uint32_
 
 BLR_INLINE_BLEND float32x4_t texels_unorm8(const uintptr_t *texel, const int channels)
 {
-    return divided(texel_codes(texel, (struct code_kind){1, false}, channels), 256.0f);
+    return divide(texel_codes(texel, (struct code_kind){1, false}, channels), 256.0f);
 }
 
 /* Codes as integers in the place of the results. */

@@ -34,7 +34,7 @@ static bool has_one_position_kind(const struct blr_texture *texture)
  * extent. The bit patterns of positive floats are ordered as the floats. */
 BLR_INLINE int32_t box_position_in_texels(float x, int32_t extent)
 {
-    int32_t bits = least(most(bits_of(x), 0), bits_of((float)(extent + 1)));
+    int32_t bits = minimum(maximum(bits_of(x), 0), bits_of((float)(extent + 1)));
     memcpy(&x, &bits, sizeof x);
     return ((int32_t)(x * 512.0f) - 255) >> 1;     /* floor(256 x + 1/2) - 128 */
 }
@@ -45,7 +45,7 @@ BLR_INLINE int32_t box_position(float x, const struct level_rows *level, int d, 
                        : kind == POSITION_WITHIN    ? position_within(x, level, d, 0, true)
                        : kind == POSITION_REPEATED  ? position_periodic(x, level, d, 0, true, 1.0f)
                                                     : position_periodic(x, level, d, 0, true, 2.0f);
-    return most(position, low);
+    return maximum(position, low);
 }
 
 /* Locates the items in one level, with each item's weight if there is another level; false, with undefined output,

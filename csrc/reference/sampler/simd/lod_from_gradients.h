@@ -18,7 +18,7 @@ struct part {
 /* value * 2^-shift, rounded down; -1 <= shift. */
 BLR_INLINE int32_t shifted_down(int32_t value, int32_t shift)
 {
-    return (value << 1) >> least(shift + 1, 31);
+    return (value << 1) >> minimum(shift + 1, 31);
 }
 
 BLR_INLINE struct part trimmed_part(struct part a)
@@ -80,7 +80,7 @@ BLR_INLINE struct part part_of(float gradient, const struct extent_factor *facto
 
 BLR_INLINE struct part sum_of_parts(struct part a, struct part b, int32_t sign)
 {
-    int32_t exponent = most(a.exponent, b.exponent) - 1;
+    int32_t exponent = maximum(a.exponent, b.exponent) - 1;
     int32_t value = shifted_down(a.significand, exponent - a.exponent) * a.sign +
                     shifted_down(b.significand, exponent - b.exponent) * b.sign * sign;
     int32_t negative = value >> 31;
@@ -126,8 +126,8 @@ BLR_INLINE int32_t key_of_length(struct part a, struct part b, const bool diagon
         shorter.significand = (11 * shorter.significand + 4) >> 3;
         shorter.exponent -= 2;
     }
-    int32_t apart = most(longer.exponent - shorter.exponent, 0);
-    longer.significand += shorter.significand >> least(apart, 31);
+    int32_t apart = maximum(longer.exponent - shorter.exponent, 0);
+    longer.significand += shorter.significand >> minimum(apart, 31);
     return key_of(trimmed_part(longer));
 }
 
@@ -143,10 +143,10 @@ BLR_INLINE void lods_of(const float *restrict xx, const float *restrict xy, cons
     BLR_EACH_ITEM {
         struct part ax = part_of(xx[i], &factor[0], powers), ay = part_of(xy[i], &factor[1], powers);
         struct part bx = part_of(yx[i], &factor[0], powers), by = part_of(yy[i], &factor[1], powers);
-        int32_t own = most(key_of_length(ax, ay, false), key_of_length(bx, by, false));
+        int32_t own = maximum(key_of_length(ax, ay, false), key_of_length(bx, by, false));
         int32_t sum = key_of_length(normalized_sum(ax, bx, 1), normalized_sum(ay, by, 1), true);
         int32_t difference = key_of_length(normalized_sum(ax, bx, -1), normalized_sum(ay, by, -1), true);
-        lod[i] = log_of_key(most(own, most(sum, difference)), table);
+        lod[i] = log_of_key(maximum(own, maximum(sum, difference)), table);
     }
 }
 
@@ -203,17 +203,17 @@ BLR_INLINE void measures_of(const float *restrict xx, const float *restrict xy, 
         struct part dx = normalized_sum(ax, bx, -1), dy = normalized_sum(ay, by, -1);
         int32_t size_a = key_of_length(ax, ay, false), size_b = key_of_length(bx, by, false);
         int32_t size_s = key_of_length(sx, sy, true), size_d = key_of_length(dx, dy, true);
-        int32_t longest = log_of_key(most(most(size_a, size_b), most(size_s, size_d)), table);
+        int32_t longest = log_of_key(maximum(maximum(size_a, size_b), maximum(size_s, size_d)), table);
         rows->major[i] = longest;
-        rows->ratio[i] = 2 * longest - least(log_of_key(key_of_area(ax, ay, bx, by), table), LARGEST_LOG);
-        size_a = least(size_a, KEY_BEYOND_MEASURE);
-        size_b = least(size_b, KEY_BEYOND_MEASURE);
-        size_s = least(size_s, KEY_BEYOND_MEASURE);
-        size_d = least(size_d, KEY_BEYOND_MEASURE);
+        rows->ratio[i] = 2 * longest - minimum(log_of_key(key_of_area(ax, ay, bx, by), table), LARGEST_LOG);
+        size_a = minimum(size_a, KEY_BEYOND_MEASURE);
+        size_b = minimum(size_b, KEY_BEYOND_MEASURE);
+        size_s = minimum(size_s, KEY_BEYOND_MEASURE);
+        size_d = minimum(size_d, KEY_BEYOND_MEASURE);
 
         /* The longest vector is chosen; of equals, x before the sum, y before the difference, and the first two
          * before these. */
-        int32_t second = -(most(size_b, size_d) > most(size_a, size_s));
+        int32_t second = -(maximum(size_b, size_d) > maximum(size_a, size_s));
         int32_t diagonal = (-(size_d > size_b) & second) | (-(size_s > size_a) & ~second);
         int32_t turned = -(size_b >= size_a) & second & diagonal;
         struct part x = chosen(diagonal, diagonal_part(chosen(second, dx, sx)), chosen(second, bx, ax));
@@ -223,7 +223,7 @@ BLR_INLINE void measures_of(const float *restrict xx, const float *restrict xy, 
         struct part longer = chosen(steep, y, x), shorter = chosen(steep, x, y);
         int32_t apart = longer.exponent - shorter.exponent;
         axis->longer[i] = longer.significand >> 6;
-        axis->shorter[i] = (shorter.significand >> 6) >> least(most(apart, 0), 31);
+        axis->shorter[i] = (shorter.significand >> 6) >> minimum(maximum(apart, 0), 31);
         axis->slanted[i] = -(x.significand > 0) & -(y.significand > 0) & -(apart < 6);
         axis->steep[i] = steep;
         axis->sign_x[i] = x.sign * sign;

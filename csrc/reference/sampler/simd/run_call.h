@@ -114,7 +114,7 @@ static void load_coordinates(const struct plan *plan, uint64_t begin, uint32_t c
         memset(work->coordinate, 0, sizeof work->coordinate);
         for (uint32_t i = 0; i < count; i++)
             for (uint32_t d = 0; d < n; d++)
-                work->coordinate[d][i] = plan->cube ? given[i * n + d] : cleaned(given[i * n + d]);
+                work->coordinate[d][i] = plan->cube ? given[i * n + d] : clean(given[i * n + d]);
     } else if (plan->cube) {
         BLR_EACH_ITEM {
             x[i] = given[3 * i];
@@ -123,17 +123,17 @@ static void load_coordinates(const struct plan *plan, uint64_t begin, uint32_t c
         }
     } else if (n == 1) {
         BLR_EACH_ITEM
-            x[i] = cleaned(given[i]);
+            x[i] = clean(given[i]);
     } else if (n == 2) {
         BLR_EACH_ITEM {
-            x[i] = cleaned(given[2 * i]);
-            y[i] = cleaned(given[2 * i + 1]);
+            x[i] = clean(given[2 * i]);
+            y[i] = clean(given[2 * i + 1]);
         }
     } else {
         BLR_EACH_ITEM {
-            x[i] = cleaned(given[3 * i]);
-            y[i] = cleaned(given[3 * i + 1]);
-            z[i] = cleaned(given[3 * i + 2]);
+            x[i] = clean(given[3 * i]);
+            y[i] = clean(given[3 * i + 1]);
+            z[i] = clean(given[3 * i + 2]);
         }
     }
 }
@@ -156,9 +156,9 @@ static bool load_levels(const struct plan *plan, const struct gradient_scale *sc
     int32_t lod[BLR_BLOCK] = {0}, fractions = 0;
     if (call->operation == BLR_OPERATION_SAMPLE_LOD) {
         for (uint32_t i = 0; i < count; i++) {
-            float given = call->levels[begin + i];
-            given = given > -4096.0f ? given : given != given ? 0.0f : -4096.0f;
-            lod[i] = (int32_t)((given < 4096.0f ? given : 4096.0f) * 256.0f);
+            float number = call->levels[begin + i];
+            number = number > -4096.0f ? number : number != number ? 0.0f : -4096.0f;
+            lod[i] = (int32_t)((number < 4096.0f ? number : 4096.0f) * 256.0f);
         }
     } else if (n < 3) {
         struct gradient_rows gradients;
@@ -172,7 +172,7 @@ static bool load_levels(const struct plan *plan, const struct gradient_scale *sc
         }
     }
     BLR_EACH_ITEM {
-        int32_t q = most(least(lod[i], texture->lod_high), texture->lod_low);
+        int32_t q = maximum(minimum(lod[i], texture->lod_high), texture->lod_low);
         work->level[i] = texture->mip_linear ? q >> 8 : (q + 128) >> 8;
         work->fraction[i] = texture->mip_linear ? q & 255 : 0;
         fractions |= work->fraction[i];
@@ -273,7 +273,7 @@ static void locate_block(struct run *run, uint64_t begin, uint32_t count, struct
             run->shares[0][i] = 256 - work->fraction[i];
             run->shares[1][i] = work->fraction[i];
             run->indices[0][i] = work->level[i];
-            run->indices[1][i] = least(work->level[i] + 1, (int32_t)texture->num_levels - 1);
+            run->indices[1][i] = minimum(work->level[i] + 1, (int32_t)texture->num_levels - 1);
         }
         alike = all_alike(work->level);
     }
@@ -394,7 +394,7 @@ static int32_t largest_of(const int32_t *restrict numbers)
 {
     int32_t largest = numbers[0];
     BLR_EACH_ITEM
-        largest = most(largest, numbers[i]);
+        largest = maximum(largest, numbers[i]);
     return largest;
 }
 
@@ -448,7 +448,7 @@ static void run_tap_block(struct tap_run *run, uint64_t begin, uint32_t count)
         for (int32_t first = 0; first < taps; first += group, turn ^= 1) {
             struct blr_block *block = &run->block[turn];
             block->count = count;
-            locate_taps(run, &run->taps[k], first, least(first + group, taps), vary, block);
+            locate_taps(run, &run->taps[k], first, minimum(first + group, taps), vary, block);
             if (before)
                 again |= plan->kind->add_taps(before, &run->totals);
             before = block;

@@ -6,22 +6,22 @@
 #include "sampler/simd/vector.h"
 
 /* Channels that the image lacks are 0. */
-static inline __attribute__((always_inline)) void pack_channels(const union block_values *restrict values, uint32_t count,
-                                                                const uint32_t lanes, const uint32_t channels,
-                                                                const uint32_t wanted, union block_values *restrict packed)
+static inline __attribute__((always_inline)) void
+pack_channels(const union block_values *restrict values, uint32_t count, const uint32_t lanes, const uint32_t channels,
+              const uint32_t output, union block_values *restrict packed)
 {
     for (uint32_t i = 0; i < count; i++)
-        for (uint32_t c = 0; c < wanted; c++)
-            packed->integer[i * wanted + c] = c < channels ? values->integer[i * lanes + c] : 0;
+        for (uint32_t c = 0; c < output; c++)
+            packed->integer[i * output + c] = c < channels ? values->integer[i * lanes + c] : 0;
 }
 
-static void pack(const union block_values *values, uint32_t count, uint32_t channels, uint32_t wanted,
+static void pack(const union block_values *values, uint32_t count, uint32_t channels, uint32_t output,
                  union block_values *packed)
 {
-    if (channels == 3 && wanted == 3)
+    if (channels == 3 && output == 3)
         pack_channels(values, count, 4, 3, 3, packed);
     else
-        pack_channels(values, count, LANES_OF(channels), channels, wanted, packed);
+        pack_channels(values, count, LANES_OF(channels), channels, output, packed);
 }
 
 /* Converts 32-bit numbers to smaller elements. */
@@ -44,15 +44,15 @@ static void store_values(const blr_image_call_t *call, uint32_t channels, uint64
                          const union block_values *values)
 {
     union block_values packed, elements;
-    const uint32_t wanted = call->value_channels, element_size = blr_element_size(call->value_type);
-    const size_t item_size = (size_t)wanted * element_size;
+    const uint32_t output = call->value_channels, element_size = blr_element_size(call->value_type);
+    const size_t item_size = (size_t)output * element_size;
     unsigned char *to = (unsigned char *)call->values + begin * item_size;
-    if (channels != wanted || channels == 3) {
-        pack(values, count, channels, wanted, &packed);
+    if (channels != output || channels == 3) {
+        pack(values, count, channels, output, &packed);
         values = &packed;
     }
     if (element_size < sizeof(float)) {
-        narrow(values, count * wanted, call->value_type, &elements);
+        narrow(values, count * output, call->value_type, &elements);
         values = &elements;
     }
     if (stream && count == BLR_BLOCK && (uintptr_t)to % 64 == 0)

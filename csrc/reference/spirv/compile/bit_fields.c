@@ -107,7 +107,7 @@ struct dot {
     bool accumulates;          /* in[2] is added, and the sum saturates to the result's range */
 };
 
-static uint64_t extended(uint64_t bits, uint32_t size, bool has_sign)
+static uint64_t sign_extend(uint64_t bits, uint32_t size, bool has_sign)
 {
     const unsigned unused = 64 - 8 * size;
     return has_sign ? (uint64_t)((int64_t)(bits << unused) >> unused) : bits;
@@ -120,15 +120,15 @@ static uint64_t component(const struct blr_spirv_batch *batch, const struct blr_
     uint64_t bits = 0;
     const unsigned char *registers = blr_register(batch, op->in[operand]);
     memcpy(&bits, dot->packed ? registers + lane * 4u + c : registers + (c * BLR_LANES + lane) * dot->size, dot->size);
-    return extended(bits, dot->size, dot->has_sign[operand]);
+    return sign_extend(bits, dot->size, dot->has_sign[operand]);
 }
 
 static uint64_t sum_within(uint64_t sum, uint64_t addend, uint32_t size, bool has_sign)
 {
-    const uint64_t most = UINT64_MAX >> (64 - 8 * size + (has_sign ? 1 : 0));
+    const uint64_t maximum = UINT64_MAX >> (64 - 8 * size + (has_sign ? 1 : 0));
     if (!has_sign)
-        return sum > most || addend > most - sum ? most : sum + addend;
-    const int64_t high = (int64_t)most, low = -high - 1, x = (int64_t)sum, y = (int64_t)addend;
+        return sum > maximum || addend > maximum - sum ? maximum : sum + addend;
+    const int64_t high = (int64_t)maximum, low = -high - 1, x = (int64_t)sum, y = (int64_t)addend;
     if (y > 0 ? x > high - y : x > high)
         return (uint64_t)high;
     if (y < 0 ? x < low - y : x < low)
@@ -145,7 +145,7 @@ static void run_dot(struct blr_spirv_batch *batch, const struct blr_spirv_op *op
             sum += component(batch, op, 0, c, lane) * component(batch, op, 1, c, lane);
         if (dot->accumulates) {
             memcpy(&addend, (const unsigned char *)blr_register(batch, op->in[2]) + lane * (size_t)op->element, op->element);
-            sum = sum_within(sum, extended(addend, op->element, dot->has_sign[0]), op->element, dot->has_sign[0]);
+            sum = sum_within(sum, sign_extend(addend, op->element, dot->has_sign[0]), op->element, dot->has_sign[0]);
         }
         memcpy(result + lane * (size_t)op->element, &sum, op->element);
     }

@@ -127,9 +127,9 @@ static void order_region(struct flow *flow, const uint32_t *blocks, uint32_t cou
         flow->region[blocks[i]] = region;
     uint32_t *list = blr_spirv_allocate(flow->builder->build, count, sizeof *list);
     struct component *components = blr_spirv_allocate(flow->builder->build, count, sizeof *components);
-    uint32_t found = find_components(flow, blocks, count, region, header, list, components);
-    while (found-- > 0) {
-        uint32_t *members = list + components[found].first, size = components[found].count;
+    uint32_t number = find_components(flow, blocks, count, region, header, list, components);
+    while (number-- > 0) {
+        uint32_t *members = list + components[number].first, size = components[number].count;
         uint32_t root = members[size - 1], start = flow->count;
         flow->order[flow->count++] = root;
         if (depth < DEEPEST) {

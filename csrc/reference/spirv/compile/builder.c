@@ -55,9 +55,9 @@ struct blr_spirv_ref blr_spirv_known(struct blr_spirv_builder *b, const struct b
 {
     uint32_t lane_bytes = type->lane_bytes;
     struct blr_spirv_ref ref = preset(b, type, lane_bytes);
-    unsigned char *known = blr_spirv_allocate(b->build, lane_bytes, 1);
-    memcpy(known, bytes, lane_bytes);
-    b->values[ref.value - 1].known = known;
+    unsigned char *copy = blr_spirv_allocate(b->build, lane_bytes, 1);
+    memcpy(copy, bytes, lane_bytes);
+    b->values[ref.value - 1].constant_bytes = copy;
     for (uint32_t lane = 0; lane < lane_bytes; lane += size) {
         struct blr_spirv_filling filling = {
             .value = ref.value - 1, .lane = lane, .preset = {.kind = BLR_PRESET_BYTES, .size = (uint8_t)size}};
@@ -69,8 +69,8 @@ struct blr_spirv_ref blr_spirv_known(struct blr_spirv_builder *b, const struct b
 
 const unsigned char *blr_spirv_known_bytes(const struct blr_spirv_builder *b, struct blr_spirv_ref ref)
 {
-    const unsigned char *known = b->values[ref.value - 1].known;
-    return known == NULL ? NULL : known + ref.lane;
+    const unsigned char *constant_bytes = b->values[ref.value - 1].constant_bytes;
+    return constant_bytes == NULL ? NULL : constant_bytes + ref.lane;
 }
 
 struct blr_spirv_ref blr_spirv_number(struct blr_spirv_builder *b, uint64_t number, uint8_t size)
@@ -87,15 +87,15 @@ static struct blr_spirv_ref constant(struct blr_spirv_builder *b, uint32_t word,
     struct blr_spirv_type *type = b->module->ids[constant->type->id].of_type;
     const struct blr_spirv_leaf *leaves = blr_spirv_leaves(b->module, word, type);
     struct blr_spirv_ref ref = preset(b, type, type->lane_bytes);
-    unsigned char *known = blr_spirv_allocate(b->build, type->lane_bytes + 1u, 1);
-    b->values[ref.value - 1].known = known;
+    unsigned char *constant_bytes = blr_spirv_allocate(b->build, type->lane_bytes + 1u, 1);
+    b->values[ref.value - 1].constant_bytes = constant_bytes;
     for (uint32_t i = 0; i < type->scalars; i++) {
         struct blr_spirv_filling filling = {.value = ref.value - 1,
                                             .lane = leaves[i].lane,
                                             .preset = {.kind = BLR_PRESET_BYTES, .size = leaves[i].size}};
         if (constant->bytes != NULL)
             memcpy(&filling.preset.bytes, constant->bytes + leaves[i].offset, leaves[i].size);
-        memcpy(known + leaves[i].lane, &filling.preset.bytes, leaves[i].size);
+        memcpy(constant_bytes + leaves[i].lane, &filling.preset.bytes, leaves[i].size);
         blr_spirv_fill(b, filling);
     }
     return ref;

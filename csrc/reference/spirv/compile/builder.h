@@ -24,7 +24,7 @@ struct blr_spirv_value {
     uint32_t block;  /* the only block that uses it, or BLR_NONE */
     bool crosses;    /* used by several blocks */
     bool preset;     /* written before the kernel starts */
-    const unsigned char *known; /* bytes of a lane if known at decoding, else NULL */
+    const unsigned char *constant_bytes; /* bytes of a lane if known at decoding, else NULL */
     uint32_t place;
     uint32_t first, last; /* first and last operation that uses it, within its block */
 };

@@ -85,14 +85,14 @@ static uint32_t part_of(struct blr_spirv_builder *b, uint32_t word, uint32_t lab
 
 /* ---------------------------------------------------------------- ends of blocks */
 
-/* Ends the current block with the one edge that is always taken. The other edges stay in their targets' lists
+/* Ends the current block with its only possible edge. The other edges stay in their targets' lists
  * without a source block: the check of phis needs them. */
-static void settle(struct blr_spirv_builder *b, uint32_t taken)
+static void settle(struct blr_spirv_builder *b, uint32_t edge)
 {
     struct blr_spirv_part *part = &b->parts[b->current];
     part->kind = BLR_END_BRANCH;
     part->condition = BLR_NONE;
-    part->first_edge += taken;
+    part->first_edge += edge;
     part->edge_count = 1;
 }
 
@@ -116,15 +116,15 @@ static void decode_switch(struct blr_spirv_builder *b, uint32_t word, uint32_t l
     part->literals = literals;
     add_edge(b, label, part_of(b, word, word_at(b, word + 2)));
     uint64_t mask = part->size == 8 ? UINT64_MAX : ((uint64_t)1 << part->size * 8) - 1, number = 0;
-    const unsigned char *known = blr_spirv_known_bytes(b, selector);
-    if (known != NULL)
-        memcpy(&number, known, part->size);
+    const unsigned char *bytes = blr_spirv_known_bytes(b, selector);
+    if (bytes != NULL)
+        memcpy(&number, bytes, part->size);
     for (uint32_t i = 0; i < cases; i++) {
         uint32_t at = word + 3 + i * (words + 1);
         literals[i] = (word_at(b, at) | (words == 2 ? (uint64_t)word_at(b, at + 1) << 32 : 0)) & mask;
         add_edge(b, label, part_of(b, word, word_at(b, at + words)));
-        if (known != NULL && literals[i] == number)
-            known = NULL, chosen = i + 1;
+        if (bytes != NULL && literals[i] == number)
+            bytes = NULL, chosen = i + 1;
     }
     if (blr_spirv_known_bytes(b, selector) != NULL)
         settle(b, chosen);
@@ -141,9 +141,9 @@ static void decode_choice(struct blr_spirv_builder *b, uint32_t word, uint32_t l
     part->condition_lane = condition.lane;
     add_edge(b, label, part_of(b, word, word_at(b, word + 2)));
     add_edge(b, label, part_of(b, word, word_at(b, word + 3)));
-    const unsigned char *known = blr_spirv_known_bytes(b, condition);
-    if (known != NULL)
-        settle(b, *known != 0 ? 0 : 1);
+    const unsigned char *bytes = blr_spirv_known_bytes(b, condition);
+    if (bytes != NULL)
+        settle(b, *bytes != 0 ? 0 : 1);
 }
 
 /* ---------------------------------------------------------------- functions */

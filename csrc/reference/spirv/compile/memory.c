@@ -41,18 +41,18 @@ static uint32_t together(const struct blr_spirv_leaf *leaves, uint32_t count, ui
 }
 
 /* pointer + bytes; bytes may be 0. */
-static struct blr_spirv_ref displaced(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_ref pointer,
-                                      uint64_t bytes)
+static struct blr_spirv_ref displace(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_ref pointer,
+                                     uint64_t bytes)
 {
     if (bytes == 0)
         return pointer;
-    struct blr_spirv_ref moved = {.value = blr_spirv_new_value(b, 8) + 1, .type = pointer.type};
+    struct blr_spirv_ref result = {.value = blr_spirv_new_value(b, 8) + 1, .type = pointer.type};
     struct blr_spirv_step *step = blr_spirv_step(b, word);
     step->op.run = blr_spirv_run_offset;
     step->op.literal = bytes;
-    blr_spirv_step_result(step, moved, 0, 8, 1);
+    blr_spirv_step_result(step, result, 0, 8, 1);
     blr_spirv_step_input(step, 0, pointer);
-    return moved;
+    return result;
 }
 
 void blr_spirv_load(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_ref pointer, struct blr_spirv_ref to,
@@ -61,7 +61,7 @@ void blr_spirv_load(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv
     const struct blr_spirv_leaf *leaves = blr_spirv_leaves(b->module, word, type);
     for (uint32_t i = 0, end; i < type->scalars; i = end) {
         end = together(leaves, type->scalars, i);
-        struct blr_spirv_ref address = displaced(b, word, pointer, leaves[i].offset);
+        struct blr_spirv_ref address = displace(b, word, pointer, leaves[i].offset);
         struct blr_spirv_step *step = blr_spirv_step(b, word);
         step->op.run = blr_spirv_run_load;
         step->op.literal = leaves[i].boolean;
@@ -76,7 +76,7 @@ void blr_spirv_store(struct blr_spirv_builder *b, uint32_t word, struct blr_spir
     const struct blr_spirv_leaf *leaves = blr_spirv_leaves(b->module, word, type);
     for (uint32_t i = 0, end; i < type->scalars; i = end) {
         end = together(leaves, type->scalars, i);
-        struct blr_spirv_ref address = displaced(b, word, pointer, leaves[i].offset);
+        struct blr_spirv_ref address = displace(b, word, pointer, leaves[i].offset);
         struct blr_spirv_ref part = from;
         part.lane += leaves[i].lane;
         struct blr_spirv_step *step = blr_spirv_step(b, word);
@@ -139,14 +139,14 @@ static void add_index(struct blr_spirv_builder *b, uint32_t word, struct blr_spi
     struct blr_spirv_ref index = blr_spirv_operand(b, word, id);
     if (index.type->kind != BLR_TYPE_INT)
         blr_spirv_refuse(b->build, word, "the index %%%u is not an integer", id);
-    struct blr_spirv_ref moved = {.value = blr_spirv_new_value(b, 8) + 1, .type = address->type};
+    struct blr_spirv_ref result = {.value = blr_spirv_new_value(b, 8) + 1, .type = address->type};
     struct blr_spirv_step *step = blr_spirv_step(b, word);
     step->op.run = blr_spirv_index(index.type->scalar_size);
     step->op.literal = stride;
-    blr_spirv_step_result(step, moved, 0, 8, 1);
+    blr_spirv_step_result(step, result, 0, 8, 1);
     blr_spirv_step_input(step, 0, *address);
     blr_spirv_step_input(step, 1, index);
-    *address = moved;
+    *address = result;
 }
 
 static bool all_constant(const struct blr_spirv_builder *b, uint32_t first, uint32_t end)
@@ -196,7 +196,7 @@ static void access_chain(struct blr_spirv_builder *b, uint32_t word, bool elemen
         blr_spirv_bind(b, word, address);
         return;
     }
-    blr_spirv_bind(b, word, displaced(b, word, address, constant));
+    blr_spirv_bind(b, word, displace(b, word, address, constant));
 }
 
 /* Casts between address spaces keep the address. */

@@ -233,19 +233,19 @@ static void not_a_number(struct blr_spirv_builder *b, uint32_t word)
 /* ---------------------------------------------------------------- vector loads and stores */
 
 /* pointer + offset x stride bytes. */
-static struct blr_spirv_ref indexed(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_ref pointer,
-                                    struct blr_spirv_ref offset, uint64_t stride)
+static struct blr_spirv_ref index_pointer(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_ref pointer,
+                                          struct blr_spirv_ref offset, uint64_t stride)
 {
     if (pointer.type->kind != BLR_TYPE_POINTER || offset.type->kind != BLR_TYPE_INT)
         wrong(b, word);
-    struct blr_spirv_ref moved = {.value = blr_spirv_new_value(b, 8) + 1, .type = pointer.type};
+    struct blr_spirv_ref result = {.value = blr_spirv_new_value(b, 8) + 1, .type = pointer.type};
     struct blr_spirv_step *step = blr_spirv_step(b, word);
     step->op.run = blr_spirv_index(offset.type->scalar_size);
     step->op.literal = stride;
-    blr_spirv_step_result(step, moved, 0, 8, 1);
+    blr_spirv_step_result(step, result, 0, 8, 1);
     blr_spirv_step_input(step, 0, pointer);
     blr_spirv_step_input(step, 1, offset);
-    return moved;
+    return result;
 }
 
 static void load_elements(struct blr_spirv_builder *b, uint32_t word, struct blr_spirv_ref address,
@@ -276,7 +276,7 @@ static void load_vector(struct blr_spirv_builder *b, uint32_t word, bool halves,
     if (halves ? !is(b, type, BLR_TYPE_FLOAT, 0) : scalar->kind != BLR_TYPE_INT && scalar->kind != BLR_TYPE_FLOAT)
         wrong(b, word);
     struct blr_spirv_ref address =
-        indexed(b, word, pointer, offset, (uint64_t)size * (aligned && components == 3 ? 4 : components));
+        index_pointer(b, word, pointer, offset, (uint64_t)size * (aligned && components == 3 ? 4 : components));
     struct blr_spirv_ref result = blr_spirv_result(b, word);
     if (!halves || scalar->scalar_size == 2) {
         load_elements(b, word, address, result, size, components);
@@ -300,7 +300,7 @@ static void store_vector(struct blr_spirv_builder *b, uint32_t word, bool halves
             blr_spirv_unsupported(b->build, word, "halves are rounded to nearest even");
     }
     struct blr_spirv_ref address =
-        indexed(b, word, pointer, offset, (uint64_t)size * (aligned && components == 3 ? 4 : components));
+        index_pointer(b, word, pointer, offset, (uint64_t)size * (aligned && components == 3 ? 4 : components));
     if (halves && scalar->scalar_size != 2) {
         struct blr_spirv_ref narrow = {.value = blr_spirv_new_value(b, 2 * components) + 1};
         struct blr_spirv_step *step = blr_spirv_step(b, word);

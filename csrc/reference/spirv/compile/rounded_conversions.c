@@ -87,7 +87,7 @@ static void write_float(unsigned char *at, uint32_t size, const struct number *n
     memcpy(at, &bits, size);
 }
 
-static double rounded(double value, uint32_t mode)
+static double round_to_integer(double value, uint32_t mode)
 {
     switch (mode) {
     case BLR_ROUNDING_NEAREST_EVEN: return rint(value);
@@ -104,7 +104,7 @@ static void convert(struct blr_spirv_batch *batch, const struct blr_spirv_op *op
     const unsigned char *source = batch->registers + op->in[0];
     for (uint32_t i = 0; i < op->count; i++, source += from, result += to) {
         if (opcode == BLR_OP_ConvertFToS || opcode == BLR_OP_ConvertFToU) {
-            write_integer(result, to, opcode == BLR_OP_ConvertFToS, rounded(read_float(source, from), mode));
+            write_integer(result, to, opcode == BLR_OP_ConvertFToS, round_to_integer(read_float(source, from), mode));
         } else if (opcode == BLR_OP_FConvert) {
             double value = read_float(source, from);
             struct number number = {.negative = signbit(value) != 0, .real = fabs(value)};

@@ -33,10 +33,10 @@ static uint32_t follow(struct blr_spirv_builder *b, uint32_t word, uint32_t firs
 }
 
 static void require_same(struct blr_spirv_builder *b, uint32_t word, const struct blr_spirv_type *type,
-                         const struct blr_spirv_type *wanted)
+                         const struct blr_spirv_type *expected)
 {
-    if (!blr_spirv_same(b->module, type, wanted))
-        blr_spirv_refuse(b->build, word, "a value of type %%%u where %%%u is needed", type->id, wanted->id);
+    if (!blr_spirv_same(b->module, type, expected))
+        blr_spirv_refuse(b->build, word, "a value of type %%%u where %%%u is needed", type->id, expected->id);
 }
 
 static struct blr_spirv_type *own_type(struct blr_spirv_builder *b, const struct blr_spirv_type *type)

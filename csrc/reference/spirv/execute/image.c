@@ -262,7 +262,7 @@ static void take_values(const struct blr_spirv_op *op, const struct items *items
 }
 
 /* Saturates an integer to the element type, which determines its signedness. */
-static uint32_t saturated(uint32_t number, blr_element_type_t type)
+static uint32_t saturate(uint32_t number, blr_element_type_t type)
 {
     const int32_t whole = (int32_t)number;
     switch (type) {
@@ -285,7 +285,7 @@ static void give_values(const struct blr_spirv_batch *batch, const struct blr_sp
             uint32_t bits = 0; /* little endian: the low bytes of an integer come first */
             memcpy(&bits, texels + (c * BLR_LANES + items->lane[n]) * use->size, use->size);
             if (use->size > size)
-                bits = saturated(bits, type);
+                bits = saturate(bits, type);
             memcpy(items->values + (n * channels + c) * size, &bits, size);
         }
 }
@@ -474,8 +474,8 @@ static bool query_image(struct blr_spirv_batch *batch, const struct blr_spirv_op
     for (uint32_t n = 0; n < items->count; n++) {
         uint32_t lane = items->lane[n], level = 0;
         if (use->query == BLR_QUERY_SIZE_LOD) {
-            uint32_t asked = ((const uint32_t *)blr_register(batch, op->in[1]))[lane];
-            level = asked < texture->num_levels ? asked : texture->num_levels - 1;
+            uint32_t lod = ((const uint32_t *)blr_register(batch, op->in[1]))[lane];
+            level = lod < texture->num_levels ? lod : texture->num_levels - 1;
         }
         const struct blr_texture_level *at = &texture->level[level];
         uint64_t answer[4] = {at->width, at->height, at->depth, 0};

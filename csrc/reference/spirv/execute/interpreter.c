@@ -463,10 +463,10 @@ struct blr_spirv_worker *blr_spirv_worker_new(struct blr_spirv_launch *launch)
     worker->local_room = launch->local_bytes;
     worker->local = new_aligned(launch->local_bytes + 64);
     worker->batches = new_aligned(batches_of(launch) * sizeof *worker->batches);
-    bool made = worker->local != NULL && worker->batches != NULL;
-    while (made && worker->batch_room < batches_of(launch))
-        made = make_batch(&worker->batches[worker->batch_room++], worker);
-    if (!made) {
+    bool success = worker->local != NULL && worker->batches != NULL;
+    while (success && worker->batch_room < batches_of(launch))
+        success = make_batch(&worker->batches[worker->batch_room++], worker);
+    if (!success) {
         blr_spirv_worker_free(worker);
         return NULL;
     }

@@ -68,6 +68,6 @@ blr_spirv_run_t blr_spirv_in_best_set(blr_spirv_run_t run)
         blr_mutex_unlock(&mutex);
     }
     const struct twin key = {.plain = run};
-    const struct twin *found = bsearch(&key, twins, twin_count, sizeof *twins, compare);
-    return found != NULL ? found->best : run;
+    const struct twin *match = bsearch(&key, twins, twin_count, sizeof *twins, compare);
+    return match != NULL ? match->best : run;
 }

@@ -54,7 +54,7 @@
     BLR_TERNARY(name##_64, double, double, name##_double(a, b, c))
 
 /* sin(pi x) and the like, exact where the result is 0 or 1. */
-static double reduced(double a, double *sign)
+static double reduce_angle(double a, double *sign)
 {
     double rest = fmod(fabs(a), 2.0);
     *sign = rest >= 1.0 ? -1.0 : 1.0;
@@ -62,7 +62,7 @@ static double reduced(double a, double *sign)
 }
 static double sin_pi(double a)
 {
-    double sign, r = reduced(a, &sign);
+    double sign, r = reduce_angle(a, &sign);
     if (isinf(a) || isnan(a))
         return NAN;
     if (r == 0)
@@ -71,7 +71,7 @@ static double sin_pi(double a)
 }
 static double cos_pi(double a)
 {
-    double sign, r = reduced(a, &sign);
+    double sign, r = reduce_angle(a, &sign);
     if (isinf(a) || isnan(a))
         return NAN;
     if (r > 0.25 && r < 0.75)

@@ -136,8 +136,8 @@ void blr_sub_group_exchange(struct blr_spirv_batch *batch, const struct blr_spir
 {
     const unsigned char *values = blr_register(batch, op->in[0]);
     const uint32_t *numbers = blr_register(batch, op->in[1]);
-    const uint32_t given = op->info != NULL ? *(const uint32_t *)op->info : 0;
-    const uint32_t cluster = given != 0 ? given : whole_size(batch);
+    const uint32_t size = op->info != NULL ? *(const uint32_t *)op->info : 0;
+    const uint32_t cluster = size != 0 ? size : whole_size(batch);
     for (uint32_t i = 0; i < op->count; i++) {
         uint32_t lane = i % BLR_LANES, source;
         switch ((enum blr_lane_source)op->literal) {

@@ -35,18 +35,18 @@ uint64_t blr_spirv_constant_number(struct blr_spirv_module *module, uint32_t wor
 /* ---------------------------------------------------------------- scalars */
 
 /* The value given for a specialization constant, or NULL for its default. */
-static const void *specialized(struct blr_spirv_module *module, uint32_t word, const struct blr_spirv_id *id,
-                               const struct blr_spirv_type *type)
+static const void *find_value(struct blr_spirv_module *module, uint32_t word, const struct blr_spirv_id *id,
+                              const struct blr_spirv_type *type)
 {
     for (uint32_t i = 0; id->spec_id != 0 && i < module->specialization_count; i++) {
-        const struct blr_spirv_specialization *asked = &module->specializations[i];
-        if (asked->id != (uint64_t)(id->spec_id - 1))
+        const struct blr_spirv_specialization *entry = &module->specializations[i];
+        if (entry->id != (uint64_t)(id->spec_id - 1))
             continue;
-        if (asked->size != type->scalar_size)
-            blr_spirv_refuse(module->build, word, "specialization constant %u has %u bytes, %u were given", asked->id,
-                             type->scalar_size, asked->size);
+        if (entry->size != type->scalar_size)
+            blr_spirv_refuse(module->build, word, "specialization constant %u has %u bytes, %u were given", entry->id,
+                             type->scalar_size, entry->size);
         module->specialization_used[i] = true;
-        return asked->value;
+        return entry->value;
     }
     return NULL;
 }
@@ -56,7 +56,7 @@ static void read_boolean(struct blr_spirv_module *module, uint32_t word, struct 
 {
     if (constant->type->kind != BLR_TYPE_BOOL)
         blr_spirv_refuse(module->build, word, "its type is not boolean");
-    const unsigned char *other = specialized(module, word, &module->ids[word_at(module, word + 2)], constant->type);
+    const unsigned char *other = find_value(module, word, &module->ids[word_at(module, word + 2)], constant->type);
     constant->bytes = bytes_for(module, word, 1);
     constant->bytes[0] = other != NULL ? *other != 0 : value;
 }
@@ -67,7 +67,7 @@ static void read_number(struct blr_spirv_module *module, uint32_t word, struct b
     if (type->kind != BLR_TYPE_INT && type->kind != BLR_TYPE_FLOAT)
         blr_spirv_refuse(module->build, word, "its type is not numeric");
     blr_spirv_require_words(module, word, type->size > 4 ? 5 : 4);
-    const void *other = specialized(module, word, &module->ids[word_at(module, word + 2)], type);
+    const void *other = find_value(module, word, &module->ids[word_at(module, word + 2)], type);
     constant->bytes = bytes_for(module, word, type->size);
     memcpy(constant->bytes, other != NULL ? other : module->build->words + word + 3, type->size);
 }
@@ -110,13 +110,13 @@ static void place(struct blr_spirv_module *module, uint32_t word, uint32_t id, c
 static void read_composite(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_constant *constant)
 {
     const struct blr_spirv_type *type = constant->type;
-    uint32_t given = blr_spirv_length_at(module->build, word) - 3;
+    uint32_t constituents = blr_spirv_length_at(module->build, word) - 3;
     if (type->kind != BLR_TYPE_VECTOR && type->kind != BLR_TYPE_ARRAY && type->kind != BLR_TYPE_STRUCT)
         blr_spirv_refuse(module->build, word, "its type %%%u is not a composite", type->id);
-    if (given != type->count)
-        blr_spirv_refuse(module->build, word, "%u constituents: its type has %u", given, type->count);
+    if (constituents != type->count)
+        blr_spirv_refuse(module->build, word, "%u constituents: its type has %u", constituents, type->count);
     constant->bytes = bytes_for(module, word, type->size);
-    for (uint32_t i = 0; i < given; i++) {
+    for (uint32_t i = 0; i < constituents; i++) {
         const struct blr_spirv_type *element = blr_spirv_element(module, word, type, i);
         uint64_t offset = type->kind == BLR_TYPE_STRUCT ? type->offsets[i] : i * element->size;
         place(module, word, word_at(module, word + 3 + i), element, constant->bytes + offset);

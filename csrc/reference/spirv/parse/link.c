@@ -42,7 +42,7 @@ static const struct export *find(const struct export *exports, uint32_t count, c
 static uint32_t collect(struct blr_spirv_module *modules, uint32_t count, struct export **exports)
 {
     struct blr_spirv_build *build = modules->build;
-    uint32_t found = 0, capacity = 0;
+    uint32_t number = 0, capacity = 0;
     *exports = NULL;
     for (uint32_t n = 0; n < count; n++)
         for (uint32_t i = 0; i < modules[n].bound; i++) {
@@ -50,27 +50,27 @@ static uint32_t collect(struct blr_spirv_module *modules, uint32_t count, struct
             if (id->linkage == NULL || id->imported || !is_global(id) ||
                 (id->kind == BLR_ID_FUNCTION && id->function->body == 0))
                 continue;
-            *exports = blr_spirv_grow(build, *exports, found, &capacity, sizeof **exports);
-            (*exports)[found++] = (struct export){.name = id->linkage, .module = n, .id = id};
+            *exports = blr_spirv_grow(build, *exports, number, &capacity, sizeof **exports);
+            (*exports)[number++] = (struct export){.name = id->linkage, .module = n, .id = id};
         }
-    if (found > 0)
-        qsort(*exports, found, sizeof **exports, by_name);
-    return found;
+    if (number > 0)
+        qsort(*exports, number, sizeof **exports, by_name);
+    return number;
 }
 
 void blr_spirv_link(struct blr_spirv_module *modules, uint32_t count)
 {
     struct blr_spirv_build *build = modules->build;
     struct export *exports;
-    uint32_t found = collect(modules, count, &exports);
-    for (uint32_t i = 1; i < found; i++)
+    uint32_t number = collect(modules, count, &exports);
+    for (uint32_t i = 1; i < number; i++)
         if (strcmp(exports[i - 1].name, exports[i].name) == 0 && !(exports[i - 1].id->link_once && exports[i].id->link_once))
             blr_spirv_refuse(build, 0, "'%.80s' is defined twice, in modules %u and %u of those that are linked",
                              exports[i].name, exports[i - 1].module + 1, exports[i].module + 1);
     for (uint32_t n = 0; n < count; n++)
         for (uint32_t i = 0; i < modules[n].bound; i++) {
             const struct blr_spirv_id *id = &modules[n].ids[i];
-            const struct export *export = id->imported && is_global(id) ? find(exports, found, id->linkage) : NULL;
+            const struct export *export = id->imported && is_global(id) ? find(exports, number, id->linkage) : NULL;
             if (export == NULL)
                 continue;
             struct blr_spirv_module *its = &modules[export->module];

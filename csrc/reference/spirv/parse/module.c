@@ -5,11 +5,11 @@
 
 static uint32_t word_at(const struct blr_spirv_module *module, uint32_t word) { return module->build->words[word]; }
 
-void blr_spirv_require_words(struct blr_spirv_module *module, uint32_t word, uint32_t least)
+void blr_spirv_require_words(struct blr_spirv_module *module, uint32_t word, uint32_t minimum)
 {
     uint32_t length = blr_spirv_length_at(module->build, word);
-    if (length < least)
-        blr_spirv_refuse(module->build, word, "%u words: at least %u are needed", length, least);
+    if (length < minimum)
+        blr_spirv_refuse(module->build, word, "%u words: at least %u are needed", length, minimum);
 }
 
 static struct blr_spirv_id *known_id(struct blr_spirv_module *module, uint32_t word, uint32_t id)
@@ -262,8 +262,8 @@ static void read_header(struct blr_spirv_module *module)
     if (major != 1 || minor > 6)
         blr_spirv_refuse(module->build, 0, "version %u.%u: 1.0 to 1.6 are supported", major, minor);
     module->bound = build->words[3];
-    uint64_t most = (uint64_t)build->count * 8 + 4096;
-    if (module->bound == 0 || module->bound > most)
+    uint64_t maximum = (uint64_t)build->count * 8 + 4096;
+    if (module->bound == 0 || module->bound > maximum)
         blr_spirv_refuse(module->build, 0, "a bound of %u ids for %u words", module->bound, build->count);
     module->ids = blr_spirv_allocate(module->build, module->bound, sizeof *module->ids);
 }

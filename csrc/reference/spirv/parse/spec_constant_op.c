@@ -40,7 +40,7 @@ static void spread(struct blr_spirv_module *module, const struct blr_spirv_type 
 }
 
 /* Aligned memory of the arena for vector instructions. */
-static void *aligned(struct blr_spirv_module *module, size_t size, size_t alignment)
+static void *allocate_aligned(struct blr_spirv_module *module, size_t size, size_t alignment)
 {
     uintptr_t address = (uintptr_t)blr_spirv_allocate(module->build, size + alignment, 1);
     return (void *)((address + alignment - 1) / alignment * alignment);
@@ -54,8 +54,8 @@ struct blr_spirv_once {
 struct blr_spirv_once *blr_spirv_once_new(struct blr_spirv_module *module)
 {
     struct blr_spirv_once *once = blr_spirv_allocate(module->build, 1, sizeof *once);
-    once->batch = aligned(module, sizeof *once->batch, _Alignof(struct blr_spirv_batch));
-    once->batch->registers = aligned(module, (MOST_OPERANDS + 1) * ROOM, 64);
+    once->batch = allocate_aligned(module, sizeof *once->batch, _Alignof(struct blr_spirv_batch));
+    once->batch->registers = allocate_aligned(module, (MOST_OPERANDS + 1) * ROOM, 64);
     once->result = once->batch->registers + MOST_OPERANDS * ROOM;
     return once;
 }

@@ -120,8 +120,8 @@ static void set_scalar(struct blr_spirv_type *type, uint8_t size)
 static void read_number(struct blr_spirv_module *module, uint32_t word, struct blr_spirv_type *type)
 {
     uint32_t width = word_at(module, word + 2);
-    bool known = width == 16 || width == 32 || width == 64 || (width == 8 && type->kind == BLR_TYPE_INT);
-    if (!known)
+    bool is_supported = width == 16 || width == 32 || width == 64 || (width == 8 && type->kind == BLR_TYPE_INT);
+    if (!is_supported)
         blr_spirv_refuse(module->build, word, "%s of %u bits: %s are supported",
                          type->kind == BLR_TYPE_INT ? "integers" : "floats", width,
                          type->kind == BLR_TYPE_INT ? "8, 16, 32 and 64" : "16, 32 and 64");
