@@ -25,8 +25,8 @@ static const char VERSIONED_TAKEN[] = "used_dltensor_versioned";
 static atomic_long alive;
 /* Set at interpreter exit: from then on deleters leave Python alone, and the memory to the end of the process. */
 static atomic_bool finished;
-/* Threads in let_go, which may be about to take the interpreter lock. */
-static atomic_long inside;
+/* Threads in release_owner, which may be about to take the interpreter lock. */
+static atomic_long active;
 
 /* ------------------------------------------------------------------ export */
 
@@ -41,9 +41,9 @@ typedef struct {
 } Export;
 
 /* Lets go of an owner, from any thread, leaving an exception on its way as it is. */
-static void let_go(PyObject *owner)
+static void release_owner(PyObject *owner)
 {
-    atomic_fetch_add(&inside, 1); /* before the look: finish either sees this thread or is seen by it */
+    atomic_fetch_add(&active, 1); /* before the look: finish either sees this thread or is seen by it */
     if (!atomic_load(&finished) && Py_IsInitialized()) {
         PyGILState_STATE state = PyGILState_Ensure();
         PyObject *type, *value, *traceback;
@@ -52,19 +52,19 @@ static void let_go(PyObject *owner)
         PyErr_Restore(type, value, traceback);
         PyGILState_Release(state);
     }
-    atomic_fetch_sub(&inside, 1);
+    atomic_fetch_sub(&active, 1);
 }
 
 static void delete_legacy(DLManagedTensor *self)
 {
-    let_go(self->manager_ctx);
+    release_owner(self->manager_ctx);
     free(self); /* the first member of its Export */
     atomic_fetch_sub(&alive, 1);
 }
 
 static void delete_versioned(DLManagedTensorVersioned *self)
 {
-    let_go(self->manager_ctx);
+    release_owner(self->manager_ctx);
     free(self);
     atomic_fetch_sub(&alive, 1);
 }
@@ -242,14 +242,14 @@ static PyObject *count_exports(PyObject *module, PyObject *nothing)
     return PyLong_FromLong(atomic_load(&alive));
 }
 
-/* Returns when no thread is in let_go: one that took the lock of an interpreter that has ended would hang, or end with
- * pthread_exit in the middle of its library. Each round hands the lock to a thread that waits for it. */
+/* Returns when no thread is in release_owner: one that took the lock of an interpreter that has ended would hang, or end
+ * with pthread_exit in the middle of its library. Each round hands the lock to a thread that waits for it. */
 static PyObject *finish(PyObject *module, PyObject *nothing)
 {
     (void)module;
     (void)nothing;
     atomic_store(&finished, true);
-    while (atomic_load(&inside) != 0) {
+    while (atomic_load(&active) != 0) {
         Py_BEGIN_ALLOW_THREADS
         Py_END_ALLOW_THREADS
     }

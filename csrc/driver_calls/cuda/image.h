@@ -15,10 +15,10 @@ static CUresult bindless_refusal(void)
     return bindless_refused;
 }
 
-static uint64_t bindless_made(CUresult result, uint64_t made)
+static uint64_t bindless_return(CUresult result, uint64_t object)
 {
     bindless_refused = result;
-    return result == CUDA_SUCCESS ? made : 0;
+    return result == CUDA_SUCCESS ? object : 0;
 }
 
 /* Creates an array, or with levels a mipmapped array. */
@@ -29,11 +29,11 @@ static uint64_t bindless_array_create(CUcontext context, const CUDA_ARRAY3D_DESC
     CUmipmappedArray mipmap = NULL;
     CUresult result = bindless_enter(context, &entered);
     if (result != CUDA_SUCCESS) {
-        return bindless_made(result, 0);
+        return bindless_return(result, 0);
     }
     result = levels ? cuMipmappedArrayCreate(&mipmap, description, levels) : cuArray3DCreate(&array, description);
     bindless_leave(entered);
-    return bindless_made(result, levels ? (uint64_t)(uintptr_t)mipmap : (uint64_t)(uintptr_t)array);
+    return bindless_return(result, levels ? (uint64_t)(uintptr_t)mipmap : (uint64_t)(uintptr_t)array);
 }
 
 static CUresult bindless_array_destroy(CUcontext context, uint64_t array, int mipmapped)
@@ -57,11 +57,11 @@ static uint64_t bindless_texture_create(CUcontext context, const CUDA_RESOURCE_D
     CUtexObject object = 0;
     CUresult result = bindless_enter(context, &entered);
     if (result != CUDA_SUCCESS) {
-        return bindless_made(result, 0);
+        return bindless_return(result, 0);
     }
     result = cuTexObjectCreate(&object, resource, texture, NULL);
     bindless_leave(entered);
-    return bindless_made(result, object);
+    return bindless_return(result, object);
 }
 
 /* Creates a texture of an array or a mipmapped array. */
@@ -88,11 +88,11 @@ static uint64_t bindless_surface_create(CUcontext context, uint64_t array)
     resource.res.array.hArray = (CUarray)(uintptr_t)array;
     CUresult result = bindless_enter(context, &entered);
     if (result != CUDA_SUCCESS) {
-        return bindless_made(result, 0);
+        return bindless_return(result, 0);
     }
     result = cuSurfObjectCreate(&object, &resource);
     bindless_leave(entered);
-    return bindless_made(result, object);
+    return bindless_return(result, object);
 }
 
 /* Destroys a texture (sampled) or a surface. */

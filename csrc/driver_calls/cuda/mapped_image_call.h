@@ -17,11 +17,11 @@ static uint64_t bindless_mapped_create(CUcontext context, size_t size)
     void *memory = NULL;
     CUresult result = bindless_enter(context, &entered);
     if (result != CUDA_SUCCESS) {
-        return bindless_made(result, 0);
+        return bindless_return(result, 0);
     }
     result = cuMemHostAlloc(&memory, size, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP);
     bindless_leave(entered);
-    return bindless_made(result, (uint64_t)(uintptr_t)memory);
+    return bindless_return(result, (uint64_t)(uintptr_t)memory);
 }
 
 static CUresult bindless_mapped_destroy(CUcontext context, uint64_t memory)

@@ -47,7 +47,7 @@ static int bindless_markers_have(bindless_markers_t *markers, CUevent event)
 }
 
 /* Takes an unused marker, or creates one in the current context. */
-static CUresult bindless_marker_take(bindless_markers_t *markers, bindless_marker_t **taken)
+static CUresult bindless_marker_take(bindless_markers_t *markers, bindless_marker_t **slot)
 {
     if (markers->unused == NULL) {
         markers->unused = atomic_exchange(&markers->returned, NULL);
@@ -67,7 +67,7 @@ static CUresult bindless_marker_take(bindless_markers_t *markers, bindless_marke
         marker->following = atomic_load(&markers->all);
         atomic_store(&markers->all, marker);
     }
-    *taken = marker;
+    *slot = marker;
     return CUDA_SUCCESS;
 }
 

@@ -33,13 +33,13 @@ typedef struct bindless_stager {
 struct bindless_staging {
     CUcontext context;
     size_t piece;
-    int most, threads; /* maximum and current number; the first is the calling thread */
+    int maximum, threads; /* maximum and current number; the first is the calling thread */
     bindless_stager_t *stagers;
     blr_mutex_t turn;   /* held by a copy: one runs at a time */
     blr_mutex_t submit; /* held between a copy and the record of its event */
     blr_mutex_t lock;   /* guards the members below */
     blr_condition_t begin, end;
-    int wanted;  /* threads called that have not started */
+    int missing; /* threads called that have not started */
     int working; /* threads called that have not finished */
     const bindless_stage_t *job; /* NULL: a host call */
     int past_caches;             /* whether the copy is too large for the caches to hold its result */
@@ -223,19 +223,19 @@ static void bindless_stager_main(void *argument)
 {
     bindless_stager_t *stager = argument;
     bindless_staging_t *staging = stager->staging;
-    CUresult made = cuCtxSetCurrent(staging->context);
+    CUresult status = cuCtxSetCurrent(staging->context);
     for (;;) {
         int none = CUDA_SUCCESS;
         blr_mutex_lock(&staging->lock);
-        while (staging->wanted == 0) {
+        while (staging->missing == 0) {
             blr_condition_wait(&staging->begin, &staging->lock, BLR_NO_DEADLINE);
         }
-        staging->wanted--;
+        staging->missing--;
         blr_mutex_unlock(&staging->lock);
-        if (made == CUDA_SUCCESS) {
+        if (status == CUDA_SUCCESS) {
             bindless_take_part(stager);
         } else {
-            atomic_compare_exchange_strong(&staging->result, &none, (int)made);
+            atomic_compare_exchange_strong(&staging->result, &none, (int)status);
         }
         blr_mutex_lock(&staging->lock);
         if (--staging->working == 0) {
@@ -287,15 +287,15 @@ static CUresult bindless_stager_begin(bindless_staging_t *staging)
     return result;
 }
 
-/* Creates up to `wanted` threads; fewer suffice. The turn is held. */
-static int bindless_staging_grow(bindless_staging_t *staging, int wanted)
+/* Creates up to `number` threads; fewer suffice. The turn is held. */
+static int bindless_staging_grow(bindless_staging_t *staging, int number)
 {
-    while (staging->threads < wanted && staging->threads < staging->most) {
+    while (staging->threads < number && staging->threads < staging->maximum) {
         if (bindless_stager_begin(staging) != CUDA_SUCCESS) {
-            staging->most = staging->threads;
+            staging->maximum = staging->threads;
         }
     }
-    return wanted < staging->threads ? wanted : staging->threads;
+    return number < staging->threads ? number : staging->threads;
 }
 
 /* Lives as long as the process; the context is current. */
@@ -309,7 +309,7 @@ static bindless_staging_t *bindless_staging_create(CUcontext context, int thread
     if (staging != NULL && staging->stagers != NULL) {
         staging->context = context;
         staging->piece = piece;
-        staging->most = threads;
+        staging->maximum = threads;
         blr_mutex_init(&staging->turn);
         blr_mutex_init(&staging->submit);
         blr_mutex_init(&staging->lock);
@@ -335,7 +335,7 @@ static void bindless_round(bindless_staging_t *staging, int threads)
     atomic_store(&staging->result, CUDA_SUCCESS);
     if (threads > 1) {
         blr_mutex_lock(&staging->lock);
-        staging->wanted = staging->working = threads - 1;
+        staging->missing = staging->working = threads - 1;
         for (int thread = 1; thread < threads; thread++) {
             blr_condition_signal(&staging->begin);
         }
@@ -344,8 +344,8 @@ static void bindless_round(bindless_staging_t *staging, int threads)
     bindless_take_part(&staging->stagers[0]);
     if (threads > 1) {
         blr_mutex_lock(&staging->lock);
-        staging->working -= staging->wanted; /* threads that have not started are no longer needed */
-        staging->wanted = 0;
+        staging->working -= staging->missing; /* threads that have not started are no longer needed */
+        staging->missing = 0;
         while (staging->working > 0) {
             blr_condition_wait(&staging->end, &staging->lock, BLR_NO_DEADLINE);
         }
@@ -357,7 +357,7 @@ static int bindless_threads_for(const bindless_staging_t *staging, size_t bytes)
 {
     size_t first = bytes / BINDLESS_SHARE, more = bytes / BINDLESS_LARGE_SHARE;
     size_t threads = first < BINDLESS_FIRST_THREADS ? first : more < BINDLESS_FIRST_THREADS ? BINDLESS_FIRST_THREADS : more;
-    return threads < 1 ? 1 : threads > (size_t)staging->most ? staging->most : (int)threads;
+    return threads < 1 ? 1 : threads > (size_t)staging->maximum ? staging->maximum : (int)threads;
 }
 
 /* Copies a box whose rows are no longer than a buffer; the context is current, and the stream idle. */

@@ -152,14 +152,14 @@ static CUresult bindless_call(bindless_staging_t *staging, const bindless_call_t
         size += call->size[array];
     }
     blr_mutex_lock(&staging->turn);
-    bindless_staging_grow(staging, staging->most);
+    bindless_staging_grow(staging, staging->maximum);
     CUresult result = bindless_prepare_calls(staging);
     if (result == CUDA_SUCCESS) {
         size_t room = staging->piece - (size_t)call->arrays * BINDLESS_ARRAY_ALIGNMENT;
         /* Smaller calls use all buffers too. */
-        size_t wanted = call->count * size / ((size_t)staging->threads * BINDLESS_STAGING_BUFFERS);
-        wanted = wanted < BINDLESS_SMALLEST_PIECE ? BINDLESS_SMALLEST_PIECE : wanted;
-        size_t items = (room < wanted ? room : wanted) / size;
+        size_t target = call->count * size / ((size_t)staging->threads * BINDLESS_STAGING_BUFFERS);
+        target = target < BINDLESS_SMALLEST_PIECE ? BINDLESS_SMALLEST_PIECE : target;
+        size_t items = (room < target ? room : target) / size;
         staging->items = items > BINDLESS_CALL_GRANULARITY ? items / BINDLESS_CALL_GRANULARITY * BINDLESS_CALL_GRANULARITY
                          : items > 0                       ? items
                                                            : 1;

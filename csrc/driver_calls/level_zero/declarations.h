@@ -15,16 +15,16 @@ typedef struct bindless_event {
    outlive it. */
 static bindless_pool_t *bindless_pool_create(ze_context_handle_t context, int timed);
 static ze_result_t bindless_pool_close(bindless_pool_t *pool);
-/* Counts the pool's events, or its unused ones, and writes up to `most` handles. */
-static uint32_t bindless_pool_count(bindless_pool_t *pool, int unused, uint32_t most, ze_event_handle_t *handles);
+/* Counts the pool's events, or its unused ones, and writes up to `room` handles. */
+static uint32_t bindless_pool_count(bindless_pool_t *pool, int unused, uint32_t room, ze_event_handle_t *handles);
 /* Takes an unsignalled event with one reference. */
-static ze_result_t bindless_event_take(bindless_pool_t *pool, bindless_event_t **taken);
+static ze_result_t bindless_event_take(bindless_pool_t *pool, bindless_event_t **slot);
 static ze_result_t bindless_event_adopt(ze_event_handle_t handle, int owned, bindless_event_t **adopted);
 /* Writes the event of a number, its address, with a new reference. */
 static void bindless_event_share(uint64_t number, bindless_event_t **shared);
 static int bindless_event_release(bindless_event_t *event);
 /* Releases an event, if there is one. */
-static void bindless_event_drop(bindless_event_t **held);
+static void bindless_event_drop(bindless_event_t **slot);
 /* In the child of a fork: references are dropped without effect. */
 static void bindless_set_forked(void);
 
@@ -68,10 +68,10 @@ static ze_result_t bindless_tidy(bindless_lists_t *lists);
 static ze_result_t bindless_lists_clear(bindless_lists_t *lists);
 
 /* An event that commands use; index is the number of the command at whose end the stream signals it, 0 for others. */
-typedef struct bindless_kept {
+typedef struct bindless_entry {
     bindless_event_t *event;
     long long index;
-} bindless_kept_t;
+} bindless_entry_t;
 
 enum { BINDLESS_MOST_WAITS = 8 };
 typedef struct bindless_waits {
@@ -82,9 +82,9 @@ typedef struct bindless_waits {
 /* In-order commands. The stream's lock protects the members. */
 typedef struct bindless_stream {
     bindless_lists_t *lists;
-    bindless_pool_t *pool;  /* of events without timestamps */
-    bindless_waits_t waits; /* of the next command that C code submits */
-    bindless_kept_t *kept;  /* from first to end: events that unfinished commands may use, each with a reference */
+    bindless_pool_t *pool;     /* of events without timestamps */
+    bindless_waits_t waits;    /* of the next command that C code submits */
+    bindless_entry_t *entries; /* from first to end: events that unfinished commands may use, each with a reference */
     size_t first;
     size_t end;
     size_t capacity;

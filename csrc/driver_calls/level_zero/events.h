@@ -21,7 +21,7 @@ struct bindless_pool {
     ze_context_handle_t context;
     ze_event_pool_flags_t flags;
     int closed;
-    uint64_t taken; /* events with references */
+    uint64_t in_use; /* events with references */
     bindless_pool_part_t *parts;
     bindless_event_t *unused;
 };
@@ -69,7 +69,7 @@ static ze_result_t bindless_pool_close(bindless_pool_t *pool)
         first = first == ZE_RESULT_SUCCESS ? result : first;
     }
     pool->closed = 1;
-    int is_last = pool->taken == 0;
+    int is_last = pool->in_use == 0;
     blr_mutex_unlock(&pool->mutex);
     if (is_last) {
         bindless_pool_delete(pool);
@@ -115,7 +115,7 @@ static ze_result_t bindless_event_create(bindless_pool_t *pool, bindless_event_t
     return result;
 }
 
-static ze_result_t bindless_event_take(bindless_pool_t *pool, bindless_event_t **taken)
+static ze_result_t bindless_event_take(bindless_pool_t *pool, bindless_event_t **slot)
 {
     ze_result_t result = ZE_RESULT_SUCCESS;
     blr_mutex_lock(&pool->mutex);
@@ -130,8 +130,8 @@ static ze_result_t bindless_event_take(bindless_pool_t *pool, bindless_event_t *
     }
     if (result == ZE_RESULT_SUCCESS) {
         event->references = 1;
-        pool->taken++;
-        *taken = event;
+        pool->in_use++;
+        *slot = event;
     }
     blr_mutex_unlock(&pool->mutex);
     return result;
@@ -192,9 +192,9 @@ static int bindless_event_release(bindless_event_t *event)
     if (--event->references == 0) {
         event->next = pool->unused;
         pool->unused = event;
-        pool->taken--;
+        pool->in_use--;
     }
-    int is_last = pool->closed && pool->taken == 0;
+    int is_last = pool->closed && pool->in_use == 0;
     blr_mutex_unlock(&pool->mutex);
     if (is_last) {
         bindless_pool_delete(pool);
@@ -202,15 +202,15 @@ static int bindless_event_release(bindless_event_t *event)
     return 0;
 }
 
-static void bindless_event_drop(bindless_event_t **held)
+static void bindless_event_drop(bindless_event_t **slot)
 {
-    if (*held != NULL) {
-        (void)bindless_event_release(*held);
+    if (*slot != NULL) {
+        (void)bindless_event_release(*slot);
     }
-    *held = NULL;
+    *slot = NULL;
 }
 
-static uint32_t bindless_pool_count(bindless_pool_t *pool, int unused, uint32_t most, ze_event_handle_t *handles)
+static uint32_t bindless_pool_count(bindless_pool_t *pool, int unused, uint32_t room, ze_event_handle_t *handles)
 {
     uint32_t count = 0;
     blr_mutex_lock(&pool->mutex);
@@ -219,7 +219,7 @@ static uint32_t bindless_pool_count(bindless_pool_t *pool, int unused, uint32_t 
             if (unused && part->events[i].references > 0) {
                 continue;
             }
-            if (count < most) {
+            if (count < room) {
                 handles[count] = part->events[i].handle;
             }
             count++;

@@ -10,11 +10,11 @@
 #include "level_zero/stream.h"
 
 /* The value that was set last; `set` is 0 where it is unknown. */
-typedef struct bindless_known {
+typedef struct bindless_value {
     uint32_t size;
     int set;
     unsigned char *value;
-} bindless_known_t;
+} bindless_value_t;
 
 struct bindless_kernel {
     blr_mutex_t mutex;
@@ -23,7 +23,7 @@ struct bindless_kernel {
     uint32_t group[3]; /* 0 where it is unknown */
     uint32_t offset[3];
     uint32_t count;
-    bindless_known_t known[];
+    bindless_value_t values[];
 };
 
 static bindless_kernel_t *bindless_kernel_create(ze_kernel_handle_t kernel, bindless_set_offset_t set_offset,
@@ -33,7 +33,7 @@ static bindless_kernel_t *bindless_kernel_create(ze_kernel_handle_t kernel, bind
     for (uint32_t i = 0; i < count; i++) {
         total += sizes[i];
     }
-    bindless_kernel_t *created = calloc(1, sizeof *created + count * sizeof created->known[0] + total);
+    bindless_kernel_t *created = calloc(1, sizeof *created + count * sizeof created->values[0] + total);
     if (created == NULL) {
         return NULL;
     }
@@ -41,10 +41,10 @@ static bindless_kernel_t *bindless_kernel_create(ze_kernel_handle_t kernel, bind
     created->kernel = kernel;
     created->set_offset = set_offset;
     created->count = count;
-    unsigned char *value = (unsigned char *)&created->known[count];
+    unsigned char *value = (unsigned char *)&created->values[count];
     for (uint32_t i = 0; i < count; i++) {
-        created->known[i].size = sizes[i];
-        created->known[i].value = value;
+        created->values[i].size = sizes[i];
+        created->values[i].value = value;
         value += sizes[i];
     }
     return created;
@@ -82,23 +82,23 @@ static ze_result_t bindless_set_arguments(bindless_kernel_t *kernel, const bindl
 {
     for (uint32_t i = 0; i < launch->count; i++) {
         const bindless_setting_t *setting = &launch->settings[i];
-        bindless_known_t *known = i < kernel->count && kernel->known[i].size > 0 ? &kernel->known[i] : NULL;
-        if (known != NULL && (setting->value == NULL || setting->size != known->size)) {
+        bindless_value_t *entry = i < kernel->count && kernel->values[i].size > 0 ? &kernel->values[i] : NULL;
+        if (entry != NULL && (setting->value == NULL || setting->size != entry->size)) {
             return ZE_RESULT_ERROR_INVALID_KERNEL_ARGUMENT_SIZE;
         }
-        if (known != NULL && known->set && memcmp(known->value, setting->value, known->size) == 0) {
+        if (entry != NULL && entry->set && memcmp(entry->value, setting->value, entry->size) == 0) {
             continue;
         }
-        if (known != NULL) {
-            known->set = 0;
+        if (entry != NULL) {
+            entry->set = 0;
         }
         ze_result_t result = zeKernelSetArgumentValue(kernel->kernel, i, setting->size, setting->value);
         if (result != ZE_RESULT_SUCCESS) {
             return result;
         }
-        if (known != NULL) {
-            memcpy(known->value, setting->value, known->size);
-            known->set = 1;
+        if (entry != NULL) {
+            memcpy(entry->value, setting->value, entry->size);
+            entry->set = 1;
         }
     }
     return ZE_RESULT_SUCCESS;

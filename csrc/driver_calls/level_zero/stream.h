@@ -1,7 +1,7 @@
 /* In-order commands of one engine: submission, events behind commands, and the events that commands use.
  *
- * `kept` lists, in the order of submission, the events that commands wait for or signal. The commands before an event
- * that marks the end of all earlier ones are complete when it is signalled. */
+ * `entries` lists, in the order of submission, the events that commands wait for or signal. The commands before an
+ * event that marks the end of all earlier ones are complete when it is signalled. */
 #ifndef BINDLESS_DRIVER_CALLS_LEVEL_ZERO_STREAM_H
 #define BINDLESS_DRIVER_CALLS_LEVEL_ZERO_STREAM_H
 
@@ -18,7 +18,7 @@ enum { BINDLESS_SWEEP_EVERY = 64 }; /* kept events between two checks for comple
 static void bindless_forget(bindless_stream_t *stream, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        (void)bindless_event_release(stream->kept[stream->first + i].event);
+        (void)bindless_event_release(stream->entries[stream->first + i].event);
     }
     stream->first += count;
     if (stream->first == stream->end) {
@@ -30,8 +30,8 @@ static void bindless_sweep(bindless_stream_t *stream)
 {
     size_t complete = 0;
     for (size_t i = stream->first; i < stream->end; i++) {
-        if (stream->kept[i].index > 0) {
-            if (zeEventQueryStatus(stream->kept[i].event->handle) == ZE_RESULT_NOT_READY) {
+        if (stream->entries[i].index > 0) {
+            if (zeEventQueryStatus(stream->entries[i].event->handle) == ZE_RESULT_NOT_READY) {
                 break;
             }
             complete = i + 1 - stream->first;
@@ -47,15 +47,15 @@ static ze_result_t bindless_reserve(bindless_stream_t *stream, size_t count)
         return ZE_RESULT_SUCCESS;
     }
     size_t left = stream->end - stream->first, capacity = 2 * (left + count) + BINDLESS_SWEEP_EVERY;
-    bindless_kept_t *kept = malloc(capacity * sizeof *kept);
-    if (kept == NULL) {
+    bindless_entry_t *entries = malloc(capacity * sizeof *entries);
+    if (entries == NULL) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
     if (left > 0) {
-        memcpy(kept, stream->kept + stream->first, left * sizeof *kept);
+        memcpy(entries, stream->entries + stream->first, left * sizeof *entries);
     }
-    free(stream->kept);
-    stream->kept = kept;
+    free(stream->entries);
+    stream->entries = entries;
     stream->capacity = capacity;
     stream->first = 0;
     stream->end = left;
@@ -66,7 +66,7 @@ static ze_result_t bindless_reserve(bindless_stream_t *stream, size_t count)
 static void bindless_add(bindless_stream_t *stream, bindless_event_t *event, long long index)
 {
     bindless_event_retain(event);
-    stream->kept[stream->end++] = (bindless_kept_t){.event = event, .index = index};
+    stream->entries[stream->end++] = (bindless_entry_t){.event = event, .index = index};
 }
 
 static ze_result_t bindless_barrier(bindless_lists_t *lists, ze_event_handle_t signal)
@@ -82,7 +82,7 @@ static ze_result_t bindless_barrier(bindless_lists_t *lists, ze_event_handle_t s
 static void bindless_unkeep(bindless_stream_t *stream, uint32_t count)
 {
     while (count-- > 0) {
-        (void)bindless_event_release(stream->kept[--stream->end].event);
+        (void)bindless_event_release(stream->entries[--stream->end].event);
     }
 }
 
@@ -109,7 +109,7 @@ static int bindless_record(bindless_stream_t *stream, long long index, bindless_
 
 static int bindless_record_end(bindless_stream_t *stream, long long index, bindless_event_t **recorded)
 {
-    const bindless_kept_t *last = stream->end > stream->first ? &stream->kept[stream->end - 1] : NULL;
+    const bindless_entry_t *last = stream->end > stream->first ? &stream->entries[stream->end - 1] : NULL;
     if (last == NULL || last->index != index) {
         return bindless_record(stream, index, recorded);
     }
@@ -135,7 +135,7 @@ static void bindless_prune(bindless_stream_t *stream)
     bindless_sweep(stream);
     int is_marked = 0;
     for (size_t i = stream->first; i < stream->end; i++) {
-        is_marked = is_marked || stream->kept[i].index > 0;
+        is_marked = is_marked || stream->entries[i].index > 0;
     }
     bindless_event_t *mark = NULL;
     if (!is_marked && bindless_record(stream, LLONG_MAX, &mark) == 0) {
@@ -158,8 +158,8 @@ static ze_result_t bindless_keep(bindless_stream_t *stream, uint32_t count, bind
 static void bindless_stream_clear(bindless_stream_t *stream)
 {
     bindless_forget(stream, stream->end - stream->first);
-    free(stream->kept);
-    stream->kept = NULL;
+    free(stream->entries);
+    stream->entries = NULL;
     stream->capacity = 0;
 }
 

@@ -12,7 +12,7 @@ enum { BINDLESS_OBJECTS = 32 };
 typedef struct bindless_context {
     cl_context handle;
     uint64_t generation;    /* a change may give addresses and handles another meaning */
-    int away;               /* whether external memory must be acquired before the next command, which Python does */
+    int needs_acquire;      /* whether external memory must be acquired before the next command, which Python does */
     bindless_lock_t *lock;  /* of the list, and of kernels whose launches need it */
     void **list;            /* shared virtual memory; the first piece lives as long as the context */
     size_t count;
@@ -30,8 +30,8 @@ typedef struct bindless_queue {
     cl_event *events;        /* each with a reference */
     cl_uint count;
     cl_uint capacity;
-    cl_uint most;  /* number of events that triggers a release of complete ones */
-    cl_uint least; /* the smallest such number */
+    cl_uint limit;        /* number of events that triggers a release of complete ones */
+    cl_uint lowest_limit; /* the smallest such number */
 } bindless_queue_t;
 
 typedef struct bindless_argument {
@@ -45,7 +45,7 @@ typedef struct bindless_object {
     uint64_t number;
     uint64_t generation;
     cl_uint index; /* of the argument */
-    int known;
+    int is_valid;
     const void *object;
 } bindless_object_t;
 
@@ -61,7 +61,7 @@ typedef struct bindless_kernel {
     const bindless_argument_t *arguments;
     size_t size;             /* of the values; 0 where an argument is not plain bytes */
     char *values;            /* the values set last */
-    int known;               /* whether values is valid */
+    int is_valid;            /* whether values is valid */
     uint64_t generation;     /* the generation in which they were set */
     bindless_object_t objects[32]; /* cache, by argument and number */
 } bindless_kernel_t;
@@ -157,7 +157,7 @@ static int bindless_queue_wait(const void *queue, int questions);
 static void bindless_hold_events(cl_uint count, const cl_event *events, cl_event *held);
 static void bindless_release_events(void *events);
 static cl_uint bindless_poll(cl_uint count, cl_event *events, uint64_t nanoseconds);
-static cl_uint bindless_events_pending(bindless_queue_t *queue, cl_event *pending, cl_uint most);
-static cl_uint bindless_events_failed(bindless_queue_t *queue, cl_event *failed, cl_uint most);
+static cl_uint bindless_events_pending(bindless_queue_t *queue, cl_event *pending, cl_uint room);
+static cl_uint bindless_events_failed(bindless_queue_t *queue, cl_event *failed, cl_uint room);
 static void bindless_events_tell(bindless_queue_t *queue, uint64_t event);
 static void bindless_events_clear(bindless_queue_t *queue);

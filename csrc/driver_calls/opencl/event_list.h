@@ -118,9 +118,9 @@ static int bindless_events_prune(bindless_queue_t *queue, int until_pending)
    The lock is held. */
 static int bindless_events_grow(bindless_queue_t *queue)
 {
-    if (queue->count >= queue->most) {
+    if (queue->count >= queue->limit) {
         (void)bindless_events_prune(queue, 0);
-        queue->most = 2 * queue->count < queue->least ? queue->least : 2 * queue->count;
+        queue->limit = 2 * queue->count < queue->lowest_limit ? queue->lowest_limit : 2 * queue->count;
     }
     if (queue->count == queue->capacity) {
         cl_uint capacity = queue->capacity < 32 ? 32 : 2 * queue->capacity;
@@ -162,7 +162,7 @@ static cl_int bindless_submitted(bindless_queue_t *queue, cl_int result)
 /* Returns whether a prepared command can be submitted without Python: the host waits for events of other contexts. */
 static int bindless_takes_commands(const bindless_queue_t *queue, const bindless_context_t *context)
 {
-    int takes = queue->handle != NULL && !context->away && !bindless_in_child;
+    int takes = queue->handle != NULL && !context->needs_acquire && !bindless_in_child;
     for (uint64_t i = 0; takes && i < queue->wait_count; i++) {
         cl_context home = NULL;
         takes = clGetEventInfo(queue->waits[i], CL_EVENT_CONTEXT, sizeof home, &home, NULL) == CL_SUCCESS &&
@@ -185,43 +185,43 @@ static int bindless_queue_wait(const void *native, int questions)
     return pending ? INT32_MIN : 0;
 }
 
-/* Returns the number of incomplete events, and up to `most` of them, each with a new reference. */
-static cl_uint bindless_events_pending(bindless_queue_t *queue, cl_event *pending, cl_uint most)
+/* Returns the number of incomplete events, and up to `room` of them, each with a new reference. */
+static cl_uint bindless_events_pending(bindless_queue_t *queue, cl_event *pending, cl_uint room)
 {
-    cl_uint found = 0;
+    cl_uint number = 0;
     blr_mutex_lock(&queue->lock->mutex);
     for (cl_uint i = 0; i < queue->count; i++) {
         if (bindless_ask_event(queue->events[i]) > CL_COMPLETE) {
-            if (found < most) {
-                pending[found] = queue->events[i];
-                clRetainEvent(pending[found]);
+            if (number < room) {
+                pending[number] = queue->events[i];
+                clRetainEvent(pending[number]);
             }
-            found++;
+            number++;
         }
     }
     blr_mutex_unlock(&queue->lock->mutex);
-    return found;
+    return number;
 }
 
-/* Moves up to `most` events of failed commands from the list to the caller, and releases complete ones. */
-static cl_uint bindless_events_failed(bindless_queue_t *queue, cl_event *failed, cl_uint most)
+/* Moves up to `room` events of failed commands from the list to the caller, and releases complete ones. */
+static cl_uint bindless_events_failed(bindless_queue_t *queue, cl_event *failed, cl_uint room)
 {
-    cl_uint found = 0, left = 0;
+    cl_uint number = 0, left = 0;
     blr_mutex_lock(&queue->lock->mutex);
     for (cl_uint i = 0; i < queue->count; i++) {
         cl_event event = queue->events[i];
         cl_int status = bindless_ask_event(event);
         if (status == CL_COMPLETE) {
             clReleaseEvent(event);
-        } else if (status < CL_COMPLETE && found < most) {
-            failed[found++] = event;
+        } else if (status < CL_COMPLETE && number < room) {
+            failed[number++] = event;
         } else {
             queue->events[left++] = event;
         }
     }
     queue->count = left;
     blr_mutex_unlock(&queue->lock->mutex);
-    return found;
+    return number;
 }
 
 /* Releases an event, whose failure is reported. */

@@ -96,7 +96,7 @@ static bindless_function_t bindless_extension(int extension, const void *object)
     bindless_need_platforms();
     bindless_function_t only = NULL;
     unsigned offers = 0;
-    int known = 0;
+    int has_platform = 0;
     const void *dispatch = object != NULL && bindless_platform_count > 0 ? bindless_dispatch_of(object) : NULL;
     for (unsigned i = 0; i < bindless_platform_count; i++) {
         bindless_function_t function = bindless_platforms[i].functions[extension];
@@ -104,14 +104,14 @@ static bindless_function_t bindless_extension(int extension, const void *object)
             if (function != NULL) {
                 return function;
             }
-            known = 1;
+            has_platform = 1;
         }
         if (function != NULL) {
             only = function;
             offers++;
         }
     }
-    return offers == 1 && !known ? only : bindless_slots[bindless_extensions[extension]];
+    return offers == 1 && !has_platform ? only : bindless_slots[bindless_extensions[extension]];
 }
 
 /* Returns whether any platform, or the library itself, has the function of this index. */

@@ -69,20 +69,21 @@ static const void *bindless_known_object(bindless_kernel_t *kernel, cl_uint inde
     uint64_t number = 0;
     memcpy(&number, value, sizeof number);
     const bindless_object_t *row = bindless_object_row(kernel, index, number);
-    int known = row->known && row->number == number && row->index == index && row->generation == kernel->context->generation;
-    return known ? &row->object : NULL;
+    int is_valid = row->is_valid && row->number == number && row->index == index &&
+                   row->generation == kernel->context->generation;
+    return is_valid ? &row->object : NULL;
 }
 
 /* Sets the changed arguments; the lock is held. */
 static cl_int bindless_set_changed(bindless_kernel_t *kernel, const char *values)
 {
     uint64_t generation = kernel->context->generation;
-    int known = kernel->known && kernel->generation == generation;
-    kernel->known = 0;
+    int is_valid = kernel->is_valid && kernel->generation == generation;
+    kernel->is_valid = 0;
     for (cl_uint i = 0; i < kernel->count; i++) {
         const bindless_argument_t *argument = &kernel->arguments[i];
         const char *value = values + argument->offset;
-        if (known && memcmp(kernel->values + argument->offset, value, argument->size) == 0) {
+        if (is_valid && memcmp(kernel->values + argument->offset, value, argument->size) == 0) {
             continue;
         }
         cl_int result;
@@ -100,7 +101,7 @@ static cl_int bindless_set_changed(bindless_kernel_t *kernel, const char *values
         }
     }
     memcpy(kernel->values, values, kernel->size);
-    kernel->known = 1;
+    kernel->is_valid = 1;
     kernel->generation = generation;
     return CL_SUCCESS;
 }
@@ -111,7 +112,7 @@ static cl_int bindless_set_all(bindless_kernel_t *kernel, const char *values, co
     if (settings->generation != kernel->context->generation) {
         return BINDLESS_IN_PYTHON;
     }
-    kernel->known = 0;
+    kernel->is_valid = 0;
     for (cl_uint i = 0; i < settings->count; i++) {
         const bindless_setting_t *row = &settings->rows[i];
         cl_int result = bindless_set_argument(kernel->kernel, i, row->kind, row->size, row->value);
@@ -122,7 +123,7 @@ static cl_int bindless_set_all(bindless_kernel_t *kernel, const char *values, co
     if (values != NULL) {
         bindless_remember(kernel, values, settings);
         memcpy(kernel->values, values, kernel->size);
-        kernel->known = 1;
+        kernel->is_valid = 1;
         kernel->generation = settings->generation;
     }
     return CL_SUCCESS;

@@ -15,7 +15,7 @@ struct launch {
     const void **values;            /* of each argument: bytes, or NULL for local memory */
     uint64_t *sizes;
     unsigned char *bytes;
-    struct blr_object **kept;       /* retained, or NULL */
+    struct blr_object **resources;  /* retained, or NULL */
     struct blr_command *ready;      /* the prepared launch; NULL for indirect group counts, or if preparation failed */
 };
 
@@ -31,13 +31,13 @@ struct launch_command {
 
 static void drop(struct launch *launch)
 {
-    for (uint32_t i = 0; launch->kept != NULL && i < launch->argument_count; i++)
-        if (launch->kept[i] != NULL)
-            blr_object_release(launch->kept[i]);
+    for (uint32_t i = 0; launch->resources != NULL && i < launch->argument_count; i++)
+        if (launch->resources[i] != NULL)
+            blr_object_release(launch->resources[i]);
     blr_delete(launch->values);
     blr_delete(launch->sizes);
     blr_delete(launch->bytes);
-    blr_delete(launch->kept);
+    blr_delete(launch->resources);
     if (launch->ready != NULL)
         blr_command_discard(launch->ready);
     if (launch->kernel != NULL)
@@ -65,18 +65,18 @@ static bool is_empty(const ze_group_count_t *groups)
 static blr_launch_t describe(const struct launch *launch, const ze_group_count_t *groups)
 {
     const uint64_t counts[3] = {groups->groupCountX, groups->groupCountY, groups->groupCountZ};
-    blr_launch_t given = {.dimensions = 1,
-                          .argument_count = launch->argument_count,
-                          .arguments = launch->values,
-                          .argument_sizes = launch->sizes};
+    blr_launch_t description = {.dimensions = 1,
+                                .argument_count = launch->argument_count,
+                                .arguments = launch->values,
+                                .argument_sizes = launch->sizes};
     for (int c = 0; c < 3; c++) {
-        given.local_size[c] = launch->group[c];
-        given.global_size[c] = counts[c] * launch->group[c];
-        given.global_offset[c] = launch->offset[c];
-        if (given.global_size[c] > 1 || given.global_offset[c] != 0)
-            given.dimensions = (uint32_t)c + 1; /* Level Zero does not say how many there are */
+        description.local_size[c] = launch->group[c];
+        description.global_size[c] = counts[c] * launch->group[c];
+        description.global_offset[c] = launch->offset[c];
+        if (description.global_size[c] > 1 || description.global_offset[c] != 0)
+            description.dimensions = (uint32_t)c + 1; /* Level Zero does not say how many there are */
     }
-    return given;
+    return description;
 }
 
 static ze_result_t run_launch(const struct launch *launch, const ze_group_count_t *groups)
@@ -85,9 +85,9 @@ static ze_result_t run_launch(const struct launch *launch, const ze_group_count_
         return blz_result(launch->ready->run(launch->ready));
     if (is_empty(groups))
         return ZE_RESULT_SUCCESS;
-    const blr_launch_t given = describe(launch, groups);
+    const blr_launch_t description = describe(launch, groups);
     blr_queue_t queue = blz_stream_native();
-    blr_result_t result = blrEnqueueKernel(queue, launch->kernel->native, &given, 0, NULL, NULL);
+    blr_result_t result = blrEnqueueKernel(queue, launch->kernel->native, &description, 0, NULL, NULL);
     if (result == BLR_RESULT_SUCCESS)
         result = blrQueueWait(queue, BLR_TIMEOUT_INFINITE);
     return blz_result(result);
@@ -115,10 +115,10 @@ static ze_result_t copy_arguments(struct launch *launch, const struct blz_kernel
         bytes += (kernel->arguments[i].is.size + 15) / 16 * 16;
     launch->values = blr_new((count + 1u) * sizeof *launch->values);
     launch->sizes = blr_new((count + 1u) * sizeof *launch->sizes);
-    launch->kept = blr_new((count + 1u) * sizeof *launch->kept);
+    launch->resources = blr_new((count + 1u) * sizeof *launch->resources);
     launch->bytes = blr_new((size_t)bytes);
     launch->argument_count = count;
-    if (launch->values == NULL || launch->sizes == NULL || launch->kept == NULL || launch->bytes == NULL)
+    if (launch->values == NULL || launch->sizes == NULL || launch->resources == NULL || launch->bytes == NULL)
         return blz_fail_memory("the arguments of a launch");
     unsigned char *next = launch->bytes;
     for (uint32_t i = 0; i < count; i++) {
@@ -134,9 +134,9 @@ static ze_result_t copy_arguments(struct launch *launch, const struct blz_kernel
         memcpy(next, argument->value, (size_t)argument->is.size);
         launch->values[i] = next;
         launch->sizes[i] = argument->is.size;
-        launch->kept[i] = argument->kept;
-        if (argument->kept != NULL)
-            blr_object_retain(argument->kept);
+        launch->resources[i] = argument->resource;
+        if (argument->resource != NULL)
+            blr_object_retain(argument->resource);
         next += (argument->is.size + 15) / 16 * 16;
     }
     return ZE_RESULT_SUCCESS;
@@ -162,10 +162,10 @@ static void make_ready(struct launch *launch, const struct blz_list *list, const
 {
     if (is_empty(groups))
         return;
-    const blr_launch_t given = describe(launch, groups);
+    const blr_launch_t description = describe(launch, groups);
     struct blr_error unseen;
     struct blr_error *before = blr_error_redirect(&unseen);
-    launch->ready = blr_launch_new(list->context->reference, launch->kernel->native, &given);
+    launch->ready = blr_launch_new(list->context->reference, launch->kernel->native, &description);
     blr_error_redirect(before);
 }
 

@@ -33,18 +33,18 @@ ze_result_t blz_region_keep(struct blz_region *region, const void *pointer, uint
     if (address + size < address)
         return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "%s: %" PRIu64 " bytes at %p exceed the address space", name, size, pointer);
     while (left > 0) {
-        struct blr_allocation *found = blr_memory_find((const void *)(uintptr_t)address);
-        if (found == NULL && blz_virtual_is_reserved(address, left))
+        struct blr_allocation *allocation = blr_memory_find((const void *)(uintptr_t)address);
+        if (allocation == NULL && blz_virtual_is_reserved(address, left))
             return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%s: nothing is mapped at 0x%" PRIx64 " of a reservation", name, address);
-        if (found == NULL && left == size)
+        if (allocation == NULL && left == size)
             return ZE_RESULT_SUCCESS; /* memory that the program allocated itself */
-        if (found == NULL)
+        if (allocation == NULL)
             return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "%s: %" PRIu64 " bytes at %p exceed their allocation, which has %" PRIu64 " bytes", name,
                             size, pointer, size - left);
-        uint64_t room = found->size - (address - found->base);
-        ze_result_t result = add(region, found);
+        uint64_t room = allocation->size - (address - allocation->base);
+        ze_result_t result = add(region, allocation);
         if (result != ZE_RESULT_SUCCESS) {
-            blr_memory_release(found);
+            blr_memory_release(allocation);
             return result;
         }
         if (room >= left)

@@ -52,13 +52,15 @@ static ze_result_t run(const struct blz_command *command)
 static ze_result_t read_value(const void *parameters, uint32_t number, bool waits, uint64_t *value)
 {
     if (waits) {
-        const ze_external_semaphore_wait_params_ext_t *given = &((const ze_external_semaphore_wait_params_ext_t *)parameters)[number];
-        *value = given->value;
-        return blz_descriptor(given, ZE_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_WAIT_PARAMS_EXT, "waitParams", NULL, 0);
+        const ze_external_semaphore_wait_params_ext_t *params = parameters;
+        params += number;
+        *value = params->value;
+        return blz_descriptor(params, ZE_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_WAIT_PARAMS_EXT, "waitParams", NULL, 0);
     }
-    const ze_external_semaphore_signal_params_ext_t *given = &((const ze_external_semaphore_signal_params_ext_t *)parameters)[number];
-    *value = given->value;
-    return blz_descriptor(given, ZE_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS_EXT, "signalParams", NULL, 0);
+    const ze_external_semaphore_signal_params_ext_t *params = parameters;
+    params += number;
+    *value = params->value;
+    return blz_descriptor(params, ZE_STRUCTURE_TYPE_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS_EXT, "signalParams", NULL, 0);
 }
 
 static ze_result_t fill(struct semaphore_command *own, bool waits, uint32_t count, ze_external_semaphore_ext_handle_t *handles,

@@ -18,10 +18,10 @@ ze_result_t blz_descriptor(const void *descriptor, ze_structure_type_t stype, co
             return blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_ENUMERATION,
                             "%s: a struct with stype 0x%x is chained by pNext, which is not supported", name,
                             (unsigned)next->stype);
-        if (extensions[i].found != NULL)
+        if (extensions[i].address != NULL)
             return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%s: two structs with stype 0x%x are chained by pNext",
                             name, (unsigned)next->stype);
-        extensions[i].found = next;
+        extensions[i].address = next;
     }
     return ZE_RESULT_SUCCESS;
 }

@@ -7,7 +7,7 @@
 /* A struct that can be chained: its stype, and the address that blz_descriptor finds. */
 struct blz_extension {
     ze_structure_type_t stype;
-    const void *found; /* set by blz_descriptor; NULL when not chained */
+    const void *address; /* set by blz_descriptor; NULL when not chained */
 };
 
 /* Checks a required descriptor: not NULL, the right stype, and a chain of known structs, each at most once. Fails

@@ -17,7 +17,7 @@ struct rule {
     unsigned function;
     uint64_t number;
     ze_result_t result;
-    uint64_t seen;
+    uint64_t count;
 };
 
 static blr_mutex_t mutex = BLR_MUTEX_INIT;
@@ -117,8 +117,8 @@ static ze_result_t apply_rules(unsigned call, bool counted)
         struct rule *rule = &rules[i];
         if (rule->function != call && !(rule->function == ANY_FUNCTION && counted))
             continue;
-        rule->seen++;
-        if (result == ZE_RESULT_SUCCESS && (rule->number == EVERY_CALL || rule->number == rule->seen))
+        rule->count++;
+        if (result == ZE_RESULT_SUCCESS && (rule->number == EVERY_CALL || rule->number == rule->count))
             result = rule->result;
     }
     blr_mutex_unlock(&mutex);

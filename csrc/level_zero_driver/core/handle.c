@@ -6,9 +6,9 @@
 
 ze_result_t blz_acquire(const void *handle, enum blr_kind kind, void *object)
 {
-    struct blr_object *found = blr_object_acquire(blr_handle_id(handle), kind);
-    memcpy(object, &found, sizeof found);
-    if (found != NULL)
+    struct blr_object *native = blr_object_acquire(blr_handle_id(handle), kind);
+    memcpy(object, &native, sizeof native);
+    if (native != NULL)
         return ZE_RESULT_SUCCESS;
     if (blr_process_forked())
         return ZE_RESULT_ERROR_UNINITIALIZED;
@@ -23,8 +23,8 @@ ze_result_t blz_register(struct blr_object *object, enum blr_kind kind, void (*d
         destroy(object);
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    void *made = blz_handle_of(object);
-    memcpy(handle, &made, sizeof made);
+    void *own = blz_handle_of(object);
+    memcpy(handle, &own, sizeof own);
     return ZE_RESULT_SUCCESS;
 }
 

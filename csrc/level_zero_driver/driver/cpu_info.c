@@ -44,10 +44,10 @@ uint32_t blz_processor_caches(size_t sizes[BLZ_MAX_CACHES])
 
 uint32_t blz_processor_clock(void)
 {
-    static _Atomic uint32_t known;
-    uint32_t megahertz = atomic_load(&known);
+    static _Atomic uint32_t cache;
+    uint32_t megahertz = atomic_load(&cache);
     if (megahertz == 0)
-        atomic_store(&known, megahertz = read_clock());
+        atomic_store(&cache, megahertz = read_clock());
     return megahertz;
 }
 

@@ -15,7 +15,7 @@
 
 static blr_mutex_t mutex = BLR_MUTEX_INIT;
 static struct blz_driver driver;
-static _Atomic bool made;
+static _Atomic bool is_open;
 static ze_context_handle_t default_context;
 
 static void keep(struct blr_object *object) { (void)object; }
@@ -136,11 +136,11 @@ static ze_result_t make(void)
 struct blz_driver *blz_driver_open(void)
 {
     ze_result_t result = ZE_RESULT_SUCCESS;
-    if (!atomic_load(&made)) {
+    if (!atomic_load(&is_open)) {
         blr_mutex_lock(&mutex);
-        if (!atomic_load(&made)) {
+        if (!atomic_load(&is_open)) {
             result = make();
-            atomic_store(&made, result == ZE_RESULT_SUCCESS);
+            atomic_store(&is_open, result == ZE_RESULT_SUCCESS);
         }
         blr_mutex_unlock(&mutex);
     }
@@ -171,12 +171,12 @@ ze_result_t blz_count(uint32_t available, uint32_t *count, const void *entries, 
     *written = 0;
     if (count == NULL)
         return blz_fail_null("pCount");
-    uint32_t asked = *count;
+    uint32_t room = *count;
     if (*count == 0 || entries == NULL || *count > available)
         *count = available;
     else
         available = *count;
-    *written = asked == 0 || entries == NULL ? 0 : available;
+    *written = room == 0 || entries == NULL ? 0 : available;
     return ZE_RESULT_SUCCESS;
 }
 
@@ -205,10 +205,10 @@ ze_result_t zeInitDrivers(uint32_t *count, ze_driver_handle_t *handles, ze_init_
         return blz_fail_enumeration("desc->flags", desc->flags, "at least one type of driver is needed, UINT32_MAX for all");
     if (blz_driver_open() == NULL)
         return ZE_RESULT_ERROR_UNINITIALIZED;
-    bool wanted = desc->flags == UINT32_MAX ||
+    bool matches = desc->flags == UINT32_MAX ||
                   ((desc->flags & ZE_INIT_DRIVER_TYPE_FLAG_GPU) != 0 && driver.type == ZE_DEVICE_TYPE_GPU);
     uint32_t written = 0;
-    result = blz_count(wanted, count, handles, &written);
+    result = blz_count(matches, count, handles, &written);
     if (result == ZE_RESULT_SUCCESS && written > 0)
         handles[0] = blz_handle_of(&driver.object);
     return result;

@@ -76,17 +76,17 @@ static ze_result_t resolve_type(const ze_image_format_t *format, struct blz_form
 
 ze_result_t blz_format_resolve(const ze_image_format_t *format, struct blz_format *resolved)
 {
-    const ze_image_format_swizzle_t given[4] = {format->x, format->y, format->z, format->w};
+    const ze_image_format_swizzle_t swizzle_of[4] = {format->x, format->y, format->z, format->w};
     ze_result_t result = resolve_type(format, resolved);
     for (int c = 0; c < 4 && result == ZE_RESULT_SUCCESS; c++) {
-        if (given[c] == ZE_IMAGE_FORMAT_SWIZZLE_D)
+        if (swizzle_of[c] == ZE_IMAGE_FORMAT_SWIZZLE_D)
             result = blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_IMAGE_FORMAT,
                               "desc->format: swizzle %d is depth, which no format of this driver has", c);
-        else if ((unsigned)given[c] >= sizeof swizzles / sizeof *swizzles)
-            result = blz_fail_enumeration("a swizzle of desc->format", given[c],
+        else if ((unsigned)swizzle_of[c] >= sizeof swizzles / sizeof *swizzles)
+            result = blz_fail_enumeration("a swizzle of desc->format", swizzle_of[c],
                                           "ZE_IMAGE_FORMAT_SWIZZLE_R (0) to _D (7) are known");
         else
-            resolved->swizzle[c] = swizzles[given[c]];
+            resolved->swizzle[c] = swizzles[swizzle_of[c]];
     }
     return result;
 }

@@ -142,8 +142,8 @@ static ze_result_t read_chain(const ze_image_desc_t *desc, struct chain *chain)
     ze_result_t result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_IMAGE_DESC, "desc", chain->of, EXTENSIONS);
     if (result != ZE_RESULT_SUCCESS)
         return result;
-    const ze_image_bindless_exp_desc_t *bindless = chain->of[BINDLESS].found;
-    const ze_sampler_desc_t *sampler = chain->of[SAMPLER].found;
+    const ze_image_bindless_exp_desc_t *bindless = chain->of[BINDLESS].address;
+    const ze_sampler_desc_t *sampler = chain->of[SAMPLER].address;
     if (bindless != NULL &&
         (bindless->flags & ~(uint32_t)(ZE_IMAGE_BINDLESS_EXP_FLAG_BINDLESS | ZE_IMAGE_BINDLESS_EXP_FLAG_SAMPLED_IMAGE)) != 0)
         return blz_fail_enumeration("the flags of ze_image_bindless_exp_desc_t", bindless->flags,
@@ -158,7 +158,7 @@ static ze_result_t read_chain(const ze_image_desc_t *desc, struct chain *chain)
 /* Creates the image handles once the pixels are allocated. */
 static ze_result_t make_handles(struct blz_image *image, const struct chain *chain)
 {
-    const ze_image_bindless_exp_desc_t *bindless = chain->of[BINDLESS].found;
+    const ze_image_bindless_exp_desc_t *bindless = chain->of[BINDLESS].address;
     ze_image_bindless_exp_flags_t flags = bindless == NULL ? 0 : bindless->flags;
     blr_image_view_desc_t view = {
         .image = image->reference,
@@ -172,7 +172,7 @@ static ze_result_t make_handles(struct blz_image *image, const struct chain *cha
     ze_result_t result = blz_result(blrImageViewCreate(image->context->native, &view, &image->plain));
     if (result != ZE_RESULT_SUCCESS || (flags & ZE_IMAGE_BINDLESS_EXP_FLAG_SAMPLED_IMAGE) == 0)
         return result;
-    blr_sampler_desc_t sampler = blz_sampler_translate(chain->of[SAMPLER].found);
+    blr_sampler_desc_t sampler = blz_sampler_translate(chain->of[SAMPLER].address);
     view.sampler = &sampler;
     return blz_result(blrImageViewCreate(image->context->native, &view, &image->sampled));
 }
@@ -206,8 +206,8 @@ static ze_result_t use_memory(struct blz_image *image, const ze_image_pitched_ex
 
 static ze_result_t allocate(struct blz_image *image, const struct chain *chain)
 {
-    const ze_external_memory_import_fd_t *import = chain->of[IMPORT].found;
-    const ze_external_memory_export_desc_t *export = chain->of[EXPORT].found;
+    const ze_external_memory_import_fd_t *import = chain->of[IMPORT].address;
+    const ze_external_memory_export_desc_t *export = chain->of[EXPORT].address;
     struct blz_memory *memory;
     void *pixels = NULL;
     ze_result_t result;
@@ -225,11 +225,11 @@ static ze_result_t allocate(struct blz_image *image, const struct chain *chain)
 /* Chooses the requested pitches; for memory without any, those of zeMemGetPitchFor2dImage. */
 static void choose_pitches(const ze_image_desc_t *desc, const struct chain *chain, uint64_t *row, uint64_t *slice)
 {
-    const ze_custom_pitch_exp_desc_t *custom = chain->of[CUSTOM_PITCH].found;
+    const ze_custom_pitch_exp_desc_t *custom = chain->of[CUSTOM_PITCH].address;
     struct blz_format format;
     *row = custom == NULL ? 0 : custom->rowPitch;
     *slice = custom == NULL ? 0 : custom->slicePitch;
-    if (*row != 0 || chain->of[PITCHED].found == NULL || desc->type != ZE_IMAGE_TYPE_2D || desc->width > UINT32_MAX ||
+    if (*row != 0 || chain->of[PITCHED].address == NULL || desc->type != ZE_IMAGE_TYPE_2D || desc->width > UINT32_MAX ||
         blz_format_resolve(&desc->format, &format) != ZE_RESULT_SUCCESS)
         return;
     uint64_t size = desc->width * format.pixel_size;
@@ -278,13 +278,14 @@ static ze_result_t create(struct blz_context *context, ze_device_handle_t device
         choose_pitches(desc, &chain, &row_pitch, &slice_pitch);
         result = blz_image_describe(image, desc, row_pitch, slice_pitch);
     }
-    if (result == ZE_RESULT_SUCCESS && chain.of[IMPORT].found != NULL && chain.of[CUSTOM_PITCH].found == NULL) {
-        result = blz_external_pitches(chain.of[IMPORT].found, &image->reference, &row_pitch, &slice_pitch);
+    if (result == ZE_RESULT_SUCCESS && chain.of[IMPORT].address != NULL && chain.of[CUSTOM_PITCH].address == NULL) {
+        result = blz_external_pitches(chain.of[IMPORT].address, &image->reference, &row_pitch, &slice_pitch);
         if (result == ZE_RESULT_SUCCESS)
             result = blz_image_describe(image, desc, row_pitch, slice_pitch);
     }
     if (result == ZE_RESULT_SUCCESS)
-        result = chain.of[PITCHED].found != NULL ? use_memory(image, chain.of[PITCHED].found) : allocate(image, &chain);
+        result = chain.of[PITCHED].address != NULL ? use_memory(image, chain.of[PITCHED].address)
+                                                   : allocate(image, &chain);
     if (result == ZE_RESULT_SUCCESS)
         result = make_handles(image, &chain);
     return finish(image, result, handle);
@@ -334,7 +335,7 @@ static ze_result_t create_view(struct blz_image *image, ze_device_handle_t devic
         return result;
     result = read_chain(desc, &chain);
     for (int i = PITCHED; i < EXTENSIONS && result == ZE_RESULT_SUCCESS; i++)
-        if (chain.of[i].found != NULL)
+        if (chain.of[i].address != NULL)
             result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                               "desc: a struct with stype 0x%x is chained to it by pNext: a view uses the memory of its image",
                               (unsigned)chain.of[i].stype);

@@ -96,11 +96,11 @@ ze_result_t blz_memory_allocate(struct blz_context *context, struct blz_device *
     if (result != ZE_RESULT_SUCCESS)
         return result;
     uint64_t page = blz_page_size(), length = (size + SAMPLER_TAIL + page - 1) / page * page;
-    uint64_t least = length >= HUGE_PAGE ? HUGE_PAGE : page;
+    uint64_t minimum = length >= HUGE_PAGE ? HUGE_PAGE : page;
     struct blz_memory description = {.device = device, .type = type, .mapped = length, .reserved = length};
     bool reserved = (length < HUGE_PAGE || length <= blr_memory_available()) && blr_memory_reserve(length);
     if (reserved)
-        description.mapping = map(length, alignment < least ? least : alignment);
+        description.mapping = map(length, alignment < minimum ? minimum : alignment);
     if (description.mapping == NULL)
         result = blz_fail(type == ZE_MEMORY_TYPE_HOST ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
                           "%" PRIu64 " bytes are not available: the device has %" PRIu64 " bytes in all", size,
@@ -119,13 +119,13 @@ ze_result_t blz_memory_allocate(struct blz_context *context, struct blz_device *
 ze_result_t blz_memory_find(struct blz_context *context, const void *pointer, struct blr_allocation **allocation,
                             struct blz_memory **memory)
 {
-    struct blr_allocation *found = blr_memory_find(pointer);
-    if (found != NULL && ((struct blz_memory *)found->owner)->context == context->object.id) {
-        *allocation = found;
-        *memory = found->owner;
+    struct blr_allocation *candidate = blr_memory_find(pointer);
+    if (candidate != NULL && ((struct blz_memory *)candidate->owner)->context == context->object.id) {
+        *allocation = candidate;
+        *memory = candidate->owner;
         return ZE_RESULT_SUCCESS;
     }
-    blr_memory_release(found);
+    blr_memory_release(candidate);
     return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT,
                     "%p is in no allocation of the context: it was freed, belongs to another context, or was never allocated", pointer);
 }

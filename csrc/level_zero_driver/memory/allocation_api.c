@@ -35,11 +35,11 @@ static ze_result_t check_device_desc(const ze_device_mem_alloc_desc_t *desc, str
     ze_result_t result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC, "device_desc", extensions,
                                         external == NULL ? 2 : 5);
     if (result == ZE_RESULT_SUCCESS)
-        result = blz_ipc_check_type(extensions[2].found);
+        result = blz_ipc_check_type(extensions[2].address);
     if (result != ZE_RESULT_SUCCESS)
         return result;
     if (external != NULL)
-        *external = (struct external){extensions[3].found, extensions[4].found};
+        *external = (struct external){extensions[3].address, extensions[4].address};
     if ((desc->flags & ~(uint32_t)DEVICE_FLAGS) != 0)
         return blz_fail_enumeration("device_desc->flags", desc->flags, "flags that are known are 0x7");
     if (desc->ordinal != 0)
@@ -57,7 +57,7 @@ static ze_result_t check_host_desc(const ze_host_mem_alloc_desc_t *desc, struct 
     };
     ze_result_t result = blz_descriptor(desc, ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC, "host_desc", extensions, external == NULL ? 1 : 3);
     if (external != NULL)
-        *external = (struct external){extensions[1].found, extensions[2].found};
+        *external = (struct external){extensions[1].address, extensions[2].address};
     if (result == ZE_RESULT_SUCCESS && (desc->flags & ~(uint32_t)HOST_FLAGS) != 0)
         return blz_fail_enumeration("host_desc->flags", desc->flags, "flags that are known are 0x1f");
     return result;

@@ -84,7 +84,7 @@ static ze_result_t open_file(const ze_external_memory_import_fd_t *import, uint6
 }
 
 /* Creates a file of whole pages for memory that is exported. */
-static ze_result_t make_file(ze_external_memory_type_flags_t types, uint64_t size, struct blz_external **made)
+static ze_result_t make_file(ze_external_memory_type_flags_t types, uint64_t size, struct blz_external **output)
 {
     ze_result_t result = check_types("export->flags", types, false);
     if (result != ZE_RESULT_SUCCESS)
@@ -107,7 +107,7 @@ static ze_result_t make_file(ze_external_memory_type_flags_t types, uint64_t siz
         blz_external_delete(external);
         return result;
     }
-    *made = external;
+    *output = external;
     return ZE_RESULT_SUCCESS;
 }
 

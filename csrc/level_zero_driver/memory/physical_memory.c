@@ -70,9 +70,10 @@ static ze_result_t create(struct blz_context *context, struct blz_device *device
     physical->type = desc->flags == ZE_PHYSICAL_MEM_FLAG_ALLOCATE_ON_HOST ? ZE_MEMORY_TYPE_HOST : ZE_MEMORY_TYPE_DEVICE;
     physical->size = desc->size;
     physical->id = atomic_fetch_add(&last_id, 1) + 1;
-    ze_result_t result = shared[0].found == NULL && shared[1].found == NULL
+    ze_result_t result = shared[0].address == NULL && shared[1].address == NULL
                              ? blz_store_allocate(desc->size, &physical->range)
-                             : blz_external_physical(shared[0].found, shared[1].found, desc->size, &physical->external);
+                             : blz_external_physical(shared[0].address, shared[1].address, desc->size,
+                                                     &physical->external);
     if (result != ZE_RESULT_SUCCESS) {
         destroy(&physical->object);
         return result;

@@ -33,9 +33,9 @@ ze_result_t blz_build_log_create(const char *text, ze_module_build_log_handle_t 
 ze_result_t blz_build_log_tell(ze_result_t result, ze_module_build_log_handle_t *handle)
 {
     char *text = blr_copy_text(result == ZE_RESULT_SUCCESS ? "" : blz_failure_text());
-    ze_result_t told = text == NULL ? blz_fail_memory("a build log") : blz_build_log_create(text, handle);
+    ze_result_t outcome = text == NULL ? blz_fail_memory("a build log") : blz_build_log_create(text, handle);
     blr_delete(text);
-    return told;
+    return outcome;
 }
 
 ze_result_t zeModuleBuildLogDestroy(ze_module_build_log_handle_t handle) { return blz_destroy(handle, BLR_KIND_ZE_BUILD_LOG); }

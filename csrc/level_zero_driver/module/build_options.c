@@ -38,19 +38,19 @@ ze_result_t blz_build_options_check(const char *options)
         return ZE_RESULT_SUCCESS;
     size_t length;
     for (const char *word = next_word(&options, &length); length > 0; word = next_word(&options, &length)) {
-        bool known = false;
-        for (size_t i = 0; i < sizeof plain / sizeof *plain && !known; i++)
-            known = is(word, length, plain[i]);
-        if (known)
+        bool valid = false;
+        for (size_t i = 0; i < sizeof plain / sizeof *plain && !valid; i++)
+            valid = is(word, length, plain[i]);
+        if (valid)
             continue;
         if (length > strlen(LEVEL) && strncmp(word, LEVEL "=", strlen(LEVEL "=")) == 0) {
-            known = is_level(word + strlen(LEVEL "="), length - strlen(LEVEL "="));
+            valid = is_level(word + strlen(LEVEL "="), length - strlen(LEVEL "="));
         } else if (is(word, length, LEVEL)) { /* the next word is the level */
             size_t level_length;
             const char *level = next_word(&options, &level_length);
-            known = is_level(level, level_length);
+            valid = is_level(level, level_length);
         }
-        if (!known)
+        if (!valid)
             return refuse(word, length);
     }
     return ZE_RESULT_SUCCESS;

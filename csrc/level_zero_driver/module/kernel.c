@@ -14,8 +14,8 @@ static void destroy(struct blr_object *object)
     struct blz_kernel *kernel = (struct blz_kernel *)object;
     for (uint32_t i = 0; kernel->arguments != NULL && i < kernel->properties.argument_count; i++) {
         blr_delete(kernel->arguments[i].value);
-        if (kernel->arguments[i].kept != NULL)
-            blr_object_release(kernel->arguments[i].kept);
+        if (kernel->arguments[i].resource != NULL)
+            blr_object_release(kernel->arguments[i].resource);
     }
     blr_delete(kernel->arguments);
     if (kernel->native != NULL)
@@ -59,10 +59,10 @@ static ze_result_t create(struct blz_module *module, const char *name, ze_kernel
     kernel->module = module;
     blr_object_retain(&module->object);
     blr_mutex_init(&kernel->mutex);
-    blr_result_t found = blrKernelCreate(blz_module_native(module), name, &kernel->native);
-    ze_result_t result = found == BLR_RESULT_INVALID_ARGUMENT ? ZE_RESULT_ERROR_INVALID_KERNEL_NAME
-                         : found == BLR_RESULT_OUT_OF_MEMORY  ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
-                                                              : blz_result(found);
+    blr_result_t created = blrKernelCreate(blz_module_native(module), name, &kernel->native);
+    ze_result_t result = created == BLR_RESULT_INVALID_ARGUMENT ? ZE_RESULT_ERROR_INVALID_KERNEL_NAME
+                         : created == BLR_RESULT_OUT_OF_MEMORY  ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY
+                                                              : blz_result(created);
     if (result == ZE_RESULT_SUCCESS)
         result = blz_result(blrKernelGetProperties(kernel->native, &kernel->properties));
     if (result == ZE_RESULT_SUCCESS)

@@ -11,7 +11,7 @@ struct blz_argument {
     bool set;
     uint64_t size;           /* of local memory */
     unsigned char *value;    /* is.size bytes */
-    struct blr_object *kept; /* image or sampler, retained */
+    struct blr_object *resource; /* image or sampler, retained */
 };
 
 struct blz_kernel {

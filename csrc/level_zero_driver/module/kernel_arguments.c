@@ -23,7 +23,7 @@ static ze_result_t set_object(struct blz_argument *argument, const void *value)
     struct blz_image *image;
     struct blz_sampler *sampler;
     uint64_t number;
-    struct blr_object *kept;
+    struct blr_object *resource;
     if (value == NULL)
         return blz_fail_null("pArgValue, of an image or a sampler,");
     memcpy(&handle, value, sizeof handle);
@@ -33,17 +33,17 @@ static ze_result_t set_object(struct blz_argument *argument, const void *value)
         if (result != ZE_RESULT_SUCCESS)
             return result;
         number = image->plain;
-        kept = &image->object;
+        resource = &image->object;
     } else {
         result = blz_acquire(handle, BLR_KIND_ZE_SAMPLER, &sampler);
         if (result != ZE_RESULT_SUCCESS)
             return result;
         number = sampler->number;
-        kept = &sampler->object;
+        resource = &sampler->object;
     }
-    if (argument->kept != NULL)
-        blr_object_release(argument->kept);
-    argument->kept = kept;
+    if (argument->resource != NULL)
+        blr_object_release(argument->resource);
+    argument->resource = resource;
     memcpy(argument->value, &number, sizeof number);
     argument->set = true;
     return ZE_RESULT_SUCCESS;
@@ -134,9 +134,9 @@ ze_result_t zeKernelSetGroupSize(ze_kernel_handle_t handle, uint32_t x, uint32_t
     return result;
 }
 
-static uint32_t largest_divisor(uint32_t size, uint32_t most)
+static uint32_t largest_divisor(uint32_t size, uint32_t maximum)
 {
-    uint32_t divisor = size < most ? size : most;
+    uint32_t divisor = size < maximum ? size : maximum;
     while (size % divisor != 0)
         divisor--;
     return divisor;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static uint32_t limited(uint64_t size) { return size < UINT32_MAX ? (uint32_t)size : UINT32_MAX; }
+static uint32_t clamp(uint64_t size) { return size < UINT32_MAX ? (uint32_t)size : UINT32_MAX; }
 
 static void describe(const struct blz_kernel *kernel, ze_kernel_properties_t *properties)
 {
@@ -22,8 +22,8 @@ static void describe(const struct blz_kernel *kernel, ze_kernel_properties_t *pr
         .requiredGroupSizeZ = is->required_work_group_size[2],
         .maxSubgroupSize = lanes,
         .maxNumSubgroups = (is->max_work_group_size + lanes - 1) / lanes,
-        .localMemSize = limited(is->local_memory_size),
-        .privateMemSize = limited(is->private_memory_size),
+        .localMemSize = clamp(is->local_memory_size),
+        .privateMemSize = clamp(is->private_memory_size),
     };
     memcpy(properties->uuid.mid, &hash, sizeof hash);
     for (size_t i = 0; is->name[i] != '\0'; i++)

@@ -64,11 +64,11 @@ static ze_result_t acquire(struct set *set, uint32_t count, ze_module_handle_t *
 static bool contains(blr_module_t whole, blr_module_t part)
 {
     struct blr_module *linked = blr_module_acquire(whole);
-    bool found = false;
+    bool result = false;
     for (uint32_t i = 0; i < linked->object_count; i++)
-        found = found || linked->objects[i]->object.id == blr_handle_id(part);
+        result = result || linked->objects[i]->object.id == blr_handle_id(part);
     blr_object_release(&linked->object);
-    return found;
+    return result;
 }
 
 /* Collects the modules to link, each once: unlinked modules, and the members of earlier links. */
@@ -92,10 +92,10 @@ static uint32_t collect(const struct set *set, blr_module_t *natives)
 /* A lock guards the link: a module is linked once. */
 static ze_result_t link_set(const struct set *set)
 {
-    bool needed = false;
+    bool has_imports = false;
     for (uint32_t i = 0; i < set->count; i++)
-        needed = needed || (set->modules[i]->imports && set->modules[i]->linked == NULL);
-    if (!needed)
+        has_imports = has_imports || (set->modules[i]->imports && set->modules[i]->linked == NULL);
+    if (!has_imports)
         return ZE_RESULT_SUCCESS;
     struct blz_linked *linked = blr_new(sizeof *linked);
     blr_module_t *natives = blr_new(set->count * sizeof *natives);
@@ -130,8 +130,8 @@ ze_result_t zeModuleDynamicLink(uint32_t count, ze_module_handle_t *handles, ze_
         blr_mutex_lock(&mutex);
         result = link_set(&set);
         blr_mutex_unlock(&mutex);
-        ze_result_t told = blz_build_log_tell(result, log);
-        result = result == ZE_RESULT_SUCCESS ? told : result;
+        ze_result_t outcome = blz_build_log_tell(result, log);
+        result = result == ZE_RESULT_SUCCESS ? outcome : result;
     }
     drop(&set);
     return result;

@@ -33,12 +33,12 @@ static void destroy(struct blr_object *object)
 static bool find_imports(blr_module_t handle)
 {
     struct blr_module *native = blr_module_acquire(handle);
-    bool found = false;
+    bool result = false;
     for (uint32_t part = 0; part < native->part_count; part++)
         for (uint32_t id = 0; id < native->parts[part].bound; id++)
-            found = found || blz_is_import(&native->parts[part].ids[id]);
+            result = result || blz_is_import(&native->parts[part].ids[id]);
     blr_object_release(&native->object);
-    return found;
+    return result;
 }
 
 static ze_result_t compile(struct blz_context *context, const struct blz_module_source *source, blr_module_t *native)
@@ -69,15 +69,15 @@ static ze_result_t build_program(struct blz_module *module)
     if (parts == NULL)
         return blz_fail_memory("the inputs of a program");
     ze_result_t result = ZE_RESULT_SUCCESS;
-    uint32_t made = 0;
-    while (made < sources->count && result == ZE_RESULT_SUCCESS) {
-        result = compile(module->context, &sources->each[made], &parts[made]);
-        made += result == ZE_RESULT_SUCCESS;
+    uint32_t compiled = 0;
+    while (compiled < sources->count && result == ZE_RESULT_SUCCESS) {
+        result = compile(module->context, &sources->each[compiled], &parts[compiled]);
+        compiled += result == ZE_RESULT_SUCCESS;
     }
     if (result == ZE_RESULT_SUCCESS)
         result = blz_link_result(blrModuleLink(module->context->native, sources->count, parts, &module->native));
-    while (made > 0)
-        blrModuleDestroy(parts[--made]);
+    while (compiled > 0)
+        blrModuleDestroy(parts[--compiled]);
     blr_delete(parts);
     return result;
 }
@@ -112,12 +112,12 @@ static ze_result_t create(struct blz_context *context, const ze_module_desc_t *d
 /* The build fails if its log cannot be created. */
 static ze_result_t tell(ze_result_t result, ze_module_handle_t *module, ze_module_build_log_handle_t *log)
 {
-    ze_result_t told = blz_build_log_tell(result, log);
-    if (told == ZE_RESULT_SUCCESS || result != ZE_RESULT_SUCCESS)
+    ze_result_t outcome = blz_build_log_tell(result, log);
+    if (outcome == ZE_RESULT_SUCCESS || result != ZE_RESULT_SUCCESS)
         return result;
     zeModuleDestroy(*module);
     *module = NULL;
-    return told;
+    return outcome;
 }
 
 ze_result_t zeModuleCreate(ze_context_handle_t context_handle, ze_device_handle_t device_handle, const ze_module_desc_t *desc,
@@ -134,7 +134,7 @@ ze_result_t zeModuleCreate(ze_context_handle_t context_handle, ze_device_handle_
         result = blz_fail_null("phModule");
     if (result == ZE_RESULT_SUCCESS) {
         *handle = NULL;
-        result = create(context, desc, program.found, handle);
+        result = create(context, desc, program.address, handle);
         if (log != NULL)
             result = tell(result, handle, log);
     }
@@ -153,9 +153,9 @@ ze_result_t zeModuleGetNativeBinary(ze_module_handle_t handle, size_t *size, uin
     if (result != ZE_RESULT_SUCCESS)
         return result;
     size_t written;
-    unsigned char *made = blz_native_binary_write(&module->sources, &written);
-    result = made == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : blz_copy_out(made, written, size, binary);
-    blr_delete(made);
+    unsigned char *bytes = blz_native_binary_write(&module->sources, &written);
+    result = bytes == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : blz_copy_out(bytes, written, size, binary);
+    blr_delete(bytes);
     blz_module_release(module);
     return result;
 }

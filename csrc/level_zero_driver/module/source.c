@@ -33,7 +33,7 @@ void blz_module_sources_delete(struct blz_module_sources *sources)
 
 /* ---------------------------------------------------------------- one input */
 
-static uint32_t swapped(uint32_t word)
+static uint32_t swap_bytes(uint32_t word)
 {
     return word >> 24 | (word >> 8 & 0xff00u) | (word << 8 & 0xff0000u) | word << 24;
 }
@@ -48,39 +48,39 @@ static ze_result_t copy_code(const uint8_t *code, size_t size, struct blz_module
     uint32_t word = 0;
     if (size >= sizeof word)
         memcpy(&word, source->code, sizeof word);
-    if (word != swapped(BLR_SPIRV_MAGIC))
+    if (word != swap_bytes(BLR_SPIRV_MAGIC))
         return ZE_RESULT_SUCCESS;
     for (size_t i = 0; i + sizeof word <= size; i += sizeof word) {
         memcpy(&word, source->code + i, sizeof word);
-        word = swapped(word);
+        word = swap_bytes(word);
         memcpy(source->code + i, &word, sizeof word);
     }
     return ZE_RESULT_SUCCESS;
 }
 
-static ze_result_t copy_constants(const ze_module_constants_t *given, struct blz_module_source *source)
+static ze_result_t copy_constants(const ze_module_constants_t *list, struct blz_module_source *source)
 {
-    if (given == NULL || given->numConstants == 0)
+    if (list == NULL || list->numConstants == 0)
         return ZE_RESULT_SUCCESS;
-    if (given->pConstantIds == NULL || given->pConstantValues == NULL)
-        return blz_fail_null(given->pConstantIds == NULL ? "pConstants->pConstantIds" : "pConstants->pConstantValues");
-    if (given->numConstants > BLZ_MAX_CONSTANTS)
+    if (list->pConstantIds == NULL || list->pConstantValues == NULL)
+        return blz_fail_null(list->pConstantIds == NULL ? "pConstants->pConstantIds" : "pConstants->pConstantValues");
+    if (list->numConstants > BLZ_MAX_CONSTANTS)
         return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "pConstants->numConstants is %u: at most %u are possible",
-                        given->numConstants, BLZ_MAX_CONSTANTS);
-    source->constants = blr_new(given->numConstants * sizeof *source->constants);
+                        list->numConstants, BLZ_MAX_CONSTANTS);
+    source->constants = blr_new(list->numConstants * sizeof *source->constants);
     if (source->constants == NULL)
         return blz_fail_memory("specialization constants");
-    for (uint32_t i = 0; i < given->numConstants; i++) {
+    for (uint32_t i = 0; i < list->numConstants; i++) {
         struct blz_constant *constant = &source->constants[i];
-        if (given->pConstantValues[i] == NULL)
+        if (list->pConstantValues[i] == NULL)
             return blz_fail_null("an element of pConstants->pConstantValues");
-        constant->id = given->pConstantIds[i];
+        constant->id = list->pConstantIds[i];
         constant->size = blz_spirv_constant_size(source->code, source->code_size, constant->id);
         if (constant->size < 1 || constant->size > sizeof constant->value)
             constant->size = 1; /* no such constant exists; the build reports it */
-        memcpy(constant->value, given->pConstantValues[i], constant->size);
+        memcpy(constant->value, list->pConstantValues[i], constant->size);
     }
-    source->constant_count = given->numConstants;
+    source->constant_count = list->numConstants;
     return ZE_RESULT_SUCCESS;
 }
 

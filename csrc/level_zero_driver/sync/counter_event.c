@@ -73,15 +73,15 @@ static struct blz_event *new_point(void)
 
 ze_result_t blz_event_point(bool recorded, struct blz_event **point)
 {
-    struct blz_event *made = new_point();
-    *point = made;
-    if (made == NULL || !recorded)
-        return made == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_SUCCESS;
-    made->counter = ZE_EVENT_COUNTER_BASED_FLAG_NON_IMMEDIATE;
-    made->latest = new_point();
-    if (made->latest != NULL)
+    struct blz_event *event = new_point();
+    *point = event;
+    if (event == NULL || !recorded)
+        return event == NULL ? ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY : ZE_RESULT_SUCCESS;
+    event->counter = ZE_EVENT_COUNTER_BASED_FLAG_NON_IMMEDIATE;
+    event->latest = new_point();
+    if (event->latest != NULL)
         return ZE_RESULT_SUCCESS;
-    blz_event_release(made);
+    blz_event_release(event);
     *point = NULL;
     return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
 }
@@ -154,7 +154,7 @@ static ze_result_t create(ze_context_handle_t context_handle, ze_device_handle_t
     result = blz_descriptor(desc, stype, "desc", extensions, sizeof extensions / sizeof *extensions);
     if (result == ZE_RESULT_SUCCESS)
         result = check_flags(desc);
-    if (result == ZE_RESULT_SUCCESS && (extensions[1].found != NULL || extensions[2].found != NULL))
+    if (result == ZE_RESULT_SUCCESS && (extensions[1].address != NULL || extensions[2].address != NULL))
         result = blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "counter-based events keep their counters themselves: see ze_device_event_properties_t");
     if (result == ZE_RESULT_SUCCESS)
         result = handle == NULL ? blz_fail_null("phEvent") : make(desc, handle);

@@ -49,11 +49,12 @@ static ze_result_t make_slots(struct blz_event_pool *pool)
 static ze_result_t read_counter(const ze_event_pool_desc_t *desc, const ze_event_pool_counter_based_exp_desc_t *counter,
                                 ze_event_counter_based_flags_t *flags)
 {
-    const uint32_t known = ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_IMMEDIATE | ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_NON_IMMEDIATE;
+    const uint32_t all_flags =
+        ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_IMMEDIATE | ZE_EVENT_POOL_COUNTER_BASED_EXP_FLAG_NON_IMMEDIATE;
     *flags = 0;
     if (counter == NULL)
         return ZE_RESULT_SUCCESS;
-    if ((counter->flags & ~known) != 0)
+    if ((counter->flags & ~all_flags) != 0)
         return blz_fail_enumeration("the flags of ze_event_pool_counter_based_exp_desc_t", counter->flags, "flags that are known are 0x3");
     if ((desc->flags & ZE_EVENT_POOL_FLAG_IPC) != 0)
         return blz_fail(ZE_RESULT_ERROR_UNSUPPORTED_FEATURE, "counter-based events cannot be shared with other processes");
@@ -111,7 +112,7 @@ ze_result_t zeEventPoolCreate(ze_context_handle_t context_handle, const ze_event
     if (result == ZE_RESULT_SUCCESS && (desc->count == 0 || desc->count > MAX_EVENTS))
         result = blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "a pool of %u events: 1 to %u are possible", desc->count, MAX_EVENTS);
     if (result == ZE_RESULT_SUCCESS)
-        result = read_counter(desc, extensions[0].found, &counter);
+        result = read_counter(desc, extensions[0].address, &counter);
     if (result == ZE_RESULT_SUCCESS)
         result = create_pool(context, desc, counter, handle);
     blz_context_release(context);

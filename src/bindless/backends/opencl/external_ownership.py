@@ -92,7 +92,7 @@ class Handover:
         try:
             change()
         finally:
-            self._context.state.away = bool(self.away)
+            self._context.state.needs_acquire = bool(self.away)
             self._busy = False
 
     def _drop(self, memory: CData) -> None:

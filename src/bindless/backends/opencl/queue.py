@@ -76,7 +76,7 @@ class Queue(Lane):
         self.owned = owned
         self.state = ffi.new("bindless_queue_t *")
         self._lock = self.state.lock = new_lock()
-        self.state.least = _KEPT_OF_RUSTICL if self.device.is_rusticl else _KEPT
+        self.state.lowest_limit = _KEPT_OF_RUSTICL if self.device.is_rusticl else _KEPT
         self.waits, self.made = (address_of(ffi.addressof(self.state, name)) for name in ("wait_count", "made"))
         self.query, self.let_go = QUERY, RELEASE
         self.wait_for, self.asked = _WAIT, address_of(self.state)
