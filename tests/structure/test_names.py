@@ -18,7 +18,7 @@ PARTICIPLES = frozenset(
 OPEN = frozenset(
     (
         "backends", "bench", "bindless_images", "dask", "device", "drivers", "gradients", "image", "interop", "jax",
-        "kernels", "level_zero", "ndimage", "nvtx", "opencl", "prove", "python_kernels", "submission", "torch",
+        "kernels", "level_zero", "ndimage", "opencl", "prove", "python_kernels", "submission", "torch",
     )
 )  # fmt: skip
 """Packages that still have such names. A package leaves this list when it has none; none is added."""

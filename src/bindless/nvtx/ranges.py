@@ -40,14 +40,14 @@ def _launched(name: str, arguments: tuple[object, ...]) -> str:
 
 def _within(domain: Any, name: str, call: Callable[..., object]) -> Callable[..., object]:
     """A function that calls another one within a range."""
-    known: dict[str, object] = {}
+    attributes_of: dict[str, object] = {}
 
     @functools.wraps(call)
     def ranged(*arguments: object, **options: object) -> object:
         message = _launched(name, arguments)
-        attributes = known.get(message)
+        attributes = attributes_of.get(message)
         if attributes is None:
-            attributes = known[message] = domain.get_event_attributes(message=message)
+            attributes = attributes_of[message] = domain.get_event_attributes(message=message)
         domain.push_range(attributes)
         try:
             return call(*arguments, **options)
