@@ -2,89 +2,27 @@
 
 #include "types.h"
 
-/* Disables a launch that is no row any more, and gives up the reference of the row. */
-static void end_row(Prepared *row)
+REFERENCES(commands, Commands)
 {
-    row->kernel = row->cache = NULL;
-    Py_CLEAR(row->watch); /* its callback refers to the row */
-    Py_DECREF(row);
-}
-
-static void drop_rows(Commands *self)
-{
-    for (int i = 0; i < ROWS; i++) {
-        Prepared *row = self->rows[i];
-        self->rows[i] = NULL;
-        if (row != NULL)
-            end_row(row);
-    }
-}
-
-void drop_row(Commands *self, Prepared *launch)
-{
-    for (int i = 0; i < ROWS; i++)
-        if (self->rows[i] == launch) {
-            self->rows[i] = NULL;
-            end_row(launch);
-            return;
-        }
-}
-
-static int commands_traverse(Commands *self, visitproc visit, void *arg)
-{
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(self->native);
-    Py_VISIT(self->blocker);
-    Py_VISIT(self->context);
-    Py_VISIT(self->bundles);
-    Py_VISIT(self->last_bundle);
-    Py_VISIT(self->event_type);
-    Py_VISIT(self->lock);
-    Py_VISIT(self->batch_list);
-    Py_VISIT(self->copies);
-    Py_VISIT(self->image_calls);
-    Py_VISIT(self->lanes);
-    Py_VISIT(self->active);
-    Py_VISIT(self->held);
-    Py_VISIT(self->tasks);
-    Py_VISIT(self->outside_waits);
-    Py_VISIT(self->doubtful);
-    Py_VISIT(self->handles);
-    Py_VISIT(self->device);
-    for (int i = 0; i < ROWS; i++)
-        Py_VISIT(self->rows[i]);
-    return 0;
-}
-
-static int commands_clear(Commands *self)
-{
-    drop_rows(self);
-    Py_CLEAR(self->native);
-    Py_CLEAR(self->blocker);
-    Py_CLEAR(self->context);
-    Py_CLEAR(self->bundles);
-    Py_CLEAR(self->last_bundle);
-    Py_CLEAR(self->event_type);
-    Py_CLEAR(self->lock);
-    Py_CLEAR(self->batch_list);
-    Py_CLEAR(self->copies);
-    Py_CLEAR(self->image_calls);
-    Py_CLEAR(self->lanes);
-    Py_CLEAR(self->active);
-    Py_CLEAR(self->held);
-    Py_CLEAR(self->tasks);
-    Py_CLEAR(self->outside_waits);
-    Py_CLEAR(self->doubtful);
-    Py_CLEAR(self->handles);
-    Py_CLEAR(self->device);
-    return 0;
-}
-
-static void commands_dealloc(Commands *self)
-{
-    PyObject_GC_UnTrack(self);
-    commands_clear(self);
-    finish((PyObject *)self);
+    EACH(self->native);
+    EACH(self->blocker);
+    EACH(self->context);
+    EACH(self->bundles);
+    EACH(self->last_bundle);
+    EACH(self->event_type);
+    EACH(self->lock);
+    EACH(self->batch_list);
+    EACH(self->copies);
+    EACH(self->image_calls);
+    EACH(self->lanes);
+    EACH(self->active);
+    EACH(self->held);
+    EACH(self->tasks);
+    EACH(self->outside_waits);
+    EACH(self->doubtful);
+    EACH(self->handles);
+    EACH(self->device);
+    return each_row(&self->launches, each, arg);
 }
 
 static PyMemberDef commands_members[] = {
@@ -121,36 +59,36 @@ static PyMemberDef commands_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-/* The first row of the WAYS rows that a launch may be in. */
-static unsigned row_of(PyObject *kernel, PyObject *space, const long long sizes[3], int dimensions, Py_ssize_t count)
+/* ---------------------------------------------------------------- prepared launches */
+
+enum { LAUNCH_SETS = 16, LAUNCH_WAYS = 4 };
+
+static PyObject *commands_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
-    uint64_t mixed = (uint64_t)(uintptr_t)kernel >> 4;
-    if (dimensions == 0)
-        mixed += (uint64_t)(uintptr_t)space >> 4;
-    else
-        mixed += (uint64_t)sizes[0] * 31 + (uint64_t)sizes[1] * 37 + (uint64_t)sizes[2] * 41 + (unsigned)dimensions;
-    mixed = (mixed + (uint64_t)count) * 0x9E3779B97F4A7C15u;
-    return (unsigned)(mixed >> 60) * WAYS; /* ROWS is 2 to the power of 6 */
+    (void)arguments, (void)keywords;
+    return new_table(type, LAUNCH_SETS, LAUNCH_WAYS);
 }
 
-static bool is_row(const Prepared *row, PyObject *kernel, PyObject *space, const long long sizes[3], int dimensions,
-                   Py_ssize_t count)
+static uint64_t hash_of_launch(const LaunchKey *key)
 {
-    return row->kernel == kernel && row->count == count && row->dimensions == dimensions &&
-           (dimensions ? memcmp(row->sizes, sizes, sizeof row->sizes) == 0 : row->space == space);
+    uint64_t hash = mix((uint64_t)(uintptr_t)key->kernel, (uint64_t)key->count << 3 | (unsigned)key->dimensions);
+    if (key->dimensions == 0)
+        return mix(hash, (uint64_t)(uintptr_t)key->space);
+    return mix(hash, (uint64_t)key->sizes[0] * 31 + (uint64_t)key->sizes[1] * 37 + (uint64_t)key->sizes[2] * 41);
 }
 
-Prepared *find(const Commands *self, PyObject *kernel, PyObject *space, Py_ssize_t count)
+static int is_launch(Row *row, void *call)
 {
-    long long sizes[3] = {1, 1, 1};
-    int dimensions = 0;
-    if (!read_space(space, sizes, &dimensions))
-        dimensions = 0;
-    Prepared *const *rows = &self->rows[row_of(kernel, space, sizes, dimensions, count)];
-    for (int i = 0; i < WAYS; i++)
-        if (rows[i] != NULL && is_row(rows[i], kernel, space, sizes, dimensions, count))
-            return (Prepared *)Py_NewRef((PyObject *)rows[i]);
-    return NULL;
+    const LaunchKey *known = &((Prepared *)row)->key, *key = call;
+    return known->kernel == key->kernel && known->count == key->count && known->dimensions == key->dimensions &&
+           known->space == key->space && memcmp(known->sizes, key->sizes, sizeof known->sizes) == 0;
+}
+
+Prepared *find_launch(const Commands *self, PyObject *kernel, PyObject *space, Py_ssize_t count)
+{
+    LaunchKey key;
+    read_key(kernel, space, count, &key);
+    return (Prepared *)find_row(&self->launches, hash_of_launch(&key), is_launch, &key);
 }
 
 static PyObject *commands_find(Commands *self, PyObject *const *given, Py_ssize_t count)
@@ -162,48 +100,26 @@ static PyObject *commands_find(Commands *self, PyObject *const *given, Py_ssize_
     Py_ssize_t arguments = PyLong_AsSsize_t(given[2]);
     if (PyErr_Occurred())
         return NULL;
-    PyObject *row = (PyObject *)find(self, given[0], given[1], arguments);
+    PyObject *row = (PyObject *)find_launch(self, given[0], given[1], arguments);
     return row == NULL ? Py_NewRef(Py_None) : row;
 }
 
+/* Adds a launch in place of the one with its key. */
 static PyObject *commands_remember(Commands *self, PyObject *launch)
 {
     if (!PyType_IsSubtype(Py_TYPE(launch), (PyTypeObject *)prepared_type)) {
         PyErr_SetString(PyExc_TypeError, "remember takes a Prepared");
         return NULL;
     }
-    Prepared *made = (Prepared *)launch;
-    Prepared **rows = &self->rows[row_of(made->kernel, made->space, made->sizes, made->dimensions, made->count)];
-    unsigned row = WAYS - 1; /* the last one leaves, unless the launch is there, or another row is free */
-    for (unsigned i = 0; i < WAYS; i++)
-        if (rows[i] == NULL || rows[i]->kernel == NULL || is_row(rows[i], made->kernel, made->space, made->sizes,
-                                                                 made->dimensions, made->count)) {
-            row = i;
-            break;
-        }
-    Prepared *before = rows[row];
-    memmove(&rows[1], &rows[0], row * sizeof *rows);
-    rows[0] = (Prepared *)Py_NewRef(launch);
-    made->cache = (PyObject *)self;
+    LaunchKey *key = &((Prepared *)launch)->key;
+    const uint64_t hash = hash_of_launch(key);
+    Row *before = find_row(&self->launches, hash, is_launch, key);
     if (before != NULL)
-        end_row(before);
+        drop_row(before);
+    Py_XDECREF(before);
+    if (!watch((Row *)launch, key->kernel) || !add_row(&self->launches, (Row *)launch, hash))
+        return NULL;
     Py_RETURN_NONE;
-}
-
-static PyObject *commands_forget_launches(Commands *self, PyObject *unused)
-{
-    (void)unused;
-    drop_rows(self);
-    Py_RETURN_NONE;
-}
-
-static PyObject *commands_count_launches(Commands *self, PyObject *unused)
-{
-    (void)unused;
-    long count = 0;
-    for (int i = 0; i < ROWS; i++)
-        count += self->rows[i] != NULL && self->rows[i]->kernel != NULL;
-    return PyLong_FromLong(count);
 }
 
 /* submit_prepared(command, values, depends_on=(), keep=()): the event, or None where Python must handle the command. */
@@ -369,14 +285,13 @@ static PyMethodDef commands_methods[] = {
     {"find", (PyCFunction)(void (*)(void))commands_find, METH_FASTCALL,
      "The prepared launch of a kernel over a range, with a number of arguments; None without one."},
     {"remember", (PyCFunction)commands_remember, METH_O, "Adds a prepared launch to the cache."},
-    {"forget_launches", (PyCFunction)commands_forget_launches, METH_NOARGS, "Empties the cache of prepared launches."},
+    {"forget_launches", table_forget, METH_NOARGS, "Empties the cache of prepared launches."},
     {"restart", (PyCFunction)commands_restart, METH_NOARGS, "Begins to look for completed commands; the lock is held."},
     {"release_all", (PyCFunction)commands_release_all, METH_NOARGS,
      "Lets go of what commands used, all of which are complete; False if others were submitted since restart."},
-    {"count_launches", (PyCFunction)commands_count_launches, METH_NOARGS, "The number of cached launches."},
+    {"count_launches", table_count, METH_NOARGS, "The number of cached launches."},
     {NULL, NULL, 0, NULL},
 };
 
-
-SLOTS(commands, commands_members, {Py_tp_new, PyType_GenericNew}, {Py_tp_methods, commands_methods}, )
-SPEC(commands, Commands, "Commands")
+OBJECT_TYPE(commands, Commands, "Commands", end_table(&self->launches), , {Py_tp_new, commands_new},
+            {Py_tp_members, commands_members}, {Py_tp_methods, commands_methods}, );

@@ -2,25 +2,9 @@
 
 #include "prepared_copy.h"
 
-static int copies_traverse(Copies *self, visitproc visit, void *arg)
+REFERENCES(copies, Copies)
 {
-    Py_VISIT(Py_TYPE(self));
-    for (int i = 0; i < COPIES; i++)
-        Py_VISIT(self->rows[i]);
-    return 0;
-}
-
-static int copies_clear(Copies *self)
-{
-    end_rows(self->rows, COPIES);
-    return 0;
-}
-
-static void copies_dealloc(Copies *self)
-{
-    PyObject_GC_UnTrack(self);
-    end_rows(self->rows, COPIES);
-    finish((PyObject *)self);
+    return each_row(&self->table, each, arg);
 }
 
 static PyObject *copies_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
@@ -30,7 +14,7 @@ static PyObject *copies_new(PyTypeObject *type, PyObject *arguments, PyObject *k
     if (!PyArg_ParseTuple(arguments, "O!O!O!:Copies", &PyType_Type, &kinds.image, &PyType_Type, &kinds.memory,
                           &PyType_Type, &kinds.host))
         return NULL;
-    Copies *self = (Copies *)make((PyObject *)type);
+    Copies *self = (Copies *)new_table(type, 1, COPIES);
     if (self != NULL)
         self->kinds = kinds;
     return (PyObject *)self;
@@ -42,21 +26,9 @@ static PyObject *copies_remember(Copies *self, PyObject *copy)
         PyErr_SetString(PyExc_TypeError, "remember takes a Copy");
         return NULL;
     }
-    add_row(self->rows, COPIES, &self->next, copy);
+    if (!add_row(&self->table, (Row *)copy, 0))
+        return NULL;
     Py_RETURN_NONE;
-}
-
-static PyObject *copies_forget(Copies *self, PyObject *unused)
-{
-    (void)unused;
-    end_rows(self->rows, COPIES);
-    Py_RETURN_NONE;
-}
-
-static PyObject *copies_count(Copies *self, PyObject *unused)
-{
-    (void)unused;
-    return count_rows(self->rows, COPIES);
 }
 
 /* submit(commands, copy, source, destination, depends_on): the event, or None where Python must handle the copy. */
@@ -88,8 +60,8 @@ static PyMethodDef copies_methods[] = {
     {"submit", (PyCFunction)(void (*)(void))copies_submit, METH_FASTCALL,
      "Submits a prepared copy; None where Python must handle it."},
     {"remember", (PyCFunction)copies_remember, METH_O, "Adds a prepared copy to the cache."},
-    {"forget", (PyCFunction)copies_forget, METH_NOARGS, "Empties the cache."},
-    {"count", (PyCFunction)copies_count, METH_NOARGS, "The number of cached copies."},
+    {"forget", table_forget, METH_NOARGS, "Empties the cache."},
+    {"count", table_count, METH_NOARGS, "The number of cached copies."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -98,8 +70,8 @@ static PyMemberDef copies_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-SLOTS(copies, copies_members, {Py_tp_new, copies_new}, {Py_tp_methods, copies_methods}, )
-SPEC(copies, Copies, "Copies")
+OBJECT_TYPE(copies, Copies, "Copies", end_table(&self->table), , {Py_tp_new, copies_new}, {Py_tp_members, copies_members},
+            {Py_tp_methods, copies_methods}, );
 
 /* ---------------------------------------------------------------- the call */
 
@@ -121,47 +93,58 @@ static bool is_same(PyObject *a, PyObject *b)
     return true;
 }
 
-/* Compares the keywords with those of a copy, in its order; waits_at is the index of depends_on, which is skipped. */
-static bool has_keywords(const Copy *copy, PyObject *names, PyObject *const *values, Py_ssize_t waits_at)
+/* A call of ext_oneapi_copy; waits_at: the place of depends_on among the keywords, or -1. */
+typedef struct {
+    const Commands *commands;
+    Given given[2];
+    PyObject *names, *const *values;
+    Py_ssize_t waits_at;
+} CopyCall;
+
+/* Compares the keywords, except depends_on, with those of a copy, in its order. */
+static bool has_keywords(const Copy *copy, const CopyCall *call)
 {
-    Py_ssize_t count = names == NULL ? 0 : PyTuple_Size(names), wanted = PyTuple_Size(copy->names);
-    if (count - (waits_at >= 0) != wanted)
+    Py_ssize_t count = call->names == NULL ? 0 : PyTuple_Size(call->names);
+    if (count - (call->waits_at >= 0) != PyTuple_Size(copy->names))
         return false;
     for (Py_ssize_t i = 0, at = 0; i < count; i++) {
-        if (i == waits_at)
+        if (i == call->waits_at)
             continue;
-        if (PyTuple_GetItem(names, i) != PyTuple_GetItem(copy->names, at) ||
-            !is_same(values[i], PyTuple_GetItem(copy->values, at)))
+        if (PyTuple_GetItem(call->names, i) != PyTuple_GetItem(copy->names, at) ||
+            !is_same(call->values[i], PyTuple_GetItem(copy->values, at)))
             return false;
         at++;
     }
     return true;
 }
 
+static int fits_copy(Row *row, void *what)
+{
+    const Copy *copy = (Copy *)row;
+    const CopyCall *call = what;
+    return fits(&copy->sides[0], &call->given[0], call->commands) &&
+           fits(&copy->sides[1], &call->given[1], call->commands) && has_keywords(copy, call);
+}
+
 static int copy_again(Commands *commands, Copies *copies, PyObject *const *arguments, PyObject *names, PyObject **event)
 {
-    Py_ssize_t waits_at = -1;
+    CopyCall call = {.commands = commands, .names = names, .values = arguments + 2, .waits_at = -1};
     for (Py_ssize_t i = 0; names != NULL && i < PyTuple_Size(names); i++)
         if (PyTuple_GetItem(names, i) == str_depends_on)
-            waits_at = i;
-    Given given[2];
-    memset(given, 0, sizeof given);
+            call.waits_at = i;
     copies->declined = false;
     int result = FAILED;
-    if (read_given(arguments[0], &copies->kinds, false, &given[0]) && read_given(arguments[1], &copies->kinds, true, &given[1])) {
-        result = OTHERWISE;
-        for (int i = 0; result == OTHERWISE && i < COPIES && copies->rows[i] != NULL; i++) {
-            Copy *row = (Copy *)copies->rows[i]; /* the comparisons run no Python code */
-            if (row->base.forgotten || !fits(&row->sides[0], &given[0], commands) ||
-                !fits(&row->sides[1], &given[1], commands) || !has_keywords(row, names, arguments + 2, waits_at))
-                continue;
-            result = submit_copy(commands, row, given, waits_at < 0 ? NULL : arguments[2 + waits_at], event);
-            copies->declined = result == OTHERWISE;
-            break;
-        }
+    if (read_given(arguments[0], &copies->kinds, false, &call.given[0]) &&
+        read_given(arguments[1], &copies->kinds, true, &call.given[1])) {
+        Copy *copy = (Copy *)find_row(&copies->table, 0, fits_copy, &call);
+        result = copy == NULL ? OTHERWISE
+                              : submit_copy(commands, copy, call.given,
+                                            call.waits_at < 0 ? NULL : call.values[call.waits_at], event);
+        copies->declined = copy != NULL && result == OTHERWISE;
+        Py_XDECREF(copy);
     }
-    let_go(&given[0]);
-    let_go(&given[1]);
+    let_go(&call.given[0]);
+    let_go(&call.given[1]);
     return result;
 }
 

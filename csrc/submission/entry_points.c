@@ -2,24 +2,10 @@
 
 #include "variants.h"
 
-static int submitter_traverse(Submitter *self, visitproc visit, void *arg)
+REFERENCES(submitter, Submitter)
 {
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(self->stream);
+    EACH(self->stream);
     return 0;
-}
-
-static int submitter_clear(Submitter *self)
-{
-    Py_CLEAR(self->stream);
-    return 0;
-}
-
-static void submitter_dealloc(Submitter *self)
-{
-    PyObject_GC_UnTrack(self);
-    submitter_clear(self);
-    finish((PyObject *)self);
 }
 
 /* Returns the value of depends_on, NULL without it; false for another keyword. */
@@ -80,7 +66,7 @@ static int submit_row(Commands *commands, Prepared *row, PyObject *const *values
 static int launch_kernel(Commands *commands, PyObject *space, PyObject *kernel, PyObject *const *values,
                          Py_ssize_t count, PyObject *depends_on, PyObject **event)
 {
-    Prepared *row = find(commands, kernel, space, count);
+    Prepared *row = find_launch(commands, kernel, space, count);
     if (row == NULL)
         return OTHERWISE;
     ForeignArguments foreign;
@@ -98,7 +84,7 @@ static int launch_variant(Commands *commands, PyObject *space, PyObject *kernel,
     int result = expand(commands, kernel, space, values, count, &expanded);
     if (result != DONE)
         return result;
-    Prepared *row = find(commands, expanded.kernel, space, expanded.count);
+    Prepared *row = find_launch(commands, expanded.kernel, space, expanded.count);
     result = OTHERWISE;
     if (row != NULL)
         result = submit_row(commands, row, expanded.values, expanded.foreign.any ? &expanded.foreign : NULL, depends_on,
@@ -178,32 +164,15 @@ static PyMethodDef submitter_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+OBJECT_TYPE(submitter, Submitter, "Submitter", , , {Py_tp_new, PyType_GenericNew}, {Py_tp_members, submitter_members},
+            {Py_tp_methods, submitter_methods}, );
 
-SLOTS(submitter, submitter_members, {Py_tp_new, PyType_GenericNew}, {Py_tp_methods, submitter_methods}, )
-SPEC(submitter, Submitter, "Submitter")
-
-static int bound_traverse(Bound *self, visitproc visit, void *arg)
+REFERENCES(bound, Bound)
 {
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(self->stream);
-    Py_VISIT(self->prepared);
-    Py_VISIT(self->arguments);
+    EACH(self->stream);
+    EACH(self->prepared);
+    EACH(self->arguments);
     return 0;
-}
-
-static int bound_clear(Bound *self)
-{
-    Py_CLEAR(self->stream);
-    Py_CLEAR(self->prepared);
-    Py_CLEAR(self->arguments);
-    return 0;
-}
-
-static void bound_dealloc(Bound *self)
-{
-    PyObject_GC_UnTrack(self);
-    bound_clear(self);
-    finish((PyObject *)self);
 }
 
 /* Submits the prepared launch of a bound launch: OTHERWISE where Python must handle it. */
@@ -245,6 +214,5 @@ static PyMemberDef bound_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-
-SLOTS(bound, bound_members, {Py_tp_new, PyType_GenericNew}, {Py_tp_call, bound_call}, )
-SPEC(bound, Bound, "Bound")
+OBJECT_TYPE(bound, Bound, "Bound", , , {Py_tp_new, PyType_GenericNew}, {Py_tp_members, bound_members},
+            {Py_tp_call, bound_call}, );

@@ -10,48 +10,22 @@ static bool name_record(void)
            (str_memory != NULL || (str_memory = PyUnicode_InternFromString("memory")) != NULL);
 }
 
-static int image_call_traverse(ImageCall *self, visitproc visit, void *arg)
+REFERENCES(image_call, ImageCall)
 {
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(self->base.watches[0]);
-    Py_VISIT(self->function);
+    EACH_WATCH(&self->base);
+    EACH(self->key);
+    EACH(self->function);
     for (int i = 0; i < ARGUMENTS - CHANNELS; i++)
-        Py_VISIT(self->options[i]);
-    Py_VISIT(self->make_result);
-    Py_VISIT(self->result_arguments);
+        EACH(self->options[i]);
     for (int i = 0; i < CALL_ARRAYS; i++) {
-        Py_VISIT(self->arrays[i].number);
-        Py_VISIT(self->arrays[i].dtype);
+        EACH(self->arrays[i].number);
+        EACH(self->arrays[i].dtype);
     }
-    Py_VISIT(self->command);
-    Py_VISIT(self->staging);
+    EACH(self->make_result);
+    EACH(self->result_arguments);
+    EACH(self->command);
+    EACH(self->staging);
     return 0;
-}
-
-static int image_call_clear(ImageCall *self)
-{
-    self->base.forgotten = true;
-    Py_CLEAR(self->base.watches[0]);
-    Py_CLEAR(self->key);
-    Py_CLEAR(self->function);
-    for (int i = 0; i < ARGUMENTS - CHANNELS; i++)
-        Py_CLEAR(self->options[i]);
-    Py_CLEAR(self->make_result);
-    Py_CLEAR(self->result_arguments);
-    for (int i = 0; i < CALL_ARRAYS; i++) {
-        Py_CLEAR(self->arrays[i].number);
-        Py_CLEAR(self->arrays[i].dtype);
-    }
-    Py_CLEAR(self->command);
-    Py_CLEAR(self->staging);
-    return 0;
-}
-
-static void image_call_dealloc(ImageCall *self)
-{
-    PyObject_GC_UnTrack(self);
-    image_call_clear(self);
-    finish((PyObject *)self);
 }
 
 bool is_same_option(PyObject *a, PyObject *b)
@@ -147,7 +121,7 @@ static int set_call(ImageCall *self, PyObject *arguments)
     if (!read_arrays(self, (ImageCalls *)calls, given, result, places, addresses))
         return PyErr_Occurred() ? FAILED : OTHERWISE;
     self->image = image;
-    return watch(&self->base, 0, image) ? DONE : FAILED;
+    return watch(&self->base, image) ? DONE : FAILED;
 }
 
 PyObject *prepare_image_call(PyObject *arguments)
@@ -165,10 +139,7 @@ static PyMethodDef image_call_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static PyMemberDef image_call_members[] = {{NULL, 0, 0, 0, NULL}};
-
-SLOTS(image_call, image_call_members, {Py_tp_methods, image_call_methods}, )
-SPEC(image_call, ImageCall, "ImageCall")
+OBJECT_TYPE(image_call, ImageCall, "ImageCall", self->base.forgotten = true, , {Py_tp_methods, image_call_methods}, );
 
 /* ---------------------------------------------------------------- submission */
 

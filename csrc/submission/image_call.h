@@ -6,9 +6,6 @@
 #include "foreign_array.h"
 #include "prepared_copy.h"
 
-/* The table has CALL_SETS sets of CALL_WAYS calls; function and image decide the set. */
-enum { CALL_SETS = 16, CALL_WAYS = 8 };
-
 /* The arguments of a call; those from COORDS to VALUES may be arrays, in the order of the back ends' places. */
 enum { FUNCTION, QUEUE, IMAGE_HANDLE, COORDS, LAYERS, LEVELS, DX, DY, VALUES, CHANNELS, DTYPE, HINT, ARGUMENTS };
 enum { CALL_ARRAYS = VALUES - COORDS + 1, RESULT = CALL_ARRAYS - 1 };
@@ -64,11 +61,10 @@ typedef struct {
 /* Cache of a queue's prepared calls. */
 typedef struct {
     PyObject_HEAD
+    CallTable table;
     PyObject *memory, *host;          /* the types of arrays: immortal */
     PyObject *handles;                /* the context's table of images */
     PyObject *report;                 /* raises the error of a completed command */
-    Row *rows[CALL_SETS][CALL_WAYS];
-    unsigned next[CALL_SETS];
 } ImageCalls;
 
 /* image_call_array.c. A value that cannot be read is UNKNOWN_ARRAY. */

@@ -2,30 +2,13 @@
 
 #include "image_call.h"
 
-static int image_calls_traverse(ImageCalls *self, visitproc visit, void *arg)
-{
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(self->handles);
-    Py_VISIT(self->report);
-    for (int set = 0; set < CALL_SETS; set++)
-        for (int way = 0; way < CALL_WAYS; way++)
-            Py_VISIT(self->rows[set][way]);
-    return 0;
-}
+enum { CALL_SETS = 16, CALL_WAYS = 8 };
 
-static int image_calls_clear(ImageCalls *self)
+REFERENCES(image_calls, ImageCalls)
 {
-    end_rows(self->rows[0], CALL_SETS * CALL_WAYS);
-    Py_CLEAR(self->handles);
-    Py_CLEAR(self->report);
-    return 0;
-}
-
-static void image_calls_dealloc(ImageCalls *self)
-{
-    PyObject_GC_UnTrack(self);
-    image_calls_clear(self);
-    finish((PyObject *)self);
+    EACH(self->handles);
+    EACH(self->report);
+    return each_row(&self->table, each, arg);
 }
 
 static PyObject *image_calls_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
@@ -35,7 +18,7 @@ static PyObject *image_calls_new(PyTypeObject *type, PyObject *arguments, PyObje
     if (!PyArg_ParseTuple(arguments, "O!O!O!O:ImageCalls", &PyType_Type, &memory, &PyType_Type, &host, &PyDict_Type,
                           &handles, &report))
         return NULL;
-    ImageCalls *self = (ImageCalls *)make((PyObject *)type);
+    ImageCalls *self = (ImageCalls *)new_table(type, CALL_SETS, CALL_WAYS);
     if (self == NULL)
         return NULL;
     self->memory = memory;
@@ -45,16 +28,9 @@ static PyObject *image_calls_new(PyTypeObject *type, PyObject *arguments, PyObje
     return (PyObject *)self;
 }
 
-static unsigned set_of(const PyObject *function, unsigned long long handle)
+static uint64_t hash_of_call(const PyObject *function, unsigned long long handle)
 {
-    uint64_t mixed = ((uint64_t)(uintptr_t)function >> 4) + handle;
-    return (unsigned)((mixed * 0x9E3779B97F4A7C15u) >> 60); /* CALL_SETS is 2 to the power of 4 */
-}
-
-static void remember(ImageCalls *self, ImageCall *call)
-{
-    unsigned set = set_of(call->function, call->handle);
-    add_row(self->rows[set], CALL_WAYS, &self->next[set], (PyObject *)call);
+    return mix((uint64_t)(uintptr_t)function, handle);
 }
 
 /* Prepares a call and adds it to the cache; None where C code cannot repeat it. */
@@ -62,39 +38,41 @@ static PyObject *image_calls_prepare(ImageCalls *self, PyObject *arguments)
 {
     PyObject *head = PyTuple_Pack(1, self), *all = head == NULL ? NULL : PySequence_Concat(head, arguments);
     PyObject *call = all == NULL ? NULL : prepare_image_call(all);
-    if (call != NULL && call != Py_None)
-        remember(self, (ImageCall *)call);
+    if (call != NULL && call != Py_None &&
+        !add_row(&self->table, (Row *)call, hash_of_call(((ImageCall *)call)->function, ((ImageCall *)call)->handle)))
+        Py_CLEAR(call);
     Py_XDECREF(head);
     Py_XDECREF(all);
     return call;
 }
 
-static PyObject *image_calls_forget(ImageCalls *self, PyObject *unused)
-{
-    (void)unused;
-    end_rows(self->rows[0], CALL_SETS * CALL_WAYS);
-    Py_RETURN_NONE;
-}
-
-static PyObject *image_calls_count(ImageCalls *self, PyObject *unused)
-{
-    (void)unused;
-    return count_rows(self->rows[0], CALL_SETS * CALL_WAYS);
-}
-
 /* ---------------------------------------------------------------- the call */
 
-static bool fits_call(const ImageCall *row, PyObject *const *arguments, GivenArray given[CALL_ARRAYS],
-                 const ImageCalls *calls, const Commands *commands)
+/* A call of a device function, as its arguments are read. */
+typedef struct {
+    const Commands *commands;
+    const ImageCalls *calls;
+    PyObject *const *arguments;
+    unsigned long long handle;
+    GivenArray given[CALL_ARRAYS];
+} DeviceCall;
+
+static int fits_call(Row *what, void *call)
 {
+    const ImageCall *row = (ImageCall *)what;
+    DeviceCall *self = call;
+    PyObject *const *arguments = self->arguments;
+    if (row->function != arguments[FUNCTION] || row->handle != self->handle ||
+        (PyObject *)Py_TYPE(arguments[IMAGE_HANDLE]) != row->handle_type)
+        return false;
     for (int i = CHANNELS; i < ARGUMENTS; i++)
         if (!is_same_option(row->options[i - CHANNELS], arguments[i]))
             return false;
     for (int i = 0; i < CALL_ARRAYS; i++)
-        if (!fits_array_of_call(&row->arrays[i], &given[i], calls, commands))
+        if (!fits_array_of_call(&row->arrays[i], &self->given[i], self->calls, self->commands))
             return false;
     for (int i = 0; i < RESULT && !row->writes; i++)
-        if (overlap(&given[i], &given[RESULT]))
+        if (overlap(&self->given[i], &self->given[RESULT]))
             return false;
     return true;
 }
@@ -169,26 +147,15 @@ static int call_again(Commands *commands, ImageCalls *calls, PyObject *const *ar
         PyErr_Clear();
         return OTHERWISE;
     }
-    GivenArray given[CALL_ARRAYS];
+    DeviceCall call = {.commands = commands, .calls = calls, .arguments = arguments, .handle = handle};
     for (int i = 0; i < CALL_ARRAYS; i++)
-        begin_array(&given[i], arguments[COORDS + i]);
-    Row **rows = calls->rows[set_of(arguments[FUNCTION], handle)];
-    int done = OTHERWISE;
-    for (int way = 0; way < CALL_WAYS && rows[way] != NULL; way++) {
-        ImageCall *row = (ImageCall *)rows[way];
-        if (row->base.forgotten || row->function != arguments[FUNCTION] || row->handle != handle ||
-            (PyObject *)Py_TYPE(arguments[IMAGE_HANDLE]) != row->handle_type)
-            continue;
-        Py_INCREF(row);
-        *known = fits_call(row, arguments, given, calls, commands);
-        if (*known)
-            done = run(commands, calls, row, given, depends_on, result);
-        Py_DECREF(row);
-        if (*known)
-            break;
-    }
+        begin_array(&call.given[i], arguments[COORDS + i]);
+    ImageCall *row = (ImageCall *)find_row(&calls->table, hash_of_call(arguments[FUNCTION], handle), fits_call, &call);
+    *known = row != NULL;
+    const int done = row == NULL ? OTHERWISE : run(commands, calls, row, call.given, depends_on, result);
+    Py_XDECREF(row);
     for (int i = 0; i < CALL_ARRAYS; i++)
-        end_array(&given[i]);
+        end_array(&call.given[i]);
     return done;
 }
 
@@ -271,12 +238,10 @@ static PyObject *image_calls_submit(ImageCalls *self, PyObject *arguments)
 static PyMethodDef image_calls_methods[] = {
     {"submit", (PyCFunction)image_calls_submit, METH_VARARGS, "Submits a call for the first time."},
     {"prepare", (PyCFunction)image_calls_prepare, METH_VARARGS, "Prepares a call; None where it cannot be repeated."},
-    {"forget", (PyCFunction)image_calls_forget, METH_NOARGS, "Empties the cache."},
-    {"count", (PyCFunction)image_calls_count, METH_NOARGS, "The number of cached calls."},
+    {"forget", table_forget, METH_NOARGS, "Empties the cache."},
+    {"count", table_count, METH_NOARGS, "The number of cached calls."},
     {NULL, NULL, 0, NULL},
 };
 
-static PyMemberDef image_calls_members[] = {{NULL, 0, 0, 0, NULL}};
-
-SLOTS(image_calls, image_calls_members, {Py_tp_new, image_calls_new}, {Py_tp_methods, image_calls_methods}, )
-SPEC(image_calls, ImageCalls, "ImageCalls")
+OBJECT_TYPE(image_calls, ImageCalls, "ImageCalls", end_table(&self->table), , {Py_tp_new, image_calls_new},
+            {Py_tp_methods, image_calls_methods}, );

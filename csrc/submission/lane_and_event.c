@@ -1,31 +1,6 @@
-/* Allocation of heap types, and the plain data types Mark, Lane, Event, Openable. */
+/* The plain data types Mark, Lane, Event, Openable. */
 
 #include "types.h"
-
-PyObject *make(PyObject *type)
-{
-    allocfunc allocate = (allocfunc)PyType_GetSlot((PyTypeObject *)type, Py_tp_alloc);
-    return allocate((PyTypeObject *)type, 0);
-}
-
-/* Frees an object of a heap type after its contents. */
-void finish(PyObject *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-    freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    release(self);
-    Py_DECREF(type);
-}
-
-bool is_true(PyObject *object, PyObject *name)
-{
-    PyObject *value = PyObject_GetAttr(object, name);
-    bool result = value == Py_True;
-    if (value == NULL)
-        PyErr_Clear();
-    Py_XDECREF(value);
-    return result;
-}
 
 static void release_event(unsigned long long number, unsigned long long let_go)
 {
@@ -44,27 +19,11 @@ void own_event(Mark *mark, const Lane *lane)
     release_event(number, let_go);
 }
 
-static int mark_traverse(Mark *self, visitproc visit, void *arg)
+REFERENCES(mark, Mark)
 {
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(self->stream);
-    Py_VISIT(self->native);
+    EACH(self->stream);
+    EACH(self->native);
     return 0;
-}
-
-static int mark_clear(Mark *self)
-{
-    Py_CLEAR(self->stream);
-    Py_CLEAR(self->native);
-    return 0;
-}
-
-static void mark_dealloc(Mark *self)
-{
-    PyObject_GC_UnTrack(self);
-    mark_clear(self);
-    release_event(self->number, self->let_go);
-    finish((PyObject *)self);
 }
 
 static PyMemberDef mark_members[] = {
@@ -76,26 +35,11 @@ static PyMemberDef mark_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-static int lane_traverse(Lane *self, visitproc visit, void *arg)
+REFERENCES(lane, Lane)
 {
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(self->pending);
-    Py_VISIT(self->lock);
+    EACH(self->pending);
+    EACH(self->lock);
     return 0;
-}
-
-static int lane_clear(Lane *self)
-{
-    Py_CLEAR(self->pending);
-    Py_CLEAR(self->lock);
-    return 0;
-}
-
-static void lane_dealloc(Lane *self)
-{
-    PyObject_GC_UnTrack(self);
-    lane_clear(self);
-    finish((PyObject *)self);
 }
 
 static PyMemberDef lane_members[] = {
@@ -117,30 +61,13 @@ static PyMemberDef lane_members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-static int event_traverse(Event *self, visitproc visit, void *arg)
+REFERENCES(event, Event)
 {
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(self->stream);
-    Py_VISIT(self->native);
-    Py_VISIT(self->task);
-    Py_VISIT(self->error);
+    EACH(self->stream);
+    EACH(self->native);
+    EACH(self->task);
+    EACH(self->error);
     return 0;
-}
-
-static int event_clear(Event *self)
-{
-    Py_CLEAR(self->stream);
-    Py_CLEAR(self->native);
-    Py_CLEAR(self->task);
-    Py_CLEAR(self->error);
-    return 0;
-}
-
-static void event_dealloc(Event *self)
-{
-    PyObject_GC_UnTrack(self);
-    event_clear(self);
-    finish((PyObject *)self);
 }
 
 static PyMemberDef event_members[] = {
@@ -163,12 +90,10 @@ static PyType_Slot openable_slots[] = {
 PyType_Spec openable_spec = {"bindless.core._submission.Openable", sizeof(Openable), 0,
                              Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, openable_slots};
 
+OBJECT_TYPE(mark, Mark, "Mark", , release_event(self->number, self->let_go), {Py_tp_new, PyType_GenericNew},
+            {Py_tp_members, mark_members}, );
 
-SLOTS(mark, mark_members, {Py_tp_new, PyType_GenericNew}, )
-SPEC(mark, Mark, "Mark")
-
-SLOTS(lane, lane_members, {Py_tp_new, PyType_GenericNew}, )
-SPEC(lane, Lane, "Lane")
+OBJECT_TYPE(lane, Lane, "Lane", , , {Py_tp_new, PyType_GenericNew}, {Py_tp_members, lane_members}, );
 
 static PyMethodDef event_methods[] = {
     {"wait", (PyCFunction)(void (*)(void))event_wait, METH_FASTCALL | METH_KEYWORDS,
@@ -189,5 +114,5 @@ static PyMethodDef event_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-SLOTS(event, event_members, {Py_tp_new, PyType_GenericNew}, {Py_tp_methods, event_methods}, )
-SPEC(event, Event, "Event")
+OBJECT_TYPE(event, Event, "Event", , , {Py_tp_new, PyType_GenericNew}, {Py_tp_members, event_members},
+            {Py_tp_methods, event_methods}, );

@@ -5,7 +5,7 @@
 
 PyObject *lock_type, *openable_type, *mark_type, *lane_type, *event_type, *prepared_type,
     *commands_type, *submitter_type, *bound_type, *copy_type, *copies_type, *owner_type, *image_call_type, *image_calls_type,
-    *template_type, *variants_type;
+    *template_type, *variant_type, *variants_type;
 PyObject *str_owner, *str_open, *str_context, *str_contiguous, *str_packed, *str_raw_handle, *str_check,
     *str_depends_on, *str_dtype, *str_any, *str_again, *str_waits, *str_copy_any, *str_wait_any, *str_finalize,
     *str_append, *str_nbytes, *str_sampled, *str_device, *str_tobytes, *str_live, *str_close_native;
@@ -18,7 +18,7 @@ static int fill_module(PyObject *module)
                                            "to the process; use the main interpreter, threads, or processes");
         return -1;
     }
-    static const struct { PyObject **at; const char *text; } names[] = {
+    static const Name names[] = {
         {&str_owner, "_owner"}, {&str_open, "open"}, {&str_context, "context"}, {&str_contiguous, "_contiguous"},
         {&str_packed, "_packed"}, {&str_raw_handle, "_raw_handle"}, {&str_check, "_check"},
         {&str_depends_on, "depends_on"}, {&str_dtype, "dtype"}, {&str_any, "_parallel_for_any"}, {&str_again, "_again"},
@@ -36,14 +36,12 @@ static int fill_module(PyObject *module)
         {&owner_type, &owner_spec, "Owner"}, {&image_call_type, &image_call_spec, "ImageCall"},
         {&image_calls_type, &image_calls_spec, "ImageCalls"}, {&tensor_call_type, &tensor_call_spec, "TensorCall"},
         {&tensor_calls_type, &tensor_calls_spec, "TensorCalls"}, {&template_type, &template_spec, "Template"},
-        {&variants_type, &variants_spec, "Variants"},
+        {&variant_type, &variant_spec, "Variant"}, {&variants_type, &variants_spec, "Variants"},
     };
     if (!watch_forks() || !name_attributes() || !name_image_arguments() || PyModule_AddIntConstant(module, "REAP_EVERY", REAP_EVERY) < 0 ||
-        PyModule_AddIntConstant(module, "MOST_ARGUMENTS", MOST_ARGUMENTS) < 0)
+        PyModule_AddIntConstant(module, "MOST_ARGUMENTS", MOST_ARGUMENTS) < 0 ||
+        !INTERN(names))
         return -1;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (*names[i].at == NULL && (*names[i].at = PyUnicode_InternFromString(names[i].text)) == NULL)
-            return -1;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if ((*types[i].at == NULL && (*types[i].at = PyType_FromSpec(types[i].spec)) == NULL) ||
             PyModule_AddObjectRef(module, types[i].name, *types[i].at) < 0)

@@ -2,63 +2,25 @@
 
 #include "types.h"
 
-static int prepared_traverse(Prepared *self, visitproc visit, void *arg)
+REFERENCES(prepared, Prepared)
 {
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(self->watch);
-    Py_VISIT(self->space);
-    Py_VISIT(self->bundle);
-    Py_VISIT(self->lanes);
-    Py_VISIT(self->settle);
-    Py_VISIT(self->refused);
-    Py_VISIT(self->keep);
+    EACH(self->key.space);
+    EACH(self->bundle);
+    EACH(self->lanes);
+    EACH(self->settle);
+    EACH(self->refused);
+    EACH(self->keep);
+    EACH_WATCH(&self->base);
     for (int i = 0; i < self->count; i++) {
-        Py_VISIT(self->slots[i].dtype);
+        EACH(self->slots[i].dtype);
         if (self->slots[i].kind == FIXED || self->slots[i].kind == NUMBER)
-            Py_VISIT(self->slots[i].value);
+            EACH(self->slots[i].value);
     }
     return 0;
-}
-
-/* Disables the launch. It keeps its objects until it is deleted: a launch may be running. */
-static int prepared_clear(Prepared *self)
-{
-    self->kernel = NULL;
-    Py_CLEAR(self->watch);
-    Py_CLEAR(self->space);
-    Py_CLEAR(self->bundle);
-    Py_CLEAR(self->lanes);
-    Py_CLEAR(self->settle);
-    Py_CLEAR(self->refused);
-    Py_CLEAR(self->keep);
-    for (int i = 0; i < self->count; i++) {
-        Py_CLEAR(self->slots[i].dtype);
-        if (self->slots[i].kind == FIXED || self->slots[i].kind == NUMBER)
-            Py_CLEAR(self->slots[i].value);
-    }
-    return 0;
-}
-
-static void prepared_dealloc(Prepared *self)
-{
-    PyObject_GC_UnTrack(self);
-    prepared_clear(self);
-    PyMem_Free(self->slots);
-    finish((PyObject *)self);
-}
-
-/* The kernel is destroyed: the launch leaves its queue, which holds the bundle of a running launch. */
-static PyObject *prepared_forget(Prepared *self, PyObject *unused)
-{
-    (void)unused;
-    self->kernel = NULL;
-    if (self->cache != NULL)
-        drop_row((Commands *)self->cache, self);
-    Py_RETURN_NONE;
 }
 
 /* Reads the sizes of a range as ints; false for another kind of range, and for an empty one. */
-bool read_space(PyObject *space, long long sizes[3], int *dimensions)
+static bool read_space(PyObject *space, long long sizes[3], int *dimensions)
 {
     if (PyLong_CheckExact(space)) {
         int overflow;
@@ -83,6 +45,16 @@ bool read_space(PyObject *space, long long sizes[3], int *dimensions)
             return false;
     }
     return true;
+}
+
+void read_key(PyObject *kernel, PyObject *space, Py_ssize_t count, LaunchKey *key)
+{
+    *key = (LaunchKey){.kernel = kernel, .count = count};
+    if (read_space(space, key->sizes, &key->dimensions))
+        return;
+    key->dimensions = 0;
+    key->space = space;
+    memset(key->sizes, 0, sizeof key->sizes);
 }
 
 static bool read_slot(PyObject *row, Slot *slot)
@@ -182,15 +154,12 @@ static PyObject *prepared_new(PyTypeObject *type, PyObject *arguments, PyObject 
     }
     self->lane_count = (int)lane_count;
     self->batch = -1;
-    if (!read_space(space, self->sizes, &self->dimensions)) {
-        self->dimensions = 0;
-        self->space = Py_NewRef(space);
-    }
+    read_key(kernel, space, count, &self->key);
+    Py_XINCREF(self->key.space);
     submit_function function;
     void *address = (void *)(uintptr_t)submit;
     memcpy(&function, &address, sizeof function);
     self->submit = function;
-    self->kernel = kernel;
     self->bundle = Py_NewRef(bundle);
     self->mark_type = mark; /* a type of the package: immortal */
     self->lanes = Py_NewRef(lanes);
@@ -200,16 +169,10 @@ static PyObject *prepared_new(PyTypeObject *type, PyObject *arguments, PyObject 
     return (PyObject *)self;
 }
 
-static PyMemberDef prepared_members[] = {
-    {"watch", T_OBJECT, offsetof(Prepared, watch), 0, NULL},
-    {NULL, 0, 0, 0, NULL},
-};
-
 static PyMethodDef prepared_methods[] = {
-    {"forget", (PyCFunction)prepared_forget, METH_O, "Disables the launch."},
+    {"forget", row_forget, METH_O, "Disables the launch."},
     {NULL, NULL, 0, NULL},
 };
 
-
-SLOTS(prepared, prepared_members, {Py_tp_new, prepared_new}, {Py_tp_methods, prepared_methods}, )
-SPEC(prepared, Prepared, "Prepared")
+OBJECT_TYPE(prepared, Prepared, "Prepared", self->base.forgotten = true, PyMem_Free(self->slots),
+            {Py_tp_new, prepared_new}, {Py_tp_methods, prepared_methods}, );

@@ -2,41 +2,18 @@
 
 #include "prepared_copy.h"
 
-static int copy_traverse(Copy *self, visitproc visit, void *arg)
+REFERENCES(copy, Copy)
 {
-    Py_VISIT(Py_TYPE(self));
+    EACH_WATCH(&self->base);
     for (int i = 0; i < 2; i++) {
         if (self->sides[i].any)
-            Py_VISIT(self->sides[i].object);
-        Py_VISIT(self->base.watches[i]);
-        Py_VISIT(self->sides[i].device);
+            EACH(self->sides[i].object);
+        EACH(self->sides[i].device);
     }
-    Py_VISIT(self->names);
-    Py_VISIT(self->values);
-    Py_VISIT(self->launch);
+    EACH(self->names);
+    EACH(self->values);
+    EACH(self->launch);
     return 0;
-}
-
-static int copy_clear(Copy *self)
-{
-    self->base.forgotten = true;
-    for (int i = 0; i < 2; i++) {
-        if (self->sides[i].any)
-            Py_CLEAR(self->sides[i].object);
-        Py_CLEAR(self->base.watches[i]);
-        Py_CLEAR(self->sides[i].device);
-    }
-    Py_CLEAR(self->names);
-    Py_CLEAR(self->values);
-    Py_CLEAR(self->launch);
-    return 0;
-}
-
-static void copy_dealloc(Copy *self)
-{
-    PyObject_GC_UnTrack(self);
-    copy_clear(self);
-    finish((PyObject *)self);
 }
 
 static bool read_side(Copy *self, int index, PyObject *value, PyObject *places, const Kinds *kinds)
@@ -69,7 +46,7 @@ static bool read_side(Copy *self, int index, PyObject *value, PyObject *places, 
         side->device = Py_NewRef(given.device);
     } else if (given.kind != OTHER) {
         side->object = given.kind == IMAGE ? given.record : value;
-        done = watch(&self->base, index, side->object);
+        done = watch(&self->base, side->object);
     }
     let_go(&given);
     return done && !PyErr_Occurred();
@@ -104,10 +81,7 @@ static PyMethodDef copy_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static PyMemberDef copy_members[] = {{NULL, 0, 0, 0, NULL}};
-
-SLOTS(copy, copy_members, {Py_tp_new, copy_new}, {Py_tp_methods, copy_methods}, )
-SPEC(copy, Copy, "Copy")
+OBJECT_TYPE(copy, Copy, "Copy", self->base.forgotten = true, , {Py_tp_new, copy_new}, {Py_tp_methods, copy_methods}, );
 
 /* ---------------------------------------------------------------- submission */
 

@@ -48,9 +48,8 @@ typedef struct {
 
 typedef struct {
     PyObject_HEAD
+    CallTable table;
     Kinds kinds;
-    Row *rows[COPIES];
-    unsigned next;
     bool declined; /* the last call found a prepared copy, and Python must handle it */
 } Copies;
 

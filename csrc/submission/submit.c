@@ -7,7 +7,7 @@ static bool takes(const Commands *self, const Prepared *command)
 {
     return !self->closed && self->native != NULL && self->native != Py_None &&
            (self->blocker == NULL || self->blocker == Py_None) && self->batch_list != NULL && self->bundles != NULL &&
-           command->kernel != NULL && command->bundle != NULL && ((const Openable *)command->bundle)->open;
+           !command->base.forgotten && command->bundle != NULL && ((const Openable *)command->bundle)->open;
 }
 
 /* Completes the mark of the last command before the next one, if a reference to it exists: the lane then no longer

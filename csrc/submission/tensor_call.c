@@ -4,42 +4,18 @@
 
 PyObject *tensor_call_type;
 
-static int call_traverse(TensorCall *self, visitproc visit, void *arg)
+REFERENCES(tensor_call, TensorCall)
 {
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(self->options);
-    Py_VISIT(self->makers);
+    EACH_WATCH(&self->base);
+    EACH(self->options);
+    EACH(self->makers);
     return 0;
 }
 
-static int call_clear(TensorCall *self)
-{
-    Py_CLEAR(self->options);
-    Py_CLEAR(self->makers);
-    return 0;
-}
-
-static void call_dealloc(TensorCall *self)
-{
-    PyObject_GC_UnTrack(self);
-    call_clear(self);
-    PyMem_Free(self->words);
-    PyMem_Free(self->layouts);
-    finish((PyObject *)self);
-}
-
-static PyMemberDef call_members[] = {{NULL, 0, 0, 0, NULL}};
-
-SLOTS(call, call_members, )
-PyType_Spec tensor_call_spec = {"bindless.core._submission.TensorCall", sizeof(TensorCall), 0, BASE, call_slots};
+OBJECT_TYPE(tensor_call, TensorCall, "TensorCall", self->base.forgotten = true,
+            (PyMem_Free(self->words), PyMem_Free(self->layouts)), );
 
 /* ---------------------------------------------------------------- comparison */
-
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
-    return hash ^ hash >> 29;
-}
 
 uint64_t hash_of(const Operands *operands)
 {
@@ -62,9 +38,9 @@ static bool same_layout(const TensorLayout *one, const TensorLayout *other)
                                                           memcmp(one->strides, other->strides, bytes) == 0));
 }
 
-int matches(const TensorCall *call, PyObject *options, const Operands *operands, uint64_t hash)
+int matches(const TensorCall *call, PyObject *options, const Operands *operands)
 {
-    if (call->hash != hash || call->operands != operands->count)
+    if (call->operands != operands->count)
         return 0;
     for (int i = 0; i < operands->count; i++)
         if (!same_layout(&call->layouts[i], &operands->operands[i].layout))
@@ -87,7 +63,6 @@ TensorCall *make_tensor_call(PyObject *options, const Operands *operands)
         call->layouts[i] = operands->operands[i].layout;
     call->options = Py_NewRef(options);
     call->operands = operands->count;
-    call->hash = hash_of(operands);
     return call;
 }
 

@@ -34,12 +34,11 @@ typedef struct {
 
 /* A call that can be repeated. */
 typedef struct {
-    PyObject_HEAD
+    Row base;
     PyObject *options; /* compared by identity, then by value */
     PyObject *makers;  /* of the results and of scratch memory, pairs of a function and its arguments */
     int results[MOST_TENSORS], result_count; /* which makers make the tuple of results; -1 for None */
     int operands;
-    uint64_t hash; /* of the layouts */
     TensorLayout *layouts;
     int64_t *words; /* the program */
     size_t word_count;
@@ -62,7 +61,7 @@ extern PyType_Spec tensor_call_spec, tensor_calls_spec;
 uint64_t hash_of(const Operands *operands);
 
 /* Whether a call has these options and layouts; -1 with an exception. */
-int matches(const TensorCall *call, PyObject *options, const Operands *operands, uint64_t hash);
+int matches(const TensorCall *call, PyObject *options, const Operands *operands);
 
 /* Makes the call of layouts without program and results; NULL with an exception. */
 TensorCall *make_tensor_call(PyObject *options, const Operands *operands);

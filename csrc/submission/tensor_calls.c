@@ -6,38 +6,25 @@ enum { SETS = 64, CALLS_OF_SET = 8 };
 
 typedef struct {
     PyObject_HEAD
+    CallTable table;
     PyObject *types; /* a tuple: the types of operands */
     const DLPackExchangeAPI *library;
     CudaFunctions cuda;
-    unsigned turn;
-    TensorCall *calls[SETS][CALLS_OF_SET];
 } TensorCalls;
 
 PyObject *tensor_calls_type;
 static PyObject *str_is_neg;
 
-static int calls_traverse(TensorCalls *self, visitproc visit, void *arg)
+REFERENCES(tensor_calls, TensorCalls)
 {
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(self->types);
-    for (int i = 0; i < SETS * CALLS_OF_SET; i++)
-        Py_VISIT((PyObject *)self->calls[i / CALLS_OF_SET][i % CALLS_OF_SET]);
-    return 0;
+    EACH(self->types);
+    return each_row(&self->table, each, arg);
 }
 
-static int calls_clear(TensorCalls *self)
+static PyObject *calls_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
-    Py_CLEAR(self->types);
-    for (int i = 0; i < SETS * CALLS_OF_SET; i++)
-        Py_CLEAR(self->calls[i / CALLS_OF_SET][i % CALLS_OF_SET]);
-    return 0;
-}
-
-static void calls_dealloc(TensorCalls *self)
-{
-    PyObject_GC_UnTrack(self);
-    calls_clear(self);
-    finish((PyObject *)self);
+    (void)arguments, (void)keywords;
+    return new_table(type, SETS, CALLS_OF_SET);
 }
 
 /* TensorCalls(types): arrays of these types of one library. */
@@ -118,26 +105,24 @@ static bool read_operands(const TensorCalls *self, PyObject *const *values, Py_s
     return done && device != NULL;
 }
 
+typedef struct {
+    PyObject *options;
+    const Operands *operands;
+} TensorKey;
+
+static int fits_tensors(Row *row, void *call)
+{
+    const TensorKey *key = call;
+    return matches((TensorCall *)row, key->options, key->operands);
+}
+
 /* The call of these operands, and a new reference to it; NULL, with or without an exception, where none was added. */
 static TensorCall *find_call(TensorCalls *self, PyObject *const *arguments, Py_ssize_t count, Operands *operands)
 {
     if (count < 2 || !read_operands(self, arguments + 1, count - 1, operands))
         return NULL;
-    const uint64_t hash = hash_of(operands);
-    TensorCall **set = self->calls[hash % SETS];
-    for (int i = 0; i < CALLS_OF_SET; i++) {
-        TensorCall *call = set[i];
-        if (call == NULL)
-            continue;
-        Py_INCREF(call); /* other threads run meanwhile, and may replace it */
-        const int same = matches(call, arguments[0], operands, hash);
-        if (same > 0)
-            return call;
-        Py_DECREF(call);
-        if (same < 0)
-            return NULL;
-    }
-    return NULL;
+    TensorKey key = {arguments[0], operands};
+    return (TensorCall *)find_row(&self->table, hash_of(operands), fits_tensors, &key);
 }
 
 /* repeat(options, *operands): a tuple of the results; None for a call that was not added. */
@@ -247,13 +232,9 @@ static PyObject *calls_add(TensorCalls *self, PyObject *arguments)
             Py_RETURN_FALSE;
         }
     }
-    TensorCall **set = self->calls[call->hash % SETS], **place = &set[self->turn++ % CALLS_OF_SET];
-    for (int i = 0; i < CALLS_OF_SET; i++)
-        if (set[i] == NULL)
-            place = &set[i];
-    TensorCall *before = *place;
-    *place = call;
-    Py_XDECREF(before);
+    if (!add_row(&self->table, (Row *)call, hash_of(&operands)))
+        goto failed;
+    Py_DECREF(call);
     Py_RETURN_TRUE;
 failed:
     Py_XDECREF(call);
@@ -267,7 +248,5 @@ static PyMethodDef calls_methods[] = {
     {"add", (PyCFunction)calls_add, METH_VARARGS, "Adds a call, with the program that repeats it."},
     {NULL, NULL, 0, NULL},
 };
-static PyMemberDef calls_members[] = {{NULL, 0, 0, 0, NULL}};
-
-SLOTS(calls, calls_members, {Py_tp_new, PyType_GenericNew}, {Py_tp_init, calls_init}, {Py_tp_methods, calls_methods}, )
-PyType_Spec tensor_calls_spec = {"bindless.core._submission.TensorCalls", sizeof(TensorCalls), 0, BASE, calls_slots};
+OBJECT_TYPE(tensor_calls, TensorCalls, "TensorCalls", end_table(&self->table), , {Py_tp_new, calls_new}, {Py_tp_init, calls_init},
+            {Py_tp_methods, calls_methods}, );

@@ -36,14 +36,9 @@
 #ifndef BINDLESS_SUBMISSION_TYPES_H
 #define BINDLESS_SUBMISSION_TYPES_H
 
-#define Py_LIMITED_API 0x030a0000
-#include <Python.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-#include <structmember.h>
+#include "call_table.h"
 
-enum { ROWS = 64, WAYS = 4, MOST_LANES = 8, MOST_ARGUMENTS = 64, MOST_KEPT = 8, MOST_WAITS = 8, REPEATS_FOR_ONE = 8 };
+enum { MOST_LANES = 8, MOST_ARGUMENTS = 64, MOST_KEPT = 8, MOST_WAITS = 8, REPEATS_FOR_ONE = 8 };
 
 /* Submissions between two checks for completed commands; Python reads it from here. */
 enum { REAP_EVERY = 64 };
@@ -135,14 +130,18 @@ typedef struct {
     long long batch;
 } Slot;
 
+/* What a prepared launch is for. */
 typedef struct {
-    PyObject_HEAD
-    PyObject *kernel; /* borrowed: the callback of the weak reference below clears it. NULL: disabled */
-    PyObject *cache;  /* the Commands that have it among their rows, borrowed; or NULL */
-    PyObject *watch;
-    PyObject *space;  /* of a range that is neither an int nor a tuple of ints */
+    PyObject *kernel; /* borrowed: a watch forgets the row */
+    PyObject *space;  /* of a range that is neither an int nor a tuple of ints; else NULL */
     long long sizes[3];
     int dimensions;
+    Py_ssize_t count; /* arguments */
+} LaunchKey;
+
+typedef struct {
+    Row base;
+    LaunchKey key;
     PyObject *bundle, *mark_type, *lanes, *settle, *refused, *keep;
     submit_function submit;
     const void *descriptions[MOST_LANES];
@@ -168,14 +167,6 @@ typedef int (*fill_function)(const void *what);
 /* Called when a batch holds the kept objects of a submission. Must not run Python code. */
 typedef void (*held_function)(const void *what, long long batch);
 
-/* Base of prepared copies and device functions, the rows of tables. A forgotten row is submitted no more. */
-enum { MOST_WATCHES = 2 };
-typedef struct {
-    PyObject_HEAD
-    bool forgotten;
-    PyObject *watches[MOST_WATCHES]; /* weak references, whose callbacks forget the row */
-} Row;
-
 /* A submission of a prepared command. The caller holds references to the objects. */
 typedef struct {
     Prepared *command;
@@ -196,6 +187,7 @@ typedef struct {
 
 typedef struct {
     PyObject_HEAD
+    CallTable launches;
     PyObject *native, *blocker, *context, *bundles, *last_bundle, *event_type, *lock, *batch_list, *copies;
     PyObject *lanes;                         /* of the native queue, which is idle when all of them are; or None */
     PyObject *active;                        /* the set of queues with work not known to be complete */
@@ -210,7 +202,6 @@ typedef struct {
     char ended;    /* the interpreter is ending, or was forked: native memory may be gone */
     long long waiters; /* threads that ask the driver without the lock: they keep the native queue */
     unsigned turn, repeats;
-    Prepared *rows[ROWS];
     PyObject *image_calls;                   /* an ImageCalls; or None */
     int dlpack_type, dlpack_id;              /* the device as DLPack's, if libraries share its streams; or 0 */
     char dlpack_alone;                       /* the process has no other device of that type */
@@ -234,9 +225,6 @@ extern PyObject *str_owner, *str_open, *str_context, *str_contiguous, *str_packe
 extern PyType_Spec lock_spec, openable_spec, mark_spec, lane_spec, event_spec, prepared_spec, commands_spec, submitter_spec, bound_spec,
     copy_spec, copies_spec, owner_spec;
 
-/* Results of a C path that does not return an object. */
-enum { OTHERWISE = 0, DONE = 1, FAILED = -1 };
-
 /* Whether the command holds the argument. */
 static inline bool is_held(const Slot *slot)
 {
@@ -253,11 +241,6 @@ bool lend_images(const Prepared *launch, PyObject *const *values, LentImages *le
 void end_images(LentImages *lent);
 bool name_image_arguments(void);
 
-/* lane_and_event.c: creates an object of a heap type; frees one after its contents; tests whether an attribute is True. */
-PyObject *make(PyObject *type);
-void finish(PyObject *self);
-bool is_true(PyObject *object, PyObject *name);
-
 /* wait.c: queries a lane whose wait is not 0. */
 int ask(const Lane *lane, int questions);
 
@@ -273,8 +256,8 @@ int record_for_wait(Mark *mark);
 bool take(Lock *self);
 void give_back(Lock *self);
 
-/* prepared_command.c: reads the sizes of a range as ints; false for another kind of range, and for an empty one. */
-bool read_space(PyObject *space, long long sizes[3], int *dimensions);
+/* prepared_command.c: describes a launch; the references are borrowed. Runs no Python code. */
+void read_key(PyObject *kernel, PyObject *space, Py_ssize_t count, LaunchKey *key);
 
 /* foreign_arguments.c: DLPack's code and bits of a dtype; false with an exception. */
 bool foreign_type(PyObject *dtype, int *code, int *bits);
@@ -306,20 +289,11 @@ static inline void copy_bytes(void *to, const void *from, int size)
         memcpy(to, from, (size_t)size);
 }
 
-/* command_stream.c: drops a row; find: the prepared launch of a kernel over a range, a new reference; NULL without one. */
-void drop_row(Commands *self, Prepared *launch);
-Prepared *find(const Commands *self, PyObject *kernel, PyObject *space, Py_ssize_t count);
+/* command_stream.c: the prepared launch of a kernel over a range, a new reference; NULL without one. */
+Prepared *find_launch(const Commands *self, PyObject *kernel, PyObject *space, Py_ssize_t count);
 
 /* owner.c: one-time initialisation: children of forks get Python's handler of signals; false with an exception. */
 bool watch_forks(void);
-
-/* row.c: the method forget; watch: forgets a row when an object ends. add_row: in place of a forgotten row, or of the
- * oldest one. end_rows: empties a table. */
-PyObject *row_forget(PyObject *self, PyObject *unused);
-bool watch(Row *row, int index, PyObject *object);
-void add_row(Row **rows, unsigned count, unsigned *next, PyObject *row);
-void end_rows(Row **rows, unsigned count);
-PyObject *count_rows(Row *const *rows, unsigned count);
 
 /* submit.c: DONE with an event, or OTHERWISE where Python must handle the command. Takes the queue's lock. */
 int submit(Commands *self, Submission *submission, PyObject **event);
@@ -331,7 +305,7 @@ bool begin_hold(const Commands *self, const Submission *submission, PyObject *ev
 int end_hold(Commands *self, const Submission *submission, PyObject *event, PyObject *pair);
 PyObject *commands_took(Commands *self, PyObject *const *arguments, Py_ssize_t count);
 
-/* queue.c: calls the Python method that handles all cases. */
+/* entry_points.c: calls the Python method that handles all cases. */
 PyObject *call_any(PyObject *self, PyObject *method_name, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 
 /* copy_table.c: Submitter.ext_oneapi_copy; copy_operand.c: one-time initialisation. */
@@ -355,15 +329,5 @@ PyObject *event_wait(Event *self, PyObject *const *arguments, Py_ssize_t count, 
  * commands if all are known to be complete, else returns OTHERWISE. */
 bool announce(Commands *self);
 int reap(Commands *self);
-
-#define SLOTS(name, members_, ...)                                                                                     \
-    static PyType_Slot name##_slots[] = {                                                                              \
-        {Py_tp_traverse, name##_traverse}, {Py_tp_clear, name##_clear}, {Py_tp_dealloc, name##_dealloc},               \
-        {Py_tp_members, members_}, __VA_ARGS__ {0, NULL},                                                              \
-    };
-
-#define BASE (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC)
-#define SPEC(name, type, text)                                                                                         \
-    PyType_Spec name##_spec = {"bindless.core._submission." text, sizeof(type), 0, BASE, name##_slots};
 
 #endif

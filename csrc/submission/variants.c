@@ -4,7 +4,7 @@
 
 #include "variants.h"
 
-enum { MOST_ENTRIES = 256, MOST_DEPTH = 8 };
+enum { MOST_ENTRIES = 256, MOST_DEPTH = 8, FIRST_WAYS = 4 };
 
 /* ARRAY: in USM, or of another library. TYPE: the value's Python type decides. KEY: a value with a key from Python. */
 typedef enum { ARRAY_ENTRY, INTEGER_ENTRY, TYPE_ENTRY, TUPLE_ENTRY, KEY_ENTRY } EntryKind;
@@ -32,16 +32,16 @@ typedef struct {
 } Step;
 
 typedef struct {
+    Row base;
     int dimensions, entry_count, step_count;
     Entry *entries;
     Step *steps;
-    PyObject *kernel; /* owned */
+    PyObject *kernel;
 } Variant;
 
 typedef struct {
     PyObject_HEAD
-    Variant *list;
-    int count;
+    CallTable table;
 } Variants;
 
 /* Of the package: the type of arrays, the base type of objects that stand for image handles, the set of types that
@@ -51,7 +51,7 @@ static PyObject *str_shape, *str_strides, *str_kernels, *str_token, *str_global_
 
 PyObject *know_arguments(PyObject *module, PyObject *arguments)
 {
-    static const struct { PyObject **at; const char *text; } names[] = {
+    static const Name names[] = {
         {&str_shape, "shape"}, {&str_strides, "strides"}, {&str_kernels, "_kernels"}, {&str_token, "_token"},
         {&str_global_range, "global_range"}, {&str_sizes, "_sizes"},
     };
@@ -60,9 +60,8 @@ PyObject *know_arguments(PyObject *module, PyObject *arguments)
     if (!PyArg_ParseTuple(arguments, "O!O!O!O:know_arguments", &PyType_Type, &array, &PyType_Type, &image,
                           &PyFrozenSet_Type, &plain, &key))
         return NULL;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (*names[i].at == NULL && (*names[i].at = PyUnicode_InternFromString(names[i].text)) == NULL)
-            return NULL;
+    if (!INTERN(names))
+        return NULL;
     array_type = Py_NewRef(array);
     image_type = Py_NewRef(image);
     plain_types = Py_NewRef(plain);
@@ -176,66 +175,60 @@ static int is_same(const Entry *known, const Entry *given)
 
 /* ---------------------------------------------------------------- variants */
 
-static void end_variant(Variant *variant)
+REFERENCES(variant, Variant)
 {
-    end_entries(variant->entries, variant->entry_count);
-    for (int i = 0; i < variant->step_count; i++)
-        Py_CLEAR(variant->steps[i].function);
-    PyMem_Free(variant->entries);
-    PyMem_Free(variant->steps);
-    Py_CLEAR(variant->kernel);
-}
-
-static int variants_traverse(Variants *self, visitproc visit, void *arg)
-{
-    Py_VISIT(Py_TYPE(self));
-    for (int i = 0; i < self->count; i++) {
-        Py_VISIT(self->list[i].kernel);
-        for (int k = 0; k < self->list[i].entry_count; k++)
-            Py_VISIT(self->list[i].entries[k].object);
-        for (int k = 0; k < self->list[i].step_count; k++)
-            Py_VISIT(self->list[i].steps[k].function);
-    }
+    EACH_WATCH(&self->base);
+    for (int i = 0; i < self->entry_count; i++)
+        EACH(self->entries[i].object);
+    for (int i = 0; i < self->step_count; i++)
+        EACH(self->steps[i].function);
+    EACH(self->kernel);
     return 0;
 }
 
-static int variants_clear(Variants *self)
+OBJECT_TYPE(variant, Variant, "Variant", self->base.forgotten = true,
+            (PyMem_Free(self->entries), PyMem_Free(self->steps)), );
+
+REFERENCES(variants, Variants)
 {
-    Variant *list = self->list;
-    int count = self->count;
-    self->list = NULL;
-    self->count = 0;
-    for (int i = 0; i < count; i++)
-        end_variant(&list[i]);
-    PyMem_Free(list);
-    return 0;
+    return each_row(&self->table, each, arg);
 }
 
-static void variants_dealloc(Variants *self)
-{
-    PyObject_GC_UnTrack(self);
-    variants_clear(self);
-    finish((PyObject *)self);
-}
+/* A call of a kernel in Python: the dimensions of its range, and its arguments. */
+typedef struct {
+    int dimensions, count;
+    Entry entries[MOST_ENTRIES];
+} VariantCall;
 
-/* A new reference to the kernel of a variant, and its position; NULL without one, with or without an exception. Other
- * threads may add variants while dtypes are compared. */
-static PyObject *find_variant(const Variants *self, int dimensions, const Entry *entries, int count, int *position)
+/* Values of types that are equal in different objects, dtypes and keys, are not part of it. */
+static uint64_t hash_of_entries(const VariantCall *call)
 {
-    for (int i = 0; i < self->count; i++) {
-        if (self->list[i].dimensions != dimensions || self->list[i].entry_count != count)
-            continue;
-        int same = 1;
-        for (int k = 0; same == 1 && k < count && i < self->count; k++)
-            same = is_same(&self->list[i].entries[k], &entries[k]);
-        if (same < 0)
-            return NULL;
-        if (same && i < self->count) {
-            *position = i;
-            return Py_NewRef(self->list[i].kernel);
-        }
+    uint64_t hash = mix((uint64_t)call->dimensions, (uint64_t)call->count);
+    for (int i = 0; i < call->count; i++) {
+        const Entry *entry = &call->entries[i];
+        hash = mix(hash, (uint64_t)(unsigned)entry->count << 8 | (uint64_t)entry->kind << 1 | entry->packed);
+        if (entry->kind == TYPE_ENTRY)
+            hash = mix(hash, (uint64_t)(uintptr_t)entry->object);
     }
-    return NULL;
+    return hash;
+}
+
+static int is_variant(Row *row, void *what)
+{
+    const Variant *variant = (Variant *)row;
+    const VariantCall *call = what;
+    int same = variant->dimensions == call->dimensions && variant->entry_count == call->count;
+    for (int i = 0; same == 1 && i < call->count; i++)
+        same = is_same(&variant->entries[i], &call->entries[i]);
+    return same;
+}
+
+/* A new reference to the variant of a call, whose entries end; NULL without one, with or without an exception. */
+static Variant *find_variant(const Variants *self, VariantCall *call)
+{
+    Variant *variant = (Variant *)find_row(&self->table, hash_of_entries(call), is_variant, call);
+    end_entries(call->entries, call->count);
+    return variant;
 }
 
 /* ---------------------------------------------------------------- parameters of the compiled kernel */
@@ -268,42 +261,42 @@ static PyObject *take_step(const Step *step, PyObject *const *arguments, const F
     }
 }
 
+/* Reads the arguments of find and add: DONE, OTHERWISE for too many, or FAILED. The values are borrowed. */
+static int read_call(int dimensions, PyObject *arguments, PyObject **values, VariantCall *call)
+{
+    const Py_ssize_t size = PyTuple_Size(arguments);
+    if (size > MOST_ENTRIES)
+        return OTHERWISE;
+    for (Py_ssize_t i = 0; i < size; i++)
+        values[i] = PyTuple_GetItem(arguments, i);
+    call->dimensions = dimensions;
+    return describe_all(values, size, call->entries, &call->count, NULL);
+}
+
 /* find(dimensions, arguments): the kernel and the values of its parameters, or None. */
 static PyObject *variants_find(Variants *self, PyObject *given)
 {
-    int dimensions, count, position;
-    PyObject *arguments;
+    int dimensions;
+    PyObject *arguments, *values[MOST_ENTRIES];
+    VariantCall call;
     if (!PyArg_ParseTuple(given, "iO!:find", &dimensions, &PyTuple_Type, &arguments))
         return NULL;
-    PyObject *values[MOST_ENTRIES];
-    Entry entries[MOST_ENTRIES];
-    Py_ssize_t size = PyTuple_Size(arguments);
-    if (size > MOST_ENTRIES)
-        Py_RETURN_NONE;
-    for (Py_ssize_t i = 0; i < size; i++)
-        values[i] = PyTuple_GetItem(arguments, i);
-    int result = describe_all(values, size, entries, &count, NULL);
-    if (result == FAILED)
-        return NULL;
-    PyObject *kernel = result == DONE ? find_variant(self, dimensions, entries, count, &position) : NULL;
-    if (result == DONE)
-        end_entries(entries, count);
-    if (kernel == NULL && PyErr_Occurred())
-        return NULL;
-    if (kernel == NULL)
-        Py_RETURN_NONE;
-    PyObject *parameters = PyTuple_New(self->list[position].step_count);
-    for (int i = 0; parameters != NULL && i < self->list[position].step_count; i++) {
-        PyObject *value = take_step(&self->list[position].steps[i], values, NULL);
+    const int described = read_call(dimensions, arguments, values, &call);
+    Variant *variant = described == DONE ? find_variant(self, &call) : NULL;
+    if (variant == NULL)
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    PyObject *parameters = PyTuple_New(variant->step_count);
+    for (int i = 0; parameters != NULL && i < variant->step_count; i++) {
+        PyObject *value = take_step(&variant->steps[i], values, NULL);
         if (value == NULL)
             Py_CLEAR(parameters);
         else
             PyTuple_SetItem(parameters, i, value);
     }
-    PyObject *found = parameters == NULL ? NULL : PyTuple_Pack(2, kernel, parameters);
-    Py_DECREF(kernel);
+    PyObject *result = parameters == NULL ? NULL : PyTuple_Pack(2, variant->kernel, parameters);
+    Py_DECREF(variant);
     Py_XDECREF(parameters);
-    return found;
+    return result;
 }
 
 /* A step from Python: the path, the name of the part or a function, and an index. */
@@ -339,72 +332,78 @@ static bool read_types(Entry *entries, int count)
     return true;
 }
 
-/* Last: what was read before may have run Python code, which added another one. */
-static bool append_variant(Variants *self, const Variant *variant)
+/* A new variant, which takes over the entries of a call; NULL with an exception. */
+static Variant *make_variant(VariantCall *call, PyObject *kernel, PyObject *steps, Py_ssize_t argument_count)
 {
-    Variant *list = PyMem_Realloc(self->list, (size_t)(self->count + 1) * sizeof(Variant));
-    if (list == NULL) {
-        PyErr_NoMemory();
-        return false;
+    Variant *self = (Variant *)make(variant_type);
+    if (self != NULL) {
+        self->entries = PyMem_Calloc((size_t)call->count + 1, sizeof(Entry));
+        self->steps = PyMem_Calloc((size_t)PyTuple_Size(steps) + 1, sizeof(Step));
     }
-    self->list = list;
-    list[self->count++] = *variant;
-    return true;
+    if (self == NULL || self->entries == NULL || self->steps == NULL) {
+        end_entries(call->entries, call->count);
+        Py_XDECREF(self);
+        return (Variant *)PyErr_NoMemory();
+    }
+    self->dimensions = call->dimensions;
+    self->kernel = Py_NewRef(kernel);
+    memcpy(self->entries, call->entries, (size_t)call->count * sizeof(Entry));
+    self->entry_count = call->count;
+    bool done = read_types(self->entries, self->entry_count);
+    for (Py_ssize_t i = 0; done && i < PyTuple_Size(steps); i++) {
+        self->step_count = (int)i + 1;
+        done = read_step(PyTuple_GetItem(steps, i), &self->steps[i]) && self->steps[i].path[0] >= 0 &&
+               self->steps[i].path[0] < argument_count;
+    }
+    if (done)
+        return self;
+    if (!PyErr_Occurred())
+        PyErr_SetString(PyExc_ValueError, "a step names an argument that does not exist");
+    Py_DECREF(self);
+    return NULL;
 }
 
 /* add(dimensions, arguments, kernel, steps) */
 static PyObject *variants_add(Variants *self, PyObject *given)
 {
-    int dimensions, count;
+    int dimensions;
     PyObject *arguments, *kernel, *steps, *values[MOST_ENTRIES];
-    Entry entries[MOST_ENTRIES];
+    VariantCall call;
     if (!PyArg_ParseTuple(given, "iO!OO!:add", &dimensions, &PyTuple_Type, &arguments, &kernel, &PyTuple_Type, &steps))
         return NULL;
-    Py_ssize_t size = PyTuple_Size(arguments);
-    for (Py_ssize_t i = 0; i < size && size <= MOST_ENTRIES; i++)
-        values[i] = PyTuple_GetItem(arguments, i);
-    int described = size > MOST_ENTRIES ? OTHERWISE : describe_all(values, size, entries, &count, NULL);
-    if (described != DONE) {
-        if (described == OTHERWISE)
-            PyErr_Format(PyExc_ValueError, "a kernel takes at most %d arguments and elements of tuples", MOST_ENTRIES);
-        return NULL;
-    }
-    Variant made = {.dimensions = dimensions, .kernel = Py_NewRef(kernel), .step_count = 0};
-    made.entries = PyMem_Calloc((size_t)count + 1, sizeof(Entry));
-    made.steps = PyMem_Calloc((size_t)PyTuple_Size(steps) + 1, sizeof(Step));
-    if (made.entries == NULL || made.steps == NULL) {
-        end_entries(entries, count);
-        end_variant(&made);
-        return PyErr_NoMemory();
-    }
-    memcpy(made.entries, entries, (size_t)count * sizeof(Entry));
-    made.entry_count = count;
-    bool done = read_types(made.entries, count);
-    for (Py_ssize_t i = 0; done && i < PyTuple_Size(steps); i++) {
-        made.step_count = (int)i + 1;
-        done = read_step(PyTuple_GetItem(steps, i), &made.steps[i]) && made.steps[i].path[0] >= 0 &&
-               made.steps[i].path[0] < size;
-    }
-    if (!done && !PyErr_Occurred())
-        PyErr_SetString(PyExc_ValueError, "a step names an argument that does not exist");
-    if (!done || !append_variant(self, &made)) {
-        end_variant(&made);
-        return NULL;
-    }
-    Py_RETURN_NONE;
+    const int described = read_call(dimensions, arguments, values, &call);
+    if (described == OTHERWISE)
+        PyErr_Format(PyExc_ValueError, "a kernel takes at most %d arguments and elements of tuples", MOST_ENTRIES);
+    const uint64_t hash = described == DONE ? hash_of_entries(&call) : 0;
+    Variant *variant = described == DONE ? make_variant(&call, kernel, steps, PyTuple_Size(arguments)) : NULL;
+    const bool done = variant != NULL && add_row(&self->table, (Row *)variant, hash);
+    Py_XDECREF(variant);
+    return done ? Py_NewRef(Py_None) : NULL;
 }
 
+static int add_kernel(PyObject **row, void *list)
+{
+    return *row == NULL ? 0 : PyList_Append(list, ((Variant *)*row)->kernel);
+}
+
+/* The kernels, the newest first. */
 static PyObject *variants_kernels(Variants *self, PyObject *unused)
 {
     (void)unused;
     PyObject *list = PyList_New(0);
-    for (int i = 0; list != NULL && i < self->count; i++)
-        if (PyList_Append(list, self->list[i].kernel) < 0)
-            Py_CLEAR(list);
+    if (list != NULL && each_row(&self->table, add_kernel, list) != 0)
+        Py_CLEAR(list);
     return list;
 }
 
-static PyMemberDef variants_members[] = {{NULL, 0, 0, 0, NULL}};
+static PyObject *variants_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
+{
+    (void)arguments, (void)keywords;
+    Variants *self = (Variants *)new_table(type, 1, FIRST_WAYS);
+    if (self != NULL)
+        self->table.grows = true;
+    return (PyObject *)self;
+}
 
 static PyMethodDef variants_methods[] = {
     {"find", (PyCFunction)variants_find, METH_VARARGS,
@@ -414,8 +413,8 @@ static PyMethodDef variants_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-SLOTS(variants, variants_members, {Py_tp_new, PyType_GenericNew}, {Py_tp_methods, variants_methods}, )
-SPEC(variants, Variants, "Variants")
+OBJECT_TYPE(variants, Variants, "Variants", end_table(&self->table), , {Py_tp_new, variants_new},
+            {Py_tp_methods, variants_methods}, );
 
 /* ---------------------------------------------------------------- launches */
 
@@ -459,7 +458,7 @@ void end_expanded(Expanded *expanded)
 {
     while (expanded->owned_count > 0)
         Py_DECREF(expanded->owned[--expanded->owned_count]);
-    Py_CLEAR(expanded->variants);
+    Py_CLEAR(expanded->variant);
 }
 
 /* Computes the parameters; OTHERWISE with an exception, which Python raises again, or without one. */
@@ -494,22 +493,19 @@ int expand(const Commands *commands, PyObject *kernel, PyObject *space, PyObject
     Variants *variants = variants_of(commands, kernel);
     if (variants == NULL)
         return OTHERWISE;
-    Entry entries[MOST_ENTRIES];
+    VariantCall call;
+    call.dimensions = dimensions;
     ForeignValues foreign;
-    foreign.any = false;
-    int entry_count, position = 0;
-    PyObject *found = NULL;
-    if (describe_all(values, count, entries, &entry_count, &foreign) == DONE) {
-        found = find_variant(variants, dimensions, entries, entry_count, &position);
-        end_entries(entries, entry_count);
-    }
-    expanded->kernel = found;
-    expanded->variants = (PyObject *)variants;
+    Variant *variant = NULL;
+    if (describe_all(values, count, call.entries, &call.count, &foreign) == DONE)
+        variant = find_variant(variants, &call);
+    Py_DECREF(variants);
+    expanded->variant = (PyObject *)variant;
     expanded->owned_count = 0;
     int result = OTHERWISE;
-    if (found != NULL) {
-        result = take_steps(commands, &variants->list[position], values, &foreign, expanded);
-        Py_DECREF(found); /* the variants keep it */
+    if (variant != NULL) {
+        expanded->kernel = variant->kernel;
+        result = take_steps(commands, variant, values, &foreign, expanded);
     }
     PyErr_Clear(); /* Python repeats what failed, and raises it */
     if (result != DONE)
@@ -523,25 +519,10 @@ typedef struct {
     PyObject_HEAD
 } Template;
 
-static int template_traverse(Template *self, visitproc visit, void *arg)
+REFERENCES(template, Template)
 {
-    Py_VISIT(Py_TYPE(self));
+    (void)self, (void)each, (void)arg;
     return 0;
 }
 
-static int template_clear(Template *self)
-{
-    (void)self;
-    return 0;
-}
-
-static void template_dealloc(Template *self)
-{
-    PyObject_GC_UnTrack(self);
-    finish((PyObject *)self);
-}
-
-static PyMemberDef template_members[] = {{NULL, 0, 0, 0, NULL}};
-
-SLOTS(template, template_members, {Py_tp_new, PyType_GenericNew}, )
-SPEC(template, Template, "Template")
+OBJECT_TYPE(template, Template, "Template", , , {Py_tp_new, PyType_GenericNew}, );

@@ -8,8 +8,8 @@
 /* The parameters of a compiled kernel for a launch: values, references that end with them, and the addresses of other
  * libraries' arrays. */
 typedef struct {
-    PyObject *kernel; /* borrowed from the variants, which the caller holds */
-    PyObject *variants;
+    PyObject *kernel; /* borrowed from the variant */
+    PyObject *variant;
     PyObject *values[MOST_ARGUMENTS], *owned[MOST_ARGUMENTS];
     int count, owned_count;
     ForeignArguments foreign;
@@ -22,7 +22,7 @@ int expand(const Commands *commands, PyObject *kernel, PyObject *space, PyObject
 void end_expanded(Expanded *expanded);
 
 PyObject *know_arguments(PyObject *module, PyObject *arguments);
-extern PyObject *template_type, *variants_type;
-extern PyType_Spec template_spec, variants_spec;
+extern PyObject *template_type, *variant_type, *variants_type;
+extern PyType_Spec template_spec, variant_spec, variants_spec;
 
 #endif

@@ -84,8 +84,6 @@ class Event:
 class Prepared:
     """A prepared launch; ``PreparedCommand`` describes its arguments."""
 
-    watch: object
-
     def __new__(
         cls,
         kernel: object,
@@ -256,6 +254,9 @@ class Commands:
 
 class Template:
     """Base of a kernel in Python: ``context._kernels[template._token]`` has its variants."""
+
+class Variant:
+    """A kernel of ``Variants``."""
 
 class Variants:
     """The kernels that a kernel in Python was compiled to in a context, by dimensions and types of arguments.

@@ -6,7 +6,6 @@ read at each launch. Values that C does not read, such as arrays by value and ac
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -110,7 +109,6 @@ def submit_prepared(
         kernel, index_space, here._bundle, command.mark, command.lanes, command.settle, command.refused, command.keep,
         command.submit, command.descriptions, slots,
     )  # fmt: skip
-    launch.watch = weakref.ref(kernel, launch.forget)
     stream.remember(launch)
     submitted: Event | None = stream.submit_prepared(launch, values, depends_on, keep)
     return submitted

@@ -1,0 +1,158 @@
+/* Tables of prepared calls. Whoever looks at a row has a reference to it: what runs meanwhile may replace the row. */
+
+#include "call_table.h"
+
+static PyObject **set_of(const CallTable *table, uint64_t hash)
+{
+    return &table->rows[(hash & (table->sets - 1)) * table->ways];
+}
+
+Row *find_row(const CallTable *table, uint64_t hash, fits_function fits, void *call)
+{
+    for (unsigned i = 0; table->rows != NULL && i < table->ways; i++) { /* fits may change the table */
+        Row *row = (Row *)set_of(table, hash)[i];
+        if (row == NULL)
+            break;
+        if (row->hash != hash || row->forgotten)
+            continue;
+        Py_INCREF(row);
+        const int same = fits(row, call);
+        if (same > 0)
+            return row;
+        Py_DECREF(row);
+        if (same < 0)
+            break;
+    }
+    return NULL;
+}
+
+/* Makes room in a table: the memory of an empty one, twice the memory of a full one that grows. */
+static bool grow(CallTable *table)
+{
+    const bool full = table->rows != NULL && table->grows && table->rows[table->ways - 1] != NULL;
+    if (table->rows != NULL && !full)
+        return true;
+    const size_t before = full ? table->ways : 0, ways = (size_t)table->ways << full;
+    PyObject **rows = PyMem_Realloc(full ? table->rows : NULL, table->sets * ways * sizeof *rows);
+    if (rows == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    memset(rows + before, 0, (table->sets * ways - before) * sizeof *rows);
+    table->rows = rows;
+    table->ways = (unsigned)ways;
+    return true;
+}
+
+/* A row that has left its table. The watches refer to the row, which would wait for a collection with them. */
+static void end_row(Row *row)
+{
+    row->table = NULL;
+    row->forgotten = true;
+    for (int i = 0; i < MOST_WATCHES; i++)
+        Py_CLEAR(row->watches[i]);
+}
+
+bool add_row(CallTable *table, Row *row, uint64_t hash)
+{
+    if (!grow(table))
+        return false;
+    PyObject **set = set_of(table, hash);
+    unsigned place = 0;
+    while (place < table->ways - 1 && set[place] != NULL && !((Row *)set[place])->forgotten)
+        place++;
+    Row *before = (Row *)set[place];
+    memmove(&set[1], &set[0], place * sizeof *set);
+    set[0] = Py_NewRef((PyObject *)row);
+    row->table = table;
+    row->hash = hash;
+    if (before != NULL) {
+        end_row(before);
+        Py_DECREF(before);
+    }
+    return true;
+}
+
+void drop_row(Row *row)
+{
+    const CallTable *table = row->table;
+    bool found = false;
+    if (table != NULL && table->rows != NULL) {
+        PyObject **set = set_of(table, row->hash);
+        for (unsigned i = 0; i < table->ways; i++) { /* the rows behind it move up */
+            found = found || set[i] == (PyObject *)row;
+            if (found)
+                set[i] = i + 1 < table->ways ? set[i + 1] : NULL;
+        }
+    }
+    Py_INCREF(row);
+    end_row(row);
+    if (found)
+        Py_DECREF(row);
+    Py_DECREF(row);
+}
+
+void end_table(CallTable *table)
+{
+    PyObject **rows = table->rows;
+    const size_t count = rows == NULL ? 0 : (size_t)table->sets * table->ways;
+    table->rows = NULL; /* what ends with the rows may add others */
+    for (size_t i = 0; i < count; i++)
+        if (rows[i] != NULL) {
+            end_row((Row *)rows[i]);
+            Py_DECREF(rows[i]);
+        }
+    PyMem_Free(rows);
+}
+
+int each_row(CallTable *table, each_function each, void *arg)
+{
+    for (size_t i = 0; table->rows != NULL && i < (size_t)table->sets * table->ways; i++)
+        EACH(table->rows[i]);
+    return 0;
+}
+
+bool watch(Row *row, PyObject *object)
+{
+    int index = 0;
+    while (row->watches[index] != NULL)
+        index++;
+    PyObject *forget = PyObject_GetAttrString((PyObject *)row, "forget");
+    row->watches[index] = forget == NULL ? NULL : PyWeakref_NewRef(object, forget);
+    Py_XDECREF(forget);
+    return row->watches[index] != NULL;
+}
+
+PyObject *row_forget(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    drop_row((Row *)self);
+    Py_RETURN_NONE;
+}
+
+PyObject *table_forget(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    end_table(&((TableObject *)self)->table);
+    Py_RETURN_NONE;
+}
+
+PyObject *table_count(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    const CallTable *table = &((TableObject *)self)->table;
+    long count = 0;
+    for (size_t i = 0; table->rows != NULL && i < (size_t)table->sets * table->ways; i++)
+        count += table->rows[i] != NULL && !((Row *)table->rows[i])->forgotten;
+    return PyLong_FromLong(count);
+}
+
+PyObject *new_table(PyTypeObject *type, unsigned sets, unsigned ways)
+{
+    PyObject *self = make((PyObject *)type);
+    if (self != NULL) {
+        ((TableObject *)self)->table.sets = sets;
+        ((TableObject *)self)->table.ways = ways;
+    }
+    return self;
+}

@@ -1,0 +1,76 @@
+/* Types of objects that own references: a type lists them once, for collections and for its end. */
+
+#ifndef BINDLESS_SUBMISSION_OBJECT_H
+#define BINDLESS_SUBMISSION_OBJECT_H
+
+#define Py_LIMITED_API 0x030a0000
+#include <Python.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <structmember.h>
+
+/* Results of a C path that does not return an object. */
+enum { OTHERWISE = 0, DONE = 1, FAILED = -1 };
+
+/* object.c: creates an object of a heap type; frees one after its contents; tests whether an attribute is True. */
+PyObject *make(PyObject *type);
+void finish(PyObject *self);
+bool is_true(PyObject *object, PyObject *name);
+
+/* Interns names of attributes, each once; false with an exception. */
+typedef struct {
+    PyObject **at;
+    const char *text;
+} Name;
+bool intern_names(const Name *names, size_t count);
+#define INTERN(names) intern_names(names, sizeof(names) / sizeof *(names))
+
+/* What is done with the place of each reference: a visit, or clearing. */
+typedef int (*each_function)(PyObject **place, void *arg);
+typedef struct {
+    visitproc visit;
+    void *arg;
+} Visitor;
+int visit_place(PyObject **place, void *visitor);
+int clear_place(PyObject **place, void *unused);
+
+#define EACH(member)                                                                                                   \
+    do {                                                                                                               \
+        const int result_ = each(&(member), arg);                                                                      \
+        if (result_ != 0)                                                                                              \
+            return result_;                                                                                            \
+    } while (0)
+
+/* Begins the function that calls EACH for the references of an object. */
+#define REFERENCES(name, type) static int name##_each(type *self, each_function each, void *arg)
+
+/* Defines NAME_spec of a type whose references NAME_each lists. disable: a statement before these are cleared; free: one
+ * before the memory is freed; the rest are slots. */
+#define OBJECT_TYPE(name, type, text, disable, free, ...)                                                              \
+    static int name##_traverse(type *self, visitproc visit, void *arg)                                                 \
+    {                                                                                                                  \
+        Visitor visitor = {visit, arg};                                                                                \
+        Py_VISIT(Py_TYPE(self));                                                                                       \
+        return name##_each(self, visit_place, &visitor);                                                               \
+    }                                                                                                                  \
+    static int name##_clear(type *self)                                                                                \
+    {                                                                                                                  \
+        disable;                                                                                                       \
+        return name##_each(self, clear_place, NULL);                                                                   \
+    }                                                                                                                  \
+    static void name##_dealloc(type *self)                                                                             \
+    {                                                                                                                  \
+        PyObject_GC_UnTrack(self);                                                                                     \
+        name##_clear(self);                                                                                            \
+        free;                                                                                                          \
+        finish((PyObject *)self);                                                                                      \
+    }                                                                                                                  \
+    static PyType_Slot name##_slots[] = {                                                                              \
+        {Py_tp_traverse, name##_traverse}, {Py_tp_clear, name##_clear}, {Py_tp_dealloc, name##_dealloc},               \
+        __VA_ARGS__ {0, NULL},                                                                                         \
+    };                                                                                                                 \
+    PyType_Spec name##_spec = {"bindless.core._submission." text, sizeof(type), 0,                                     \
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, name##_slots}
+
+#endif
