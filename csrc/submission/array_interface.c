@@ -38,32 +38,33 @@ static bool is_absent(PyObject *value)
 enum { VERSION, TYPE, DATA, SHAPE, STRIDES, STREAM, MASK, ITEMS };
 static const char *const names[ITEMS] = {"version", "typestr", "data", "shape", "strides", "stream", "mask"};
 
-static bool read_items(PyObject *const *items, bool written, ForeignArray *array)
+static bool read_items(PyObject *const *items, bool written, Argument *array)
 {
     PyObject *data = items[DATA], *shape = items[SHAPE], *strides = items[STRIDES];
-    int64_t steps[FOREIGN_DIMENSIONS];
+    Layout *layout = &array->layout;
+    int64_t steps[MOST_DIMENSIONS]; /* bytes */
     if (items[VERSION] == NULL || !PyLong_Check(items[VERSION]) || PyLong_AsLong(items[VERSION]) > NEWEST ||
         !is_absent(items[MASK]) || data == NULL || !PyTuple_Check(data) || PyTuple_Size(data) != 2 || shape == NULL ||
-        !PyTuple_Check(shape) || PyTuple_Size(shape) > FOREIGN_DIMENSIONS || !read_type(items[TYPE], &array->type))
+        !PyTuple_Check(shape) || PyTuple_Size(shape) > MOST_DIMENSIONS || !read_type(items[TYPE], &layout->type))
         return false;
-    array->device = (DLDevice){DLPACK_CUDA, UNKNOWN_DEVICE};
+    layout->device = (DLDevice){DLPACK_CUDA, UNKNOWN_DEVICE};
     array->address = PyLong_AsUnsignedLongLong(PyTuple_GetItem(data, 0));
-    array->dimensions = (int)PyTuple_Size(shape);
-    if (PyErr_Occurred() || !read_sizes(shape, array->dimensions, array->shape) ||
+    layout->dimensions = (int)PyTuple_Size(shape);
+    if (PyErr_Occurred() || !read_sizes(shape, layout->dimensions, layout->shape) ||
         (written && PyObject_IsTrue(PyTuple_GetItem(data, 1)) != 0))
         return false;
-    if (!is_absent(strides) && !read_sizes(strides, array->dimensions, steps))
+    if (!is_absent(strides) && !read_sizes(strides, layout->dimensions, steps))
         return false;
-    array->bytes = array->type.bits / 8;
-    array->packed = is_absent(strides) || is_packed(array->dimensions, array->shape, steps, array->bytes);
-    for (int axis = 0; axis < array->dimensions; axis++)
-        array->bytes *= (uint64_t)array->shape[axis];
+    array->bytes = layout->type.bits / 8;
+    array->packed = is_absent(strides) || is_packed(layout->dimensions, layout->shape, steps, array->bytes);
+    for (int axis = 0; axis < layout->dimensions; axis++)
+        array->bytes *= (uint64_t)layout->shape[axis];
     if (!is_absent(items[STREAM]))
         array->stream = PyLong_AsUnsignedLongLong(items[STREAM]);
     return !PyErr_Occurred() && array->address != 0;
 }
 
-bool read_interface(PyObject *interface, bool written, ForeignArray *array)
+bool read_interface(PyObject *interface, bool written, Argument *array)
 {
     if (!PyDict_Check(interface))
         return false;

@@ -1,30 +1,6 @@
-/* Tables of prepared calls. Whoever looks at a row has a reference to it: what runs meanwhile may replace the row. */
+/* Tables of prepared calls: rows that enter and leave. */
 
 #include "call_table.h"
-
-static PyObject **set_of(const CallTable *table, uint64_t hash)
-{
-    return &table->rows[(hash & (table->sets - 1)) * table->ways];
-}
-
-Row *find_row(const CallTable *table, uint64_t hash, fits_function fits, void *call)
-{
-    for (unsigned i = 0; table->rows != NULL && i < table->ways; i++) { /* fits may change the table */
-        Row *row = (Row *)set_of(table, hash)[i];
-        if (row == NULL)
-            break;
-        if (row->hash != hash || row->forgotten)
-            continue;
-        Py_INCREF(row);
-        const int same = fits(row, call);
-        if (same > 0)
-            return row;
-        Py_DECREF(row);
-        if (same < 0)
-            break;
-    }
-    return NULL;
-}
 
 /* Makes room in a table: the memory of an empty one, twice the memory of a full one that grows. */
 static bool grow(CallTable *table)

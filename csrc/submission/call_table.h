@@ -39,8 +39,31 @@ static inline uint64_t mix(uint64_t hash, uint64_t word)
 /* Whether a row is that of a call: 1 or 0, or FAILED with an exception. It may run Python code. */
 typedef int (*fits_function)(Row *row, void *call);
 
-/* Returns a new reference to the row of a call; NULL without one, with or without an exception. */
-Row *find_row(const CallTable *table, uint64_t hash, fits_function fits, void *call);
+static inline PyObject **set_of(const CallTable *table, uint64_t hash)
+{
+    return &table->rows[(hash & (table->sets - 1)) * table->ways];
+}
+
+/* Returns a new reference to the row of a call; NULL without one, with or without an exception. Inline, so that fits is.
+ * What fits runs may change the table. */
+static inline Row *find_row(const CallTable *table, uint64_t hash, fits_function fits, void *call)
+{
+    for (unsigned i = 0; table->rows != NULL && i < table->ways; i++) {
+        Row *row = (Row *)set_of(table, hash)[i];
+        if (row == NULL)
+            break;
+        if (row->hash != hash || row->forgotten)
+            continue;
+        Py_INCREF(row);
+        const int same = fits(row, call);
+        if (same > 0)
+            return row;
+        Py_DECREF(row);
+        if (same < 0)
+            break;
+    }
+    return NULL;
+}
 
 /* Adds a row; false with an exception. */
 bool add_row(CallTable *table, Row *row, uint64_t hash);

@@ -2,6 +2,8 @@
 
 #include "prepared_copy.h"
 
+enum { COPIES = 32 };
+
 REFERENCES(copies, Copies)
 {
     return each_row(&self->table, each, arg);
@@ -41,16 +43,13 @@ static PyObject *copies_submit(Copies *self, PyObject *const *arguments, Py_ssiz
     }
     Commands *commands = (Commands *)arguments[0];
     Copy *copy = (Copy *)arguments[1];
-    Given given[2];
-    memset(given, 0, sizeof given);
+    CopyCall call;
+    call.commands = commands;
     PyObject *event = NULL;
     int result = FAILED;
-    if (read_given(arguments[2], &self->kinds, false, &given[0]) && read_given(arguments[3], &self->kinds, true, &given[1]))
-        result = fits(&copy->sides[0], &given[0], commands) && fits(&copy->sides[1], &given[1], commands)
-                     ? submit_copy(commands, copy, given, arguments[4], &event)
-                     : OTHERWISE;
-    let_go(&given[0]);
-    let_go(&given[1]);
+    if (read_operands(arguments[2], arguments[3], &self->kinds, call.operands))
+        result = fits_operands(copy, &call) ? submit_copy(commands, copy, call.operands, arguments[4], &event) : OTHERWISE;
+    end_operands(call.operands);
     if (result == OTHERWISE)
         Py_RETURN_NONE;
     return event;
@@ -75,32 +74,6 @@ OBJECT_TYPE(copies, Copies, "Copies", end_table(&self->table), , {Py_tp_new, cop
 
 /* ---------------------------------------------------------------- the call */
 
-/* Returns whether two keyword values are equal: the same object, equal ints, or equal tuples of ints. */
-static bool is_same(PyObject *a, PyObject *b)
-{
-    if (a == b)
-        return true;
-    if (PyLong_CheckExact(a) && PyLong_CheckExact(b))
-        return PyObject_RichCompareBool(a, b, Py_EQ) == 1;
-    if (!PyTuple_CheckExact(a) || !PyTuple_CheckExact(b) || PyTuple_Size(a) != PyTuple_Size(b))
-        return false;
-    for (Py_ssize_t i = 0; i < PyTuple_Size(a); i++) {
-        PyObject *first = PyTuple_GetItem(a, i), *second = PyTuple_GetItem(b, i);
-        if (!PyLong_CheckExact(first) || !PyLong_CheckExact(second) ||
-            PyObject_RichCompareBool(first, second, Py_EQ) != 1)
-            return false;
-    }
-    return true;
-}
-
-/* A call of ext_oneapi_copy; waits_at: the place of depends_on among the keywords, or -1. */
-typedef struct {
-    const Commands *commands;
-    Given given[2];
-    PyObject *names, *const *values;
-    Py_ssize_t waits_at;
-} CopyCall;
-
 /* Compares the keywords, except depends_on, with those of a copy, in its order. */
 static bool has_keywords(const Copy *copy, const CopyCall *call)
 {
@@ -111,40 +84,39 @@ static bool has_keywords(const Copy *copy, const CopyCall *call)
         if (i == call->waits_at)
             continue;
         if (PyTuple_GetItem(call->names, i) != PyTuple_GetItem(copy->names, at) ||
-            !is_same(call->values[i], PyTuple_GetItem(copy->values, at)))
+            !same_option(call->values[i], PyTuple_GetItem(copy->values, at)))
             return false;
         at++;
     }
     return true;
 }
 
-static int fits_copy(Row *row, void *what)
+static int fits_copy(Row *row, void *call)
 {
-    const Copy *copy = (Copy *)row;
-    const CopyCall *call = what;
-    return fits(&copy->sides[0], &call->given[0], call->commands) &&
-           fits(&copy->sides[1], &call->given[1], call->commands) && has_keywords(copy, call);
+    return fits_operands((Copy *)row, call) && has_keywords((Copy *)row, call);
 }
 
 static int copy_again(Commands *commands, Copies *copies, PyObject *const *arguments, PyObject *names, PyObject **event)
 {
-    CopyCall call = {.commands = commands, .names = names, .values = arguments + 2, .waits_at = -1};
+    CopyCall call;
+    call.commands = commands;
+    call.names = names;
+    call.values = arguments + 2;
+    call.waits_at = -1;
     for (Py_ssize_t i = 0; names != NULL && i < PyTuple_Size(names); i++)
         if (PyTuple_GetItem(names, i) == str_depends_on)
             call.waits_at = i;
     copies->declined = false;
     int result = FAILED;
-    if (read_given(arguments[0], &copies->kinds, false, &call.given[0]) &&
-        read_given(arguments[1], &copies->kinds, true, &call.given[1])) {
+    if (read_operands(arguments[0], arguments[1], &copies->kinds, call.operands)) {
         Copy *copy = (Copy *)find_row(&copies->table, 0, fits_copy, &call);
         result = copy == NULL ? OTHERWISE
-                              : submit_copy(commands, copy, call.given,
+                              : submit_copy(commands, copy, call.operands,
                                             call.waits_at < 0 ? NULL : call.values[call.waits_at], event);
         copies->declined = copy != NULL && result == OTHERWISE;
         Py_XDECREF(copy);
     }
-    let_go(&call.given[0]);
-    let_go(&call.given[1]);
+    end_operands(call.operands);
     return result;
 }
 

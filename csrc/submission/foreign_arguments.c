@@ -19,8 +19,8 @@ static int code_of(Py_UCS4 kind)
 
 bool foreign_type(PyObject *dtype, int *code, int *bits)
 {
-    if ((str_kind == NULL && (str_kind = PyUnicode_InternFromString("kind")) == NULL) ||
-        (str_itemsize == NULL && (str_itemsize = PyUnicode_InternFromString("itemsize")) == NULL))
+    static const Name names[] = {{&str_kind, "kind"}, {&str_itemsize, "itemsize"}};
+    if (!INTERN(names))
         return false;
     PyObject *kind = PyObject_GetAttr(dtype, str_kind), *size = PyObject_GetAttr(dtype, str_itemsize);
     if (kind != NULL && size != NULL && PyUnicode_GetLength(kind) == 1) {
@@ -33,21 +33,21 @@ bool foreign_type(PyObject *dtype, int *code, int *bits)
     return !PyErr_Occurred();
 }
 
-static bool is_on_device(const Commands *commands, const ForeignArray *array)
+static bool is_on_device(const Commands *commands, const Argument *array)
 {
     return commands->dlpack_type == DLPACK_CUDA &&
-           (array->device.device_type == DLPACK_CUDA_MANAGED ||
-            (array->device.device_type == DLPACK_CUDA &&
-             (array->device.device_id == commands->dlpack_id || array->device.device_id == UNKNOWN_DEVICE)));
+           (array->layout.device.device_type == DLPACK_CUDA_MANAGED ||
+            (array->layout.device.device_type == DLPACK_CUDA &&
+             (array->layout.device.device_id == commands->dlpack_id || array->layout.device.device_id == UNKNOWN_DEVICE)));
 }
 
-static bool is_of_type(const Slot *slot, const ForeignArray *array)
+static bool is_of_type(const Slot *slot, const Argument *array)
 {
     return slot->dtype == NULL ||
-           (array->type.code == slot->code && array->type.bits == slot->bits && array->type.lanes == 1);
+           (array->layout.type.code == slot->code && array->layout.type.bits == slot->bits && array->layout.type.lanes == 1);
 }
 
-int add_foreign_argument(const Commands *commands, const ForeignArray *array, ForeignArguments *foreign, int index)
+int add_foreign_argument(const Commands *commands, const Argument *array, ForeignArguments *foreign, int index)
 {
     uint64_t stream;
     if (!is_on_device(commands, array) || !array->packed || array->bytes == 0 ||
@@ -63,7 +63,7 @@ int add_foreign_argument(const Commands *commands, const ForeignArray *array, Fo
         return OTHERWISE;
     foreign->has_unknown_device =
         (foreign->any && foreign->has_unknown_device) ||
-        (array->device.device_id == UNKNOWN_DEVICE && !commands->dlpack_alone);
+        (array->layout.device.device_id == UNKNOWN_DEVICE && !commands->dlpack_alone);
     foreign->any = true;
     foreign->library = array->library;
     foreign->stream = stream;
@@ -79,10 +79,11 @@ int read_foreign_arguments(const Commands *commands, const Prepared *launch, PyO
         return OTHERWISE;
     for (int i = 0; i < launch->count; i++) {
         const Slot *slot = &launch->slots[i];
-        ForeignArray array;
+        Argument array;
         foreign->addresses[i] = 0;
+        begin_argument(&array, values[i]);
         if (slot->kind == ARRAY && (PyObject *)Py_TYPE(values[i]) != slot->type &&
-            (foreign_array(values[i], false, &array) != DONE || !is_of_type(slot, &array) ||
+            (read_foreign(&array, false) != DONE || !is_of_type(slot, &array) ||
              add_foreign_argument(commands, &array, foreign, i) != DONE))
             return OTHERWISE;
     }

@@ -17,9 +17,11 @@ static PyObject *str_exchange, *str_interface, *str_requires_grad;
 
 static bool name_exchange(void)
 {
-    return (str_exchange != NULL || (str_exchange = PyUnicode_InternFromString("__dlpack_c_exchange_api__")) != NULL) &&
-           (str_interface != NULL || (str_interface = PyUnicode_InternFromString("__cuda_array_interface__")) != NULL) &&
-           (str_requires_grad != NULL || (str_requires_grad = PyUnicode_InternFromString("requires_grad")) != NULL);
+    static const Name names[] = {
+        {&str_exchange, "__dlpack_c_exchange_api__"}, {&str_interface, "__cuda_array_interface__"},
+        {&str_requires_grad, "requires_grad"},
+    };
+    return INTERN(names);
 }
 
 /* The functions of the major version that this file knows; NULL without. */
@@ -60,83 +62,79 @@ const DLPackExchangeAPI *exchange_functions(PyObject *type)
     return know(type, &known) ? known.library : NULL;
 }
 
-bool is_packed(int dimensions, const int64_t *shape, const int64_t *strides, uint64_t step)
+bool read_tensor(const DLTensor *tensor, Argument *array)
 {
-    for (int axis = dimensions - 1; axis >= 0; axis--) {
-        if (shape[axis] != 1 && (uint64_t)strides[axis] != step)
-            return false;
-        step *= (uint64_t)shape[axis];
-    }
-    return true;
-}
-
-static bool describe(const DLTensor *tensor, ForeignArray *array)
-{
-    if (tensor->ndim < 0 || tensor->ndim > FOREIGN_DIMENSIONS || (tensor->ndim > 0 && tensor->shape == NULL))
+    Layout *layout = &array->layout;
+    if (tensor->ndim < 0 || tensor->ndim > MOST_DIMENSIONS || (tensor->ndim > 0 && tensor->shape == NULL))
         return false;
-    array->device = tensor->device;
-    array->type = tensor->dtype;
-    array->packed = tensor->strides == NULL || is_packed(tensor->ndim, tensor->shape, tensor->strides, 1);
+    layout->dimensions = tensor->ndim;
+    layout->type = tensor->dtype;
+    layout->device = tensor->device;
     array->address = (uint64_t)(uintptr_t)tensor->data + tensor->byte_offset;
-    array->dimensions = tensor->ndim;
-    array->bytes = (uint64_t)tensor->dtype.bits * tensor->dtype.lanes / 8;
-    for (int axis = 0; axis < tensor->ndim; axis++) {
-        array->shape[axis] = tensor->shape[axis];
-        array->bytes *= (uint64_t)tensor->shape[axis];
+    uint64_t elements = 1;
+    for (int axis = tensor->ndim - 1; axis >= 0; axis--) {
+        layout->shape[axis] = tensor->shape[axis];
+        layout->strides[axis] = tensor->strides == NULL ? (int64_t)elements : tensor->strides[axis];
+        elements *= (uint64_t)tensor->shape[axis];
     }
+    array->packed = tensor->strides == NULL || is_packed(tensor->ndim, layout->shape, layout->strides, 1);
+    array->bytes = (uint64_t)tensor->dtype.bits * tensor->dtype.lanes / 8 * elements;
     return tensor->data != NULL || array->bytes == 0;
 }
 
 /* Only the owning form has flags: whether an array may be written is asked there. */
-static bool read_owning(PyObject *value, bool written, ForeignArray *array)
+static bool read_owning(Argument *array, bool written)
 {
     DLManagedTensorVersioned *managed = NULL;
-    if (array->library->managed_tensor_from_py_object_no_sync(value, &managed) != 0 || managed == NULL)
+    if (array->library->managed_tensor_from_py_object_no_sync(array->value, &managed) != 0 || managed == NULL)
         return false;
-    bool done = managed->version.major == MAJOR && describe(&managed->dl_tensor, array) &&
+    bool done = managed->version.major == MAJOR && read_tensor(&managed->dl_tensor, array) &&
                 !(written && (managed->flags & DLPACK_READ_ONLY));
     if (managed->deleter != NULL)
         managed->deleter(managed);
     return done;
 }
 
-static bool read_by_interface(PyObject *value, bool written, ForeignArray *array)
+static bool read_by_interface(Argument *array, bool written)
 {
-    PyObject *interface = PyObject_GetAttr(value, str_interface);
+    PyObject *interface = PyObject_GetAttr(array->value, str_interface);
     bool done = interface != NULL && read_interface(interface, written, array);
     Py_XDECREF(interface);
     return done;
 }
 
-int foreign_array(PyObject *value, bool written, ForeignArray *array)
+int read_foreign(Argument *array, bool written)
 {
     Known known;
-    if (!know((PyObject *)Py_TYPE(value), &known) || (known.has_gradients && is_true(value, str_requires_grad)))
+    if (!know((PyObject *)Py_TYPE(array->value), &known) ||
+        (known.has_gradients && is_true(array->value, str_requires_grad)))
         return OTHERWISE;
     DLTensor tensor;
     array->library = known.library;
     array->stream = 0;
-    bool done = known.library == NULL ? read_by_interface(value, written, array)
+    array->writable = true; /* otherwise it cannot be read for writing */
+    bool done = known.library == NULL ? read_by_interface(array, written)
                 : written || known.library->dltensor_from_py_object_no_sync == NULL
-                    ? read_owning(value, written, array)
-                    : known.library->dltensor_from_py_object_no_sync(value, &tensor) == 0 && describe(&tensor, array);
+                    ? read_owning(array, written)
+                    : known.library->dltensor_from_py_object_no_sync(array->value, &tensor) == 0 &&
+                          read_tensor(&tensor, array);
     PyErr_Clear();
     return done ? DONE : OTHERWISE;
 }
 
-bool has_stream(const ForeignArray *array)
+bool has_stream(const Argument *array)
 {
-    return array->device.device_type == DLPACK_CUDA || array->device.device_type == DLPACK_CUDA_MANAGED;
+    return array->layout.device.device_type == DLPACK_CUDA || array->layout.device.device_type == DLPACK_CUDA_MANAGED;
 }
 
-int foreign_stream(const ForeignArray *array, uint64_t *stream)
+int foreign_stream(const Argument *array, uint64_t *stream)
 {
     void *current = NULL;
     if (array->library == NULL) {
         *stream = array->stream;
         return DONE;
     }
-    if (array->library->current_work_stream(array->device.device_type, array->device.device_id, &current) != 0)
+    if (array->library->current_work_stream(array->layout.device.device_type, array->layout.device.device_id, &current) != 0)
         return FAILED;
     *stream = current == NULL ? DEFAULT_STREAM : (uint64_t)(uintptr_t)current;
     return DONE;
@@ -152,16 +150,17 @@ static void set_error(void *context, const char *kind, const char *message)
     PyGILState_Release(state);
 }
 
-PyObject *foreign_empty(const ForeignArray *like, DLDataType type, int dimensions, const int64_t *shape)
+PyObject *foreign_empty(const Argument *like, const Layout *layout)
 {
-    int64_t sizes[FOREIGN_DIMENSIONS] = {0}, strides[FOREIGN_DIMENSIONS];
+    int64_t shape[MOST_DIMENSIONS] = {0}, strides[MOST_DIMENSIONS];
     uint64_t step = 1;
-    for (int axis = dimensions - 1; axis >= 0; axis--) {
-        sizes[axis] = shape[axis];
+    for (int axis = layout->dimensions - 1; axis >= 0; axis--) {
+        shape[axis] = layout->shape[axis];
         strides[axis] = (int64_t)step;
         step *= (uint64_t)shape[axis];
     }
-    DLTensor prototype = {.device = like->device, .ndim = dimensions, .dtype = type, .shape = sizes, .strides = strides};
+    DLTensor prototype = {.device = like->layout.device, .ndim = layout->dimensions, .dtype = layout->type, .shape = shape,
+                          .strides = strides};
     DLManagedTensorVersioned *managed = NULL;
     void *made = NULL;
     if (like->library->managed_tensor_allocator(&prototype, &managed, NULL, set_error) == 0 && managed != NULL &&
@@ -180,25 +179,24 @@ PyObject *empty_like_foreign(PyObject *module, PyObject *arguments)
     int code, bits;
     if (!PyArg_ParseTuple(arguments, "OO!ii:empty_like_foreign", &value, &PyTuple_Type, &shape, &code, &bits))
         return NULL;
-    ForeignArray like;
-    int64_t sizes[FOREIGN_DIMENSIONS];
-    Py_ssize_t dimensions = PyTuple_Size(shape);
-    if (dimensions > FOREIGN_DIMENSIONS || foreign_array(value, false, &like) != DONE || like.library == NULL)
+    Argument like;
+    begin_argument(&like, value);
+    Layout layout = {.dimensions = (int)PyTuple_Size(shape), .type = {(uint8_t)code, (uint8_t)bits, 1}};
+    if (PyTuple_Size(shape) > MOST_DIMENSIONS || read_foreign(&like, false) != DONE || like.library == NULL)
         Py_RETURN_NONE;
-    for (Py_ssize_t axis = 0; axis < dimensions; axis++)
-        sizes[axis] = PyLong_AsLongLong(PyTuple_GetItem(shape, axis));
-    if (PyErr_Occurred())
-        return NULL;
-    return foreign_empty(&like, (DLDataType){(uint8_t)code, (uint8_t)bits, 1}, (int)dimensions, sizes);
+    for (int axis = 0; axis < layout.dimensions; axis++)
+        layout.shape[axis] = PyLong_AsLongLong(PyTuple_GetItem(shape, axis));
+    return PyErr_Occurred() ? NULL : foreign_empty(&like, &layout);
 }
 
 /* stream_of_foreign(value): the current stream of its library on its device; None where C code does not know it. */
 PyObject *stream_of_foreign(PyObject *module, PyObject *value)
 {
     (void)module;
-    ForeignArray array;
+    Argument array;
     uint64_t stream;
-    if (foreign_array(value, false, &array) != DONE || !has_stream(&array))
+    begin_argument(&array, value);
+    if (read_foreign(&array, false) != DONE || !has_stream(&array))
         Py_RETURN_NONE;
     return foreign_stream(&array, &stream) == DONE ? PyLong_FromUnsignedLongLong(stream) : NULL;
 }

@@ -4,10 +4,7 @@
 #ifndef BINDLESS_SUBMISSION_FOREIGN_ARRAY_H
 #define BINDLESS_SUBMISSION_FOREIGN_ARRAY_H
 
-#include "../dlpack/dlpack_layout.h"
-#include "types.h"
-
-enum { FOREIGN_DIMENSIONS = 4 };
+#include "argument.h"
 
 /* The legacy default stream of CUDA, which libraries call 0. */
 enum { DEFAULT_STREAM = 1 };
@@ -15,38 +12,25 @@ enum { DEFAULT_STREAM = 1 };
 /* The number of a device that the CUDA array interface does not give. */
 enum { UNKNOWN_DEVICE = -1 };
 
-/* An array as its library describes it; valid while the object lives. */
-typedef struct {
-    const DLPackExchangeAPI *library; /* NULL: the array interface describes it */
-    uint64_t stream;                  /* then the stream to be ordered with; or 0 */
-    DLDevice device;
-    DLDataType type;
-    bool packed;
-    uint64_t address, bytes;
-    int dimensions;
-    int64_t shape[FOREIGN_DIMENSIONS];
-} ForeignArray;
+/* Reads an array that a command may use; written: and write. It is valid while the object lives. OTHERWISE where Python
+ * must handle the value: it has no exchange functions, or they refuse it; no exception is set then. */
+int read_foreign(Argument *argument, bool written);
 
-/* Reads an array that a command may use; written: and write. OTHERWISE where Python must handle the value: it has no
- * exchange functions, or they refuse it; no exception is set then. */
-int foreign_array(PyObject *value, bool written, ForeignArray *array);
+/* Reads a tensor as its library describes it; false where it cannot be a command's argument. */
+bool read_tensor(const DLTensor *tensor, Argument *argument);
 
 /* DLPack's functions of the library that defines a type; NULL, with or without an exception, where it has none. */
 const DLPackExchangeAPI *exchange_functions(PyObject *type);
 
 /* Returns whether commands of the driver must be ordered with the library's current stream, and that stream. */
-bool has_stream(const ForeignArray *array);
-int foreign_stream(const ForeignArray *array, uint64_t *stream);
-
-/* Whether strides are those of a packed array whose elements are a step apart. Sizes of an array without elements may
- * have any product: unsigned arithmetic wraps. */
-bool is_packed(int dimensions, const int64_t *shape, const int64_t *strides, uint64_t step);
+bool has_stream(const Argument *array);
+int foreign_stream(const Argument *array, uint64_t *stream);
 
 /* array_interface.c: reads __cuda_array_interface__; false with or without an exception where it cannot. */
-bool read_interface(PyObject *interface, bool written, ForeignArray *array);
+bool read_interface(PyObject *interface, bool written, Argument *array);
 
 /* Returns a new packed array of the library of `like`, on its device; NULL with an exception. */
-PyObject *foreign_empty(const ForeignArray *like, DLDataType type, int dimensions, const int64_t *shape);
+PyObject *foreign_empty(const Argument *like, const Layout *layout);
 
 /* foreign_arguments.c: the addresses of other libraries' arrays among the arguments of a launch, 0 for other values, and
  * their library's current stream. OTHERWISE without such arrays, and where Python must handle one. */
@@ -57,7 +41,7 @@ typedef struct {
 } ForeignArguments;
 int read_foreign_arguments(const Commands *commands, const Prepared *launch, PyObject *const *values,
                            ForeignArguments *foreign);
-int add_foreign_argument(const Commands *commands, const ForeignArray *array, ForeignArguments *foreign, int index);
+int add_foreign_argument(const Commands *commands, const Argument *array, ForeignArguments *foreign, int index);
 
 /* Functions of the module. */
 PyObject *empty_like_foreign(PyObject *module, PyObject *arguments);

@@ -6,8 +6,8 @@ static PyObject *str_held, *str_memory; /* attributes of the image's record */
 
 static bool name_record(void)
 {
-    return (str_held != NULL || (str_held = PyUnicode_InternFromString("_held")) != NULL) &&
-           (str_memory != NULL || (str_memory = PyUnicode_InternFromString("memory")) != NULL);
+    static const Name names[] = {{&str_held, "_held"}, {&str_memory, "memory"}};
+    return INTERN(names);
 }
 
 REFERENCES(image_call, ImageCall)
@@ -28,28 +28,17 @@ REFERENCES(image_call, ImageCall)
     return 0;
 }
 
-bool is_same_option(PyObject *a, PyObject *b)
-{
-    if (a == b)
-        return true;
-    if (Py_TYPE(a) != Py_TYPE(b) || PyType_IsSubtype(Py_TYPE(a), &PyType_Type))
-        return false;
-    int same = PyObject_RichCompareBool(a, b, Py_EQ); /* ints, floats, strings and dtypes: see image_call_new */
-    PyErr_Clear();
-    return same == 1;
-}
-
-/* The result of a call that makes its array; NO_ARRAY with a place stands for it. */
+/* The result of a call that makes its array; NO_ARGUMENT with a place stands for it. */
 static bool read_result(ImageCall *self, const ImageCalls *calls, PyObject *result)
 {
     CallArray *array = &self->arrays[RESULT];
-    GivenArray given;
-    begin_array(&given, result);
+    Argument given;
+    begin_argument(&given, result);
     read_array(&given, true, calls);
     bool done = set_array(array, &given, true);
     self->makes = given.kind;
-    array->kind = NO_ARRAY;
-    end_array(&given);
+    array->kind = NO_ARGUMENT;
+    end_argument(&given);
     return done;
 }
 
@@ -71,11 +60,11 @@ static bool read_arrays(ImageCall *self, const ImageCalls *calls, PyObject *argu
                 return false;
             continue;
         }
-        GivenArray given;
-        begin_array(&given, PyTuple_GetItem(arguments, COORDS + i));
+        Argument given;
+        begin_argument(&given, PyTuple_GetItem(arguments, COORDS + i));
         read_array(&given, written, calls);
         bool set = set_array(&self->arrays[i], &given, written) && given.address == address; /* not of a copy */
-        end_array(&given);
+        end_argument(&given);
         if (!set)
             return false;
     }
@@ -101,6 +90,7 @@ static int set_call(ImageCall *self, PyObject *arguments)
     unsigned long long number = PyLong_AsUnsignedLongLong(key);
     if (PyErr_Occurred() || !name_record())
         return FAILED;
+    self->makes = NO_ARGUMENT;
     self->writes = writes;
     self->waits = waits;
     self->handle = number >> 1; /* see handle_key in Python */
@@ -146,7 +136,7 @@ OBJECT_TYPE(image_call, ImageCall, "ImageCall", self->base.forgotten = true, , {
 typedef struct {
     const ImageCalls *calls;
     const ImageCall *call;
-    GivenArray *given;
+    Argument *given;
     PyObject *image, *memory; /* owned */
     bool took_staging;
 } Filling;
@@ -165,9 +155,9 @@ static int find_image(const ImageCalls *calls, const ImageCall *call, PyObject *
 }
 
 /* Writes the address of an array into the driver's description; OTHERWISE if the memory is freed. */
-static int put_array(const CallArray *array, const GivenArray *given)
+static int put_array(const CallArray *array, const Argument *given)
 {
-    if (given->owner != NULL && !((const Openable *)given->owner)->open)
+    if (array->kind == USM_ARRAY && !((const Openable *)given->owner)->open)
         return OTHERWISE;
     memcpy(array->place, &given->address, sizeof given->address);
     return DONE;
@@ -186,7 +176,7 @@ static int fill_staging(Filling *filling)
     return DONE;
 }
 
-void end_staging(ImageCall *call, const GivenArray given[CALL_ARRAYS], bool done)
+void end_staging(ImageCall *call, const Argument given[CALL_ARRAYS], bool done)
 {
     if (call->staging == NULL)
         return;
@@ -213,14 +203,14 @@ static int fill(const void *what)
     return result;
 }
 
-/* A batch holds the arrays: fits_array_of_call need not read them again. */
+/* A batch holds the arrays: fits_array need not read them again. */
 static void note_arrays(const void *what, long long batch)
 {
     const Filling *filling = what;
     ImageCall *call = (ImageCall *)filling->call;
     for (int i = 0; i < CALL_ARRAYS; i++) {
         CallArray *array = &call->arrays[i];
-        const GivenArray *given = &filling->given[i];
+        const Argument *given = &filling->given[i];
         if (array->place == NULL)
             continue;
         array->held = given->value;
@@ -231,12 +221,12 @@ static void note_arrays(const void *what, long long batch)
 }
 
 /* The current stream of the library whose arrays lie on the device, 0 without; OTHERWISE for arrays of several. */
-static int stream_of_arrays(const GivenArray given[CALL_ARRAYS], uint64_t *stream)
+static int stream_of_arrays(const Argument given[CALL_ARRAYS], uint64_t *stream)
 {
-    const ForeignArray *found = NULL;
+    const Argument *found = NULL;
     for (int i = 0; i < CALL_ARRAYS; i++) {
-        const ForeignArray *foreign = &given[i].foreign;
-        if (given[i].kind != FOREIGN_ARRAY || !has_stream(foreign))
+        const Argument *foreign = &given[i];
+        if (foreign->kind != FOREIGN_ARRAY || !has_stream(foreign))
             continue;
         if (found != NULL && (found->library != foreign->library || found->stream != foreign->stream))
             return OTHERWISE;
@@ -249,7 +239,7 @@ static int stream_of_arrays(const GivenArray given[CALL_ARRAYS], uint64_t *strea
     return DONE;
 }
 
-int submit_image_call(Commands *commands, const ImageCalls *calls, ImageCall *call, GivenArray given[CALL_ARRAYS],
+int submit_image_call(Commands *commands, const ImageCalls *calls, ImageCall *call, Argument given[CALL_ARRAYS],
                       PyObject *depends_on, PyObject **event)
 {
     Filling filling = {calls, call, given, NULL, NULL, false};

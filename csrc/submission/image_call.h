@@ -4,35 +4,17 @@
 #define BINDLESS_SUBMISSION_IMAGE_CALL_H
 
 #include "foreign_array.h"
-#include "prepared_copy.h"
 
 /* The arguments of a call; those from COORDS to VALUES may be arrays, in the order of the back ends' places. */
 enum { FUNCTION, QUEUE, IMAGE_HANDLE, COORDS, LAYERS, LEVELS, DX, DY, VALUES, CHANNELS, DTYPE, HINT, ARGUMENTS };
 enum { CALL_ARRAYS = VALUES - COORDS + 1, RESULT = CALL_ARRAYS - 1 };
 
-typedef enum { NO_ARRAY, ONE_NUMBER, USM_ARRAY, HOST_ARRAY, FOREIGN_ARRAY, UNKNOWN_ARRAY } ArrayKind;
-
-/* An argument that may be an array, as a call gives it. References are owned, except to the value. */
-typedef struct {
-    ArrayKind kind;
-    bool known;                /* the members below are set */
-    bool usable, writable;     /* usable: packed, and not freed */
-    PyObject *value, *owner, *dtype, *context, *capsule;
-    uint64_t address, bytes;   /* bytes: of a host array, and of another library's */
-    int dimensions;
-    int64_t shape[MOST_DIMENSIONS];
-    ForeignArray foreign;      /* of another library's array */
-} GivenArray;
-
 /* An array of a prepared call: the conditions for another one to take its place. */
 typedef struct {
-    ArrayKind kind;
+    ArgumentKind kind;
     bool written, staged;      /* staged: the address is not the driver's */
-    PyObject *number, *dtype;  /* owned */
-    DLDevice device;           /* of another library's array, like the type */
-    DLDataType type;
-    int dimensions;
-    int64_t shape[MOST_DIMENSIONS];
+    PyObject *number, *dtype;  /* owned; dtype: of USM */
+    Layout layout;             /* shape; type of numpy's and of another library's array; device of the latter */
     uint64_t alignment;        /* bytes; other addresses are multiples of it */
     unsigned char *place;      /* the 8 bytes of the address in the driver's description */
     PyObject *held, *owner;    /* the array held last and its owner, owned by the batch: */
@@ -44,7 +26,7 @@ typedef struct {
     Row base;
     bool writes;                      /* VALUES is written to the image, otherwise it is the result */
     bool waits;                       /* arrays are on the host: the call waits */
-    ArrayKind makes;                  /* kind of the array that each call makes for its result; or NO_ARRAY */
+    ArgumentKind makes;               /* kind of the array that each call makes for its result; or NO_ARGUMENT */
     PyObject *function, *handle_type; /* the type is immortal */
     unsigned long long handle;
     PyObject *key;                    /* of the image in the context's table */
@@ -62,24 +44,21 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     CallTable table;
-    PyObject *memory, *host;          /* the types of arrays: immortal */
+    Kinds kinds;
     PyObject *handles;                /* the context's table of images */
     PyObject *report;                 /* raises the error of a completed command */
 } ImageCalls;
 
-/* image_call_array.c. A value that cannot be read is UNKNOWN_ARRAY. */
-void begin_array(GivenArray *given, PyObject *value);
-void read_array(GivenArray *given, bool written, const ImageCalls *calls);
-void end_array(GivenArray *given);
-bool set_array(CallArray *array, const GivenArray *given, bool written);
-bool fits_array_of_call(const CallArray *array, GivenArray *given, const ImageCalls *calls, const Commands *commands);
-bool overlap(const GivenArray *a, const GivenArray *b);
+/* image_call_array.c. read_array reads what may be an array, once; an UNKNOWN_ARGUMENT where Python must handle it. */
+void read_array(Argument *argument, bool written, const ImageCalls *calls);
+bool set_array(CallArray *array, const Argument *argument, bool written);
+bool fits_array(const CallArray *array, Argument *argument, const ImageCalls *calls, const Commands *commands);
+bool overlap(const Argument *a, const Argument *b);
 
-/* image_call.c: whether two values of a keyword are equal; submits a call whose arguments fit. */
-bool is_same_option(PyObject *a, PyObject *b);
+/* image_call.c: submits a call whose arguments fit. */
 PyObject *prepare_image_call(PyObject *arguments); /* None where C code cannot repeat the call */
-void end_staging(ImageCall *call, const GivenArray given[CALL_ARRAYS], bool done); /* after a wait */
-int submit_image_call(Commands *commands, const ImageCalls *calls, ImageCall *call, GivenArray given[CALL_ARRAYS],
+void end_staging(ImageCall *call, const Argument arrays[CALL_ARRAYS], bool done); /* after a wait */
+int submit_image_call(Commands *commands, const ImageCalls *calls, ImageCall *call, Argument arrays[CALL_ARRAYS],
                       PyObject *depends_on, PyObject **event);
 
 #endif

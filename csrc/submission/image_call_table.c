@@ -14,15 +14,15 @@ REFERENCES(image_calls, ImageCalls)
 static PyObject *image_calls_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
 {
     (void)keywords;
-    PyObject *memory, *host, *handles, *report;
-    if (!PyArg_ParseTuple(arguments, "O!O!O!O:ImageCalls", &PyType_Type, &memory, &PyType_Type, &host, &PyDict_Type,
-                          &handles, &report))
+    PyObject *handles, *report;
+    Kinds kinds = {NULL, NULL, NULL};
+    if (!PyArg_ParseTuple(arguments, "O!O!O!O:ImageCalls", &PyType_Type, &kinds.memory, &PyType_Type, &kinds.host,
+                          &PyDict_Type, &handles, &report))
         return NULL;
     ImageCalls *self = (ImageCalls *)new_table(type, CALL_SETS, CALL_WAYS);
     if (self == NULL)
         return NULL;
-    self->memory = memory;
-    self->host = host;
+    self->kinds = kinds;
     self->handles = Py_NewRef(handles);
     self->report = Py_NewRef(report);
     return (PyObject *)self;
@@ -54,7 +54,7 @@ typedef struct {
     const ImageCalls *calls;
     PyObject *const *arguments;
     unsigned long long handle;
-    GivenArray given[CALL_ARRAYS];
+    Argument given[CALL_ARRAYS];
 } DeviceCall;
 
 static int fits_call(Row *what, void *call)
@@ -66,10 +66,10 @@ static int fits_call(Row *what, void *call)
         (PyObject *)Py_TYPE(arguments[IMAGE_HANDLE]) != row->handle_type)
         return false;
     for (int i = CHANNELS; i < ARGUMENTS; i++)
-        if (!is_same_option(row->options[i - CHANNELS], arguments[i]))
+        if (!same_option(row->options[i - CHANNELS], arguments[i]))
             return false;
     for (int i = 0; i < CALL_ARRAYS; i++)
-        if (!fits_array_of_call(&row->arrays[i], &self->given[i], self->calls, self->commands))
+        if (!fits_array(&row->arrays[i], &self->given[i], self->calls, self->commands))
             return false;
     for (int i = 0; i < RESULT && !row->writes; i++)
         if (overlap(&self->given[i], &self->given[RESULT]))
@@ -78,17 +78,17 @@ static int fits_call(Row *what, void *call)
 }
 
 /* Replaces the missing array of a result by a new one: DONE, OTHERWISE, or FAILED. The caller owns *made. */
-static int make_result(const ImageCall *row, GivenArray given[CALL_ARRAYS], const ImageCalls *calls, PyObject **made)
+static int make_result(const ImageCall *row, Argument given[CALL_ARRAYS], const ImageCalls *calls, PyObject **made)
 {
     const CallArray *array = &row->arrays[RESULT];
     *made = row->makes == FOREIGN_ARRAY
-                ? foreign_empty(&given[0].foreign, array->type, array->dimensions, array->shape)
+                ? foreign_empty(&given[0], &array->layout)
                 : PyObject_Call(row->make_result, row->result_arguments, NULL);
     if (*made == NULL)
         return FAILED;
-    begin_array(&given[RESULT], *made);
+    begin_argument(&given[RESULT], *made);
     read_array(&given[RESULT], true, calls);
-    return given[RESULT].kind == row->makes && given[RESULT].usable &&
+    return given[RESULT].kind == row->makes && given[RESULT].packed &&
                    (given[RESULT].address & (array->alignment - 1)) == 0
                ? DONE
                : OTHERWISE;
@@ -110,11 +110,11 @@ static int wait_for(const ImageCalls *calls, PyObject *event)
 }
 
 /* Submits one call: OTHERWISE where Python must handle it. */
-static int run(Commands *commands, const ImageCalls *calls, ImageCall *row, GivenArray given[CALL_ARRAYS],
+static int run(Commands *commands, const ImageCalls *calls, ImageCall *row, Argument given[CALL_ARRAYS],
                PyObject *depends_on, PyObject **result)
 {
     PyObject *event = NULL, *made = NULL;
-    int done = row->makes != NO_ARRAY && given[RESULT].value == Py_None ? make_result(row, given, calls, &made) : DONE;
+    int done = row->makes != NO_ARGUMENT && given[RESULT].value == Py_None ? make_result(row, given, calls, &made) : DONE;
     if (done == DONE)
         done = submit_image_call(commands, calls, row, given, depends_on, &event);
     if (done == DONE && row->waits) {
@@ -129,8 +129,8 @@ static int run(Commands *commands, const ImageCalls *calls, ImageCall *row, Give
         *result = Py_NewRef(event);
     Py_XDECREF(event);
     if (made != NULL) {
-        end_array(&given[RESULT]);
-        begin_array(&given[RESULT], Py_None);
+        end_argument(&given[RESULT]);
+        begin_argument(&given[RESULT], Py_None);
         Py_DECREF(made);
     }
     return done;
@@ -147,15 +147,19 @@ static int call_again(Commands *commands, ImageCalls *calls, PyObject *const *ar
         PyErr_Clear();
         return OTHERWISE;
     }
-    DeviceCall call = {.commands = commands, .calls = calls, .arguments = arguments, .handle = handle};
+    DeviceCall call;
+    call.commands = commands;
+    call.calls = calls;
+    call.arguments = arguments;
+    call.handle = handle;
     for (int i = 0; i < CALL_ARRAYS; i++)
-        begin_array(&call.given[i], arguments[COORDS + i]);
+        begin_argument(&call.given[i], arguments[COORDS + i]);
     ImageCall *row = (ImageCall *)find_row(&calls->table, hash_of_call(arguments[FUNCTION], handle), fits_call, &call);
     *known = row != NULL;
     const int done = row == NULL ? OTHERWISE : run(commands, calls, row, call.given, depends_on, result);
     Py_XDECREF(row);
     for (int i = 0; i < CALL_ARRAYS; i++)
-        end_array(&call.given[i]);
+        end_argument(&call.given[i]);
     return done;
 }
 
@@ -224,14 +228,14 @@ static PyObject *image_calls_submit(ImageCalls *self, PyObject *arguments)
     }
     for (int i = 0; i < ARGUMENTS; i++)
         of_call[i] = PyTuple_GetItem(values, i);
-    GivenArray given[CALL_ARRAYS];
+    Argument given[CALL_ARRAYS];
     for (int i = 0; i < CALL_ARRAYS; i++) {
-        begin_array(&given[i], of_call[COORDS + i]);
+        begin_argument(&given[i], of_call[COORDS + i]);
         read_array(&given[i], i == RESULT && !((ImageCall *)call)->writes, self);
     }
     int done = run((Commands *)commands, self, (ImageCall *)call, given, events_or_null(depends_on), &result);
     for (int i = 0; i < CALL_ARRAYS; i++)
-        end_array(&given[i]);
+        end_argument(&given[i]);
     return done == OTHERWISE ? Py_NewRef(Py_NotImplemented) : result;
 }
 

@@ -13,6 +13,13 @@
 /* Results of a C path that does not return an object. */
 enum { OTHERWISE = 0, DONE = 1, FAILED = -1 };
 
+/* Of a function whose frame would slow down its caller, which seldom calls it. */
+#ifdef __GNUC__
+#define NOT_INLINE __attribute__((noinline))
+#else
+#define NOT_INLINE
+#endif
+
 /* object.c: creates an object of a heap type; frees one after its contents; tests whether an attribute is True. */
 PyObject *make(PyObject *type);
 void finish(PyObject *self);

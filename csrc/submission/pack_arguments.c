@@ -11,7 +11,7 @@ static bool is_memory(const Submission *submission, int index)
 /* Whether memory is open, and another library's array has the address that it must have. */
 static bool may_pack(const Submission *submission, int index)
 {
-    const Argument *argument = &submission->arguments[index];
+    const Parameter *argument = &submission->arguments[index];
     if (is_memory(submission, index))
         return ((const Openable *)argument->object)->open;
     return !is_foreign(submission, index) || !submission->same_addresses ||
@@ -46,7 +46,7 @@ int pack_arguments(const Submission *submission)
             return OTHERWISE;
     for (int i = 0; i < launch->count; i++) {
         Slot *slot = &launch->slots[i];
-        const Argument *argument = &submission->arguments[i];
+        const Parameter *argument = &submission->arguments[i];
         PyObject *value = submission->values[i];
         if (argument->from != NULL)
             copy_bytes(slot->place, argument->from, argument->size);

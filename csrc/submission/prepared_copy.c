@@ -16,40 +16,73 @@ REFERENCES(copy, Copy)
     return 0;
 }
 
-static bool read_side(Copy *self, int index, PyObject *value, PyObject *places, const Kinds *kinds)
+/* ---------------------------------------------------------------- operands */
+
+void end_operands(Argument operands[2])
+{
+    end_argument(&operands[0]);
+    end_argument(&operands[1]);
+}
+
+bool read_operands(PyObject *source, PyObject *destination, const Kinds *kinds, Argument operands[2])
+{
+    begin_argument(&operands[0], source);
+    begin_argument(&operands[1], destination);
+    return read_argument(&operands[0], kinds, false, USM_OWNER) == DONE &&
+           read_argument(&operands[1], kinds, true, USM_OWNER) == DONE;
+}
+
+/* An array of numpy, and another library's on the host, may take each other's place. */
+static bool fits_side(const Side *side, const Argument *operand, const Commands *commands)
+{
+    switch (side->kind) {
+    case HOST_ARRAY:
+        return is_on_host(operand) && operand->packed && (operand->writable || !side->written) &&
+               same_type(operand->layout.type, side->layout.type) && same_shape(&operand->layout, &side->layout);
+    case USM_ARRAY: return operand->kind == USM_ARRAY && operand->value == side->object;
+    case IMAGE_MEMORY:
+        return operand->kind == IMAGE_MEMORY &&
+               (side->any ? operand->format == side->object && operand->device == side->device &&
+                                operand->context == commands->context
+                          : operand->owner == side->object);
+    default: return false;
+    }
+}
+
+bool fits_operands(const Copy *copy, const CopyCall *call)
+{
+    return fits_side(&copy->sides[0], &call->operands[0], call->commands) &&
+           fits_side(&copy->sides[1], &call->operands[1], call->commands);
+}
+
+/* ---------------------------------------------------------------- the row */
+
+static bool set_side(Copy *self, int index, const Argument *operand, PyObject *places)
 {
     Side *side = &self->sides[index];
-    Given given;
     if (!PyTuple_Check(places) || PyTuple_Size(places) > MOST_LANES) {
         PyErr_SetString(PyExc_TypeError, "places: a tuple of at most 8 addresses");
         return false;
     }
-    bool done = read_given(value, kinds, index == 1, &given);
-    if (!done) {
-        let_go(&given);
-        return false;
-    }
-    side->kind = given.kind;
+    side->kind = is_on_host(operand) ? HOST_ARRAY : operand->kind;
     side->written = index == 1;
     side->place_count = (int)PyTuple_Size(places);
     for (int i = 0; i < side->place_count; i++)
         side->places[i] = (uint64_t *)(uintptr_t)PyLong_AsUnsignedLongLong(PyTuple_GetItem(places, i));
-    if (given.kind == HOST) {
-        side->type = given.array->type;
-        side->item_size = given.array->item_size;
-        side->dimensions = given.array->dimensions;
-        for (int i = 0; i < side->dimensions; i++)
-            side->shape[i] = given.array->shape[i];
-    } else if (given.kind == IMAGE && side->place_count > 0) {
-        side->any = true;
-        side->object = Py_NewRef(given.descriptor);
-        side->device = Py_NewRef(given.device);
-    } else if (given.kind != OTHER) {
-        side->object = given.kind == IMAGE ? given.record : value;
-        done = watch(&self->base, side->object);
+    if (PyErr_Occurred())
+        return false;
+    if (side->kind == HOST_ARRAY)
+        side->layout = operand->layout;
+    if (side->kind != IMAGE_MEMORY && side->kind != USM_ARRAY)
+        return true;
+    side->any = side->kind == IMAGE_MEMORY && side->place_count > 0;
+    if (side->any) {
+        side->object = Py_NewRef(operand->format);
+        side->device = Py_NewRef(operand->device);
+        return true;
     }
-    let_go(&given);
-    return done && !PyErr_Occurred();
+    side->object = side->kind == IMAGE_MEMORY ? operand->owner : operand->value;
+    return watch(&self->base, side->object);
 }
 
 static PyObject *copy_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords)
@@ -62,14 +95,19 @@ static PyObject *copy_new(PyTypeObject *type, PyObject *arguments, PyObject *key
                           &others, (PyTypeObject *)prepared_type, &launch))
         return NULL;
     Copy *self = (Copy *)make((PyObject *)type);
-    for (int i = 0; self != NULL && i < 2; i++) {
-        if (!read_side(self, i, values[i], places[i], &((Copies *)copies)->kinds))
-            Py_CLEAR(self);
-        else
-            self->sides[i].offset = offsets[i];
-    }
     if (self == NULL)
         return NULL;
+    Argument operands[2];
+    bool done = read_operands(values[0], values[1], &((Copies *)copies)->kinds, operands);
+    for (int i = 0; done && i < 2; i++) {
+        done = set_side(self, i, &operands[i], places[i]);
+        self->sides[i].offset = offsets[i];
+    }
+    end_operands(operands);
+    if (!done) {
+        Py_DECREF(self);
+        return NULL;
+    }
     self->names = Py_NewRef(names);
     self->values = Py_NewRef(others);
     self->launch = Py_NewRef(launch);
@@ -87,7 +125,7 @@ OBJECT_TYPE(copy, Copy, "Copy", self->base.forgotten = true, , {Py_tp_new, copy_
 
 typedef struct {
     const Copy *copy;
-    const Given *given;
+    const Argument *operands;
 } Filling;
 
 /* Writes addresses and handles into the driver's descriptions; OTHERWISE if memory is freed. */
@@ -97,33 +135,35 @@ static int fill(const void *what)
     if (filling->copy->base.forgotten)
         return OTHERWISE;
     for (int i = 0; i < 2; i++)
-        if (filling->given[i].owner != NULL && !((const Openable *)filling->given[i].owner)->open)
+        if (filling->operands[i].kind == USM_ARRAY && !((const Openable *)filling->operands[i].owner)->open)
             return OTHERWISE;
     for (int i = 0; i < 2; i++) {
         const Side *side = &filling->copy->sides[i];
         for (int place = 0; place < side->place_count; place++)
-            *side->places[place] = filling->given[i].number + side->offset;
+            *side->places[place] = filling->operands[i].address + side->offset;
     }
     return DONE;
 }
 
 /* Megabytes of host memory: a large array is released sooner. */
-static long long weight_of(const Side *side)
+static long long weight_of(const Argument *operand)
 {
-    uint64_t bytes = side->kind == HOST ? (uint64_t)side->item_size : 0;
-    for (int axis = 0; axis < side->dimensions; axis++)
-        bytes *= (uint64_t)side->shape[axis];
-    return (long long)(bytes >> 20);
+    return is_on_host(operand) ? (long long)(operand->bytes >> 20) : 0;
 }
 
-int submit_copy(Commands *commands, Copy *copy, const Given given[2], PyObject *depends_on, PyObject **event)
+static PyObject *kept_of(const Argument *operand)
+{
+    return operand->kind == IMAGE_MEMORY ? operand->owner : operand->value;
+}
+
+int submit_copy(Commands *commands, Copy *copy, const Argument operands[2], PyObject *depends_on, PyObject **event)
 {
     if (copy->base.forgotten)
         return OTHERWISE;
-    Filling filling = {copy, given};
-    PyObject *kept[2] = {kept_of(&given[0]), kept_of(&given[1])};
+    Filling filling = {copy, operands};
+    PyObject *kept[2] = {kept_of(&operands[0]), kept_of(&operands[1])};
     Submission submission = {.command = (Prepared *)copy->launch, .fill = fill, .what = &filling, .kept = kept,
-                             .kept_count = 2, .weight = weight_of(&copy->sides[0]) + weight_of(&copy->sides[1]),
+                             .kept_count = 2, .weight = weight_of(&operands[0]) + weight_of(&operands[1]),
                              .depends_on = depends_on};
     Py_INCREF(copy); /* other threads may run while this thread waits for the lock or is in the driver */
     int result = submit(commands, &submission, event);

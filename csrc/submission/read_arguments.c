@@ -1,9 +1,9 @@
 /* Reading of the arguments of a prepared launch: what may run Python code, before the lock of the queue is taken. */
 
-#include "types.h"
+#include "argument.h"
 
 /* Each function returns OTHERWISE where Python must handle the value. */
-static int set_bytes(Argument *argument, const void *bytes, int size)
+static int set_bytes(Parameter *argument, const void *bytes, int size)
 {
     copy_bytes(argument->bytes, bytes, size);
     argument->from = argument->bytes;
@@ -11,7 +11,7 @@ static int set_bytes(Argument *argument, const void *bytes, int size)
     return DONE;
 }
 
-static int read_float(const Slot *slot, double value, Argument *argument)
+static int read_float(const Slot *slot, double value, Parameter *argument)
 {
     if (slot->size == 8)
         return set_bytes(argument, &value, 8);
@@ -39,7 +39,7 @@ bool is_host_array(PyObject *value)
 }
 
 /* Bytes, or a scalar of numpy, of the parameter's size. */
-static int read_bytes(const Slot *slot, PyObject *value, Argument *argument)
+static int read_bytes(const Slot *slot, PyObject *value, Parameter *argument)
 {
     if (PyBytes_CheckExact(value))
         argument->object = Py_NewRef(value);
@@ -57,7 +57,7 @@ static int read_bytes(const Slot *slot, PyObject *value, Argument *argument)
     return size == slot->size ? DONE : OTHERWISE;
 }
 
-static int read_number(const Slot *slot, PyObject *value, Argument *argument)
+static int read_number(const Slot *slot, PyObject *value, Parameter *argument)
 {
     if (slot->value == value && slot->size <= (int)sizeof argument->bytes)
         return set_bytes(argument, slot->place, slot->size);
@@ -104,7 +104,7 @@ static int is_on_device(const Commands *commands, PyObject *value, PyObject *raw
     return result;
 }
 
-static int read_handle(const Commands *commands, const Slot *slot, PyObject *value, Argument *argument)
+static int read_handle(const Commands *commands, const Slot *slot, PyObject *value, Parameter *argument)
 {
     if ((PyObject *)Py_TYPE(value) != slot->type)
         return OTHERWISE;
@@ -121,33 +121,34 @@ static int read_handle(const Commands *commands, const Slot *slot, PyObject *val
     return PyErr_Occurred() ? FAILED : set_bytes(argument, &number, 8);
 }
 
-/* Memory that the current batch holds has been read before. */
-static int read_memory(const Commands *commands, const Slot *slot, PyObject *value, Argument *argument)
+static NOT_INLINE int read_other_memory(const Commands *commands, const Slot *slot, PyObject *value, Parameter *argument)
 {
-    if (slot->value == value && slot->batch == commands->batch) {
-        argument->object = Py_NewRef(slot->owner);
-        return set_bytes(argument, slot->place, 8);
-    }
     if ((PyObject *)Py_TYPE(value) != slot->type)
         return OTHERWISE;
-    PyObject *owner = argument->object = PyObject_GetAttr(value, str_owner);
-    if (owner == NULL)
+    Argument memory;
+    begin_argument(&memory, value);
+    const bool is_array = slot->kind == ARRAY;
+    int result = read_usm(&memory, USM_OWNER | USM_ADDRESS | (slot->dtype == NULL ? 0 : USM_FORMAT) | (is_array ? USM_PACKED : 0));
+    if (memory.owner == NULL)
         return FAILED;
-    PyObject *dtype = slot->dtype == NULL ? NULL : PyObject_GetAttr(value, str_dtype);
-    PyObject *context = PyObject_GetAttr(owner, str_context), *packed = PyObject_GetAttr(value, str_packed);
-    int result = OTHERWISE;
-    char *bytes;
-    Py_ssize_t size;
-    if (dtype == slot->dtype && context == commands->context && packed != NULL &&
-        PyType_IsSubtype(Py_TYPE(owner), (PyTypeObject *)openable_type) &&
-        (slot->kind == POINTER || is_true(value, str_contiguous)) &&
-        PyBytes_AsStringAndSize(packed, &bytes, &size) == 0 && size == 8)
-        result = set_bytes(argument, bytes, 8);
-    PyErr_Clear();
-    Py_XDECREF(dtype);
-    Py_XDECREF(context);
-    Py_XDECREF(packed);
-    return result;
+    if (result == DONE && (memory.format != slot->dtype || memory.context != commands->context || (is_array && !memory.packed)))
+        result = OTHERWISE;
+    PyErr_Clear(); /* Python raises it */
+    if (result == DONE) {
+        argument->object = Py_NewRef(memory.owner);
+        result = set_bytes(argument, &memory.address, 8);
+    }
+    end_argument(&memory);
+    return result == DONE ? DONE : OTHERWISE;
+}
+
+/* Memory that the current batch holds has been read before. */
+static int read_memory(const Commands *commands, const Slot *slot, PyObject *value, Parameter *argument)
+{
+    if (slot->value != value || slot->batch != commands->batch)
+        return read_other_memory(commands, slot, value, argument);
+    argument->object = Py_NewRef(slot->owner);
+    return set_bytes(argument, slot->place, 8);
 }
 
 static int read_local(const Slot *slot, PyObject *value)
@@ -162,7 +163,7 @@ static int read_local(const Slot *slot, PyObject *value)
     return PyErr_Occurred() ? FAILED : same ? DONE : OTHERWISE;
 }
 
-static int read_argument(const Commands *commands, const Submission *submission, int index, Argument *argument)
+static int read_parameter(const Commands *commands, const Submission *submission, int index, Parameter *argument)
 {
     const Slot *slot = &submission->command->slots[index];
     PyObject *value = submission->values[index];
@@ -180,21 +181,21 @@ static int read_argument(const Commands *commands, const Submission *submission,
     }
 }
 
-int read_arguments(const Commands *commands, const Submission *submission, Argument *arguments)
+int read_arguments(const Commands *commands, const Submission *submission, Parameter *arguments)
 {
     const int count = submission->command->count;
     int result = DONE;
     for (int i = 0; result == DONE && i < count; i++) {
         arguments[i].from = NULL;
         arguments[i].object = NULL;
-        result = read_argument(commands, submission, i, &arguments[i]);
+        result = read_parameter(commands, submission, i, &arguments[i]);
         if (result != DONE)
             end_arguments(arguments, i + 1);
     }
     return result;
 }
 
-void end_arguments(Argument *arguments, int count)
+void end_arguments(Parameter *arguments, int count)
 {
     for (int i = 0; i < count; i++)
         Py_XDECREF(arguments[i].object);

@@ -266,7 +266,7 @@ static int read_and_submit(Commands *self, Submission *submission, PyObject *eve
 {
     if (submission->fill != NULL)
         return submit_after(self, submission, events, event);
-    Argument arguments[MOST_ARGUMENTS];
+    Parameter arguments[MOST_ARGUMENTS];
     int result = read_arguments(self, submission, arguments);
     if (result != DONE)
         return result;

@@ -20,22 +20,9 @@ OBJECT_TYPE(tensor_call, TensorCall, "TensorCall", self->base.forgotten = true,
 uint64_t hash_of(const Operands *operands)
 {
     uint64_t hash = (uint64_t)operands->count;
-    for (int i = 0; i < operands->count; i++) {
-        const TensorLayout *layout = &operands->operands[i].layout;
-        hash = mix(hash, (uint64_t)(uint32_t)layout->axes << 32 | (uint64_t)layout->type.code << 8 | layout->type.bits);
-        for (int axis = 0; axis < layout->axes; axis++)
-            hash = mix(mix(hash, (uint64_t)layout->shape[axis]), (uint64_t)layout->strides[axis]);
-    }
+    for (int i = 0; i < operands->count; i++)
+        hash = hash_of_layout(hash, &operands->operands[i].layout);
     return hash;
-}
-
-static bool same_layout(const TensorLayout *one, const TensorLayout *other)
-{
-    size_t bytes = one->axes <= 0 ? 0 : (size_t)one->axes * sizeof *one->shape;
-    return one->axes == other->axes && (one->axes < 0 || (memcmp(&one->type, &other->type, sizeof one->type) == 0 &&
-                                                          memcmp(&one->device, &other->device, sizeof one->device) == 0 &&
-                                                          memcmp(one->shape, other->shape, bytes) == 0 &&
-                                                          memcmp(one->strides, other->strides, bytes) == 0));
 }
 
 int matches(const TensorCall *call, PyObject *options, const Operands *operands)
@@ -118,7 +105,7 @@ static bool begin_execution(const TensorCall *call, const Operands *operands, Ex
     void *context = NULL;
     const DLDevice *device = NULL;
     for (int i = 0; device == NULL && i < operands->count; i++)
-        device = operands->operands[i].layout.axes < 0 ? NULL : &operands->operands[i].layout.device;
+        device = operands->operands[i].layout.dimensions < 0 ? NULL : &operands->operands[i].layout.device;
     return call->cuda->get_context(&context) == 0 && context == call->context && device != NULL &&
            operands->library->current_work_stream(device->device_type, device->device_id, &execution->stream) == 0;
 }
@@ -148,7 +135,7 @@ PyObject *repeat_call(TensorCall *call, const Operands *operands)
         Py_RETURN_NONE;
     }
     for (int i = 0; i < operands->count; i++)
-        buffers[i] = operands->operands[i].address;
+        buffers[i] = (void *)(uintptr_t)operands->operands[i].address;
     if (make_results(call, operands->library, made, buffers + operands->count)) {
         const char *failure;
         Py_BEGIN_ALLOW_THREADS

@@ -8,21 +8,7 @@
 #include "../programs/program.h"
 #include "foreign_array.h"
 
-enum { MOST_AXES = 8, MOST_TENSORS = 64 };
-
-/* An array without its address; -1 axes for None. */
-typedef struct {
-    int32_t axes;
-    DLDataType type;
-    DLDevice device;
-    int64_t shape[MOST_AXES], strides[MOST_AXES];
-} TensorLayout;
-
-/* An operand: its layout and the first byte. */
-typedef struct {
-    TensorLayout layout;
-    void *address;
-} Operand;
+enum { MOST_TENSORS = 64 };
 
 /* Functions of the CUDA driver. */
 typedef struct {
@@ -39,7 +25,7 @@ typedef struct {
     PyObject *makers;  /* of the results and of scratch memory, pairs of a function and its arguments */
     int results[MOST_TENSORS], result_count; /* which makers make the tuple of results; -1 for None */
     int operands;
-    TensorLayout *layouts;
+    Layout *layouts;
     int64_t *words; /* the program */
     size_t word_count;
     void *functions[MOST_FUNCTIONS];
@@ -48,9 +34,10 @@ typedef struct {
     void *context;             /* the functions belong to it */
 } TensorCall;
 
+/* The operands of a call. None has a layout of -1 dimensions. */
 typedef struct {
     const DLPackExchangeAPI *library;
-    Operand operands[MOST_TENSORS];
+    Argument operands[MOST_TENSORS];
     int count;
 } Operands;
 

@@ -63,40 +63,27 @@ static bool is_negated(PyObject *value)
     return negated;
 }
 
-static bool read_operand(const TensorCalls *self, PyObject *value, Operand *operand)
+static bool read_operand(const TensorCalls *self, PyObject *value, Argument *operand)
 {
-    TensorLayout *layout = &operand->layout;
     DLTensor tensor;
-    operand->address = NULL;
-    layout->axes = -1;
-    layout->type = (DLDataType){0};
-    if (value == Py_None)
-        return true;
-    if (!has_type(self, value) || is_negated(value) || self->library->dltensor_from_py_object_no_sync(value, &tensor) != 0 ||
-        tensor.ndim < 0 || tensor.ndim > MOST_AXES || tensor.strides == NULL)
-        return false;
-    operand->address = (char *)tensor.data + tensor.byte_offset;
-    layout->axes = tensor.ndim;
-    layout->type = tensor.dtype;
-    layout->device = tensor.device;
-    for (int axis = 0; axis < tensor.ndim; axis++) {
-        layout->shape[axis] = tensor.shape[axis];
-        layout->strides[axis] = tensor.strides[axis];
-    }
-    return true;
+    begin_argument(operand, value);
+    operand->layout.dimensions = -1;
+    return value == Py_None ||
+           (has_type(self, value) && !is_negated(value) &&
+            self->library->dltensor_from_py_object_no_sync(value, &tensor) == 0 && read_tensor(&tensor, operand));
 }
 
 /* Whether all operands are None or arrays that can be read, on one device; no exception is set. */
-static bool read_operands(const TensorCalls *self, PyObject *const *values, Py_ssize_t count, Operands *operands)
+static bool read_tensors(const TensorCalls *self, PyObject *const *values, Py_ssize_t count, Operands *operands)
 {
     operands->library = self->library;
     operands->count = (int)count;
     bool done = self->library != NULL && count <= MOST_TENSORS;
     const DLDevice *device = NULL;
     for (Py_ssize_t i = 0; done && i < count; i++) {
-        const TensorLayout *layout = &operands->operands[i].layout;
+        const Layout *layout = &operands->operands[i].layout;
         done = read_operand(self, values[i], &operands->operands[i]);
-        if (!done || layout->axes < 0)
+        if (!done || layout->dimensions < 0)
             continue;
         done = device == NULL || memcmp(device, &layout->device, sizeof *device) == 0;
         device = &layout->device;
@@ -119,7 +106,7 @@ static int fits_tensors(Row *row, void *call)
 /* The call of these operands, and a new reference to it; NULL, with or without an exception, where none was added. */
 static TensorCall *find_call(TensorCalls *self, PyObject *const *arguments, Py_ssize_t count, Operands *operands)
 {
-    if (count < 2 || !read_operands(self, arguments + 1, count - 1, operands))
+    if (count < 2 || !read_tensors(self, arguments + 1, count - 1, operands))
         return NULL;
     TensorKey key = {arguments[0], operands};
     return (TensorCall *)find_row(&self->table, hash_of(operands), fits_tensors, &key);
@@ -218,7 +205,7 @@ static PyObject *calls_add(TensorCalls *self, PyObject *arguments)
     const Py_ssize_t count = PyTuple_Size(values);
     for (Py_ssize_t i = 0; i < count && i < MOST_TENSORS; i++)
         tensors[i] = PyTuple_GetItem(values, i);
-    if (PyTuple_Size(makers) > MOST_TENSORS || !read_operands(self, tensors, count, &operands))
+    if (PyTuple_Size(makers) > MOST_TENSORS || !read_tensors(self, tensors, count, &operands))
         Py_RETURN_FALSE;
     TensorCall *call = make_tensor_call(options, &operands);
     if (call == NULL || !read_results(call, results, PyTuple_Size(makers)) || !read_words(call, words) ||

@@ -25,13 +25,15 @@
  * Python 3.12 a collection may begin at any new object), and other threads.
  *
  *   A submission has two steps. It first reads: all that may run Python code becomes plain values and references
- *   (read_arguments, read_given, read_array), before the queue's lock is taken. Then, under the locks, call_driver checks
+ *   (argument.h, read_arguments), before the queue's lock is taken. Then, under the locks, call_driver checks
  *   the state once more (the queue accepts commands, the row is in use, memory is open), writes the driver's description,
  *   and calls the driver. From that check to the driver's call nothing runs Python code: no call, no attribute of an
  *   argument, no new object, no end of an object with a finalizer. Other code may submit the same row between the steps.
  *
  *   Who looks up a row of a table has a reference to it before anything runs Python code, until the last use: other code
- *   may replace the row meanwhile. Values that a table has in place are copied, not pointed to. */
+ *   may replace the row meanwhile.
+ *
+ * docs/internals/submission.md describes the steps of a call, the locks, the tables, and who keeps what alive. */
 
 #ifndef BINDLESS_SUBMISSION_TYPES_H
 #define BINDLESS_SUBMISSION_TYPES_H
@@ -153,13 +155,13 @@ typedef struct {
     long long batch;
 } Prepared;
 
-/* An argument that was read: what the packing writes. */
+/* The bytes of a parameter, as read from an argument: what the packing writes. */
 typedef struct {
     const void *from;         /* the bytes of the parameter; NULL: nothing is written */
     int size;
     PyObject *object;         /* owned: the owner of memory, which must be open; or what has the bytes; or NULL */
     unsigned char bytes[16];  /* the bytes, unless an object has them */
-} Argument;
+} Parameter;
 
 /* Writes the numbers of a command into the driver's descriptions: DONE, OTHERWISE or FAILED. Must not run Python code. */
 typedef int (*fill_function)(const void *what);
@@ -182,7 +184,7 @@ typedef struct {
     uint64_t stream;         /* of another library: precedes the command now, and follows it afterwards; or 0 */
     const uint64_t *foreign; /* addresses of the arguments that are other libraries' arrays, 0 for others; or NULL */
     bool same_addresses;     /* these must be the addresses of the submission before: their device is unknown */
-    const Argument *arguments; /* the values, as submit has read them */
+    const Parameter *arguments; /* the values, as submit has read them */
 } Submission;
 
 typedef struct {
@@ -264,8 +266,8 @@ bool foreign_type(PyObject *dtype, int *code, int *bits);
 
 /* read_arguments.c: the values of a submission; OTHERWISE where Python must handle one. With DONE the caller ends them.
  * know_types: the types of numpy. */
-int read_arguments(const Commands *commands, const Submission *submission, Argument *arguments);
-void end_arguments(Argument *arguments, int count);
+int read_arguments(const Commands *commands, const Submission *submission, Parameter *arguments);
+void end_arguments(Parameter *arguments, int count);
 PyObject *know_types(PyObject *module, PyObject *arguments);
 bool is_host_array(PyObject *value);
 

@@ -16,11 +16,12 @@ typedef struct {
     int code, bits;   /* DLPack's type of an array without dtype */
 } Entry;
 
-/* An argument that is an array of another library, by its position among the arguments. */
+/* The arguments that are arrays of other libraries. */
+enum { MOST_FOREIGN = 16 };
 typedef struct {
-    ForeignArray arrays[MOST_ARGUMENTS];
-    bool is_foreign[MOST_ARGUMENTS];
-    bool any;
+    Argument arrays[MOST_FOREIGN];
+    int count;
+    signed char places[MOST_ARGUMENTS]; /* of each argument among the arrays, or -1 */
 } ForeignValues;
 
 /* VALUE: the argument itself. SHAPE and STRIDES: an element of these. CALL: the result of a function. */
@@ -77,15 +78,16 @@ static void end_entries(Entry *entries, int count)
         Py_CLEAR(entries[i].object);
 }
 
-static int describe_array(PyObject *value, Entry *entry)
+static NOT_INLINE int describe_array(PyObject *value, Entry *entry)
 {
-    PyObject *shape = PyObject_GetAttr(value, str_shape);
-    entry->object = PyObject_GetAttr(value, str_dtype);
+    Argument array;
+    begin_argument(&array, value);
+    const int result = read_usm(&array, USM_FORMAT | USM_PACKED | USM_SHAPE);
     entry->kind = ARRAY_ENTRY;
-    entry->packed = is_true(value, str_contiguous);
-    entry->count = shape != NULL && PyTuple_Check(shape) ? (int)PyTuple_Size(shape) : -1;
-    Py_XDECREF(shape);
-    return entry->object == NULL || entry->count < 0 ? FAILED : DONE;
+    entry->object = array.format;
+    entry->packed = array.packed;
+    entry->count = array.layout.dimensions;
+    return result;
 }
 
 static int describe_key(PyObject *value, Entry *entry)
@@ -98,14 +100,16 @@ static int describe_key(PyObject *value, Entry *entry)
 /* OTHERWISE for an array that must be imported first. */
 static int describe_foreign(PyObject *value, Entry *entry, ForeignValues *foreign, int argument)
 {
-    if (foreign == NULL || argument < 0 || argument >= MOST_ARGUMENTS)
+    if (foreign == NULL || argument < 0 || argument >= MOST_ARGUMENTS || foreign->count == MOST_FOREIGN)
         return describe_key(value, entry);
-    ForeignArray *array = &foreign->arrays[argument];
-    if (foreign_array(value, false, array) != DONE)
+    Argument *array = &foreign->arrays[foreign->count];
+    begin_argument(array, value);
+    if (read_foreign(array, false) != DONE)
         return describe_key(value, entry);
-    foreign->is_foreign[argument] = foreign->any = true;
-    *entry = (Entry){ARRAY_ENTRY, NULL, array->dimensions, array->packed, array->type.code, array->type.bits};
-    return array->packed && array->bytes != 0 && array->type.lanes == 1 ? DONE : OTHERWISE;
+    const DLDataType type = array->layout.type;
+    foreign->places[argument] = (signed char)foreign->count++;
+    *entry = (Entry){ARRAY_ENTRY, NULL, array->layout.dimensions, array->packed, type.code, type.bits};
+    return array->packed && array->bytes != 0 && type.lanes == 1 ? DONE : OTHERWISE;
 }
 
 /* Appends the descriptions of a value; argument: its position, or -1 within a tuple. */
@@ -151,7 +155,7 @@ static int describe_all(PyObject *const *values, Py_ssize_t count, Entry *entrie
     *entry_count = 0;
     for (Py_ssize_t i = 0; result == DONE && i < count; i++) {
         if (foreign != NULL && i < MOST_ARGUMENTS)
-            foreign->is_foreign[i] = false;
+            foreign->places[i] = -1;
         result = describe(values[i], entries, entry_count, foreign, (int)i);
     }
     if (result != DONE)
@@ -242,6 +246,13 @@ static PyObject *element_of(PyObject *value, PyObject *name, int index)
     return item;
 }
 
+/* The array of another library that a step names as a whole; NULL for another one. */
+static const Argument *foreign_of(const ForeignValues *foreign, const Step *step)
+{
+    const int place = foreign == NULL || step->depth != 1 ? -1 : foreign->places[step->path[0]];
+    return place < 0 ? NULL : &foreign->arrays[place];
+}
+
 /* The value of a step: a new reference. */
 static PyObject *take_step(const Step *step, PyObject *const *arguments, const ForeignValues *foreign)
 {
@@ -252,8 +263,8 @@ static PyObject *take_step(const Step *step, PyObject *const *arguments, const F
         return NULL;
     switch (step->kind) {
     case SHAPE_STEP:
-        if (foreign != NULL && step->depth == 1 && foreign->is_foreign[step->path[0]])
-            return PyLong_FromLongLong(foreign->arrays[step->path[0]].shape[step->index]);
+        if (foreign_of(foreign, step) != NULL)
+            return PyLong_FromLongLong(foreign_of(foreign, step)->layout.shape[step->index]);
         return element_of(value, str_shape, step->index);
     case STRIDES_STEP: return element_of(value, str_strides, step->index);
     case CALL_STEP: return PyObject_CallFunctionObjArgs(step->function, value, NULL);
@@ -476,8 +487,8 @@ static int take_steps(const Commands *commands, const Variant *variant, PyObject
             return OTHERWISE;
         expanded->values[i] = expanded->owned[expanded->owned_count++] = value;
         expanded->foreign.addresses[i] = 0;
-        if (steps[i].kind == VALUE_STEP && steps[i].depth == 1 && foreign->is_foreign[steps[i].path[0]] &&
-            add_foreign_argument(commands, &foreign->arrays[steps[i].path[0]], &expanded->foreign, i) != DONE)
+        const Argument *array = steps[i].kind == VALUE_STEP ? foreign_of(foreign, &steps[i]) : NULL;
+        if (array != NULL && add_foreign_argument(commands, array, &expanded->foreign, i) != DONE)
             return OTHERWISE;
     }
     expanded->count = count;
@@ -496,6 +507,7 @@ int expand(const Commands *commands, PyObject *kernel, PyObject *space, PyObject
     VariantCall call;
     call.dimensions = dimensions;
     ForeignValues foreign;
+    foreign.count = 0;
     Variant *variant = NULL;
     if (describe_all(values, count, call.entries, &call.count, &foreign) == DONE)
         variant = find_variant(variants, &call);
