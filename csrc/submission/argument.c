@@ -34,21 +34,23 @@ void end_argument(Argument *argument)
     Py_CLEAR(argument->device);
 }
 
-bool same_option(PyObject *a, PyObject *b)
+int same_option(PyObject *a, PyObject *b)
 {
     if (a == b)
         return true;
     if (Py_TYPE(a) != Py_TYPE(b) || PyType_IsSubtype(Py_TYPE(a), &PyType_Type))
         return false;
     if (PyTuple_CheckExact(a)) { /* 1 and 1.0 are equal numbers, but not one option */
-        bool same = PyTuple_Size(a) == PyTuple_Size(b);
-        for (Py_ssize_t i = 0; same && i < PyTuple_Size(a); i++)
+        int same = PyTuple_Size(a) == PyTuple_Size(b);
+        for (Py_ssize_t i = 0; same == 1 && i < PyTuple_Size(a); i++)
             same = same_option(PyTuple_GetItem(a, i), PyTuple_GetItem(b, i));
         return same;
     }
     const int same = PyObject_RichCompareBool(a, b, Py_EQ);
-    PyErr_Clear();
-    return same == 1;
+    if (same >= 0 || !PyErr_ExceptionMatches(PyExc_Exception))
+        return same;
+    PyErr_Clear(); /* Python says what is wrong with the option */
+    return 0;
 }
 
 /* ---------------------------------------------------------------- layouts */

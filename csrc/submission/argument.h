@@ -59,9 +59,9 @@ int read_argument(Argument *argument, const Kinds *kinds, bool written, unsigned
 /* Reads parts of USM: DONE, OTHERWISE where Python must handle it, or FAILED with an exception. */
 int read_usm(Argument *argument, unsigned parts);
 
-/* Whether two options are one object, or equal values of one type: numbers, strings, dtypes, and tuples of these. Clears
- * exceptions. */
-bool same_option(PyObject *a, PyObject *b);
+/* Whether two options are one object, or equal values of one type: numbers, strings, dtypes, descriptors, and tuples of
+ * these. Values that cannot be compared differ; FAILED with an exception that is no Exception, such as KeyboardInterrupt. */
+int same_option(PyObject *a, PyObject *b);
 
 /* Whether two layouts have one shape; one type; one layout with device and strides. */
 bool same_shape(const Layout *a, const Layout *b);

@@ -91,8 +91,12 @@ int each_row(CallTable *table, each_function each, void *arg)
 bool watch(Row *row, PyObject *object)
 {
     int index = 0;
-    while (row->watches[index] != NULL)
+    while (index < MOST_WATCHES && row->watches[index] != NULL)
         index++;
+    if (index == MOST_WATCHES) {
+        PyErr_SetString(PyExc_RuntimeError, "a prepared call is for two objects at most");
+        return false;
+    }
     PyObject *forget = PyObject_GetAttrString((PyObject *)row, "forget");
     row->watches[index] = forget == NULL ? NULL : PyWeakref_NewRef(object, forget);
     Py_XDECREF(forget);

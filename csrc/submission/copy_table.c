@@ -75,25 +75,24 @@ OBJECT_TYPE(copies, Copies, "Copies", end_table(&self->table), , {Py_tp_new, cop
 /* ---------------------------------------------------------------- the call */
 
 /* Compares the keywords, except depends_on, with those of a copy, in its order. */
-static bool has_keywords(const Copy *copy, const CopyCall *call)
+static int has_keywords(const Copy *copy, const CopyCall *call)
 {
     Py_ssize_t count = call->names == NULL ? 0 : PyTuple_Size(call->names);
-    if (count - (call->waits_at >= 0) != PyTuple_Size(copy->names))
-        return false;
-    for (Py_ssize_t i = 0, at = 0; i < count; i++) {
+    int same = count - (call->waits_at >= 0) == PyTuple_Size(copy->names);
+    for (Py_ssize_t i = 0, at = 0; same == 1 && i < count; i++) {
         if (i == call->waits_at)
             continue;
-        if (PyTuple_GetItem(call->names, i) != PyTuple_GetItem(copy->names, at) ||
-            !same_option(call->values[i], PyTuple_GetItem(copy->values, at)))
-            return false;
+        same = PyTuple_GetItem(call->names, i) == PyTuple_GetItem(copy->names, at)
+                   ? same_option(call->values[i], PyTuple_GetItem(copy->values, at))
+                   : 0;
         at++;
     }
-    return true;
+    return same;
 }
 
 static int fits_copy(Row *row, void *call)
 {
-    return fits_operands((Copy *)row, call) && has_keywords((Copy *)row, call);
+    return fits_operands((Copy *)row, call) ? has_keywords((Copy *)row, call) : 0;
 }
 
 static int copy_again(Commands *commands, Copies *copies, PyObject *const *arguments, PyObject *names, PyObject **event)
@@ -110,9 +109,11 @@ static int copy_again(Commands *commands, Copies *copies, PyObject *const *argum
     int result = FAILED;
     if (read_operands(arguments[0], arguments[1], &copies->kinds, call.operands)) {
         Copy *copy = (Copy *)find_row(&copies->table, 0, fits_copy, &call);
-        result = copy == NULL ? OTHERWISE
-                              : submit_copy(commands, copy, call.operands,
-                                            call.waits_at < 0 ? NULL : call.values[call.waits_at], event);
+        if (copy != NULL)
+            result = submit_copy(commands, copy, call.operands,
+                                 call.waits_at < 0 ? NULL : call.values[call.waits_at], event);
+        else if (!PyErr_Occurred())
+            result = OTHERWISE;
         copies->declined = copy != NULL && result == OTHERWISE;
         Py_XDECREF(copy);
     }

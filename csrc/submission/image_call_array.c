@@ -67,7 +67,7 @@ bool fits_array(const CallArray *array, Argument *argument, const ImageCalls *ca
     if (array->kind == NO_ARGUMENT)
         return true;
     if (array->kind == ONE_NUMBER)
-        return same_option(array->number, argument->value);
+        return same_option(array->number, argument->value) == 1; /* int and float: no exception */
     if (array->kind == USM_ARRAY && (argument->format != array->dtype || argument->context != commands->context))
         return false;
     if (array->kind != USM_ARRAY && !same_type(argument->layout.type, array->layout.type))

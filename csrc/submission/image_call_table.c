@@ -65,9 +65,11 @@ static int fits_call(Row *what, void *call)
     if (row->function != arguments[FUNCTION] || row->handle != self->handle ||
         (PyObject *)Py_TYPE(arguments[IMAGE_HANDLE]) != row->handle_type)
         return false;
-    for (int i = CHANNELS; i < ARGUMENTS; i++)
-        if (!same_option(row->options[i - CHANNELS], arguments[i]))
-            return false;
+    int same = 1;
+    for (int i = CHANNELS; same == 1 && i < ARGUMENTS; i++)
+        same = same_option(row->options[i - CHANNELS], arguments[i]);
+    if (same != 1)
+        return same;
     for (int i = 0; i < CALL_ARRAYS; i++)
         if (!fits_array(&row->arrays[i], &self->given[i], self->calls, self->commands))
             return false;
@@ -156,7 +158,9 @@ static int call_again(Commands *commands, ImageCalls *calls, PyObject *const *ar
         begin_argument(&call.given[i], arguments[COORDS + i]);
     ImageCall *row = (ImageCall *)find_row(&calls->table, hash_of_call(arguments[FUNCTION], handle), fits_call, &call);
     *known = row != NULL;
-    const int done = row == NULL ? OTHERWISE : run(commands, calls, row, call.given, depends_on, result);
+    const int done = row != NULL        ? run(commands, calls, row, call.given, depends_on, result)
+                     : PyErr_Occurred() ? FAILED
+                                        : OTHERWISE;
     Py_XDECREF(row);
     for (int i = 0; i < CALL_ARRAYS; i++)
         end_argument(&call.given[i]);

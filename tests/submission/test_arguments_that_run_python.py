@@ -282,6 +282,32 @@ def test_rows_that_leave_a_table_end_at_once(own: bl.Queue, image: Any) -> None:
     assert after[0] - before[0] <= 32 and after[1] - before[1] <= 8 and after[2] - before[2] <= 40, (before, after)
 
 
+def test_equal_keywords_are_one_row_and_an_interrupt_in_their_comparison_is_raised(own: bl.Queue) -> None:
+    pixels = np.arange(7 * 9 * 4, dtype=DESC.dtype).reshape(DESC.shape)
+
+    def again() -> bl.ImageDescriptor:
+        return bl.ImageDescriptor(DESC.width, DESC.height)
+
+    with bl.ImageMem(DESC, own) as memory:
+        for _ in range(3):
+            own.ext_oneapi_copy(pixels, memory, dst_desc=again()).wait()
+        assert own._stream.copies.count() == 1
+        equal = bl.ImageDescriptor.__eq__
+
+        def interrupt(self: bl.ImageDescriptor, other: object) -> bool:
+            raise KeyboardInterrupt
+
+        bl.ImageDescriptor.__eq__ = interrupt  # type: ignore[method-assign]
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                own.ext_oneapi_copy(pixels, memory, dst_desc=again())
+        finally:
+            bl.ImageDescriptor.__eq__ = equal  # type: ignore[method-assign]
+        result = np.empty_like(pixels)
+        own.ext_oneapi_copy(memory, result).wait()
+        assert np.array_equal(result, pixels)
+
+
 def test_operands_that_cannot_be_read_are_not_kept(own: bl.Queue) -> None:
     increment, data = load(own, "simple").get_kernel("increment"), zeros(own)
     own.parallel_for(COUNT, increment, data).wait()
