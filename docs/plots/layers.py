@@ -48,6 +48,7 @@ LAYERS = (
     Box("gradients", 4, 670, 170, "derivatives of samples"),
     Box("opencl", 4, 480, 170, "OpenCL's extras"),
     Box("python_kernels", 4, 865, 180, "kernels in Python: Numba"),
+    Box("sampling", 5, 130, 170, "samples, derivatives"),
     Box("interop", 5, 330, 200, "other libraries' objects"),
     Box("level_zero", 5, 600, 180, "Level Zero's extras"),
     Box("device", 5, 800, 180, "functions of such kernels"),

@@ -287,7 +287,7 @@ def test_pictures_larger_than_one_block(
     pixels = rng.integers(0, 256, (2, 40, 30, 3)).astype(np.uint8)
     with bl.Image(pixels, layers=True, queue=queue) as image:
         whole = image.warp([[0.5, 0.1, 0], [0, 0.5, 0]], (64, 50)), image.resize((83, 61))
-        monkeypatch.setattr("bindless.image.row_blocks._BLOCK", 200)
+        monkeypatch.setattr("bindless.sampling.row_blocks._BLOCK", 200)
         parts = image.warp([[0.5, 0.1, 0], [0, 0.5, 0]], (64, 50)), image.resize((83, 61))
     for one, other in zip(whole, parts):
         np.testing.assert_array_equal(one, other)

@@ -9,8 +9,8 @@ import pytest
 
 import bindless as bl
 from bindless import kernels
-from bindless.bindless_images.resample import resample
 from bindless.model.enums import Boundary, Interpolation, Precision
+from bindless.sampling.prepare import resample
 from tests.support.filters import resampling
 
 MODULES = [name for name in kernels.modules("spirv") if name.startswith("resample")]

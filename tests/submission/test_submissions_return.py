@@ -15,11 +15,11 @@ import pytest
 
 import bindless as bl
 from bindless import level_zero
-from bindless.bindless_images.resample import resample
 from bindless.model.enums import Precision
 from bindless.model.filter import CoordinateMap, Filter
 from bindless.model.resampling import Resampling
 from bindless.python_kernels.compiler_process import missing_packages
+from bindless.sampling.prepare import resample
 from tests.python_kernels.conftest import takes_none
 from tests.support import buffer_kernels
 from tests.support.pixels import every_coordinate, random_pixels, upload, usm

@@ -5,4 +5,5 @@
 #include "reference/image.h"
 #include "reference/image_call.h"
 #include "reference/launch.h"
+#include "reference/picture.h"
 #include "reference/semaphore.h"

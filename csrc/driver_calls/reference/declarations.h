@@ -23,6 +23,11 @@ typedef struct bindless_image_call {
     blr_image_call_t call;
     bindless_ends_t *ends;
 } bindless_image_call_t;
+typedef struct bindless_resample {
+    blr_queue_t queue;
+    blr_resampling_t picture;
+    bindless_ends_t *ends;
+} bindless_resample_t;
 typedef struct bindless_semaphore {
     blr_queue_t queue;
     blr_external_semaphore_t semaphore;
@@ -33,6 +38,7 @@ typedef struct bindless_semaphore {
 static int bindless_semaphore_again(const bindless_semaphore_t *command);
 static int bindless_copy_again(const bindless_image_copy_t *copy);
 static int bindless_image_call_again(const bindless_image_call_t *call);
+static int bindless_resample_again(const bindless_resample_t *call);
 static int bindless_launch_again(const bindless_launch_t *launch);
 
 /* Returns 0 for a command that is complete without a failure, INT32_MIN while it is incomplete, else an error for a

@@ -3,8 +3,7 @@
 Steps of a device function over an array of coordinates: ``device_functions`` and ``dispatch`` check the call,
 ``call_arguments`` makes a ``model.image_call.ImageCall``, and the back end runs it. If the device cannot reach host
 memory, arrays go through ``scratch_memory``, or large ones piece by piece while the device works. Large results use
-the memory of earlier results that were dropped (``result_arrays``). ``warp_call`` makes a call without coordinates:
-its map gives the place of each pixel, and the device computes it.
+the memory of earlier results that were dropped (``result_arrays``).
 """
 
 from .device_functions import (

@@ -18,6 +18,7 @@ from ..model.aspects import Aspect
 from ..model.channels import ELEMENTS
 from ..model.enums import ImageType
 from ..model.image_descriptor import ImageDescriptor
+from ..sampling.packing import After
 from ..submission.event import Event
 from ..sycl.kernel.builtin import builtin_kernel, launch
 from ..sycl.kernel.kernel import Kernel
@@ -26,7 +27,6 @@ from ..sycl.usm import UsmArray, usm_empty
 from .area_filter import area_means
 from .array_library import AnyArray
 from .device_image import ImageStore
-from .packing import After
 
 __all__ = ["fill_means", "reduce_on_device"]
 

@@ -16,9 +16,9 @@ from ..model.errors import InvalidError, ShapeWarning
 from ..model.host_array import as_array
 from ..model.image_descriptor import ImageDescriptor
 from ..model.message_values import shown
+from ..sampling.row_blocks import require_room
 from ..sycl.usm import UsmArray
 from .array_library import AnyArray
-from .row_blocks import require_room
 
 if TYPE_CHECKING:
     from .image import Image
@@ -75,12 +75,13 @@ def coordinate_axes(image: Image, values: AnyArray, *, fetch: bool = False) -> A
     """Coordinates as (..., dims); those of a 1D image may lack the last axis."""
     if values.dtype.kind not in "iuf":
         raise InvalidError(f"coords have dtype {values.dtype}; they are numbers of shape (..., dims)")
-    dims = 3 if image._described.type is ImageType.cubemap and not fetch else len(image.size)
-    if dims == 1 and values.ndim == 1:
+    dims = 3 if image._described.type is ImageType.cubemap and not fetch else len(image._size)
+    axes = len(values.shape)
+    if dims == 1 and axes == 1:
         return values[:, None]
-    if values.ndim == 0 or values.shape[-1] != dims:
-        why = "" if dims != len(image.size) else reason_of_dimensions(image, values.shape[-1] if values.ndim else 0)
-        if values.ndim == 2 and len(values) == dims:
+    if axes == 0 or values.shape[-1] != dims:
+        why = "" if dims != len(image.size) else reason_of_dimensions(image, values.shape[-1] if axes else 0)
+        if axes == 2 and len(values) == dims:
             why = ": transpose it"
         names = "a direction (x, y, z)" if dims != len(image.size) else f"({', '.join('xyz'[:dims])})"
         raise InvalidError(f"coords have shape {values.shape}; the last axis is {names}, {dims} long{why}")

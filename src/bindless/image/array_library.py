@@ -23,7 +23,7 @@ from ..sycl.usm import UsmArray
 from ..sycl.usm.array_import import foreign_array
 from .pillow_arrays import array_of_pillow
 
-__all__ = ["AnyArray", "ArrayLike", "Library", "hand_over", "library_of", "seen"]
+__all__ = ["OWN_TYPES", "AnyArray", "ArrayLike", "Library", "hand_over", "library_of", "seen"]
 
 Array = npt.NDArray[Any]
 
@@ -57,6 +57,8 @@ Library = Callable[[Any], Any]
 current stream comes after the work submitted so far that uses the memory."""
 
 _OWN = (np.ndarray, np.generic, UsmArray)
+OWN_TYPES = frozenset((np.ndarray, UsmArray))
+"""Types of arrays that are used as they are."""
 # ``from_dlpack`` by the type of the array; None of types that have none.
 _known: dict[type, Library | None] = {}
 
@@ -86,7 +88,7 @@ def seen(name: str, value: Any, queue: Queue) -> AnyArray:
     if type(value) is np.ndarray:
         return value
     if isinstance(value, UsmArray):
-        if value.context is not queue.context:
+        if value._owner.context is not queue.context:
             raise InvalidError(f"{name} {value!r} is memory of another context than that of {queue!r}")
         return value
     try:

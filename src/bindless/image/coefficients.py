@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.enums import Boundary, ImageChannelType
+from ..sampling.packing import After, pack
 from ..sycl.usm import UsmArray, usm_empty
 from .device_image import ImageStore
-from .packing import After, pack
 from .plan import device_descriptor
 from .spline_filter import spline_coefficients
 

@@ -12,11 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.image_descriptor import integer
+from ..sampling.packing import After, pack
+from ..sampling.vectors import vectors_of
+from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .arguments import coordinate_axes, per_item
 from .array_library import AnyArray
-from .packing import After
-from .resampled import draw_resampled, rescale, source_of, vectors_of
+from .drawing import source_of
 from .results import Result
 
 if TYPE_CHECKING:
@@ -57,18 +59,36 @@ def sample_computed(
 
 def _read(image: Image, coords: AnyArray, layers: Any, values: AnyArray, after: After) -> After:
     """Fills values (layers, ..., channels) where they are."""
-    source, dims = source_of(image), len(image.size)
     if not values.size:
         return after
-    shape = tuple(coords.shape)
-    there = isinstance(values, UsmArray)
-    given, after = vectors_of(image._queue, source, "coords", coords, shape, on_device=there, after=after)
-    parts = values.reshape(len(layers), -1, image.num_channels)
+    queue, dims = image._queue, len(image.size)
+    store, source = source_of(image)
+    in_usm = isinstance(values, UsmArray)
+    vectors, after = vectors_of(queue, source.unit, "coords", coords, on_device=in_usm, after=after)
     matrix = np.zeros((dims + 1, dims + 1))
     matrix[dims, dims] = 1.0
-    pictures = [parts[number] for number in range(len(layers))]
-    events = draw_resampled(image._queue, source, [matrix], (parts.shape[1],), given, layers, pictures, after)
-    return rescale(image._queue, source, values, events)
+    map_, nbytes = source.map_of(matrix), values.nbytes // len(layers)
+    sizes, kind = (values.size // (len(layers) * image.num_channels),), (vectors.array.dtype, vectors.strides)
+    events: After = ()
+    for number, layer in enumerate(layers):
+        plan = source.plans.get((sizes, layer, values.dtype, image.num_channels, kind))
+        if plan is None:
+            plan = source.add_plan(sizes, layer, values.dtype, image.num_channels, kind)
+        event = plan.submit(map_, values, vectors.array, (*store.ready, *after), number * nbytes)
+        if event is not None:
+            events += (event,)
+    return _rescale(queue, source.largest, values, events)
+
+
+def _rescale(queue: Queue, largest: float | None, values: AnyArray, after: After) -> After:
+    """Divide values by the largest code where they are in codes; those on the host are ready at once."""
+    if largest is None or not values.size:
+        return after
+    if not isinstance(values, UsmArray):
+        values /= values.dtype.type(largest)
+        return after
+    flat = values.reshape(-1, 1)
+    return pack(queue, flat, flat, after, ((largest,), (0.0,)))
 
 
 def _scattered(

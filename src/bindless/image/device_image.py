@@ -35,13 +35,13 @@ from ..model.errors import InvalidError
 from ..model.image_descriptor import ImageDescriptor
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.sampler import BindlessImageSampler
+from ..sampling.packing import After
 from ..submission.event import Event
 from ..sycl.device.handle_owner import HeldHandle, HeldSampledHandle, HeldUnsampledHandle
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .array_library import AnyArray
 from .coordinates import normalized_units
-from .packing import After
 from .uploading import Uploads
 
 __all__ = ["ImageStore", "Reader"]

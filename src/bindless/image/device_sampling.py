@@ -15,11 +15,11 @@ import numpy.typing as npt
 
 from ..model.enums import ImageType
 from ..model.errors import InvalidError
+from ..sampling.packing import After, contiguous, pack, packs
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from .arguments import broadcast, coordinate_axes, per_item
 from .array_library import AnyArray
-from .packing import After, contiguous, pack, packs
 from .results import Result
 
 if TYPE_CHECKING:

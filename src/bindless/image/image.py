@@ -27,6 +27,7 @@ from ..model.image_descriptor import ImageDescriptor, integer
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.message_values import shown
 from ..model.sampler import BindlessImageSampler
+from ..sampling.source import Source
 from ..submission.event import Event
 from ..sycl.device.handle_owner import HandleOwner, HeldHandle
 from ..sycl.queue.queue import Queue
@@ -38,6 +39,7 @@ from .copying import copied, deep_copied, pickled
 from .cubemap_levels import CubemapLevels
 from .default_queue import queue_of_array
 from .device_image import ImageStore
+from .drawing import Frame
 from .files import open_file, save_file
 from .layer_groups import LayerGroup, layers_of_part
 from .native_store import NativeStore
@@ -46,11 +48,10 @@ from .panoramas import from_equirectangular
 from .plan import Plan, plan_of_memory, planned, taken_dtype
 from .remapping import remap
 from .representation import as_html, as_png, as_text
-from .resampled import Source
 from .resizing import resize
 from .sampling import fetch, sample
 from .store import Store
-from .warping import View, warp
+from .warping import warp
 
 __all__ = ["Image"]
 
@@ -227,8 +228,6 @@ class Image(HandleOwner):
     def _hold(self, native: ImageStore) -> None:
         """Makes a native image the store."""
         self._native, self._store = native, NativeStore(native)
-        is_plane = self._described.dimensions == 2 and not self._options.cubemap
-        self._has_fast_warp = is_plane and not self._is_computed
 
     def _take(self, plan: Plan, queue: Queue) -> None:
         """Everything but the store."""
@@ -236,13 +235,19 @@ class Image(HandleOwner):
         self._name = f"image {next(_count)}"
         _named[self._name] = self
         self._queue, self._options, self._library, self._leads_on_device = queue, options, None, False
+        self._dtype, self._size = (
+            described.dtype,
+            (described.width, described.height, described.depth)[: described.dimensions],
+        )
+        self._layer_axis = (described.array_size,) if described.type is not ImageType.standard else ()
+        self._channel_axis = (described.num_channels,) if plan.has_channel_axis else ()
+        self._pixel_bytes = described.array_size * described.num_channels * self._dtype.itemsize
         self._described, self._has_channel_axis, self._sampler = described, plan.has_channel_axis, plan.sampler
-        self._views: dict[tuple[int, int], View] = {}
-        self._sources: dict[bool, Source] = {}
+        self._frames: dict[tuple[int, ...], Frame] = {}
+        self._sources: dict[tuple[bool, bool], tuple[ImageStore, Source]] = {}
         self._filter, self._mipmaps = options.filter, options.mipmaps
         self._coefficients = Coefficients() if self._filter.interpolation is Interpolation.cubic else None
         self._is_computed, self._handle_precision = plan.is_computed, plan.handle_precision
-        self._has_fast_warp = False
 
     def _warn_of_anisotropy(self) -> None:
         """Warns where the device does less than was asked for."""
@@ -364,13 +369,12 @@ class Image(HandleOwner):
     @property
     def dtype(self) -> np.dtype[Any]:
         """dtype of the array."""
-        return self._described.dtype
+        return self._dtype
 
     @property
     def size(self) -> tuple[int, ...]:
         """Pixels in (x, y, z) order, layers not counted."""
-        described = self._described
-        return (described.width, described.height, described.depth)[: described.dimensions]
+        return self._size
 
     @property
     def num_channels(self) -> int:
@@ -556,9 +560,8 @@ class Image(HandleOwner):
     # ------------------------------------------------------------------ arguments
 
     def _array_shape(self, described: ImageDescriptor) -> tuple[int, ...]:
-        layers = (self.num_layers,) if self._described.is_layered else ()
         spatial = tuple(n for n in (described.depth, described.height, described.width) if n)
-        return layers + spatial + ((self.num_channels,) if self._has_channel_axis else ())
+        return self._layer_axis + spatial + self._channel_axis
 
     def _refuse_cubemap(self, method: str) -> None:
         if self._described.type is ImageType.cubemap:

@@ -6,7 +6,7 @@ layers need, or one mipmap for each layer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,8 @@ from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .arguments import coordinate_axes, gradient_of, per_item
 from .array_library import AnyArray, ArrayLike, Library, hand_over, library_of, seen
+from .drawing import Frame
 from .group_store import GroupStore, after_all, given_from_host, given_from_parts, place_of
-from .pictures import picture_shape
 from .results import Result
 
 if TYPE_CHECKING:
@@ -162,25 +162,22 @@ class LayerGroup(GroupStore):
 
     # ------------------------------------------------------------------ whole pictures
 
-    def resize(self, image: Image, sizes: tuple[int, ...], out: Any) -> Any:
-        return self._pictures(image, sizes, out, lambda part, target: part.resize(sizes[::-1], out=target))
+    def resize(self, image: Image, frame: Frame, out: Any) -> Any:
+        shape = frame.sizes[::-1]
+        return self._pictures(image, frame, out, lambda part, target, layers: part.resize(shape, out=target))
 
-    def warp(
-        self,
-        image: Image,
-        matrices: Sequence[npt.NDArray[np.float64]],
-        sizes: tuple[int, ...],
-        vectors: AnyArray | None,
-        out: Any,
-    ) -> Any:
-        ranges = iter(self._ranges)
+    def warp(self, image: Image, matrix: npt.ArrayLike, frame: Frame, vectors: AnyArray | None, out: Any) -> Any:
+        matrices = np.asarray(matrix) if np.ndim(matrix) == 3 else None
+        if matrices is not None and len(matrices) != image.num_layers:
+            raise InvalidError(
+                f"matrix has shape {matrices.shape}: it is one, or one for each of the {image.num_layers} layers"
+            )
 
-        def draw(part: Image, target: Any) -> None:
-            layers = next(ranges)
-            own = matrices if len(matrices) == 1 else matrices[layers]
-            part.warp(own[0] if len(own) == 1 else np.stack(own), sizes[::-1], displacement=vectors, out=target)
+        def draw(part: Image, target: Any, layers: slice) -> None:
+            own = matrix if matrices is None else matrices[layers.start if self._mipmaps else layers]
+            part.warp(own, frame.sizes[::-1], displacement=vectors, out=target)
 
-        return self._pictures(image, sizes, out, draw)
+        return self._pictures(image, frame, out, draw)
 
     def remap(self, image: Image, vectors: AnyArray, relative: bool, out: Any, library: Library | None) -> Any:
         channels = (image.num_channels,) if image._has_channel_axis else ()
@@ -191,11 +188,11 @@ class LayerGroup(GroupStore):
             part.remap(vectors, relative=relative, out=target)
         return given_from_parts(result, place, image._queue, library)
 
-    def _pictures(self, image: Image, sizes: tuple[int, ...], out: Any, draw: Callable[[Image, Any], object]) -> Any:
-        result = Result(image._queue, out, picture_shape(image, sizes), image.dtype)
+    def _pictures(self, image: Image, frame: Frame, out: Any, draw: Callable[[Image, Any, slice], object]) -> Any:
+        result = Result(image._queue, out, frame.shape, image.dtype)
         place = place_of(result, on_device=image._leads_on_device)
-        for part, target in self._places(place):
-            draw(part, target)
+        for part, layers in zip(self.parts, self._ranges):
+            draw(part, self._place(place, layers), layers)
         return given_from_parts(result, place, image._queue, image._library)
 
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from ..model.enums import AddressingMode
 from ..model.errors import InvalidError
+from ..sampling.codes import to_storage
+from ..sampling.row_blocks import require_room
 from ..sycl.queue.queue import Queue
-from .area_filter import to_storage
 from .arguments import sizes_of
 from .array_library import ArrayLike, seen
 from .coordinates import cube_directions, panorama_coordinates
 from .default_queue import queue_of_array
-from .row_blocks import require_room
 
 if TYPE_CHECKING:
     from .image import Image

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..model.enums import ImageType
 from ..model.errors import InvalidError
+from ..sampling.row_blocks import SMALL_PICTURE, require_room
+from ..sycl.usm import UsmArray
 from .arguments import coordinate_axes
-from .array_library import AnyArray, ArrayLike, Library, hand_over, library_of, seen
-from .mapped_pictures import mapped_picture
-from .pictures import bytes_of_pixel
-from .results import Result
-from .row_blocks import require_room
+from .array_library import OWN_TYPES, AnyArray, ArrayLike, Library, hand_over, library_of, seen
+from .drawing import draw
 
 if TYPE_CHECKING:
     from .image import Image
 
 __all__ = ["remap", "remap_native"]
 
-_MOST_AXES = 3
+_MAX_AXES = 3
 
 
 def remap(image: Image, coords: ArrayLike, *, relative: bool = False, out: Any = None) -> Any:
@@ -71,9 +71,14 @@ def remap(image: Image, coords: ArrayLike, *, relative: bool = False, out: Any =
     array([[1, 2, 2],
            [4, 5, 5]], dtype=uint8)
     """
-    image._refuse_cubemap("remap")
-    vectors = coordinate_axes(image, seen("coords", coords, image._queue))
-    require_room(math.prod(vectors.shape[:-1]), "coords", bytes_of_pixel(image))
+    if image._described.type is ImageType.cubemap:
+        image._refuse_cubemap("remap")
+    vectors = coordinate_axes(image, coords if type(coords) is np.ndarray else seen("coords", coords, image._queue))
+    count = math.prod(vectors.shape[:-1])
+    if count * image._pixel_bytes > SMALL_PICTURE:
+        require_room(count, "coords", image._pixel_bytes)
+    if type(coords) in OWN_TYPES:
+        return image._store.remap(image, vectors, relative, out, None)
     picture = image._store.remap(image, vectors, relative, out, library_of(coords))
     hand_over(coords, vectors)
     return picture
@@ -81,11 +86,11 @@ def remap(image: Image, coords: ArrayLike, *, relative: bool = False, out: Any =
 
 def remap_native(image: Image, vectors: AnyArray, relative: bool, out: Any, library: Library | None) -> Any:
     """``remap`` of one native image."""
-    image._native.memory()  # raises
-    dims, leading = len(image.size), tuple(vectors.shape[:-1])
+    size, leading = image._size, tuple(vectors.shape[:-1])
+    dims = len(size)
     matrix = np.zeros((dims + 1, dims + 1))
     matrix[dims, dims] = 1.0
-    sizes = leading[::-1] if 0 < len(leading) <= _MOST_AXES else (math.prod(leading),)
+    sizes = leading[::-1] if 0 < len(leading) <= _MAX_AXES else (math.prod(leading),)
     if relative:
         if len(leading) != dims:
             names = ", ".join(("depth", "height", "width")[3 - dims :])
@@ -93,8 +98,7 @@ def remap_native(image: Image, vectors: AnyArray, relative: bool, out: Any, libr
                 f"coords have shape {tuple(vectors.shape)}; displacements of this image's pixels are ({names}, {dims})"
             )
         normalized = image._sampler.is_normalized
-        matrix[range(dims), range(dims)] = [1 / size if normalized else 1.0 for size in image.size]
-    layers = (image.num_layers,) if image._described.is_layered else ()
-    channels = (image.num_channels,) if image._has_channel_axis else ()
-    result = Result(image._queue, out, (*layers, *leading, *channels), image.dtype, (vectors,))
-    return mapped_picture(image, [matrix], sizes, "coords", vectors, result, library, leads=True)
+        matrix[range(dims), range(dims)] = [1 / pixels if normalized else 1.0 for pixels in size]
+    shape = (*image._layer_axis, *leading, *image._channel_axis)
+    in_usm = isinstance(vectors, UsmArray)
+    return draw(image, matrix, sizes, shape, out, library, vectors=vectors, name="coords", on_device=in_usm)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model.enums import FilteringMode, ImageType
-from .area_filter import to_storage
+from ..sampling.codes import to_storage
 from .picture_files.png import encode_png
 
 if TYPE_CHECKING:

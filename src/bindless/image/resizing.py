@@ -1,37 +1,21 @@
-"""``resize``: a method of ``Image`` that makes the picture in another size, by the device or else by the processor."""
+"""``resize``: a method of ``Image`` that makes the picture in another size."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..bindless_images.result_arrays import empty_result
-from ..model.channels import Channel
-from ..model.enums import FilteringMode
 from ..model.filter import Filter
-from .area_filter import to_storage
+from ..sampling.codes import to_storage
+from ..sycl.usm import UsmArray
 from .area_reduction import fill_means
-from .arguments import reason_of_dimensions, shape_order, sizes_of
-from .coordinates import grid
-from .mapped_pictures import mapped_picture
+from .drawing import Frame, draw, frame_of
 from .options import ImageOptions
-from .pictures import (
-    bytes_of_pixel,
-    clamped_reader,
-    draw,
-    followed,
-    follows_maps,
-    given_picture,
-    goes_to_device,
-    picture_shape,
-)
 from .results import Result
-from .row_blocks import require_room
 
 if TYPE_CHECKING:
     from .image import Image
@@ -73,68 +57,44 @@ def resize(image: Image, shape: int | Sequence[int], *, out: Any = None) -> Any:
     ...     image.resize(2)
     array([0.5, 2.5], dtype=float32)
     """
-    image._refuse_cubemap("resize")
-    sizes = sizes_of(
-        shape,
-        len(image.size),
-        "shape",
-        shape_order(len(image.size)),
-        reason_of_dimensions(image, len(shape) if isinstance(shape, (tuple, list)) else 0),
-    )[::-1]
-    require_room(math.prod(sizes), "shape", bytes_of_pixel(image))
-    return image._store.resize(image, sizes, out)
+    return image._store.resize(image, frame_of(image, shape, "resize"), out)
 
 
-def resize_native(image: Image, sizes: tuple[int, ...], out: Any) -> Any:
+def resize_native(image: Image, frame: Frame, out: Any) -> Any:
     """``resize`` of one native image."""
-    result = Result(image._queue, out, picture_shape(image, sizes), image.dtype)
-    reduced = tuple(min(new, old) for new, old in zip(sizes, image.size))
-    from_host = partial(given_picture, image, result, library=image._library, on_device=image._leads_on_device)
-    if reduced != image.size and image._sampler.filtering is not FilteringMode.nearest:
-        return _means(image, sizes, result) if reduced == sizes else from_host(_mixed(image, sizes, reduced))
-    if image._is_computed:
-        steps = np.diag([*(old / new for new, old in zip(sizes, image.size)), 1.0])
-        return mapped_picture(image, [steps], sizes, "shape", None, result, image._library, edges=True)
-    if len(sizes) != 2 or not follows_maps(image, gradients=False):
-        return from_host(_enlarged(image, sizes, image._described.channel, codes=False))
-    steps = np.diag([*(old / new for new, old in zip(sizes, image.size)), 1.0])
-    return followed(image, clamped_reader(image), steps, (sizes[0], sizes[1]), result, gradients=False)
+    if frame.keeps_values:
+        return draw(
+            image, frame.steps, frame.sizes, frame.shape, out, image._library, on_device=image._leads_on_device,
+            edges=True,
+        )  # fmt: skip
+    result = Result(image._queue, out, frame.shape, image.dtype)
+    return (_means if frame.reduced == frame.sizes else _mixed)(image, frame, result)
 
 
-def _means(image: Image, sizes: tuple[int, ...], result: Result) -> Any:
+def _means(image: Image, frame: Frame, result: Result) -> Any:
     """The image in a smaller size, as the result that the caller gets."""
-    layers = (image.num_layers,) if image._described.is_layered else ()
-    values = result.in_usm() if goes_to_device(image, result) else result.on_host()
-    pixels = values.reshape((*layers, *reversed(sizes), image.num_channels))
-    after = fill_means(image._queue, image._native, image._described, sizes, pixels)
+    on_device = result.on_device or (result.array is None and image._leads_on_device)
+    values = result.in_usm() if on_device else result.on_host()
+    pixels = values.reshape((*image._layer_axis, *frame.sizes[::-1], image.num_channels))
+    after = fill_means(image._queue, image._native, image._described, frame.sizes, pixels)
     return result.given(values, after, image._library)
 
 
-def _mixed(image: Image, sizes: tuple[int, ...], reduced: tuple[int, ...]) -> Array:
-    """The image in a size that is smaller along some axes, ``reduced`` along those alone, and larger along others."""
-    channel = image._described.channel
+def _mixed(image: Image, frame: Frame, result: Result) -> Any:
+    """The image in a size that is smaller along some axes, reduced along those alone first, and larger along others."""
+    described, queue = image._described, image._queue
     filter_ = image._filter if image._is_computed else Filter()
-    options = ImageOptions(filter_, layers=image._described.is_layered, dimensions=len(sizes))
-    with type(image)._of(_unrounded_means(image, reduced), options, image._queue) as smaller:
-        if image._is_computed:
-            return to_storage(smaller.resize(sizes[::-1]), channel, codes=True)
-        return _enlarged(smaller, sizes, channel, codes=True)
+    options = ImageOptions(filter_, layers=described.is_layered, dimensions=len(frame.sizes))
+    with type(image)._of(_unrounded_means(image, frame.reduced), options, queue) as smaller:
+        picture = to_storage(smaller.resize(frame.sizes[::-1]), described.channel, codes=True).reshape(frame.shape)
+    if result.array is not None or not image._leads_on_device:
+        return result.given(picture, (), image._library)
+    target: UsmArray = result.in_usm()
+    return result.given(target, (queue.memcpy(target, picture),), image._library)
 
 
 def _unrounded_means(image: Image, sizes: tuple[int, ...]) -> Array:
     """The image in a smaller size, each pixel the mean of its area, as float32 without rounding."""
-    described = image._described
-    layers = (image.num_layers,) if described.is_layered else ()
-    result = empty_result((*layers, *reversed(sizes), image.num_channels), np.dtype(np.float32))
-    fill_means(image._queue, image._native, described, sizes, result)
+    result = empty_result((*image._layer_axis, *reversed(sizes), image.num_channels), np.dtype(np.float32))
+    fill_means(image._queue, image._native, image._described, sizes, result)
     return result
-
-
-def _enlarged(image: Image, sizes: tuple[int, ...], channel: Channel, *, codes: bool) -> Array:
-    """Samples at the centres of a grid of ``sizes`` pixels over the whole image, made on the host."""
-    axes = [(np.arange(new) + 0.5) * (old / new) for new, old in zip(sizes, image.size)]
-
-    def coordinates(start: int, stop: int) -> tuple[Array, None]:
-        return grid([*axes[:-1], axes[-1][start:stop]]).reshape(-1, len(sizes)), None
-
-    return draw(image, clamped_reader(image), sizes, coordinates, channel, codes=codes)

@@ -11,12 +11,12 @@ from ..bindless_images.result_arrays import empty_result
 from ..model.aspects import Aspect
 from ..model.enums import UsmKind
 from ..model.errors import InvalidError
+from ..sampling.packing import After
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from ..sycl.usm.array_import import foreign_array
 from ..sycl.usm.strides import reach
-from .array_library import AnyArray, Library, hand_over
-from .packing import After
+from .array_library import OWN_TYPES, AnyArray, Library, hand_over
 
 __all__ = ["Result"]
 
@@ -47,6 +47,8 @@ class Result:
         ``out`` in place, or None.
     shape : tuple[int, ...]
         Of the result.
+    is_own : bool
+        Whether ``out`` is of no other library, whose stream would have to wait.
 
     Raises
     ------
@@ -65,10 +67,11 @@ class Result:
     ) -> None:
         self._queue, self._out, self.shape, self._dtype, self._kept = queue, out, shape, dtype, kept
         self.array: AnyArray | None = None
+        self.is_own = type(out) in OWN_TYPES
         if out is not None:
             self.array = _checked(queue, out, shape, dtype)
-            for given in inputs:
-                if given is not None and _overlap(self.array, given):
+            for argument in inputs:
+                if argument is not None and _overlap(self.array, argument):
                     raise InvalidError("out shares memory with an argument: give another array")
 
     @property
@@ -90,18 +93,18 @@ class Result:
         if not isinstance(self.array, UsmArray):
             return usm_empty(self.shape, self._dtype, self._queue)
         if (
-            self.array.kind is not UsmKind.host
+            self.array._owner.kind is not UsmKind.host
             or self.array.nbytes < _LARGE
             or self._queue.device.has(Aspect.usm_system_allocations)
         ):
             return self.array
         if self._kept is None or not self._queue._stream.in_order:  # commands after this one would overwrite it
             return usm_empty(self.shape, self._dtype, self._queue)
-        found = self._kept.get((self.shape, self._dtype))
-        if found is None:
+        memory = self._kept.get((self.shape, self._dtype))
+        if memory is None:
             self._kept.clear()
-            found = self._kept[self.shape, self._dtype] = usm_empty(self.shape, self._dtype, self._queue)
-        return found
+            memory = self._kept[self.shape, self._dtype] = usm_empty(self.shape, self._dtype, self._queue)
+        return memory
 
     def given(self, values: AnyArray, after: After = (), library: Library | None = None) -> Any:
         """The result for the caller, from what ``on_host`` or ``in_usm`` gave.
@@ -130,12 +133,12 @@ class Result:
 
 
 def _checked(queue: Queue, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> AnyArray:
-    array: AnyArray | object = foreign_array(out, queue)
+    array: AnyArray | object = out if type(out) in OWN_TYPES else foreign_array(out, queue)
     if isinstance(array, np.ndarray):
         fits = array.flags.c_contiguous and array.flags.writeable
     elif isinstance(array, UsmArray):
-        fits = array.is_contiguous and not array.read_only
-        if array.context is not queue.context:
+        fits = array._contiguous and not array._owner.read_only
+        if array._owner.context is not queue.context:
             raise InvalidError(f"out {array!r} is memory of another context than that of {queue!r}")
     else:
         raise InvalidError(f"out is a {type(out).__name__}; it is an array of {dtype} of shape {shape}")
@@ -151,8 +154,14 @@ def _checked(queue: Queue, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any
 def _overlap(one: AnyArray, other: AnyArray) -> bool:
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return np.may_share_memory(one, other)
-    if not one.size or not other.size:
+    if not one.nbytes or not other.nbytes:
         return False
+    if type(one) is UsmArray and one._owner.kind is UsmKind.device and isinstance(other, np.ndarray):
+        return False  # which sees no memory of devices
+    if type(one) is UsmArray and type(other) is UsmArray and one._owner is not other._owner and one._contiguous:
+        first, start = one._owner.address + one._offset, other._owner.address
+        if start >= first + one.nbytes or start + other._owner.nbytes <= first:  # as of nearly all arrays
+            return False
     (first, last), (start, end) = _place(one), _place(other)
     return first < end and start < last
 

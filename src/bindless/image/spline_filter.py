@@ -17,12 +17,12 @@ from ..drivers import reference
 from ..model.enums import Boundary, coerce
 from ..model.errors import InvalidError
 from ..model.spline_filter import SPLINE_BOUNDARIES, SplineFilter
+from ..sampling.packing import After, contiguous
 from ..submission.event import Event
 from ..sycl.kernel.builtin import builtin_kernel, launch
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from .array_library import AnyArray
-from .packing import After, contiguous
 
 __all__ = ["LOCAL_SAMPLES", "filter_by_kernels", "local_coefficients", "spline_coefficients"]
 

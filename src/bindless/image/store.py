@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
 import numpy.typing as npt
 
 from ..model.image_descriptor import ImageDescriptor
 from ..submission.event import Event
 from .array_library import AnyArray, ArrayLike, Library
+from .drawing import Frame
 
 if TYPE_CHECKING:
     from .device_image import ImageStore
@@ -70,18 +69,11 @@ class Store(Protocol):
     def fetch(self, image: Image, coords: ArrayLike, level: int, layers: ArrayLike | None, out: Any) -> Any:
         """See ``Image.fetch``."""
 
-    def resize(self, image: Image, sizes: tuple[int, ...], out: Any) -> Any:
-        """See ``Image.resize``; ``sizes`` in (x, y, z) order."""
+    def resize(self, image: Image, frame: Frame, out: Any) -> Any:
+        """See ``Image.resize``."""
 
-    def warp(
-        self,
-        image: Image,
-        matrices: Sequence[npt.NDArray[np.float64]],
-        sizes: tuple[int, ...],
-        vectors: AnyArray | None,
-        out: Any,
-    ) -> Any:
-        """See ``Image.warp``; matrices (d + 1, d + 1), one or one for each layer, ``sizes`` in (x, y, z) order."""
+    def warp(self, image: Image, matrix: npt.ArrayLike, frame: Frame, vectors: AnyArray | None, out: Any) -> Any:
+        """See ``Image.warp``; the vectors have the shape of the frame's."""
 
     def remap(self, image: Image, vectors: AnyArray, relative: bool, out: Any, library: Library | None) -> Any:
         """See ``Image.remap``; vectors (..., d), and the library of the result."""

@@ -18,6 +18,7 @@ from ..bindless_images.scratch_memory import array_in, give_back, room, take
 from ..model.aspects import Aspect
 from ..model.enums import ImageType
 from ..model.image_descriptor import ImageDescriptor
+from ..sampling.packing import After, pack
 from ..submission.event import Event
 from ..submission.host_access import HostAccess
 from ..sycl.copy.image_copy import image_copy
@@ -27,7 +28,6 @@ from ..sycl.usm import UsmArray, usm_empty
 from .array_library import AnyArray
 from .channel_copy import copy_channels
 from .mipmap import fill_levels
-from .packing import After, pack
 from .pinned_uploads import free_array
 
 __all__ = ["Uploads"]

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..bindless_images.result_arrays import empty_result
 from ..model.errors import InvalidError
-from .arguments import shape_order, sizes_of
-from .array_library import AnyArray, ArrayLike, hand_over, seen
-from .coordinates import projection_matrix, warp_coordinates
-from .device_image import Reader
-from .mapped_pictures import mapped_picture
-from .pictures import bytes_of_pixel, draw, follow, followed, follows_maps, given_picture, picture_shape
-from .resampled import homogeneous
-from .results import Result
-from .row_blocks import require_room
+from .array_library import OWN_TYPES, AnyArray, ArrayLike, hand_over, seen
+from .drawing import Frame, draw, frame_of
 
 if TYPE_CHECKING:
     from .image import Image
 
-__all__ = ["View", "warp", "warp_native"]
-
-Array = npt.NDArray[Any]
-
-_MOST_VIEWS = 16  # kept with an image
+__all__ = ["warp", "warp_native"]
 
 
 def warp(
@@ -99,126 +86,35 @@ def warp(
            [[1., 5.],
             [3., 7.]]], dtype=float32)
     """
-    if displacement is not None or not image._has_fast_warp or (image._described.is_layered and np.ndim(matrix) == 3):
-        return _warp_any(image, matrix, shape, displacement, out)
-    full = projection_matrix(matrix)
-    view = image._views.get(shape) if type(shape) is tuple else None
-    if view is None:
-        view = _view_of(image, shape)
-    width, height = view.sizes
-    if image._native._memory is None:
-        image._native.memory()  # raises
-    reader = view.reader
-    if view.follows and out is None and not image._leads_on_device:
-        picture: AnyArray = empty_result(view.shape, image._described.dtype)
-        follow(image, reader, full, view.sizes, picture, gradients=image._mipmaps)
-        return picture if image._library is None else image._library(picture)
-    result = Result(image._queue, out, view.shape, image.dtype, kept=image._native.pictures)
-    if view.follows:
-        return followed(image, reader, full, view.sizes, result, gradients=image._mipmaps)
-
-    def coordinates(start: int, stop: int) -> tuple[Array, tuple[Array, Array] | None]:
-        points, dx, dy = warp_coordinates(full, width, start, stop, gradients=image._mipmaps)
-        return points, None if dx is None or dy is None else (dx, dy)
-
-    drawn = draw(image, reader, (width, height), coordinates, image._described.channel, codes=False)
-    return given_picture(image, result, drawn, image._library, on_device=image._leads_on_device)
-
-
-class View(NamedTuple):
-    """A picture by ``warp``, as far as its shape decides it.
-
-    Attributes
-    ----------
-    sizes : tuple[int, int]
-        (width, height).
-    shape : tuple[int, ...]
-        Of the array.
-    reader : Reader
-        Of the image.
-    follows : bool
-        Whether the device follows the map itself.
-    """
-
-    sizes: tuple[int, int]
-    shape: tuple[int, ...]
-    reader: Reader
-    follows: bool
-
-
-def _view_of(image: Image, shape: int | Sequence[int]) -> View:
-    """The view for a shape, kept with the image."""
-    height, width = sizes_of(shape, 2, "shape", "(height, width)")
-    require_room(height * width, "shape", bytes_of_pixel(image))
-    reader = image._native.reader(image._sampler)
-    whole = picture_shape(image, (width, height))
-    view = View((width, height), whole, reader, follows_maps(image, gradients=image._mipmaps))
-    if len(image._views) >= _MOST_VIEWS:
-        image._views.clear()
-    image._views[height, width] = view
-    return view
-
-
-def _warp_any(
-    image: Image, matrix: npt.ArrayLike, shape: int | Sequence[int], displacement: ArrayLike | None, out: Any
-) -> Any:
-    """``warp`` of images of any dimensions, filters, stores and displacements."""
-    image._refuse_cubemap("warp")
-    dims = len(image.size)
-    matrices = matrices_of(image, matrix)
-    sizes = sizes_of(shape, dims, "shape", shape_order(dims))[::-1]
-    require_room(math.prod(sizes), "shape", bytes_of_pixel(image))
-    vectors = None
-    if displacement is not None:
-        vectors = vectors_of_picture("displacement", seen("displacement", displacement, image._queue), sizes)
-    picture = image._store.warp(image, matrices, sizes, vectors, out)
-    if vectors is not None:
+    frame = frame_of(image, shape, "warp")
+    if displacement is None:
+        return image._store.warp(image, matrix, frame, None, out)
+    vectors = displacement if type(displacement) is np.ndarray else seen("displacement", displacement, image._queue)
+    if vectors.shape != frame.vectors:
+        vectors = _vectors_of_line(vectors, frame.vectors)
+    picture = image._store.warp(image, matrix, frame, vectors, out)
+    if type(displacement) not in OWN_TYPES:
         hand_over(displacement, vectors)
     return picture
 
 
-def warp_native(
-    image: Image,
-    matrices: Sequence[npt.NDArray[np.float64]],
-    sizes: tuple[int, ...],
-    vectors: AnyArray | None,
-    out: Any,
-) -> Any:
-    """``warp`` of one native image, by ``Resampling``."""
-    image._native.memory()  # raises
-    result = Result(image._queue, out, picture_shape(image, sizes), image.dtype, (vectors,))
-    return mapped_picture(image, matrices, sizes, "displacement", vectors, result, image._library)
+def warp_native(image: Image, matrix: npt.ArrayLike, frame: Frame, vectors: AnyArray | None, out: Any) -> Any:
+    """``warp`` of one native image."""
+    return draw(
+        image, matrix, frame.sizes, frame.shape, out, image._library, vectors=vectors, name="displacement",
+        on_device=image._leads_on_device,
+    )  # fmt: skip
 
 
-def matrices_of(image: Image, matrix: npt.ArrayLike) -> list[npt.NDArray[np.float64]]:
-    """(d + 1, d + 1) of the argument of ``warp``: one, or one for each layer.
+def _vectors_of_line(array: AnyArray, shape: tuple[int, ...]) -> AnyArray:
+    """Vectors of a picture of one dimension, which may lack the last axis.
 
     Raises
     ------
     InvalidError
-        It has another shape, or entries that are not finite numbers.
+        Another shape, or other dimensions.
     """
-    dims, layers = len(image.size), image.num_layers
-    if not image._described.is_layered or np.ndim(matrix) != 3:
-        return [homogeneous(matrix, dims)]
-    several = list(np.asarray(matrix))
-    if len(several) != layers:
-        raise InvalidError(f"matrix has shape {np.shape(matrix)}: it is one, or one for each of the {layers} layers")
-    return [homogeneous(each, dims, f"matrix[{number}]") for number, each in enumerate(several)]
-
-
-def vectors_of_picture(name: str, array: AnyArray, sizes: Sequence[int]) -> AnyArray:
-    """Vectors of shape (*shape, d) of a picture; those of a 1D picture may lack the last axis.
-
-    Raises
-    ------
-    InvalidError
-        Another shape.
-    """
-    wanted = (*reversed(sizes), len(sizes))
-    if len(sizes) == 1 and tuple(array.shape) == wanted[:1]:
+    if len(shape) == 2 and tuple(array.shape) == shape[:1]:
         return array[:, None]
-    if tuple(array.shape) != wanted:
-        order = ", ".join("xyz"[: len(sizes)])
-        raise InvalidError(f"{name} has shape {tuple(array.shape)}; it is {wanted}, the last axis ({order})")
-    return array
+    order = ", ".join("xyz"[: shape[-1]])
+    raise InvalidError(f"displacement has shape {tuple(array.shape)}; it is {shape}, the last axis ({order})")

@@ -79,8 +79,6 @@ def _operation_of(call: ImageCall, backend: str) -> str:
         raise InvalidError("write of a sampled image: only unsampled images are written", backend=backend)
     if operation.startswith("sample") and not call.sampled:
         raise InvalidError(f"{operation} of an unsampled image: create it with a sampler, or fetch", backend=backend)
-    if call.map is not None:
-        return "warp_grad" if operation == "sample_grad" else "warp"
     return operation
 
 

@@ -466,6 +466,21 @@ class CoordinateMap:
         return self.matrix[3], self.matrix[7], self.matrix[11]
 
     @property
+    def flat(self) -> CoordinateMap:
+        """The same map of places whose z is 0, with zeros in the column of z but for the row of z."""
+        rows: tuple[float, ...] = ()
+        for start in range(0, 16, 4):
+            a, b, c, d = self.matrix[start : start + 4]
+            rows += (a, b, 0.0, c * self.shift + d) if c and start != 8 else (a, b, c, d)
+        return replace(self, matrix=rows)
+
+    @property
+    def plane(self) -> tuple[float, ...]:
+        """Nine numbers: the rows of x, y and the divisor, without z."""
+        a, b, _, c, d, e, _, f, _, _, _, _, g, h, _, i = self.matrix
+        return a, b, c, d, e, f, g, h, i
+
+    @property
     def is_affine(self) -> bool:
         """Whether nothing is divided."""
         return self.matrix[12:] == (0.0, 0.0, 0.0, 1.0)

@@ -10,34 +10,9 @@ import numpy as np
 from .enums import Precision
 from .image_descriptor import ImageDescriptor
 
-__all__ = ["ImageCall", "Operation", "PictureMap"]
+__all__ = ["ImageCall", "Operation"]
 
 Operation = Literal["fetch", "sample", "sample_lod", "sample_grad", "write"]
-
-
-@dataclass(frozen=True)
-class PictureMap:
-    """Map from the pixels of a picture to coordinates of a two-dimensional image; devices compute the coordinates.
-
-    Pixel (i, j) is the sample at (u / w, v / w), where (u, v, w) is the matrix times (i + 0.5, j + 0.5, 1):
-    a x + (b y + c) in double precision, every step rounded. The quotients are rounded to single precision, divided by
-    ``scale`` and moved by ``bias``. Every device gives the same bits.
-
-    Attributes
-    ----------
-    matrix
-        Nine numbers, by rows: from homogeneous coordinates of the picture to those of the image, in pixels.
-    width, height
-        Width and height of the picture, in pixels.
-    scale, bias
-        (x, y), representable in float32: from the matrix's coordinates to the handle's own.
-    """
-
-    matrix: tuple[float, ...]
-    width: int
-    height: int
-    scale: tuple[float, float] = (1.0, 1.0)
-    bias: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(slots=True)  # not frozen: construction would take several times longer
@@ -72,10 +47,6 @@ class ImageCall:
         (count, dims) float32 gradients of ``sample_grad``.
     values
         (count, value_channels) of ``value_dtype``: the result, or the colours to write.
-    map
-        Makes the ``height * width`` items those of a picture of a standard image, a mipmap or a layer of an array.
-        ``coords``, ``layers``, ``levels``, ``dx``, ``dy`` and ``level`` are then 0, and the map gives gradients.
-        Values of normalized images may have the channel's storage dtype: codes, rounded, ties to even.
     precision
         Arithmetic of a sample; back ends whose traits lack ``computes_precisions`` never get another than
         ``hardware``.
@@ -101,5 +72,4 @@ class ImageCall:
     level: float = 0.0
     dx: int = 0
     dy: int = 0
-    map: PictureMap | None = None
     precision: Precision = Precision.hardware

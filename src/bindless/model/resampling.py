@@ -9,10 +9,21 @@ import numpy as np
 
 from .filter import CoordinateMap, Filter
 from .image_descriptor import ImageDescriptor
+from .string_enum import StringEnum
 
-__all__ = ["Resampling", "Window"]
+__all__ = ["Resampling", "Strategy", "Window"]
 
 _FLOAT32: np.dtype[np.generic] = np.dtype(np.float32)
+
+
+class Strategy(StringEnum):
+    """Implementation of pictures in drivers and built-in kernels."""
+
+    projection = "projection"
+    """Of planes, by texture units, without vectors: positions that are not finite are the unit's. Mipmaps may have
+    footprints."""
+    resampling = "resampling"
+    """Of every other picture, and of the same, more slowly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +96,8 @@ class Resampling:
         (i, j, k) of the picture's first element in a larger picture: added to the indices of the elements.
     window
         The image as a part of a larger one, or None.
+    footprints
+        Whether the levels of a mipmap of two dimensions follow from the map, by ``Strategy.projection``; else level 0.
     """
 
     handle: int
@@ -104,3 +117,4 @@ class Resampling:
     rounding: Literal["even", "away"] = "even"
     first: tuple[int, int, int] = (0, 0, 0)
     window: Window | None = None
+    footprints: bool = False

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..bindless_images.result_arrays import empty_result
-from ..image.row_blocks import in_blocks
+from ..sampling.row_blocks import in_blocks
 
 __all__ = ["cast"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..image.array_library import AnyArray
-from ..image.packing import contiguous
+from ..sampling.packing import contiguous
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .source import element_of, wait_unless_ordered

@@ -7,7 +7,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..bindless_images.resample import resample
 from ..image.array_library import AnyArray
 from ..image.device_image import ImageStore
 from ..image.options import image_options
@@ -16,6 +15,7 @@ from ..model.enums import AddressingMode, FilteringMode, Interpolation, Precisio
 from ..model.filter import CoordinateMap, Filter
 from ..model.image_descriptor import ImageDescriptor
 from ..model.resampling import Resampling, Window
+from ..sampling.prepare import resample
 from ..sycl.queue.queue import Queue
 from .places import Places
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from ..image.array_library import AnyArray, Library, library_of, seen
 from ..image.default_queue import queue_of_array
-from ..image.packing import After
 from ..model.errors import ArgumentError, InvalidError
 from ..model.message_values import shown
+from ..sampling.packing import After
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .casting import cast

@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from ..bindless_images.result_arrays import empty_result
 from ..image.array_library import AnyArray, hand_over
-from ..image.row_blocks import require_room
 from ..model.errors import ArgumentError
 from ..model.message_values import shown
+from ..sampling.row_blocks import require_room
 from ..sycl.usm import UsmArray, usm_empty
 from ..sycl.usm.array_import import foreign_array
 from .casting import cast

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 import bindless as bl
-from bindless.bindless_images.resample import resample
 from bindless.model.resampling import Resampling
+from bindless.sampling.prepare import resample
 from tests.backends.cuda.fake_cuda import Fake
 from tests.support.filters import resampling
 

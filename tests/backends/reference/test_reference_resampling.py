@@ -17,6 +17,7 @@ import pytest
 import bindless as bl
 from bindless.model.enums import Boundary, ImageChannelType, Interpolation, Precision
 from bindless.model.image_descriptor import ImageDescriptor
+from bindless.model.resampling import Strategy
 from bindless.model.sampler import BindlessImageSampler
 from tests.backends.contract.contract_rig import Rig
 from tests.support.filters import resampling
@@ -99,7 +100,7 @@ def resample(
     picture = resampling(
         handle, desc, shape, values=values.ctypes.data, value_dtype=values.dtype, value_channels=channels, **options
     )
-    rig.wait(rig.backend.resampling.resample(rig.queue, picture))
+    rig.wait(rig.backend.resampling.resample(rig.queue, picture, Strategy.resampling))
     return values
 
 

@@ -17,8 +17,8 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
-from bindless.bindless_images.warp_call import sample_picture
-from bindless.model.image_call import PictureMap
+from bindless.sampling.prepare import resample
+from tests.support.filters import resampling
 
 Array = npt.NDArray[Any]
 
@@ -256,13 +256,16 @@ def test_pictures_have_the_precision_of_their_image(queue: bl.Queue, reference: 
     sampler = bl.BindlessImageSampler("clamp_to_border", filtering="linear")
     made = _Made(pixels, desc, sampler, precision=precision)
     matrix = (0.75, 0.21, -1.5, -0.2, 0.8, 2.25, 0.001, 0.002, 1.0)
+    a, b, c, d, e, f, g, h, i = matrix
+    rows = (a, b, 0.0, c, d, e, 0.0, f, 0.0, 0.0, 1.0, 0.0, g, h, 0.0, i)
     x, y = np.meshgrid(np.arange(40) + 0.5, np.arange(27) + 0.5)
     u, v, w = (a * x + (b * y + c) for a, b, c in np.reshape(matrix, (3, 3)))
     coords = np.stack([u / w, v / w], -1).reshape(-1, 2).astype(np.float32)
     for where in (queue, reference):
         handle = made.on(where)
         out = np.empty((27, 40, 4), np.float32)
-        sample_picture(where, handle, PictureMap(matrix, 40, 27), out)
+        picture = resampling(0, desc, (40, 27, 1), 0, out.dtype, 4, matrix=rows, precision=precision)
+        resample(where, handle, picture, out)
         wanted = bl.sample_image(where, handle, coords).reshape(27, 40, 4)
         if precision == "reproducible":
             assert out.tobytes() == wanted.tobytes()

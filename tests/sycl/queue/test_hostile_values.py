@@ -116,7 +116,7 @@ def test_an_interface_that_is_none(queue: bl.Queue, change: dict[str, Any]) -> N
 def test_blocks_of_a_picture_without_more_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
-    from bindless.image import row_blocks
+    from bindless.sampling import row_blocks
 
     def refuse(*_: Any) -> Any:
         raise RuntimeError("can't start new thread")

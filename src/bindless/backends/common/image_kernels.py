@@ -7,17 +7,10 @@ from collections.abc import Sequence
 
 from ...kernels.arguments import layout_of
 from ...model.enums import ImageType
-from ...model.image_call import ImageCall, PictureMap
+from ...model.image_call import ImageCall
 from ..contract.prepared_image_call import ARRAYS
 
 __all__ = ["address_places", "arguments_of", "arrays_of", "values_of"]
-
-
-def _map_arguments(map_: PictureMap) -> dict[str, float]:
-    """The arguments of kernels that write pictures."""
-    arguments: dict[str, float] = {f"m{index // 3}{index % 3}": entry for index, entry in enumerate(map_.matrix)}
-    arguments |= {"scale_x": map_.scale[0], "scale_y": map_.scale[1], "bias_x": map_.bias[0], "bias_y": map_.bias[1]}
-    return arguments | {"width": map_.width, "height": map_.height}
 
 
 def arguments_of(call: ImageCall, name: str, format_word: int) -> tuple[bytes, tuple[int, ...]]:
@@ -43,8 +36,6 @@ def arguments_of(call: ImageCall, name: str, format_word: int) -> tuple[bytes, t
         # not depend on it.
         "row": desc.width if desc.dimensions > 1 else 0,
     }
-    if call.map is not None:
-        values |= _map_arguments(call.map)
     names, layout, sizes = layout_of(name)
     return layout.pack(*[values[parameter] for parameter in names]), sizes
 

@@ -40,7 +40,7 @@ def host_call(queue: Queue, call: ImageCall) -> Callable[[Sequence[Event]], Even
     slower or impossible.
     """
     arrays = {name: (getattr(call, name), size) for name, size in arrays_of(call).items()}  # the values come last
-    if call.map is not None or call.count * sum(size for _, size in arrays.values()) < SMALLEST or queue.capturing:
+    if call.count * sum(size for _, size in arrays.values()) < SMALLEST or queue.capturing:
         return None
     primary = queue.primary
     primary.activate()

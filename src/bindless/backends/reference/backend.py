@@ -407,6 +407,7 @@ class ReferenceBackend(AbsentStreams, OptionalGroups):
     area_mean = _area_means.area_mean
     fill_levels = _area_means.fill_levels
     resample = _resampling.resample
+    prepare_resampling = _resampling.prepare_resampling
     spline_filter = _spline_filters.spline_filter
     copy_image = _copy.copy_image
     prepare_copy = _copy.prepare_copy

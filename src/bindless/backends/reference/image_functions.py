@@ -19,13 +19,13 @@ from .prepared_command import prepared_command
 if TYPE_CHECKING:
     from .backend import ReferenceBackend
 
-__all__ = ["image_call", "prepare_image_call"]
+__all__ = ["OPERATIONS", "PRECISIONS", "image_call", "prepare_image_call"]
 
 lib, ffi = driver.lib, driver.ffi
 
 _SUBMIT = address_of(ffi.addressof(lib, "bindless_image_call_again"))
-_PRECISIONS = {Precision.hardware: 0, Precision.exact: 1, Precision.reproducible: 2}
-_OPERATIONS = {"fetch": 0, "sample": 1, "sample_lod": 2, "sample_grad": 3, "write": 4}
+PRECISIONS = {Precision.hardware: 0, Precision.exact: 1, Precision.reproducible: 2}
+OPERATIONS = {"fetch": 0, "sample": 1, "sample_lod": 2, "sample_grad": 3, "write": 4}
 
 # Members of blr_image_call_t, by the field of ``ImageCall`` with the address of the same array.
 _MEMBERS = dict(zip(ARRAYS, ("coordinates", "layers", "levels", "gradient_x", "gradient_y", "values")))
@@ -36,7 +36,7 @@ def _described(queue: Queue, call: ImageCall) -> CData:
     described = ffi.new("bindless_image_call_t *")
     described.queue, described.ends = queue.handle, queue.ends
     native = described.call
-    native.operation = _OPERATIONS[call.operation]
+    native.operation = OPERATIONS[call.operation]
     native.type = IMAGE_TYPES[call.descriptor.type]
     native.handle, native.count = call.handle, call.count
     native.coordinates = ffi.cast("void *", call.coords)
@@ -45,10 +45,7 @@ def _described(queue: Queue, call: ImageCall) -> CData:
     native.gradient_x, native.gradient_y = ffi.cast("float *", call.dx), ffi.cast("float *", call.dy)
     native.values = ffi.cast("void *", call.values)
     native.value_type, native.value_channels = ELEMENTS[call.value_dtype], call.value_channels
-    native.layer, native.level, native.precision = call.layer, call.level, _PRECISIONS[call.precision]
-    if call.map is not None:
-        native.map.matrix = call.map.matrix
-        native.map.scale, native.map.bias, native.map.width = call.map.scale, call.map.bias, call.map.width
+    native.layer, native.level, native.precision = call.layer, call.level, PRECISIONS[call.precision]
     return described
 
 

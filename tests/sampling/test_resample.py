@@ -9,11 +9,10 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
-from bindless.bindless_images.call_arguments import Form, find_image
-from bindless.bindless_images.host_resampling import resample_on_host
-from bindless.bindless_images.resample import resample
 from bindless.model.channels import CHANNELS
 from bindless.model.enums import Boundary, Interpolation, Precision
+from bindless.sampling.host import HostPlan
+from bindless.sampling.prepare import resample
 from tests.support.filters import resampling
 from tests.support.resample_oracle import codes, positions, resampled, stored
 
@@ -307,9 +306,7 @@ def test_devices_without_double_precision_leave_it_to_the_host(queue: bl.Queue, 
         value_dtype=out.dtype, value_channels=4, coords_dtype=planes.dtype, coords_strides=(1, -planes.shape[1]),
         precision=Precision.exact,
     )  # fmt: skip
-    form = Form("resample", "fetch", case.desc.type, sampled=True, unsampled=False)
-    image = find_image(queue, form, handle, out, None, None)
-    event = resample_on_host(queue, image, picture, out, coords, (), resample)
+    event = HostPlan(queue, handle, picture, resample).submit(picture.map, out, coords)
     if in_usm:
         assert event is not None
         event.wait()

@@ -38,10 +38,12 @@ def _element(dtype: np.dtype[Any]) -> int:
 
 def packs(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
     """Whether elements of one type become those of another: the same, floats of 32 bits, or of integers those of 32."""
-    read, made = _element(source), _element(target)
-    if read < 0 or made < 0:
+    element, other = _element(source), _element(target)
+    if element < 0 or other < 0:
         return False
-    return read == made < min(_WIDE.values()) or target == _FLOAT32 or (target in _INTEGERS and source.kind in "iub")
+    return (
+        element == other < min(_WIDE.values()) or target == _FLOAT32 or (target in _INTEGERS and source.kind in "iub")
+    )
 
 
 def pack(
@@ -71,15 +73,15 @@ def pack(
     """
     if not target.size:
         return after
-    channels, made = source.shape[-1], target.shape[-1]
+    channels, stored_channels = source.shape[-1], target.shape[-1]
     axes = _merged(source.shape[:-1], source.strides[:-1])
     if len(axes) > _MOST_AXES:
         events: After = ()
-        step = target.reshape(source.shape[0], -1, made)
+        step = target.reshape(source.shape[0], -1, stored_channels)
         for index in range(source.shape[0]):
             events += pack(queue, source[index], step[index], after, units)
         return events
-    aligned = made * target.itemsize
+    aligned = stored_channels * target.itemsize
     if aligned in (2, 4, 8) and target.address % aligned:  # pixels are stored as words
         packed = usm_empty(target.shape, target.dtype, queue)
         return (queue.memcpy(target, packed, depends_on=pack(queue, source, packed, after, units)),)
@@ -93,7 +95,7 @@ def pack(
     # Plain numbers, which a launch that comes again packs in C.
     event = launch(
         queue, kernel, count, source.pointer, _element(source.dtype), *strides, *sizes, target.pointer,
-        _element(target.dtype), made, count, *scale, *bias, depends_on=after,
+        _element(target.dtype), stored_channels, count, *scale, *bias, depends_on=after,
     )  # fmt: skip
     return (event,)
 
@@ -127,5 +129,5 @@ def contiguous(
         raise InvalidError(f"{name} is {source.dtype} on a device, where it does not become {dtype}: convert it first")
     target = usm_empty(source.shape, dtype, queue)
     pixels = (*source.shape, 1)
-    made = pack(queue, source[..., None], target.reshape(pixels), after)
-    return target.reshape(shape), made
+    events = pack(queue, source[..., None], target.reshape(pixels), after)
+    return target.reshape(shape), events

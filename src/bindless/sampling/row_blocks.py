@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 from ..model.errors import MemoryAllocationError
 
-__all__ = ["in_blocks", "require_room"]
+__all__ = ["SMALL_PICTURE", "in_blocks", "require_room"]
 
 _BLOCK, _LARGE_BLOCK = 1 << 18, 1 << 23  # pixels
 _MOST_THREADS = 8
-_ALWAYS = 1 << 24  # bytes of pictures that need no question to the system
+SMALL_PICTURE = 1 << 24  # bytes of pictures that need no question to the system
 
 
 def in_blocks(work: Callable[[int, int], object], rows: int, row_size: int, *, large: bool = False) -> None:
@@ -65,7 +65,7 @@ def require_room(pixels: int, what: str, pixel_size: int = 1) -> None:
     MemoryAllocationError
         There is not so much memory.
     """
-    if pixels * pixel_size <= _ALWAYS:
+    if pixels * pixel_size <= SMALL_PICTURE:
         return
     room = _memory()
     if pixels * pixel_size > room:
@@ -78,10 +78,10 @@ def require_room(pixels: int, what: str, pixel_size: int = 1) -> None:
 
 def _memory() -> int:
     """Bytes of memory, as far as the system says."""
-    found = [1 << 47]  # what a process can address
+    limits = [1 << 47]  # what a process can address
     with contextlib.suppress(AttributeError, OSError, ValueError):  # not on this system
-        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     # No group, or a limit of "max".
-    with contextlib.suppress(OSError, ValueError), open("/sys/fs/cgroup/memory.max", encoding="ascii") as limit:
-        found.append(int(limit.read()))
-    return min(size for size in found if size > 0)
+    with contextlib.suppress(OSError, ValueError), open("/sys/fs/cgroup/memory.max", encoding="ascii") as file:
+        limits.append(int(file.read()))
+    return min(size for size in limits if size > 0)

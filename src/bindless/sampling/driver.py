@@ -1,0 +1,118 @@
+"""``DriverPlan``: pictures that a driver computes, which reads and writes the arrays where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from operator import itemgetter
+from struct import Struct
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..bindless_images.call_arguments import ArrayLike
+from ..bindless_images.prepared_call import report_error
+from ..core._submission import Openable, Prepared
+from ..model.resampling import Strategy
+from .plan import Plan
+
+if TYPE_CHECKING:
+    from ..model.filter import CoordinateMap
+    from ..model.image_handles import SampledImageHandle
+    from ..model.resampling import Resampling
+    from ..submission.event import Event
+    from ..sycl.queue.queue import Queue
+
+__all__ = ["DriverPlan"]
+
+_OPEN = Openable()  # a picture has no kernel bundle
+_OPEN._open = True
+_ROWS = {Strategy.projection: Struct("9d"), Strategy.resampling: Struct("16d")}
+_PLANE = itemgetter(0, 1, 3, 4, 5, 7, 12, 13, 15)  # entries of the rows of x, y and the divisor, without z
+_SOMEWHERE = 1  # in place of the address of vectors
+
+
+class DriverPlan(Plan):
+    """See ``Plan``; the back end has the group ``resampling``."""
+
+    def __init__(self, queue: Queue, handle: SampledImageHandle, picture: Resampling, strategy: Strategy) -> None:
+        super().__init__(queue, handle, picture)
+        self._strategy, self._rows = strategy, _ROWS[strategy]
+        self._projects = strategy is Strategy.projection
+        self._has_vectors = picture.coords_strides != (0, 0)
+        self._keep = self.image.keep
+        self._stream = queue._stream
+        self._command = None if self._is_empty else self._prepared()
+
+    def _prepared(self) -> Prepared | None:
+        """The picture as one call of C code; None where each submission takes Python."""
+        stream, group = self._stream, self._queue._backend.resampling
+        assert group is not None
+        picture = replace(self._picture, coords=_SOMEWHERE) if self._has_vectors else self._picture
+        with stream.lock:
+            if stream.native is None or stream.closed:
+                return None
+            command = group.prepare_resampling(stream.native, picture, self._strategy)
+        if command is None:
+            return None
+        kinds: tuple[str, ...] = "number", "number" if self._has_vectors else "same", "given"
+        slots = tuple(
+            [
+                (kind, place or 0, size, True, False, None)
+                for kind, place, size in zip(kinds, command.places, command.sizes)
+            ]
+        )
+        return Prepared(
+            command, 1, _OPEN, command.mark, command.lanes, command.settle, command.refused, (command, command.keep),
+            command.submit, command.descriptions, slots,
+        )  # fmt: skip
+
+    def submit(
+        self,
+        map_: CoordinateMap,
+        out: ArrayLike,
+        coords: ArrayLike | None = None,
+        depends_on: Event | Iterable[Event] = (),
+        offset: int = 0,
+    ) -> Event | None:
+        """See ``Plan.submit``."""
+        if self._images.get(self._key) is not self._record:
+            self._require_image()
+        if self._is_empty:
+            return self._nothing(out, depends_on)
+        vectors: Any = None
+        if type(out) is np.ndarray:
+            values = out.__array_interface__["data"][0] + offset
+        else:
+            values = (out._owner.address if out._owner.open else out.address) + out._offset + offset  # type: ignore[union-attr]
+        if type(coords) is np.ndarray:
+            vectors = coords.__array_interface__["data"][0]
+        elif coords is not None:
+            vectors = (coords._owner.address if coords._owner.open else coords.address) + coords._offset  # type: ignore[union-attr]
+        keep = (*self._keep, out, coords)
+        event: Event | None = None
+        if self._command is not None:
+            rows = self._rows.pack(*(_PLANE(map_.matrix) if self._projects else map_.matrix))
+            event = self._stream.submit_prepared(self._command, (values, vectors, rows), depends_on, keep)
+        if event is None:
+            event = self._submit_once(map_, values, vectors or 0, depends_on, keep)
+        if type(out) is not np.ndarray:
+            return event
+        event.wait()
+        if event._error is not None or event._native is None:
+            report_error(event)
+        return None
+
+    def _submit_once(
+        self,
+        map_: CoordinateMap,
+        values: int,
+        vectors: int,
+        depends_on: Event | Iterable[Event],
+        keep: tuple[object, ...],
+    ) -> Event:
+        """A picture that C code cannot submit, for example one that waits for a task of the host."""
+        group, native, strategy = self._queue._backend.resampling, self._queue._native, self._strategy
+        assert group is not None
+        picture = replace(self._picture, map=map_, values=values, coords=vectors)
+        return self._stream.submit(lambda waits: group.resample(native, picture, strategy, waits), depends_on, keep)

@@ -1,0 +1,120 @@
+"""``Plan``: pictures of one image, prepared for any map and arrays; its classes are the roads of pictures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..bindless_images.call_arguments import ArrayLike, Form, Image, find_image
+from ..bindless_images.prepared_call import report_error
+from ..model.enums import ImageType, Precision
+from ..model.errors import InvalidError
+
+if TYPE_CHECKING:
+    from ..model.filter import CoordinateMap
+    from ..model.image_handles import SampledImageHandle
+    from ..model.resampling import Resampling
+    from ..submission.event import Event
+    from ..sycl.queue.queue import Queue
+
+__all__ = ["Plan", "address_of", "finish"]
+
+_TYPES = (ImageType.standard, ImageType.array, ImageType.mipmap)
+_SAMPLES = {type_: Form("resample", "sample", type_, sampled=True, unsampled=False) for type_ in _TYPES}
+_FETCHES = {type_: Form("resample", "fetch", type_, sampled=True, unsampled=False) for type_ in _TYPES}
+
+
+class Plan:
+    """Pictures of one image, or of one layer of an array, of which the map and the arrays are left open.
+
+    Everything that depends on neither addresses nor entries of the matrix is computed here, once.
+
+    Parameters
+    ----------
+    queue : Queue
+        Runs the work.
+    handle : SampledImageHandle
+        Handle of a standard image, an array or a mipmap, made by ``create_image`` for the queue's device.
+    picture : Resampling
+        The picture. Its handle, descriptor, addresses and matrix need not be right; the centre of its map must be.
+        ``coords_strides`` are (0, 0) where there are no vectors.
+
+    Attributes
+    ----------
+    image : Image
+        The image, which the plan keeps.
+
+    Raises
+    ------
+    InvalidError
+        The handle is no such image of the queue's context.
+    """
+
+    def __init__(self, queue: Queue, handle: SampledImageHandle, picture: Resampling) -> None:
+        desc = handle._descriptor
+        if desc is None or desc.type not in _TYPES:
+            raise InvalidError(f"resample: {handle!r} is no standard image, array or mipmap that create_image made")
+        self._form = (_SAMPLES if picture.filter.precision is Precision.hardware else _FETCHES)[desc.type]
+        self.image: Image = find_image(queue, self._form, handle, np.empty(0), None, None)
+        self._queue, self._handle, self._images = queue, handle, queue.context._handles
+        self._key, self._record = self.image.key, self.image.record
+        self._picture = replace(picture, handle=self.image.raw, descriptor=desc, values=0, coords=0)
+        self._is_empty = math.prod(picture.shape) == 0
+
+    def submit(
+        self,
+        map_: CoordinateMap,
+        out: ArrayLike,
+        coords: ArrayLike | None = None,
+        depends_on: Event | Iterable[Event] = (),
+        offset: int = 0,
+    ) -> Event | None:
+        """Compute one picture.
+
+        Parameters
+        ----------
+        map_ : CoordinateMap
+            The map, with the centre that was prepared; of a plane its column of z has zeros.
+        out : ArrayLike
+            Contiguous array for the values, of the dtype that was prepared: on the host (waits, returns None) or in USM
+            (returns the event).
+        coords : ArrayLike | None, default None
+            Vectors of the dtype that was prepared. The first element is the first component of the first vector.
+        depends_on : Event | Iterable[Event], default ()
+            Events to wait for first.
+        offset : int, default 0
+            Bytes of ``out`` before the picture.
+        """
+        raise NotImplementedError
+
+    def _nothing(self, out: ArrayLike, depends_on: Event | Iterable[Event]) -> Event | None:
+        """The end of an empty picture."""
+        return None if isinstance(out, np.ndarray) else self._queue._nothing(depends_on)
+
+    def _require_image(self) -> None:
+        """Raise the error of an image that was destroyed, or made again with the same number."""
+        find_image(self._queue, self._form, self._handle, np.empty(0), None, None)
+        raise InvalidError(f"resample: {self._handle!r} was destroyed, and its number is that of another image now")
+
+    def _part(self, out: ArrayLike, offset: int) -> ArrayLike:
+        """The values of the picture in ``out``, as (elements, channels)."""
+        picture = self._picture
+        channels, count = picture.value_channels, math.prod(picture.shape)
+        first = offset // picture.value_dtype.itemsize
+        part: ArrayLike = out.reshape(-1)[first : first + count * channels].reshape(count, channels)
+        return part
+
+
+def address_of(array: ArrayLike) -> int:
+    """The address of the first element."""
+    return int(array.__array_interface__["data"][0]) if isinstance(array, np.ndarray) else array.address
+
+
+def finish(event: Event) -> None:
+    """Wait; a call that waits reports its own failure, also where the queue has an ``async_handler``."""
+    event.wait()
+    report_error(event)
