@@ -45,7 +45,6 @@ LAYERS = (
     Box("torch", 3, 480, 170, "differentiable operators"),
     Box("jax", 3, 665, 160, "differentiable primitives"),
     Box("image", 4, 140, 200, "Image: numpy in and out"),
-    Box("gradients", 4, 670, 170, "derivatives of samples"),
     Box("opencl", 4, 480, 170, "OpenCL's extras"),
     Box("python_kernels", 4, 865, 180, "kernels in Python: Numba"),
     Box("sampling", 5, 130, 170, "samples, derivatives"),

@@ -13,10 +13,10 @@ import pytest
 
 import bindless as bl
 from bindless import kernels
-from bindless.gradients import cuda, linear, processor
-from bindless.gradients.arrays import view
-from bindless.gradients.plan import NAMES, Operation, Plan, check
-from tests.support.filters import texture as make_texture
+from bindless.sampling.memory import cuda, linear, processor
+from bindless.sampling.memory.arrays import memory_array
+from bindless.sampling.memory.plan import NAMES, Operation, Plan, check
+from tests.support.filters import lookup as make_lookup
 
 Array = np.ndarray[Any, Any]
 
@@ -86,7 +86,7 @@ def compare(
 ) -> None:  # fmt: skip
     rng = np.random.default_rng(3)
     sizes = SIZES[dims] if sizes is None else sizes
-    texture = make_texture(
+    lookup = make_lookup(
         dims, boundary=boundary, fill=0.5, scale=(0.75, 1.5, 1.25)[:dims], offset=(0.5,) * dims, shift=0.25
     )
 
@@ -109,8 +109,8 @@ def compare(
         results = [samples[used[-1]]] if forward or wants != "texels" else []
         added = [gradients] if not forward and wants != "coordinates" else []
         arrays = [*(samples[name] if name in used else None for name in NAMES), level, *added]
-        views = [None if array is None else view(array) for array in arrays]
-        plan = check(operation, texture, (1, 0, len(added)), views, picture)
+        views = [None if array is None else memory_array(array) for array in arrays]
+        plan = check(operation, lookup, (1, 0, len(added)), views, picture)
         pointers = [0 if one is None else one.pointer for one in views]
         found = []
         for run in (processor.run, device.run):
@@ -183,8 +183,8 @@ def test_sizes_of_gradients(device: Device, kind: str) -> None:
     coords, grad = device.array(places.astype("f")), device.array(values[kind].astype("f"))
     level, gradients = (device.array(np.zeros((1, 16, 17, 1), "f")) for _ in range(2))
     arrays = [*({"coords": coords, "grad_out": grad}.get(name) for name in NAMES), level, gradients]
-    views = [None if array is None else view(array) for array in arrays]
-    plan = check(Operation.backward, make_texture(2), (1, 0, 1), views, (35, 20))
+    views = [None if array is None else memory_array(array) for array in arrays]
+    plan = check(Operation.backward, make_lookup(2), (1, 0, 1), views, (35, 20))
     assert device.run(plan, [0 if one is None else one.pointer for one in views]) == "tiles"
     expected, near = np.zeros((2, 16, 17))
     index = np.floor(coords[0].astype("d")).astype(int)
@@ -212,9 +212,9 @@ def test_not_a_number_without_weight_does_not_count(device: Device) -> None:
     places = 2.0 * np.stack(np.meshgrid(np.arange(16), np.arange(16)), -1).reshape(1, 256, 2)
     coords, out = device.array(places.astype("f")), device.array(np.zeros((1, 256, 1), "f"))
     arrays = [coords, None, out, *[None] * 6, texels]
-    views = [None if array is None else view(array) for array in arrays]
+    views = [None if array is None else memory_array(array) for array in arrays]
     device.run(
-        check(Operation.forward, make_texture(2), (1, 0, 0), views),
+        check(Operation.forward, make_lookup(2), (1, 0, 0), views),
         [0 if one is None else one.pointer for one in views],
     )
     np.testing.assert_array_equal(out, 3)
@@ -242,8 +242,8 @@ def test_derivatives_by_texels_without_weight_are_zero(
         grad_level[...] = 0
         samples = {"coords": arrays["coords"], "grad_out": arrays["grad_out"], "grad_coords": grad_coords}
         used = [*map(samples.get, NAMES), level, grad_level]
-        views = [None if array is None else view(array) for array in used]
-        plan = check(Operation.backward, make_texture(2, boundary=boundary), (1, 0, 1), views, picture)
+        views = [None if array is None else memory_array(array) for array in used]
+        plan = check(Operation.backward, make_lookup(2, boundary=boundary), (1, 0, 1), views, picture)
         run(plan, [0 if one is None else one.pointer for one in views])
         found.append((grad_level.copy(), grad_coords.copy()))
     for one, other in zip(*found):
@@ -259,8 +259,8 @@ def test_strides_that_differ_and_vectors_of_three_have_other_kernels() -> None:
 
     def kernel(level: Array, gradient: Array, values: Array) -> str:
         arrays = [coords, None, None, values, *[None] * 5, level, gradient]
-        views = [None if array is None else view(array) for array in arrays]
-        (launch,) = cuda.describe(check(Operation.backward, make_texture(2), (1, 0, 1), views)).launches
+        views = [None if array is None else memory_array(array) for array in arrays]
+        (launch,) = cuda.describe(check(Operation.backward, make_lookup(2), (1, 0, 1), views)).launches
         return launch.kernel
 
     assert kernel(texels, apart, grad) == "bindless_gradients_backward_2d_2"

@@ -16,11 +16,11 @@ from bindless.drivers import cuda, reference
 
 jax = pytest.importorskip("jax", reason="pip install jax")
 
-from bindless.gradients.programs import Program  # noqa: E402
 from bindless.jax import _ffi  # noqa: E402
 from bindless.jax.operation import NONE, Chosen, Operation  # noqa: E402
 from bindless.jax.programs import cuda_program, host_program  # noqa: E402
 from bindless.jax.targets import prepare  # noqa: E402
+from bindless.sampling.memory.programs import Program  # noqa: E402
 from tests.jax.call_frame import INITIALIZE, call, version_of  # noqa: E402
 from tests.support.filters import texture as make_texture  # noqa: E402
 

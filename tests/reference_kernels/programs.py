@@ -1,4 +1,4 @@
-"""``run``: the programs of ``bindless.gradients``, executed by instruction on the reference device."""
+"""``run``: the programs of ``bindless.sampling.memory``, executed by instruction on the reference device."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 import bindless as bl
 from bindless import kernels
-from bindless.gradients.programs import Program
+from bindless.sampling.memory.programs import Program
 
 Array = npt.NDArray[Any]
 

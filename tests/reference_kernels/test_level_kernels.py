@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
-from bindless.gradients import levels
-from bindless.gradients.levels import Pyramid
-from bindless.gradients.programs import joined
+from bindless.sampling.memory import levels
+from bindless.sampling.memory.levels import Pyramid
+from bindless.sampling.memory.programs import join_programs
 from tests.reference_kernels.programs import run, usm
 
 Array = npt.NDArray[Any]
@@ -142,7 +142,7 @@ def test_joined_programs(queue: bl.Queue) -> None:
     run(queue, means, texels, *expected)
     run(queue, footprints, steps, biases, level)
     *found, other = results()
-    program = joined((means, [3, 4, 5, 6]), (footprints, [1, 0, 2]), (means, [3, 4, 5, 6]))
+    program = join_programs((means, [3, 4, 5, 6]), (footprints, [1, 0, 2]), (means, [3, 4, 5, 6]))
     assert program.names == (*means.names, *footprints.names)
     run(queue, program, biases, steps, other, texels, *found)
     for one, two in zip((*found, other), (*expected, level)):

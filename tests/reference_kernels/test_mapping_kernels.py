@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from bindless.gradients.mappings import Mapping, mapping_coords, mapping_gradients
+from bindless.sampling.memory.mappings import Mapping, mapping_coords, mapping_gradients
 from tests.reference_kernels.programs import run, usm
 
 MAPPINGS = [

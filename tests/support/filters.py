@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from bindless.gradients import Texture
 from bindless.model.enums import Boundary, Interpolation, Precision
 from bindless.model.filter import CoordinateMap, Filter
 from bindless.model.resampling import Resampling
+from bindless.sampling.memory import Lookup
 
-__all__ = ["resampling", "texture"]
+__all__ = ["lookup", "resampling"]
 
 IDENTITY = CoordinateMap().matrix
 
 
-def texture(
+def lookup(
     dims: int,
     filtering: Interpolation | str = "linear",
     *,
@@ -27,10 +27,10 @@ def texture(
     shift: float = 0.0,
     ties_to_even: bool = False,
     cube: bool = False,
-) -> Texture:
+) -> Lookup:
     """The texture of these options."""
     filter_ = Filter.of(filtering, boundary, fill, levels=between, ties_to_even=ties_to_even)
-    return Texture(dims, filter_, CoordinateMap.scaled(scale, offset, shift), cube)
+    return Lookup(dims, filter_, CoordinateMap.scaled(scale, offset, shift), cube)
 
 
 def resampling(

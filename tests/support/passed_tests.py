@@ -23,7 +23,7 @@ import pytest
 
 __all__ = ["ROOMS", "PassedTests", "add_options"]
 
-ROOMS = ("bindless_images", "conformance", "goldens", "gradients", "image", "model", "ndimage", "numerics")
+ROOMS = ("bindless_images", "conformance", "goldens", "image", "model", "ndimage", "numerics", "sampling")
 _PYTHON = list(sys.version_info[:2])
 _PHASES = {"setup": "passed", "call": "passed", "teardown": "passed"}
 _STARTS = ("subprocess.Popen", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "os.system")

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..gradients.programs import Program
+from ..sampling.memory.programs import Program
 from . import hardware
 from .operation import Operation
 from .programs import cuda_program, host_program
@@ -52,12 +52,12 @@ def execute(*operands: Any, operation: Operation, platform: str) -> list[Any]:
 
 
 def _by_texture_unit(image: Any, coords: Any, *, operation: Operation, platform: str) -> list[Any]:
-    (shape, dtype), texture = operation.results((image, coords))[0], operation.texture
-    image, coords = hardware.arranged(texture, image, coords, platform)
+    (shape, dtype), lookup = operation.results((image, coords))[0], operation.lookup
+    image, coords = hardware.arranged(lookup, image, coords, platform)
     values = jax.ShapeDtypeStruct(shape, dtype)
     if platform != "cuda":
-        return _call(TARGET, hardware.host_program(texture, image, coords, values), (image, coords), [values])
-    program = hardware.cuda_program(texture, image, coords, values)
+        return _call(TARGET, hardware.host_program(lookup, image, coords, values), (image, coords), [values])
+    program = hardware.cuda_program(lookup, image, coords, values)
     add_kernels(program.names)
     return _call(TEXTURE_TARGET, program, (image, coords), [values])
 

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
-from ..gradients import Texture
+from ..sampling.memory import Lookup
 
 __all__ = ["NONE", "Chosen", "Kind", "Operands", "Operation"]
 
@@ -68,7 +68,7 @@ class Operation:
     ----------
     kind : Kind
         What is computed.
-    texture : Texture
+    lookup : Lookup
         The filter.
     num_levels : int
         Levels of the mipmap, 1 without.
@@ -88,7 +88,7 @@ class Operation:
     """
 
     kind: Kind
-    texture: Texture
+    lookup: Lookup
     num_levels: int
     detailed: bool
     given: Chosen = NONE

@@ -1,4 +1,6 @@
-"""Programs of operations, whose buffers are the operands and results of a custom call; see ``gradients.programs``."""
+"""Programs of operations, whose buffers are the operands and results of a custom call; see
+``sampling.memory.programs``.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from ..gradients import View, plan, programs
+from ..sampling.memory import MemoryArray, plan, programs
 from .operation import Operands, Operation
 
 __all__ = ["cuda_program", "host_program"]
@@ -31,7 +33,7 @@ class _Buffers:
     values : int | None
         The result of ``sample`` and ``push``.
     slots : list[int | None]
-        The buffers in the order of a plan of ``gradients``.
+        The buffers in the order of a plan of ``sampling.memory``.
     """
 
     def __init__(self, operation: Operation, operands: int, results: int) -> None:
@@ -62,9 +64,9 @@ class _Buffers:
         return found
 
 
-def _view(buffer: Any) -> View:
+def _view(buffer: Any) -> MemoryArray:
     shape = tuple(buffer.shape)
-    return View(0, buffer.dtype.char, shape, tuple(prod(shape[axis + 1 :]) for axis in range(len(shape))))
+    return MemoryArray(0, buffer.dtype.char, shape, tuple(prod(shape[axis + 1 :]) for axis in range(len(shape))))
 
 
 def host_program(operation: Operation, operands: Sequence[Any], results: Sequence[Any]) -> programs.Program:
@@ -113,4 +115,4 @@ def _described(operation: Operation, buffers: _Buffers, operands: Sequence[Any],
         values = _view(arrays[buffers.values])
         views[plan.NAMES.index("grad_out")] = values._replace(strides=(0, 0, 0))
     counts = operation.num_levels, len(buffers.operands.texel_tangents), len(buffers.texels)
-    return plan.check(_OPERATIONS[operation.kind], operation.texture, counts, views, operation.picture)
+    return plan.check(_OPERATIONS[operation.kind], operation.lookup, counts, views, operation.picture)

@@ -11,10 +11,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..gradients import Texture
 from ..model.enums import AddressingMode, Boundary, CoordinateNormalizationMode, Interpolation, Precision, coerce
 from ..model.errors import ArgumentError
 from ..model.filter import CoordinateMap, Filter
+from ..sampling.memory import Lookup
 from .differentiation import bind
 from .hardware import serves
 from .mipmap import reductions
@@ -204,17 +204,17 @@ def _sample(
         levels = reductions(levels[0], 2 if cubemap else 1)
     scale = sizes if normalized else ()
     map_ = CoordinateMap() if cubemap else CoordinateMap.scaled(scale, offset)
-    texture = Texture(2 if cubemap else dims, filter_, map_, cubemap)
+    lookup = Lookup(2 if cubemap else dims, filter_, map_, cubemap)
     operands = [*levels, coords.astype(real).reshape(*values, dims)]
     if level is not None:
         operands.append(jnp.broadcast_to(level.astype(real), coords.shape[:-1]).reshape(values))
     operation = Operation(
         "sample",
-        texture,
+        lookup,
         len(levels),
         level is not None,
         deterministic=deterministic,
-        hardware=filter_.precision is Precision.hardware and serves(texture, levels[0]),
+        hardware=filter_.precision is Precision.hardware and serves(lookup, levels[0]),
         picture=(leading[-1], leading[-2]) if len(leading) > 1 else (0, 0),
     )
     (found,) = bind(operation, operands)

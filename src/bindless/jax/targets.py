@@ -7,9 +7,9 @@ from functools import cache
 import jax
 
 from ..drivers import cuda, reference
-from ..gradients.programs import HOST_FUNCTION
 from ..kernels.load import code_of, split_variant
 from ..model.errors import FeatureNotSupportedError
+from ..sampling.memory.programs import HOST_FUNCTION
 from . import _ffi, hardware
 
 __all__ = ["TARGET", "TEXTURE_TARGET", "add_kernels", "prepare"]

@@ -1,4 +1,4 @@
-"""The operators on tensors in memory: allocation of results, and calls of ``bindless.gradients`` in stream order."""
+"""The operators on tensors in memory: allocation of results, and calls of ``sampling.memory`` in stream order."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 import torch
 from torch.utils import _pytree as tree
 
-from .. import gradients
-from ..gradients.calls import run
-from ..gradients.plan import Operation, Plan
+from ..sampling import memory
+from ..sampling.memory.calls import run
+from ..sampling.memory.plan import Operation, Plan
 from . import hardware
-from .options import Arguments, texture_of
+from .options import Arguments, lookup_of
 from .repeats import Repeats
 
 __all__ = [
@@ -38,7 +38,7 @@ where no call with such tensors has been made."""
 
 
 class _Call:
-    """Operands of one operator, in the forms that ``bindless.gradients`` takes.
+    """Operands of one operator, in the forms that ``bindless.sampling.memory`` takes.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class _Call:
         self.real = torch.float64 if image.dtype is torch.float64 else torch.float32
         axes = image.shape[2:] if not options.channels_last else image.shape[1:-1]
         sizes = tuple(reversed(axes[1:] if options.coordinate == "direction" else axes))
-        self.texture = texture_of(options, sizes)
+        self.lookup = lookup_of(options, sizes)
         self.count = len(coords) if len(image) == 1 else len(image)
         self.channels = image.shape[-1 if options.channels_last else 1]
         self.leading = coords.shape[1:-1]
@@ -161,7 +161,7 @@ def planned(
     with _device_of(out):
         plan = run(
             Operation.forward,
-            call.texture,
+            call.lookup,
             call.texels,
             None,
             None,
@@ -255,7 +255,7 @@ def planned_backward(
         with _device_of(grad):
             plan = run(
                 Operation.backward,
-                call.texture,
+                call.lookup,
                 call.texels,
                 None,
                 None if texels is None else [call.last(part) for part in texels],
@@ -329,8 +329,8 @@ def sample_backward_backward(
     depths = call.new_level() if needs[3] else None
     if grad.numel():
         with _device_of(grad):
-            gradients.backward_backward(
-                call.texture,
+            memory.backward_backward(
+                call.lookup,
                 call.texels,
                 call.places,
                 call.depths,

@@ -18,7 +18,7 @@ from ..image import Image
 from ..model.image_handles import SampledImageHandle
 from ..sycl.queue.queue import Queue
 from .axes import mapped
-from .options import Arguments, texture_of
+from .options import Arguments, lookup_of
 from .repeats import PLAIN
 
 __all__ = ["remember", "repeated", "sample", "serves"]
@@ -96,7 +96,7 @@ def serves(levels: Sequence[Tensor], options: Arguments) -> bool:
 def sample(images: Tensor, coords: Tensor, options: Arguments, values: Tensor) -> None:
     """Writes the values (N, S, C) of images (N, *axes, C) at coordinates (N, S, d)."""
     sizes = tuple(images.shape[-2:0:-1])
-    texture = texture_of(options, sizes)
+    texture = lookup_of(options, sizes)
     if options.coordinate != "unnormalized":
         map_, dims = texture.map, len(sizes)
         offsets = [map_.shift * scale + offset + 0.5 for scale, offset in zip(map_.scale[:dims], map_.offset)]

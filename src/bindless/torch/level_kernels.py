@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
-from ..gradients import levels
-from ..gradients.levels import Pyramid
+from ..sampling.memory import levels
+from ..sampling.memory.levels import Pyramid
 from .repeats import Repeats
 
 __all__ = ["footprint_gradients", "footprint_levels", "pyramid_gradients", "pyramid_means", "pyramid_of"]

@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-from .. import gradients
 from ..model.errors import ArgumentError
 from ..model.filter import CoordinateMap, Filter
+from ..sampling import memory
 from . import batching, line_kernel
 from .first_derivatives import FirstDerivative, refuse_second
 from .operators import LIBRARY
@@ -87,7 +87,7 @@ def _check(volume: Tensor, starts: Tensor, ends: Tensor, samples: int) -> None:
         raise ArgumentError(f"{given}: convert them to one type of real numbers on one device")
 
 
-_TEXTURE = gradients.Texture(3, Filter.of(boundary="border"), CoordinateMap.scaled(offset=(-0.5,) * 3))
+_LOOKUP = memory.Lookup(3, Filter.of(boundary="border"), CoordinateMap.scaled(offset=(-0.5,) * 3))
 
 
 def _prepared(*tensors: Tensor) -> list[Tensor]:
@@ -121,12 +121,12 @@ def line_means(volume: Tensor, starts: Tensor, ends: Tensor, samples: int, deriv
     for part, coords, along in _chunks(starts, ends, samples):
         places = coords.reshape(1, -1, 3)
         values = volume.new_empty((1, places.shape[1], 1))
-        gradients.forward(_TEXTURE, [texels], places, None, values)
+        memory.forward(_LOOKUP, [texels], places, None, values)
         means[part] = values.view(-1, samples).mean(-1)
         if derive:
             weight = torch.full_like(values, 1 / samples)
             moved = torch.empty_like(places)
-            gradients.backward(_TEXTURE, [texels], places, None, weight, None, moved, None)
+            memory.backward(_LOOKUP, [texels], places, None, weight, None, moved, None)
             moved = moved.view(-1, samples, 3)
             derivatives[part] = torch.cat([((1 - along) * moved).sum(1), (along * moved).sum(1)], -1)
     return means, derivatives
@@ -155,8 +155,8 @@ def gradient_of_texels(grad: Tensor, volume: Tensor, starts: Tensor, ends: Tenso
     for part, coords, _ in _chunks(starts, ends, samples):
         places = coords.reshape(1, -1, 3)
         weights = (grad[part, None] / samples).expand(-1, samples).reshape(1, -1, 1)
-        gradients.backward(
-            _TEXTURE, [volume[None, ..., None]], places, None, weights, [found[None, ..., None]], None, None,
+        memory.backward(
+            _LOOKUP, [volume[None, ..., None]], places, None, weights, [found[None, ..., None]], None, None,
             deterministic=torch.are_deterministic_algorithms_enabled(), stream=stream,
         )  # fmt: skip
     return found.to(given)

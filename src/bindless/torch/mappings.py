@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from ..gradients.mappings import Mapping, mapping_coords, mapping_gradients
+from ..sampling.memory.mappings import Mapping, mapping_coords, mapping_gradients
 from .plain import is_plain, plain_apply
 from .repeats import Repeats
 

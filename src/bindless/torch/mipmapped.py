@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ..gradients.levels import footprint_gradients, footprint_levels, pyramid_gradients, pyramid_means
-from ..gradients.plan import Plan
-from ..gradients.programs import Program, cuda_program, joined
+from ..sampling.memory.levels import footprint_gradients, footprint_levels, pyramid_gradients, pyramid_means
+from ..sampling.memory.plan import Plan
+from ..sampling.memory.programs import Program, cuda_program, join_programs
 from . import engine, footprints, functions, level_kernels, mipmaps
 from .options import Arguments
 from .plain import is_plain, is_special, plain_apply
@@ -97,7 +97,7 @@ def _program(plan: Plan, tex: Tensor, level: Tensor, count: int, *, biased: bool
     samples = cuda_program(plan, slots.__getitem__, (), -1, deterministic=False)
     means = pyramid_means(level_kernels.pyramid_of(tex.shape, tex.dtype, 1, count))
     footprint = footprint_levels(level.numel(), _sizes(tex), biased=biased)
-    return joined((means, [0, *levels]), (footprint, [2, 3, 5]), (samples, [1, 5, 0, *levels, 4]))
+    return join_programs((means, [0, *levels]), (footprint, [2, 3, 5]), (samples, [1, 5, 0, *levels, 4]))
 
 
 def _have_kernels(given: Sequence[Tensor]) -> bool:
@@ -153,7 +153,7 @@ def _program_of_gradients(plan: Plan, operands: Sequence[Tensor], made: Sequence
         parts.append((program, [*texels[1:], texels[0], of_tex, scratch]))
     if of_steps >= 0:
         parts.append((footprint_gradients(operands[3].numel(), _sizes(tex)), [2, depths, of_steps]))
-    return joined(*parts)
+    return join_programs(*parts)
 
 
 class _Mipmapped(torch.autograd.Function):  # type: ignore[misc]

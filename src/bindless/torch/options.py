@@ -1,4 +1,4 @@
-"""``Arguments``: the arguments of the operators that are no tensors, and the texture that they describe."""
+"""``Arguments``: the arguments of the operators that are no tensors, and the lookup that they describe."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import torch
 
-from ..gradients import Texture
 from ..model.filter import CoordinateMap, Filter
+from ..sampling.memory import Lookup
 
-__all__ = ["COORDINATES", "SCHEMA", "Arguments", "texture_of", "values_shape"]
+__all__ = ["COORDINATES", "SCHEMA", "Arguments", "lookup_of", "values_shape"]
 
 COORDINATES = ("unnormalized", "normalized", "grid", "aligned_grid", "direction")
 """Meanings of coordinates: pixels with centres at +0.5; 0 to 1; -1 to 1 between the edges of the image, and between the
@@ -123,7 +123,7 @@ def _filter_of(options: Arguments) -> Filter:
 
 
 @lru_cache(maxsize=4096)
-def texture_of(options: Arguments, sizes: tuple[int, ...]) -> Texture:
+def lookup_of(options: Arguments, sizes: tuple[int, ...]) -> Lookup:
     """The texture of an image.
 
     Parameters
@@ -138,7 +138,7 @@ def texture_of(options: Arguments, sizes: tuple[int, ...]) -> Texture:
     is_grid = options.coordinate in ("grid", "aligned_grid")
     # torch adds 1 first, which decides the side of a pixel's centre
     map_ = CoordinateMap() if cube else CoordinateMap.scaled(scale, offset, 1.0 if is_grid else 0.0)
-    return Texture(len(sizes), options.filter, map_, cube)
+    return Lookup(len(sizes), options.filter, map_, cube)
 
 
 def _map(coordinate: str, size: int) -> tuple[float, float]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from ..gradients.programs import Program, command
+from ..sampling.memory.programs import Program, command
 from .repeats import Repeats
 
 __all__ = ["gradient_of_poses", "gradient_of_texels", "repeated_gradient_of_poses", "values"]

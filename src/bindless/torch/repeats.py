@@ -11,10 +11,10 @@ import torch
 
 from ..core._submission import TensorCalls
 from ..drivers import cuda, reference
-from ..gradients import cuda as kernels
-from ..gradients.plan import LEVEL_NAMES, NAMES, Plan
-from ..gradients.programs import HOST_FUNCTION, Program, cuda_program, host_program
 from ..model.errors import SyclRuntimeError
+from ..sampling.memory import cuda as kernels
+from ..sampling.memory.plan import LEVEL_NAMES, NAMES, Plan
+from ..sampling.memory.programs import HOST_FUNCTION, Program, cuda_program, host_program
 
 __all__ = ["PLAIN", "Repeats", "slots_of"]
 

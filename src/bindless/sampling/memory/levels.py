@@ -51,20 +51,20 @@ class Pyramid:
     @property
     def sizes(self) -> list[tuple[int, int, int]]:
         """Texels of all levels."""
-        found = [self.size]
+        sizes = [self.size]
         for _ in range(self.count):
-            x, y, z = (max(size // 2, 1) for size in found[-1])
-            found.append((x, y, z))
-        return found
+            x, y, z = (max(size // 2, 1) for size in sizes[-1])
+            sizes.append((x, y, z))
+        return sizes
 
 
 def pyramid_means(pyramid: Pyramid) -> Program:
     """Levels 1, 2, ... of a texture: operand 0 and the results. Rounded to the type of the texture level by level."""
     mode = (_OWN | _NEXT) if pyramid.halves else 0
     words: list[int] = []
-    for number, (size, made) in enumerate(pairwise(pyramid.sizes)):
+    for number, (size, following_size) in enumerate(pairwise(pyramid.sizes)):
         contents = _MEANS.pack(0, 0, *size, pyramid.channels, pyramid.images, mode)
-        words += command(0, _groups(pyramid, made), contents, [(0, number, 0), (8, number + 1, 0)])
+        words += command(0, _groups(pyramid, following_size), contents, [(0, number, 0), (8, number + 1, 0)])
     return Program(words, (f"bindless_pyramid_means@{mode}",), 0)
 
 

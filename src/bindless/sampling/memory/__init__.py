@@ -5,11 +5,11 @@ computes at once, with all threads; on CUDA built-in kernels are enqueued on a s
 caller's arrays.
 """
 
-from .arrays import View, view
+from .arrays import MemoryArray, memory_array
 from .calls import backward, backward_backward, forward
-from .texture import Texture
+from .lookup import Lookup
 
-__all__ = ["Texture", "View", "backward", "backward_backward", "forward", "view"]
+__all__ = ["Lookup", "MemoryArray", "backward", "backward_backward", "forward", "memory_array"]
 
 
 def __dir__() -> list[str]:

@@ -1,20 +1,20 @@
-"""``Texture``: how a texture is sampled, apart from its arrays."""
+"""``Lookup``: how a texture is sampled, apart from its arrays."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..model.enums import Boundary, Interpolation
-from ..model.errors import InvalidError
-from ..model.filter import CoordinateMap, Filter
+from ...model.enums import Boundary, Interpolation
+from ...model.errors import InvalidError
+from ...model.filter import CoordinateMap, Filter
 
-__all__ = ["Texture"]
+__all__ = ["Lookup"]
 
 _BOUNDARIES = tuple(boundary for boundary in Boundary if boundary not in (Boundary.constant, Boundary.wrap))
 
 
 @dataclass(frozen=True)
-class Texture:
+class Lookup:
     """Sampling of a texture: dimensions, filter, and the unit of coordinates.
 
     The position of a sample is that of the map, (coordinate + shift) * scale + offset, every step rounded, in texels of

@@ -74,24 +74,24 @@ def cuda_program(
     deterministic : bool
         Whether results are the same bits every time.
     """
-    made = cuda.describe(plan, deterministic=deterministic)
+    call = cuda.describe(plan, deterministic=deterministic)
     words = _clears(cleared)
-    if made.scratch:
-        words += _clears([(scratch, made.scratch)])
-    places = [(offset, buffer_of(slot), 0) for offset, slot in made.places]
-    places += [(offset, scratch, start) for offset, start in made.scratch_places]
+    if call.scratch:
+        words += _clears([(scratch, call.scratch)])
+    places = [(offset, buffer_of(slot), 0) for offset, slot in call.places]
+    places += [(offset, scratch, start) for offset, start in call.scratch_places]
     names: list[str] = []
-    for launch in made.launches:
+    for launch in call.launches:
         if launch.mode is None:
             start, slot, count = launch.sums
             contents = struct.pack("4q", 0, 0, 0, count)
             patches = [(0, scratch, start), (8, buffer_of(slot), 0), (16, scratch, 0)]
         else:
-            contents, patches = made.template + struct.pack("I", launch.mode), places
+            contents, patches = call.template + struct.pack("I", launch.mode), places
         if launch.name not in names:
             names.append(launch.name)
         words += command(names.index(launch.name), (*launch.grid, 1, launch.items, 1, 1), contents, patches)
-    return Program(words, tuple(names), made.scratch)
+    return Program(words, tuple(names), call.scratch)
 
 
 def _clears(buffers: Sequence[tuple[int, int]]) -> list[int]:
@@ -132,7 +132,7 @@ def texture_command(buffer: int, start: int, description: Sequence[int]) -> list
     return [_TEXTURE, buffer, start, *description]
 
 
-def joined(*parts: tuple[Program, Sequence[int]]) -> Program:
+def join_programs(*parts: tuple[Program, Sequence[int]]) -> Program:
     """One program of several, which use the same scratch memory one after another.
 
     Parameters

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from bindless import Errc, InvalidError
-from bindless.gradients import Texture, backward, backward_backward, forward, view
-from tests.gradients import textures_in_numpy
-from tests.support.filters import texture as make_texture
+from bindless.sampling.memory import Lookup, backward, backward_backward, forward, memory_array
+from tests.sampling.memory import textures_in_numpy
+from tests.support.filters import lookup as make_lookup
 
 Array = np.ndarray[Any, Any]
 
@@ -24,7 +24,7 @@ class Case:
 
     def __init__(
         self,
-        texture: Texture,
+        lookup: Lookup,
         *,
         channels: int = 3,
         samples: int = 21,
@@ -35,20 +35,20 @@ class Case:
         sizes: tuple[int, ...] | None = None,
     ) -> None:
         rng = np.random.default_rng(seed)
-        self.texture = texture
+        self.lookup = lookup
         self.real = "d" if dtype == "d" else "f"
-        size = sizes or SIZES[texture.dims]
-        faces = (6,) if texture.cube else ()
+        size = sizes or SIZES[lookup.dims]
+        faces = (6,) if lookup.cube else ()
         self.levels = [
             rng.standard_normal((textures, *faces, *(max(n >> level, 1) for n in size), channels)).astype(dtype)
             for level in range(num_levels)
         ]
-        if texture.cube:
+        if lookup.cube:
             coords = rng.standard_normal((textures, samples, 3))
         else:
             span = np.array(size[::-1])
-            coords = rng.uniform(-1.2 * span, 2.2 * span, (textures, samples, texture.dims))
-            coords = (coords - texture.map.offset[: texture.dims]) / texture.map.scale[: texture.dims]
+            coords = rng.uniform(-1.2 * span, 2.2 * span, (textures, samples, lookup.dims))
+            coords = (coords - lookup.map.offset[: lookup.dims]) / lookup.map.scale[: lookup.dims]
         self.coords = coords.astype(self.real)
         self.level = (
             rng.uniform(-0.5, num_levels - 0.5, (textures, samples)).astype(self.real) if num_levels > 1 else None
@@ -58,14 +58,14 @@ class Case:
 
     def values(self) -> Array:
         out = np.full_like(self.grad_out, np.nan)
-        forward(self.texture, self.levels, self.coords, self.level, out)
+        forward(self.lookup, self.levels, self.coords, self.level, out)
         return out
 
     def gradients(self) -> tuple[list[Array], Array, Array | None]:
         levels = [np.zeros_like(level, dtype=self.real) for level in self.levels]
         coords = np.full_like(self.coords, np.nan)
         level = None if self.level is None else np.full_like(self.level, np.nan)
-        backward(self.texture, self.levels, self.coords, self.level, self.grad_out, levels, coords, level)
+        backward(self.lookup, self.levels, self.coords, self.level, self.grad_out, levels, coords, level)
         return levels, coords, level
 
     def inputs(self) -> list[Array]:
@@ -92,8 +92,8 @@ def assert_slopes(function: Any, array: Array, gradient: Array, rng: Any, count:
         assert gradient[index] == pytest.approx(found, rel=1e-5, abs=2e-6), index
 
 
-def texture_of(dims: int, filtering: str, boundary: str, **options: Any) -> Texture:
-    return make_texture(
+def texture_of(dims: int, filtering: str, boundary: str, **options: Any) -> Lookup:
+    return make_lookup(
         dims,
         filtering,
         boundary=boundary,
@@ -111,10 +111,10 @@ def test_values_and_gradients_equal_definition(dims: int, filtering: str, bounda
     case = Case(texture_of(dims, filtering, boundary, fill=0.75))
 
     def loss() -> float:
-        values = textures_in_numpy.forward(case.texture, case.levels, case.coords, case.level)
+        values = textures_in_numpy.forward(case.lookup, case.levels, case.coords, case.level)
         return float((values * case.grad_out).sum())
 
-    expected = textures_in_numpy.forward(case.texture, case.levels, case.coords, case.level)
+    expected = textures_in_numpy.forward(case.lookup, case.levels, case.coords, case.level)
     np.testing.assert_allclose(case.values(), expected, rtol=1e-12, atol=1e-12)
     levels, coords, _ = case.gradients()
     assert_slopes(loss, case.levels[0], levels[0], case.rng, 12)
@@ -127,10 +127,10 @@ def test_levels_are_interpolated(dims: int, filtering: str) -> None:
     case = Case(texture_of(dims, filtering, "mirrored_repeat", between="linear"), num_levels=3, samples=40)
 
     def loss() -> float:
-        values = textures_in_numpy.forward(case.texture, case.levels, case.coords, case.level)
+        values = textures_in_numpy.forward(case.lookup, case.levels, case.coords, case.level)
         return float((values * case.grad_out).sum())
 
-    expected = textures_in_numpy.forward(case.texture, case.levels, case.coords, case.level)
+    expected = textures_in_numpy.forward(case.lookup, case.levels, case.coords, case.level)
     np.testing.assert_allclose(case.values(), expected, rtol=1e-12, atol=1e-12)
     levels, coords, level = case.gradients()
     assert level is not None and case.level is not None
@@ -142,7 +142,7 @@ def test_levels_are_interpolated(dims: int, filtering: str) -> None:
 
 def test_nearest_level() -> None:
     case = Case(texture_of(2, "linear", "repeat", between="nearest"), num_levels=3)
-    expected = textures_in_numpy.forward(case.texture, case.levels, case.coords, case.level)
+    expected = textures_in_numpy.forward(case.lookup, case.levels, case.coords, case.level)
     np.testing.assert_allclose(case.values(), expected, rtol=1e-12, atol=1e-12)
     _, _, level = case.gradients()
     assert level is not None and not level.any()
@@ -164,7 +164,7 @@ def test_nearest_level() -> None:
     ],
 )
 def test_second_derivatives_equal_differences(options: dict[str, Any], num_levels: int) -> None:
-    case = Case(make_texture(**options), num_levels=num_levels, sizes=(4, 4) if options.get("cube") else None)
+    case = Case(make_lookup(**options), num_levels=num_levels, sizes=(4, 4) if options.get("cube") else None)
     rng = np.random.default_rng(5)
     cot_levels = [rng.standard_normal(level.shape) for level in case.levels]
     cot_coords = rng.standard_normal(case.coords.shape)
@@ -182,7 +182,7 @@ def test_second_derivatives_equal_differences(options: dict[str, Any], num_level
     coords = np.full_like(case.coords, np.nan)
     level = None if case.level is None else np.full_like(case.level, np.nan)
     backward_backward(
-        case.texture, case.levels, case.coords, case.level, case.grad_out, cot_levels, cot_coords, cot_level,
+        case.lookup, case.levels, case.coords, case.level, case.grad_out, cot_levels, cot_coords, cot_level,
         grad_grad, levels, coords, level,
     )  # fmt: skip
     assert_slopes(loss, case.grad_out, grad_grad, rng)
@@ -200,16 +200,16 @@ def face_direction(face: int, u: float, v: float) -> tuple[float, float, float]:
 
 
 def test_cube_texels_are_at_their_directions() -> None:
-    case = Case(make_texture(2, cube=True), sizes=(5, 5), textures=1)
+    case = Case(make_lookup(2, cube=True), sizes=(5, 5), textures=1)
     grid = (np.arange(5) + 0.5) / 2.5 - 1
     coords = [face_direction(face, u, v) for face in range(6) for v in grid for u in grid]
     out = np.empty((1, 150, 3))
-    forward(case.texture, case.levels, np.array([coords]) * 2.5, None, out)
+    forward(case.lookup, case.levels, np.array([coords]) * 2.5, None, out)
     np.testing.assert_allclose(out.reshape(6, 5, 5, 3), case.levels[0][0], atol=1e-12)
 
 
 def test_cube_has_no_seam() -> None:
-    case = Case(make_texture(2, cube=True), sizes=(4, 4), textures=1)
+    case = Case(make_lookup(2, cube=True), sizes=(4, 4), textures=1)
     rng = np.random.default_rng(2)
     edges = list(rng.uniform(-1, 1, (200, 3)))
     for p in edges:
@@ -219,15 +219,15 @@ def test_cube_has_no_seam() -> None:
     values = []
     for coords in both:
         out = np.empty((1, 200, 3))
-        forward(case.texture, case.levels, coords[None], None, out)
+        forward(case.lookup, case.levels, coords[None], None, out)
         values.append(out)
     np.testing.assert_allclose(values[0], values[1], atol=1e-7)
 
 
 @pytest.mark.parametrize("num_levels", [1, 3])
 def test_cube_gradients_equal_differences(num_levels: int) -> None:
-    texture = make_texture(2, cube=True, between="linear" if num_levels > 1 else "none")
-    case = Case(texture, sizes=(4, 4), num_levels=num_levels, samples=60)
+    lookup = make_lookup(2, cube=True, between="linear" if num_levels > 1 else "none")
+    case = Case(lookup, sizes=(4, 4), num_levels=num_levels, samples=60)
 
     def loss() -> float:
         return float((case.values() * case.grad_out).sum())
@@ -245,9 +245,9 @@ def test_cube_gradients_equal_differences(num_levels: int) -> None:
 @pytest.mark.parametrize("channels", [1, 3, 7, 40])
 @pytest.mark.parametrize("dtype", ["e", "f"])
 def test_types_and_layouts(dtype: str, channels: int, layout: str) -> None:
-    texture = texture_of(2, "linear", "mirror")
-    case = Case(texture, channels=channels, dtype=dtype, samples=700, sizes=(30, 20))
-    double = Case(texture, channels=channels, samples=700, sizes=(30, 20))
+    lookup = texture_of(2, "linear", "mirror")
+    case = Case(lookup, channels=channels, dtype=dtype, samples=700, sizes=(30, 20))
+    double = Case(lookup, channels=channels, samples=700, sizes=(30, 20))
     double.levels = [level.astype("d") for level in case.levels]
     double.coords, double.grad_out = case.coords.astype("d"), case.grad_out.astype("d")
     if layout == "first":
@@ -265,7 +265,7 @@ def test_types_and_layouts(dtype: str, channels: int, layout: str) -> None:
 def test_half_values(dims: int) -> None:
     case = Case(texture_of(dims, "linear", "border"), dtype="e")
     out = np.empty(case.grad_out.shape, "e")
-    forward(case.texture, case.levels, case.coords, None, out)
+    forward(case.lookup, case.levels, case.coords, None, out)
     np.testing.assert_array_equal(out, case.values().astype("e"))
 
 
@@ -279,7 +279,7 @@ def test_shared_texture_adds_up() -> None:
     case.levels = [case.levels[0][:1]]
     levels, coords, _ = case.gradients()
     assert levels[0].shape[0] == 1
-    twice = Case(case.texture, samples=600)
+    twice = Case(case.lookup, samples=600)
     twice.levels = [np.repeat(case.levels[0], 2, axis=0)]
     twice.coords, twice.grad_out = case.coords, case.grad_out
     wanted, wanted_coords, _ = twice.gradients()
@@ -290,7 +290,7 @@ def test_shared_texture_adds_up() -> None:
 def test_nan_texel_of_weight_zero_does_not_count() -> None:
     texels = np.array([1.0, 2.0, np.nan, 4.0]).reshape(1, 4, 1)
     out = np.empty((1, 2, 1))
-    forward(make_texture(1, boundary="border"), [texels], np.array([[[1.0], [5.5]]]), None, out)
+    forward(make_lookup(1, boundary="border"), [texels], np.array([[[1.0], [5.5]]]), None, out)
     assert out.ravel().tolist() == [2.0, 0.0]
 
 
@@ -298,7 +298,7 @@ def test_nan_texel_of_weight_zero_does_not_count() -> None:
 @pytest.mark.parametrize("boundary", BOUNDARIES)
 @pytest.mark.parametrize("filtering", FILTERS)
 def test_any_coordinate_is_safe(filtering: str, boundary: str, value: float) -> None:
-    case = Case(make_texture(3, filtering, boundary=boundary), samples=3, dtype="f")
+    case = Case(make_lookup(3, filtering, boundary=boundary), samples=3, dtype="f")
     case.coords[:, 1] = value
     case.values()
     case.gradients()
@@ -326,7 +326,7 @@ def test_wrong_arrays_are_refused(change: dict[str, Any]) -> None:
     arrays["out"] = np.zeros((1, 5, 2))
     arrays |= change
     with pytest.raises(InvalidError) as caught:
-        forward(make_texture(2), arrays["levels"], arrays["coords"], arrays["level"], arrays["out"])
+        forward(make_lookup(2), arrays["levels"], arrays["coords"], arrays["level"], arrays["out"])
     assert caught.value.code is Errc.invalid
 
 
@@ -342,12 +342,12 @@ def test_wrong_arrays_are_refused(change: dict[str, Any]) -> None:
 )
 def test_wrong_textures_are_refused(options: dict[str, Any]) -> None:
     with pytest.raises(InvalidError) as caught:
-        make_texture(**options)
+        make_lookup(**options)
     assert caught.value.code is Errc.invalid
 
 
 def test_views() -> None:
     array = np.zeros((4, 6), "f")[:, ::2]
-    found = view(array)
+    found = memory_array(array)
     assert found.shape == (4, 3) and found.strides == (6, 2) and found.dtype == "f"
-    assert view(found) is found
+    assert memory_array(found) is found

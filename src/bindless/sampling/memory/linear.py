@@ -9,11 +9,11 @@ import math
 import struct
 from functools import cache
 
-from ..drivers import cuda
-from ..model.enums import Interpolation
+from ...drivers import cuda
+from ...model.enums import Interpolation
 from .plan import NAMES, Operation, Plan, Strided
 
-__all__ = ["BLOCK", "ITEMS", "arrange", "kind"]
+__all__ = ["BLOCK", "ITEMS", "arrange", "kernel_kind"]
 
 BLOCK = 128
 ITEMS = {"tiles": 256}
@@ -32,14 +32,14 @@ _MOST_SPREAD_OF_PLANES = 3  # each work-group writes 64 bytes of a plane
 _MOST_TEXTURES = 65535
 
 
-def kind(plan: Plan) -> str | None:
+def kernel_kind(plan: Plan) -> str | None:
     """The kind of the kernel, the end of its name: linear, single, tiles or vectors; None if none of them serves."""
-    texture = plan.texture
+    lookup = plan.lookup
     if (
         plan.operation is Operation.backward_backward
-        or texture.dims == 1
-        or texture.cube
-        or texture.filter.interpolation is not Interpolation.linear
+        or lookup.dims == 1
+        or lookup.cube
+        or lookup.filter.interpolation is not Interpolation.linear
         or len(plan.levels) > 1
         or plan.arrays[NAMES.index("grad_level")] is not None
     ):
@@ -57,15 +57,15 @@ def kind(plan: Plan) -> str | None:
 
 
 def _values(plan: Plan) -> Strided:
-    found = plan.arrays[NAMES.index("out" if plan.operation is Operation.forward else "grad_out")]
-    assert found is not None
-    return found
+    values = plan.arrays[NAMES.index("out" if plan.operation is Operation.forward else "grad_out")]
+    assert values is not None
+    return values
 
 
 def _has_near_samples(plan: Plan) -> bool:
     """Whether offsets of samples of a texture have 32 bits."""
-    sizes = {"out": plan.channels, "grad_out": plan.channels, "coords": plan.texture.dims}
-    sizes["grad_coords"] = plan.texture.dims
+    sizes = {"out": plan.channels, "grad_out": plan.channels, "coords": plan.lookup.dims}
+    sizes["grad_coords"] = plan.lookup.dims
     for name, size in sizes.items():
         array = plan.arrays[NAMES.index(name)]
         if array is not None:
@@ -78,7 +78,7 @@ def _has_near_samples(plan: Plan) -> bool:
 def _is_packed(plan: Plan) -> bool:
     """Whether coordinates, their gradients and values are next to those of the next sample."""
     coordinates = (plan.arrays[NAMES.index(name)] for name in ("coords", "grad_coords"))
-    packed = all(array is None or array.strides[:2] == (1, plan.texture.dims) for array in coordinates)
+    packed = all(array is None or array.strides[:2] == (1, plan.lookup.dims) for array in coordinates)
     return packed and _values(plan).strides[1] == 1
 
 
@@ -129,25 +129,27 @@ def _adds_vectors() -> bool:
     return bool(count[0] > 0)
 
 
-def arrange(plan: Plan, kind: str, template: bytes, sums_at: int, mode: int) -> tuple[bytes, int, tuple[int, int]]:
+def arrange(
+    plan: Plan, kernel_kind: str, template: bytes, sums_at: int, mode: int
+) -> tuple[bytes, int, tuple[int, int]]:
     """The struct with what these kernels have in the place of integer sums, the mode, and the groups of the launch."""
-    texture, textures = plan.texture, min(plan.textures, _MOST_TEXTURES)
-    unused, map_ = (0.0,) * (3 - texture.dims), texture.map
+    lookup, textures = plan.lookup, min(plan.textures, _MOST_TEXTURES)
+    unused, map_ = (0.0,) * (3 - lookup.dims), lookup.map
     tile = _tile(plan)
     numbers = _MAP.pack(
-        *map_.scale[: texture.dims],
+        *map_.scale[: lookup.dims],
         *unused,
-        *map_.offset[: texture.dims],
+        *map_.offset[: lookup.dims],
         *unused,
         map_.shift,
-        texture.filter.fill,
+        lookup.filter.fill,
         plan.picture[1],
         *tile[:2],
     )
     template = template[:sums_at] + numbers + template[sums_at + _MAP.size :]
     mode |= _DENSE if plan.levels[0].texels.strides[1] == 1 else 0
     mode |= _PACKED if _is_packed(plan) else 0
-    if kind == "vectors":
+    if kernel_kind == "vectors":
         spread = min((plan.channels // 4).bit_length() - 1, 5)
         if _values(plan).strides[0] != 1:
             spread, mode = min(spread, _MOST_SPREAD_OF_PLANES), mode | _PLANES
@@ -157,12 +159,12 @@ def arrange(plan: Plan, kind: str, template: bytes, sums_at: int, mode: int) -> 
         share = _SINGLES if plan.channels == 1 else 1
         return template, mode, (-(-plan.samples // (BLOCK * share)), textures)
     row = plan.picture[0]
-    if kind == "tiles":
+    if kernel_kind == "tiles":
         counts = (-(-size >> bits) for size, bits in zip(_sizes(plan), tile))
         template = template[:_ROW_AT] + _ROW.pack(row) + template[_ROW_AT + _ROW.size :]
         return template, mode, (math.prod(counts), textures)
     row = row if row >= _LANES else BLOCK  # rows of less are rows of one picture without a second dimension
     rows = -(-plan.samples // row)
-    groups = -(-row // _LANES) * -(-rows // (_ROWS[kind] * (BLOCK // _LANES)))
+    groups = -(-row // _LANES) * -(-rows // (_ROWS[kernel_kind] * (BLOCK // _LANES)))
     template = template[:_ROW_AT] + _ROW.pack(row) + template[_ROW_AT + _ROW.size :]
     return template, mode, (groups, textures)

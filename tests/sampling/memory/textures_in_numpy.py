@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bindless.gradients import Texture
+from bindless.sampling.memory import Lookup
 
 Array = np.ndarray[Any, Any]
 
@@ -49,36 +49,36 @@ def taps(filtering: str, position: float, *, ties_to_even: bool) -> list[tuple[i
     return [(k, kernel(filtering, position - k)) for k in range(low - 1, low + 3)]
 
 
-def sample_level(texture: Texture, texels: Array, position: list[float]) -> Array:
+def sample_level(lookup: Lookup, texels: Array, position: list[float]) -> Array:
     """The value at a position, x first, in one level (D, H, W, C)."""
     total = np.zeros(texels.shape[-1])
-    for p, n, boundary in zip(position, texels.shape[-2::-1], texture.filter.boundary):
+    for p, n, boundary in zip(position, texels.shape[-2::-1], lookup.filter.boundary):
         if boundary.value == "extent" and not -0.5 <= p <= n - 0.5:
-            return total + texture.filter.fill
-    axes = [taps(texture.filter.interpolation.value, p, ties_to_even=texture.filter.ties_to_even) for p in position]
+            return total + lookup.filter.fill
+    axes = [taps(lookup.filter.interpolation.value, p, ties_to_even=lookup.filter.ties_to_even) for p in position]
     for combination in itertools.product(*axes):
         indices = [
             texel_index(index, n, boundary.value)
-            for (index, _), n, boundary in zip(combination, texels.shape[-2::-1], texture.filter.boundary)
+            for (index, _), n, boundary in zip(combination, texels.shape[-2::-1], lookup.filter.boundary)
         ]
         weight = math.prod(weight for _, weight in combination)
-        total += weight * (texture.filter.fill if None in indices else texels[tuple(reversed(indices))])
+        total += weight * (lookup.filter.fill if None in indices else texels[tuple(reversed(indices))])
     return total
 
 
-def blended(texture: Texture, count: int, level: float, sample: Any) -> Array:
+def blended(lookup: Lookup, count: int, level: float, sample: Any) -> Array:
     """Levels mixed."""
     level = min(max(level, 0.0), count - 1.0)
-    if texture.filter.levels == "none":
+    if lookup.filter.levels == "none":
         return sample(0)
-    if texture.filter.levels == "nearest":
+    if lookup.filter.levels == "nearest":
         return sample(math.floor(level + 0.5))
     low = min(math.floor(level), max(count - 2, 0))
     rest = level - low
     return sample(low) if rest == 0 else (1 - rest) * sample(low) + rest * sample(low + 1)
 
 
-def forward(texture: Texture, levels: list[Array], coords: Array, level: Array | None) -> Array:
+def forward(lookup: Lookup, levels: list[Array], coords: Array, level: Array | None) -> Array:
     """(N, S, C) values."""
     textures, samples = coords.shape[:2]
     out = np.zeros((textures, samples, levels[0].shape[-1]))
@@ -87,11 +87,11 @@ def forward(texture: Texture, levels: list[Array], coords: Array, level: Array |
         def value(number: int, n: int = n, s: int = s) -> Array:
             texels = levels[number][n % levels[number].shape[0]].astype(np.float64)
             position = []
-            for d in range(texture.dims):
-                at = (coords[n, s, d] + texture.map.shift) * texture.map.scale[d] + texture.map.offset[d]
-                ratio = texels.shape[texture.dims - 1 - d] / levels[0].shape[texture.dims - d]
+            for d in range(lookup.dims):
+                at = (coords[n, s, d] + lookup.map.shift) * lookup.map.scale[d] + lookup.map.offset[d]
+                ratio = texels.shape[lookup.dims - 1 - d] / levels[0].shape[lookup.dims - d]
                 position.append((at + 0.5) * ratio - 0.5)
-            return sample_level(texture, texels, position)
+            return sample_level(lookup, texels, position)
 
-        out[n, s] = blended(texture, len(levels), 0.0 if level is None else float(level[n, s]), value)
+        out[n, s] = blended(lookup, len(levels), 0.0 if level is None else float(level[n, s]), value)
     return out

@@ -11,8 +11,8 @@ import pytest
 
 _PROGRAM = """
 import hashlib, numpy as np
-from bindless.gradients import Texture, backward
-from tests.support.filters import texture as make_texture
+from bindless.sampling.memory import Lookup, backward
+from tests.support.filters import lookup as make_lookup
 rng = np.random.default_rng(1)
 found = hashlib.sha256()
 for textures, dims, levels in ((1, 1, 1), (1, 2, 1), (1, 3, 1), (3, 2, 1), (2, 2, 1), (1, 2, 3)):
@@ -25,8 +25,8 @@ for textures, dims, levels in ((1, 1, 1), (1, 2, 1), (1, 3, 1), (3, 2, 1), (2, 2
     grad_out = rng.standard_normal((textures, 3000, 2)).astype("f")
     gradients, grad_coords = [np.zeros_like(t) for t in texels], np.empty_like(coords)
     grad_level = None if level is None else np.empty_like(level)
-    texture = make_texture(dims, boundary="mirrored_repeat", between="linear" if levels > 1 else "none")
-    backward(texture, texels, coords, level, grad_out, gradients, grad_coords, grad_level)
+    lookup = make_lookup(dims, boundary="mirrored_repeat", between="linear" if levels > 1 else "none")
+    backward(lookup, texels, coords, level, grad_out, gradients, grad_coords, grad_level)
     for array in (*gradients, grad_coords, *(() if level is None else (grad_level,))):
         found.update(array.tobytes())
 print(found.hexdigest())

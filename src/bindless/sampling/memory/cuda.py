@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..drivers import cuda
-from ..kernels import choose
-from ..kernels.load import Code, Library, split_variant, variant_of
-from ..model.enums import Interpolation
-from ..model.errors import FeatureNotSupportedError, InvalidError
+from ...drivers import cuda
+from ...kernels import choose
+from ...kernels.load import Code, Library, split_variant, variant_of
+from ...model.enums import Interpolation
+from ...model.errors import FeatureNotSupportedError, InvalidError
 from . import linear
 from .plan import NAMES, Level, Operation, Plan, Strided
 from .processor import describe as describe_for_processor
 
-__all__ = ["Launch", "Program", "addresses", "describe", "run"]
+__all__ = ["CudaCall", "KernelLaunch", "addresses", "describe", "run"]
 
 BLOCK = linear.BLOCK
 _MOST_ROWS = 65535  # of a grid
@@ -30,8 +30,8 @@ _NEAR = 1 << 17
 
 
 @dataclass(frozen=True)
-class Launch:
-    """A launch of a kernel with the program's struct and a mode, or with four numbers.
+class KernelLaunch:
+    """A launch of a kernel with the call's struct and a mode, or with four numbers.
 
     Attributes
     ----------
@@ -61,8 +61,8 @@ class Launch:
 
 
 @dataclass(frozen=True)
-class Program:
-    """Steps of a call on a device: patch addresses into a struct, clear the scratch memory, launch kernels.
+class CudaCall:
+    """A call on a device: a struct that takes addresses, scratch memory to clear, and launches of kernels.
 
     Attributes
     ----------
@@ -74,7 +74,7 @@ class Program:
         Bytes of memory that are zero before the first launch, at a multiple of 256.
     scratch_places : tuple[tuple[int, int], ...]
         Where addresses in it belong: (offset in the struct, offset in the memory).
-    launches : tuple[Launch, ...]
+    launches : tuple[KernelLaunch, ...]
         In their order.
     """
 
@@ -82,11 +82,11 @@ class Program:
     places: tuple[tuple[int, int], ...]
     scratch: int
     scratch_places: tuple[tuple[int, int], ...]
-    launches: tuple[Launch, ...]
+    launches: tuple[KernelLaunch, ...]
 
 
-def describe(plan: Plan, *, deterministic: bool = False) -> Program:
-    """The program of a call.
+def describe(plan: Plan, *, deterministic: bool = False) -> CudaCall:
+    """The struct and the launches of a call.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def describe(plan: Plan, *, deterministic: bool = False) -> Program:
     InvalidError
         Sums are to be deterministic, and strides of gradients are negative.
     """
-    texture = plan.texture
+    lookup = plan.lookup
     if plan.texel_type == "d" or plan.value_type == "d":
         raise FeatureNotSupportedError(
             "float64: gradients on CUDA are of float32 or float16 textures; convert the arrays"
@@ -105,20 +105,26 @@ def describe(plan: Plan, *, deterministic: bool = False) -> Program:
     template = struct_ + bytes(8 * (_MOST_LEVELS + 1))
     scatters = plan.operation is not Operation.forward and plan.levels[0].gradients is not None
     mode, grid = _mode(plan), _grid(plan)
-    wants = _wants(plan)
-    taps = {Interpolation.nearest: 1, Interpolation.linear: 2}.get(texture.filter.interpolation, 4)
-    operation, geometry = plan.operation.name, "cube" if texture.cube else f"{texture.dims}d"
+    result_bits = _result_bits(plan)
+    taps = {Interpolation.nearest: 1, Interpolation.linear: 2}.get(lookup.filter.interpolation, 4)
+    operation, geometry = plan.operation.name, "cube" if lookup.cube else f"{lookup.dims}d"
     if not (scatters and deterministic):
-        kind = linear.kind(plan) if mode & _NEAR else None
-        if kind is not None:
-            template, mode, grid = linear.arrange(plan, kind, template, sums_at, mode)
-        mode |= wants | (_ADD if scatters else _NONE) << 18
-        launch = Launch(
-            choose.gradients(operation, geometry, kind or taps), mode, grid, linear.ITEMS.get(kind or "", BLOCK)
+        kernel_kind = linear.kernel_kind(plan) if mode & _NEAR else None
+        if kernel_kind is not None:
+            template, mode, grid = linear.arrange(plan, kernel_kind, template, sums_at, mode)
+        mode |= result_bits | (_ADD if scatters else _NONE) << 18
+        launch = KernelLaunch(
+            choose.gradients(operation, geometry, kernel_kind or taps),
+            mode,
+            grid,
+            linear.ITEMS.get(kernel_kind or "", BLOCK),
         )
-        return Program(template, tuple(places), 0, (), (launch,))
+        return CudaCall(template, tuple(places), 0, (), (launch,))
     name = choose.gradients(operation, geometry, taps)
-    launches = [Launch(name, mode | _MEASURE << 18, grid), Launch(name, mode | wants | _INTEGERS << 18, grid)]
+    launches = [
+        KernelLaunch(name, mode | _MEASURE << 18, grid),
+        KernelLaunch(name, mode | result_bits | _INTEGERS << 18, grid),
+    ]
     scratch, scratch_places = _ALIGNMENT, [(sums_at + 8 * _MOST_LEVELS, 0)]
     for number, level in enumerate(plan.levels):
         assert level.gradients is not None
@@ -126,13 +132,13 @@ def describe(plan: Plan, *, deterministic: bool = False) -> Program:
         scratch_places.append((sums_at + 8 * number, scratch))
         groups = min(-(-count // BLOCK), _MOST_ROWS)
         sums = (scratch, level.gradients.slot, count)
-        launches.append(Launch("bindless_gradients_settle", None, (groups, 1), sums=sums))
+        launches.append(KernelLaunch("bindless_gradients_settle", None, (groups, 1), sums=sums))
         scratch += -(-8 * count // _ALIGNMENT) * _ALIGNMENT
-    return Program(template, tuple(places), scratch, tuple(scratch_places), tuple(launches))
+    return CudaCall(template, tuple(places), scratch, tuple(scratch_places), tuple(launches))
 
 
 def _sizes(plan: Plan, level: Level) -> tuple[int, ...]:
-    return (plan.channels, *level.size[:2], 6 if plan.texture.cube else level.size[2], plan.textures)
+    return (plan.channels, *level.size[:2], 6 if plan.lookup.cube else level.size[2], plan.textures)
 
 
 def _span(plan: Plan, level: Level, array: Strided) -> int:
@@ -165,9 +171,9 @@ def _spread(plan: Plan) -> int:
 
 def _mode(plan: Plan) -> int:
     """The word in csrc/kernels/include/gradient_call.h, without results."""
-    filter_ = plan.texture.filter
+    filter_ = plan.lookup.filter
     word = int(filter_.ties_to_even)
-    for axis, boundary in enumerate(filter_.boundary[: plan.texture.dims]):
+    for axis, boundary in enumerate(filter_.boundary[: plan.lookup.dims]):
         word |= boundary.number << (1 + 3 * axis)
     levels = filter_.levels.number if len(plan.levels) > 1 and plan.arrays[1] is not None else 0
     word |= levels << 10 | filter_.interpolation.number << 12
@@ -175,7 +181,7 @@ def _mode(plan: Plan) -> int:
     return word | _spread(plan) << 23 | (plan.channels == 1) << 26
 
 
-def _wants(plan: Plan) -> int:
+def _result_bits(plan: Plan) -> int:
     """The bits of the mode for results other than gradients of texels."""
     if plan.operation is Operation.forward:
         return 0
@@ -195,13 +201,13 @@ _modules: list[Any] = []  # never unloaded: contexts of other libraries live as 
 
 def run(plan: Plan, pointers: list[int], stream: int, *, deterministic: bool) -> None:
     """Enqueue a call on a stream of the calling thread's context, or else of the arrays' device."""
-    program = plan.made.get(("cuda", deterministic))
-    if program is None:
+    call = plan.prepared.get(("cuda", deterministic))
+    if call is None:
         cuda.load()
-        program = plan.made["cuda", deterministic] = describe(plan, deterministic=deterministic)
+        call = plan.prepared["cuda", deterministic] = describe(plan, deterministic=deterministic)
     context, previous = _context(pointers)
     try:
-        _enqueue(program, pointers, cuda.ffi.cast("CUstream", stream), context)
+        _enqueue(call, pointers, cuda.ffi.cast("CUstream", stream), context)
     finally:
         if previous is not None:
             cuda.check(cuda.lib.cuCtxSetCurrent(previous), "cuCtxSetCurrent")
@@ -214,12 +220,12 @@ def _context(pointers: list[int]) -> tuple[int, Any]:
     cuda.check(lib.cuCtxGetCurrent(current), "cuCtxGetCurrent")
     if current[0] != ffi.NULL:
         return int(ffi.cast("uintptr_t", current[0])), None
-    found = ffi.new("CUcontext *")
+    owner = ffi.new("CUcontext *")
     address = next(pointer for pointer in pointers if pointer)
     attribute = int(lib.CU_POINTER_ATTRIBUTE_CONTEXT)
-    cuda.check(lib.cuPointerGetAttribute(found, attribute, address), "cuPointerGetAttribute")
-    cuda.check(lib.cuCtxSetCurrent(found[0]), "cuCtxSetCurrent")
-    return int(ffi.cast("uintptr_t", found[0])), current[0]
+    cuda.check(lib.cuPointerGetAttribute(owner, attribute, address), "cuPointerGetAttribute")
+    cuda.check(lib.cuCtxSetCurrent(owner[0]), "cuCtxSetCurrent")
+    return int(ffi.cast("uintptr_t", owner[0])), current[0]
 
 
 def make_current(pointer: int) -> None:
@@ -228,22 +234,22 @@ def make_current(pointer: int) -> None:
     _context([pointer])
 
 
-def _enqueue(program: Program, pointers: list[int], stream: Any, context: int) -> None:
+def _enqueue(call: CudaCall, pointers: list[int], stream: Any, context: int) -> None:
     ffi, lib = cuda.ffi, cuda.lib
-    data = bytearray(program.template)
-    for place, slot in program.places:
+    data = bytearray(call.template)
+    for place, slot in call.places:
         _POINTER.pack_into(data, place, pointers[slot])
     scratch = 0
-    if program.scratch:
+    if call.scratch:
         memory = ffi.new("CUdeviceptr *")
-        cuda.check(lib.cuMemAllocAsync(memory, program.scratch, stream), f"cuMemAllocAsync({program.scratch} bytes)")
+        cuda.check(lib.cuMemAllocAsync(memory, call.scratch, stream), f"cuMemAllocAsync({call.scratch} bytes)")
         scratch = int(memory[0])
-        cuda.check(lib.cuMemsetD8Async(scratch, 0, program.scratch, stream), "cuMemsetD8Async")
-        for place, offset in program.scratch_places:
+        cuda.check(lib.cuMemsetD8Async(scratch, 0, call.scratch, stream), "cuMemsetD8Async")
+        for place, offset in call.scratch_places:
             _POINTER.pack_into(data, place, scratch + offset)
     parameters = ffi.new("void *[4]")
     mode = ffi.new("uint32_t *")
-    for launch in program.launches:
+    for launch in call.launches:
         function = _function(context, launch.kernel, launch.mode)
         if launch.mode is None:
             offset, slot, count = launch.sums
@@ -261,9 +267,9 @@ def _enqueue(program: Program, pointers: list[int], stream: Any, context: int) -
 
 def addresses(names: Sequence[str]) -> tuple[int, ...]:
     """Functions of the current context, loaded: kernels by their variants."""
-    found = cuda.ffi.new("CUcontext *")
-    cuda.check(cuda.lib.cuCtxGetCurrent(found), "cuCtxGetCurrent")
-    context = int(cuda.ffi.cast("uintptr_t", found[0]))
+    current = cuda.ffi.new("CUcontext *")
+    cuda.check(cuda.lib.cuCtxGetCurrent(current), "cuCtxGetCurrent")
+    context = int(cuda.ffi.cast("uintptr_t", current[0]))
     variants = map(split_variant, names)
     functions = [_function(context, name, words.get("mode")) for name, words in variants]
     return tuple(int(cuda.ffi.cast("uintptr_t", function)) for function in functions)

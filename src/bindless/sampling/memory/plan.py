@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any
 
-from ..model.enums import LevelFilter
-from ..model.errors import InvalidError
-from .arrays import View
-from .texture import Texture
+from ...model.enums import LevelFilter
+from ...model.errors import InvalidError
+from .arrays import MemoryArray
+from .lookup import Lookup
 
 __all__ = ["LEVEL_NAMES", "NAMES", "Level", "Operation", "Plan", "Strided", "check"]
 
@@ -73,12 +73,12 @@ class Plan:
     """A checked call without addresses.
 
     ``picture`` has the samples of a row and the rows of a picture, or of each slice of a volume; zeros if they are not
-    known. Neighbours there are near one another in the texture, which makes sums of gradients faster. ``made`` is for
-    what an executor keeps with it.
+    known. Neighbours there are near one another in the texture, which makes sums of gradients faster. ``prepared`` is
+    for what an executor keeps with it.
     """
 
     operation: Operation
-    texture: Texture
+    lookup: Lookup
     texel_type: str
     value_type: str
     textures: int
@@ -87,7 +87,7 @@ class Plan:
     levels: tuple[Level, ...]
     arrays: tuple[Strided | None, ...]
     picture: tuple[int, int] = (0, 0)
-    made: dict[Any, Any] = field(default_factory=dict)
+    prepared: dict[Any, Any] = field(default_factory=dict)
 
     @property
     def real(self) -> str:
@@ -97,9 +97,9 @@ class Plan:
 
 def check(
     operation: Operation,
-    texture: Texture,
+    lookup: Lookup,
     counts: tuple[int, ...],
-    views: Sequence[View | None],
+    views: Sequence[MemoryArray | None],
     picture: tuple[int, int] = (0, 0),
 ) -> Plan:
     """The plan of a call.
@@ -108,7 +108,7 @@ def check(
     ----------
     counts : tuple[int, ...]
         Number of levels, cotangents of levels, and gradients of levels.
-    views : sequence of View or None
+    views : sequence of MemoryArray or None
         The arrays over samples in the order of ``NAMES``, the levels, their cotangents, their gradients.
     picture : tuple[int, int], default (0, 0)
         Of the plan.
@@ -118,7 +118,7 @@ def check(
     InvalidError
         Shapes or types do not fit.
     """
-    texels = _levels_of(texture, counts, views)
+    texels = _levels_of(lookup, counts, views)
     texel_type = texels[0].dtype
     real = "d" if texel_type == "d" else "f"
     coords = _needed(views, "coords")
@@ -129,43 +129,47 @@ def check(
     if channels < 1:
         raise InvalidError("0 channels: a texture has at least one")
     shapes = {
-        "coords": (textures, samples, texture.components),
+        "coords": (textures, samples, lookup.components),
         "level": (textures, samples),
         "out": tuple(values.shape),
     }
     arrays = tuple(_samples(number, one, shapes, coords, (real, values.dtype)) for number, one in enumerate(views[:9]))
-    levels = tuple(_all_levels(texture, counts, views, textures, channels))
-    if texture.filter.levels is LevelFilter.none and len(levels) > 1:
+    levels = tuple(_all_levels(lookup, counts, views, textures, channels))
+    if lookup.filter.levels is LevelFilter.none and len(levels) > 1:
         raise InvalidError(
             f'{len(levels)} levels: the filter has levels="none", which samples one; take "nearest" or "linear"'
         )
-    return Plan(operation, texture, texel_type, values.dtype, textures, samples, channels, levels, arrays, picture)
+    return Plan(operation, lookup, texel_type, values.dtype, textures, samples, channels, levels, arrays, picture)
 
 
-def _needed(views: Sequence[View | None], name: str) -> View:
-    found = views[NAMES.index(name)]
-    if found is None:
+def _needed(views: Sequence[MemoryArray | None], name: str) -> MemoryArray:
+    array = views[NAMES.index(name)]
+    if array is None:
         raise InvalidError(f"{name} is None: an array is needed")
-    return found
+    return array
 
 
-def _levels_of(texture: Texture, counts: tuple[int, ...], views: Sequence[View | None]) -> list[View]:
+def _levels_of(lookup: Lookup, counts: tuple[int, ...], views: Sequence[MemoryArray | None]) -> list[MemoryArray]:
     if not 1 <= counts[0] <= _MOST_LEVELS:
         raise InvalidError(f"{counts[0]} levels: 1 to {_MOST_LEVELS} are possible")
     for name, count in zip(LEVEL_NAMES[1:], counts[1:], strict=True):
         if count not in (0, counts[0]):
             raise InvalidError(f"{count} arrays in {name}: one for each of {counts[0]} levels is needed")
-    found = [one for one in views[len(NAMES) : len(NAMES) + counts[0]] if one is not None]
-    for one in found:
-        if len(one.shape) != texture.axes:
+    levels = [one for one in views[len(NAMES) : len(NAMES) + counts[0]] if one is not None]
+    for one in levels:
+        if len(one.shape) != lookup.axes:
             raise InvalidError(
-                f"level of shape {tuple(one.shape)}: {texture.axes} axes are needed, textures first, channels last"
+                f"level of shape {tuple(one.shape)}: {lookup.axes} axes are needed, textures first, channels last"
             )
-    return found
+    return levels
 
 
 def _samples(
-    number: int, one: View | None, shapes: dict[str, tuple[int, ...]], coords: View, types: tuple[str, str]
+    number: int,
+    one: MemoryArray | None,
+    shapes: dict[str, tuple[int, ...]],
+    coords: MemoryArray,
+    types: tuple[str, str],
 ) -> Strided | None:
     """Check one array over samples."""
     if one is None:
@@ -184,7 +188,7 @@ def _samples(
 
 
 def _all_levels(
-    texture: Texture, counts: tuple[int, ...], views: Sequence[View | None], textures: int, channels: int
+    lookup: Lookup, counts: tuple[int, ...], views: Sequence[MemoryArray | None], textures: int, channels: int
 ) -> Iterator[Level]:
     first, cotangents = len(NAMES), len(NAMES) + counts[0]
     gradients = cotangents + counts[1]
@@ -199,9 +203,9 @@ def _all_levels(
             )
         if one.dtype != texel_type:
             raise InvalidError(f"levels of types {texel_type!r} and {one.dtype!r}: they have one type")
-        if texture.cube and (shape[1] != 6 or shape[2] != shape[3]):
+        if lookup.cube and (shape[1] != 6 or shape[2] != shape[3]):
             raise InvalidError(f"level of shape {tuple(shape)}: a cubemap has 6 faces, as many texels high as wide")
-        sizes = (*shape[-2 : -2 - texture.dims : -1], 1, 1)
+        sizes = (*shape[-2 : -2 - lookup.dims : -1], 1, 1)
         size = (sizes[0], sizes[1], sizes[2])
         real = "d" if texel_type == "d" else "f"
         arrays: list[Strided | None] = [_texels(one, first + number)]
@@ -214,15 +218,15 @@ def _all_levels(
                 arrays.append(None)
                 continue
             if other.shape[1:] != shape[1:] or other.shape[0] not in (1, textures) or other.dtype != dtype:
-                found = f"{name} of shape {tuple(other.shape)} and type {other.dtype!r}"
-                raise InvalidError(f"{found}: {tuple(shape)} and {dtype!r} are needed")
+                array = f"{name} of shape {tuple(other.shape)} and type {other.dtype!r}"
+                raise InvalidError(f"{array}: {tuple(shape)} and {dtype!r} are needed")
             arrays.append(_texels(other, start + number))
         texels = arrays[0]
         assert texels is not None
         yield Level(size, texels, arrays[1], arrays[2])
 
 
-def _texels(one: View, slot: int) -> Strided:
+def _texels(one: MemoryArray, slot: int) -> Strided:
     """Strides of channels, x, y, z or faces, and textures."""
     inner = tuple(reversed(one.strides[1:]))
     outer = 0 if one.shape[0] == 1 else one.strides[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from ..drivers import reference
+from ...drivers import reference
 from .arrays import ITEM_SIZES
 from .plan import Plan, Strided
 
@@ -20,11 +20,11 @@ _NUMBERS = {name: number for number, name in enumerate(ITEM_SIZES)}
 
 def run(plan: Plan, pointers: list[int]) -> None:
     """Compute at once."""
-    made = plan.made.get("processor")
-    if made is None:
+    description = plan.prepared.get("processor")
+    if description is None:
         reference.load()
-        made = plan.made["processor"] = describe(plan)
-    template, places = made
+        description = plan.prepared["processor"] = describe(plan)
+    template, places = description
     data = bytearray(template)
     for place, slot in places:
         _POINTER.pack_into(data, place, pointers[slot])
@@ -40,10 +40,10 @@ def describe(plan: Plan) -> tuple[bytes, list[tuple[int, int]]]:
     tuple[bytes, list[tuple[int, int]]]
         The struct, and (offset in it, number of the address).
     """
-    texture, filter_, map_ = plan.texture, plan.texture.filter, plan.texture.map
+    lookup, filter_, map_ = plan.lookup, plan.lookup.filter, plan.lookup.map
     data = bytearray(
         _CALL.pack(
-            plan.operation, texture.dims, texture.cube, filter_.interpolation.number,
+            plan.operation, lookup.dims, lookup.cube, filter_.interpolation.number,
             filter_.ties_to_even, filter_.levels.number, *(mode.number for mode in filter_.boundary),
             filter_.fill, map_.shift, *map_.scale, *map_.offset,
             _NUMBERS[plan.texel_type], _NUMBERS[plan.value_type], plan.channels, len(plan.levels),

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..model.errors import InvalidError
-from ..model.message_values import shown
+from ...model.errors import InvalidError
+from ...model.message_values import shown
 
-__all__ = ["ITEM_SIZES", "View", "view"]
+__all__ = ["ITEM_SIZES", "MemoryArray", "memory_array"]
 
 ITEM_SIZES = {"e": 2, "f": 4, "d": 8}
 
@@ -17,7 +17,7 @@ _TORCH = {"torch.float16": "e", "torch.float32": "f", "torch.float64": "d"}
 _known: dict[Any, str] = {}  # dtypes of PyTorch, which is not imported here
 
 
-class View(NamedTuple):
+class MemoryArray(NamedTuple):
     """An array in memory.
 
     Attributes
@@ -37,23 +37,23 @@ class View(NamedTuple):
     strides: tuple[int, ...]
 
 
-def view(array: Any) -> View:
-    """The view of a numpy array or a PyTorch tensor; a view itself.
+def memory_array(array: Any) -> MemoryArray:
+    """A numpy array or a PyTorch tensor by its address; a ``MemoryArray`` itself.
 
     Raises
     ------
     InvalidError
         The array is none of these, its numbers are no floats of 16, 32 or 64 bits, or not at multiples of their size.
     """
-    if type(array) is View:
+    if type(array) is MemoryArray:
         return array
     pointer = getattr(array, "data_ptr", None)
     if pointer is not None:
         dtype = _known.get(array.dtype) or _torch_dtype(array.dtype)
-        return View(pointer(), dtype, array.shape, array.stride())
+        return MemoryArray(pointer(), dtype, array.shape, array.stride())
     if isinstance(array, np.ndarray):
         return _numpy_view(array)
-    raise InvalidError(f"{shown(array)} is no array of numpy or PyTorch and no View")
+    raise InvalidError(f"{shown(array)} is no array of numpy or PyTorch and no MemoryArray")
 
 
 def _torch_dtype(dtype: Any) -> str:
@@ -64,10 +64,12 @@ def _torch_dtype(dtype: Any) -> str:
     return name
 
 
-def _numpy_view(array: np.ndarray[Any, Any]) -> View:
+def _numpy_view(array: np.ndarray[Any, Any]) -> MemoryArray:
     size = array.dtype.itemsize
     if array.dtype.char not in ITEM_SIZES or not array.dtype.isnative:
         raise InvalidError(f"dtype {array.dtype}: native float16, float32 or float64 is needed; convert the array")
     if not array.flags.aligned or any(stride % size for stride in array.strides):
         raise InvalidError(f"strides {array.strides} of {array.dtype}: numbers lie between multiples of their size")
-    return View(array.ctypes.data, array.dtype.char, array.shape, tuple(stride // size for stride in array.strides))
+    return MemoryArray(
+        array.ctypes.data, array.dtype.char, array.shape, tuple(stride // size for stride in array.strides)
+    )

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import processor
-from .arrays import View, view
+from .arrays import MemoryArray, memory_array
+from .lookup import Lookup
 from .plan import Operation, Plan, check
-from .texture import Texture
 
-__all__ = ["backward", "backward_backward", "execute", "forward", "plan_of", "run"]
+__all__ = ["backward", "backward_backward", "cached_plan", "execute", "forward", "run"]
 
 _MOST_PLANS = 512
 
@@ -18,13 +18,13 @@ _plans: dict[Any, Plan] = {}
 
 
 def forward(
-    texture: Texture, levels: Sequence[Any], coords: Any, level: Any, out: Any, *, stream: int | None = None
+    lookup: Lookup, levels: Sequence[Any], coords: Any, level: Any, out: Any, *, stream: int | None = None
 ) -> None:
     """Sample a texture.
 
     Parameters
     ----------
-    texture : Texture
+    lookup : Lookup
         How to sample.
     levels : sequence of arrays
         The levels, level 0 first; one if the filter's ``levels`` is "none". Each has the shape (N, W, C), (N, H, W, C),
@@ -43,13 +43,11 @@ def forward(
     InvalidError
         Shapes or types do not fit.
     """
-    run(
-        Operation.forward, texture, levels, None, None, (coords, level, out, None, None, None, None, None, None), stream
-    )
+    run(Operation.forward, lookup, levels, None, None, (coords, level, out, None, None, None, None, None, None), stream)
 
 
 def backward(
-    texture: Texture,
+    lookup: Lookup,
     levels: Sequence[Any],
     coords: Any,
     level: Any,
@@ -66,7 +64,7 @@ def backward(
 
     Parameters
     ----------
-    texture, levels, coords, level, stream
+    lookup, levels, coords, level, stream
         As in ``forward``.
     grad_out : array
         (N, S, C) gradient of the values.
@@ -87,11 +85,11 @@ def backward(
         Shapes or types do not fit.
     """
     arrays = (coords, level, None, grad_out, None, None, None, grad_coords, grad_level)
-    run(Operation.backward, texture, levels, None, grad_levels, arrays, stream, deterministic, picture)
+    run(Operation.backward, lookup, levels, None, grad_levels, arrays, stream, deterministic, picture)
 
 
 def backward_backward(
-    texture: Texture,
+    lookup: Lookup,
     levels: Sequence[Any],
     coords: Any,
     level: Any,
@@ -111,7 +109,7 @@ def backward_backward(
 
     Parameters
     ----------
-    texture, levels, coords, level, grad_out, deterministic, stream
+    lookup, levels, coords, level, grad_out, deterministic, stream
         As in ``backward``.
     cot_levels : sequence of arrays or None
         Cotangents of the gradients of levels, of the levels' type; None is zeros.
@@ -130,12 +128,12 @@ def backward_backward(
         Shapes or types do not fit.
     """
     arrays = (coords, level, None, grad_out, cot_coords, cot_level, grad_grad_out, grad_coords, grad_level)
-    run(Operation.backward_backward, texture, levels, cot_levels, grad_levels, arrays, stream, deterministic)
+    run(Operation.backward_backward, lookup, levels, cot_levels, grad_levels, arrays, stream, deterministic)
 
 
 def run(
     operation: Operation,
-    texture: Texture,
+    lookup: Lookup,
     levels: Sequence[Any],
     cot_levels: Sequence[Any] | None,
     grad_levels: Sequence[Any] | None,
@@ -145,31 +143,31 @@ def run(
     picture: tuple[int, int] = (0, 0),
 ) -> Plan:
     """Compute an operation; ``arrays`` are those over samples, in the order of a plan. The plan is returned."""
-    views: list[View | None] = [None if array is None else view(array) for array in arrays]
+    views: list[MemoryArray | None] = [None if array is None else memory_array(array) for array in arrays]
     groups = (levels, cot_levels, grad_levels)
     for group in groups:
-        views += () if group is None else map(view, group)
+        views += () if group is None else map(memory_array, group)
     counts = tuple(0 if group is None else len(group) for group in groups)
     pointers = [0 if one is None else one.pointer for one in views]
-    plan = plan_of(operation, texture, counts, views, picture)
+    plan = cached_plan(operation, lookup, counts, views, picture)
     execute(plan, pointers, stream, deterministic=deterministic)
     return plan
 
 
-def plan_of(
+def cached_plan(
     operation: Operation,
-    texture: Texture,
+    lookup: Lookup,
     counts: tuple[int, ...],
-    views: Sequence[View | None],
+    views: Sequence[MemoryArray | None],
     picture: tuple[int, int] = (0, 0),
 ) -> Plan:
     """The plan of a call, made once for arrays of the same layouts; arguments and errors of ``check``."""
-    key = (operation, texture, counts, picture, tuple(None if one is None else one[1:] for one in views))
+    key = (operation, lookup, counts, picture, tuple(None if one is None else one[1:] for one in views))
     plan = _plans.get(key)
     if plan is None:
         if len(_plans) >= _MOST_PLANS:
             _plans.clear()
-        plan = _plans[key] = check(operation, texture, counts, views, picture)
+        plan = _plans[key] = check(operation, lookup, counts, views, picture)
     return plan
 
 
