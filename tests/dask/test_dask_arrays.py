@@ -72,7 +72,7 @@ def test_dependencies_of_many_blocks_are_those_of_each(mode: str, order: int, pr
         assert isinstance(blocks, Blocks) and blocks.image_starts == starts_of(image.chunks)
         numbers = list(np.ndindex(*blocks.counts))
         for number, keys in zip(numbers, keys_of_chunks(blocks, "x", numbers), strict=True):
-            each = needed_chunks(blocks.transform, blocks.image_starts, blocks.block(number))
+            each = needed_chunks(blocks.warp, blocks.image_starts, blocks.block(number))
             assert list(keys) == [("x", *chunk) for chunk in each]
 
 

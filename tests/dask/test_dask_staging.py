@@ -17,6 +17,7 @@ da = pytest.importorskip("dask.array", reason="pip install 'bindless[dask]'")
 bd = pytest.importorskip("bindless.dask")
 
 from bindless.dask import block, staging, workspace  # noqa: E402
+from bindless.ndimage import images  # noqa: E402
 
 Array = npt.NDArray[Any]
 
@@ -115,9 +116,9 @@ def test_results_that_are_kept_are_not_overwritten(separate: None, volume: Array
 def test_memory_of_images_is_kept(separate: None, volume: Array, monkeypatch: pytest.MonkeyPatch) -> None:
     """Boxes inside differ in size, images do not."""
     made = []
-    empty = workspace.ImageStore.empty.__func__  # type: ignore[attr-defined]
+    empty = images.ImageStore.empty.__func__  # type: ignore[attr-defined]
     monkeypatch.setattr(
-        workspace.ImageStore, "empty", classmethod(lambda cls, *given: made.append(given[1]) or empty(cls, *given))
+        images.ImageStore, "empty", classmethod(lambda cls, *given: made.append(given[1]) or empty(cls, *given))
     )
     tall = np.random.default_rng(3).random((200, 40, 40)).astype(np.float32)
     matrix = np.diag([0.95, 0.9, 0.9])

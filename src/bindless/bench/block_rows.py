@@ -27,7 +27,7 @@ def measure_blocks(bench: Bench) -> None:
     if find_spec("dask") is None:
         bench.notes.append("blocks: pip install 'bindless[dask]'")
         return
-    from ..dask.arrays import transform_of
+    from ..dask.arrays import warp_of
     from ..dask.block import compute
     from ..dask.blocks import Blocks
     from ..dask.chunks import starts_in
@@ -46,12 +46,12 @@ def measure_blocks(bench: Bench) -> None:
 
     with ThreadPoolExecutor(_THREADS, initializer=begin) as executor:
         for order in (1, 3):
-            transform = transform_of(volume, linear, offset.tolist(), None, order, "constant", 0.0, "exact")
-            blocks = Blocks(transform, starts_in(volume.shape, (_BLOCK,) * 3), volume)
+            warp = warp_of(volume, linear, offset.tolist(), None, order, "constant", 0.0, "exact")
+            blocks = Blocks(warp, starts_in(volume.shape, (_BLOCK,) * 3), volume)
 
             def one(number: tuple[int, ...], blocks: Blocks = blocks) -> None:
                 part = blocks.block(number)
-                result[part] = compute(blocks.transform, part, volume.__getitem__, None, own.workspace)
+                result[part] = compute(blocks.warp, part, volume.__getitem__, None, own.workspace)
 
             def whole(blocks: Blocks = blocks) -> None:
                 list(executor.map(one, np.ndindex(*blocks.counts)))

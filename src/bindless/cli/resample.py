@@ -119,7 +119,7 @@ def resample_file(args: argparse.Namespace) -> int:
 
 
 def _job(args: argparse.Namespace) -> Job:
-    from ..dask.arrays import MOST_LEVELS, transform_of
+    from ..dask.arrays import MOST_LEVELS, warp_of
     from ..dask.job import Job, Output
     from ..dask.ome_zarr import opened
     from ..dask.result_axes import result_axes
@@ -145,7 +145,7 @@ def _job(args: argparse.Namespace) -> Job:
         matrix, offset = np.diag(steps), (0.5 * steps - 0.5).tolist()
     mode = args.mode
     try:
-        transform = transform_of(image.array, matrix, offset, output_shape, args.order, mode, args.cval, args.precision)
+        warp = warp_of(image.array, matrix, offset, output_shape, args.order, mode, args.cval, args.precision)
     except (InvalidError, FeatureNotSupportedError) as error:
         raise type(error)(f"{args.input}, shape={shape}: {error}") from error
     field, places = None, list(image.places)
@@ -153,7 +153,7 @@ def _job(args: argparse.Namespace) -> Job:
         displacement = opened(args.displacement)
         values = displacement.array
         places += displacement.places
-        size = (transform.dims, *transform.output_shape[transform.kept :])
+        size = (warp.dims, *warp.output_shape[warp.kept :])
         if tuple(values.shape) != size:
             raise InvalidError(
                 f"--displacement {args.displacement} has shape {tuple(values.shape)}; for this result it is {size}"
@@ -163,23 +163,23 @@ def _job(args: argparse.Namespace) -> Job:
         field = source_of("displacement", values)
     chunks = tuple(image.array.chunks)
     if args.chunks is not None:
-        last_sizes = _numbers("--chunks", args.chunks, (transform.dims, ndim))
+        last_sizes = _numbers("--chunks", args.chunks, (warp.dims, ndim))
         chunks = (*chunks[: ndim - len(last_sizes)], *last_sizes)
     shards = None
     if args.shards is not None:
-        last_sizes = _numbers("--shards", args.shards, (transform.dims, ndim))
+        last_sizes = _numbers("--shards", args.shards, (warp.dims, ndim))
         shards = (*chunks[: ndim - len(last_sizes)], *last_sizes)
         if any(shard % chunk for shard, chunk in zip(shards, chunks)) or args.format == "0.4":
             raise InvalidError(f"--shards {args.shards}: multiples of the chunks {chunks}, with --format 0.5")
-    levels = args.levels if args.levels is not None else _levels(transform.output_shape, chunks, transform.dims)
+    levels = args.levels if args.levels is not None else _levels(warp.output_shape, chunks, warp.dims)
     if not 1 <= levels <= MOST_LEVELS:
         raise InvalidError(f"--levels {levels}: 1 to {MOST_LEVELS}")
     sizes = None
     if args.scale_of_output is not None:
-        sizes = _numbers("--scale-of-output", args.scale_of_output, (transform.dims, ndim), float)
-    axes = result_axes(image.axes, transform, sizes, displaced=field is not None)
+        sizes = _numbers("--scale-of-output", args.scale_of_output, (warp.dims, ndim), float)
+    axes = result_axes(image.axes, warp, sizes, displaced=field is not None)
     if axes.remark and sizes is None:
-        words = ", ".join(f"{axis.name} {axis.scale:.6g}" for axis in axes.axes[transform.kept :])
+        words = ", ".join(f"{axis.name} {axis.scale:.6g}" for axis in axes.axes[warp.kept :])
         _say(
             f"{axes.remark}, which scale and translation of OME-Zarr do not describe: the metadata gives the sizes of "
             f"elements along the new axes ({words}); --scale-of-output gives others"
@@ -188,7 +188,7 @@ def _job(args: argparse.Namespace) -> Job:
     description = {"input": str(Path(args.input).absolute()), "displacement": args.displacement}
     if args.matrix is not None:
         places.append(args.matrix)
-    return Job(image.array, field, transform, axes.axes, levels, output, description, places)
+    return Job(image.array, field, warp, axes.axes, levels, output, description, places)
 
 
 def _say(line: str) -> None:
@@ -230,14 +230,14 @@ def _print_plan(job: Job) -> None:
     from ..dask.job import computed
 
     level = job.levels[0]
-    starts = starts_in(level.transform.output_shape, job.block_shape(level))
-    blocks = Blocks(level.transform, starts, job.source, field=job.field)
+    starts = starts_in(level.warp.output_shape, job.block_shape(level))
+    blocks = Blocks(level.warp, starts, job.source, field=job.field)
     number = tuple(count // 2 for count in blocks.counts)
     computed(blocks, number)  # opens the device and the files
     begin = time.perf_counter()
     values = computed(blocks, number)
     seconds = time.perf_counter() - begin
-    whole = job.written_bytes / np.dtype(level.transform.dtype).itemsize
+    whole = job.written_bytes / np.dtype(level.warp.dtype).itemsize
     print(f"reads about   {_size(job.read_bytes())}, before decompression less")
     print(f"writes        {_size(job.written_bytes)}, before compression")
     print(f"tasks         {job.total}")

@@ -14,19 +14,21 @@ from dask.array.core import normalize_chunks
 from dask.array.utils import meta_from_array
 from dask.highlevelgraph import HighLevelGraph
 
-from ..model.enums import Precision, coerce
+from ..model.enums import Boundary, Precision
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.message_values import shown
-from ..ndimage.arguments import affine_of, shape_of
+from ..ndimage.arguments import affine_of, filter_of, shape_of
+from ..ndimage.errors import left_to_scipy
+from ..ndimage.places import Places
 from .blocks import Blocks, compute_block
 from .chunks import Number, Starts, require_count, starts_of
 from .layer import BlockLayer
 from .nested import NestedArray
 from .planning import keys_of_chunks
 from .sources import source_of
-from .transform import Transform
+from .warp import Warp
 
-__all__ = ["MOST_LEVELS", "affine_transform", "pyramid", "resize", "transform_of"]
+__all__ = ["MOST_LEVELS", "affine_transform", "pyramid", "resize", "warp_of"]
 
 MOST_LEVELS = 64  # of a pyramid: no axis is longer than 2**63
 _MOST_AXES = 3
@@ -101,12 +103,12 @@ def affine_transform(
     >>> affine_transform(ramp, [0.5], 0.5, order=1).compute(scheduler="synchronous")
     array([0.5, 1. , 1.5, 2. , 2.5, 3. ], dtype=float32)
     """
-    transform = transform_of(image, matrix, offset, output_shape, order, mode, cval, precision)
-    chunks = _chunks_of(image, transform, output_chunks)
-    return _lazy("affine", image, transform, chunks, displacement)
+    warp = warp_of(image, matrix, offset, output_shape, order, mode, cval, precision)
+    chunks = _chunks_of(image, warp, output_chunks)
+    return _lazy("affine", image, warp, chunks, displacement)
 
 
-def transform_of(
+def warp_of(
     image: Any,
     matrix: npt.ArrayLike,
     offset: float | Sequence[float],
@@ -115,11 +117,12 @@ def transform_of(
     mode: str,
     cval: float,
     precision: Precision | str,
-) -> Transform:
+) -> Warp:
     """The description of a call, checked; arguments as of ``affine_transform``."""
     shape, dtype = _described(image)
     given = np.asarray(matrix)
     dims = _mapped_axes(given, len(shape))
+    name = "affine_transform"
     whole, moved = affine_of(given, offset, dims, dims)
     if not (np.isfinite(whole).all() and np.isfinite(moved).all()):
         raise InvalidError("matrix or offset has numbers that are not finite")
@@ -131,18 +134,10 @@ def transform_of(
         raise InvalidError(
             f"output_shape={made}: the map concerns the last {dims} axes of {shape}, the sizes before stay {kept}"
         )
-    found = Transform(
-        tuple(tuple(row) for row in whole.tolist()),
-        tuple(moved.tolist()),
-        shape,
-        made,
-        dtype.str,
-        order,
-        mode,
-        float(cval),
-        str(coerce(Precision, precision, "precision")),
-    )
-    _ = found.filter  # checks the other arguments
+    filter_ = filter_of(name, order, mode, cval, precision, in_window=True)
+    found = Warp(Places.affine(whole, moved, ()).map, filter_, dims, shape, made, dtype.str)
+    if found.uses_unit and found.boundary is Boundary.border and filter_.fill != 0:
+        raise left_to_scipy(name, f"precision={filter_.precision} with mode={mode} and cval={filter_.fill:g}")
     if max(shape) >= _MOST_SIZE or max(made) >= _MOST_SIZE:
         raise InvalidError(f"a result of shape {made} from {shape}: axes have at most {_MOST_SIZE - 1} elements")
     ends = found.bounds(tuple(slice(0, max(size, 1)) for size in made))
@@ -181,36 +176,34 @@ def _mapped_axes(matrix: npt.NDArray[Any], ndim: int) -> int:
     )
 
 
-def _chunks_of(image: Any, transform: Transform, asked: Any) -> tuple[tuple[int, ...], ...]:
+def _chunks_of(image: Any, warp: Warp, asked: Any) -> tuple[tuple[int, ...], ...]:
     """Of the result, as dask has them."""
-    shape, kept = transform.output_shape, transform.kept
+    shape, kept = warp.output_shape, warp.kept
     own = getattr(image, "chunks", None)
-    _require_listable(image, transform, own, asked)
+    _require_listable(image, warp, own, asked)
     if isinstance(image, da.Array):
         along = image.chunks
-    elif isinstance(own, tuple) and len(own) == len(transform.input_shape):
-        along = normalize_chunks(own, transform.input_shape)
+    elif isinstance(own, tuple) and len(own) == len(warp.input_shape):
+        along = normalize_chunks(own, warp.input_shape)
     else:
-        along = normalize_chunks("auto", transform.input_shape, dtype=np.dtype(transform.dtype))
+        along = normalize_chunks("auto", warp.input_shape, dtype=np.dtype(warp.dtype))
     if asked is None:
-        same = [sizes if made == size else max(sizes) for sizes, size, made in zip(along, transform.input_shape, shape)]
+        same = [sizes if made == size else max(sizes) for sizes, size, made in zip(along, warp.input_shape, shape)]
         return tuple(normalize_chunks(tuple(same), shape))
-    if isinstance(asked, (tuple, list)) and len(asked) == transform.dims != len(shape):
+    if isinstance(asked, (tuple, list)) and len(asked) == warp.dims != len(shape):
         asked = (*along[:kept], *asked)
-    return tuple(normalize_chunks(asked, shape, dtype=np.dtype(transform.dtype)))
+    return tuple(normalize_chunks(asked, shape, dtype=np.dtype(warp.dtype)))
 
 
-def _require_listable(image: Any, transform: Transform, own: Any, asked: Any) -> None:
+def _require_listable(image: Any, warp: Warp, own: Any, asked: Any) -> None:
     """Refuses chunks that dask would list one by one without end."""
     if not isinstance(image, da.Array):
-        _require_parts(transform.input_shape, own, "an image")
+        _require_parts(warp.input_shape, own, "an image")
         own = own if asked is None else asked
-    _require_parts(transform.output_shape, asked if isinstance(image, da.Array) else own, "a result")
-    nbytes = math.prod(transform.output_shape) * np.dtype(transform.dtype).itemsize
+    _require_parts(warp.output_shape, asked if isinstance(image, da.Array) else own, "a result")
+    nbytes = math.prod(warp.output_shape) * np.dtype(warp.dtype).itemsize
     if nbytes > _MOST_BYTES:
-        raise InvalidError(
-            f"a result of shape {transform.output_shape} has {nbytes} bytes; at most {_MOST_BYTES} are made"
-        )
+        raise InvalidError(f"a result of shape {warp.output_shape} has {nbytes} bytes; at most {_MOST_BYTES} are made")
 
 
 def _require_parts(shape: tuple[int, ...], chunks: Any, what: str) -> None:
@@ -224,24 +217,22 @@ def _require_parts(shape: tuple[int, ...], chunks: Any, what: str) -> None:
         require_count([count], f"{what} of shape {shape}")
 
 
-def _lazy(
-    name: str, image: Any, transform: Transform, chunks: tuple[tuple[int, ...], ...], displacement: Any
-) -> da.Array:
+def _lazy(name: str, image: Any, warp: Warp, chunks: tuple[tuple[int, ...], ...], displacement: Any) -> da.Array:
     """The result of a transform in chunks."""
     parents: list[da.Array] = []
     field: Any = None
     field_name = ""
     if displacement is not None:
-        field = _field_of(displacement, transform, chunks)
+        field = _field_of(displacement, warp, chunks)
         if isinstance(field, da.Array):
             parents.append(field)
             field_name, field = str(field.name), None
-    dtype = np.dtype(transform.dtype)
-    source, meta = image, np.empty((0,) * len(transform.output_shape), dtype)
+    dtype = np.dtype(warp.dtype)
+    source, meta = image, np.empty((0,) * len(warp.output_shape), dtype)
     image_starts: tuple[Starts, ...] = ()
     image_name = ""
     if isinstance(image, da.Array):
-        meta = meta_from_array(image._meta, ndim=len(transform.output_shape), dtype=dtype)
+        meta = meta_from_array(image._meta, ndim=len(warp.output_shape), dtype=dtype)
         if displacement is None:
             parents.append(image)
             source, image_starts, image_name = None, starts_of(image.chunks), image.name
@@ -251,8 +242,8 @@ def _lazy(
         source = source_of("image", image)
     like = None if isinstance(meta, np.ndarray) else meta
     starts = starts_of(chunks)
-    blocks = Blocks(transform, starts, source, image_starts, field, bool(field_name), like)
-    kept = transform.kept
+    blocks = Blocks(warp, starts, source, image_starts, field, bool(field_name), like)
+    kept = warp.kept
 
     def dependencies(numbers: Sequence[Number]) -> Iterator[Iterable[Any]]:
         if image_name:
@@ -265,11 +256,11 @@ def _lazy(
     return da.Array(graph, unique, chunks, meta=meta)
 
 
-def _field_of(displacement: Any, transform: Transform, chunks: tuple[tuple[int, ...], ...]) -> Any:
+def _field_of(displacement: Any, warp: Warp, chunks: tuple[tuple[int, ...], ...]) -> Any:
     """The displacements, as a dask array in the result's chunks or as an array that blocks read."""
-    dims, kept = transform.dims, transform.kept
+    dims, kept = warp.dims, warp.kept
     field = displacement if isinstance(displacement, da.Array) else source_of("displacement", displacement)
-    shape = (dims, *transform.output_shape[kept:])
+    shape = (dims, *warp.output_shape[kept:])
     if tuple(field.shape) != shape:
         raise InvalidError(
             f"displacement has shape {tuple(field.shape)}; for {dims} mapped axes of the result it is {shape}"
@@ -329,10 +320,8 @@ def resize(
     dims = min(len(made), _MOST_AXES)
     steps = np.array([old / new for old, new in zip(given[len(given) - dims :], made[len(made) - dims :])])
     made = (*given[: len(given) - len(made)], *made)
-    transform = transform_of(
-        image, np.diag(steps), (0.5 * steps - 0.5).tolist(), made, order, "nearest", 0.0, precision
-    )
-    return _lazy("resize", image, transform, _chunks_of(image, transform, output_chunks), None)
+    warp = warp_of(image, np.diag(steps), (0.5 * steps - 0.5).tolist(), made, order, "nearest", 0.0, precision)
+    return _lazy("resize", image, warp, _chunks_of(image, warp, output_chunks), None)
 
 
 def pyramid(image: Any, levels: int | None = None) -> list[da.Array]:
@@ -389,16 +378,14 @@ def _as_dask(image: Any) -> da.Array:
 
 
 def _halved(image: Any, dims: int, sizes: tuple[int, ...]) -> da.Array:
-    transform = halving(image, dims)
-    chunks = normalize_chunks(
-        tuple(min(size, most) for size, most in zip(transform.output_shape, sizes)), transform.output_shape
-    )
-    return _lazy("level", image, transform, tuple(chunks), None)
+    warp = halving(image, dims)
+    chunks = normalize_chunks(tuple(min(size, most) for size, most in zip(warp.output_shape, sizes)), warp.output_shape)
+    return _lazy("level", image, warp, tuple(chunks), None)
 
 
-def halving(image: Any, dims: int) -> Transform:
+def halving(image: Any, dims: int) -> Warp:
     """The transform from a level of a pyramid to the next one."""
     given, _ = _described(image)
     steps = np.array([2.0 if size > 1 else 1.0 for size in given[-dims:]])
     made = (*given[:-dims], *((size + 1) // 2 for size in given[-dims:]))
-    return transform_of(image, np.diag(steps), ((steps - 1) / 2).tolist(), made, 1, "nearest", 0.0, Precision.exact)
+    return warp_of(image, np.diag(steps), ((steps - 1) / 2).tolist(), made, 1, "nearest", 0.0, Precision.exact)

@@ -14,8 +14,9 @@ from .block import compute, image_ranges
 from .chunks import ChunkReader, Number, Starts, chunks_between
 from .errors import BlockError, naming_failures, part_text
 from .queues import workspace_of_thread
+from .spans import Span
 from .stored_chunks import StoredChunks
-from .transform import Block, Transform
+from .warp import Block, Warp
 
 __all__ = ["Blocks", "chunk_ranges", "compute_block", "needed_chunks"]
 
@@ -26,7 +27,7 @@ class Blocks:
 
     Attributes
     ----------
-    transform : Transform
+    warp : Warp
         Of the whole.
     starts : tuple[Starts, ...]
         Of the blocks, along each axis.
@@ -42,7 +43,7 @@ class Blocks:
         An array of the library of the result, where that is not numpy; else None.
     """
 
-    transform: Transform
+    warp: Warp
     starts: tuple[Starts, ...]
     image: Any = None
     image_starts: tuple[Starts, ...] = ()
@@ -55,23 +56,26 @@ class Blocks:
         return tuple(len(along) - 1 for along in self.starts)
 
     def block(self, number: Number) -> Block:
-        return tuple(slice(along[n], along[n + 1]) for along, n in zip(self.starts, number))
+        return tuple([slice(along[n], along[n + 1]) for along, n in zip(self.starts, number)])
 
 
-def needed_chunks(transform: Transform, image_starts: Sequence[Starts], block: Block) -> list[Number]:
+def needed_chunks(warp: Warp, image_starts: Sequence[Starts], block: Block) -> list[Number]:
     """The numbers of the input's chunks that a block needs, without displacements."""
-    ranges = chunk_ranges(transform, image_starts, block)
+    ranges = chunk_ranges(warp, image_starts, block, warp.spans(block))
     return list(itertools.product(*ranges)) if ranges else []
 
 
-def chunk_ranges(transform: Transform, image_starts: Sequence[Starts], block: Block) -> list[list[int]]:
+def chunk_ranges(
+    warp: Warp, image_starts: Sequence[Starts], block: Block, spans: Sequence[Span] | None
+) -> list[list[int]]:
     """The same for each axis; empty where the block needs none."""
-    spans = transform.spans(block)
     if spans is None:
         return []
-    kept = [[(part.start, part.stop)] for part in block[: transform.kept]]
+    parts_of_axes = image_ranges(warp, spans)
+    for part in reversed(block[: warp.kept]):
+        parts_of_axes.insert(0, [(part.start, part.stop)])
     ranges = []
-    for starts, parts in zip(image_starts, [*kept, *image_ranges(transform, spans)]):
+    for starts, parts in zip(image_starts, parts_of_axes):
         if len(parts) == 1:
             ranges.append(chunks_between(starts, *parts[0]))
         else:
@@ -96,8 +100,8 @@ def compute_block(blocks: Blocks, number: Number, *chunks: Any) -> Any:
     BlockError
         A part of the input cannot be read.
     """
-    block, workspace = blocks.block(number), workspace_of_thread()
-    field = None
+    block, workspace, warp = blocks.block(number), workspace_of_thread(), blocks.warp
+    field = spans = None
     if blocks.field_is_chunk:
         moved, *rest = chunks
         chunks = tuple(rest)
@@ -108,7 +112,8 @@ def compute_block(blocks: Blocks, number: Number, *chunks: Any) -> Any:
     elif blocks.field is not None:
         field = naming_failures(blocks.field.__getitem__, "displacement", blocks.field)
     if blocks.image is None:
-        needed = needed_chunks(blocks.transform, blocks.image_starts, block)
+        spans = warp.spans(block)
+        needed = itertools.product(*chunk_ranges(warp, blocks.image_starts, block, spans))
         reader = ChunkReader(blocks.image_starts, dict(zip(needed, chunks)), workspace.empty_like).read
     elif isinstance(blocks.image, StoredChunks):
         read = partial(blocks.image.read, empty_like=workspace.empty_like)
@@ -116,7 +121,7 @@ def compute_block(blocks: Blocks, number: Number, *chunks: Any) -> Any:
     else:
         reader = naming_failures(lambda part: _array(blocks.image[part]), "image", blocks.image)
     try:
-        result = compute(blocks.transform, block, reader, field, workspace)
+        result = compute(warp, block, reader, field, workspace, spans=spans)
     except BlockError as error:
         raise BlockError(f"block {number} [{part_text(block)}]: {error}") from error
     if blocks.like is not None and isinstance(result, np.ndarray):

@@ -111,18 +111,19 @@ class ChunkReader:
 
     def read(self, part: tuple[slice, ...]) -> Any:
         ranges = [chunks_between(starts, along.start, along.stop) for starts, along in zip(self._starts, part)]
-        found = None
+        whole = None
         for number in itertools.product(*ranges):
-            chunk = self._chunks[number]
-            begins = [starts[n] for starts, n in zip(self._starts, number)]
-            ends = [starts[n + 1] for starts, n in zip(self._starts, number)]
-            shared = [(max(begin, along.start), min(end, along.stop)) for begin, end, along in zip(begins, ends, part)]
-            piece = chunk[tuple(slice(low - begin, high - begin) for (low, high), begin in zip(shared, begins))]
-            if math.prod(len(along) for along in ranges) == 1:
+            source, target, sizes = [], [], []
+            for starts, n, along in zip(self._starts, number, part):
+                begin, first, last = starts[n], along.start, along.stop
+                low, high = max(begin, first), min(starts[n + 1], last)
+                source.append(slice(low - begin, high - begin))
+                target.append(slice(low - first, high - first))
+                sizes.append(last - first)
+            piece = self._chunks[number][tuple(source)]
+            if target == [slice(0, size) for size in sizes]:
                 return piece
-            if found is None:
-                found = self._empty_like(piece, tuple(along.stop - along.start for along in part))
-            found[tuple(slice(low - along.start, high - along.start) for (low, high), along in zip(shared, part))] = (
-                piece
-            )
-        return found
+            if whole is None:
+                whole = self._empty_like(piece, tuple(sizes))
+            whole[tuple(target)] = piece
+        return whole

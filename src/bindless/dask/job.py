@@ -21,7 +21,7 @@ from .output_folder import OutputFolder
 from .places import places_of, require_apart
 from .runners import Runner, run_all
 from .sources import source_of
-from .transform import Transform
+from .warp import Warp
 
 __all__ = ["Job", "Level", "Output", "computed"]
 
@@ -63,14 +63,14 @@ class Level:
     ----------
     number : int
         0 for the transform of the input, 1 for its half, and so on.
-    transform : Transform
+    warp : Warp
         From the input or from the level before.
     axes : tuple[Axis, ...]
         Of the array.
     """
 
     number: int
-    transform: Transform
+    warp: Warp
     axes: tuple[Axis, ...]
 
 
@@ -83,7 +83,7 @@ class Job:
         The input: a zarr array.
     field : Any
         Displacements, or None.
-    transform : Transform
+    warp : Warp
         Of the first level.
     axes : Sequence[Axis]
         Of the first level.
@@ -113,7 +113,7 @@ class Job:
         self,
         image: Any,
         field: Any,
-        transform: Transform,
+        warp: Warp,
         axes: Sequence[Axis],
         levels: int,
         output: Output,
@@ -121,20 +121,21 @@ class Job:
         inputs: Sequence[str] = (),
     ) -> None:
         self.source, self.field, self.output = source_of("image", image), field, output
-        self.levels = [Level(0, transform, tuple(axes))]
+        self.levels = [Level(0, warp, tuple(axes))]
         for number in range(1, levels):
             before = self.levels[-1]
-            shape = before.transform.output_shape
-            half = halving(_Described(shape, np.dtype(transform.dtype)), min(transform.dims, len(shape)))
+            shape = before.warp.output_shape
+            half = halving(_Described(shape, np.dtype(warp.dtype)), min(warp.dims, len(shape)))
             self.levels.append(Level(number, half, tuple(map(_halved, before.axes, shape, half.output_shape))))
         for level in self.levels:
-            require_count(self.counts(level), f"a result of shape {level.transform.output_shape}")
+            require_count(self.counts(level), f"a result of shape {level.warp.output_shape}")
+        filter_ = warp.filter
         sizes = {
-            "matrix": transform.matrix,
-            "offset": transform.offset,
-            "shape": transform.output_shape,
-            "input": [transform.input_shape, transform.dtype],
-            "filter": [transform.order, transform.mode, repr(transform.cval), transform.precision],
+            "matrix": warp.matrix,
+            "offset": warp.offset,
+            "shape": warp.output_shape,
+            "input": [warp.input_shape, warp.dtype],
+            "filter": [str(filter_.interpolation), str(warp.boundary), repr(filter_.fill), str(filter_.precision)],
             "levels": levels,
             "storage": [output.chunks, output.shards, output.codec, output.version],
         }
@@ -149,10 +150,10 @@ class Job:
 
     def block_shape(self, level: Level) -> tuple[int, ...]:
         """Of the blocks of a level: multiples of what is stored as one file."""
-        shape = level.transform.output_shape
+        shape = level.warp.output_shape
         block = [min(part, size) for part, size in zip(self.output.shards or self.output.chunks, shape)]
         while math.prod(block) < _ELEMENTS:
-            growing = [axis for axis, size in enumerate(shape) if block[axis] < size and axis >= level.transform.kept]
+            growing = [axis for axis, size in enumerate(shape) if block[axis] < size and axis >= level.warp.kept]
             if not growing:
                 break
             axis = min(growing, key=lambda axis: (block[axis], -axis))
@@ -161,7 +162,7 @@ class Job:
 
     def counts(self, level: Level) -> tuple[int, ...]:
         """Blocks of a level along each axis."""
-        return tuple(-(-size // part) for size, part in zip(level.transform.output_shape, self.block_shape(level)))
+        return tuple(-(-size // part) for size, part in zip(level.warp.output_shape, self.block_shape(level)))
 
     @property
     def total(self) -> int:
@@ -171,8 +172,8 @@ class Job:
     @property
     def written_bytes(self) -> int:
         """Of the result, before it is compressed."""
-        item = np.dtype(self.levels[0].transform.dtype).itemsize
-        return sum(math.prod(level.transform.output_shape) * item for level in self.levels)
+        item = np.dtype(self.levels[0].warp.dtype).itemsize
+        return sum(math.prod(level.warp.output_shape) * item for level in self.levels)
 
     def read_bytes(self) -> int:
         """Of the input that the blocks of the first level need, without displacements, before it is compressed.
@@ -181,13 +182,13 @@ class Job:
         """
         level = self.levels[0]
         counts = self.counts(level)
-        starts = starts_in(level.transform.output_shape, self.block_shape(level))
-        item, total, every = np.dtype(level.transform.dtype).itemsize, 0, math.prod(counts)
+        starts = starts_in(level.warp.output_shape, self.block_shape(level))
+        item, total, every = np.dtype(level.warp.dtype).itemsize, 0, math.prod(counts)
         step = -(-every // _MOST_PLANNED)
         for index in range(0, every, step):
             block = tuple(slice(along[n], along[n + 1]) for along, n in zip(starts, _number(index, counts)))
-            spans = level.transform.spans(block)
-            kept = math.prod(part.stop - part.start for part in block[: level.transform.kept])
+            spans = level.warp.spans(block)
+            kept = math.prod(part.stop - part.start for part in block[: level.warp.kept])
             total += 0 if spans is None else math.prod(span.size for span in spans) * kept * item
         return total * every // -(-every // step)
 
@@ -252,7 +253,7 @@ class Job:
         try:
             group = zarr.create_group(store=place, zarr_format=version)
             for level in self.levels:
-                shape = level.transform.output_shape
+                shape = level.warp.output_shape
                 options: dict[str, Any] = {}
                 if version == 3:
                     options["dimension_names"] = [axis.name for axis in level.axes]
@@ -265,7 +266,7 @@ class Job:
                     if output.shards is None
                     else output.chunks,
                     shards=output.shards,
-                    dtype=np.dtype(level.transform.dtype),
+                    dtype=np.dtype(level.warp.dtype),
                     compressors=compressors,
                     fill_value=0,
                     **options,
@@ -305,8 +306,8 @@ class Job:
                     before = zarr.open_array(str(work / str(level.number - 1)), mode="r")
                     source = source_of("image", before)
                 blocks = Blocks(
-                    level.transform,
-                    starts_in(level.transform.output_shape, self.block_shape(level)),
+                    level.warp,
+                    starts_in(level.warp.output_shape, self.block_shape(level)),
                     source,
                     field=self.field if level.number == 0 else None,
                 )

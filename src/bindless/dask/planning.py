@@ -13,7 +13,7 @@ from ..model.enums import Boundary
 from .blocks import Blocks, chunk_ranges
 from .chunks import Number
 from .spans import REACH
-from .transform import TAPS, Transform
+from .warp import Warp
 
 __all__ = ["keys_of_chunks"]
 
@@ -32,11 +32,11 @@ def keys_of_chunks(blocks: Blocks, name: str, numbers: Sequence[Number]) -> Iter
     numbers : Sequence[Number]
         Of the blocks.
     """
-    transform, kept = blocks.transform, blocks.transform.kept
+    warp, kept = blocks.warp, blocks.warp.kept
     index = np.array(numbers, np.int64).reshape(len(numbers), len(blocks.starts))
     starts = [np.array(along)[index[:, axis]] for axis, along in enumerate(blocks.starts)]
     stops = [np.array(along)[index[:, axis] + 1] for axis, along in enumerate(blocks.starts)]
-    inside, empty, firsts, lasts = _texels(transform, starts[kept:], stops[kept:])
+    inside, empty, firsts, lasts = _texels(warp, starts[kept:], stops[kept:])
     firsts, lasts = [*starts[:kept], *firsts], [*stops[:kept], *lasts]
     pairs = []
     for along, first, last in zip(blocks.image_starts, firsts, lasts):
@@ -50,12 +50,13 @@ def keys_of_chunks(blocks: Blocks, name: str, numbers: Sequence[Number]) -> Iter
         if simple:
             ranges: Sequence[Sequence[int]] = [range(*pair) for pair in zip(ends[::2], ends[1::2])]
         else:
-            ranges = chunk_ranges(transform, blocks.image_starts, blocks.block(number))
+            block = blocks.block(number)
+            ranges = chunk_ranges(warp, blocks.image_starts, block, warp.spans(block))
         yield itertools.product(named, *ranges) if ranges else ()
 
 
 def _texels(
-    transform: Transform, starts: Sequence[npt.NDArray[Any]], stops: Sequence[npt.NDArray[Any]]
+    warp: Warp, starts: Sequence[npt.NDArray[Any]], stops: Sequence[npt.NDArray[Any]]
 ) -> tuple[Flags, Flags, list[npt.NDArray[Any]], list[npt.NDArray[Any]]]:
     """Of blocks whose texels lie inside of the input: first texels, and those after the last ones, for each axis.
 
@@ -66,14 +67,14 @@ def _texels(
         texels and those after the last ones, which are right for blocks inside.
     """
     ends = [(start.astype(np.float64), stop - 1.0) for start, stop in zip(starts, stops)]
-    lows, highs = transform.extremes(ends)
-    boundary, (before, after) = transform.boundary, REACH[TAPS[transform.order]]
-    before, after = before + transform.uses_unit, after + transform.uses_unit
-    half = 0.5 if transform.order == 0 else 0.0
-    inside = np.full(starts[0].shape, not transform.filter.is_cubic)
+    lows, highs = warp.extremes(ends)
+    boundary, (before, after) = warp.boundary, REACH[warp.taps]
+    before, after = before + warp.uses_unit, after + warp.uses_unit
+    half = 0.5 if warp.taps == 1 else 0.0
+    inside = np.full(starts[0].shape, not warp.is_cubic)
     empty = np.zeros(starts[0].shape, np.bool_)
     firsts, lasts = [], []
-    for low, high, size in zip(lows, highs, transform.whole):
+    for low, high, size in zip(lows, highs, warp.whole):
         if boundary is Boundary.constant:
             empty |= (high < 0) | (low > size - 1.0)
         if boundary is Boundary.edge:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..model.errors import InvalidError
 from .ome_zarr import Axis
-from .transform import Transform
+from .warp import Warp
 
 __all__ = ["ResultAxes", "result_axes"]
 
@@ -32,7 +32,7 @@ class ResultAxes:
 
 
 def result_axes(
-    axes: Sequence[Axis], transform: Transform, scale: Sequence[float] | None = None, *, displaced: bool = False
+    axes: Sequence[Axis], warp: Warp, scale: Sequence[float] | None = None, *, displaced: bool = False
 ) -> ResultAxes:
     """The axes of a result.
 
@@ -44,7 +44,7 @@ def result_axes(
     ----------
     axes : Sequence[Axis]
         Of the input.
-    transform : Transform
+    warp : Warp
         From indices of the result to those of the input.
     scale : Sequence[float], optional
         Sizes of the result's elements along its mapped axes, or along all, instead of those that follow.
@@ -56,8 +56,8 @@ def result_axes(
     InvalidError
         The mapped axes have different units, or an axis gets no size: ``scale`` is needed.
     """
-    kept, mapped = tuple(axes[: transform.kept]), axes[transform.kept :]
-    matrix, offset = np.array(transform.matrix), np.array(transform.offset)
+    kept, mapped = tuple(axes[: warp.kept]), axes[warp.kept :]
+    matrix, offset = np.array(warp.matrix), np.array(warp.offset)
     diagonal = bool((matrix == np.diag(np.diag(matrix))).all() and (np.diag(matrix) > 0).all())
     sizes = np.array([axis.scale for axis in mapped])
     if diagonal:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ..image.array_library import AnyArray
-from ..image.device_image import ImageStore
+from ..bindless_images.device_limits import limit
 from ..model.aspects import Aspect
-from ..model.image_descriptor import ImageDescriptor
-from ..model.resampling import Window
+from ..ndimage.images import Images
 from ..ndimage.source import element_of
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
@@ -21,8 +18,9 @@ from .staging import in_memory_of, is_pinned, is_staged, staged_empty
 
 __all__ = ["Workspace"]
 
-# Images of a thread: at most, and the multiple of texels to which their sizes are rounded up.
-_MOST_IMAGES, _STEP = 4, 16
+_EXTENTS = {1: ("image1d_max_width",), 2: ("image2d_max_height", "image2d_max_width"),
+            3: ("image3d_max_depth", "image3d_max_height", "image3d_max_width")}  # fmt: skip
+_OF_DEVICE = 16  # the part of a device's memory that the texels of a block may take: 1/16
 _BYTE = np.dtype(np.uint8)
 _MOST_ITEM = 4  # bytes
 
@@ -34,11 +32,22 @@ class Workspace:
     ----------
     queue : Queue
         In order, of one thread.
+
+    Attributes
+    ----------
+    images : Images
+        Image memory.
+    most_bytes : float
+        Bytes of the device that a block may take.
+    extents : dict[int, tuple[float, ...]]
+        Most texels of an image along its axes, by their number.
     """
 
     def __init__(self, queue: Queue) -> None:
         self.queue = queue
-        self._images: dict[tuple[ImageDescriptor, ImageDescriptor], ImageStore] = {}
+        self.images = Images(queue)
+        self.most_bytes = _bound(queue, "global_mem_size") / _OF_DEVICE
+        self.extents = {dims: tuple(_bound(queue, name) for name in names) for dims, names in _EXTENTS.items()}
         self._arrays: dict[str, UsmArray] = {}
         self._own: npt.NDArray[Any] | None = None  # texels that were copied for the block that is computed
 
@@ -96,51 +105,16 @@ class Workspace:
             return staged_empty(self.queue, shape, dtype)
         return in_memory_of(own, shape, dtype)
 
-    def filled(
-        self, pixels: AnyArray, described: ImageDescriptor, stored: ImageDescriptor, window: Window | None
-    ) -> ImageStore:
-        """See ``ndimage.picture.Images``.
-
-        An image that is a part inside of a larger one is stored in a larger image, of sizes that other blocks have too:
-        nothing reads beyond such a part.
-        """
-        whole = isinstance(pixels, UsmArray) or window is None or tuple(pixels.shape) != stored.shape
-        kept = stored if whole else _rounded(stored, window)
-        key = (described, kept) if whole else (kept, kept)
-        store = self._images.pop(key, None)
-        again = store is not None
-        if store is None:
-            while len(self._images) >= _MOST_IMAGES:
-                self._images.pop(next(iter(self._images))).close()
-            store = ImageStore.empty(described if whole else kept, kept, self.queue)
-        self._images[key] = store  # the latest
-        if whole:
-            store.fill(pixels, again=again)
-        else:
-            assert isinstance(pixels, np.ndarray)
-            packed = np.ascontiguousarray(pixels, kept.dtype)
-            extent = (stored.width, stored.height, stored.array_size if stored.is_layered else stored.depth)
-            self.queue.ext_oneapi_copy(packed, store.memory(), src_extent=extent, copy_extent=extent)
-        return store
-
     def close(self) -> None:
         """Frees everything."""
-        while self._images:
-            self._images.popitem()[1].close()
+        self.images.close()
         self._arrays.clear()
+
+
+def _bound(queue: Queue, name: str) -> float:
+    bound = limit(queue.device, name)
+    return math.inf if bound is None else bound
 
 
 def _is_stored(dtype: np.dtype[Any]) -> bool:
     return dtype.isnative and dtype.kind in "iuf" and dtype.itemsize <= _MOST_ITEM
-
-
-def _rounded(desc: ImageDescriptor, window: Window | None) -> ImageDescriptor:
-    """An image of which a part inside of a larger image takes the first texels."""
-    if window is None:
-        return desc
-    sizes = []
-    for size, origin, whole in zip((desc.width, desc.height, desc.depth), window.origin, window.whole):
-        inside = origin > 0 and origin + size < whole
-        sizes.append(-(-size // _STEP) * _STEP if inside else size)
-    width, height, depth = sizes
-    return replace(desc, width=width, height=height, depth=depth)

@@ -15,7 +15,7 @@ from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from ..sycl.usm.array_import import as_usm_array
 
-__all__ = ["default_queue", "queue_of_array"]
+__all__ = ["default_queue", "is_own", "queue_of_array"]
 
 _HOST_TYPES = (DLDeviceType.cpu, DLDeviceType.cuda_host)
 
@@ -33,6 +33,11 @@ def default_queue() -> Queue:
             if _default is None or _default.closed:  # else a finalizer has made one meanwhile
                 _default = made
         return _default
+
+
+def is_own(queue: Queue) -> bool:
+    """Whether a queue is one of this module, which lasts until it is closed."""
+    return queue is _default or queue is _of_devices.get(queue.device)
 
 
 def queue_of_array(array: Any) -> Queue:

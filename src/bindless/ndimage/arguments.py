@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -38,7 +40,7 @@ def filter_of(function: str, order: Any, mode: Any, cval: Any, precision: Any, *
         Whether arrays are parts of larger ones: a texture unit then has no boundary to follow.
     """
     try:
-        filter_ = Filter.from_scipy(order, mode, cval, precision)
+        filter_ = _filter(order, mode, cval, precision)
     except FeatureNotSupportedError as error:
         raise left_to_scipy(function, str(error)) from None
     if not (in_window or filter_.precision is Precision.exact or filter_.has_unit_boundary):
@@ -48,6 +50,19 @@ def filter_of(function: str, order: Any, mode: Any, cval: Any, precision: Any, *
             "grid-wrap, and grid-constant with cval=0 are, and with precision=exact all are)",
         )
     return filter_
+
+
+_remembered = lru_cache(256, typed=True)(lambda *options: Filter.from_scipy(*options[:4]))
+
+
+def _filter(order: Any, mode: Any, cval: Any, precision: Any) -> Filter:
+    """``Filter.from_scipy``, once for equal options."""
+    try:
+        sign = math.copysign(1.0, cval)  # 0.0 and -0.0 are equal
+        hash((order, mode, cval, precision))
+    except (TypeError, ValueError, OverflowError):
+        return Filter.from_scipy(order, mode, cval, precision)
+    return _remembered(order, mode, cval, precision, sign)
 
 
 def numbers_of(name: str, value: Any, count: int) -> Floats:

@@ -18,7 +18,7 @@ from ..model.message_values import shown
 from ..sycl.queue.queue import Queue
 from .arguments import COPY, affine_of, coordinates_of, filter_of, numbers_of, require_axes, shape_of
 from .places import Places
-from .resampled import resampled
+from .plan import resample
 from .source import Source, source_of
 from .target import Target
 
@@ -100,7 +100,7 @@ def map_coordinates(
     require_axes(name, len(source.shape))
     coords, shape = coordinates_of(coordinates, len(source.shape), source.queue)
     places = Places.at(coords)
-    return resampled(source, Target(name, source, output, shape), places, filter_, prefilter=bool(prefilter))
+    return resample(source, Target(name, source, output, shape), places, filter_, prefilter=bool(prefilter))
 
 
 def affine_transform(
@@ -195,13 +195,16 @@ def _affine(
     whole, moved = affine_of(matrix, offset, len(source.shape), len(shape))
     if not unchanged and len(source.shape) > 3 and (prefilter or not filter_.is_cubic):
         unchanged = _fixed_axes(whole, moved, source.shape, shape)
-    rows = [axis for axis in range(len(source.shape)) if axis not in unchanged]
-    columns = [axis for axis in range(len(shape)) if axis not in unchanged]
-    require_axes(name, max(len(rows), len(columns)))
+    sizes = shape
+    if unchanged:
+        rows, columns = (
+            [axis for axis in range(count) if axis not in unchanged] for count in (len(source.shape), len(shape))
+        )
+        whole, moved, sizes = whole[np.ix_(rows, columns)], moved[rows], tuple(shape[axis] for axis in columns)
+    require_axes(name, max(whole.shape))
     target = Target(name, source, output, shape)
-    sizes = [shape[axis] for axis in columns]
-    places = Places.affine(whole[np.ix_(rows, columns)], moved[rows], sizes, centre=centre)
-    return resampled(source, target, places, filter_, unchanged, prefilter=prefilter)
+    places = Places.affine(whole, moved, sizes, centre=centre)
+    return resample(source, target, places, filter_, unchanged, prefilter=prefilter)
 
 
 def _fixed_axes(matrix: Floats, offset: Floats, sizes: Sequence[int], made: Sequence[int]) -> list[int]:

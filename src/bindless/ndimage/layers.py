@@ -44,6 +44,11 @@ class Layers(NamedTuple):
     def _channels_stay(self) -> bool:
         return self.channels <= _MOST_CHANNELS
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the whole array is one layer."""
+        return not self.axes and self._channels_stay
+
     def count(self, shape: Sequence[int]) -> int:
         """Layers of an array (..., channels)."""
         return math.prod(shape[axis] for axis in self.axes) * (1 if self._channels_stay else self.channels)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..image.array_library import AnyArray
+from ..model.filter import CoordinateMap
 from ..model.resampling import Window
 
 __all__ = ["Places"]
 
-_NOWHERE = np.diag([0.0, 0.0, 0.0, 1.0])
+_NOWHERE = CoordinateMap.pictures(tuple(np.diag([0.0, 0.0, 0.0, 1.0]).ravel().tolist()), 0.0)
 
 
 class Places(NamedTuple):
@@ -23,12 +25,10 @@ class Places(NamedTuple):
     ----------
     shape : tuple[int, ...]
         Of the values, up to three axes.
-    matrix : NDArray[np.float64]
-        (4, 4), from indices of the values in (x, y, z) order.
+    map : CoordinateMap
+        From indices of the values in (x, y, z) order.
     coords : AnyArray | None
         (axes, N), contiguous, float32 or float64, in the order of the input's axes: added.
-    centre : float
-        Of elements, relative to their indices; 0 but for zooms whose grids share their outermost edges.
     first : tuple[int, int, int]
         Index of the first value in a larger result, in (x, y, z) order: added to the indices.
     window : Window | None
@@ -36,9 +36,8 @@ class Places(NamedTuple):
     """
 
     shape: tuple[int, ...]
-    matrix: npt.NDArray[np.float64]
+    map: CoordinateMap
     coords: AnyArray | None = None
-    centre: float = 0.0
     first: tuple[int, int, int] = (0, 0, 0)
     window: Window | None = None
 
@@ -51,13 +50,16 @@ class Places(NamedTuple):
         *,
         centre: float = 0.0,
     ) -> Places:
-        """Of a matrix (axes of the input, axes of the values) and an offset, in the order of axes."""
-        whole = np.eye(4)
+        """Of a matrix (axes of the input, axes of the values) and an offset, in the order of axes.
+
+        The centre of elements, relative to their indices, is 0 but for zooms whose grids share their outermost edges.
+        """
+        whole = np.zeros((4, 4))
         rows, columns = matrix.shape
-        whole[:3, :3] = 0.0
         whole[:rows, :columns] = matrix[::-1, ::-1]
         whole[:rows, 3] = offset[::-1]
-        return cls(tuple(shape), whole, centre=centre)
+        whole[3, 3] = 1.0
+        return cls(tuple(shape), CoordinateMap.pictures(tuple(whole.ravel().tolist()), centre))
 
     @classmethod
     def at(cls, coords: AnyArray) -> Places:
@@ -68,6 +70,7 @@ class Places(NamedTuple):
         """The same places in an array that has so many more elements in front, along each axis."""
         if not distance:
             return self
-        matrix = self.matrix.copy()
-        matrix[:3, 3] += distance
-        return self._replace(matrix=matrix)
+        numbers = list(self.map.matrix)
+        for last in (3, 7, 11):
+            numbers[last] += distance
+        return self._replace(map=replace(self.map, matrix=tuple(numbers)))

@@ -16,9 +16,10 @@ from ..sycl.usm import UsmArray
 from .casting import cast
 from .errors import left_to_scipy
 
-__all__ = ["Source", "axis_of", "element_of", "elements_of", "native", "source_of", "wait_unless_ordered"]
+__all__ = ["ELEMENTS", "Source", "axis_of", "element_of", "elements_of", "native", "source_of", "wait_unless_ordered"]
 
 _INT32, _UINT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.uint32), np.dtype(np.float32)
+ELEMENTS = frozenset(map(np.dtype, ("i1", "u1", "i2", "u2", "i4", "u4", "f2", "f4")))  # that images have
 
 
 class Source(NamedTuple):
@@ -81,7 +82,8 @@ def source_of(function: str, given: Any, channel_axis: object, queue: Queue | No
         raise ArgumentError(f"input has shape {array.shape}: it has at least one axis that is interpolated")
     if 0 in pixels.shape:
         raise ArgumentError(f"input has shape {array.shape}: it has no elements")
-    return Source(queue, given, pixels, shape, native(array.dtype), axis, on_device, library_of(given))
+    dtype = array.dtype if array.dtype.isnative else native(array.dtype)
+    return Source(queue, given, pixels, shape, dtype, axis, on_device, library_of(given))
 
 
 def wait_unless_ordered(queue: Queue, after: After) -> None:
@@ -117,7 +119,7 @@ def element_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
     return _FLOAT32 if dtype.kind == "f" and dtype.itemsize == 8 else native(dtype)
 
 
-def elements_of(source: Source, cval: float) -> AnyArray:
+def elements_of(pixels: AnyArray, cval: float) -> AnyArray:
     """The pixels with elements that images have: of 64 bits as of 32 bits, bool as uint8.
 
     Integers of 64 bits on a device are read on the host, which waits, for their values decide.
@@ -127,12 +129,10 @@ def elements_of(source: Source, cval: float) -> AnyArray:
     ArgumentError
         Integers that neither int32 nor uint32 holds.
     """
-    pixels, dtype = source.pixels, source.dtype
+    dtype = pixels.dtype
     if dtype.kind in "iu" and dtype.itemsize == 8:
         return _of_32_bits(pixels.numpy() if isinstance(pixels, UsmArray) else pixels, cval)
-    if isinstance(pixels, UsmArray):
-        return pixels
-    return cast(pixels, element_of(dtype))
+    return pixels if isinstance(pixels, UsmArray) or dtype in ELEMENTS else cast(pixels, element_of(dtype))
 
 
 def _of_32_bits(pixels: np.ndarray[Any, Any], cval: float) -> np.ndarray[Any, Any]:

@@ -13,8 +13,8 @@ from ..sycl.queue.queue import Queue
 from .arguments import COPY, filter_of, require_axes
 from .layers import Layers
 from .places import Places
+from .plan import resample
 from .prefilter import coefficients
-from .resampled import resampled
 from .source import axis_of, elements_of, source_of
 from .target import Target
 
@@ -118,8 +118,8 @@ def _filtered(
         if axis is None:
             raise ArgumentError(f"order={order} has no coefficients: it is 3")
         places = Places.affine(np.eye(1), np.zeros(1), source.shape[-1:])
-        return resampled(source, target, places, COPY, range(dims - 1))
-    pixels = elements_of(source, 0.0)
+        return resample(source, target, places, COPY, range(dims - 1))
+    pixels = elements_of(source.pixels, 0.0)
     layers = Layers.of(
         pixels.shape, () if axis is None else [n for n in range(dims) if n != axis_of("axis", axis, dims)]
     )

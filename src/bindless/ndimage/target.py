@@ -8,24 +8,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..bindless_images.result_arrays import empty_result
-from ..image.array_library import AnyArray, hand_over
+from ..image.array_library import AnyArray, Library, hand_over
 from ..model.errors import ArgumentError
 from ..model.message_values import shown
 from ..sampling.row_blocks import require_room
+from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from ..sycl.usm.array_import import foreign_array
 from .casting import cast
 from .errors import left_to_scipy
 from .source import Source, native
 
-__all__ = ["Target"]
+__all__ = ["Target", "converted", "returned"]
 
 Array = npt.NDArray[Any]
 
-_INT32, _UINT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.uint32), np.dtype(np.float32)
-# Of elements that devices compute.
-_COMPUTED = frozenset(np.dtype(name) for name in ("i1", "u1", "i2", "u2", "i4", "u4", "f2", "f4"))
 _LARGEST = 8  # bytes of an element
 # A bool is true from 1, less what single precision may lose of a 1.
 _TRUE = 1 - 1e-6
@@ -84,40 +81,21 @@ class Target:
         if self.dtype.kind not in "biuf" or self.dtype.itemsize > 8:
             raise ArgumentError(f"output of {self.dtype}: it is made of real numbers of at most 64 bits")
 
-    @property
-    def on_device(self) -> bool:
-        """Whether the caller's array lies on a device."""
-        return isinstance(self.array, UsmArray)
-
-    def computed(self, stored: np.dtype[Any], cval: float) -> np.dtype[Any]:
-        """Return the dtype in which the device computes the values of an image of these elements."""
-        dtype = native(self.dtype)
-        if dtype in _COMPUTED:
-            return dtype
-        if dtype.kind in "iu" and stored.kind in "iu" and abs(cval) < 2**31:
-            return _UINT32 if stored == _UINT32 else _INT32
-        return _FLOAT32
-
-    def memory(self, shape: tuple[int, ...], computed: np.dtype[Any], *, in_usm: bool, direct: bool) -> AnyArray:
-        """Contiguous memory for the values.
+    def memory(self, computed: np.dtype[Any], *, in_usm: bool) -> AnyArray | None:
+        """The caller's memory, if values that are computed there are the result.
 
         Parameters
         ----------
-        shape : tuple[int, ...]
-            Of the values, layers first.
         computed : np.dtype[Any]
-            Of the values.
+            Of the values, which lie in the order of the result.
         in_usm : bool
             Whether they are computed on the device.
-        direct : bool
-            Whether the result lies in the same order: then it is the caller's memory where that can be.
         """
         array = self.array
-        if direct and array is not None and array.dtype == computed and isinstance(array, UsmArray) is in_usm:
-            packed = array.is_contiguous if isinstance(array, UsmArray) else array.flags.c_contiguous
-            if packed:
-                return array
-        return usm_empty(shape, computed, self._source.queue) if in_usm else empty_result(shape, computed)
+        if array is None or array.dtype != computed or isinstance(array, UsmArray) is not in_usm:
+            return None
+        packed = array.is_contiguous if isinstance(array, UsmArray) else array.flags.c_contiguous
+        return array if packed else None
 
     def given(self, values: AnyArray) -> Any:
         """The result for the caller, from the values (..., channels)."""
@@ -131,11 +109,7 @@ class Target:
             values = values.transpose(*axes)
         elif self._axis is None:
             values = values[..., 0]
-        source = self._source
-        values = _on_device(values, source) if source.on_device else _on_host(values)
-        if source.library is None:
-            return values
-        return source.library(np.ascontiguousarray(values) if isinstance(values, np.ndarray) else values)
+        return returned(values, self._source.queue, self._source.library, on_device=self._source.on_device)
 
     def _seen(self, output: Any) -> AnyArray:
         array = foreign_array(output, self._source.queue)
@@ -177,8 +151,23 @@ def _dtype_of(output: Any) -> np.dtype[Any]:
     return dtype
 
 
+def returned(values: AnyArray, queue: Queue, library: Library | None, *, on_device: bool) -> Any:
+    """A result as its caller wants it: on the device or on the host, of the library of the input."""
+    if on_device and isinstance(values, np.ndarray):
+        values = _on_device(values, queue)
+    elif not on_device and isinstance(values, UsmArray):
+        values = values.numpy()
+    if library is None:
+        return values
+    return library(np.ascontiguousarray(values) if isinstance(values, np.ndarray) else values)
+
+
+def converted(values: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
+    """Values that a device computed, in the type of the result; on the host if the device does not compute it."""
+    return values if values.dtype == dtype else _converted(_on_host(values), dtype)
+
+
 def _converted(values: Array, dtype: np.dtype[Any]) -> Array:
-    """Values that a device computed, in the type of a result that it does not compute."""
     if dtype.kind == "b":
         return np.abs(values) >= _TRUE
     if dtype.kind == "f" or values.dtype == native(dtype):
@@ -201,14 +190,12 @@ def _on_host(values: AnyArray) -> Array:
     return values.numpy() if isinstance(values, UsmArray) else values
 
 
-def _on_device(values: AnyArray, source: Source) -> UsmArray:
-    if isinstance(values, UsmArray):
-        return values
+def _on_device(values: Array, queue: Queue) -> UsmArray:
     array = np.ascontiguousarray(values)
-    found = usm_empty(array.shape, array.dtype, source.queue)
+    copied = usm_empty(array.shape, array.dtype, queue)
     if array.size:
-        source.queue.memcpy(found, array).wait()
-    return found
+        queue.memcpy(copied, array).wait()
+    return copied
 
 
 def _same(one: AnyArray, other: AnyArray) -> bool:

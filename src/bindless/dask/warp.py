@@ -1,4 +1,4 @@
-"""``Transform``: a map of an array and the filter that reads it, the same for all blocks of the result."""
+"""``Warp``: a map of an array and the filter that reads it, the same for all blocks of the result."""
 
 from __future__ import annotations
 
@@ -11,90 +11,104 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..model.enums import Boundary, Precision
-from ..model.filter import Filter
-from ..ndimage.arguments import filter_of
-from ..ndimage.errors import left_to_scipy
+from ..model.enums import Boundary, Interpolation, Precision
+from ..model.filter import CoordinateMap, Filter
 from ..ndimage.places import Places
-from .spans import Span, span_of
+from .spans import REACH, Span, span_of
 
-__all__ = ["TAPS", "Block", "Transform"]
+__all__ = ["Block", "Warp"]
 
 Block = tuple[slice, ...]
 
-TAPS = {0: 1, 1: 2, 3: 4}
+_TAPS = {Interpolation.nearest: 1, Interpolation.linear: 2, Interpolation.cubic: 4}
 
 
 @dataclass(frozen=True)
-class Transform:
-    """A map of an array, from indices of the result to positions in the input.
+class Warp:
+    """A map of an array, from indices of the result to positions in the input, and the filter that reads it.
 
     Attributes
     ----------
-    matrix : tuple[tuple[float, ...], ...]
-        Square: rows for the mapped axes of the input, columns for those of the result.
-    offset : tuple[float, ...]
-        One for each mapped axis.
+    map : CoordinateMap
+        Of the mapped axes, the last ones, in (x, y, z) order.
+    filter : Filter
+        The filter, with one boundary for all axes.
+    dims : int
+        Number of the mapped axes.
     input_shape, output_shape : tuple[int, ...]
         With the axes before the mapped ones, which stay as they are.
     dtype : str
         Of the input and the result.
-    order, mode, cval, precision : Any
-        As of ``affine_transform``.
     """
 
-    matrix: tuple[tuple[float, ...], ...]
-    offset: tuple[float, ...]
+    map: CoordinateMap
+    filter: Filter
+    dims: int
     input_shape: tuple[int, ...]
     output_shape: tuple[int, ...]
     dtype: str
-    order: int = 1
-    mode: str = "constant"
-    cval: float = 0.0
-    precision: str = "hardware"
 
     @property
-    def dims(self) -> int:
-        """Number of the mapped axes, the last ones."""
-        return len(self.offset)
+    def matrix(self) -> tuple[tuple[float, ...], ...]:
+        """Rows for the mapped axes of the input, columns for those of the result, in their order."""
+        axes = range(self.dims)[::-1]
+        return tuple(tuple(self.map.matrix[4 * row + column] for column in axes) for row in axes)
 
     @property
-    def kept(self) -> int:
-        """Number of the axes before them."""
-        return len(self.input_shape) - len(self.offset)
+    def offset(self) -> tuple[float, ...]:
+        """One number for each mapped axis, in their order."""
+        return self.map.offset[: self.dims][::-1]
 
     @cached_property
-    def filter(self) -> Filter:
-        name = "affine_transform"
-        found = filter_of(name, self.order, self.mode, self.cval, self.precision, in_window=True)
-        if self.uses_unit and Boundary.border in found.boundary and self.cval != 0:
-            raise left_to_scipy(name, f"precision={self.precision} with mode={self.mode} and cval={self.cval:g}")
-        return found
+    def kept(self) -> int:
+        """Number of the axes before the mapped ones."""
+        return len(self.input_shape) - self.dims
 
-    @property
+    @cached_property
+    def element(self) -> np.dtype[Any]:
+        """``dtype`` as numpy's."""
+        return np.dtype(self.dtype)
+
+    @cached_property
     def boundary(self) -> Boundary:
         """Values outside, the same along all axes."""
         return self.filter.boundary[0]
 
     @cached_property
+    def taps(self) -> int:
+        """Texels that the filter reads along an axis."""
+        return _TAPS[self.filter.interpolation]
+
+    @cached_property
     def uses_unit(self) -> bool:
         """Whether a texture unit, or its recorded arithmetic, computes the values."""
-        return Precision(self.precision) is not Precision.exact
+        return self.filter.precision is not Precision.exact
+
+    @cached_property
+    def is_cubic(self) -> bool:
+        """Whether the values are those of B-splines."""
+        return self.filter.is_cubic
 
     @cached_property
     def margin(self) -> int:
         """Texels by which the input is extended at each end of its mapped axes."""
-        return self.filter.spline_margin[0] if self.order == 3 else 0
+        return self.filter.spline_margin[0] if self.is_cubic else 0
 
     @cached_property
     def whole(self) -> tuple[int, ...]:
         """Texels along the mapped axes of the input, extended."""
         return tuple(size + 2 * self.margin for size in self.input_shape[self.kept :])
 
-    def places(self, shape: tuple[int, ...]) -> Places:
-        """The positions of a result of a shape, in the extended input."""
-        matrix, offset = np.array(self.matrix, np.float64), np.array(self.offset, np.float64)
-        return Places.affine(matrix, offset, shape).moved(self.margin)
+    @cached_property
+    def whole_xyz(self) -> tuple[int, int, int]:
+        """The same in the order x, y, z; 1 for axes that it lacks."""
+        x, y, z = (*reversed(self.whole), 1, 1)[:3]
+        return x, y, z
+
+    @cached_property
+    def extended_map(self) -> CoordinateMap:
+        """The map to positions in the extended input."""
+        return Places((), self.map).moved(self.margin).map
 
     def bounds(self, block: Block) -> tuple[list[float], list[float]]:
         """The smallest and the largest position along each mapped axis, computed and rounded as devices do.
@@ -106,7 +120,7 @@ class Transform:
     def extremes(self, ends: Sequence[tuple[Any, Any]]) -> tuple[list[Any], list[Any]]:
         """``bounds`` of a block, or of many, from its first and its last index along each axis: numbers or arrays."""
         dims, ends = self.dims, ends[::-1]
-        found = []
+        sides = []
         for take in (False, True):  # the corner of the smallest position, then of the largest
             corners: list[Any] = []
             for row in self._rows:
@@ -114,15 +128,14 @@ class Transform:
                 for axis in reversed(range(dims)):
                     at = row[axis] * ends[axis][(row[axis] < 0) is not take] + at
                 corners.append(at)
-            found.append(corners[::-1])
-        return found[0], found[1]
+            sides.append(corners[::-1])
+        return sides[0], sides[1]
 
     @cached_property
     def _rows(self) -> list[list[float]]:
         """Coefficients of the indices, x first, and the constant, for each axis of the input, x first."""
-        dims = self.dims
-        found: list[list[float]] = self.places((1,) * dims).matrix[:dims, [*range(dims), 3]].tolist()
-        return found
+        numbers, dims = self.extended_map.matrix, self.dims
+        return [[*numbers[4 * row : 4 * row + dims], numbers[4 * row + 3]] for row in range(dims)]
 
     def spans(self, block: Block, field: npt.NDArray[Any] | None = None) -> list[Span] | None:
         """The texels of the extended input that a block needs, for each mapped axis.
@@ -139,15 +152,22 @@ class Transform:
         list[Span] | None
             None where all values are the fill value.
         """
-        low, high = self.bounds(block)
+        lows, highs = self.bounds(block)
         if field is not None:
             for axis, parts in enumerate(field):
                 least, most = _extremes(parts)
-                low[axis] += least
-                high[axis] += most
-        spans, taps, boundary, pads = [], TAPS[self.order], self.boundary, self.uses_unit
-        for axis, n in enumerate(self.whole):
-            span = span_of(low[axis], high[axis], n, boundary, taps, pads=pads)
+                lows[axis] += least
+                highs[axis] += most
+        spans, taps, pads = [], self.taps, self.uses_unit
+        before, after = REACH[taps]
+        half = 0.5 if taps == 1 else 0.0
+        for low, high, n in zip(lows, highs, self.whole):
+            if 0.0 <= low <= high <= n - 1.0:
+                first, last = math.floor(low + half) - before - pads, math.floor(high + half) + after + pads
+                if first > 0 and last < n - 1:  # nothing outside has a part in them
+                    spans.append(Span(first, last - first + 1))
+                    continue
+            span = span_of(low, high, n, self.boundary, taps, pads=pads)
             if span is None:
                 return None
             spans.append(span)

@@ -1,0 +1,316 @@
+"""``prepare``: the plan of calls on arrays of one description, apart from their addresses and the numbers of the map.
+
+The functions of this package and the blocks of ``bindless.dask`` prepare a plan once, and run it for each call.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..bindless_images.result_arrays import empty_result
+from ..image.array_library import AnyArray
+from ..image.options import ImageOptions, image_options
+from ..image.plan import planned
+from ..model.aspects import Aspect
+from ..model.enums import AddressingMode, FilteringMode, Interpolation, Precision
+from ..model.filter import CoordinateMap, Filter
+from ..model.image_descriptor import ImageDescriptor
+from ..model.resampling import Resampling
+from ..sampling.plan import Plan as PicturePlan
+from ..sampling.prepare import prepare as prepare_picture
+from ..sycl.device.device import Device
+from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray, usm_empty
+from .images import Images, Units, images_of
+from .layers import Layers
+from .places import Places
+from .prefilter import coefficients
+from .source import ELEMENTS, Source, element_of, elements_of, native
+from .target import Target
+
+__all__ = ["Description", "Plan", "prepare", "resample"]
+
+_MOST_PLANS = 512
+_MOST_AXES_OF_ARRAYS = 2
+_INT32, _UINT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.uint32), np.dtype(np.float32)
+_ANY = ImageDescriptor(1)
+
+
+class Description(NamedTuple):
+    """The arrays of a call, apart from their addresses.
+
+    Attributes
+    ----------
+    dtype : np.dtype[Any]
+        Of the pixels (..., channels): elements that images have.
+    channels : int
+        Of the pixels.
+    dims : int
+        Axes that are interpolated.
+    shape : tuple[int, ...]
+        Of the result, without channels.
+    result : np.dtype[Any]
+        Of the result.
+    places : tuple[int, ...]
+        Shape of the places: of the result without the unchanged axes, or the number of coordinates.
+    unchanged : tuple[int, ...]
+        Axes along which nothing is interpolated: the result has each element of them in its place.
+    on_device : bool
+        Whether one of the arrays lies on a device.
+    coords : np.dtype[Any] | None
+        Of the coordinates that are added.
+    centre : float
+        Of elements, relative to their indices.
+    in_window : bool
+        Whether the pixels are a part of a larger array.
+    prefilter : bool
+        Whether a cubic interpolation computes the coefficients of B-splines first.
+    """
+
+    dtype: np.dtype[Any]
+    channels: int
+    dims: int
+    shape: tuple[int, ...]
+    result: np.dtype[Any]
+    places: tuple[int, ...]
+    unchanged: tuple[int, ...] = ()
+    on_device: bool = False
+    coords: np.dtype[Any] | None = None
+    centre: float = 0.0
+    in_window: bool = False
+    prefilter: bool = True
+
+
+class Plan:
+    """A call that is prepared.
+
+    Attributes
+    ----------
+    computed : np.dtype[Any]
+        Of the values, before the conversion to the result's.
+    layers : Layers | None
+        The unchanged axes, and more than four channels; None where the whole array is one layer.
+    in_place : bool
+        Whether the values lie in the order of the result.
+    shape : tuple[int, ...]
+        Of the values, layers first.
+    in_usm : bool
+        Whether the values are computed in memory of the device.
+    """
+
+    def __init__(self, device: Device, described: Description, filter_: Filter) -> None:
+        cubic, dims = filter_.is_cubic, described.dims
+        stored = _FLOAT32 if cubic else _stored(described.dtype, described.result, filter_)
+        self.computed = _computed(described.result, stored, filter_.fill)
+        layers = Layers(described.unchanged, described.channels)
+        count = layers.count((*described.shape, described.channels))
+        # Of several layers one copy brings all to the host.
+        self.in_usm = described.on_device or (count > 1 and not device.has(Aspect.usm_system_allocations))
+        self.shape, self.in_place = layers.spread_shape(described.shape), layers.in_place
+        self.layers = None if layers.is_whole else layers
+        self._device, self._stored, self._filter, self._dims = device, stored, filter_, dims
+        self._prefilters = cubic and described.prefilter
+        self._shape_of_layers = (count, *described.places, self.shape[-1])
+        self._most_layers = _most_layers(device, dims)
+        self._options = tuple(
+            _image_options(stored, filter_, dims, layered=layered, in_window=described.in_window)
+            for layered in (False, True)
+        )
+        width, height, depth = (*reversed(described.places), 1, 1)[:3]
+        fill = filter_.fill / _unit(stored) if described.in_window and _filters(filter_) else filter_.fill
+        self._picture = Resampling(
+            handle=0,
+            descriptor=_ANY,
+            shape=(width, height, depth),
+            values=0,
+            value_dtype=self.computed,
+            value_channels=self.shape[-1],
+            filter=replace(filter_, fill=fill),
+            map=CoordinateMap.pictures(centre=described.centre),
+            coords_strides=(0, 0) if described.coords is None else (1, -math.prod(described.places)),
+            rounding="away",
+        )
+        if described.coords is not None:
+            self._picture = replace(self._picture, coords_dtype=described.coords)
+
+    def memory(self, queue: Queue) -> AnyArray:
+        """New memory for the values."""
+        return usm_empty(self.shape, self.computed, queue) if self.in_usm else empty_result(self.shape, self.computed)
+
+    def run(self, queue: Queue, pixels: AnyArray, values: AnyArray, places: Places, images: Images) -> None:
+        """Compute the values.
+
+        Parameters
+        ----------
+        queue : Queue
+            Does the work.
+        pixels : AnyArray
+            Shape (..., channels).
+        values : AnyArray
+            Shape ``self.shape``, contiguous; filled when the call returns, or on a device by commands of the queue.
+        places : Places
+            Where the pixels are read.
+        images : Images
+            Memory of the queue.
+        """
+        inputs, margin = pixels[None] if self.layers is None else self.layers.spread(queue, pixels), 0
+        results = values.reshape(self._shape_of_layers)
+        if self._prefilters:
+            inputs, margin = coefficients(queue, inputs, self._dims, self._filter, extend=True)
+        map_ = places.moved(margin).map if margin else places.map
+        if len(results) == 1:
+            self._draw(queue, inputs[0], results, map_, places, images)
+            return
+        for first in range(0, len(results), self._most_layers):
+            group, last = results[first : first + self._most_layers], first + self._most_layers
+            some = inputs[first:last] if len(group) > 1 else inputs[first]
+            self._draw(queue, some, group, map_, places, images)
+
+    def _draw(
+        self, queue: Queue, pixels: AnyArray, results: AnyArray, map_: CoordinateMap, places: Places, images: Images
+    ) -> None:
+        """The values of one image, or of one with layers."""
+        plan = planned(self._device, pixels.shape, self._stored, self._options[len(results) > 1])
+        image = images.take(pixels, plan.described, plan.stored, places.window)
+        coords = None if places.coords is None else places.coords[::-1]
+        try:
+            after = image.store.ready
+            for layer in range(len(results)):
+                picture = image.pictures.get((self, layer)) if places.window is None else None
+                if picture is None:
+                    picture = self._prepared(queue, image.reader(plan.sampler), layer, places)
+                    if places.window is None:
+                        image.keep((self, layer), picture)
+                picture.submit(map_, results[layer], coords, after)
+        finally:
+            images.give_back(image)
+
+    def _prepared(self, queue: Queue, reader: Units, layer: int, places: Places) -> PicturePlan:
+        handle, scale, bias = reader
+        picture = replace(self._picture, layer=layer, scale=scale, bias=bias, first=places.first, window=places.window)
+        return prepare_picture(queue, handle, picture)
+
+
+@lru_cache(_MOST_PLANS)
+def _remembered(device: Device, described: Description, filter_: Filter, sign: float) -> Plan:
+    return Plan(device, described, filter_)
+
+
+def prepare(device: Device, described: Description, filter_: Filter) -> Plan:
+    """The plan of a call, made once for equal arguments.
+
+    Parameters
+    ----------
+    device : Device
+        Computes the result.
+    described : Description
+        The arrays.
+    filter_ : Filter
+        The filter.
+    """
+    return _remembered(device, described, filter_, math.copysign(1.0, filter_.fill))  # 0.0 and -0.0 are equal
+
+
+def resample(
+    source: Source,
+    target: Target,
+    places: Places,
+    filter_: Filter,
+    unchanged: Sequence[int] = (),
+    *,
+    prefilter: bool = True,
+) -> Any:
+    """The result of a call.
+
+    Parameters
+    ----------
+    source : Source
+        The input.
+    target : Target
+        The result.
+    places : Places
+        Where the input is read, along all axes but the unchanged ones.
+    filter_ : Filter
+        The filter.
+    unchanged : Sequence[int]
+        Axes along which nothing is interpolated: the result has each element of them in its place.
+    prefilter : bool
+        Whether a cubic interpolation computes the coefficients of B-splines first.
+    """
+    queue, pixels, coords = source.queue, elements_of(source.pixels, filter_.fill), places.coords
+    described = Description(
+        pixels.dtype,
+        pixels.shape[-1],
+        len(source.shape) - len(unchanged),
+        target.shape,
+        target.dtype,
+        places.shape,
+        tuple(sorted(unchanged)),
+        source.on_device or isinstance(target.array, UsmArray) or isinstance(coords, UsmArray),
+        None if coords is None else coords.dtype,
+        places.map.centre,
+        places.window is not None,
+        prefilter,
+    )
+    plan = prepare(queue.device, described, filter_)
+    values = None
+    if target.array is not None and plan.in_place:
+        values = target.memory(plan.computed, in_usm=plan.in_usm)
+    if values is None:
+        values = plan.memory(queue)
+    if values.size:
+        plan.run(queue, pixels, values, places, images_of(queue))
+    return target.given(values if plan.layers is None else plan.layers.joined(values))
+
+
+def _filters(filter_: Filter) -> bool:
+    """Whether a texture unit, or its arithmetic, blends elements."""
+    return filter_.precision is not Precision.exact and filter_.interpolation is not Interpolation.nearest
+
+
+def _unit(stored: np.dtype[Any]) -> float:
+    """The value of the largest code of a normalized image of these elements, as which it is filtered."""
+    return 1.0 if stored.kind == "f" else float(np.iinfo(stored).max)
+
+
+def _image_options(
+    stored: np.dtype[Any], filter_: Filter, dims: int, *, layered: bool, in_window: bool
+) -> ImageOptions:
+    """The options of the image that is made of elements."""
+    filters, channel_type = _filters(filter_), None
+    if stored.kind in "iu" and not filters:
+        channel_type = f"{'un' if stored.kind == 'u' else ''}signed_int{8 * stored.itemsize}"
+    filtering = FilteringMode.linear if filters else FilteringMode.nearest
+    addressing = AddressingMode.clamp_to_edge if in_window else filter_.addressing
+    return image_options(addressing, filtering, channel_type=channel_type, layers=layered, dimensions=dims)
+
+
+def _most_layers(device: Device, dims: int) -> int:
+    """Layers of one image."""
+    if dims > _MOST_AXES_OF_ARRAYS or not device.has(Aspect.ext_oneapi_image_array):
+        return 1
+    return max(int(device.get_info("image_max_array_size")), 1)
+
+
+def _stored(dtype: np.dtype[Any], made: np.dtype[Any], filter_: Filter) -> np.dtype[Any]:
+    """Elements of the image: what the array has, unless a texture unit cannot filter them to what is asked for."""
+    taken = element_of(dtype)
+    if taken.kind == "f" or not _filters(filter_):
+        return taken
+    return taken if taken.itemsize < 4 and native(made) == taken else _FLOAT32
+
+
+def _computed(result: np.dtype[Any], stored: np.dtype[Any], cval: float) -> np.dtype[Any]:
+    """What the device computes for a result, of an image of these elements."""
+    dtype = native(result)
+    if dtype in ELEMENTS:
+        return dtype
+    if dtype.kind in "iu" and stored.kind in "iu" and abs(cval) < 2**31:
+        return _UINT32 if stored == _UINT32 else _INT32
+    return _FLOAT32
