@@ -18,7 +18,8 @@ jnp = jax.numpy
 from jax.test_util import check_grads  # noqa: E402
 
 import bindless.jax as bj  # noqa: E402
-from bindless.jax.mipmap import reductions  # noqa: E402
+from bindless.jax.lines import outer_weights  # noqa: E402
+from bindless.sampling.memory.mipmaps import reductions  # noqa: E402
 from tests.jax import samples_in_jax as oracle  # noqa: E402
 
 Sampler = Callable[[Any, Any], Any]
@@ -331,7 +332,7 @@ def _mean_of_face(faces: Any, directions: Any) -> Any:
 def test_levels_that_are_given(rng: np.random.Generator) -> None:
     image, coords = _arrays(rng, 2)
     level = jnp.asarray(rng.uniform(-0.5, 3, coords.shape[:-1]))
-    levels = [each[0] for each in reductions(image[None])]
+    levels = [image, *reductions(image, (0, 1), 2, outer_weights)]
     _close(bj.sample(levels, coords, level=level), bj.sample(image, coords, level=level))
     changed = [each * (number + 1) for number, each in enumerate(levels)]
     gradients = jax.grad(lambda parts: bj.sample(parts, coords, level=1.0).sum())(changed)

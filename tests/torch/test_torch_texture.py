@@ -207,7 +207,7 @@ def test_the_transpose_of_levels(shape: tuple[int, ...]) -> None:
     """Operations of torch that second derivatives on CUDA take."""
     image = torch.randn(shape, dtype=torch.float64, requires_grad=True)
     axes = range(1, len(shape) - 1)
-    levels = mipmaps._composed(image, axes, 3)
+    levels = mipmaps.reductions(image, axes, 3, mipmaps._outer_weights)
     for skipped in ((), (0,), (1, 2)):
         grads = [None if number in skipped else torch.randn_like(level) for number, level in enumerate(levels)]
         total: Any = sum((level * grad).sum() for level, grad in zip(levels, grads) if grad is not None)
@@ -357,7 +357,10 @@ def test_one_operation_for_levels_and_samples(
         monkeypatch.setattr(engine, name, lambda *given, call=planned: (call(*given)[0], None))
     monkeypatch.setattr(mipmapped, "_have_kernels", lambda given: True)
     for name, function in (
-        ("pyramid_means", lambda tex, first, count: tuple(mipmaps._composed(tex, axes, count))),
+        (
+            "pyramid_means",
+            lambda tex, first, count: tuple(mipmaps.reductions(tex, axes, count, mipmaps._outer_weights)),
+        ),
         ("footprint_levels", lambda steps, bias, _: footprints.level_of_detail(None, steps, bias, reverse, False)),
         ("pyramid_gradients", transposed),
         ("footprint_gradients", lambda steps, grad, _: footprints._gradient_of_steps(steps, grad, reverse)),

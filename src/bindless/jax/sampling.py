@@ -15,11 +15,13 @@ from ..model.enums import AddressingMode, Boundary, CoordinateNormalizationMode,
 from ..model.errors import ArgumentError
 from ..model.filter import CoordinateMap, Filter
 from ..sampling.memory import Lookup
+from ..sampling.memory.arguments import filter_of, require_filtering, require_image
+from ..sampling.memory.mipmaps import level_count, reductions
+from ..sampling.memory.splines import coefficients
 from .differentiation import bind
 from .hardware import serves
-from .mipmap import reductions
+from .lines import outer_weights, read_line
 from .operation import Operation
-from .splines import coefficients
 
 __all__ = ["sample"]
 
@@ -106,24 +108,18 @@ def sample(
                 f"{name} is traced by a transformation of JAX: an option needs a value of Python; add "
                 f"{name!r} to static_argnames of jax.jit"
             )
-    levels_filter = "none" if level is None else "linear"
-    filter_ = Filter.from_addressing(addressing, filtering, fill=fill, precision=precision, levels=levels_filter)
-    method = filter_.interpolation
-    if filter_.precision is Precision.reproducible:
-        raise ArgumentError("precision='reproducible' is not one of bindless.jax: bindless.Image has it")
+    between = "none" if level is None else "linear"
+    filter_, modes = filter_of(addressing, filtering, precision, fill=fill, levels=between)
     units = coerce(CoordinateNormalizationMode, coordinate, "coordinate")
-    modes = 1 if isinstance(addressing, str) else len(tuple(addressing))
     several = isinstance(image, (list, tuple))
     levels, coords = tuple(map(jnp.asarray, image if several else (image,))), jnp.asarray(coords)
-    _check(levels, coords, modes, cubemap)
-    if several and level is None:
-        raise ArgumentError(f"an image of {len(levels)} levels: level says which to read")
-    if method not in (Interpolation.nearest, Interpolation.linear) and (
-        cubemap or (method is Interpolation.cubic and level is not None)
-    ):
-        raise ArgumentError(
-            f"filtering={method.value!r} is not one of cubemaps, and 'cubic' not one of levels: use 'linear'"
-        )
+    require_image(levels, coords, modes, cubemap=bool(cubemap), repeats=False)
+    for name, array in (*(("an image", each) for each in levels), ("coords", coords)):
+        if not jnp.issubdtype(array.dtype, jnp.number) or jnp.issubdtype(array.dtype, jnp.complexfloating):
+            raise ArgumentError(f"{name} of {array.dtype}: an array of real numbers is needed")
+    require_filtering(
+        str(filter_.interpolation), len(levels) if several else 0, has_level=level is not None, cubemap=bool(cubemap)
+    )
     return _sample(
         levels,
         coords,
@@ -134,40 +130,6 @@ def sample(
         cubemap=bool(cubemap),
         makes_levels=level is not None and not several,
     )
-
-
-def _check(levels: Sequence[Any], coords: Any, modes: int, cubemap: bool) -> None:
-    if not levels:
-        raise ArgumentError("an image of 0 levels: at least one is needed")
-    image, dims = levels[0], coords.shape[-1] if coords.ndim else 0
-    if dims not in (1, 2, 3):
-        raise ArgumentError(f"coords of shape {coords.shape}: the last axis counts 1, 2 or 3 coordinates")
-    if image.ndim not in (dims + 1, dims + 2):
-        raise ArgumentError(
-            f"an image of shape {image.shape} and coords of shape {coords.shape}: {dims} coordinates need an image of "
-            f"{dims + 1} axes, channels last, or a batch of {dims + 2}"
-        )
-    if cubemap and (dims != 3 or image.shape[-4] != 6):
-        raise ArgumentError(
-            f"an image of shape {image.shape} and coords of shape {coords.shape}: a cubemap has the axes "
-            "([N,] 6, height, width, channels), and directions have 3 components"
-        )
-    if image.ndim == dims + 2 and coords.shape[:-1][:1] != image.shape[:1]:
-        raise ArgumentError(
-            f"a batch of images of shape {image.shape} and coords of shape {coords.shape}: the first axes differ"
-        )
-    for each in levels:
-        if 0 in each.shape[-dims - 1 :]:
-            raise ArgumentError(
-                f"an image of shape {each.shape}: it has a pixel along each axis, and a channel, at least"
-            )
-        if each.ndim != image.ndim or each.dtype != image.dtype:
-            raise ArgumentError("the levels of an image have one type and the same number of axes")
-    if modes not in (1, dims):
-        raise ArgumentError(f"addressing has {modes} modes: one, or one for each of {dims} axes")
-    for name, array in (*(("an image", each) for each in levels), ("coords", coords)):
-        if not jnp.issubdtype(array.dtype, jnp.number) or jnp.issubdtype(array.dtype, jnp.complexfloating):
-            raise ArgumentError(f"{name} of {array.dtype}: an array of real numbers is needed")
 
 
 _STATIC = ("filter_", "normalized", "deterministic", "cubemap", "makes_levels")
@@ -198,10 +160,12 @@ def _sample(
     offset, added = [-0.5] * dims, 0.0
     if filter_.is_cubic:
         added, filter_ = filter_.fill, replace(filter_, fill=0.0)
-        image, margins = coefficients(levels[0].astype(real) - added, filter_)
+        image, margins = coefficients(levels[0].astype(real) - added, filter_.boundary[:dims], read_line)
         levels, offset = [image], [margin - 0.5 for margin in margins]
     if makes_levels:
-        levels = reductions(levels[0], 2 if cubemap else 1)
+        axes = range(2 if cubemap else 1, levels[0].ndim - 1)
+        count_of_levels = level_count(levels[0].shape[axis] for axis in axes)
+        levels = [levels[0], *reductions(levels[0], axes, count_of_levels, outer_weights)]
     scale = sizes if normalized else ()
     map_ = CoordinateMap() if cubemap else CoordinateMap.scaled(scale, offset)
     lookup = Lookup(2 if cubemap else dims, filter_, map_, cubemap)

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from ..sampling.memory.mipmaps import level_count, reductions
 from . import level_kernels
 from .plain import is_plain, plain_apply
 
@@ -16,10 +17,7 @@ Tensor = Any
 
 
 def pyramid(image: Tensor, axes: Sequence[int], most: int | None = None) -> list[Tensor]:
-    """All levels of a mipmap, the image first: each texel is the mean of the area that it covers.
-
-    A texel of the next level covers 2 texels of an axis of even length, and 2 + 1/t of one of length 2 t + 1; axes of
-    one texel stay.
+    """All levels of a mipmap, the image first, as ``sampling.memory.mipmaps`` describes them.
 
     Parameters
     ----------
@@ -34,7 +32,7 @@ def pyramid(image: Tensor, axes: Sequence[int], most: int | None = None) -> list
     if count == 0:
         return [image]
     if not has_kernels(image):
-        return [image, *_composed(image, axes, count)]
+        return [image, *reductions(image, axes, count, _outer_weights)]
     if torch.is_grad_enabled() and image.requires_grad:
         return [image, *plain_apply(_Pyramid)(image, axes, count)]
     return [image, *level_kernels.pyramid_means(image, axes[0], count)]
@@ -42,10 +40,7 @@ def pyramid(image: Tensor, axes: Sequence[int], most: int | None = None) -> list
 
 def count_of(image: Tensor, axes: Sequence[int], most: int | None) -> int:
     """Levels after the first."""
-    count, size = 0, max(image.shape[axis] for axis in axes)
-    while size > 1 and (most is None or count < most):
-        count, size = count + 1, size // 2
-    return count
+    return level_count((image.shape[axis] for axis in axes), most)
 
 
 def has_kernels(tensor: Tensor) -> bool:
@@ -79,19 +74,8 @@ class _Pyramid(torch.autograd.Function):  # type: ignore[misc]
 # ---------------------------------------------------------------- operations of torch
 
 
-def _composed(image: Tensor, axes: Sequence[int], count: int) -> list[Tensor]:
-    """Levels 1 to ``count``."""
-    levels = [image]
-    for _ in range(count):
-        made = levels[-1]
-        for axis in axes:
-            made = _halved(made, axis)
-        levels.append(made)
-    return levels[1:]
-
-
 def _composed_transpose(grads: Sequence[Tensor | None], shape: Sequence[int], axes: Sequence[int]) -> Tensor:
-    """The gradient of an image from those of ``_composed``, of which the last ones may be None."""
+    """The gradient of an image from those of its ``reductions``, of which the last ones may be None."""
     sizes = [list(shape)]
     for _ in grads:
         sizes.append([max(n // 2, 1) if axis in axes else n for axis, n in enumerate(sizes[-1])])
@@ -105,22 +89,8 @@ def _composed_transpose(grads: Sequence[Tensor | None], shape: Sequence[int], ax
     return total
 
 
-def _halved(image: Tensor, axis: int) -> Tensor:
-    size = image.shape[axis]
-    if size == 1:
-        return image
-    half = size // 2
-    if size % 2 == 0:
-        return image.unflatten(axis, (half, 2)).mean(axis + 1)
-    first, last = _outer_weights(image, axis, size)
-    pairs = image.narrow(axis, 0, 2 * half).unflatten(axis, (half, 2))
-    left, middle = pairs.select(axis + 1, 0), pairs.select(axis + 1, 1)
-    right = image.narrow(axis, 1, 2 * half).unflatten(axis, (half, 2)).select(axis + 1, 1)
-    return left * first + middle * (half / size) + right * last
-
-
 def _doubled(grad: Tensor, axis: int, size: int) -> Tensor:
-    """The transpose of ``_halved``."""
+    """The transpose of a level along one axis."""
     if size == 1:
         return grad
     half = size // 2

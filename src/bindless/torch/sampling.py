@@ -12,7 +12,7 @@ from torch.overrides import handle_torch_function, has_torch_function
 from ..image import Image
 from ..model.enums import AddressingMode, Interpolation, Precision
 from ..model.errors import ArgumentError
-from ..model.filter import Filter
+from ..sampling.memory.arguments import filter_of, require_filtering, require_image
 from . import functions
 from .axes import scaled, shifted
 from .images import sample_image
@@ -127,12 +127,7 @@ def sample(
     chosen = arguments(modes, filtering, coordinate, precision, bool(deterministic))
     _check(levels, coords, chosen, cubemap)
     dims = coords.shape[-1]
-    batched = levels[0].dim() == dims + 2
-    if batched and (coords.dim() < 2 or (len(coords) != 1 and len(coords) != len(levels[0]))):
-        raise ArgumentError(
-            f"coords {tuple(coords.shape)} for images {tuple(levels[0].shape)}: their first axis has an entry for each "
-            f"image, {len(levels[0])}, or one for all"
-        )
+    require_filtering(chosen.filtering, len(levels) if several else 0, has_level=level is not None, cubemap=cubemap)
     depths = None
     if level is not None:
         if isinstance(level, torch.Tensor):
@@ -143,14 +138,6 @@ def sample(
         if not several:
             first = levels[0].dim() - 1 - (2 if cubemap else dims)
             levels = pyramid(levels[0], range(first, levels[0].dim() - 1))
-    elif several:
-        raise ArgumentError(f"image has {len(levels)} levels: level says which to read")
-    if chosen.filtering not in ("nearest", "linear") and (
-        cubemap or (chosen.filtering == "cubic" and level is not None)
-    ):
-        raise ArgumentError(
-            f"filtering {chosen.filtering!r} is not one of cubemaps, and 'cubic' not one of levels: use linear"
-        )
     return filtered(levels, coords, depths, chosen, float(fill), cubemap)
 
 
@@ -210,12 +197,10 @@ def _arguments(
     ArgumentError
         One of them has no meaning.
     """
-    filter_ = Filter.from_addressing(addressing, filtering, precision=precision)
-    if filter_.precision is Precision.reproducible:
-        raise ArgumentError("precision 'reproducible' is not one of bindless.torch: Image.sample has it")
+    filter_, modes = filter_of(addressing, filtering, precision)
     if str(coordinate) not in ("unnormalized", "normalized"):
         raise ArgumentError(f"coordinate {coordinate!r} is neither unnormalized nor normalized")
-    return Arguments.of_filter(filter_, len(addressing), str(coordinate), deterministic=deterministic)
+    return Arguments.of_filter(filter_, modes, str(coordinate), deterministic=deterministic)
 
 
 _remembered = lru_cache(maxsize=256)(_arguments)
@@ -229,27 +214,11 @@ arguments = torch.compiler.assume_constant_result(_arguments_of)
 
 
 def _check(levels: list[Tensor], coords: Tensor, chosen: Arguments, cubemap: bool) -> None:
-    # In ``torch.compile(dynamic=True)`` sizes are symbols, which ``in`` does not find among the entries of a tuple.
-    require_tensors(image=levels[0], coords=coords)
-    image, dims = levels[0], coords.shape[-1] if coords.dim() else 0
-    shapes = f"image {tuple(image.shape)} and coords {tuple(coords.shape)}"
-    if dims not in (1, 2, 3) or image.dim() - dims not in (1, 2):
-        raise ArgumentError(
-            f"{shapes}: for coords (..., d), d from 1 to 3, an image has d axes and one of channels, and may have "
-            "one of images first"
-        )
-    if cubemap and (dims != 3 or image.shape[-4] != 6):
-        raise ArgumentError(f"{shapes}: a cubemap is ([N,] 6, height, width, channels), with directions (..., 3)")
-    if 0 in image.shape[-1 - dims :]:
-        raise ArgumentError(f"{shapes}: an image has at least one pixel along each axis, and a channel")
-    if len(chosen.boundary) != 1 and len(chosen.boundary) != dims:
-        raise ArgumentError(
-            f"{len(chosen.boundary)} modes of addressing for {dims} axes: give one, or one for each axis"
-        )
-    for part in levels:
-        if part.dtype != image.dtype or part.device != image.device or part.dim() != image.dim():
-            raise ArgumentError("the levels of an image have one dtype, one device and the same number of axes")
+    require_tensors(**{"image": levels[0]} if levels else {}, coords=coords)
+    require_image(levels, coords, len(chosen.boundary), cubemap=cubemap, repeats=True)
+    image = levels[0]
     if not image.is_floating_point() or not coords.is_floating_point():
         raise ArgumentError(f"image has dtype {image.dtype} and coords {coords.dtype}: convert them to real numbers")
-    if image.device != coords.device:
-        raise ArgumentError(f"image is on {image.device} and coords on {coords.device}: move one of them")
+    for part in (*levels, coords):
+        if part.device != image.device:
+            raise ArgumentError(f"image is on {image.device}, and a level or coords on {part.device}: move one of them")
