@@ -9,7 +9,7 @@ import bindless as bl
 from tests.backends.cuda.fake_cuda import Fake
 from tests.backends.cuda.recorded_resampling import UNITS, parameters
 
-from bindless.dask.arrays import transform_of  # isort: skip
+from bindless.dask.arrays import warp_of  # isort: skip
 from bindless.dask.blocks import Blocks  # isort: skip
 from bindless.dask.block import compute  # isort: skip
 from bindless.dask.chunks import starts_in  # isort: skip
@@ -23,12 +23,12 @@ MAKES = ("cuMemAlloc", "cuMemHostAlloc", "cuMemFree", "cuArray3DCreate", "cuArra
 @pytest.fixture
 def blocks() -> Blocks:
     image = np.zeros(SHAPE, np.float32)
-    transform = transform_of(image, np.diag([0.95, 0.98, 0.99]), 0.4, None, 1, "nearest", 0.0, "hardware")
-    return Blocks(transform, starts_in(SHAPE, (32, 80, 80)), image)
+    warp = warp_of(image, np.diag([0.95, 0.98, 0.99]), 0.4, None, 1, "nearest", 0.0, "hardware")
+    return Blocks(warp, starts_in(SHAPE, (32, 80, 80)), image)
 
 
 def made(blocks: Blocks, workspace: Workspace, number: tuple[int, ...]) -> np.ndarray:
-    return compute(blocks.transform, blocks.block(number), blocks.image.__getitem__, None, workspace)
+    return compute(blocks.warp, blocks.block(number), blocks.image.__getitem__, None, workspace)
 
 
 def test_a_block_allocates_nothing(blocks: Blocks, fake: Fake) -> None:
@@ -40,7 +40,7 @@ def test_a_block_allocates_nothing(blocks: Blocks, fake: Fake) -> None:
         fake.clear()
         sizes = set()
         for plane in range(1, 6):
-            spans = blocks.transform.spans(blocks.block((plane, 1, 1)))
+            spans = blocks.warp.spans(blocks.block((plane, 1, 1)))
             assert spans is not None
             sizes.add(spans[0].size)
             assert is_pinned(made(blocks, workspace, (plane, 1, 1)))
