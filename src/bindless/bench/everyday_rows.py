@@ -12,10 +12,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import ndimage as own_ndimage
 from ..image.image import Image
+from ..model.arrays import Array
 from ..model.aspects import Aspect
 from ..model.enums import Backend
 from ..model.errors import Error
@@ -29,7 +29,6 @@ from .volume_rows import rotation, smooth_field
 
 __all__ = ["measure_everyday"]
 
-Array = npt.NDArray[Any]
 Works = Mapping[str, Work]
 
 _SIDES = (64, 512, 2048)  # of pictures

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
 import numpy as np
-import numpy.typing as npt
 
 from ..backends.contract import NativeEvent
+from ..model.arrays import Array
 from ..model.aspects import Aspect
 from ..model.enums import ImageChannelType, ImageType, Precision
 from ..model.errors import InvalidError
@@ -46,7 +46,7 @@ __all__ = [
     "with_numbers",
 ]
 
-ArrayLike = Union[npt.NDArray[Any], UsmArray]
+ArrayLike = Union[Array, UsmArray]
 
 _FETCH_ASPECTS = {
     (False, 1): Aspect.ext_oneapi_bindless_sampled_image_fetch_1d,
@@ -387,7 +387,7 @@ def _gradients_on_host(
             there = arrays[name] = np.empty(array.shape, array.dtype)
             before.append(queue.memcpy(there, array, depends_on=depends_on))
 
-    def compute(result: npt.NDArray[Any]) -> None:
+    def compute(result: Array) -> None:
         with copy.image(precision=precision) as (host, handle):
             here = find_image(host, form, handle, result, None, None)
             enqueue(host, form, here, arrays, result, fields, ())

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
-import numpy.typing as npt
 
 from ..core._submission import device_function, empty_like_foreign
+from ..model.arrays import Array
 from ..model.dlpack import dlpack_type
 from ..model.enums import ImageType, Precision, coerce
 from ..model.errors import InvalidError
@@ -39,7 +39,6 @@ __all__ = [
     "WRITE_ARRAY",
     "WRITE_CUBEMAP",
     "WRITE_IMAGE",
-    "Array",
     "Depends",
     "precise",
     "read",
@@ -47,7 +46,6 @@ __all__ = [
 ]
 
 Depends = Union[Event, Iterable[Event]]
-Array = npt.NDArray[Any]
 
 FETCH_IMAGE = Form("fetch_image", "fetch", ImageType.standard, sampled=True, unsampled=True)
 FETCH_ARRAY = Form("fetch_image_array", "fetch", ImageType.array, sampled=True, unsampled=True, layers="layers")

@@ -9,10 +9,11 @@ from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..submission.event import Event
 from ..sycl.usm import UsmArray
 from .call_arguments import ArrayLike
-from .dispatch import FETCH_ARRAY, FETCH_CUBEMAP, FETCH_IMAGE, Array, Depends, read
+from .dispatch import FETCH_ARRAY, FETCH_CUBEMAP, FETCH_IMAGE, Depends, read
 from .value_formats import DTypeLike
 
 if TYPE_CHECKING:
+    from ..model.arrays import Array
     from ..sycl.device.handle_owner import HandleOwner
     from ..sycl.queue.queue import Queue
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..model.arrays import Array
 from ..model.enums import Boundary, ImageType
 from ..model.errors import InvalidError
 from ..model.filter import Filter, fold
@@ -17,7 +18,7 @@ from ..model.sampler import BindlessImageSampler, fraction_bits
 from ..sycl.device.handle_owner import HandleOwner
 from .context_tables import HandleRecord, handle_key
 from .device_functions import fetch_image
-from .dispatch import Array, Depends
+from .dispatch import Depends
 
 if TYPE_CHECKING:
     from ..sycl.queue.queue import Queue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 from ..model.aspects import Aspect
 from ..model.enums import (
@@ -22,7 +22,7 @@ from ..model.image_descriptor import ImageDescriptor
 from ..model.image_handles import ImageMemHandle, SampledImageHandle, UnsampledImageHandle
 from ..model.message_values import shown
 from ..model.sampler import BindlessImageSampler
-from ..sycl.device.device_context import resolve
+from ..sycl.device.device_context import Where, resolve
 from ..sycl.usm import UsmArray, UsmPointer
 from .computed_samples import require_computable
 from .context_tables import HandleRecord, KnownMemory, handle_key
@@ -44,7 +44,7 @@ _WRAPPING = (AddressingMode.repeat, AddressingMode.mirrored_repeat)
 def create_image(
     memory: ImageMem | ImageMemHandle | UsmPointer | UsmArray,
     desc: ImageDescriptor,
-    *where: Any,
+    *where: Where,
     sampler: None = None,
     pitch: int = 0,
 ) -> UnsampledImageHandle: ...
@@ -54,7 +54,7 @@ def create_image(
 def create_image(
     memory: ImageMem | ImageMemHandle | UsmPointer | UsmArray,
     desc: ImageDescriptor,
-    *where: Any,
+    *where: Where,
     sampler: BindlessImageSampler,
     pitch: int = 0,
     precision: Precision | str = Precision.hardware,
@@ -64,7 +64,7 @@ def create_image(
 def create_image(
     memory: ImageMem | ImageMemHandle | UsmPointer | UsmArray,
     desc: ImageDescriptor,
-    *where: Any,
+    *where: Where,
     sampler: BindlessImageSampler | None = None,
     pitch: int = 0,
     precision: Precision | str = Precision.hardware,
@@ -88,7 +88,7 @@ def create_image(
     precision : Precision | str, default "hardware"
         Arithmetic of ``sample_image`` and the other functions with this handle, unless a call gives its own. A kernel
         that reads the handle always gets the texture unit.
-    where : Any
+    where : Queue | Device | Context
         A queue, or a device and a context: those of the memory.
 
     Returns
@@ -413,14 +413,14 @@ def _check_usm_layout(memory: UsmPointer | UsmArray, desc: ImageDescriptor, devi
 # ---------------------------------------------------------------------- end
 
 
-def destroy_image_handle(handle: SampledImageHandle | UnsampledImageHandle, *where: Any) -> None:
+def destroy_image_handle(handle: SampledImageHandle | UnsampledImageHandle, *where: Where) -> None:
     """Destroys an image, not its memory. Work in flight that reads it keeps it until it is complete.
 
     Parameters
     ----------
     handle : SampledImageHandle | UnsampledImageHandle
         The image, made by ``create_image``.
-    where : Any
+    where : Queue | Device | Context
         A queue, or a device and a context: those of the image.
 
     Raises

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..model.arrays import Array
 from ..model.enums import ImageType
 from ..model.image_handles import ImageMemHandle
 from ..submission.event import Event
@@ -50,7 +51,7 @@ class ImageCopy:
     ) -> None:
         assert record.sampler is not None
         self._class, self._desc, self._sampler = type(queue), desc, record.sampler
-        self._levels: list[np.ndarray[Any, Any]] = []
+        self._levels: list[Array] = []
         self.events: list[Event] = []
         raw = _memory_of(queue, record)
         for level in range(desc.num_levels):
@@ -87,8 +88,8 @@ class ImageCopy:
 
 def compute_on_host(
     queue: Queue,
-    compute: Callable[[np.ndarray[Any, Any]], object],
-    out: np.ndarray[Any, Any] | UsmArray,
+    compute: Callable[[Array], object],
+    out: Array | UsmArray,
     before: Iterable[Event],
 ) -> Event | None:
     """Values that a function of the host computes: with ``out`` in USM another thread calls it, and nobody waits here.

@@ -18,7 +18,7 @@ from ..model.image_descriptor import ImageDescriptor
 from ..model.image_handles import ImageMemHandle
 from ..model.ranges import Range
 from ..submission.active_streams import active, sweep, wait_for_all
-from ..sycl.device.device_context import resolve
+from ..sycl.device.device_context import Where, resolve
 from ..sycl.device.image_owner import ImageOwner
 from .context_tables import BorrowedMemory, KnownMemory, ListedMemory, MemoryRecord, free_owned
 from .device_limits import require_format, require_image_type, require_limits, require_type
@@ -119,14 +119,14 @@ def _allocate_after(error: Error, desc: ImageDescriptor, device: Device, context
     ) from error
 
 
-def alloc_image_mem(desc: ImageDescriptor, *where: Any) -> ImageMemHandle:
+def alloc_image_mem(desc: ImageDescriptor, *where: Where) -> ImageMemHandle:
     """Allocates image memory that the caller frees with ``free_image_mem`` once no work uses it.
 
     Parameters
     ----------
     desc : ImageDescriptor
         Dimensions, channels and type of the image.
-    where : Any
+    where : Queue | Device | Context
         A queue, or a device and a context.
 
     Returns
@@ -164,7 +164,7 @@ def alloc_image_mem(desc: ImageDescriptor, *where: Any) -> ImageMemHandle:
     return ImageMemHandle(raw)
 
 
-def free_image_mem(handle: ImageMemHandle, image_type: ImageType | str, *where: Any) -> None:
+def free_image_mem(handle: ImageMemHandle, image_type: ImageType | str, *where: Where) -> None:
     """Frees memory of ``alloc_image_mem``. Images still made from it, and work in flight, keep it until they end.
 
     Parameters
@@ -173,7 +173,7 @@ def free_image_mem(handle: ImageMemHandle, image_type: ImageType | str, *where: 
         Memory of ``alloc_image_mem``.
     image_type : ImageType | str
         The type that the memory was allocated with, such as ``"standard"``.
-    where : Any
+    where : Queue | Device | Context
         A queue, or a device and a context.
 
     Raises
@@ -233,14 +233,14 @@ def _record(handle: object, where: tuple[Any, ...], error: type[Error]) -> Known
     return record  # type: ignore[no-any-return]
 
 
-def get_image_range(handle: ImageMemHandle, *where: Any) -> Range:
+def get_image_range(handle: ImageMemHandle, *where: Where) -> Range:
     """(width, height, depth) in pixels; 0 for dimensions that the image does not have.
 
     Parameters
     ----------
     handle : ImageMemHandle
         The image memory.
-    where : Any
+    where : Queue | Device | Context
         A queue, or a device and a context.
 
     Returns
@@ -269,14 +269,14 @@ def get_image_range(handle: ImageMemHandle, *where: Any) -> Range:
     return Range(desc.width, desc.height, desc.depth)
 
 
-def get_image_channel_type(handle: ImageMemHandle, *where: Any) -> ImageChannelType:
+def get_image_channel_type(handle: ImageMemHandle, *where: Where) -> ImageChannelType:
     """The channel type that the memory was allocated with.
 
     Parameters
     ----------
     handle : ImageMemHandle
         The image memory.
-    where : Any
+    where : Queue | Device | Context
         A queue, or a device and a context.
 
     Returns
@@ -304,14 +304,14 @@ def get_image_channel_type(handle: ImageMemHandle, *where: Any) -> ImageChannelT
     return _record(handle, where, InvalidError).descriptor.channel_type
 
 
-def get_image_num_channels(handle: ImageMemHandle, *where: Any) -> int:
+def get_image_num_channels(handle: ImageMemHandle, *where: Where) -> int:
     """Channels of a pixel.
 
     Parameters
     ----------
     handle : ImageMemHandle
         The image memory.
-    where : Any
+    where : Queue | Device | Context
         A queue, or a device and a context.
 
     Returns
@@ -339,7 +339,7 @@ def get_image_num_channels(handle: ImageMemHandle, *where: Any) -> int:
     return _record(handle, where, SyclRuntimeError).descriptor.num_channels
 
 
-def get_mip_level_mem_handle(handle: ImageMemHandle, level: int, *where: Any) -> ImageMemHandle:
+def get_mip_level_mem_handle(handle: ImageMemHandle, level: int, *where: Where) -> ImageMemHandle:
     """Memory of one level of a mipmap, borrowed: it is not freed, and dies with the mipmap.
 
     Parameters
@@ -348,7 +348,7 @@ def get_mip_level_mem_handle(handle: ImageMemHandle, level: int, *where: Any) ->
         Memory of a mipmap.
     level : int
         Number of the level; 0 is the largest.
-    where : Any
+    where : Queue | Device | Context
         A queue, or a device and a context.
 
     Returns
@@ -415,7 +415,7 @@ class ImageMem(ImageOwner):
     ----------
     desc : ImageDescriptor | ImageMem, optional
         Dimensions, channels and type of the image; another ``ImageMem``, to share its memory; or None.
-    where : Any
+    where : Queue | Device | Context
         A queue, or a device and a context; nothing with another ``ImageMem``.
 
     Raises
@@ -441,7 +441,7 @@ class ImageMem(ImageOwner):
 
     __slots__ = ("__weakref__", "_context", "_resource", "_value")
 
-    def __init__(self, desc: ImageDescriptor | ImageMem | None = None, *where: Any) -> None:
+    def __init__(self, desc: ImageDescriptor | ImageMem | None = None, *where: Where) -> None:
         self._resource: MemoryRecord | None
         self._context: Context | None
         if desc is None:

@@ -11,7 +11,7 @@ from ..model.errors import Error, InvalidError, MemoryAllocationError
 from ..model.image_descriptor import ImageDescriptor
 from ..model.message_values import shown
 from ..submission.command_stream import sweep, wait_for_all
-from ..sycl.device.device_context import resolve_where
+from ..sycl.device.device_context import Where, resolve_where
 from ..sycl.usm import UsmPointer
 from .image_mem import as_error, verify
 
@@ -22,12 +22,12 @@ _ELEMENT_SIZES = (1, 2, 3, 4, 6, 8, 12, 16)
 
 
 @overload
-def pitched_alloc_device(desc: ImageDescriptor, /, *where: Any) -> tuple[UsmPointer, int]: ...
+def pitched_alloc_device(desc: ImageDescriptor, /, *where: Where) -> tuple[UsmPointer, int]: ...
 
 
 @overload
 def pitched_alloc_device(
-    width_in_bytes: int, height: int, element_size_bytes: int, /, *where: Any
+    width_in_bytes: int, height: int, element_size_bytes: int, /, *where: Where
 ) -> tuple[UsmPointer, int]: ...
 
 

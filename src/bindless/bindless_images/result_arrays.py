@@ -7,14 +7,13 @@ keeping: a program that makes one picture after the other then waits for pages o
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from ..model.arrays import Array, DType
 
 __all__ = ["KEPT_BYTES", "SMALLEST", "empty_result"]
 
-Array = npt.NDArray[Any]
 
 KEPT_BYTES = 256 << 20  # of all that no result uses
 SMALLEST = 1 << 20
@@ -28,7 +27,7 @@ class _Memory:
 
     __slots__ = ("__array_interface__", "_bytes")
 
-    def __init__(self, memory: Array, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    def __init__(self, memory: Array, shape: tuple[int, ...], dtype: DType) -> None:
         self._bytes = memory
         address = memory.__array_interface__["data"]
         self.__array_interface__ = {"version": 3, "shape": shape, "typestr": dtype.str, "data": address}
@@ -42,7 +41,7 @@ class _Memory:
         _free.setdefault(size, []).append(self._bytes)
 
 
-def empty_result(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+def empty_result(shape: tuple[int, ...], dtype: DType) -> Array:
     """Like ``np.empty``; a large array of plain numbers may lie in the memory of one that was dropped."""
     nbytes = math.prod(shape) * dtype.itemsize
     if not SMALLEST <= nbytes <= KEPT_BYTES or dtype.fields is not None or dtype.subdtype is not None:

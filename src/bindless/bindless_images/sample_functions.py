@@ -17,7 +17,6 @@ from .dispatch import (
     SAMPLE_GRADIENT,
     SAMPLE_IMAGE,
     SAMPLE_LEVEL,
-    Array,
     Depends,
     precise,
     read,
@@ -25,6 +24,7 @@ from .dispatch import (
 from .value_formats import DTypeLike
 
 if TYPE_CHECKING:
+    from ..model.arrays import Array
     from ..sycl.device.handle_owner import HandleOwner
     from ..sycl.queue.queue import Queue
 

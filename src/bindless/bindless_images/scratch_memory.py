@@ -7,9 +7,8 @@ import threading
 import weakref
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..core.ownership import Rank, Resource, after_fork
+from ..model.arrays import DType
 from ..model.enums import UsmKind
 from ..sycl.usm import UsmArray
 from ..sycl.usm.allocation import Allocation
@@ -68,7 +67,7 @@ def room(nbytes: int) -> int:
     return -(-nbytes // _ALIGNMENT) * _ALIGNMENT
 
 
-def array_in(queue: Queue, block: Block, start: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> UsmArray:
+def array_in(queue: Queue, block: Block, start: int, shape: tuple[int, ...], dtype: DType) -> UsmArray:
     """An array in a part of a block, which it keeps."""
     size, kind = math.prod(shape) * dtype.itemsize, UsmKind.device
     memory = Allocation(queue.context, queue.device, kind, block.address + start, size, owned=False, lender=block)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..model.aspects import Aspect
 from ..model.enums import ImageMemoryHandleType, ImageType, coerce
@@ -11,7 +11,7 @@ from ..model.errors import FeatureNotSupportedError, InvalidError, MemoryAllocat
 from ..model.image_descriptor import ImageDescriptor
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
 from ..model.message_values import shown
-from ..sycl.device.device_context import resolve
+from ..sycl.device.device_context import Where, resolve
 from .device_limits import limit, require_format, require_limits, require_type
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ __all__ = ["get_image_memory_support", "is_image_handle_supported"]
 _USM_ASPECTS = {1: Aspect.ext_oneapi_bindless_images_1d_usm, 2: Aspect.ext_oneapi_bindless_images_2d_usm}
 
 
-def get_image_memory_support(desc: ImageDescriptor, *where: Any) -> list[ImageMemoryHandleType]:
+def get_image_memory_support(desc: ImageDescriptor, *where: Where) -> list[ImageMemoryHandleType]:
     """List the kinds of memory that can back an image.
 
     Parameters
@@ -69,7 +69,7 @@ def is_image_handle_supported(
     handle_type: type[SampledImageHandle] | type[UnsampledImageHandle],
     desc: ImageDescriptor,
     memory_handle_type: ImageMemoryHandleType | str,
-    *where: Any,
+    *where: Where,
 ) -> bool:
     """Tell whether an image handle can be made of one kind of memory.
 

@@ -8,11 +8,11 @@ order of commands, the moves, the end, is as of buffers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from ..model.arrays import Array
 from ..model.copy_region import ImageMemory
 from ..model.enums import AccessMode, ImageChannelType, ImageType, Target
 from ..model.errors import InvalidError
@@ -43,8 +43,6 @@ __all__ = [
     "UnsampledImage",
     "UnsampledImageAccessor",
 ]
-
-Array = npt.NDArray[Any]
 
 
 class _Allocation:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Union
+from typing import NamedTuple, Union
 
 import numpy as np
 import numpy.typing as npt
 
+from ..model.arrays import DType
 from ..model.channels import ELEMENTS
 from ..model.errors import InvalidError
 from ..model.host_array import as_dtype
@@ -30,17 +31,17 @@ class ValueFormat(NamedTuple):
 
     Attributes
     ----------
-    element : np.dtype[Any]
+    element : np.dtype
         dtype of one number.
     channels : int
         Numbers of one value.
-    item : np.dtype[Any]
+    item : np.dtype
         dtype of the array: the element's, or that of a user type.
     """
 
-    element: np.dtype[Any]
+    element: DType
     channels: int
-    item: np.dtype[Any]
+    item: DType
 
     @property
     def is_user_type(self) -> bool:
@@ -99,7 +100,7 @@ def read_format(
     return ValueFormat(element, count, wanted)
 
 
-def written_format(name: str, desc: ImageDescriptor, item: np.dtype[Any]) -> ValueFormat:
+def written_format(name: str, desc: ImageDescriptor, item: DType) -> ValueFormat:
     """The format of the colours that a write takes, from their dtype."""
     if item in ELEMENTS or not _is_user_type(item):
         element = _native(name, "colors", item)
@@ -127,12 +128,12 @@ def written_format(name: str, desc: ImageDescriptor, item: np.dtype[Any]) -> Val
     )
 
 
-def _is_user_type(dtype: np.dtype[Any]) -> bool:
+def _is_user_type(dtype: DType) -> bool:
     """Whether a dtype that is no standard type may be a user type: of structures, raw bytes, and other numbers."""
     return dtype.fields is not None or (dtype.subdtype is None and dtype.kind in _USER_KINDS and dtype.isnative)
 
 
-def _standard(name: str, argument: str, dtype: np.dtype[Any]) -> tuple[np.dtype[Any], int | None]:
+def _standard(name: str, argument: str, dtype: DType) -> tuple[DType, int | None]:
     """The element of a standard type, and how many, where it says so: ``np.dtype("4f4")`` is four float32."""
     if dtype.subdtype is None:
         return _native(name, argument, dtype), None
@@ -142,7 +143,7 @@ def _standard(name: str, argument: str, dtype: np.dtype[Any]) -> tuple[np.dtype[
     return _native(name, argument, base), int(shape[0])
 
 
-def _native(name: str, argument: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
+def _native(name: str, argument: str, dtype: DType) -> DType:
     if dtype not in ELEMENTS:
         double = "; double is no type of images" if dtype == np.float64 else ""
         raise InvalidError(
@@ -151,7 +152,7 @@ def _native(name: str, argument: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     return dtype
 
 
-def _check_element(name: str, desc: ImageDescriptor, element: np.dtype[Any]) -> None:
+def _check_element(name: str, desc: ImageDescriptor, element: DType) -> None:
     """Float and half for float and normalized images, the image's own type for integer images."""
     allowed = (desc.dtype,) if desc.channel.is_integer else _FLOATS
     if element not in allowed:

@@ -6,12 +6,11 @@ import itertools
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..bindless_images import ImageMem, create_image, destroy_image_handle, sample_image, sample_image_array
+from ..model.arrays import Array, DType
 from ..model.aspects import Aspect
 from ..model.enums import ImageChannelType
 from ..model.errors import Error, SamplerWarning
@@ -22,7 +21,6 @@ from ..sycl.queue.queue import Queue
 
 __all__ = ["KnownImage", "known_images"]
 
-Array = npt.NDArray[Any]
 
 _SIZES = (5, 4, 3)
 _LAYERS = 3
@@ -126,7 +124,7 @@ def _values(texels: Array, desc: ImageDescriptor) -> Array:
     return np.asarray(texels / np.float64(_range(texels.dtype)[1]), np.float32)
 
 
-def _range(dtype: np.dtype[Any]) -> tuple[int, int]:
+def _range(dtype: DType) -> tuple[int, int]:
     """Least and most of integers; the least signed one is the next, normalized, and left out."""
     bits = 8 * dtype.itemsize
     return (0, 2**bits - 1) if dtype.kind == "u" else (1 - 2 ** (bits - 1), 2 ** (bits - 1) - 1)

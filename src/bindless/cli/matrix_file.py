@@ -8,8 +8,8 @@ import os
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..model.arrays import Array
 from ..model.errors import InvalidError
 
 __all__ = ["matrix_in"]
@@ -17,7 +17,7 @@ __all__ = ["matrix_in"]
 _MOST_BYTES = 1 << 20
 
 
-def matrix_in(path: str) -> npt.NDArray[Any]:
+def matrix_in(path: str) -> Array:
     """The matrix.
 
     Parameters

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..model import info
+from ..model.arrays import Array
 from ..model.aspects import Aspect
 from ..model.errors import Error, FeatureNotSupportedError, InvalidError, KernelNotSupportedError
 from ..model.whole_files import write_whole
@@ -27,7 +28,6 @@ from .progress import Progress
 
 __all__ = ["Outcome", "distance", "prove"]
 
-Array = npt.NDArray[Any]
 
 _REFUSALS = (FeatureNotSupportedError, KernelNotSupportedError)
 

@@ -14,6 +14,7 @@ from dask.array.core import normalize_chunks
 from dask.array.utils import meta_from_array
 from dask.highlevelgraph import HighLevelGraph
 
+from ..model.arrays import Array, DType
 from ..model.enums import Boundary, Precision
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.message_values import shown
@@ -151,7 +152,7 @@ def warp_of(
     return found
 
 
-def _described(image: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
+def _described(image: Any) -> tuple[tuple[int, ...], DType]:
     """The shape and the dtype of an input."""
     source = image if isinstance(image, da.Array) else source_of("image", image)
     shape, dtype = tuple(source.shape), np.dtype(source.dtype)
@@ -166,7 +167,7 @@ def _described(image: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
     return tuple(int(size) for size in shape), dtype
 
 
-def _mapped_axes(matrix: npt.NDArray[Any], ndim: int) -> int:
+def _mapped_axes(matrix: Array, ndim: int) -> int:
     for dims in range(min(ndim, _MOST_AXES), 0, -1):
         if matrix.shape in ((dims,), (dims, dims), (dims, dims + 1), (dims + 1, dims + 1)):
             return dims

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..image.array_library import AnyArray, library_of, seen
+from ..model.arrays import Array
 from ..model.resampling import Window
 from ..ndimage.places import Places
 from ..ndimage.plan import Description, prepare
@@ -89,7 +89,7 @@ def _compute(
     warp: Warp,
     block: Block,
     reader: Reader,
-    moved: npt.NDArray[Any] | None,
+    moved: Array | None,
     workspace: Workspace,
     most: float,
     spans: Sequence[Span] | None = None,
@@ -130,7 +130,7 @@ def _sampled(
     shape: tuple[int, ...],
     spans: Sequence[Span],
     texels: Any,
-    moved: npt.NDArray[Any] | None,
+    moved: Array | None,
     workspace: Workspace,
 ) -> Any:
     """The values of a block, from its texels or their coefficients."""
@@ -174,14 +174,14 @@ def _sampled(
     return converted(result, warp.element)
 
 
-def _vectors(moved: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _vectors(moved: Array) -> Array:
     """Displacements as (axes, N), of single or double precision."""
     single = moved.dtype.kind == "f" and moved.dtype.itemsize <= 4
     dtype = np.float32 if single else np.float64
     return np.ascontiguousarray(moved, dtype).reshape(len(moved), -1)
 
 
-def _filled(warp: Warp, block: Block, moved: npt.NDArray[Any] | None, workspace: Workspace) -> npt.NDArray[Any]:
+def _filled(warp: Warp, block: Block, moved: Array | None, workspace: Workspace) -> Array:
     """A block of the fill value, which the filter rounds and clamps: computed once."""
     dtype, dims = warp.element, warp.dims
     one = tuple([slice(part.start, part.start + 1) for part in block])
@@ -197,7 +197,7 @@ def _fits(
     warp: Warp,
     shape: Sequence[int],
     spans: Sequence[Span],
-    moved: npt.NDArray[Any] | None,
+    moved: Array | None,
     workspace: Workspace,
     most: float,
 ) -> bool:
@@ -211,9 +211,7 @@ def _fits(
     return (texels + math.prod(shape)) * max(warp.element.itemsize, 4) + displacements <= most
 
 
-def _halves(
-    warp: Warp, block: Block, reader: Reader, moved: npt.NDArray[Any] | None, workspace: Workspace, most: float
-) -> Any:
+def _halves(warp: Warp, block: Block, reader: Reader, moved: Array | None, workspace: Workspace, most: float) -> Any:
     """The values of a block that is divided along its longest axis."""
     sizes = [part.stop - part.start for part in block]
     axis = sizes.index(max(sizes))

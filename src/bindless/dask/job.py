@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..model.arrays import DType
 from ..model.errors import InvalidError
 from .arrays import halving
 from .blocks import Blocks, compute_block
@@ -398,7 +399,7 @@ def _number(index: int, counts: tuple[int, ...]) -> tuple[int, ...]:
 class _Described:
     """A shape and a dtype, where a transform asks for an array."""
 
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: DType) -> None:
         self.shape, self.dtype = shape, dtype
 
     def __getitem__(self, part: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..model.arrays import Array
 from ..model.enums import Boundary
 from .blocks import Blocks, chunk_ranges
 from .chunks import Number
@@ -56,8 +57,8 @@ def keys_of_chunks(blocks: Blocks, name: str, numbers: Sequence[Number]) -> Iter
 
 
 def _texels(
-    warp: Warp, starts: Sequence[npt.NDArray[Any]], stops: Sequence[npt.NDArray[Any]]
-) -> tuple[Flags, Flags, list[npt.NDArray[Any]], list[npt.NDArray[Any]]]:
+    warp: Warp, starts: Sequence[Array], stops: Sequence[Array]
+) -> tuple[Flags, Flags, list[Array], list[Array]]:
     """Of blocks whose texels lie inside of the input: first texels, and those after the last ones, for each axis.
 
     Returns

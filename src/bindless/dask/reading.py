@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..model.arrays import DType
+
 __all__ = ["covers", "read"]
 
 Indices = npt.NDArray[np.int64]
@@ -31,7 +33,7 @@ def _ascends(indices: Indices) -> bool:
     return bool((np.diff(indices) == 1).all())
 
 
-def read(reader: Reader, kept: Sequence[slice], indices: Sequence[Indices], dtype: np.dtype[Any], fill: float) -> Any:
+def read(reader: Reader, kept: Sequence[slice], indices: Sequence[Indices], dtype: DType, fill: float) -> Any:
     """Elements at indices along the last axes.
 
     Parameters

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..image.spline_filter import LOCAL_SAMPLES, local_coefficients, spline_coefficients
+from ..model.arrays import DType
 from ..model.enums import Boundary, Precision
 from ..model.filter import Filter
 from ..sycl.queue.queue import Queue
@@ -40,7 +41,7 @@ def coefficients_of(
     sizes: Sequence[int],
     margin: int,
     filter_: Filter,
-    dtype: np.dtype[Any],
+    dtype: DType,
     fill: float,
 ) -> Floats | UsmArray:
     """Coefficients of spans along the last axes.
@@ -90,7 +91,7 @@ def _on_device(
     sizes: Sequence[int],
     margin: int,
     boundary: Boundary,
-    dtype: np.dtype[Any],
+    dtype: DType,
     fill: float,
 ) -> UsmArray:
     """Coefficients at indices of the extended array, in memory that the next ones overwrite."""
@@ -115,7 +116,7 @@ def _of_part(
     sizes: Sequence[int],
     margin: int,
     boundary: Boundary,
-    dtype: np.dtype[Any],
+    dtype: DType,
     fill: float,
 ) -> Floats:
     """Coefficients at indices of the extended array."""

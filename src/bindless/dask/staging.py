@@ -10,13 +10,12 @@ import os
 import threading
 import weakref
 from collections import deque
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..bindless_images.result_arrays import empty_result
 from ..core.ownership import after_fork
+from ..model.arrays import Array, DType
 from ..model.enums import UsmKind
 from ..model.errors import MemoryAllocationError
 from ..sycl.device.context import Context
@@ -25,7 +24,6 @@ from ..sycl.usm import UsmArray, usm_empty
 
 __all__ = ["in_memory_of", "is_pinned", "is_staged", "staged_empty"]
 
-Array = npt.NDArray[Any]
 
 # Bytes of all pinned arrays of a process: at most, and the part of the machine's memory.
 _MOST_BYTES, _OF_HOST = 4 << 30, 8
@@ -38,7 +36,7 @@ def is_staged(queue: Queue) -> bool:
     return queue._backend.traits.copies_pinned_quicker
 
 
-def staged_empty(queue: Queue, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+def staged_empty(queue: Queue, shape: tuple[int, ...], dtype: DType) -> Array:
     """Like ``np.empty``, in pinned memory; small arrays, and those beyond the limit of all, in ordinary memory."""
     nbytes = math.prod(shape) * dtype.itemsize
     if nbytes < _SMALLEST or not is_staged(queue):
@@ -58,7 +56,7 @@ def is_pinned(array: Array) -> bool:
     return array.flags.c_contiguous and isinstance(base, _Staged)
 
 
-def in_memory_of(array: Array, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+def in_memory_of(array: Array, shape: tuple[int, ...], dtype: DType) -> Array:
     """An array in the memory of another, contiguous one, which is at least as large."""
     nbytes = math.prod(shape) * dtype.itemsize
     return array.reshape(-1).view(np.uint8)[:nbytes].view(dtype).reshape(shape)
@@ -122,7 +120,7 @@ class _Staged:
 
     __slots__ = ("__array_interface__", "_lease", "_memory", "_row")
 
-    def __init__(self, pool: _Pool, memory: UsmArray, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    def __init__(self, pool: _Pool, memory: UsmArray, shape: tuple[int, ...], dtype: DType) -> None:
         self._memory, self._row = memory, pool.free[memory.nbytes]
         self._lease = memory._owner.lease()
         address = (memory.address, False)

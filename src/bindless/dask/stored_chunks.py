@@ -16,16 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..model.arrays import Array
 from ..model.errors import InvalidError
 from .chunks import ChunkReader, EmptyLike, Number, starts_in
 
 __all__ = ["StoredChunks", "has_plain_chunks", "is_zarr"]
 
 _MOST_BYTES = 256 << 20
-
-Array = npt.NDArray[Any]
 
 
 def is_zarr(array: Any) -> bool:

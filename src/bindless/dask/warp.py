@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..model.arrays import Array, DType
 from ..model.enums import Boundary, Interpolation, Precision
 from ..model.filter import CoordinateMap, Filter
 from ..ndimage.places import Places
@@ -65,7 +65,7 @@ class Warp:
         return len(self.input_shape) - self.dims
 
     @cached_property
-    def element(self) -> np.dtype[Any]:
+    def element(self) -> DType:
         """``dtype`` as numpy's."""
         return np.dtype(self.dtype)
 
@@ -137,7 +137,7 @@ class Warp:
         numbers, dims = self.extended_map.matrix, self.dims
         return [[*numbers[4 * row : 4 * row + dims], numbers[4 * row + 3]] for row in range(dims)]
 
-    def spans(self, block: Block, field: npt.NDArray[Any] | None = None) -> list[Span] | None:
+    def spans(self, block: Block, field: Array | None = None) -> list[Span] | None:
         """The texels of the extended input that a block needs, for each mapped axis.
 
         Parameters
@@ -174,7 +174,7 @@ class Warp:
         return spans
 
 
-def _extremes(values: npt.NDArray[Any]) -> tuple[float, float]:
+def _extremes(values: Array) -> tuple[float, float]:
     """Of the finite values; infinity and minus infinity where there are none."""
     least, most = float(values.min()), float(values.max())
     if math.isfinite(least) and math.isfinite(most):

@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..bindless_images.device_limits import limit
+from ..model.arrays import Array, DType
 from ..model.aspects import Aspect
 from ..ndimage.images import Images
 from ..ndimage.source import element_of
@@ -49,14 +49,14 @@ class Workspace:
         self.most_bytes = _bound(queue, "global_mem_size") / _OF_DEVICE
         self.extents = {dims: tuple(_bound(queue, name) for name in names) for dims, names in _EXTENTS.items()}
         self._arrays: dict[str, UsmArray] = {}
-        self._own: npt.NDArray[Any] | None = None  # texels that were copied for the block that is computed
+        self._own: Array | None = None  # texels that were copied for the block that is computed
 
     @property
     def shares_memory(self) -> bool:
         """Whether the device works in the memory of the host."""
         return self.queue.device.has(Aspect.usm_system_allocations)
 
-    def array(self, name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> UsmArray:
+    def array(self, name: str, shape: tuple[int, ...], dtype: DType) -> UsmArray:
         """Device memory without values, the same as that of the last array of this name where it is large enough."""
         nbytes = math.prod(shape) * dtype.itemsize
         memory = self._arrays.get(name)
@@ -74,13 +74,13 @@ class Workspace:
             return self._own
         return np.empty_like(array, shape=shape)
 
-    def uploaded(self, name: str, array: npt.NDArray[Any]) -> UsmArray:
+    def uploaded(self, name: str, array: Array) -> UsmArray:
         """A copy of an array in the device memory of a name."""
         found = self.array(name, array.shape, array.dtype)
         self.queue.memcpy(found, np.ascontiguousarray(array))
         return found
 
-    def values(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> UsmArray | None:
+    def values(self, shape: tuple[int, ...], dtype: DType) -> UsmArray | None:
         """Device memory for values that go to pinned memory; None where they are computed in the host's."""
         return self.array("values", shape, dtype) if is_staged(self.queue) and _is_stored(dtype) else None
 
@@ -97,7 +97,7 @@ class Workspace:
         self._own = found
         return found
 
-    def result(self, texels: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    def result(self, texels: Any, shape: tuple[int, ...], dtype: DType) -> Array:
         """Memory of the host for values, that of the texels where nobody else sees it: the queue has read them."""
         own, self._own = self._own, None
         nbytes = math.prod(shape) * dtype.itemsize
@@ -116,5 +116,5 @@ def _bound(queue: Queue, name: str) -> float:
     return math.inf if bound is None else bound
 
 
-def _is_stored(dtype: np.dtype[Any]) -> bool:
+def _is_stored(dtype: DType) -> bool:
     return dtype.isnative and dtype.kind in "iuf" and dtype.itemsize <= _MOST_ITEM

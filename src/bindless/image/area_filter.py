@@ -8,16 +8,12 @@ C code of the reference driver.
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy.typing as npt
-
 from ..drivers import reference
+from ..model.arrays import Array
 from ..model.channels import ELEMENTS, Channel
 
 __all__ = ["area_means"]
 
-Array = npt.NDArray[Any]
 Extent = tuple[int, int, int]
 
 

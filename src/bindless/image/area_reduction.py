@@ -7,13 +7,14 @@ does, after a copy. All give the same pixels.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..bindless_images.scratch_memory import array_in, give_back, room, take
 from ..kernels import choose
 from ..model.area_mean import AreaMean
+from ..model.arrays import DType
 from ..model.aspects import Aspect
 from ..model.channels import ELEMENTS
 from ..model.enums import ImageType
@@ -112,7 +113,7 @@ class _Reduction(NamedTuple):
             lambda waits: means.area_mean(native, mean, waits), self.store.ready, (keep, values)
         )
 
-    def kernel(self, dtype: np.dtype[Any]) -> Kernel | None:
+    def kernel(self, dtype: DType) -> Kernel | None:
         """The built-in kernel for these pixels, or None where the processor is to do it."""
         device, kind = self.queue.device, self.described.dtype
         if not device.is_gpu() or dtype != kind or max(self.extent) >= _MOST_PIXELS:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
+from ..model.arrays import Array
 from ..model.enums import ImageType
 from ..model.errors import InvalidError, ShapeWarning
 from ..model.host_array import as_array
@@ -35,7 +36,6 @@ __all__ = [
     "warn_of_channels",
 ]
 
-Array = npt.NDArray[Any]
 
 _LEAST_PICTURE = 16  # pixels along each axis of what looks like a picture with channels
 _MOST_CHANNELS = 8  # of pictures that have more than the four of an image

@@ -14,6 +14,7 @@ from typing import Any, Protocol, Union
 import numpy as np
 import numpy.typing as npt
 
+from ..model.arrays import Array
 from ..model.errors import InvalidError
 from ..model.host_array import as_array
 from ..model.masked_arrays import warn_of_mask
@@ -24,8 +25,6 @@ from ..sycl.usm.array_import import foreign_array
 from .pillow_arrays import array_of_pillow
 
 __all__ = ["OWN_TYPES", "AnyArray", "ArrayLike", "Library", "hand_over", "library_of", "seen"]
-
-Array = npt.NDArray[Any]
 
 
 class _DLPack(Protocol):

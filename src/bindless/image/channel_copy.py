@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy.typing as npt
+from ..model.arrays import Array
 
 __all__ = ["copy_channels"]
-
-Array = npt.NDArray[Any]
 
 
 def copy_channels(target: Array, source: Array) -> None:

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..model.arrays import Array
 from ..model.image_descriptor import integer
 from ..sampling.packing import After, pack
 from ..sampling.vectors import vectors_of
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from .image import Image
 
 __all__ = ["sample_computed"]
-
-Array = npt.NDArray[Any]
 
 
 def sample_computed(

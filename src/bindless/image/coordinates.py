@@ -6,11 +6,11 @@ Everywhere the centre of pixel (i, j) is (i + 0.5, j + 0.5), x comes first and v
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..model.arrays import Array
 from ..model.sampler import fraction_bits
 
 __all__ = [
@@ -55,7 +55,7 @@ def cube_directions(size: int) -> FloatArray:
     return np.stack([np.stack(face, -1) for face in faces]).astype(np.float32)
 
 
-def panorama_coordinates(directions: npt.NDArray[Any], width: int, height: int) -> FloatArray:
+def panorama_coordinates(directions: Array, width: int, height: int) -> FloatArray:
     """Pixel coordinates of directions in an equirectangular panorama of width x height pixels.
 
     The middle of the panorama looks along -z, its right quarter along +x, its top row along +y.

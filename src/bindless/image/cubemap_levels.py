@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..model.arrays import Array
 from ..model.enums import FilteringMode, Interpolation
 from ..model.errors import InvalidError
 from ..model.filter import Filter
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from .image import Image
 
 __all__ = ["CubemapLevels"]
-
-Array = npt.NDArray[Any]
 
 
 class CubemapLevels(GroupStore):

@@ -29,6 +29,7 @@ from ..bindless_images.context_tables import handle_key
 from ..bindless_images.device_limits import most_anisotropy
 from ..bindless_images.result_arrays import empty_result
 from ..core.ownership import is_finished
+from ..model.arrays import Array
 from ..model.aspects import Aspect
 from ..model.enums import AddressingMode, CoordinateNormalizationMode, CubemapFilteringMode, ImageType, Precision
 from ..model.errors import InvalidError
@@ -46,7 +47,6 @@ from .uploading import Uploads
 
 __all__ = ["ImageStore", "Reader"]
 
-Array = npt.NDArray[Any]
 
 _REPEATING = (AddressingMode.repeat, AddressingMode.mirrored_repeat)
 

@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..model.arrays import Array, DType
 from ..model.enums import ImageType
 from ..model.errors import InvalidError
 from ..sampling.packing import After, contiguous, pack, packs
@@ -47,7 +47,7 @@ class _Arguments:
         self._queue, self._arrays, self._leading, self.after = queue, arrays, leading, after
         self._count = math.prod(leading)
 
-    def points(self, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], units: Units = _UNSCALED) -> UsmArray:
+    def points(self, name: str, shape: tuple[int, ...], dtype: DType, units: Units = _UNSCALED) -> UsmArray:
         """(N, dims) of an argument that broadcasts to ``shape``, (..., dims)."""
         array = self._on_device(name, self._arrays[name])
         axes = array[:, None] if array.ndim == 1 and len(shape) == 2 and shape[1] == 1 else array
@@ -64,7 +64,7 @@ class _Arguments:
         self.after = pack(self._queue, axes, target, self.after, units)
         return target
 
-    def numbers(self, name: str, dtype: np.dtype[Any]) -> Any:
+    def numbers(self, name: str, dtype: DType) -> Any:
         """None, one number, or (N,) of an argument that broadcasts to the coordinates."""
         array = self._arrays.get(name)
         if array is None:
@@ -80,7 +80,7 @@ class _Arguments:
             return array
         if array.dtype.kind not in "iuf":
             raise InvalidError(f"{name} has dtype {array.dtype}; it is made of numbers")
-        own: npt.NDArray[Any] = array.astype(array.dtype.newbyteorder("="), "C")  # the caller's may change meanwhile
+        own: Array = array.astype(array.dtype.newbyteorder("="), "C")  # the caller's may change meanwhile
         target = usm_empty(own.shape, own.dtype, self._queue)
         if own.size:
             self.after = (self._queue.memcpy(target, own, depends_on=self.after),)
@@ -115,13 +115,13 @@ def sample_tensor(image: Image, coords: Any, out: Any) -> Any:
     return values.reshape((*leading, *channels)) if type(values) is kind else NotImplemented
 
 
-def _is_packed(tensor: Any, dtype: np.dtype[Any]) -> bool:
+def _is_packed(tensor: Any, dtype: DType) -> bool:
     """Whether an array of torch has this dtype and no gaps, and belongs to no graph of gradients."""
     return _is_type(tensor.dtype, dtype) and bool(tensor.is_contiguous()) and not tensor.requires_grad
 
 
 @lru_cache(maxsize=64)
-def _is_type(of_torch: Any, dtype: np.dtype[Any]) -> bool:
+def _is_type(of_torch: Any, dtype: DType) -> bool:
     return str(of_torch) == f"torch.{dtype}"
 
 

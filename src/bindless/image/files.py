@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..model.arrays import Array
 from ..model.errors import InvalidError
 from .picture_files.deep_png import deep_png_pixels, is_deep_png
 from .picture_files.pillow_files import File, codec_of, name_of_file, opened_picture, write_bytes, write_picture
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["open_file", "save_file"]
 
-Array = npt.NDArray[Any]
 
 _INSTALL = "pip install 'bindless[image]'"
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..model.arrays import Array
 from ..model.errors import InvalidError
 from ..model.image_descriptor import ImageDescriptor
 from ..submission.event import Event
@@ -84,9 +84,7 @@ def given_from_parts(result: Result, values: AnyArray, queue: Queue, library: Li
     return result.given(values, after, library)
 
 
-def given_from_host(
-    result: Result, values: npt.NDArray[Any], queue: Queue, library: Library | None, *, on_device: bool
-) -> Any:
+def given_from_host(result: Result, values: Array, queue: Queue, library: Library | None, *, on_device: bool) -> Any:
     """The result for the caller, on the device if it belongs there, from values on the host."""
     place = place_of(result, on_device=on_device)
     if not isinstance(place, UsmArray):

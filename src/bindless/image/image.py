@@ -6,13 +6,13 @@ import itertools
 import warnings
 import weakref
 from types import TracebackType
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..bindless_images import ImageMem
 from ..bindless_images.device_limits import most_anisotropy
+from ..model.arrays import Array, DType
 from ..model.enums import (
     AddressingMode,
     CoordinateNormalizationMode,
@@ -55,7 +55,6 @@ from .warping import warp
 
 __all__ = ["Image"]
 
-Array = npt.NDArray[Any]
 
 _count = itertools.count()
 _named: weakref.WeakValueDictionary[str, Image] = weakref.WeakValueDictionary()
@@ -367,7 +366,7 @@ class Image(HandleOwner):
         return self._array_shape(self._described)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
+    def dtype(self) -> DType:
         """dtype of the array."""
         return self._dtype
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..bindless_images.device_limits import limit
+from ..model.arrays import Array, DType
 from ..model.errors import InvalidError
 from ..submission.event import Event
 from ..sycl.queue.queue import Queue
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from .image import Image
 
 __all__ = ["LayerGroup", "layers_of_part"]
-
-Array = npt.NDArray[Any]
 
 
 def layers_of_part(queue: Queue, mipmaps: bool) -> int | None:
@@ -132,7 +131,7 @@ class LayerGroup(GroupStore):
         arrays: Mapping[str, AnyArray],
         leading: tuple[int, ...],
         layers: Array,
-        dtype: np.dtype[Any],
+        dtype: DType,
         fetched: dict[str, Any],
     ) -> Array:
         """(N, channels) with a layer for each item: the items of each part are read together."""

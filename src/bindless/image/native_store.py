@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy.typing as npt
-
+from ..model.arrays import Array
 from ..model.image_descriptor import ImageDescriptor
 from ..submission.event import Event
 from .array_library import AnyArray
@@ -48,7 +47,7 @@ class NativeStore:
     def close(self) -> None:
         self._native.close()
 
-    def numpy(self, image: Image, level: int) -> npt.NDArray[Any]:
+    def numpy(self, image: Image, level: int) -> Array:
         described = image._level(level)
         return self._native.download(level)[..., : image.num_channels].reshape(image._array_shape(described))
 

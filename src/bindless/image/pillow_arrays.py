@@ -6,8 +6,8 @@ import sys
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..model.arrays import Array
 from .picture_files.pillow_files import named_damage
 
 __all__ = ["array_of_pillow"]
@@ -26,7 +26,7 @@ _CONVERTED = {
 }
 
 
-def array_of_pillow(value: Any) -> npt.NDArray[Any] | None:
+def array_of_pillow(value: Any) -> Array | None:
     """The pixels of an image of Pillow, (height, width[, channels]); None of anything else.
 
     Raises

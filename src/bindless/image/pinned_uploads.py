@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import deque
 from sys import getrefcount
-from typing import Any, Union
+from typing import Union
 
 import numpy as np
-import numpy.typing as npt
 
 from ..core.ownership import Rank, Resource
+from ..model.arrays import Array, DType
 from ..model.enums import UsmKind
 from ..model.errors import MemoryAllocationError
 from ..model.image_descriptor import ImageDescriptor
@@ -23,7 +23,6 @@ from ..sycl.queue.queue import Queue
 
 __all__ = ["free_array"]
 
-Array = npt.NDArray[Any]
 Uploads = dict[int, tuple[ImageDescriptor, Union[list[int], deque[Array]]]]
 
 _ARRAYS = 16  # of a kind; twice as many as are made between two looks at what is complete
@@ -36,7 +35,7 @@ class _Pinned:
 
     __slots__ = ("__array_interface__", "_resource")
 
-    def __init__(self, context: Context, shape: tuple[int, ...], dtype: np.dtype[Any], nbytes: int) -> None:
+    def __init__(self, context: Context, shape: tuple[int, ...], dtype: DType, nbytes: int) -> None:
         backend, native = context._backend, context._native
         address = backend.allocate(native, None, UsmKind.host, nbytes)
         self._resource = Resource(Rank.MEMORY, context._resource, backend.free, native, address)

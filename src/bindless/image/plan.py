@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from ..model.arrays import DType
 from ..model.enums import FilteringMode, ImageType, Precision
 from ..model.errors import ArgumentError, InvalidError
 from ..model.filter import name_of_boundary
@@ -53,7 +54,7 @@ class Plan(NamedTuple):
 
 
 @lru_cache(_KINDS_KEPT)
-def planned(device: Device, shape: tuple[int, ...], dtype: np.dtype[Any], options: ImageOptions) -> Plan:
+def planned(device: Device, shape: tuple[int, ...], dtype: DType, options: ImageOptions) -> Plan:
     """The plan of an array of this shape and dtype on a device, made once for equal arguments.
 
     Raises
@@ -108,7 +109,7 @@ def _plan(
     return Plan(described, stored, has_channel_axis, whole, sampler, is_computed, precision)
 
 
-def taken_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def taken_dtype(dtype: DType) -> DType:
     """The dtype that an array is taken as: float64 as float32, bool as uint8, others as they are in native order."""
     if dtype.isnative and dtype.kind not in "bf":
         return dtype

@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import html
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from ..model.arrays import Array
 from ..model.enums import FilteringMode, ImageType
 from ..sampling.codes import to_storage
 from .picture_files.png import encode_png
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["as_html", "as_png", "as_text"]
 
-Array = npt.NDArray[Any]
 
 _LONGEST = 512  # pixels of a thumbnail's longer side
 _SHORTEST = 128  # small pictures are shown with large pixels

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..bindless_images.result_arrays import empty_result
+from ..model.arrays import Array
 from ..model.filter import Filter
 from ..sampling.codes import to_storage
 from ..sycl.usm import UsmArray
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from .image import Image
 
 __all__ = ["resize", "resize_native"]
-
-Array = npt.NDArray[Any]
 
 
 def resize(image: Image, shape: int | Sequence[int], *, out: Any = None) -> Any:

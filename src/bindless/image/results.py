@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..bindless_images.result_arrays import empty_result
+from ..model.arrays import Array, DType
 from ..model.aspects import Aspect
 from ..model.enums import UsmKind
 from ..model.errors import InvalidError
@@ -34,7 +35,7 @@ class Result:
         As the caller gave it, or None.
     shape : tuple[int, ...]
         Of the result.
-    dtype : np.dtype[Any]
+    dtype : np.dtype
         Of the result.
     inputs : Iterable[AnyArray | None], default ()
         Arrays that the call reads.
@@ -61,7 +62,7 @@ class Result:
         queue: Queue,
         out: Any,
         shape: tuple[int, ...],
-        dtype: np.dtype[Any],
+        dtype: DType,
         inputs: Iterable[AnyArray | None] = (),
         kept: dict[Any, UsmArray] | None = None,
     ) -> None:
@@ -79,7 +80,7 @@ class Result:
         """Whether ``out`` lies on the device."""
         return isinstance(self.array, UsmArray)
 
-    def on_host(self) -> np.ndarray[Any, Any]:
+    def on_host(self) -> Array:
         """Contiguous memory of the host for the values: that of ``out`` where it lies there."""
         if isinstance(self.array, np.ndarray):
             return self.array
@@ -132,7 +133,7 @@ class Result:
         return self._out
 
 
-def _checked(queue: Queue, out: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> AnyArray:
+def _checked(queue: Queue, out: Any, shape: tuple[int, ...], dtype: DType) -> AnyArray:
     array: AnyArray | object = out if type(out) in OWN_TYPES else foreign_array(out, queue)
     if isinstance(array, np.ndarray):
         fits = array.flags.c_contiguous and array.flags.writeable

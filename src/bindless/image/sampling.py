@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from ..model.arrays import Array
 from ..model.enums import ImageType
 from ..model.errors import InvalidError
 from ..model.host_array import as_array
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from .image import Image
 
 __all__ = ["fetch", "fetch_native", "sample", "sample_native"]
-
-Array = npt.NDArray[Any]
 
 
 def sample(

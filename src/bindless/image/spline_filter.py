@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..drivers import reference
+from ..model.arrays import Array, DType
 from ..model.enums import Boundary, coerce
 from ..model.errors import InvalidError
 from ..model.spline_filter import SPLINE_BOUNDARIES, SplineFilter
@@ -26,7 +26,7 @@ from .array_library import AnyArray
 
 __all__ = ["LOCAL_SAMPLES", "filter_by_kernels", "local_coefficients", "spline_coefficients"]
 
-_FLOAT32: np.dtype[Any] = np.dtype(np.float32)
+_FLOAT32: DType = np.dtype(np.float32)
 _GROUP = 128  # work-items of a group of spline_rows
 _CHUNK = 16  # samples of a work-item of spline_rows
 LOCAL_SAMPLES = _CHUNK
@@ -165,7 +165,7 @@ def _check_out(out: AnyArray, samples: AnyArray, shape: tuple[int, ...]) -> None
         raise InvalidError(f"out {out.dtype} {out.shape}: a contiguous array, float32 {shape}, that can be written")
 
 
-def _by_processor(described: SplineFilter, source: npt.NDArray[Any], target: npt.NDArray[Any]) -> None:
+def _by_processor(described: SplineFilter, source: Array, target: Array) -> None:
     reference.load()
     call = reference.ffi.new("blr_spline_filter_t *")
     call.source = reference.ffi.cast("void *", source.ctypes.data)

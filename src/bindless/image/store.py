@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy.typing as npt
 
+from ..model.arrays import Array
 from ..model.image_descriptor import ImageDescriptor
 from ..submission.event import Event
 from .array_library import AnyArray, ArrayLike, Library
@@ -48,7 +49,7 @@ class Store(Protocol):
     def close(self) -> None:
         """Frees the memory; may be called again."""
 
-    def numpy(self, image: Image, level: int) -> npt.NDArray[Any]:
+    def numpy(self, image: Image, level: int) -> Array:
         """See ``Image.numpy``."""
 
     def update(self, image: Image, pixels: AnyArray) -> Event | None:

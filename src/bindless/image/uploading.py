@@ -8,13 +8,12 @@ read, the other is filled by a queue of its own, and what the image's queue brin
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..bindless_images import ImageMem
 from ..bindless_images.scratch_memory import array_in, give_back, room, take
+from ..model.arrays import Array
 from ..model.aspects import Aspect
 from ..model.enums import ImageType
 from ..model.image_descriptor import ImageDescriptor
@@ -32,7 +31,6 @@ from .pinned_uploads import free_array
 
 __all__ = ["Uploads"]
 
-Array = npt.NDArray[Any]
 Level = Callable[[int], HeldHandle]
 
 # Bytes of an image whose pixels are copied rather than waited for: about as long takes the way to a device and back.

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..model.arrays import DType
 from ..model.enums import ImageType, Precision
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.image_call import ImageCall
@@ -158,13 +157,13 @@ def mipmap_levels(dimensions: int, target: Target) -> str | None:
     return name if is_available(name, target) else None
 
 
-def area_means(dtype: np.dtype[Any], *, has_doubles: bool) -> str | None:
+def area_means(dtype: DType, *, has_doubles: bool) -> str | None:
     """The kernel that computes means of areas of packed pixels; None where the sums have no type."""
     if dtype.kind == "f":
         return f"{PREFIX}area_reals" if has_doubles else None
     return f"{PREFIX}area_codes" if dtype.itemsize <= 2 else None
 
 
-def pack(dtype: np.dtype[Any]) -> str:
+def pack(dtype: DType) -> str:
     """The kernel that brings elements of a type into contiguous memory."""
     return f"{PREFIX}pack_f64" if dtype == np.float64 else f"{PREFIX}pack"

@@ -6,10 +6,8 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
-import numpy as np
-
+from ..model.arrays import DType
 from ..model.channels import ELEMENTS, Channel
 from ..model.enums import Boundary, CubemapFilteringMode, FilteringMode, ImageType
 from ..model.filter import CoordinateMap, Filter
@@ -37,9 +35,7 @@ def image_word(channel: Channel, num_channels: int) -> int:
     return channel.index << 16 | num_channels << 24
 
 
-def format_word(
-    dtype: np.dtype[Any], channels: int, channel: Channel, num_channels: int, *, aligned: bool = False
-) -> int:
+def format_word(dtype: DType, channels: int, channel: Channel, num_channels: int, *, aligned: bool = False) -> int:
     """The argument ``format``.
 
     Parameters
@@ -61,7 +57,7 @@ def format_word(
     return element | channels << 8 | image_word(channel, num_channels) | aligned << 28
 
 
-def is_aligned(address: int, dtype: np.dtype[Any], channels: int) -> bool:
+def is_aligned(address: int, dtype: DType, channels: int) -> bool:
     """Whether whole values at an address are aligned, or move by elements in any case."""
     return channels == 3 or address % (channels * dtype.itemsize) == 0
 

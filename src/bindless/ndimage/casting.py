@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from ..bindless_images.result_arrays import empty_result
+from ..model.arrays import Array, DType
 from ..sampling.row_blocks import in_blocks
 
 __all__ = ["cast"]
 
-Array = npt.NDArray[Any]
 
-
-def cast(values: Array, dtype: np.dtype[Any]) -> Array:
+def cast(values: Array, dtype: DType) -> Array:
     """The array as it is where it has the dtype, else as a new one; numbers become the nearest ones of floats."""
     if values.dtype == dtype:
         return values

@@ -17,6 +17,7 @@ from ..bindless_images.result_arrays import empty_result
 from ..image.array_library import AnyArray
 from ..image.options import ImageOptions, image_options
 from ..image.plan import planned
+from ..model.arrays import DType
 from ..model.aspects import Aspect
 from ..model.enums import AddressingMode, FilteringMode, Interpolation, Precision
 from ..model.filter import CoordinateMap, Filter
@@ -47,7 +48,7 @@ class Description(NamedTuple):
 
     Attributes
     ----------
-    dtype : np.dtype[Any]
+    dtype : np.dtype
         Of the pixels (..., channels): elements that images have.
     channels : int
         Of the pixels.
@@ -55,7 +56,7 @@ class Description(NamedTuple):
         Axes that are interpolated.
     shape : tuple[int, ...]
         Of the result, without channels.
-    result : np.dtype[Any]
+    result : np.dtype
         Of the result.
     places : tuple[int, ...]
         Shape of the places: of the result without the unchanged axes, or the number of coordinates.
@@ -63,7 +64,7 @@ class Description(NamedTuple):
         Axes along which nothing is interpolated: the result has each element of them in its place.
     on_device : bool
         Whether one of the arrays lies on a device.
-    coords : np.dtype[Any] | None
+    coords : np.dtype | None
         Of the coordinates that are added.
     centre : float
         Of elements, relative to their indices.
@@ -73,15 +74,15 @@ class Description(NamedTuple):
         Whether a cubic interpolation computes the coefficients of B-splines first.
     """
 
-    dtype: np.dtype[Any]
+    dtype: DType
     channels: int
     dims: int
     shape: tuple[int, ...]
-    result: np.dtype[Any]
+    result: DType
     places: tuple[int, ...]
     unchanged: tuple[int, ...] = ()
     on_device: bool = False
-    coords: np.dtype[Any] | None = None
+    coords: DType | None = None
     centre: float = 0.0
     in_window: bool = False
     prefilter: bool = True
@@ -92,7 +93,7 @@ class Plan:
 
     Attributes
     ----------
-    computed : np.dtype[Any]
+    computed : np.dtype
         Of the values, before the conversion to the result's.
     layers : Layers | None
         The unchanged axes, and more than four channels; None where the whole array is one layer.
@@ -274,14 +275,12 @@ def _filters(filter_: Filter) -> bool:
     return filter_.precision is not Precision.exact and filter_.interpolation is not Interpolation.nearest
 
 
-def _unit(stored: np.dtype[Any]) -> float:
+def _unit(stored: DType) -> float:
     """The value of the largest code of a normalized image of these elements, as which it is filtered."""
     return 1.0 if stored.kind == "f" else float(np.iinfo(stored).max)
 
 
-def _image_options(
-    stored: np.dtype[Any], filter_: Filter, dims: int, *, layered: bool, in_window: bool
-) -> ImageOptions:
+def _image_options(stored: DType, filter_: Filter, dims: int, *, layered: bool, in_window: bool) -> ImageOptions:
     """The options of the image that is made of elements."""
     filters, channel_type = _filters(filter_), None
     if stored.kind in "iu" and not filters:
@@ -298,7 +297,7 @@ def _most_layers(device: Device, dims: int) -> int:
     return max(int(device.get_info("image_max_array_size")), 1)
 
 
-def _stored(dtype: np.dtype[Any], made: np.dtype[Any], filter_: Filter) -> np.dtype[Any]:
+def _stored(dtype: DType, made: DType, filter_: Filter) -> DType:
     """Elements of the image: what the array has, unless a texture unit cannot filter them to what is asked for."""
     taken = element_of(dtype)
     if taken.kind == "f" or not _filters(filter_):
@@ -306,7 +305,7 @@ def _stored(dtype: np.dtype[Any], made: np.dtype[Any], filter_: Filter) -> np.dt
     return taken if taken.itemsize < 4 and native(made) == taken else _FLOAT32
 
 
-def _computed(result: np.dtype[Any], stored: np.dtype[Any], cval: float) -> np.dtype[Any]:
+def _computed(result: DType, stored: DType, cval: float) -> DType:
     """What the device computes for a result, of an image of these elements."""
     dtype = native(result)
     if dtype in ELEMENTS:

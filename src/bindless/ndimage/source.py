@@ -8,6 +8,7 @@ import numpy as np
 
 from ..image.array_library import AnyArray, Library, library_of, seen
 from ..image.default_queue import queue_of_array
+from ..model.arrays import Array, DType
 from ..model.errors import ArgumentError, InvalidError
 from ..model.message_values import shown
 from ..sampling.packing import After
@@ -35,7 +36,7 @@ class Source(NamedTuple):
         Shape (..., channels).
     shape : tuple[int, ...]
         Of the input, without channels.
-    dtype : np.dtype[Any]
+    dtype : np.dtype
         Of the input, in native byte order.
     channel_axis : int | None
         The axis of the channels in the input, if it has one; not negative.
@@ -49,7 +50,7 @@ class Source(NamedTuple):
     given: Any
     pixels: AnyArray
     shape: tuple[int, ...]
-    dtype: np.dtype[Any]
+    dtype: DType
     channel_axis: int | None
     on_device: bool
     library: Library | None
@@ -107,12 +108,12 @@ def _moved(array: AnyArray, axis: int) -> AnyArray:
     return array.transpose(*(other for other in range(array.ndim) if other != axis), axis)
 
 
-def native(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def native(dtype: DType) -> DType:
     """The dtype in native byte order: the same object where it is."""
     return dtype if dtype.isnative else dtype.newbyteorder("=")
 
 
-def element_of(dtype: np.dtype[Any]) -> np.dtype[Any]:
+def element_of(dtype: DType) -> DType:
     """Elements of images for those of an array: float32 for float64, uint8 for bool."""
     if dtype.kind == "b":
         return np.dtype(np.uint8)
@@ -135,7 +136,7 @@ def elements_of(pixels: AnyArray, cval: float) -> AnyArray:
     return pixels if isinstance(pixels, UsmArray) or dtype in ELEMENTS else cast(pixels, element_of(dtype))
 
 
-def _of_32_bits(pixels: np.ndarray[Any, Any], cval: float) -> np.ndarray[Any, Any]:
+def _of_32_bits(pixels: Array, cval: float) -> Array:
     low, high = min(int(pixels.min()), 0), max(int(pixels.max()), 0)
     if cval == cval:
         low, high = int(min(low, cval, key=float)), int(max(high, cval, key=float))

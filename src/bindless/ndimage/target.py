@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..image.array_library import AnyArray, Library, hand_over
+from ..model.arrays import Array, DType
 from ..model.errors import ArgumentError
 from ..model.message_values import shown
 from ..sampling.row_blocks import require_room
@@ -21,7 +21,6 @@ from .source import Source, native
 
 __all__ = ["Target", "converted", "returned"]
 
-Array = npt.NDArray[Any]
 
 _LARGEST = 8  # bytes of an element
 # A bool is true from 1, less what single precision may lose of a 1.
@@ -44,7 +43,7 @@ class Target:
 
     Attributes
     ----------
-    dtype : np.dtype[Any]
+    dtype : np.dtype
         Of the result.
     shape : tuple[int, ...]
         Of the result, without channels.
@@ -81,12 +80,12 @@ class Target:
         if self.dtype.kind not in "biuf" or self.dtype.itemsize > 8:
             raise ArgumentError(f"output of {self.dtype}: it is made of real numbers of at most 64 bits")
 
-    def memory(self, computed: np.dtype[Any], *, in_usm: bool) -> AnyArray | None:
+    def memory(self, computed: DType, *, in_usm: bool) -> AnyArray | None:
         """The caller's memory, if values that are computed there are the result.
 
         Parameters
         ----------
-        computed : np.dtype[Any]
+        computed : np.dtype
             Of the values, which lie in the order of the result.
         in_usm : bool
             Whether they are computed on the device.
@@ -137,10 +136,10 @@ class Target:
         return self._output
 
 
-def _dtype_of(output: Any) -> np.dtype[Any]:
+def _dtype_of(output: Any) -> DType:
     """A dtype as numpy's; those of torch have names that end with numpy's."""
     try:
-        dtype: np.dtype[Any] = np.dtype(output)
+        dtype: DType = np.dtype(output)
     except TypeError:
         try:
             dtype = np.dtype(str(output).rpartition(".")[2])
@@ -162,12 +161,12 @@ def returned(values: AnyArray, queue: Queue, library: Library | None, *, on_devi
     return library(np.ascontiguousarray(values) if isinstance(values, np.ndarray) else values)
 
 
-def converted(values: AnyArray, dtype: np.dtype[Any]) -> AnyArray:
+def converted(values: AnyArray, dtype: DType) -> AnyArray:
     """Values that a device computed, in the type of the result; on the host if the device does not compute it."""
     return values if values.dtype == dtype else _converted(_on_host(values), dtype)
 
 
-def _converted(values: Array, dtype: np.dtype[Any]) -> Array:
+def _converted(values: Array, dtype: DType) -> Array:
     if dtype.kind == "b":
         return np.abs(values) >= _TRUE
     if dtype.kind == "f" or values.dtype == native(dtype):

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from ..bindless_images.call_arguments import ArrayLike
 from ..bindless_images.sample_functions import sample_image, sample_image_array, sample_mipmap
+from ..model.arrays import Array
 from ..model.enums import ImageType, Precision
 from .codes import to_storage
 from .plan import Plan
@@ -72,9 +73,7 @@ class BlockPlan(Plan):
             return None
         return self._queue.memcpy(part, values, depends_on=depends_on)
 
-    def _samples(
-        self, points: FloatArray, gradients: Gradients | None, depends_on: Event | Iterable[Event]
-    ) -> npt.NDArray[Any]:
+    def _samples(self, points: FloatArray, gradients: Gradients | None, depends_on: Event | Iterable[Event]) -> Array:
         """Samples at coordinates in texels."""
         if self._is_scaled:
             points /= self._scale

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from ..model.arrays import Array
 from ..model.channels import Channel
 
 __all__ = ["to_storage"]
-
-Array = npt.NDArray[Any]
 
 
 def to_storage(values: Array, channel: Channel, *, codes: bool, out: Array | None = None) -> Array:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..bindless_images.call_arguments import ArrayLike
 from ..bindless_images.host_copy import ImageCopy, compute_on_host
+from ..model.arrays import Array
 from ..model.enums import ImageType
 from ..model.errors import FeatureNotSupportedError
 from ..sycl.usm import UsmArray
@@ -82,13 +83,13 @@ class HostPlan(Plan):
             vectors, copied = self._on_host(coords, depends_on)
             before.append(copied)
 
-        def compute(values: np.ndarray[Any, Any]) -> None:
+        def compute(values: Array) -> None:
             with copy.image() as (host, handle):
                 self._resample(host, handle, picture, values, coords=vectors)
 
         return compute_on_host(self._queue, compute, self._part(out, offset), before)
 
-    def _on_host(self, coords: UsmArray, depends_on: Event | Iterable[Event]) -> tuple[np.ndarray[Any, Any], Event]:
+    def _on_host(self, coords: UsmArray, depends_on: Event | Iterable[Event]) -> tuple[Array, Event]:
         """Host memory for the vectors, at the same strides, and the copy; the array begins with the first vector."""
         picture = self._picture
         counts = math.prod(picture.shape), picture.descriptor.dimensions

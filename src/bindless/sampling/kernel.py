@@ -18,6 +18,7 @@ from ..kernels.arguments import typed_arguments
 from ..kernels.launch_range import groups_of, picture_range, range_of
 from ..kernels.manifest import parameters_of
 from ..kernels.words import format_word, resampling_mode
+from ..model.arrays import Array
 from ..model.aspects import Aspect
 from ..model.enums import ImageType, UsmKind
 from ..model.resampling import Resampling, Strategy, Window
@@ -61,9 +62,9 @@ class _Staging(NamedTuple):
     """Memory of the host that the device reads and writes: for values, and for vectors."""
 
     values: UsmArray
-    bytes_on_host: np.ndarray[Any, Any]
+    bytes_on_host: Array
     coords: UsmArray | None
-    vectors_on_host: np.ndarray[Any, Any] | None
+    vectors_on_host: Array | None
 
 
 class KernelPlan(Plan):
@@ -224,7 +225,7 @@ class KernelPlan(Plan):
         give_back(queue, block)
         return None
 
-    def _new_staging(self, vectors: np.ndarray[Any, Any] | None) -> _Staging:
+    def _new_staging(self, vectors: Array | None) -> _Staging:
         queue, picture = self._queue, self._picture
         values = usm_empty(self._nbytes // picture.value_dtype.itemsize, picture.value_dtype, queue, kind=UsmKind.host)
         bytes_on_host = np.asarray(values).view(np.uint8)
@@ -252,7 +253,7 @@ def _numbers_of(picture: Resampling) -> dict[str, float]:
     return numbers | dict(zip(("width", "height", "depth"), picture.shape))
 
 
-def _packed(coords: np.ndarray[Any, Any], picture: Resampling) -> tuple[np.ndarray[Any, Any], int, tuple[int, int]]:
+def _packed(coords: Array, picture: Resampling) -> tuple[Array, int, tuple[int, int]]:
     """Vectors on the host without gaps: the elements, which of them is the first, and the strides."""
     count, components = math.prod(picture.shape), picture.descriptor.dimensions
     step, component = picture.coords_strides

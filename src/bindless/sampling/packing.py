@@ -6,11 +6,11 @@ The kernel is ``csrc/kernels/source/pack.cl``. Nothing here waits.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from ..kernels import choose
+from ..model.arrays import DType
 from ..model.channels import ELEMENTS
 from ..model.errors import InvalidError
 from ..submission.event import Event
@@ -25,18 +25,18 @@ After = tuple[Event, ...]
 _FLOAT32, _BOOL = np.dtype(np.float32), np.dtype(np.bool_)
 _INTEGERS = (np.dtype(np.int32), np.dtype(np.uint32))
 # Types that are only read, in addition to ELEMENTS.
-_WIDE: dict[np.dtype[Any], int] = {np.dtype(np.float64): 8, np.dtype(np.int64): 9, np.dtype(np.uint64): 10}
+_WIDE: dict[DType, int] = {np.dtype(np.float64): 8, np.dtype(np.int64): 9, np.dtype(np.uint64): 10}
 _MOST_AXES = 3  # of pixels
 _UNSCALED = ((1.0, 1.0, 1.0), (0.0, 0.0, 0.0))
 
 
-def _element(dtype: np.dtype[Any]) -> int:
+def _element(dtype: DType) -> int:
     """Number of an element's type in the kernel, or -1; bool is uint8."""
-    kind: np.dtype[Any] = np.dtype(np.uint8) if dtype == _BOOL else dtype
+    kind: DType = np.dtype(np.uint8) if dtype == _BOOL else dtype
     return ELEMENTS.get(kind, _WIDE.get(kind, -1))
 
 
-def packs(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
+def packs(source: DType, target: DType) -> bool:
     """Whether elements of one type become those of another: the same, floats of 32 bits, or of integers those of 32."""
     element, other = _element(source), _element(target)
     if element < 0 or other < 0:
@@ -114,7 +114,7 @@ def _merged(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[tuple[int
 
 
 def contiguous(
-    queue: Queue, source: UsmArray, shape: tuple[int, ...], dtype: np.dtype[Any], name: str, after: After = ()
+    queue: Queue, source: UsmArray, shape: tuple[int, ...], dtype: DType, name: str, after: After = ()
 ) -> tuple[UsmArray, After]:
     """An array as one of contiguous elements of a type, in place where it is one: and what its use comes after.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..model.arrays import DType
 from ..model.errors import InvalidError
 from ..model.filter import CoordinateMap, Filter
 from ..model.image_handles import SampledImageHandle
@@ -23,7 +24,7 @@ __all__ = ["Source"]
 
 _MAX_PLANS = 64
 
-VectorKind = tuple[np.dtype[Any], tuple[int, int]]
+VectorKind = tuple[DType, tuple[int, int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +71,7 @@ class Source:
     plans: dict[tuple[Any, ...], Plan] = field(default_factory=dict)
 
     def add_plan(
-        self, sizes: tuple[int, ...], layer: int, dtype: np.dtype[Any], channels: int, vectors: VectorKind | None
+        self, sizes: tuple[int, ...], layer: int, dtype: DType, channels: int, vectors: VectorKind | None
     ) -> Plan:
         """Prepare pictures of a layer, and add their plan.
 

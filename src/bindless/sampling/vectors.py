@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple, Union
+from typing import TYPE_CHECKING, NamedTuple, Union
 
 import numpy as np
-import numpy.typing as npt
 
+from ..model.arrays import Array
 from ..model.errors import InvalidError
 from ..sycl.usm import UsmArray, usm_empty
 from .packing import After, pack, packs
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Vectors", "vectors_of"]
 
-AnyArray = Union[npt.NDArray[Any], UsmArray]
+AnyArray = Union[Array, UsmArray]
 
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _FLOAT32 = np.dtype(np.float32)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import struct
 import zlib
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from ...model.arrays import Array
 
 __all__ = ["encode_png"]
 
-Array = npt.NDArray[Any]
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _COLOUR_TYPE = {1: 0, 2: 4, 3: 2, 4: 6}

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...model.arrays import Array
 from ...model.errors import InvalidError
 from ...model.message_values import shown
 
@@ -64,7 +65,7 @@ def _torch_dtype(dtype: Any) -> str:
     return name
 
 
-def _numpy_view(array: np.ndarray[Any, Any]) -> MemoryArray:
+def _numpy_view(array: Array) -> MemoryArray:
     size = array.dtype.itemsize
     if array.dtype.char not in ITEM_SIZES or not array.dtype.isnative:
         raise InvalidError(f"dtype {array.dtype}: native float16, float32 or float64 is needed; convert the array")
