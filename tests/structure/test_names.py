@@ -17,7 +17,7 @@ PARTICIPLES = frozenset(
 )  # fmt: skip
 OPEN = frozenset(
     (
-        "backends", "bench", "bindless_images", "dask", "device", "drivers", "gradients", "image", "interop", "jax",
+        "backends", "bench", "bindless_images", "dask", "device", "drivers", "image", "interop", "jax",
         "kernels", "level_zero", "ndimage", "opencl", "prove", "python_kernels", "submission", "torch",
     )
 )  # fmt: skip

@@ -15,7 +15,7 @@ __all__ = ["ITEM_SIZES", "MemoryArray", "memory_array"]
 ITEM_SIZES = {"e": 2, "f": 4, "d": 8}
 
 _TORCH = {"torch.float16": "e", "torch.float32": "f", "torch.float64": "d"}
-_known: dict[Any, str] = {}  # dtypes of PyTorch, which is not imported here
+_torch_dtypes: dict[Any, str] = {}  # dtypes of PyTorch, which is not imported here
 
 
 class MemoryArray(NamedTuple):
@@ -50,7 +50,7 @@ def memory_array(array: Any) -> MemoryArray:
         return array
     pointer = getattr(array, "data_ptr", None)
     if pointer is not None:
-        dtype = _known.get(array.dtype) or _torch_dtype(array.dtype)
+        dtype = _torch_dtypes.get(array.dtype) or _torch_dtype(array.dtype)
         return MemoryArray(pointer(), dtype, array.shape, array.stride())
     if isinstance(array, np.ndarray):
         return _numpy_view(array)
@@ -61,7 +61,7 @@ def _torch_dtype(dtype: Any) -> str:
     name = _TORCH.get(str(dtype))
     if name is None:
         raise InvalidError(f"dtype {dtype}: float16, float32 or float64 is needed; convert the tensor")
-    _known[dtype] = name
+    _torch_dtypes[dtype] = name
     return name
 
 

@@ -68,25 +68,25 @@ def pyramid_means(pyramid: Pyramid) -> Program:
     return Program(words, (f"bindless_pyramid_means@{mode}",), 0)
 
 
-def pyramid_gradients(pyramid: Pyramid, given: Sequence[bool], *, added: bool = False) -> Program:
+def pyramid_gradients(pyramid: Pyramid, has_gradient: Sequence[bool], *, added: bool = False) -> Program:
     """The gradient of a texture, the result, from those of levels 1, 2, ..., and one of itself, the operands.
 
     Parameters
     ----------
-    given : Sequence[bool]
+    has_gradient : Sequence[bool]
         Which gradients of levels exist, one at least; the others are zeros.
     added : bool
         Whether there is the last operand, which is added to the result.
     """
     result, scratch = pyramid.count + 1, pyramid.count + 2
     halves = pyramid.halves
-    last = max(number for number, there in enumerate(given, 1) if there)
+    last = max(number for number, there in enumerate(has_gradient, 1) if there)
     words: list[int] = []
     names: list[str] = []
     size_of_scratch = 0
     following, mode_of_following = (last - 1, 0), _NEXT * halves
     for number, (size, _) in reversed(list(enumerate(pairwise(pyramid.sizes)))[:last]):
-        own = given[number - 1] if number else added
+        own = has_gradient[number - 1] if number else added
         mode = (_OWN * halves if own else 0) | mode_of_following | (_MADE * halves if number == 0 else 0)
         target = (scratch, size_of_scratch) if number else (result, 0)
         name = f"bindless_pyramid_gradients@{mode}"
