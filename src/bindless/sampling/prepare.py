@@ -32,9 +32,9 @@ def prepare(queue: Queue, handle: SampledImageHandle, picture: Resampling) -> Pl
     """The plan of pictures of an image; see ``Plan`` for the arguments.
 
     A texture unit that samples planes at the positions of a map follows the map itself (``Strategy.projection``), which
-    took 0.1 to 0.9 of the time of ``Strategy.resampling`` in 51 of 57 cases, with equal values. Drivers with kernels in the language of
-    the device run those. Where they lack it for footprints or for the arithmetic of the handle, device functions sample
-    at coordinates that the host makes.
+    took 0.1 to 0.9 of the time of ``Strategy.resampling`` in 51 of 57 cases, with equal values. Drivers with kernels in
+    the language of the device run those. Where they lack it for footprints or for the arithmetic of the handle, device
+    functions sample at coordinates that the host makes.
 
     Raises
     ------
