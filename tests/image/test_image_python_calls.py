@@ -16,7 +16,7 @@ from tests.support.python_calls import python_calls
 MOST_OF_A_NEW_IMAGE = 40
 MOST_OF_A_PICTURE = 12
 MOST_OF_A_FURTHER_LAYER = {True: 2, False: 4}  # in USM, and on the host
-MOST_OF_DISPLACEMENTS = 14  # with addressed pixels, whose matrix is made for each call
+MOST_OF_A_REMAP, MOST_OF_DISPLACEMENTS = 13, 15  # with addressed pixels, whose matrix is made for each call
 SIDE, DEPTH = 8, 4  # the reference device computes 64 elements at once, and a wait is C code
 PLANE, VOLUME, LAYERS = (SIDE, SIDE), (DEPTH, DEPTH, DEPTH), 3
 
@@ -63,7 +63,7 @@ def pictures(queue: bl.Queue, *, in_usm: bool) -> dict[str, tuple[Call, int]]:
         "moves": (partial(volume.warp, rotation, VOLUME, displacement=moves, out=cube), MOST_OF_A_PICTURE),
         "layers": (partial(layers.warp, matrix, PLANE, out=stack), several),
         "matrices": (partial(layers.warp, matrices, PLANE, out=stack), several + LAYERS),
-        "remap": (partial(plane.remap, field, out=bytes_), MOST_OF_A_PICTURE),
+        "remap": (partial(plane.remap, field, out=bytes_), MOST_OF_A_REMAP),
         "relative": (partial(plane.remap, field, relative=True, out=bytes_), MOST_OF_DISPLACEMENTS),
         "resize": (partial(plane.resize, PLANE, out=bytes_), MOST_OF_A_PICTURE),
         "enlarged": (partial(volume.resize, VOLUME, out=cube), MOST_OF_A_PICTURE),

@@ -287,3 +287,50 @@ def test_results_of_the_array_standard(device: bl.Device, context: bl.Context, a
             capsule, place = bl.sample_image(queue, handle, Standard(arrays((COUNT, 2)), None))
             assert place == (2, device.index) and type(capsule).__name__ == "PyCapsule"
         queue.wait()
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_pictures_into_arrays_of_a_library(
+    device: bl.Device, context: bl.Context, arrays: Arrays, in_order: bool
+) -> None:
+    """Pictures of an Image go to the library's arrays by one launch, ordered each way; wrong arrays are refused."""
+    fake, each_way = (
+        Fake(),
+        ["cuEventRecord", "cuStreamWaitEvent", "cuLaunchKernel", "cuEventRecord", "cuStreamWaitEvent"],
+    )
+    matrix = np.array([[0.9, 0.1, 1.0], [-0.1, 0.9, 0.5]])
+    with (
+        bl.Queue(device, context, in_order=in_order) as queue,
+        bl.Image(np.zeros((6, 8), np.float32), queue=queue) as image,
+        bl.Image(np.zeros((3, 6, 8), np.float32), dimensions=3, queue=queue) as volume,
+    ):
+        out, large, space = arrays((6, 8)), arrays((12, 16)), arrays((3, 6, 8))
+        moves = arrays((6, 8, 2))
+        works: dict[str, tuple[Callable[[], object], int]] = {
+            "warp": (lambda: image.warp(matrix, (6, 8), out=out), 6),
+            "displacement": (lambda: image.warp(matrix, (6, 8), displacement=moves, out=out), 6),
+            "remap": (lambda: image.remap(moves, out=out), 8),
+            "resize": (lambda: image.resize((12, 16), out=large), 7),
+            "volume": (lambda: volume.warp(np.eye(3, 4), (3, 6, 8), out=space), 6),
+        }
+        for name, (work, most) in works.items():
+            for _ in range(8):
+                assert work() is (large if name == "resize" else space if name == "volume" else out)
+            assert driver_calls(fake, work) == each_way, name
+            assert len(python_calls(work)) <= most, (name, python_calls(work))
+        image.warp(matrix, (6, 8), out=arrays((6, 8)))
+        for wrong in (arrays((6, 8), np.float64), arrays((8, 6)), arrays((6, 8, 1)), arrays((6, 8), np.int32)):
+            with raises(bl.InvalidError):
+                image.warp(matrix, (6, 8), out=wrong)
+        far = arrays((6, 8))
+        far.device = (2, device.index + 1)
+        with raises(bl.InvalidError):
+            image.warp(matrix, (6, 8), out=far)
+        overlaps = Exchanged(moves.array.reshape(-1)[40:88].reshape(6, 8), device=moves.device)
+        with raises(bl.InvalidError):
+            image.warp(matrix, (6, 8), displacement=moves, out=overlaps)
+        with raises(bl.InvalidError):
+            image.warp(np.full((2, 3), np.nan), (6, 8), out=out)
+        queue.wait()
+    with raises(bl.InvalidError):
+        image.warp(matrix, (6, 8), out=out)

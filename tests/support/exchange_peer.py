@@ -62,6 +62,10 @@ class Exchanged(Producer):
         """An array for the allocator; subclasses take memory of a device."""
         return cls(np.empty(shape, dtype), device=device)
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.array.shape
+
     def owning(self) -> int:
         """The address of an owning structure."""
         capsule = Producer.__dlpack__(self)

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..model.enums import ImageType
 from ..model.errors import InvalidError
@@ -13,7 +14,7 @@ from ..sampling.row_blocks import SMALL_PICTURE, require_room
 from ..sycl.usm import UsmArray
 from .arguments import coordinate_axes
 from .array_library import OWN_TYPES, AnyArray, ArrayLike, Library, hand_over, library_of, seen
-from .drawing import draw
+from .drawing import draw, draw_foreign
 
 if TYPE_CHECKING:
     from .image import Image
@@ -73,6 +74,8 @@ def remap(image: Image, coords: ArrayLike, *, relative: bool = False, out: Any =
     """
     if image._described.type is ImageType.cubemap:
         image._refuse_cubemap("remap")
+    if out is not None and type(out) not in OWN_TYPES and _remap_foreign(image, coords, relative, out):
+        return out
     vectors = coordinate_axes(image, coords if type(coords) is np.ndarray else seen("coords", coords, image._queue))
     count = math.prod(vectors.shape[:-1])
     if count * image._pixel_bytes > SMALL_PICTURE:
@@ -84,9 +87,26 @@ def remap(image: Image, coords: ArrayLike, *, relative: bool = False, out: Any =
     return picture
 
 
-def remap_native(image: Image, vectors: AnyArray, relative: bool, out: Any, library: Library | None) -> Any:
-    """``remap`` of one native image."""
-    size, leading = image._size, tuple(vectors.shape[:-1])
+def _remap_foreign(image: Image, coords: Any, relative: bool, out: Any) -> bool:
+    """``remap`` with other libraries' arrays on the device; see ``draw_foreign``."""
+    shape = tuple(getattr(coords, "shape", ()))
+    if len(shape) < 2 or shape[-1] != len(image._size) or (relative and len(shape) != len(image._size) + 1):
+        return False
+    matrix, sizes, picture = _placement(image, shape, relative)
+    return draw_foreign(image, matrix, sizes, picture, out, coords, shape)
+
+
+def _placement(
+    image: Image, shape: tuple[int, ...], relative: bool
+) -> tuple[npt.NDArray[np.float64], tuple[int, ...], tuple[int, ...]]:
+    """The matrix to which coordinates of a shape are added, the sizes of the picture, and the shape of the result.
+
+    Raises
+    ------
+    InvalidError
+        Displacements of another number of axes than the image has.
+    """
+    size, leading = image._size, shape[:-1]
     dims = len(size)
     matrix = np.zeros((dims + 1, dims + 1))
     matrix[dims, dims] = 1.0
@@ -94,11 +114,14 @@ def remap_native(image: Image, vectors: AnyArray, relative: bool, out: Any, libr
     if relative:
         if len(leading) != dims:
             names = ", ".join(("depth", "height", "width")[3 - dims :])
-            raise InvalidError(
-                f"coords have shape {tuple(vectors.shape)}; displacements of this image's pixels are ({names}, {dims})"
-            )
+            raise InvalidError(f"coords have shape {shape}; displacements of this image's pixels are ({names}, {dims})")
         normalized = image._sampler.is_normalized
         matrix[range(dims), range(dims)] = [1 / pixels if normalized else 1.0 for pixels in size]
-    shape = (*image._layer_axis, *leading, *image._channel_axis)
+    return matrix, sizes, (*image._layer_axis, *leading, *image._channel_axis)
+
+
+def remap_native(image: Image, vectors: AnyArray, relative: bool, out: Any, library: Library | None) -> Any:
+    """``remap`` of one native image."""
+    matrix, sizes, shape = _placement(image, tuple(vectors.shape), relative)
     in_usm = isinstance(vectors, UsmArray)
     return draw(image, matrix, sizes, shape, out, library, vectors=vectors, name="coords", on_device=in_usm)

@@ -13,7 +13,8 @@ from ..model.filter import Filter
 from ..sampling.codes import to_storage
 from ..sycl.usm import UsmArray
 from .area_reduction import fill_means
-from .drawing import Frame, draw, frame_of
+from .array_library import OWN_TYPES
+from .drawing import Frame, draw, draw_foreign, frame_of
 from .options import ImageOptions
 from .results import Result
 
@@ -61,6 +62,12 @@ def resize(image: Image, shape: int | Sequence[int], *, out: Any = None) -> Any:
 def resize_native(image: Image, frame: Frame, out: Any) -> Any:
     """``resize`` of one native image."""
     if frame.keeps_values:
+        if (
+            out is not None
+            and type(out) not in OWN_TYPES
+            and draw_foreign(image, frame.steps, frame.sizes, frame.shape, out, edges=True)
+        ):
+            return out
         return draw(
             image, frame.steps, frame.sizes, frame.shape, out, image._library, on_device=image._leads_on_device,
             edges=True,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..model.errors import InvalidError
 from .array_library import OWN_TYPES, AnyArray, ArrayLike, hand_over, seen
-from .drawing import Frame, draw, frame_of
+from .drawing import Frame, draw, draw_foreign, frame_of
 
 if TYPE_CHECKING:
     from .image import Image
@@ -87,6 +87,12 @@ def warp(
             [3., 7.]]], dtype=float32)
     """
     frame = frame_of(image, shape, "warp")
+    if (
+        out is not None
+        and type(out) not in OWN_TYPES
+        and draw_foreign(image, matrix, frame.sizes, frame.shape, out, displacement, frame.vectors)
+    ):
+        return out
     if displacement is None:
         return image._store.warp(image, matrix, frame, None, out)
     vectors = displacement if type(displacement) is np.ndarray else seen("displacement", displacement, image._queue)

@@ -20,6 +20,7 @@ from ..kernels.manifest import parameters_of
 from ..kernels.words import format_word, resampling_mode
 from ..model.arrays import Array
 from ..model.aspects import Aspect
+from ..model.dlpack import dlpack_type
 from ..model.enums import ImageType, UsmKind
 from ..model.resampling import Resampling, Strategy, Window
 from ..sycl.device.handle_owner import HeldSampledHandle
@@ -41,6 +42,7 @@ _NO_WINDOW = Window((0, 0, 0), (0, 0, 0))
 _AFFINE = (0.0, 0.0, 0.0, 1.0)
 _MAX_STAGED = 1 << 18  # bytes of host arrays that the device reads and writes over the bus
 _MAX_SPARE = 4
+_FLOAT32 = 2, 32  # DLPack's code and bits
 # Entries of the matrix by the names of the kernels' arguments.
 _PLANE = {f"m{row}{column}": 4 * (0, 1, 3)[row] + (0, 1, 3)[column] for row in range(3) for column in range(3)}
 _SPACE = {f"m{row}{column}": 4 * row + column for row in range(4) for column in range(4)}
@@ -87,6 +89,7 @@ class KernelPlan(Plan):
         # Arrays of images have several pictures in one array, the launches of others take it as it is: in C code the
         # kinds of arguments belong to the kernel.
         self._points = desc.type is ImageType.array
+        self._element = dlpack_type(picture.value_dtype) or (0, 0)
         self._held = HeldSampledHandle(self.image.raw)
         self._held._held = self.image.keep
         self._launches: dict[tuple[bool, bool], _Launch] = {}
@@ -115,8 +118,43 @@ class KernelPlan(Plan):
         launch = self._launches.get(key)
         if launch is None:
             launch = self._launches[key] = self._prepared(map_, is_aligned=key[1])
+        values = UsmPointer(out._owner, place) if self._points or offset else out  # type: ignore[union-attr]
+        return self._launch(launch, map_, values, coords, depends_on)
+
+    def submit_foreign(
+        self,
+        map_: CoordinateMap,
+        out: object,
+        shape: tuple[int, ...],
+        vectors: object = None,
+        vector_shape: tuple[int, ...] = (),
+        depends_on: Event | Iterable[Event] = (),
+    ) -> bool:
+        """See ``Plan.submit_foreign``."""
+        place_of = self._queue._stream.place_of_foreign
+        address = None if self._points else place_of(out, shape, *self._element)
+        if address is None or self._images.get(self._key) is not self._record:
+            return False
+        launch = self._launches.get((map_.matrix[12:] == _AFFINE, address % self._alignment == 0))
+        if launch is None:
+            return False
+        if vectors is not None:
+            first = place_of(vectors, vector_shape, *_FLOAT32)
+            if first is None or (first < address + self._nbytes and address < first + 4 * math.prod(vector_shape)):
+                return False
+        self._launch(launch, map_, out, vectors, depends_on)
+        return True
+
+    def _launch(
+        self,
+        launch: _Launch,
+        map_: CoordinateMap,
+        values: object,
+        coords: object,
+        depends_on: Event | Iterable[Event],
+    ) -> Event:
         arguments = launch.arguments.copy()
-        arguments[launch.values] = UsmPointer(out._owner, place) if self._points or offset else out  # type: ignore[union-attr]
+        arguments[launch.values] = values
         if coords is not None:
             arguments[launch.coords] = coords  # type: ignore[index]
         for index, entry in launch.matrix:

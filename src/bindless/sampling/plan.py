@@ -91,6 +91,36 @@ class Plan:
         """
         raise NotImplementedError
 
+    def submit_foreign(
+        self,
+        map_: CoordinateMap,
+        out: object,
+        shape: tuple[int, ...],
+        vectors: object = None,
+        vector_shape: tuple[int, ...] = (),
+        depends_on: Event | Iterable[Event] = (),
+    ) -> bool:
+        """Compute one picture, as ``submit``, of other libraries' arrays on the device, which C code reads and orders.
+
+        Parameters
+        ----------
+        out : object
+            Array for the values, of the dtype that was prepared.
+        shape : tuple[int, ...]
+            Shape of the array.
+        vectors : object, default None
+            Vectors of float32.
+        vector_shape : tuple[int, ...], default ()
+            Shape of the vectors.
+
+        Returns
+        -------
+        bool
+            Whether it was submitted. Else the arrays are to be imported for ``submit``, which also says what is wrong
+            with them.
+        """
+        return False
+
     def _nothing(self, out: ArrayLike, depends_on: Event | Iterable[Event]) -> Event | None:
         """The end of an empty picture."""
         return None if isinstance(out, np.ndarray) else self._queue._nothing(depends_on)
