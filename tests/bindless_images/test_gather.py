@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
+from tests.oracle.boundary import BOUNDARIES, texel
 from tests.support.pixels import require
 
 needs_llvm = pytest.mark.skipif(
@@ -26,25 +27,16 @@ TYPES = {"fp32": "f4", "unorm_int8": "u1", "signed_int16": "i2", "unsigned_int32
 
 
 def wanted(pixels: Array, coords: Array, mode: str, normalized: bool, component: int) -> Array:
-    """Reference gather by plain arithmetic; coordinates must be at least 1/256 away from a pixel centre."""
-    corners = ((0, 1), (1, 1), (1, 0), (0, 0))
+    """The four pixels of a sample; coordinates must be at least 1/256 away from a pixel centre."""
+    mode = "repeat" if mode == "none" else mode  # as all drivers do, though undefined
+    if not normalized and mode in ("repeat", "mirrored_repeat"):
+        mode = "clamp_to_edge"
+    texels = coords.astype(np.float64) * ((WIDTH, HEIGHT) if normalized else (1, 1)) - 0.5
+    padded = np.concatenate([pixels, np.zeros((HEIGHT, WIDTH, 4 - pixels.shape[2]), pixels.dtype)], -1)
     result = np.zeros((len(coords), 4), pixels.dtype)
-    for item, place in enumerate(coords.astype(np.float64)):
-        texels = place * ((WIDTH, HEIGHT) if normalized else (1, 1)) - 0.5
-        for k, corner in enumerate(corners):
-            at, outside = [], False
-            for index, extent in zip(np.floor(texels).astype(int) + corner, (WIDTH, HEIGHT)):
-                if mode == "clamp_to_border":
-                    outside |= not 0 <= index < extent
-                    at.append(0 if outside else index)
-                elif mode == "clamp_to_edge" or not normalized:
-                    at.append(min(max(index, 0), extent - 1))
-                elif mode == "mirrored_repeat":
-                    at.append(min(index % (2 * extent), 2 * extent - 1 - index % (2 * extent)))
-                else:
-                    at.append(index % extent)
-            if not outside and component < pixels.shape[2]:
-                result[item, k] = pixels[at[1], at[0], component]
+    for k, corner in enumerate(((0, 1), (1, 1), (1, 0), (0, 0))):
+        x, y = (texel(BOUNDARIES[mode], *pair) for pair in zip((WIDTH, HEIGHT), (np.floor(texels) + corner).T))
+        result[:, k] = np.where((x >= 0) & (y >= 0), padded[y, x, component], 0)
     return result
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from tests.oracle.texture_unit import linear, nearest
 from tests.support.error_checks import raises
 from tests.support.pixels import (
     CHANNEL_TYPES,
@@ -16,8 +17,6 @@ from tests.support.pixels import (
     NORMALIZED,
     STORAGE,
     every_coordinate,
-    linear,
-    nearest,
     random_pixels,
     require,
     tolerance,

@@ -9,18 +9,9 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from tests.oracle.texture_unit import linear, nearest
 from tests.support.error_checks import raises
-from tests.support.pixels import (
-    INTEGERS,
-    every_coordinate,
-    linear,
-    nearest,
-    random_pixels,
-    require,
-    tolerance,
-    upload,
-    usm,
-)
+from tests.support.pixels import INTEGERS, every_coordinate, random_pixels, require, tolerance, upload, usm
 
 DESC = bl.ImageDescriptor(7, 5, num_channels=2)
 EVERY = every_coordinate(7, 5)

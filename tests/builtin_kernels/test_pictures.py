@@ -11,7 +11,7 @@ import pytest
 from tests.builtin_kernels.host_kernels import CHANNEL_TYPES, STORAGE, HostKernels, format_word, surface_of
 from tests.builtin_kernels.test_sampled import CLASSES, IMAGE, hash_of
 from tests.builtin_kernels.test_unsampled import random_texels
-from tests.support.area_means import area_means, level_below
+from tests.oracle.area_means import area_means, level_below
 
 MATRICES = {
     "identity": np.eye(3),

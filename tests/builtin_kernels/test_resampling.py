@@ -9,7 +9,7 @@ import pytest
 
 from tests.builtin_kernels.host_kernels import HostKernels, format_word
 from tests.builtin_kernels.test_sampled import CLASSES, IMAGE, hash_of
-from tests.support.resample_oracle import positions
+from tests.oracle.pictures import positions
 
 LINE, PLANE, VOLUME = range(3)
 # Pictures (width, height, depth): smaller than a block, a whole number of blocks, and more.

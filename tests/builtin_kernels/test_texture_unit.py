@@ -17,7 +17,7 @@ from bindless.kernels.words import texture_unit_mode
 from bindless.model.channels import ELEMENTS
 from bindless.model.enums import Boundary, Precision
 from bindless.sycl.kernel.builtin import builtin_kernel
-from tests.support.resample_oracle import resampled
+from tests.oracle.samples import sample
 
 Array = npt.NDArray[Any]
 ITEMS = 500
@@ -172,7 +172,7 @@ def test_exact_boundaries_without_an_addressing_mode(
     packed = texels.reshape(-1).view(np.uint8)
     found = _computed(queue, desc, sampler, packed, coords, None, Precision.exact, boundary=boundary)
     places = coords.astype(np.float64) * (np.array(extent) / size) - 0.5
-    wanted = resampled(texels, places, interpolation=filtering, boundary=(boundary.value,) * 3)
+    wanted = sample(texels, places, interpolation=filtering, boundary=(boundary.value,) * 3)
     np.testing.assert_allclose(found, wanted, atol=4e-6)
     beyond = ((places < -0.5) | (places > np.array(extent) - 0.5)).any(1)
     assert beyond.any() and not beyond.all()

@@ -14,6 +14,7 @@ import bindless as bl
 from bindless import demo as _demo
 from bindless.cli import main
 from bindless.demo.scenes import head_phantom, photograph, plane_coordinates, rotation_matrix
+from tests.oracle.texture_unit import linear as unit_samples
 from tests.support.error_checks import raises
 from tests.support.tolerances import is_bounded
 
@@ -27,19 +28,8 @@ def output_coordinates(matrix: Array, height: int, width: int) -> Array:
 
 def texture_unit(photo: Array, coords: Array) -> Array:
     """Linear samples of 8-bit pixels with clamped edges in the recorded arithmetic, as bytes."""
-    height, width = photo.shape[:2]
-    texels = [
-        np.clip(np.floor(256 * coords[..., axis] + 0.5).astype(np.int64) - 128, 0, 256 * (size - 1))
-        for axis, size in ((0, width), (1, height))
-    ]
-    (i, j), (a, b) = (t >> 8 for t in texels), (t & 255 for t in texels)
-    upper_left = ((256 - a) * (256 - b) + 128) >> 8
-    lower_right = (a * b + 128) >> 8
-    weights = ((0, 0, upper_left), (1, 0, a - lower_right), (0, 1, 256 - a - upper_left), (1, 1, lower_right))
-    total = np.zeros((*coords.shape[:-1], photo.shape[2]), np.int64)
-    for right, down, weight in weights:
-        pixel = photo[np.minimum(j + down, height - 1), np.minimum(i + right, width - 1)].astype(np.int64)
-        total += weight[..., None] * pixel
+    total = np.rint(256 * unit_samples(photo, coords.reshape(-1, 2))).astype(np.int64)
+    total = total.reshape(*coords.shape[:-1], photo.shape[2])
     values = (((257 * total + 128) >> 8) / 65535).astype(np.float32)
     return np.rint(values * np.float32(255)).astype(np.uint8)
 

@@ -12,6 +12,7 @@ import pytest
 
 import bindless as bl
 from bindless.image.spline_filter import spline_coefficients
+from tests.oracle.samples import sample_pixels
 
 pytestmark = pytest.mark.skipif(
     not bl.kernels_available() and not os.environ.get("BINDLESS_TEST_KERNELS"),
@@ -52,40 +53,6 @@ SOURCE = "#include <bindless/device.h>\n" + "".join(_kernel(*pair) for pair in i
 def kernels(device: bl.Device, context: bl.Context) -> Any:
     """All kernels, built once for the device."""
     return bl.load_kernel_bundle(bl.build(SOURCE), device, context)
-
-
-def weights(at: Array) -> tuple[Array, Array]:
-    """Indices and weights of the four pixels around coordinates in pixels."""
-    below = np.floor(at - 0.5)
-    distance = np.abs((at - 0.5 - below)[:, None] - np.arange(-1, 3))
-    near, far = 2 / 3 - distance**2 * (2 - distance) / 2, (2 - distance) ** 3 / 6
-    return below[:, None].astype(int) + np.arange(-1, 3), np.where(distance < 1, near, far)
-
-
-def mapped(index: Array, n: int, addressing: str) -> Array:
-    """Indices within an axis of n pixels; -1 for the border."""
-    if addressing == "clamp_to_edge":
-        return np.clip(index, 0, n - 1)
-    if addressing == "repeat":
-        return index % n
-    if addressing == "mirrored_repeat":
-        folded = index % (2 * n)
-        return np.where(folded < n, folded, 2 * n - 1 - folded)
-    return np.where((index >= 0) & (index < n), index, -1)
-
-
-def splines(pixels: Array, at: Array, addressing: str) -> Array:
-    """The spline of pixels (..., y, x, channels) at (N, dims) coordinates in (x, y, z) order."""
-    dims = at.shape[1]
-    padded = np.pad(pixels.astype(np.float64), [(0, 1)] * dims + [(0, 0)])  # index -1 is the border, of zeros
-    total = np.zeros((len(at), pixels.shape[-1]))
-    parts = [weights(at[:, axis].astype(np.float64)) for axis in range(dims)]
-    for taps in itertools.product(range(4), repeat=dims):
-        index = tuple(mapped(parts[axis][0][:, taps[axis]], pixels.shape[dims - 1 - axis], addressing)
-                      for axis in reversed(range(dims)))  # fmt: skip
-        weight = np.prod([parts[axis][1][:, taps[axis]] for axis in range(dims)], axis=0)
-        total += weight[:, None] * padded[index]
-    return total
 
 
 def tolerance(pixels: Array, dims: int) -> float:
@@ -140,9 +107,9 @@ def test_kernels_sample_splines(queue: bl.Queue, kernels: Any, geometry: str, re
     if layered:
         expected = np.zeros((COUNT, channels))
         for layer in range(LAYERS):
-            expected[layers == layer] = splines(pixels[layer], at[layers == layer], addressing)
+            expected[layers == layer] = sample_pixels(pixels[layer], at[layers == layer], addressing, "cubic")
     else:
-        expected = splines(pixels, at, addressing)
+        expected = sample_pixels(pixels, at, addressing, "cubic")
     bound = max(tolerance(part, dims) for part in (pixels if layered else [pixels]))
     for made in sampled(queue, kernels, pixels, geometry, result, places, addressing):
         np.testing.assert_allclose(made, expected[:, : TYPES[result]], rtol=0, atol=bound)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from tests.oracle.pictures import random_pixels
 from tests.support.error_checks import raises
-from tests.support.image_maps import random_pixels
 
 AT = np.array([[3.3, 4.4], [7.9, 1.2], [0.2, 8.8]], np.float32)
 

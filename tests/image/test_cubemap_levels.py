@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
+from tests.oracle.samples import between_levels
 from tests.support.error_checks import raises
 
 Array = npt.NDArray[Any]
@@ -50,10 +51,7 @@ def test_samples_between_levels_are_blended(queue: bl.Queue, faces: Array, direc
     levels = np.random.default_rng(7).uniform(-1, 5, len(directions))
     with bl.Image(faces, cubemap=True, mipmaps=True, queue=queue) as image:
         each = np.array([image.sample(directions, level=level) for level in range(4)], np.float64)
-        low = np.clip(np.floor(np.clip(levels, 0, 3)), 0, 2).astype(int)
-        share = (np.clip(levels, 0, 3) - low)[:, None]
-        index = np.arange(len(levels))
-        expected = (1 - share) * each[low, index] + share * each[low + 1, index]
+        expected = between_levels(each, levels)
         np.testing.assert_allclose(image.sample(directions, level=levels), expected, atol=1e-6)
         middle = image.sample(directions, level=1.25)
         np.testing.assert_allclose(middle, 0.75 * each[1] + 0.25 * each[2], atol=1e-6)

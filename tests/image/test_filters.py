@@ -11,8 +11,8 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
+from tests.oracle.pictures import expected_picture, map_of, random_pixels
 from tests.support.error_checks import raises
-from tests.support.image_maps import expected_picture, map_of, random_pixels
 
 Array = npt.NDArray[Any]
 

@@ -13,7 +13,8 @@ import numpy.typing as npt
 import pytest
 
 import bindless as bl
-from tests.support.area_means import level_below
+from tests.oracle.area_means import area_means, level_below
+from tests.oracle.samples import sample_pixels
 from tests.support.error_checks import raises
 
 Array = npt.NDArray[Any]
@@ -28,48 +29,6 @@ BETWEEN_LEVELS = PLANE + 2 * WEIGHT
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(20261120)
-
-
-def linear(pixels: Array, coords: Array, outside: str = "clamp_to_edge") -> Array:
-    """Linear interpolation in float64 at (N, dims) pixel coordinates in (x, y, z) order; pixels (..., channels)."""
-    dims = pixels.ndim - 1
-    sizes = pixels.shape[:-1][::-1]
-    texels = np.asarray(coords, np.float64) - 0.5
-    low = np.floor(texels).astype(np.int64)
-    part = texels - low
-    result = np.zeros((len(texels), pixels.shape[-1]))
-    for corner in range(2**dims):
-        weight = np.ones(len(texels))
-        valid = np.ones(len(texels), bool)
-        index: list[Array] = []
-        for axis in range(dims):
-            up = corner >> axis & 1
-            weight = weight * (part[:, axis] if up else 1 - part[:, axis])
-            i, n = low[:, axis] + up, sizes[axis]
-            if outside == "clamp_to_edge":
-                i = np.clip(i, 0, n - 1)
-            elif outside == "repeat":
-                i = i % n
-            elif outside == "mirrored_repeat":
-                i = np.minimum(i % (2 * n), 2 * n - 1 - i % (2 * n))
-            else:
-                valid &= (i >= 0) & (i < n)
-                i = np.clip(i, 0, n - 1)
-            index.insert(0, i)
-        result += np.where(valid, weight, 0)[:, None] * pixels[tuple(index)]
-    return result
-
-
-def area(pixels: Array, size: int, axis: int) -> Array:
-    """The mean over the area of each output pixel, from the picture's integral image, in float64."""
-    length = pixels.shape[axis]
-    zero = np.zeros_like(pixels.take([0], axis), np.float64)
-    integral = np.concatenate([zero, np.cumsum(pixels.astype(np.float64), axis)], axis)
-    edges = np.arange(size + 1) * length / size
-    lower = np.minimum(edges.astype(np.int64), length - 1)
-    part = (edges - lower).reshape([-1 if k == axis else 1 for k in range(pixels.ndim)])
-    at_edges = integral.take(lower, axis) * (1 - part) + integral.take(lower + 1, axis) * part
-    return np.diff(at_edges, axis=axis) * size / length
 
 
 def centres(width: int, height: int) -> Array:
@@ -119,7 +78,7 @@ def test_one_dimension(rng: np.random.Generator, queue: bl.Queue) -> None:
     pixels = rng.random(17).astype(np.float32)
     coords = rng.uniform(-2, 19, 200)
     with bl.Image(pixels, queue=queue) as image:
-        expected = linear(pixels[:, None], coords[:, None])
+        expected = sample_pixels(pixels[:, None], coords[:, None])
         assert image.size == (17,)
         np.testing.assert_allclose(image.sample(coords), expected[:, 0], atol=LINE)
         np.testing.assert_array_equal(image.sample(coords[:, None]), image.sample(coords))
@@ -143,7 +102,7 @@ def test_addressing_means_what_it_says_in_either_coordinates(
     with bl.Image(pixels, addressing=addressing, coordinate=coordinate, mipmaps=mipmaps, queue=queue) as image:
         values = image.sample(given)
     assert values.dtype == np.float32 and values.shape == (500, 3)
-    np.testing.assert_allclose(values, linear(pixels, coords, addressing), atol=PLANE)
+    np.testing.assert_allclose(values, sample_pixels(pixels, coords, addressing), atol=PLANE)
 
 
 def test_pixel_centres_read_the_pixels(rng: np.random.Generator, queue: bl.Queue) -> None:
@@ -163,7 +122,7 @@ def test_volume(rng: np.random.Generator, queue: bl.Queue) -> None:
         assert image.size == (9, 7, 6)
         values = image.sample(coords)
         assert values.shape == (4, 25)
-        expected = linear(pixels[..., None], coords.reshape(-1, 3)).reshape(4, 25)
+        expected = sample_pixels(pixels[..., None], coords.reshape(-1, 3)).reshape(4, 25)
         np.testing.assert_allclose(values, expected, atol=VOLUME)
         np.testing.assert_array_equal(image.fetch([[8, 2, 5]]), [pixels[5, 2, 8]])
 
@@ -191,7 +150,7 @@ def test_coordinates_that_are_no_numbers_or_huge_stay_inside(rng: np.random.Gene
 @pytest.mark.parametrize("size", [(10, 6), (25, 15), (7, 29), (1, 1), (49, 31), (13, 31), (49, 8)])
 def test_shrinking_is_the_mean_over_the_area(rng: np.random.Generator, queue: bl.Queue, size: tuple[int, int]) -> None:
     pixels = rng.random((31, 49, 3)).astype(np.float32)
-    expected = area(area(pixels, size[1], 0), size[0], 1)
+    expected = area_means(pixels, (size[1], size[0]), rounded=False)
     with bl.Image(pixels, queue=queue) as image:
         result = image.resize(size[::-1])
     assert result.dtype == np.float32 and result.shape == (size[1], size[0], 3)
@@ -202,7 +161,7 @@ def test_shrinking_is_the_mean_over_the_area(rng: np.random.Generator, queue: bl
 def test_shrunk_integers_are_rounded(rng: np.random.Generator, queue: bl.Queue, dtype: str) -> None:
     limits = np.iinfo(dtype)
     pixels = rng.integers(max(limits.min, -limits.max), limits.max, (31, 49), endpoint=True).astype(dtype)
-    expected = area(area(pixels, 11, 0), 17, 1)
+    expected = area_means(pixels, (11, 17), rounded=False)
     with bl.Image(pixels, queue=queue) as image:
         result = image.resize((11, 17))
     assert result.dtype == np.dtype(dtype)
@@ -211,7 +170,7 @@ def test_shrunk_integers_are_rounded(rng: np.random.Generator, queue: bl.Queue, 
 
 def test_enlarging_is_linear_and_keeps_the_edges(rng: np.random.Generator, queue: bl.Queue) -> None:
     pixels = rng.integers(0, 256, (9, 11, 3)).astype(np.uint8)
-    expected = linear(pixels / 255.0, (centres(44, 27) * (11 / 44, 9 / 27)).reshape(-1, 2)).reshape(27, 44, 3) * 255
+    expected = 255 * sample_pixels(pixels / 255.0, centres(44, 27) * (11 / 44, 9 / 27))
     for options in ({}, {"addressing": "clamp_to_border"}, {"coordinate": "normalized"}, {"mipmaps": True}):
         with bl.Image(pixels, queue=queue, **options) as image:
             result = image.resize((27, 44))
@@ -226,8 +185,8 @@ def test_one_axis_may_grow_while_the_other_shrinks(rng: np.random.Generator, que
     pixels = rng.random((24, 6, 3)).astype(np.float32)
     with bl.Image(pixels, queue=queue) as image:
         result = image.resize((5, 18))
-    reduced = area(pixels, 5, 0)
-    expected = linear(reduced, (centres(18, 5) * (6 / 18, 1)).reshape(-1, 2)).reshape(5, 18, 3)
+    reduced = area_means(pixels, (5,), rounded=False)
+    expected = sample_pixels(reduced, centres(18, 5) * (6 / 18, 1))
     np.testing.assert_allclose(result, expected, atol=LINE)
 
 
@@ -241,11 +200,11 @@ def test_nearest_images_keep_their_values(rng: np.random.Generator, queue: bl.Qu
 def test_resizing_volumes_and_lines(rng: np.random.Generator, queue: bl.Queue) -> None:
     volume = rng.random((8, 9, 10)).astype(np.float32)
     with bl.Image(volume, queue=queue) as image:
-        expected = area(area(area(volume, 4, 0), 5, 1), 3, 2)
+        expected = area_means(volume, (4, 5, 3), rounded=False)
         np.testing.assert_allclose(image.resize((4, 5, 3)), expected, rtol=2e-6)
     with bl.Image(volume[0, 0], queue=queue) as image:
-        np.testing.assert_allclose(image.resize((4,)), area(volume[0, 0], 4, 0), rtol=2e-6)
-        np.testing.assert_allclose(image.resize(4), area(volume[0, 0], 4, 0), rtol=2e-6)
+        np.testing.assert_allclose(image.resize((4,)), area_means(volume[0, 0], (4,), rounded=False), rtol=2e-6)
+        np.testing.assert_allclose(image.resize(4), area_means(volume[0, 0], (4,), rounded=False), rtol=2e-6)
 
 
 def test_warp_maps_output_centres_to_input_coordinates(rng: np.random.Generator, queue: bl.Queue) -> None:
@@ -254,7 +213,7 @@ def test_warp_maps_output_centres_to_input_coordinates(rng: np.random.Generator,
     points = centres(25, 15).reshape(-1, 2) @ affine[:, :2].T + affine[:, 2]
     with bl.Image(pixels, queue=queue) as image:
         result = image.warp(affine, (15, 25))
-        np.testing.assert_allclose(result.reshape(-1, 3), linear(pixels, points), atol=PLANE)
+        np.testing.assert_allclose(result.reshape(-1, 3), sample_pixels(pixels, points), atol=PLANE)
         np.testing.assert_array_equal(result, image.warp(np.vstack([affine, [0, 0, 1]]), (15, 25)))
         np.testing.assert_array_equal(result, image.warp(np.vstack([affine, [0, 0, 1]]) * -2.0, (15, 25)))
         np.testing.assert_array_equal(image.warp(np.eye(3), (20, 30)), pixels)
@@ -270,7 +229,7 @@ def test_projective_warp(rng: np.random.Generator, queue: bl.Queue) -> None:
     with bl.Image(pixels, queue=queue) as image:
         result = image.warp(matrix, (15, 25))
     assert result.shape == (15, 25)
-    np.testing.assert_allclose(result.reshape(-1, 1), linear(pixels[..., None], points), atol=PLANE)
+    np.testing.assert_allclose(result.reshape(-1, 1), sample_pixels(pixels[..., None], points), atol=PLANE)
 
 
 def test_warp_of_bytes_and_normalized_coordinates(rng: np.random.Generator, queue: bl.Queue) -> None:
@@ -304,7 +263,7 @@ def test_levels_are_area_means_of_the_level_before(rng: np.random.Generator, que
         for level in range(image.num_levels):
             width, height = max(50 >> level, 1), max(37 >> level, 1)
             if level:
-                expected = area(area(expected, height, 0), width, 1)
+                expected = area_means(expected, (height, width), rounded=False)
             stored = image.numpy(level)
             assert stored.shape == (height, width, 3)
             np.testing.assert_allclose(stored, expected, rtol=1e-5)
@@ -346,7 +305,7 @@ def test_levels_of_other_types_are_rounded(rng: np.random.Generator, queue: bl.Q
     pixels = (rng.random((16, 24)) * 200).astype(dtype)
     with bl.Image(pixels, mipmaps=True, queue=queue) as image:
         stored = image.numpy(1)
-        expected = area(area(pixels, 8, 0), 12, 1)
+        expected = area_means(pixels, (8, 12), rounded=False)
         half_step = 0.5 if np.dtype(dtype).kind in "iu" else 0.0625
         assert stored.dtype == np.dtype(dtype) and np.abs(stored - expected).max() <= half_step
         np.testing.assert_allclose(
@@ -359,11 +318,11 @@ def test_levels_of_other_types_are_rounded(rng: np.random.Generator, queue: bl.Q
 def test_levels_in_one_and_three_dimensions(rng: np.random.Generator, queue: bl.Queue) -> None:
     volume = rng.random((6, 10, 9)).astype(np.float32)
     with bl.Image(volume, mipmaps=True, queue=queue) as image:
-        expected = area(area(area(volume, 3, 0), 5, 1), 4, 2)
+        expected = area_means(volume, (3, 5, 4), rounded=False)
         np.testing.assert_allclose(image.numpy(1), expected, rtol=1e-5)
         np.testing.assert_allclose(image.sample([[2, 2.5, 1.5]], level=1.0), image.sample([[2, 2.5, 1.5]], level=[1.0]))
     with bl.Image(volume[0, 0], mipmaps=True, queue=queue) as image:
-        np.testing.assert_allclose(image.numpy(1), area(volume[0, 0], 4, 0), rtol=1e-5)
+        np.testing.assert_allclose(image.numpy(1), area_means(volume[0, 0], (4,), rounded=False), rtol=1e-5)
 
 
 def test_level_blends_two_levels(rng: np.random.Generator, queue: bl.Queue) -> None:
@@ -371,7 +330,7 @@ def test_level_blends_two_levels(rng: np.random.Generator, queue: bl.Queue) -> N
     coords = rng.uniform((4, 4), (28, 12), (50, 2))
     with bl.Image(pixels, mipmaps=True, queue=queue) as image:
         fine, coarse = image.sample(coords, level=1), image.sample(coords, level=2)
-        np.testing.assert_allclose(fine, linear(image.numpy(1)[..., None], coords / 2)[:, 0], atol=PLANE)
+        np.testing.assert_allclose(fine, sample_pixels(image.numpy(1)[..., None], coords / 2)[:, 0], atol=PLANE)
         np.testing.assert_allclose(image.sample(coords, level=1.25), 0.75 * fine + 0.25 * coarse, atol=BETWEEN_LEVELS)
         mixed = image.sample(coords, level=np.where(np.arange(50) % 2, 1.0, 2.0))
         np.testing.assert_array_equal(mixed, np.where(np.arange(50) % 2, fine, coarse))
@@ -425,7 +384,7 @@ def test_layers_are_never_blended(rng: np.random.Generator, queue: bl.Queue, cou
     stack = rng.random(shape).astype(np.float32)
     each = stack.reshape(count, 8, 9, -1)
     coords = rng.uniform(-1, 10, (40, 2))
-    expected = np.stack([linear(layer, coords) for layer in each])
+    expected = np.stack([sample_pixels(layer, coords) for layer in each])
     if channels is None:
         expected, each = expected[..., 0], each[..., 0]
     with bl.Image(stack, layers=True, queue=queue) as image:
@@ -438,7 +397,7 @@ def test_layers_are_never_blended(rng: np.random.Generator, queue: bl.Queue, cou
         np.testing.assert_array_equal(image.fetch([[3, 2]])[:, 0], each[:, 2, 3])
         np.testing.assert_array_equal(image.fetch([[3, 2]], layers=0)[0], each[0, 2, 3])
         reduced = image.resize((4, 3))
-        np.testing.assert_allclose(reduced, area(area(stack, 4, 1), 3, 2), rtol=2e-6)
+        np.testing.assert_allclose(reduced, area_means(stack, (len(stack), 4, 3), rounded=False), rtol=2e-6)
         np.testing.assert_array_equal(image.warp(np.eye(3), (8, 9)), stack)
         assert image.resize((16, 18)).shape == (count, 16, 18, *shape[3:])
 
@@ -447,7 +406,7 @@ def test_layers_of_lines(rng: np.random.Generator, queue: bl.Queue) -> None:
     stack = rng.random((3, 12)).astype(np.float32)
     with bl.Image(stack, layers=True, queue=queue) as image:
         assert image.size == (12,)
-        expected = np.stack([linear(line[:, None], np.array([[2.75], [9.0]]))[:, 0] for line in stack])
+        expected = np.stack([sample_pixels(line[:, None], np.array([[2.75], [9.0]]))[:, 0] for line in stack])
         np.testing.assert_allclose(image.sample([2.75, 9.0]), expected, atol=LINE)
         np.testing.assert_array_equal(image.fetch([4, 5], layers=[0, 2]), [stack[0, 4], stack[2, 5]])
 
@@ -560,7 +519,7 @@ def test_queue_context_and_image_are_closed_in_any_order(device: bl.Device) -> N
 def test_images_are_used_from_several_threads(rng: np.random.Generator, queue: bl.Queue) -> None:
     pixels = rng.random((64, 64, 3)).astype(np.float32)
     coords = rng.uniform(0, 64, (8, 2000, 2))
-    expected = [linear(pixels, part) for part in coords]
+    expected = [sample_pixels(pixels, part) for part in coords]
     results: list[Any] = [None] * 8
     with bl.Image(pixels, queue=queue) as image:
 

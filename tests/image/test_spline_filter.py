@@ -12,8 +12,8 @@ import bindless as bl
 from bindless.image.spline_filter import filter_by_kernels, spline_coefficients
 from bindless.model.enums import Boundary
 from bindless.model.spline_filter import SplineFilter
+from tests.oracle.splines import padded, solved
 from tests.support.error_checks import raises
-from tests.support.spline_coefficients import padded, solved
 
 Array = npt.NDArray[Any]
 

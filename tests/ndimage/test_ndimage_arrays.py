@@ -11,8 +11,9 @@ import pytest
 
 import bindless as bl
 from bindless import ndimage
+from tests.oracle.pictures import positions, stored
+from tests.oracle.samples import sample
 from tests.support.error_checks import raises
-from tests.support.resample_oracle import positions, resampled, stored
 
 Array = npt.NDArray[Any]
 
@@ -28,7 +29,7 @@ def moved(array: Array, distance: tuple[float, ...]) -> Array:
     matrix = np.eye(4)
     matrix[: len(distance), 3] = -np.array(distance)[::-1]
     places = positions((*shape, 1, 1)[:3], matrix.ravel().tolist(), centre=0.0)
-    return resampled(array, places).reshape(array.shape)
+    return sample(array, places).reshape(array.shape)
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from scipy.ndimage import map_coordinates
 import bindless as bl
 from bindless import kernels
 from bindless.model.channels import CHANNELS
-from tests.support.area_means import area_means
-from tests.support.spline_coefficients import solved
+from tests.oracle.area_means import area_means
+from tests.oracle.splines import solved
 
 Array = npt.NDArray[Any]
 

@@ -17,9 +17,9 @@ from bindless.sampling.host import HostPlan
 from bindless.sampling.kernel import KernelPlan
 from bindless.sampling.plan import Plan
 from bindless.sampling.prepare import prepare, resample
+from tests.oracle.pictures import random_pixels
 from tests.support.error_checks import raises
 from tests.support.filters import resampling
-from tests.support.image_maps import random_pixels
 
 Array = npt.NDArray[Any]
 

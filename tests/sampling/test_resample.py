@@ -13,8 +13,9 @@ from bindless.model.channels import CHANNELS
 from bindless.model.enums import Boundary, Interpolation, Precision
 from bindless.sampling.host import HostPlan
 from bindless.sampling.prepare import resample
+from tests.oracle.pictures import codes, positions, stored
+from tests.oracle.samples import sample
 from tests.support.filters import resampling
-from tests.support.resample_oracle import codes, positions, resampled, stored
 
 Array = npt.NDArray[Any]
 
@@ -116,7 +117,7 @@ def test_exact_pictures_equal_sums_in_float64(
     shape, matrix = PICTURES[dims], matrix_of(PICTURES[dims], SIZES[dims])
     fields = {"interpolation": interpolation, "boundary": boundary, "fill": 0.625}
     got = case.made(shape, np.float32, matrix, **fields)
-    wanted = resampled(case.pixels, positions(shape, matrix.ravel()), **fields)
+    wanted = sample(case.pixels, positions(shape, matrix.ravel()), **fields)
     close(got, wanted, case.pixels)
 
 
@@ -148,7 +149,7 @@ def test_formats(queue: bl.Queue, channel_type: str, channels: int, out: str, fi
     given = {key: value for key, value in fields.items() if key in ("interpolation", "boundary", "fill")}
     largest = float(np.iinfo(channel.storage).max) if channel.normalized else None
     texels = pixels.astype(np.float64) if largest is None else np.maximum(pixels / largest, -1)
-    wanted = resampled(texels, positions(shape, matrix.ravel()), **given)[..., :kept]
+    wanted = sample(texels, positions(shape, matrix.ravel()), **given)[..., :kept]
     close(got, wanted if np.dtype(out).kind != "f" else stored(wanted, out), pixels, largest)
     if given.get("interpolation") == "nearest":
         np.testing.assert_array_equal(got, stored(wanted, out, largest=largest, **options))
@@ -170,7 +171,7 @@ def test_layers_of_arrays(queue: bl.Queue, dims: int, interpolation: str) -> Non
     shape, matrix = PICTURES[dims], matrix_of(PICTURES[dims], SIZES[dims])
     fields = {"interpolation": interpolation, "boundary": ("mirror", "repeat", "edge")}
     got = Case(queue, pixels, layers=3).made(shape, np.float32, matrix, layer=1, **fields)
-    close(got, resampled(pixels[1], positions(shape, matrix.ravel()), **fields), pixels)
+    close(got, sample(pixels[1], positions(shape, matrix.ravel()), **fields), pixels)
 
 
 @pytest.mark.parametrize("interpolation", ["linear", "cubic"])
@@ -184,7 +185,7 @@ def test_nan_texels_without_weight(queue: bl.Queue, boundary: str, interpolation
         for ignore in (False, True):
             fields = {"interpolation": interpolation, "boundary": (boundary,) * 3, "fill": fill, "ignore_nan": ignore}
             got = Case(queue, pixels).made(shape, np.float32, matrix, **fields)
-            wanted = resampled(pixels, positions(shape, matrix.ravel()), **fields)
+            wanted = sample(pixels, positions(shape, matrix.ravel()), **fields)
             assert np.isnan(wanted).any() and not np.isnan(wanted).all()
             # Weights may nearly cancel each other: their quotient is as wrong as their sum is small.
             np.testing.assert_array_equal(np.isnan(got), np.isnan(wanted))
@@ -211,7 +212,7 @@ def test_vectors_are_added(queue: bl.Queue, layout: str, centre: float, dtype: s
         coords, strides = wide, (5, 1)
     got = Case(queue, pixels).made(shape, np.float32, matrix, coords, coords_strides=strides, centre=centre)
     places = positions(shape, matrix.ravel(), vectors.reshape(*shape[::-1], 3), centre=centre)
-    close(got, resampled(pixels, places), pixels)
+    close(got, sample(pixels, places), pixels)
 
 
 def test_projective_matrices(queue: bl.Queue) -> None:
@@ -219,7 +220,7 @@ def test_projective_matrices(queue: bl.Queue) -> None:
     shape, matrix = PICTURES[2], matrix_of(PICTURES[2], SIZES[2])
     matrix[3] = (0.02, -0.01, 0, 1.1)
     got = Case(queue, pixels).made(shape, np.float32, matrix)
-    close(got, resampled(pixels, positions(shape, matrix.ravel())), pixels)
+    close(got, sample(pixels, positions(shape, matrix.ravel())), pixels)
 
 
 def test_positions_that_are_no_numbers_have_the_fill_value(queue: bl.Queue) -> None:
@@ -229,7 +230,7 @@ def test_positions_that_are_no_numbers_have_the_fill_value(queue: bl.Queue) -> N
     for interpolation in ("nearest", "linear", "cubic"):
         fields = {"interpolation": interpolation, "fill": 9.0}
         got = Case(queue, pixels).made((5, 1, 1), np.float32, matrix, coords, coords_strides=(2, 1), **fields)
-        wanted = resampled(pixels, positions((5, 1, 1), matrix.ravel(), np.pad(coords, ((0, 0), (0, 1)))), **fields)
+        wanted = sample(pixels, positions((5, 1, 1), matrix.ravel(), np.pad(coords, ((0, 0), (0, 1)))), **fields)
         assert (wanted.ravel() == 9).sum() == 3
         close(got, wanted, pixels)
 
@@ -257,7 +258,7 @@ def test_hardware_splines_are_near_sums_in_float64(queue: bl.Queue, dims: int) -
     pixels = pixels_of((*SIZES[dims], 1), np.dtype(np.float32))
     shape, matrix = PICTURES[dims], matrix_of(PICTURES[dims], SIZES[dims])
     got = Case(queue, pixels).made(shape, np.float32, matrix, precision="hardware", interpolation="cubic")
-    wanted = resampled(pixels, positions(shape, matrix.ravel()), interpolation="cubic")
+    wanted = sample(pixels, positions(shape, matrix.ravel()), interpolation="cubic")
     assert np.abs(got - wanted).max() <= 2.0**-7
 
 
@@ -278,7 +279,7 @@ def test_arrays_in_usm(queue: bl.Queue) -> None:
     )  # fmt: skip
     event = resample(queue, handle, picture, out, coords=coords, depends_on=copied)
     assert event is not None
-    wanted = resampled(pixels, positions(shape, matrix.ravel(), np.pad(vectors[None], ((0, 0),) * 3 + ((0, 1),))))
+    wanted = sample(pixels, positions(shape, matrix.ravel(), np.pad(vectors[None], ((0, 0),) * 3 + ((0, 1),))))
     event.wait()
     close(out.numpy()[None], wanted, pixels)
     bl.destroy_image_handle(handle, queue)
@@ -313,7 +314,7 @@ def test_devices_without_double_precision_leave_it_to_the_host(queue: bl.Queue, 
         out = out.numpy()
     vectors = np.zeros((*shape[::-1], 3))
     vectors[..., :2] = planes[::-1].T.reshape(*shape[::-1], 2)
-    wanted = resampled((pixels[1] if layers else pixels) / 255, positions(shape, matrix.ravel(), vectors))
+    wanted = sample((pixels[1] if layers else pixels) / 255, positions(shape, matrix.ravel(), vectors))
     close(out, wanted, pixels, 255.0)
     bl.destroy_image_handle(handle, queue)
 

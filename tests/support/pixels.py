@@ -1,4 +1,4 @@
-"""Random pixels and the expected results of reading them, computed with numpy alone."""
+"""Random pixels, the values of a fetch, coordinates, and images that hold pixels."""
 
 from __future__ import annotations
 
@@ -47,75 +47,10 @@ def sizes_of(desc: bl.ImageDescriptor) -> tuple[int, ...]:
     return tuple(n for n in (desc.width, desc.height, desc.depth) if n)
 
 
-def linear(pixels: Array, coords: Array, mode: str = "clamp_to_edge") -> Array:
-    """Linear filtering at unnormalized coordinates with the weights of a texture unit: integers that sum to 256.
-
-    Parameters
-    ----------
-    pixels
-        ([depth,] [height,] width, channels) values.
-    coords
-        (N, dims) in (x, y, z), in texels.
-    mode
-        clamp_to_edge, repeat, mirrored_repeat or ext_oneapi_clamp_to_border, for every dimension.
-    """
-    dims = coords.shape[1]
-    sizes = pixels.shape[:dims][::-1]
-    fixed = np.floor(coords.astype(np.float64) * 256 + 0.5).astype(np.int64) - 128
-    if mode == "clamp_to_edge":
-        fixed = np.clip(fixed, 0, 256 * (np.array(sizes) - 1))
-    first, fraction = fixed >> 8, fixed & 255
-    total = np.zeros((len(coords), pixels.shape[-1]))
-    for corner, weight in _weights(fraction).items():
-        found = [wrapped(first[:, axis] + corner[axis], sizes[axis], mode) for axis in range(dims)]
-        inside = np.logical_and.reduce([valid for _, valid in found])
-        texels = pixels[tuple(place for place, _ in reversed(found))].astype(np.float64)
-        total += np.where(inside[:, None], texels, 0) * weight[:, None]
-    return total / 256
-
-
-def _weights(fraction: Array) -> dict[tuple[int, ...], Array]:
-    """Weight of each corner (x, y, z), from fractions in 1/256."""
-    dims = fraction.shape[1]
-    a = fraction[:, 0]
-    b = fraction[:, 1] if dims > 1 else np.zeros_like(a)
-    slices = [256 - fraction[:, 2], fraction[:, 2]] if dims > 2 else [np.full_like(a, 256)]
-    found: dict[tuple[int, ...], Array] = {}
-    for z, share in enumerate(slices):
-        right = (a * share + 128) >> 8
-        left = share - right
-        top_left = (left * (256 - b) + 128) >> 8
-        low_right = (right * b + 128) >> 8
-        quad = {(0, 0): top_left, (1, 0): right - low_right, (0, 1): left - top_left, (1, 1): low_right}
-        found.update({(*corner, z)[:dims]: weight for corner, weight in quad.items() if dims > 1 or not corner[1]})
-    return found
-
-
 def tolerance(device: bl.Device) -> float:
-    """Tolerance of linear filtering of values in -2..2 against ``linear``: texture units differ in their weights."""
+    """Tolerance of linear filtering of values in -2..2, against 8-bit weights: texture units differ in theirs."""
     exact = os.environ.get("BINDLESS_REFERENCE_FILTERING") == "exact"
     return 4e-6 if device.backend == "cuda" or (device.backend == "reference" and not exact) else 0.03
-
-
-def nearest(pixels: Array, coords: Array, modes: str = "clamp_to_edge") -> Array:
-    """Nearest filtering at unnormalized coordinates."""
-    dims = coords.shape[1]
-    sizes = pixels.shape[:dims][::-1]
-    found = [wrapped(np.floor(coords[:, axis]).astype(np.int64), sizes[axis], modes) for axis in range(dims)]
-    inside = np.logical_and.reduce([valid for _, valid in found])
-    texels = pixels[tuple(place for place, _ in reversed(found))]
-    return np.where(inside[:, None], texels, 0)
-
-
-def wrapped(index: Array, size: int, mode: str) -> tuple[Array, Array]:
-    """The texel for an index in one dimension, and whether it lies inside the image."""
-    if mode in ("repeat", "none"):
-        return index % size, np.ones(index.shape, bool)
-    if mode == "mirrored_repeat":
-        folded = index % (2 * size)
-        return np.where(folded < size, folded, 2 * size - 1 - folded), np.ones(index.shape, bool)
-    clipped = np.clip(index, 0, size - 1)
-    return clipped, (index == clipped) | (mode == "clamp_to_edge")
 
 
 def require(device: bl.Device, *aspects: bl.Aspect) -> None:

@@ -14,8 +14,9 @@ torch = pytest.importorskip("torch", minversion="2.5", reason="pip install torch
 
 import bindless.torch as bt  # noqa: E402
 from bindless.torch import sample, warp  # noqa: E402
+from tests.oracle.samples import sample_textures  # noqa: E402
+from tests.oracle.splines import spline_matrix  # noqa: E402
 from tests.support.error_checks import raises  # noqa: E402
-from tests.torch import composition  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -88,9 +89,9 @@ def test_gradients_of_both_orders(dims: int, addressing: str, filtering: str) ->
             values = sample(image, coords, addressing=addressing, filtering=filtering, precision="exact")
         else:
             boundary = BOUNDARIES[addressing]
-            pixels = solved(image, boundary) if filtering == "cubic" else image
-            options = {"filtering": filtering, "boundary": boundary, "offset": (-0.5,) * dims}
-            values = composition.sample([pixels[None]], coords[None], **options)[0]
+            pixels = coefficients(image, boundary) if filtering == "cubic" else image
+            options = {"interpolation": filtering, "boundary": boundary, "offset": (-0.5,) * dims}
+            values = sample_textures([pixels[None]], coords[None], **options)[0]
         first = torch.autograd.grad(values.sin().sum(), (image, coords), create_graph=True, allow_unused=True)
         first = [0 * like if part is None else part for part, like in zip(first, (image, coords))]
         second = torch.autograd.grad(sum(part.sin().sum() for part in first), (image, coords), allow_unused=True)
@@ -100,26 +101,19 @@ def test_gradients_of_both_orders(dims: int, addressing: str, filtering: str) ->
         torch.testing.assert_close(found, expected, rtol=0, atol=1e-9 * max(1.0, float(expected.abs().max())))
 
 
-def solved(image: Any, boundary: str) -> Any:
-    """Coefficients: those whose spline has the pixels as its values."""
+def coefficients(image: Any, boundary: str) -> Any:
+    """Those whose spline has the pixels as its values."""
     for axis in range(image.dim() - 1):
-        size = image.shape[axis]
-        matrix = torch.zeros(size, size, dtype=image.dtype)
-        for row, (step, weight) in itertools.product(range(size), ((-1, 1 / 6), (0, 2 / 3), (1, 1 / 6))):
-            column = (row + step) % size if boundary == "repeat" else min(max(row + step, 0), size - 1)
-            matrix[row, column] += weight
-        image = (
-            torch.linalg.solve(matrix, image.movedim(axis, 0).flatten(1))
-            .unflatten(1, image.movedim(axis, 0).shape[1:])
-            .movedim(0, axis)
-        )
+        lines = image.movedim(axis, 0)
+        matrix = torch.from_numpy(spline_matrix(len(lines), boundary))
+        image = torch.linalg.solve(matrix, lines.flatten(1)).reshape(lines.shape).movedim(0, axis)
     return image
 
 
 def test_mirror_at_centres() -> None:
     image, coords = operands(2)
     found = sample(image, coords, addressing=("mirror", "repeat"), precision="exact")
-    expected = composition.sample([image[None]], coords[None], boundary=("mirror", "repeat"), offset=(-0.5, -0.5))[0]
+    expected = sample_textures([image[None]], coords[None], boundary=("mirror", "repeat"), offset=(-0.5, -0.5))[0]
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
 
 
@@ -147,7 +141,7 @@ def test_gradients_of_levels() -> None:
     assert torch.autograd.gradgradcheck(function, tensors)
     found = function(*tensors)
     options = {"between": "linear", "boundary": "edge", "offset": (-0.5, -0.5)}
-    expected = composition.sample([part[None] for part in levels], coords[None], level[None], **options)[0]
+    expected = sample_textures([part[None] for part in levels], coords[None], level[None], **options)[0]
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
 
 

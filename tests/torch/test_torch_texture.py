@@ -21,7 +21,7 @@ from bindless.torch import (  # noqa: E402
     texture,
     texture_construct_mip,
 )
-from tests.torch import composition  # noqa: E402
+from tests.oracle.samples import sample_textures  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -75,9 +75,9 @@ def test_values_and_gradients(dims: int, mode: str, boundary: str) -> None:
             level = (footprint(uv_da, tex) + bias).flatten(1)
             level = level.floor() if between == "nearest" else level
             sizes = tuple(float(size) for size in tex.shape[-2:0:-1])
-            options: dict[str, Any] = {"filtering": filtering, "between": between, "boundary": BOUNDARIES[boundary]}
+            options: dict[str, Any] = {"interpolation": filtering, "between": between, "boundary": BOUNDARIES[boundary]}
             options |= {"scale": sizes, "offset": (-0.5,) * dims}
-            flat = composition.sample(means(tex), uv.flatten(1, 2), level, **options)
+            flat = sample_textures(means(tex), uv.flatten(1, 2), level, **options)
             values = flat.unflatten(1, (5, 4))
         first = torch.autograd.grad(values.sin().sum(), tensors, allow_unused=True, create_graph=True)
         results.append([part if part is None else part.detach() for part in (values, *first)])
@@ -114,7 +114,7 @@ def test_custom_levels_have_gradients_of_their_own() -> None:
     found = texture(tex, uv, uv_da, mip=mip)
     level = footprint(uv_da, tex).flatten(1)
     options: dict[str, Any] = {"between": "linear", "boundary": "repeat", "scale": (4.0, 8.0), "offset": (-0.5, -0.5)}
-    expected = composition.sample([tex, *mip], uv.flatten(1, 2), level, **options).unflatten(1, (5, 4))
+    expected = sample_textures([tex, *mip], uv.flatten(1, 2), level, **options).unflatten(1, (5, 4))
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
     pairs = (torch.autograd.grad(part.sin().sum(), (tex, *mip), allow_unused=True) for part in (found, expected))
     for ours, theirs in zip(*pairs):

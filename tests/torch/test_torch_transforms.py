@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch", minversion="2.5", reason="pip install torch
 from torch.func import grad, hessian, jacfwd, jacrev, jvp, vjp, vmap  # noqa: E402
 
 from bindless.torch import Detector, grid_sample, line_integrals, projections, sample, texture, warp  # noqa: E402
-from tests.torch import composition  # noqa: E402
+from tests.oracle.samples import sample_textures  # noqa: E402
 
 pytestmark = [
     pytest.mark.torch,
@@ -62,7 +62,7 @@ def case(name: str) -> Case:
 
         def composed(image: Any, grid: Any) -> Any:
             options: dict[str, Any] = {"scale": (2.0, 1.5), "offset": (1.5, 1.0), "boundary": "border"}
-            values = composition.sample([image.movedim(1, -1)], grid.flatten(1, 2), **options)
+            values = sample_textures([image.movedim(1, -1)], grid.flatten(1, 2), **options)
             return values.unflatten(1, (1, 3)).movedim(-1, 1)
 
     elif name == "sample":
@@ -73,7 +73,7 @@ def case(name: str) -> Case:
 
         def composed(first: Any, second: Any, coords: Any, level: Any) -> Any:
             options: dict[str, Any] = {"between": "linear", "offset": (-0.5, -0.5)}
-            return composition.sample([first[None], second[None]], coords[None], level[None], **options)[0]
+            return sample_textures([first[None], second[None]], coords[None], level[None], **options)[0]
 
     elif name == "warp":
         affine = torch.tensor([[0.9, 0.1, 0.4], [-0.1, 0.8, 0.3], [0.02, 0.01, 1.0]], dtype=torch.float64)
@@ -86,8 +86,8 @@ def case(name: str) -> Case:
             y, x = torch.meshgrid(torch.arange(2) + 0.5, torch.arange(3) + 0.5, indexing="ij")
             moved = torch.stack([x, y, torch.ones_like(x)], -1).double() @ matrix.T
             places = (moved[..., :2] / moved[..., 2:]).reshape(1, -1, 2)
-            options: dict[str, Any] = {"filtering": "catmull_rom", "boundary": "repeat", "offset": (-0.5, -0.5)}
-            return composition.sample([image[None]], places, **options).reshape(2, 3, 1)
+            options: dict[str, Any] = {"interpolation": "catmull_rom", "boundary": "repeat", "offset": (-0.5, -0.5)}
+            return sample_textures([image[None]], places, **options).reshape(2, 3, 1)
 
     else:
         parts = [random(1, 4, 4, 1), random(1, 3, 2), (random(1, 3, 4) - 0.5) * 0.8, random(1, 3) * 0.3]
@@ -102,7 +102,7 @@ def case(name: str) -> Case:
             level = torch.log2(torch.linalg.svdvals(uv_da.unflatten(-1, (2, 2)) * 4)[..., 0]) + bias
             options: dict[str, Any] = {"between": "linear", "boundary": "repeat", "scale": (4.0, 4.0)}
             options["offset"] = (-0.5, -0.5)
-            return composition.sample([part.movedim(1, -1) for part in levels], uv, level, **options)
+            return sample_textures([part.movedim(1, -1) for part in levels], uv, level, **options)
 
     vector = torch.cat([part.flatten() for part in parts])
     return Case(of_vector(ours, parts), of_vector(composed, parts), vector)

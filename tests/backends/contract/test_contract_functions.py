@@ -5,8 +5,6 @@ Filtered values are compared within the tolerance of eight-bit weights; ``tests/
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -17,6 +15,7 @@ from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.sampler import BindlessImageSampler
 from tests.backends.contract.contract_rig import Array, Rig, pixels_of
 from tests.backends.contract.test_contract_images import MIPMAPS, SHAPES, formatted
+from tests.oracle.samples import sample_pixels
 from tests.support.tolerances import equal
 
 COUNT = 500
@@ -143,21 +142,10 @@ def test_function_sample_repeats(rig: Rig, mode: str) -> None:  # R38, R39
 
 
 def linear(desc: ImageDescriptor, values: Array, coords: Array, layer: Array | None = None) -> Array:
-    """Clamped multilinear interpolation in float64; coordinates are in pixels, with centres at + 0.5."""
-    x, y, z = desc.extent
-    whole = values.reshape(z, y, x, -1).astype("float64")
-    dims = coords.shape[1]
-    base = np.floor(coords - 0.5).astype(int)
-    fraction = coords - 0.5 - base
-    total = np.zeros((len(coords), whole.shape[-1]))
-    for corner in itertools.product((0, 1), repeat=dims):
-        weight = np.prod([np.where(c, fraction[:, a], 1 - fraction[:, a]) for a, c in enumerate(corner)], axis=0)
-        index = [np.clip(base[:, a] + c, 0, n - 1) for a, (c, n) in enumerate(zip(corner, (x, y, z)))]
-        index += [np.zeros(len(coords), int)] * (3 - dims)
-        if layer is not None:
-            index[2] = layer
-        total += weight[:, None] * whole[index[2], index[1], index[0]]
-    return total
+    """Exact samples at coordinates in pixels, whose centres are at one half."""
+    layers = () if layer is None else (desc.array_size,)
+    texels = values.reshape(*layers, *reversed(desc.extent[: coords.shape[1]]), -1)
+    return np.asarray(sample_pixels(texels, coords, layer=layer))
 
 
 @pytest.mark.parametrize("shape", [s for s in SHAPES if s != "cubemap"])

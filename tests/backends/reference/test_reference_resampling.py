@@ -20,8 +20,9 @@ from bindless.model.image_descriptor import ImageDescriptor
 from bindless.model.resampling import Strategy
 from bindless.model.sampler import BindlessImageSampler
 from tests.backends.contract.contract_rig import Rig
+from tests.oracle.pictures import positions, stored
+from tests.oracle.samples import sample
 from tests.support.filters import resampling
-from tests.support.resample_oracle import positions, resampled, stored
 
 Array = npt.NDArray[Any]
 
@@ -131,7 +132,7 @@ def test_exact_values_are_those_of_float64(
         found = resample(rig, desc, pixels, shape, centre=centre, matrix=rotation(dimensions), **options, **EXACT)
         places = positions(shape, rotation(dimensions), centre=centre)
         options["boundary"] = options["boundary"][:dimensions]
-        np.testing.assert_allclose(found, resampled(numbers(desc, pixels), places, **options), rtol=0, atol=2e-6)
+        np.testing.assert_allclose(found, sample(numbers(desc, pixels), places, **options), rtol=0, atol=2e-6)
 
 
 @pytest.mark.parametrize("interpolation", ["nearest", "linear", "bicubic"])
@@ -142,7 +143,7 @@ def test_exact_values_of_every_type(rig: Rig, channel_type: str, interpolation: 
         pixels = pixels_of(desc, channels)
         options: dict[str, Any] = {"interpolation": Interpolation(interpolation), "boundary": (Boundary.mirror,) * 3}
         matrix = rotation(desc.dimensions)
-        expected = resampled(numbers(desc, pixels), positions(shape, matrix), **options)
+        expected = sample(numbers(desc, pixels), positions(shape, matrix), **options)
         kept = max(1, channels - 1)
         found = resample(rig, desc, pixels, shape, channels=kept, matrix=matrix, **options, **EXACT)
         span = np.abs(numbers(desc, pixels)).max()
@@ -181,7 +182,7 @@ def test_places_far_outside_of_tiny_images(rig: Rig, mode: Boundary, size: int) 
         found = resample(rig, desc, pixels, shape, coords=coords, matrix=matrix, centre=0.0, **options, **EXACT)
         options["boundary"] = options["boundary"][:1]
         places = positions(shape, matrix, coords.reshape(1, 1, -1, 1), centre=0.0)
-        expected = resampled(numbers(desc, pixels), places, **options)
+        expected = sample(numbers(desc, pixels), places, **options)
         usual = np.abs(coords) < 1e200
         np.testing.assert_allclose(found.ravel()[usual[:, 0]], expected.ravel()[usual[:, 0]], rtol=0, atol=3e-6)
         assert np.isfinite(found).all()
@@ -193,7 +194,7 @@ def test_vectors_of_any_layout_are_added(rig: Rig, dtype: str) -> None:
     desc = descriptor(SIZES[2], "fp32", 1)
     pixels, shape, matrix = pixels_of(desc), PICTURES[2], rotation(3)
     field = np.random.default_rng(4).normal(0, 2, (*shape[::-1], 3)).astype(dtype)
-    expected = resampled(numbers(desc, pixels), positions(shape, matrix, field))
+    expected = sample(numbers(desc, pixels), positions(shape, matrix, field))
     planar = np.moveaxis(np.ascontiguousarray(np.moveaxis(field, -1, 0)[::-1])[::-1], 0, -1)  # components z, y, x
     for coords in (field.reshape(-1, 3), planar.reshape(-1, 3) if dtype == "float32" else field.reshape(-1, 3)):
         found = resample(rig, desc, pixels, shape, coords=coords, matrix=matrix, **EXACT)
@@ -205,7 +206,7 @@ def test_projective_matrices_divide(rig: Rig) -> None:
     pixels, shape = pixels_of(desc), PICTURES[2]
     matrix = (*rotation(3)[:12], 0.003, -0.002, 0.004, 1.1)
     found = resample(rig, desc, pixels, shape, matrix=matrix, **EXACT)
-    np.testing.assert_allclose(found, resampled(numbers(desc, pixels), positions(shape, matrix)), rtol=0, atol=2e-6)
+    np.testing.assert_allclose(found, sample(numbers(desc, pixels), positions(shape, matrix)), rtol=0, atol=2e-6)
 
 
 @pytest.mark.parametrize("interpolation", ["nearest", "linear", "bicubic"])
@@ -216,7 +217,7 @@ def test_texels_that_are_no_numbers_can_have_no_weight(rig: Rig, interpolation: 
     for ignore_nan in (False, True):
         options: dict[str, Any] = {"interpolation": Interpolation(interpolation), "ignore_nan": ignore_nan}
         found = resample(rig, desc, pixels, shape, matrix=matrix, **options, **EXACT)
-        expected = resampled(numbers(desc, pixels), positions(shape, matrix), **options)
+        expected = sample(numbers(desc, pixels), positions(shape, matrix), **options)
         assert np.isnan(expected).any() and not np.isnan(expected).all()
         near = ~(np.abs(expected) > 1.5)  # the sum of the weights of cubic convolutions may be almost 0
         np.testing.assert_allclose(
@@ -251,7 +252,7 @@ def test_layers_of_arrays(rig: Rig, layer: int) -> None:
     desc = descriptor(SIZES[1], "fp32", 1, layers=3)
     pixels, shape, matrix = pixels_of(desc), PICTURES[1], rotation(2)
     found = resample(rig, desc, pixels, shape, layer=layer, matrix=matrix, **EXACT)
-    expected = resampled(pixels[layer].astype(np.float64), positions(shape, matrix))
+    expected = sample(pixels[layer].astype(np.float64), positions(shape, matrix))
     np.testing.assert_allclose(found, expected, rtol=0, atol=2e-6)
 
 
@@ -294,7 +295,7 @@ def test_sums_of_linear_samples_are_splines(rig: Rig, dimensions: int) -> None:
     desc = descriptor(SIZES[dimensions - 1], "fp32", 2)
     pixels, shape, matrix = pixels_of(desc), PICTURES[dimensions - 1], rotation(dimensions)
     found = resample(rig, desc, pixels, shape, matrix=matrix, interpolation=Interpolation.cubic)
-    expected = resampled(numbers(desc, pixels), positions(shape, matrix), interpolation="cubic")
+    expected = sample(numbers(desc, pixels), positions(shape, matrix), interpolation="cubic")
     np.testing.assert_allclose(found, expected, rtol=0, atol=0.02)
 
 
@@ -325,5 +326,5 @@ def test_every_combination_of_boundaries(rig: Rig) -> None:
     pixels, shape, matrix = pixels_of(desc), (19, 17, 5), rotation(3)
     for boundary in itertools.product((Boundary.border, Boundary.constant, Boundary.repeat, Boundary.mirror), repeat=3):
         found = resample(rig, desc, pixels, shape, matrix=matrix, boundary=boundary, fill=0.5, **EXACT)
-        expected = resampled(numbers(desc, pixels), positions(shape, matrix), boundary=boundary, fill=0.5)
+        expected = sample(numbers(desc, pixels), positions(shape, matrix), boundary=boundary, fill=0.5)
         np.testing.assert_allclose(found, expected, rtol=0, atol=2e-6)

@@ -18,6 +18,7 @@ import pytest
 
 import bindless as bl
 from bindless.sampling.prepare import resample
+from tests.oracle.samples import sample_pixels
 from tests.support.filters import resampling
 
 Array = npt.NDArray[Any]
@@ -118,18 +119,6 @@ def test_reproducible_samples_are_the_reference_devices(
         assert _equal(found, wanted), (kind, extent, coordinate, mode)
 
 
-def _interpolated(pixels: Array, coords: Array) -> Array:
-    """Linear interpolation in float64, with clamped edges; pixels (h, w, c), coords in pixels."""
-    height, width, _ = pixels.shape
-    x = np.clip(coords[:, 0].astype(np.float64) - 0.5, 0, width - 1)
-    y = np.clip(coords[:, 1].astype(np.float64) - 0.5, 0, height - 1)
-    left, top = np.floor(x).astype(int), np.floor(y).astype(int)
-    right, bottom = np.minimum(left + 1, width - 1), np.minimum(top + 1, height - 1)
-    a, b = (x - left)[:, None], (y - top)[:, None]
-    upper = pixels[top, left] * (1 - a) + pixels[top, right] * a
-    return upper * (1 - b) + (pixels[bottom, left] * (1 - a) + pixels[bottom, right] * a) * b
-
-
 @pytest.mark.parametrize("channel_type", ["fp32", "unorm_int8", "unorm_int16", "snorm_int16"])
 @pytest.mark.parametrize("normalized", [False, True])
 def test_exact_samples_are_those_of_float64(queue: bl.Queue, channel_type: str, normalized: bool) -> None:
@@ -148,7 +137,7 @@ def test_exact_samples_are_those_of_float64(queue: bl.Queue, channel_type: str, 
     coords = (places / (700, 3) if normalized else places).astype(np.float32)
     inside = coords.astype(np.float64) * ((700, 3) if normalized else (1, 1))
     found = bl.sample_image(queue, handle, coords, precision="exact")
-    wanted = _interpolated(values, inside)
+    wanted = sample_pixels(values, inside)
     assert np.abs(found - wanted).max() < 1e-6 * (values.max() - values.min())
 
 
@@ -181,7 +170,7 @@ def test_arrays_on_the_device(queue: bl.Queue) -> None:
         event = bl.sample_image(queue, handle, there, out=out, precision=precision)
         queue.memcpy(found, out, depends_on=event).wait()
         assert (found == bl.sample_image(queue, handle, coords, precision=precision)).all()
-    assert np.abs(found - _interpolated(pixels.astype(np.float64), coords)).max() < 1e-6
+    assert np.abs(found - sample_pixels(pixels.astype(np.float64), coords)).max() < 1e-6
 
 
 def test_levels_and_faces(queue: bl.Queue, reference: bl.Queue) -> None:

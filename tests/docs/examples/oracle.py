@@ -18,39 +18,20 @@ import undistort
 import volume_raycaster
 from common import photograph, reductions
 
+from tests.oracle.samples import between_levels, sample_pixels
+
 Array = npt.NDArray[Any]
 
 
-def linear(image: Array, place: Array, addressing: str = "clamp") -> Array:
+def linear(image: Array, place: Array, addressing: str = "clamp_to_edge") -> Array:
     """Linear filtering of (..., height, width, channels) at coordinates (N, dimensions) in texels, x first."""
-    image = image.astype(np.float64)
-    first = np.floor(place - 0.5).astype(int)
-    fraction = place - 0.5 - first
-    total = np.zeros((len(place), image.shape[-1]))
-    for corner in np.ndindex(*(2,) * place.shape[1]):
-        weight = np.ones(len(place))
-        index: list[Array] = []
-        for axis, (step, size) in enumerate(zip(corner, reversed(image.shape[:-1]))):
-            at = first[:, axis] + step
-            weight = weight * (fraction[:, axis] if step else 1 - fraction[:, axis])
-            if addressing == "border":
-                weight = weight * ((at >= 0) & (at < size))
-            index.append(at % size if addressing == "repeat" else np.clip(at, 0, size - 1))
-        total += weight[:, None] * image[tuple(reversed(index))]
-    return total
+    return np.asarray(sample_pixels(image, place, addressing))
 
 
-def trilinear(levels: Sequence[Array], place: Array, level: Array, addressing: str = "clamp") -> Array:
+def trilinear(levels: Sequence[Array], place: Array, level: Array, addressing: str = "clamp_to_edge") -> Array:
     """Linear filtering between the levels of a mipmap, at normalized coordinates (N, 2)."""
-    level = np.clip(level, 0, len(levels) - 1)
-    result = np.zeros((len(place), levels[0].shape[-1]))
-    for i, pixels in enumerate(levels):
-        weight = np.clip(1 - np.abs(level - i), 0, 1)
-        near = weight > 0
-        if near.any():
-            size = np.array(pixels.shape[1::-1])
-            result[near] += weight[near, None] * linear(pixels, place[near] * size, addressing)
-    return result
+    values = [linear(pixels, place * pixels.shape[1::-1], addressing) for pixels in levels]
+    return np.asarray(between_levels(values, level))
 
 
 def unit(vectors: Array) -> Array:
@@ -160,8 +141,8 @@ def lens(size: int) -> Array:
         miss = _distorted(p, made) - straight
         jacobian = np.stack([(_distorted(p + e, made) - _distorted(p - e, made)) / 2e-6 for e in np.eye(2) * 1e-6], -1)
         p -= np.linalg.solve(jacobian, miss[..., None])[..., 0]
-    photo = linear(scene, (p * focal + centre) / size * len(scene), "border").reshape(size, size, 4)
-    result = linear(photo, _distorted(straight, made) * focal + centre, "border").reshape(size, size, 4)
+    photo = linear(scene, (p * focal + centre) / size * len(scene), "clamp").reshape(size, size, 4)
+    result = linear(photo, _distorted(straight, made) * focal + centre, "clamp").reshape(size, size, 4)
     return np.hstack([photo, result])[..., :3]
 
 

@@ -1,4 +1,4 @@
-"""Pictures of an ``Image`` computed in float64 with numpy: the oracle with the options that ``Image`` takes."""
+"""Pictures: positions of their elements, values as codes, and whole ones with the options that ``Image`` takes."""
 
 from __future__ import annotations
 
@@ -8,20 +8,90 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tests.support.resample_oracle import positions, resampled, stored
-from tests.support.spline_coefficients import solved
+from tests.oracle.boundary import BOUNDARIES
+from tests.oracle.samples import sample
+from tests.oracle.splines import solved
 
-__all__ = ["expected_picture", "map_of", "random_pixels", "spline_of"]
+__all__ = ["codes", "expected_picture", "map_of", "positions", "random_pixels", "spline_of", "stored"]
 
 Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
 
-BOUNDARIES = {
-    "clamp_to_edge": "edge",
-    "clamp": "border",
-    "repeat": "repeat",
-    "mirrored_repeat": "mirrored_repeat",
-}
+IDENTITY = tuple(np.eye(4).ravel().tolist())
 MARGIN = 40
+
+
+def positions(
+    shape: Sequence[int],
+    matrix: Sequence[float] = IDENTITY,
+    coords: npt.ArrayLike | None = None,
+    *,
+    centre: float = 0.5,
+) -> Floats:
+    """Positions in units of texels, where the centre of texel (i, j, k) is at (i, j, k).
+
+    Parameters
+    ----------
+    shape : Sequence[int]
+        (width, height, depth) of the picture.
+    matrix : Sequence[float]
+        Sixteen numbers, by rows.
+    coords : npt.ArrayLike | None
+        Vectors (x, y, z) to add, shape (depth, height, width, 3), or what broadcasts to it.
+    centre : float
+        Of picture elements and texels, relative to their indices.
+
+    Returns
+    -------
+    Floats
+        Shape (depth, height, width, 3), the last axis (x, y, z).
+    """
+    width, height, depth = shape
+    z, y, x = (index + centre for index in np.indices((depth, height, width)).astype(np.float64))
+    rows = np.asarray(matrix, np.float64).reshape(4, 4)
+    along = [row[0] * x + (row[1] * y + (row[2] * z + row[3])) for row in rows]
+    place = np.stack(along[:3], -1)
+    if rows[3].tolist() != [0.0, 0.0, 0.0, 1.0]:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            place = place / along[3][..., None]
+    if coords is not None:
+        place = place + np.asarray(coords, np.float64)
+    return place - centre
+
+
+def stored(
+    values: npt.ArrayLike, dtype: npt.DTypeLike, *, largest: float | None = None, rounding: str = "even"
+) -> Array:
+    """Values in the type of a picture.
+
+    Parameters
+    ----------
+    values : npt.ArrayLike
+        As ``sample`` gives them.
+    dtype : npt.DTypeLike
+        An integer or floating-point type.
+    largest : float | None
+        The largest code of a normalized image, if it is one and the type is an integer.
+    rounding : str
+        ``even`` or ``away``.
+    """
+    values, kind = np.asarray(values, np.float64), np.dtype(dtype)
+    if kind.kind == "f":
+        with np.errstate(over="ignore"):
+            return values.astype(kind)
+    values = codes(values, kind, largest=largest)
+    rounded = np.rint(values) if rounding == "even" else np.copysign(np.floor(np.abs(values) + 0.5), values)
+    return rounded.astype(kind)
+
+
+def codes(values: npt.ArrayLike, dtype: npt.DTypeLike, *, largest: float | None = None) -> Floats:
+    """Values as codes of an integer type, clamped to its range and not rounded."""
+    values, kind = np.asarray(values, np.float64), np.dtype(dtype)
+    low, high = float(np.iinfo(kind).min), float(np.iinfo(kind).max)
+    if largest is not None:
+        values, high = values * largest, largest
+        low = max(low, -largest)
+    return np.clip(np.nan_to_num(values, nan=0.0, posinf=high, neginf=low), low, high)
 
 
 def random_pixels(dtype: str, shape: tuple[int, ...], seed: int = 8) -> Array:
@@ -108,7 +178,7 @@ def expected_picture(
         if addressing in ("repeat", "mirrored_repeat"):  # of a few periods the margin has enough
             assert inside[..., :dims].min() > 4
             assert all(inside[..., axis].max() < texels.shape[dims - 1 - axis] - 5 for axis in range(dims))
-    values = resampled(texels, places, interpolation=filtering, boundary=boundary, fill=fill, ignore_nan=ignore_nan)
+    values = sample(texels, places, interpolation=filtering, boundary=boundary, fill=fill, ignore_nan=ignore_nan)
     kind = np.dtype(pixels.dtype if dtype is None else dtype)
     largest = float(np.iinfo(kind).max) if kind.kind in "iu" else None
     found = values if largest is None else values / largest
