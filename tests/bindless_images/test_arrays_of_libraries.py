@@ -122,9 +122,9 @@ def test_other_shapes_types_and_strides(own: bl.Queue, image: Any, peer: Peer) -
         bl.sample_image(own, handle, peer.make(CENTRES), out=out)
         part = bl.sample_image(own, handle, peer.make(CENTRES[:9]))
         np.testing.assert_array_equal(peer.see(part), pixels[:9])
-        with raises(bl.InvalidError, match="float64"):
+        with raises(bl.InvalidError, names="float64"):
             bl.sample_image(own, handle, peer.make(CENTRES.astype(np.float64)))
-        with raises(bl.InvalidError, match="out is"):
+        with raises(bl.InvalidError, names="out is"):
             bl.sample_image(
                 own, handle, peer.make(CENTRES), out=peer.make(np.zeros((COUNT, 3), np.float32)), num_channels=4
             )

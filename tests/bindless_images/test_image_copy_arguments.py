@@ -43,10 +43,10 @@ def test_scenarios_of_whole_copies(queue: bl.Queue) -> None:  # R47 R48 R54
         (2, own, memory, {"src_desc": bl.ImageDescriptor(2000, 9, num_channels=1)}),
     ]
     for number, src, dst, options in scenarios:
-        with raises(bl.InvalidError, match=f"scenario {number}") as caught:
+        with raises(bl.InvalidError, names=f"scenario {number}") as caught:
             queue.ext_oneapi_copy(src, dst, **options)
         assert caught.value.code is bl.Errc.invalid
-        with raises(bl.InvalidError, match=f"scenario {number}"):
+        with raises(bl.InvalidError, names=f"scenario {number}"):
             queue.submit(lambda handler: handler.ext_oneapi_copy(src, dst, **options))  # noqa: B023
     bl.free(pointer)
     foreign.close()
@@ -88,7 +88,7 @@ def test_scenarios_of_partial_copies(queue: bl.Queue) -> None:  # R47 R49 R50 R5
     ]
     assert {number for number, *_ in scenarios} == set(range(1, 11))
     for number, src, dst, options in scenarios:
-        with raises(bl.InvalidError, match=rf"with offsets and extents, scenario {number}:.*\d") as caught:
+        with raises(bl.InvalidError, names=f"scenario {number}") as caught:
             queue.ext_oneapi_copy(src, dst, **options)
         assert caught.value.code is bl.Errc.invalid
     foreign.close()
@@ -119,7 +119,7 @@ def test_nothing_overflows(queue: bl.Queue, axis: int, huge: int) -> None:  # R4
         ):
             with raises(bl.InvalidError, match=r"scenario [378]"):
                 queue.ext_oneapi_copy(src, dst, **options, **wrong)
-    with raises(bl.InvalidError, match="scenario 5"):
+    with raises(bl.InvalidError, names="scenario 5"):
         queue.ext_oneapi_copy(pixels.reshape(-1), memory, src_extent=large, copy_extent=(1, 1, 1))
 
 
@@ -127,7 +127,7 @@ def test_offsets_are_numbers_in_range(queue: bl.Queue) -> None:  # R49
     memory = bl.ImageMem(DESC, queue)
     pixels = random_pixels(DESC)
     for name, value in (("src_offset", (-1, 0, 0)), ("dst_offset", (0, 2**64, 0)), ("copy_extent", (1, 1, 1, 1))):
-        with raises(bl.InvalidError, match=name):
+        with raises(bl.InvalidError, names=name):
             queue.ext_oneapi_copy(pixels, memory, **{name: value})
 
 
@@ -135,7 +135,7 @@ def test_offsets_are_numbers_in_range(queue: bl.Queue) -> None:  # R49
 def test_addresses_are_numbers_of_64_bits(queue: bl.Queue, address: int) -> None:
     pixels, memory = random_pixels(DESC), bl.ImageMem(DESC, queue)
     for src, dst in ((address, memory), (memory, address), (address, pixels)):
-        with raises(bl.InvalidError, match=f"{address}"):
+        with raises(bl.InvalidError, names=address):
             queue.ext_oneapi_copy(src, dst, src_desc=DESC, dst_desc=DESC)
 
 
@@ -161,7 +161,7 @@ def test_unused_components(queue: bl.Queue) -> None:  # R53
         with raises(bl.InvalidError):
             queue.ext_oneapi_copy(memory, out, copy_extent=extent)
     assert not out.any()
-    with raises(bl.InvalidError, match="copy_extent"):
+    with raises(bl.InvalidError, names="copy_extent"):
         queue.ext_oneapi_copy(memory, out, src_offset=(1, 0, 0))
 
 
@@ -193,5 +193,5 @@ def test_host_extents(queue: bl.Queue) -> None:  # R50
     queue.ext_oneapi_copy(region, memory, dst_offset=(0, 0, 4), copy_extent=(3, 2, 1)).wait()
     queue.ext_oneapi_copy(memory, out).wait()
     np.testing.assert_array_equal(out[4, :2, :3], region)
-    with raises(bl.InvalidError, match="src_extent"):
+    with raises(bl.InvalidError, names="src_extent"):
         queue.ext_oneapi_copy(host.reshape(-1), memory, src_offset=(1, 0, 0), copy_extent=(3, 2, 1))

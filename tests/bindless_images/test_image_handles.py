@@ -31,9 +31,9 @@ def test_handles_are_numbers(kind: type) -> None:  # R33
     stored = np.array([kind(1), kind(2**63)], np.uint64)
     assert stored.tolist() == [1, 2**63]
     for bad in (-1, 2**64, 1.5, "1"):
-        with raises(bl.InvalidError, match="raw_handle"):
+        with raises(bl.InvalidError, names="raw_handle"):
             kind(bad)
-        with raises(bl.InvalidError, match="raw_handle"):
+        with raises(bl.InvalidError, names="raw_handle"):
             handle.raw_handle = bad
 
 
@@ -107,7 +107,7 @@ def test_kernels_load_handles_from_memory(queue: bl.Queue) -> None:  # R33
 
 def test_an_unknown_number_says_what_it_needs(queue: bl.Queue) -> None:  # R33
     handle = bl.UnsampledImageHandle(987654321)
-    with raises(bl.InvalidError, match="num_channels=.*dtype="):
+    with raises(bl.InvalidError, names=("num_channels=", "dtype=")):
         bl.fetch_image(queue, handle, EVERY)
     if queue.device.backend is bl.Backend.reference:  # elsewhere it is undefined
         with pytest.raises(bl.InvalidError):
@@ -205,13 +205,13 @@ def test_creation_refuses(queue: bl.Queue) -> None:  # R36
             with pytest.raises(bl.SyclRuntimeError) as caught:
                 bl.create_image(given, desc, queue, sampler=sampler)
             assert caught.value.code is bl.Errc.runtime
-    with raises(bl.InvalidError, match="ndarray"):
+    with raises(bl.InvalidError, names="ndarray"):
         bl.create_image(np.zeros(4), DESC, queue)  # type: ignore[call-overload]
-    with raises(bl.InvalidError, match="sampler="):
+    with raises(bl.InvalidError, names="sampler="):
         bl.create_image(memory, DESC, PLAIN, queue)
-    with raises(bl.InvalidError, match="BindlessImageSampler"):
+    with raises(bl.InvalidError, names="BindlessImageSampler"):
         bl.create_image(memory, DESC, queue, sampler="linear")  # type: ignore[call-overload]
-    with raises(bl.SyclRuntimeError, match="width"):
+    with raises(bl.SyclRuntimeError, names="width"):
         bl.create_image(memory, bl.ImageDescriptor(), queue)
     handle = bl.create_image(memory, DESC, queue)
     with raises(bl.SyclRuntimeError):
@@ -225,10 +225,10 @@ def test_mipmaps_are_sampled_only(queue: bl.Queue) -> None:  # R37
     require(queue.device, bl.Aspect.ext_oneapi_mipmap)
     desc = bl.ImageDescriptor(8, 8, num_channels=1, type="mipmap", num_levels=3)
     memory = bl.ImageMem(desc, queue)
-    with raises(bl.SyclRuntimeError, match="mipmap") as caught:
+    with raises(bl.SyclRuntimeError, names="mipmap") as caught:
         bl.create_image(memory, desc, queue)
     assert caught.value.code is bl.Errc.runtime
-    with raises(bl.SyclRuntimeError, match="normalized"):
+    with raises(bl.SyclRuntimeError, names="normalized"):
         bl.create_image(memory, desc, queue, sampler=PLAIN)
     require(queue.device, bl.Aspect.ext_oneapi_mipmap_level_reference)
     for index in range(3):
@@ -249,7 +249,7 @@ def test_level_reference_is_an_aspect(queue: bl.Queue, monkeypatch: pytest.Monke
     missing = bl.Aspect.ext_oneapi_mipmap_level_reference
     monkeypatch.setattr(queue.device, "_aspects", queue.device.aspects - {missing})
     monkeypatch.setattr(memory.get_device(), "_aspects", queue.device.aspects - {missing})
-    with raises(bl.FeatureNotSupportedError, match=missing.name):
+    with raises(bl.FeatureNotSupportedError, names=missing.name):
         bl.create_image(memory.get_mip_level_mem_handle(0), desc.get_mip_level_desc(0), queue)
 
 
@@ -285,10 +285,10 @@ def test_samplers_take_members_and_their_names() -> None:
         "mipmap_filtering": "'nearest'",
         "cubemap_filtering": "'disjointed'",
     }.items():
-        with raises(bl.InvalidError, match=f"{name}='wrong'.*{allowed}"):
+        with raises(bl.InvalidError, names=(f"{name}='wrong'", allowed)):
             bl.BindlessImageSampler(**{name: "wrong"})  # type: ignore[arg-type]
     for number in (-1, float("nan"), 10**400, "x", None):
-        with raises(bl.InvalidError, match="max_anisotropy="):
+        with raises(bl.InvalidError, names="max_anisotropy="):
             bl.BindlessImageSampler(max_anisotropy=number)  # type: ignore[arg-type]
 
 
@@ -315,7 +315,7 @@ def test_one_mode_or_three(queue: bl.Queue) -> None:  # R39 R41
     assert bl.BindlessImageSampler("clamp") == bl.BindlessImageSampler("ext_oneapi_clamp_to_border")
     assert bl.AddressingMode("clamp") is bl.AddressingMode.clamp
     for bad in (("repeat",), ("repeat",) * 2, ("repeat",) * 4, "wrap", ("repeat", "wrap", "none"), 5, None):
-        with raises(bl.InvalidError, match="addressing"):
+        with raises(bl.InvalidError, names="addressing"):
             bl.BindlessImageSampler(bad)
 
 
@@ -382,7 +382,7 @@ def test_unique_addressing_is_an_aspect(queue: bl.Queue, monkeypatch: pytest.Mon
     memory = bl.ImageMem(DESC, queue)
     monkeypatch.setattr(queue.device, "_aspects", queue.device.aspects - {missing})
     mixed = bl.BindlessImageSampler(("clamp", "clamp_to_edge", "clamp"))
-    with raises(bl.FeatureNotSupportedError, match=missing.name):
+    with raises(bl.FeatureNotSupportedError, names=missing.name):
         bl.create_image(memory, DESC, queue, sampler=mixed)
     unused = bl.BindlessImageSampler(("clamp", "clamp", "clamp_to_edge"))
     bl.destroy_image_handle(bl.create_image(memory, DESC, queue, sampler=unused), queue)
@@ -457,7 +457,7 @@ def test_linear_filtering_of_integers(queue: bl.Queue, channel_type: str) -> Non
     memory = upload(queue, desc, random_pixels(desc))
     sampler = bl.BindlessImageSampler("clamp_to_edge", "unnormalized", "linear")
     if channel_type.endswith("32") or queue.device.backend not in ("cuda", "reference"):
-        with raises(bl.SyclRuntimeError, match="nearest"):
+        with raises(bl.SyclRuntimeError, names="nearest"):
             bl.create_image(memory, desc, queue, sampler=sampler)
         return
     handle = bl.create_image(memory, desc, queue, sampler=sampler)
@@ -517,5 +517,5 @@ def test_seamless_is_an_aspect(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch)
     desc, memory, _ = cube(queue, 4)
     missing = bl.Aspect.ext_oneapi_cubemap_seamless_filtering
     monkeypatch.setattr(queue.device, "_aspects", queue.device.aspects - {missing})
-    with raises(bl.FeatureNotSupportedError, match=missing.name):
+    with raises(bl.FeatureNotSupportedError, names=missing.name):
         bl.create_image(memory, desc, queue, sampler=bl.BindlessImageSampler(cubemap_filtering="seamless"))

@@ -83,16 +83,16 @@ def test_layers_are_checked(queue: bl.Queue) -> None:  # R67
     )
     for function in functions:
         for layer in (3, -1, 2**32, 2**64):
-            with raises(bl.InvalidError, match=str(layer)):
+            with raises(bl.InvalidError, names=layer):
                 function(layer)
         for bad in (np.zeros(3, np.uint32), np.zeros(2, np.int64), np.zeros((2, 1), np.int32), "0", 0.5, None):
-            with raises(bl.InvalidError, match="layers"):
+            with raises(bl.InvalidError, names="layers"):
                 function(bad)
         if queue.device.backend is bl.Backend.reference:  # undefined elsewhere
             for bad in ([0, 3], [2**32 - 1, 0]):
-                with raises(bl.InvalidError, match="layer"):
+                with raises(bl.InvalidError, names="layer"):
                     function(np.array(bad, np.uint32))
-            with raises(bl.InvalidError, match="layer"):
+            with raises(bl.InvalidError, names="layer"):
                 function(np.array([0, -1], np.int32))
 
 
@@ -107,9 +107,9 @@ def test_coordinates_outside(queue: bl.Queue) -> None:  # R67
             for bad in (-1, size, 2**31 - 1, -(2**31)):
                 coords = np.zeros((3, len(sizes)), np.int32)
                 coords[1, axis] = bad
-                with raises(bl.InvalidError, match=str(bad)):
+                with raises(bl.InvalidError, names=bad):
                     bl.fetch_image(queue, handle, coords)
-                with raises(bl.InvalidError, match=str(bad)):
+                with raises(bl.InvalidError, names=bad):
                     bl.write_image(queue, handle, coords, np.zeros((3, 1), np.float32))
         bl.destroy_image_handle(handle, queue)
 
@@ -164,11 +164,11 @@ def test_unsampled_cubemaps(queue: bl.Queue) -> None:  # R69
     queue.ext_oneapi_copy(memory, out).wait()
     np.testing.assert_array_equal(out, codes)
     for face in (6, -1, 100):
-        with raises(bl.InvalidError, match=f"faces={face}"):
+        with raises(bl.InvalidError, names=f"faces={face}"):
             bl.fetch_cubemap(queue, handle, every[:1], face)
-        with raises(bl.InvalidError, match=f"faces={face}"):
+        with raises(bl.InvalidError, names=f"faces={face}"):
             bl.write_cubemap(queue, handle, every[:1], face, codes[0, 0, :1])
-    with raises(bl.InvalidError, match=r"\(N, 2\)"):
+    with raises(bl.InvalidError, names="(N, 2)"):
         bl.fetch_cubemap(queue, handle, np.zeros((1, 3), np.int32), 0)
 
 
@@ -230,9 +230,9 @@ def test_sampled_cubemaps(queue: bl.Queue, filtering: str) -> None:  # R69
     for length in (1.0, 1e-20, 0.3, 7.0, 1e20):  # directions of any length
         got = bl.sample_cubemap(queue, handle, (directions * length).astype(np.float32))
         np.testing.assert_allclose(got, pixels.reshape(-1, 1), rtol=0, atol=0 if filtering == "nearest" else 0.02)
-    with raises(bl.InvalidError, match=r"\(N, 3\)"):
+    with raises(bl.InvalidError, names="(N, 3)"):
         bl.sample_cubemap(queue, handle, np.zeros((1, 2), np.float32))
-    with raises(bl.InvalidError, match="int32"):
+    with raises(bl.InvalidError, names="int32"):
         bl.sample_cubemap(queue, handle, np.ones((1, 3), np.int32))  # type: ignore[arg-type]
 
 
@@ -315,13 +315,13 @@ def test_gradients(queue: bl.Queue) -> None:  # R68
         np.testing.assert_array_equal(got, pixels[level][place[:, 1], place[:, 0]])
     grad = np.zeros((200, 2), np.float32)
     for options in ({}, {"level": 1, "dx": grad, "dy": grad}, {"dx": grad}, {"dy": grad}):
-        with raises(bl.InvalidError, match="level="):
+        with raises(bl.InvalidError, names="level="):
             bl.sample_mipmap(queue, handle, coords, **options)  # type: ignore[call-overload]
     for bad in (grad.astype(np.float64), grad[:, :1], grad[:100], grad.astype(np.int32), [[0, 0]]):
-        with raises(bl.InvalidError, match="dx"):
+        with raises(bl.InvalidError, names="dx"):
             bl.sample_mipmap(queue, handle, coords, dx=bad, dy=grad)  # type: ignore[call-overload]
     for level in (np.zeros(200), np.zeros(100, np.float32), np.zeros((200, 1), np.float32), "1"):
-        with raises(bl.InvalidError, match="level"):
+        with raises(bl.InvalidError, names="level"):
             bl.sample_mipmap(queue, handle, coords, level=level)  # type: ignore[call-overload]
     device_coords, device_grad = usm(queue, coords), usm(queue, grad)
     out = bl.usm_empty((200, 2), np.float32, queue)
@@ -372,7 +372,7 @@ def test_anisotropy_is_an_aspect(queue: bl.Queue, monkeypatch: pytest.MonkeyPatc
         sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized", max_mipmap_level_clamp=1, max_anisotropy=ratio)
         bl.destroy_image_handle(bl.create_image(memory, desc, queue, sampler=sampler), queue)
     sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized", max_anisotropy=2)
-    with raises(bl.FeatureNotSupportedError, match=missing.name):
+    with raises(bl.FeatureNotSupportedError, names=missing.name):
         bl.create_image(memory, desc, queue, sampler=sampler)
 
 
@@ -447,7 +447,7 @@ def test_user_types_of_layers(queue: bl.Queue) -> None:  # R61 R62
         got = function(queue, handle, coords, layers, dtype=COLOR, hint="4f4")  # type: ignore[operator]
         assert got.dtype == COLOR
         np.testing.assert_array_equal(got.view(np.float32).reshape(pixels.shape), pixels)
-        with raises(bl.InvalidError, match="hint"):
+        with raises(bl.InvalidError, names="hint"):
             function(queue, handle, coords, layers, dtype=COLOR)  # type: ignore[operator]
     after = random_pixels(desc, 1)
     bl.write_image_array(queue, unsampled, every, layers, after.view(COLOR).reshape(-1))
@@ -471,9 +471,9 @@ def test_user_types_of_faces(queue: bl.Queue) -> None:  # R61 R62
     for got in (fetched, looked):
         assert got.dtype == COLOR
         np.testing.assert_array_equal(got.view(np.float32).reshape(pixels.shape), pixels)
-    with raises(bl.InvalidError, match="hint"):
+    with raises(bl.InvalidError, names="hint"):
         bl.fetch_cubemap(queue, unsampled, every, faces, dtype=COLOR)
-    with raises(bl.InvalidError, match="hint"):
+    with raises(bl.InvalidError, names="hint"):
         bl.sample_cubemap(queue, sampled, directions, dtype=COLOR)
     after = random_pixels(desc, 1)
     bl.write_cubemap(queue, unsampled, every, faces, after.view(COLOR).reshape(-1))
@@ -498,6 +498,6 @@ def test_user_types_of_levels(queue: bl.Queue) -> None:  # R61 R68
             got = bl.sample_mipmap(queue, handle, coords, dtype=pair, hint="2f4", **way)  # type: ignore[call-overload]
             assert got.dtype == pair
             np.testing.assert_array_equal(got.view(np.float32).reshape(part.shape), part)
-            with raises(bl.InvalidError, match="hint"):
+            with raises(bl.InvalidError, names="hint"):
                 bl.sample_mipmap(queue, handle, coords, dtype=pair, **way)  # type: ignore[call-overload]
     bl.destroy_image_handle(handle, queue)

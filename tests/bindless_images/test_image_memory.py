@@ -120,7 +120,7 @@ def test_absurd_sizes(queue: bl.Queue, size: int) -> None:  # R15
         bl.ImageDescriptor(1, size),
         bl.ImageDescriptor(size, 1, 1),
     ):
-        with raises(bl.MemoryAllocationError, match=str(size)) as caught:
+        with raises(bl.MemoryAllocationError, names=size) as caught:
             bl.alloc_image_mem(desc, queue)
         assert caught.value.code is bl.Errc.memory_allocation
         with pytest.raises(bl.MemoryAllocationError):
@@ -136,16 +136,16 @@ def test_more_than_there_is(queue: bl.Queue) -> None:  # R15
 def test_too_many_layers(queue: bl.Queue) -> None:  # R15
     require(queue.device, bl.Aspect.ext_oneapi_image_array)
     bound = queue.device.get_info("image_max_array_size")
-    with raises(bl.MemoryAllocationError, match=f"array_size={bound + 1}.*{bound}"):
+    with raises(bl.MemoryAllocationError, names=(f"array_size={bound + 1}", bound)):
         bl.alloc_image_mem(bl.ImageDescriptor(4, 4, type="array", array_size=bound + 1), queue)
 
 
 def test_invalid_descriptors_are_invalid(queue: bl.Queue) -> None:  # R3
-    with raises(bl.MemoryAllocationError, match="width"):
+    with raises(bl.MemoryAllocationError, names="width"):
         bl.alloc_image_mem(bl.ImageDescriptor(), queue)
-    with raises(bl.MemoryAllocationError, match="array_size"):
+    with raises(bl.MemoryAllocationError, names="array_size"):
         bl.ImageMem(bl.ImageDescriptor(4, 4, type="cubemap", array_size=5), queue)
-    with raises(bl.InvalidError, match="ImageDescriptor"):
+    with raises(bl.InvalidError, names="ImageDescriptor"):
         bl.alloc_image_mem("4x4", queue)  # type: ignore[arg-type]
 
 
@@ -157,7 +157,7 @@ def test_free_honours_the_type(
     handle = bl.alloc_image_mem(desc, *where)
     for kind in bl.ImageType:
         if kind is not desc.type:
-            with raises(bl.MemoryAllocationError, match=str(desc.type)):
+            with raises(bl.MemoryAllocationError, names=desc.type):
                 bl.free_image_mem(handle, kind, *where)
     bl.free_image_mem(handle, str(desc.type), *where)
     with raises(bl.MemoryAllocationError):
@@ -171,7 +171,7 @@ def test_free_refuses(queue: bl.Queue) -> None:  # R15 R16
             bl.free_image_mem(handle, "standard", queue)
         assert caught.value.code is bl.Errc.memory_allocation
     with bl.ImageMem(desc, queue) as memory:
-        with raises(bl.MemoryAllocationError, match="ImageMem"):
+        with raises(bl.MemoryAllocationError, names="ImageMem"):
             bl.free_image_mem(memory.get_handle(), "standard", queue)
         with pytest.raises(bl.MemoryAllocationError):
             bl.free_image_mem(memory, "standard", queue)  # type: ignore[arg-type]
@@ -228,15 +228,15 @@ def test_levels(queue: bl.Queue, where: tuple[object, ...]) -> None:  # R17 R18 
         desc = MIPMAP.get_mip_level_desc(index)
         assert tuple(bl.get_image_range(level, *where)) == (desc.width, desc.height, 0)
         assert bl.get_mip_level_mem_handle(memory.get_handle(), index, *where) == level
-        with raises(bl.MemoryAllocationError, match="borrowed"):
+        with raises(bl.MemoryAllocationError, names="borrowed"):
             bl.free_image_mem(level, "standard", *where)
         levels.append(level)
     assert len(set(levels)) == MIPMAP.num_levels
     for bad in (5, 1000):
-        with raises(bl.SyclRuntimeError, match=f"level={bad}") as caught:
+        with raises(bl.SyclRuntimeError, names=f"level={bad}") as caught:
             memory.get_mip_level_mem_handle(bad)
         assert caught.value.code is bl.Errc.runtime
-    with raises(bl.SyclRuntimeError, match="mipmap"):
+    with raises(bl.SyclRuntimeError, names="mipmap"):
         bl.get_mip_level_mem_handle(levels[0], 0, *where)
     memory.close()
     for level in levels:  # invalid once its parent is freed
@@ -247,7 +247,7 @@ def test_levels(queue: bl.Queue, where: tuple[object, ...]) -> None:  # R17 R18 
 def test_where_is_checked(queue: bl.Queue) -> None:  # R17
     desc = bl.ImageDescriptor(4)
     for where in ((), (queue.device,), (queue.context,), (queue.context, queue.device), (queue, queue.context), ("q",)):
-        with raises(bl.InvalidError, match="Queue"):
+        with raises(bl.InvalidError, names="Queue"):
             bl.alloc_image_mem(desc, *where)
         with pytest.raises(bl.InvalidError):
             bl.ImageMem(desc, *where)
@@ -261,7 +261,7 @@ def test_the_first_call_on_a_device_is_checked(device: bl.Device, monkeypatch: p
     """The error is raised even before anyone has queried the device's aspects."""
     context = bl.Context(device)
     monkeypatch.setattr(context.devices[0], "_aspects", None)
-    with raises(bl.MemoryAllocationError, match="width=0"):
+    with raises(bl.MemoryAllocationError, names="width=0"):
         bl.alloc_image_mem(bl.ImageDescriptor(), context.devices[0], context)
 
 
@@ -270,7 +270,7 @@ def test_an_aspect_that_is_missing_is_named(queue: bl.Queue, monkeypatch: pytest
     for desc in DESCS:
         missing = TYPE_ASPECTS[desc.type]
         monkeypatch.setattr(queue.device, "_aspects", aspects - {missing})
-        with raises(bl.FeatureNotSupportedError, match=missing.name):
+        with raises(bl.FeatureNotSupportedError, names=missing.name):
             bl.ImageMem(desc, queue)
 
 
@@ -297,7 +297,7 @@ def test_is_no_kernel_argument(queue: bl.Queue) -> None:  # R23
         for value in (memory, memory.get_handle()):
             with raises(bl.InvalidError):
                 pack_arguments("k", [KernelArgument(0, "image", "value", 8)], [value], queue)
-        with raises(bl.InvalidError, match="ImageMem"):
+        with raises(bl.InvalidError, names="ImageMem"):
             bl.fetch_image(queue, memory, np.zeros((1, 1), np.int32))  # type: ignore[call-overload]
         with pytest.raises(TypeError):
             int(memory)  # type: ignore[call-overload]

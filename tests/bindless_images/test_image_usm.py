@@ -82,13 +82,13 @@ def test_pitched_alloc_of_what_is_no_image_in_usm(queue: bl.Queue) -> None:  # R
         bl.ImageDescriptor(8, 8, type="cubemap", array_size=6),
         bl.ImageDescriptor(8, 8, 8),
     ):
-        with raises(bl.MemoryAllocationError, match="ImageMem"):
+        with raises(bl.MemoryAllocationError, names="ImageMem"):
             bl.pitched_alloc_device(desc, queue)
-    with raises(bl.MemoryAllocationError, match="width"):
+    with raises(bl.MemoryAllocationError, names="width"):
         bl.pitched_alloc_device(bl.ImageDescriptor(), queue)
     with raises(bl.InvalidError):
         bl.pitched_alloc_device(16.0, 4, 4, queue)  # type: ignore[call-overload]
-    with raises(bl.InvalidError, match="desc"):
+    with raises(bl.InvalidError, names="desc"):
         bl.pitched_alloc_device(16, queue)  # type: ignore[call-overload]
 
 
@@ -146,14 +146,14 @@ def test_pitch_of_two_dimensions(queue: bl.Queue) -> None:  # R28
     align = queue.device.get_info("image_row_pitch_align")
     row = 13 * 16
     for bad in {0, align, row - 1, row // align * align, pitch + 1, pitch - 1} - {pitch}:
-        with raises(bl.SyclRuntimeError, match=f"pitch={bad}") as caught:
+        with raises(bl.SyclRuntimeError, names=f"pitch={bad}") as caught:
             bl.create_image(pointer, desc, queue, sampler=NEAREST, pitch=bad)
         assert caught.value.code is bl.Errc.runtime
     bl.free(pointer)
     exact = bl.malloc_device(pitch * 5 + row, queue, alignment=512)
     bl.destroy_image_handle(bl.create_image(exact, desc, queue, sampler=NEAREST, pitch=pitch), queue)
     for high, wide in ((7, pitch), (6, pitch + align)):  # the last row would exceed the allocation
-        with raises(bl.SyclRuntimeError, match=f"{exact.nbytes}"):
+        with raises(bl.SyclRuntimeError, names=exact.nbytes):
             bl.create_image(exact, bl.ImageDescriptor(13, high), queue, sampler=NEAREST, pitch=wide)
     bl.free(exact)
 
@@ -168,7 +168,7 @@ def test_what_usm_does_not_back(queue: bl.Queue) -> None:  # R22 R30 R31
         bl.ImageDescriptor(8, 8, 8),
     ):
         sampler = bl.BindlessImageSampler("clamp_to_edge", "normalized")
-        with raises(bl.SyclRuntimeError, match="ImageMem"):
+        with raises(bl.SyclRuntimeError, names="ImageMem"):
             bl.create_image(pointer, desc, queue, sampler=sampler, pitch=align * 4)
     for desc in (bl.ImageDescriptor(8, 8), bl.ImageDescriptor(8)):
         if not bl.is_image_handle_supported(bl.UnsampledImageHandle, desc, "usm_pointer", queue):
@@ -235,13 +235,13 @@ def test_limits(queue: bl.Queue) -> None:  # R32
     align = device.get_info("image_row_pitch_align")
     width, height = device.get_info("max_image_linear_width"), device.get_info("max_image_linear_height")
     wide = bl.ImageDescriptor(width + 1, 1, num_channels=1, channel_type="unorm_int8")
-    with raises(bl.SyclRuntimeError, match=f"width={width + 1}.*{width}"):
+    with raises(bl.SyclRuntimeError, names=(f"width={width + 1}", width)):
         bl.create_image(pointer, wide, queue, sampler=NEAREST, pitch=-(-(width + 1) // align) * align)
     high = bl.ImageDescriptor(1, height + 1, num_channels=1, channel_type="unorm_int8")
-    with raises(bl.SyclRuntimeError, match=f"height={height + 1}.*{height}"):
+    with raises(bl.SyclRuntimeError, names=(f"height={height + 1}", height)):
         bl.create_image(pointer, high, queue, sampler=NEAREST, pitch=align)
     pitch = device.get_info("max_image_linear_row_pitch") // align * align + align
-    with raises(bl.SyclRuntimeError, match=f"pitch={pitch}"):
+    with raises(bl.SyclRuntimeError, names=f"pitch={pitch}"):
         bl.create_image(pointer, bl.ImageDescriptor(4, 2), queue, sampler=NEAREST, pitch=pitch)
     bl.free(pointer)
 
@@ -262,7 +262,7 @@ def test_linear_filtering_of_lines(queue: bl.Queue) -> None:  # R44
     sampler = bl.BindlessImageSampler("clamp_to_edge", "unnormalized", "linear")
     line = bl.ImageDescriptor(16, num_channels=1)
     pointer, pitch = bl.pitched_alloc_device(bl.ImageDescriptor(16, 1, num_channels=1), queue)
-    with raises(bl.SyclRuntimeError, match="2D.*1"):
+    with raises(bl.SyclRuntimeError, names=("2D", 1)):
         bl.create_image(pointer, line, queue, sampler=sampler)
     queue.memcpy(pointer, np.arange(16, dtype=np.float32), 64).wait()
     handle = bl.create_image(pointer, bl.ImageDescriptor(16, 1, num_channels=1), queue, sampler=sampler, pitch=pitch)
@@ -278,11 +278,11 @@ def test_an_aspect_that_is_missing_is_named(queue: bl.Queue, monkeypatch: pytest
         missing = bl.Aspect(f"ext_oneapi_bindless_images_{dims}d_usm")
         monkeypatch.setattr(queue.device, "_aspects", aspects - {missing})
         pointer = bl.malloc_device(1 << 12, queue)
-        with raises(bl.FeatureNotSupportedError, match=missing.name):
+        with raises(bl.FeatureNotSupportedError, names=missing.name):
             bl.create_image(pointer, desc, queue, sampler=NEAREST, pitch=512)
     if bl.Aspect.usm_shared_allocations in aspects:
         missing = bl.Aspect.ext_oneapi_bindless_images_shared_usm
         monkeypatch.setattr(queue.device, "_aspects", aspects - {missing})
         pointer = bl.malloc_shared(1 << 12, queue)
-        with raises(bl.FeatureNotSupportedError, match=missing.name):
+        with raises(bl.FeatureNotSupportedError, names=missing.name):
             bl.create_image(pointer, bl.ImageDescriptor(8, 2), queue, sampler=NEAREST, pitch=512)

@@ -115,7 +115,7 @@ def test_a_region_that_changes(own: bl.Queue) -> None:
             expected[1 : 1 + extent[1], x : x + extent[0]] = pixels[: extent[1], : extent[0]]
             assert np.array_equal(read(own, image), expected)
         for _ in range(OFTEN):
-            with raises(bl.InvalidError, match="scenario 8.*offset 20.*extent 11"):
+            with raises(bl.InvalidError, names=("scenario 8", "offset 20", "extent 11")):
                 own.ext_oneapi_copy(pixels, image, dst_offset=(20, 1, 0), copy_extent=(11, 6, 1))
         for _ in range(OFTEN):
             with pytest.raises(TypeError, match="copy_extend"):
@@ -168,7 +168,7 @@ def test_arrays_that_became_others(own: bl.Queue) -> None:
         larger.resize((11, 24, 2), refcheck=False)
         with raises(bl.InvalidError):
             own.ext_oneapi_copy(larger, image)
-        with raises(bl.InvalidError, match="int16"):
+        with raises(bl.InvalidError, names="int16"):
             own.ext_oneapi_copy(pixels.view(np.int16), image)
         with raises(bl.InvalidError, match=r"big|>u2"):
             own.ext_oneapi_copy(pixels.astype(">u2"), image)

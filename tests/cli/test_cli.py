@@ -225,7 +225,7 @@ def test_sizes(text: str, size: tuple[int, int]) -> None:
 
 @pytest.mark.parametrize("text", ["640", "x", "0x10", "10x0", "-1x10", "axb", "1x2x3", ""])
 def test_sizes_that_are_none(text: str) -> None:
-    with raises(bl.InvalidError, match="--size"):
+    with raises(bl.InvalidError, names="--size"):
         parse_size(text, 200, 100)
 
 

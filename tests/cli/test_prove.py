@@ -116,7 +116,7 @@ def test_distances() -> None:
         "odd": 1,
     }
     assert distance(np.array([3, 255], np.uint8), np.array([3, 0], np.uint8))["worst_ulp"] == 255
-    with raises(bl.InvalidError, match="float32"):
+    with raises(bl.InvalidError, names="float32"):
         distance(got, np.zeros(6, np.int32))
 
 

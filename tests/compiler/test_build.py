@@ -191,9 +191,9 @@ def test_the_signature_is_the_source_s(bundle: bl.KernelBundle) -> None:  # R33
 def test_errors_name_the_argument(bundle: bl.KernelBundle, queue: bl.Queue) -> None:
     out = bl.malloc_device(32, queue)
     kernel = bundle.get_kernel("affine")
-    with raises(bl.InvalidError, match=r"argument 3 \('more'\).*value of 4 bytes"):
+    with raises(bl.InvalidError, names=("argument 3 ('more')", "4 bytes")):
         queue.parallel_for((2, 2), kernel, out, out, np.zeros(16, np.uint8).tobytes(), np.int64(1))
-    with raises(bl.InvalidError, match=r"takes 4 arguments \(in: pointer.*line: value of 16"):
+    with raises(bl.InvalidError, names=("4 arguments", "in: pointer", "line: value of 16")):
         queue.parallel_for((2, 2), kernel, out, out)
     with raises(bl.NdRangeError):
         queue.parallel_for(bl.NdRange(64, 16), bundle.get_kernel("sums"), out, out)
@@ -369,7 +369,7 @@ def test_a_flat_image_is_no_cube() -> None:
         handle = bl.create_image(memory, memory.get_descriptor(), queue, sampler=bl.BindlessImageSampler())
         out = bl.usm_empty((4,), np.float32, queue)
         kernel = bl.load_kernel_bundle(bl.build(CUBE), queue).get_kernel("look")
-        with raises(bl.KernelError, match="takes a 2D image for a cube image"):
+        with raises(bl.KernelError, names=("2D image", "cube image")):
             queue.parallel_for(1, kernel, handle, out, out, handle, out).wait_and_throw()
         bl.destroy_image_handle(handle, queue)
 
@@ -391,7 +391,7 @@ def test_specialization_constants(queue: bl.Queue) -> None:
     queue.single_task(bundle.get_kernel("constants"), out).wait()
     assert out.numpy(queue).tolist() == [42, 3]
     if queue.device.backend is bl.Backend.cuda:
-        with raises(bl.FeatureNotSupportedError, match="PTX"):
+        with raises(bl.FeatureNotSupportedError, names="PTX"):
             bl.load_kernel_bundle(file, queue, specialization={3: 1})
         return
     assert bundle.specialization_constants == {3: 40, 9: 1.5}
@@ -427,14 +427,14 @@ def test_specialization_constants_by_name() -> None:
     bundle.set_specialization_constant("answer", 10)
     queue.single_task(bundle.build().get_kernel("constants"), out).wait()
     assert out.numpy(queue).tolist() == [12, 3]
-    with raises(bl.InvalidError, match=r"no constant is named .question.; the source names answer.*3, 9"):
+    with raises(bl.InvalidError, names=("question", "answer", "3, 9")):
         bl.load_kernel_bundle(module, queue, specialization={"question": 1})
 
 
 def test_the_wrong_language_is_named() -> None:
     queue = bl.Queue("reference")
     file = bl.build(CONSTANTS, targets="ptx")
-    with raises(bl.BuildError, match="PTX.*SPIR-V"):
+    with raises(bl.BuildError, names=("PTX", "SPIR-V")):
         bl.load_kernel_bundle(file.sections[0].data, queue)
-    with raises(bl.BuildError, match="the source is a cubin"):
+    with raises(bl.BuildError, names="cubin"):
         bl.load_kernel_bundle(b"\x7fELF and so on", queue)

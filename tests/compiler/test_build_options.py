@@ -48,7 +48,7 @@ def test_defines_includes_and_levels(queue: bl.Queue, tmp_path: Path) -> None:
 def test_warnings_are_kept_and_errors_are_clang_s_own_words() -> None:
     warned = bl.build("kernel void k(global int *o)\n{ int unused; o[0] = 1; }", targets="spirv")
     assert "unused variable 'unused'" in warned.log and warned.languages == ("spirv",)
-    with raises(bl.BuildError, match=r"source.cl:2:8: error: use of undeclared identifier 'nothing'") as caught:
+    with raises(bl.BuildError, names=("source.cl:2:8: error", "'nothing'")) as caught:
         bl.build("kernel void k(global int *o)\n{ o[0]=nothing; }")
     assert caught.value.log.startswith("source.cl") or "source.cl:2:8: error" in caught.value.log
     with raises(bl.BuildError, match="unused variable"):
@@ -113,12 +113,12 @@ def test_arguments_that_are_refused(arguments: dict[str, Any], message: str) -> 
 
 @needs_llvm
 def test_sources_that_are_refused(tmp_path: Path) -> None:
-    with raises(bl.InvalidError, match="nothing.cl'"):
+    with raises(bl.InvalidError, names="nothing.cl'"):
         bl.build(tmp_path / "nothing.cl")
     for text in ("void k(void);\nvoid k(void) {}", "void k(void) {}"):  # a brace makes a line a text
         with raises(bl.BuildError):
             bl.build(text)
-    with raises(bl.BuildError, match=r"outside: SPIR-V has no such function"):
+    with raises(bl.BuildError, names="outside"):
         bl.build("int outside(int);\nkernel void k(global int *o) { *o = outside(1); }", targets="spirv")
 
 
@@ -196,7 +196,7 @@ def test_builds_without_end(what: str, toolchain: str, monkeypatch: pytest.Monke
     monkeypatch.setenv("BINDLESS_BUILD_TIMEOUT", "2")
     monkeypatch.setenv("BINDLESS_LLVM", toolchain)
     os.mkfifo(tmp_path / "pipe")
-    with raises(bl.BuildError, match="BINDLESS_BUILD_TIMEOUT"):
+    with raises(bl.BuildError, names="BINDLESS_BUILD_TIMEOUT"):
         bl.build(HANGING[what] + "kernel void k(global int *out) { out[0] = 1; }", includes=tmp_path, targets="spirv")
 
 
@@ -204,18 +204,16 @@ def test_builds_without_end(what: str, toolchain: str, monkeypatch: pytest.Monke
 def test_missing_tools_are_explained(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with monkeypatch.context() as patch:
         patch.setenv("BINDLESS_LLVM", str(tmp_path))
-        with raises(
-            bl.FeatureNotSupportedError, match=r"clang, llvm-link, opt, llc not found there.*bindless\[kernels\]"
-        ):
+        with raises(bl.FeatureNotSupportedError, names=("clang, llvm-link, opt, llc", "bindless[kernels]")):
             bl.build("kernel void k(void)\n{}")
         for tool in ("clang", "llvm-link", "opt", "llc"):
             (tmp_path / tool).write_text("#!/bin/sh\necho Some LLVM version 14.0.6\n")
             (tmp_path / tool).chmod(0o755)
-        with raises(bl.FeatureNotSupportedError, match="LLVM 20"):
+        with raises(bl.FeatureNotSupportedError, names="LLVM 20"):
             bl.build("kernel void k(void)\n{}")
     with monkeypatch.context() as patch:
         patch.setenv("BINDLESS_LIBCLC", str(tmp_path / "nothing.bc"))
-        with raises(bl.FeatureNotSupportedError, match="nothing.bc"):
+        with raises(bl.FeatureNotSupportedError, names="nothing.bc"):
             bl.build("kernel void k(global float *o)\n{ *o = sin(*o); }", targets="ptx")
 
 
@@ -245,7 +243,7 @@ def test_other_versions_are_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_file_without_the_device_s_language(queue: bl.Queue) -> None:
     other = "spirv" if queue.device.backend is bl.Backend.cuda else "ptx"
     file = bl.build("kernel void lonely(global int *o)\n{ *o = 1; }", targets=other)
-    with raises(bl.BuildError, match=rf"holds {other}.*lonely\(int\* o\).*runs .*--target"):
+    with raises(bl.BuildError, names=(other, "lonely(int* o)", "--target")):
         bl.load_kernel_bundle(file, queue)
 
 

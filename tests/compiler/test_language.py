@@ -159,7 +159,7 @@ kernel void say(global const int *in)
     queue.parallel_for(4, kernel, _usm(queue, np.array([7, 8, 9, 10], np.int32))).wait_and_throw()
     said = sorted(capfd.readouterr().out.splitlines())
     assert said == ["0 has 7 of these, 0.0 and 0,2,3,4", "1 has 8 of these, 1.5 and 1,2,3,4"]
-    with raises(bl.BuildError, match=r"uses printf.*leave the target ptx out"):
+    with raises(bl.BuildError, names=("printf", "ptx")):
         bl.build(text, targets="ptx")
 
 

@@ -124,7 +124,7 @@ def test_constants_are_macros_of_the_device_s_compiler() -> None:
     shown = [*find_toolchain().clang, "-x", "cl", "-E", "-P", "-cl-no-stdinc", "-DBINDLESS_CONSTANT_16=7", "-"]
     done = subprocess.run(shown, input=text, capture_output=True, text=True, check=True, timeout=120).stdout
     assert re.search(r"= \(\(int\)7\) \+ \(\(float\)\(0\.5f\)\)\s*\+ \(\(int\)7\);", done)
-    with raises(bl.BuildError, match=r"bindless_constant_int\(one\.\.\.\).*'f'"):
+    with raises(bl.BuildError, names=("bindless_constant_int(one...)", "'f'")):
         _text("enum { one = 1 };\nkernel void f(global int *out) { *out = bindless_constant_int(one, 3); }")
 
 

@@ -200,13 +200,16 @@ def test_spaces_copies_and_barriers() -> None:
 @pytest.mark.parametrize(
     ("statement", "match"),
     [
-        ("i[0] = get_work_dim();", "uses get_work_dim: .* three dimensions.*pass the number.*leave the target ptx out"),
-        ('printf("%d", x);', "uses printf: .*leave the target ptx out"),
+        (
+            "i[0] = get_work_dim();",
+            ("uses get_work_dim: ", " three dimensions", "pass the number", "leave the target ptx out"),
+        ),
+        ('printf("%d", x);', ("uses printf: ", "leave the target ptx out")),
         ("h[0] = convert_half_rtz(l[0]);", "convert_half_rtz"),
     ],
 )
-def test_what_there_cannot_be(statement: str, match: str) -> None:
-    with raises(bl.BuildError, match=match):
+def test_what_there_cannot_be(statement: str, match: object) -> None:
+    with raises(bl.BuildError, names=match):
         _ptx(statement)
 
 

@@ -148,7 +148,7 @@ def test_numbers_are_converted_to_the_source_s_type(take: Take, queue: bl.Queue)
     out = bl.usm_empty((4,), np.float64, queue)
     queue.single_task(kernel, out, 2, 3, 4, 5).wait()
     assert out.numpy(queue).tolist() == [2, 3, 4, 5]
-    with raises(bl.InvalidError, match=r"argument 3 \('i'\).*4 bytes \(int\), 4.5 was given: pass an integer"):
+    with raises(bl.InvalidError, names=("argument 3 ('i')", "4 bytes (int)", 4.5)):
         queue.single_task(kernel, out, 2.0, 3.0, 4.5, 5)
 
 
@@ -180,9 +180,9 @@ def test_values_that_do_not_fit(name: str, value: Any, message: str, take: Take,
 
 def test_structures_that_do_not_fit(bundle: bl.KernelBundle, queue: bl.Queue) -> None:
     out = bl.usm_empty((64,), np.uint8, queue)
-    with raises(bl.InvalidError, match=r"box_t\).*no vector: pass a numpy array or a structured .* 48 bytes"):
+    with raises(bl.InvalidError, names=("box_t", "48 bytes")):
         queue.single_task(bundle.get_kernel("take_box"), out, (1, 2))
-    with raises(bl.InvalidError, match=r"32.*\(float64.*shape \(4,\)\).*box_t.*48"):
+    with raises(bl.InvalidError, names=(32, "(float64", "shape (4,))", "box_t", 48)):
         queue.single_task(bundle.get_kernel("take_box"), out, np.zeros(4))
 
 

@@ -55,5 +55,5 @@ def test_pixels_that_others_write(queue: bl.Queue) -> None:
 def test_a_closed_image_has_no_coefficients(queue: bl.Queue) -> None:
     with bl.Image(random_pixels("float32", (9, 12)), filtering="cubic", queue=queue) as image:
         image.sample(AT)
-    with raises(bl.InvalidError, match="closed"):
+    with raises(bl.InvalidError, names="closed"):
         image.sample(AT)

@@ -98,7 +98,7 @@ def test_new_pixels_copies_and_the_end(queue: bl.Queue, faces: Array) -> None:
             np.testing.assert_array_equal(made.numpy(level), pixels)
         made.close()
     assert "4 levels" in repr(image) and "<img" in image._repr_html_()
-    with raises(bl.InvalidError, match="parts"):
+    with raises(bl.InvalidError, names="parts"):
         _ = image.handle
     assert image.parts[1].handle
     image.close()

@@ -134,7 +134,7 @@ def test_errors_name_the_file_and_the_cause(queue: bl.Queue, files: list[bytes],
         except bl.InvalidError as error:
             assert f"picture{number}.bin" in str(error) and len(str(error)) > len(repr(str(path))) + 10
     path.write_bytes(b"")
-    with raises(bl.InvalidError, match=f"picture{number}.bin"):
+    with raises(bl.InvalidError, names=f"picture{number}.bin"):
         bl.Image.open(path, queue=queue)
 
 
@@ -159,7 +159,7 @@ def test_a_folder_is_none(tmp_path: Path) -> None:
 def test_damaged_pictures_of_pillow_are_refused(queue: bl.Queue, files: list[bytes], tmp_path: Path) -> None:
     path = tmp_path / "half.png"
     path.write_bytes(files[0][: len(files[0]) // 2])
-    with raises(bl.InvalidError, match="half.png"), Picture.open(path) as picture:
+    with raises(bl.InvalidError, names="half.png"), Picture.open(path) as picture:
         bl.Image(picture, queue=queue)
 
 

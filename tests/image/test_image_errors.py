@@ -19,42 +19,42 @@ GREY = np.zeros((4, 5), np.float32)
 @pytest.mark.parametrize(
     ("array", "options", "message"),
     [
-        (np.zeros((0, 5), np.float32), {}, r"shape \(0, 5\)"),
+        (np.zeros((0, 5), np.float32), {}, "shape (0, 5)"),
         (np.zeros((4, 0, 3), np.float32), {}, None),
         (np.zeros((4, 5), np.int64), {}, "int64"),
         (np.zeros((4, 5), np.complex64), {}, "complex64"),
         (np.array([["a"]]), {}, "<U1"),
         ("photo.jpg", {}, "Image.open"),
-        (np.float32(1), {}, r"shape \(\)"),
-        (np.zeros((2, 3, 4, 5, 4), np.float32), {}, r"shape \(2, 3, 4, 5, 4\)"),
+        (np.float32(1), {}, "shape ()"),
+        (np.zeros((2, 3, 4, 5, 4), np.float32), {}, "shape (2, 3, 4, 5, 4)"),
         (np.zeros((2, 3, 4, 5), np.float32), {"dimensions": 3}, None),
         (GREY, {"layers": True, "cubemap": True}, None),
-        (GREY, {"filtering": "area"}, "filtering='area'.*'nearest', 'linear'"),
-        (GREY, {"addressing": "wrap"}, "addressing='wrap'.*repeat"),
+        (GREY, {"filtering": "area"}, ("filtering='area'", "'nearest', 'linear'")),
+        (GREY, {"addressing": "wrap"}, ("addressing='wrap'", "repeat")),
         (np.zeros((2, 3, 4), np.float32), {"addressing": ("repeat", "repeat"), "dimensions": 3}, None),
         (GREY, {"addressing": ("repeat",) * 4}, None),
         (GREY, {"addressing": "none"}, None),
         (GREY, {"addressing": None}, None),
         (GREY, {"coordinate": "pixels"}, "coordinate='pixels'"),
-        (GREY, {"channel_type": "unorm_int8"}, "unorm_int8.*uint8.*float32"),
+        (GREY, {"channel_type": "unorm_int8"}, ("unorm_int8", "uint8", "float32")),
         (GREY, {"channel_type": "float"}, "channel_type='float'"),
-        (GREY, {"max_anisotropy": 4}, "max_anisotropy=4.0.*mipmaps=True"),
+        (GREY, {"max_anisotropy": 4}, ("max_anisotropy=4.0", "mipmaps=True")),
         (GREY, {"max_anisotropy": np.nan}, "max_anisotropy"),
         (GREY.astype(np.int32), {}, None),
         (np.zeros((5, 4, 4), np.float32), {"cubemap": True}, None),
         (np.zeros((6, 4, 5), np.float32), {"cubemap": True}, None),
     ],
 )
-def test_arrays_and_options(queue: bl.Queue, array: Any, options: dict[str, Any], message: str | None) -> None:
-    with raises(bl.InvalidError, match=message):
+def test_arrays_and_options(queue: bl.Queue, array: Any, options: dict[str, Any], message: object) -> None:
+    with raises(bl.InvalidError, names=message):
         bl.Image(array, queue=queue, **options)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"coords": [[1, 2, 3]]}, r"shape \(1, 3\); the last axis is \(x, y\), 2 long"),
-        ({"coords": 1.0}, r"shape \(\)"),
+        ({"coords": [[1, 2, 3]]}, "shape (1, 3); the last axis is (x, y), 2 long"),
+        ({"coords": 1.0}, "shape ()"),
         ({"coords": [["a", "b"]]}, "<U1"),
         ({"coords": [[1j, 0]]}, "complex128"),
         ({"coords": [[1, 1]], "level": 1}, "mipmaps=True"),
@@ -63,9 +63,9 @@ def test_arrays_and_options(queue: bl.Queue, array: Any, options: dict[str, Any]
         ({"coords": [[1, 1]], "layers": 0}, "layers=True"),
     ],
 )
-def test_samples(queue: bl.Queue, options: dict[str, Any], message: str | None) -> None:
+def test_samples(queue: bl.Queue, options: dict[str, Any], message: object) -> None:
     coords = options.pop("coords")
-    with bl.Image(GREY, queue=queue) as image, raises(bl.InvalidError, match=message):
+    with bl.Image(GREY, queue=queue) as image, raises(bl.InvalidError, names=message):
         image.sample(coords, **options)
 
 
@@ -73,13 +73,13 @@ def test_samples(queue: bl.Queue, options: dict[str, Any], message: str | None) 
     ("options", "message"),
     [
         ({"level": 1, "dx": [1, 0], "dy": [0, 1]}, None),
-        ({"level": [1, 2, 3]}, r"level has shape \(3,\).*broadcasts to \(2,\)"),
+        ({"level": [1, 2, 3]}, ("level has shape (3,)", "broadcasts to (2,)")),
         ({"level": "fine"}, "level"),
-        ({"dx": [1, 0, 0], "dy": [0, 1, 0]}, r"dx has shape \(3,\)"),
+        ({"dx": [1, 0, 0], "dy": [0, 1, 0]}, "dx has shape (3,)"),
     ],
 )
-def test_levels(queue: bl.Queue, options: dict[str, Any], message: str | None) -> None:
-    with bl.Image(GREY, mipmaps=True, queue=queue) as image, raises(bl.InvalidError, match=message):
+def test_levels(queue: bl.Queue, options: dict[str, Any], message: object) -> None:
+    with bl.Image(GREY, mipmaps=True, queue=queue) as image, raises(bl.InvalidError, names=message):
         image.sample([[1, 1], [2, 2]], **options)
 
 
@@ -87,65 +87,65 @@ def test_fetches(queue: bl.Queue) -> None:
     with bl.Image(GREY, queue=queue) as image:
         for coords, message in (
             ([[1.0, 1.0]], None),
-            ([[0, 0], [5, 0]], r"coords\[1\].*\(5, 0\).*0.*4"),
-            ([[0, -1]], "0.*3"),
-            ([[0, 2**40]], "0.*3"),
+            ([[0, 0], [5, 0]], ("coords[1]", "(5, 0)", "0", "4")),
+            ([[0, -1]], ("0", "3")),
+            ([[0, 2**40]], ("0", "3")),
             ([0], None),
         ):
-            with raises(bl.InvalidError, match=message):
+            with raises(bl.InvalidError, names=message):
                 image.fetch(coords)
         for level in (1, -1):
-            with raises(bl.InvalidError, match="level"):
+            with raises(bl.InvalidError, names="level"):
                 image.numpy(level)
     with bl.Image(GREY, mipmaps=True, queue=queue) as image:
-        with raises(bl.InvalidError, match="0.*1"):
+        with raises(bl.InvalidError, names=(0, 1)):
             image.fetch([[0, 2]], level=1)
-        with raises(bl.InvalidError, match="levels 0.*2"):
+        with raises(bl.InvalidError, names=("levels 0", 2)):
             image.fetch([[0, 0]], level=3)
 
 
 def test_layers(queue: bl.Queue) -> None:
     with bl.Image(np.zeros((3, 4, 5), np.float32), layers=True, queue=queue) as image:
-        for layers, message in ((3, "0.*2"), (-1, "0.*2"), ([0, 1], None), (0.5, None)):
-            with raises(bl.InvalidError, match=message):
+        for layers, message in ((3, ("0", "2")), (-1, ("0", "2")), ([0, 1], None), (0.5, None)):
+            with raises(bl.InvalidError, names=message):
                 image.sample([[1, 1], [1, 1], [2, 2]], layers=layers)
 
 
 @pytest.mark.parametrize("size", [(0, 4), (-1, 4), (4,), (4, 4, 4), (2.5, 4), "4x4"])
 def test_sizes(queue: bl.Queue, size: Any) -> None:
-    with bl.Image(GREY, queue=queue) as image, raises(bl.InvalidError, match="shape="):
+    with bl.Image(GREY, queue=queue) as image, raises(bl.InvalidError, names="shape="):
         image.resize(size)
 
 
 @pytest.mark.parametrize(
     ("matrix", "shape", "message"),
     [
-        (np.eye(2), (4, 4), r"shape \(2, 2\).*\(2, 3\).*\(3, 3\)"),
+        (np.eye(2), (4, 4), ("shape (2, 2)", "(2, 3)", "(3, 3)")),
         ([[1, 0, np.nan], [0, 1, 0]], (4, 4), None),
         ("rotate", (4, 4), None),
         (np.eye(3), (0, 4), "shape="),
         (np.eye(3), (4, 4, 3), "shape="),
     ],
 )
-def test_warps(queue: bl.Queue, matrix: Any, shape: Any, message: str | None) -> None:
-    with bl.Image(GREY, queue=queue) as image, raises(bl.InvalidError, match=message):
+def test_warps(queue: bl.Queue, matrix: Any, shape: Any, message: object) -> None:
+    with bl.Image(GREY, queue=queue) as image, raises(bl.InvalidError, names=message):
         image.warp(matrix, shape)
 
 
 def test_kinds_without_a_picture(queue: bl.Queue) -> None:
     with bl.Image(np.zeros((6, 4, 4), np.float32), cubemap=True, queue=queue) as image:
-        with raises(bl.InvalidError, match="cubemap"):
+        with raises(bl.InvalidError, names="cubemap"):
             image.resize((2, 2))
-        with raises(bl.InvalidError, match="cubemap"):
+        with raises(bl.InvalidError, names="cubemap"):
             image.warp(np.eye(3), (2, 2))
         with raises(bl.InvalidError):
             image.sample([[1.0, 2.0]])
     volume = np.zeros((4, 5, 6), np.float32)
     with bl.Image(volume, queue=queue) as image, raises(bl.InvalidError):
         image.warp(np.eye(3), (2, 2))
-    with raises(bl.InvalidError, match="panorama"):
+    with raises(bl.InvalidError, names="panorama"):
         bl.Image.from_equirectangular(np.zeros(4, np.float32), queue=queue)
-    with raises(bl.InvalidError, match="size=0"):
+    with raises(bl.InvalidError, names="size=0"):
         bl.Image.from_equirectangular(np.zeros((4, 8), np.float32), 0, queue=queue)
 
 

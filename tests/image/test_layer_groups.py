@@ -160,7 +160,7 @@ def test_pixels_on_the_device(rng: np.random.Generator, queue: bl.Queue, make: C
 def test_handles_belong_to_the_parts(queue: bl.Queue, make: Callable[..., bl.Image]) -> None:
     image = make(np.arange(LAYERS * 4, dtype=np.float32).reshape(LAYERS, 2, 2), queue=queue)
     for refused in (lambda: image.handle, lambda: image.memory, image.unsampled_handle):
-        with raises(bl.InvalidError, match="parts"):
+        with raises(bl.InvalidError, names="parts"):
             refused()
     first = image.parts[0]
     assert first.handle and first.memory.get_descriptor() == first.descriptor
@@ -236,7 +236,7 @@ def test_maps_and_fields_of_a_group(rng: np.random.Generator, queue: bl.Queue, m
         found = image.remap(there, relative=True)
         assert isinstance(found, bl.UsmArray)
         np.testing.assert_array_equal(found.numpy(), relative)
-        with raises(bl.InvalidError, match="7 layers"):
+        with raises(bl.InvalidError, names="7 layers"):
             image.warp(matrices[:2], (5, 7))
 
 

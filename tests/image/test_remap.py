@@ -87,25 +87,25 @@ def test_every_layer_and_every_place_of_arrays(queue: bl.Queue) -> None:
 @pytest.mark.parametrize(
     ("coords", "options", "message"),
     [
-        ([[1.0, 2.0, 3.0]], {}, r"\(1, 3\).*\(x, y\)"),
-        (np.zeros((4, 2)), {"relative": True}, r"\(4, 2\).*\(height, width, 2\)"),
+        ([[1.0, 2.0, 3.0]], {}, ("(1, 3)", "(x, y)")),
+        (np.zeros((4, 2)), {"relative": True}, ("(4, 2)", "(height, width, 2)")),
         ([["a", "b"]], {}, "<U1"),
         ([[1.0, 2.0]], {"out": np.empty(1, np.float64)}, "float64"),
     ],
 )
-def test_arguments_that_are_refused(queue: bl.Queue, coords: Any, options: dict[str, Any], message: str) -> None:
-    with bl.Image(np.zeros((5, 6), np.float32), queue=queue) as image, raises(bl.InvalidError, match=message):
+def test_arguments_that_are_refused(queue: bl.Queue, coords: Any, options: dict[str, Any], message: object) -> None:
+    with bl.Image(np.zeros((5, 6), np.float32), queue=queue) as image, raises(bl.InvalidError, names=message):
         image.remap(coords, **options)
 
 
 def test_images_that_have_no_remap(queue: bl.Queue) -> None:
     with bl.Image(np.zeros((5, 6), np.float32), queue=queue) as image:
         pass
-    with raises(bl.InvalidError, match="closed"):
+    with raises(bl.InvalidError, names="closed"):
         image.remap([[1.0, 2.0]])
     if queue.device.has(bl.Aspect.ext_oneapi_cubemap):
         with (
             bl.Image(np.zeros((6, 4, 4), np.float32), cubemap=True, queue=queue) as image,
-            raises(bl.InvalidError, match="cubemap"),
+            raises(bl.InvalidError, names="cubemap"),
         ):
             image.remap([[1.0, 2.0, 3.0]])

@@ -157,30 +157,32 @@ def test_arrays_on_the_device_stay_there(queue: bl.Queue) -> None:
 @pytest.mark.parametrize(
     ("matrix", "shape", "displacement", "message"),
     [
-        (np.eye(3), (4, 4, 4), None, r"shape \(3, 3\); it is \(3, 4\).*\(4, 4\)"),
-        (np.eye(4), (4, 4), None, r"\(4, 4\).*\(depth, height, width\)"),
+        (np.eye(3), (4, 4, 4), None, ("shape (3, 3); it is (3, 4)", "(4, 4)")),
+        (np.eye(4), (4, 4), None, ("(4, 4)", "(depth, height, width)")),
         (np.eye(4) * np.nan, (4, 4, 4), None, "finite"),
         (np.eye(4), (4, 4, 0), None, "positive"),
-        (np.eye(4), (4, 4, 5), np.zeros((4, 4, 5, 2)), r"\(4, 4, 5, 2\); it is \(4, 4, 5, 3\)"),
+        (np.eye(4), (4, 4, 5), np.zeros((4, 4, 5, 2)), "(4, 4, 5, 2); it is (4, 4, 5, 3)"),
         (np.eye(4), (4, 4, 5), np.zeros((4, 4, 5, 3), "c8"), "complex64"),
-        (np.zeros((2, 3, 4)), (4, 4, 5), None, r"\(2, 3, 4\)"),
+        (np.zeros((2, 3, 4)), (4, 4, 5), None, "(2, 3, 4)"),
         ([["a"]], (4, 4, 5), None, "matrix"),
     ],
 )
-def test_arguments_that_are_refused(queue: bl.Queue, matrix: Any, shape: Any, displacement: Any, message: str) -> None:
+def test_arguments_that_are_refused(
+    queue: bl.Queue, matrix: Any, shape: Any, displacement: Any, message: object
+) -> None:
     with bl.Image(np.zeros((5, 6, 7), np.float32), dimensions=3, queue=queue) as image:
-        with raises(bl.InvalidError, match=message):
+        with raises(bl.InvalidError, names=message):
             image.warp(matrix, shape, displacement=displacement)
         with raises(bl.InvalidError, match="shares memory"):
             field = np.zeros((4, 4, 5, 3), np.float32)
             image.warp(np.eye(4), (4, 4, 5), displacement=field, out=field.reshape(-1)[:80].reshape(4, 4, 5))
-    with raises(bl.InvalidError, match="closed"):
+    with raises(bl.InvalidError, names="closed"):
         image.warp(np.eye(4), (4, 4, 4))
 
 
 def test_the_number_of_matrices_is_that_of_layers(queue: bl.Queue) -> None:
     with bl.Image(np.zeros((3, 6, 7), np.float32), layers=True, queue=queue) as image:
-        with raises(bl.InvalidError, match="3 layers"):
+        with raises(bl.InvalidError, names="3 layers"):
             image.warp(np.zeros((2, 2, 3)), (4, 4))
-        with raises(bl.InvalidError, match=r"matrix\[1\]"):
+        with raises(bl.InvalidError, names="matrix[1]"):
             image.warp(np.stack([np.eye(3), np.full((3, 3), np.nan), np.eye(3)]), (4, 4))

@@ -111,7 +111,7 @@ def test_dlpack_where_there_is_nothing_else(host_queue):
 
 @pytest.mark.parametrize("x", [3, "text", b"bytes", [1, 2], None, Exporter("__cuda_array_interface__", 5)])
 def test_objects_that_export_nothing(queue, x):
-    with raises(bl.InvalidError, match="__dlpack__"):
+    with raises(bl.InvalidError, names="__dlpack__"):
         bl.as_usm_array(x, queue)
 
 
@@ -170,11 +170,11 @@ def test_sycl_arrays_of_others(queue, device, kind):
 def test_sycl_arrays_that_cannot_be(queue, device):
     memory = bl.usm_empty(4, "i4", queue)
     for changes, message in (
-        ({"version": 2}, "2.*1"),
+        ({"version": 2}, ("2", "1")),
         ({"shape": 4}, None),
         ({"shape": (2.5,)}, None),
         ({"data": None}, None),
-        ({"strides": (1, 1)}, r"shape \(4,\).*strides \(4, 4\)"),
+        ({"strides": (1, 1)}, ("shape (4,)", "strides (4, 4)")),
         ({"typestr": "banana"}, "dtype='banana'"),
         ({"data": (0, False)}, None),
         ({"data": (memory.address + 1, False)}, None),
@@ -182,9 +182,9 @@ def test_sycl_arrays_that_cannot_be(queue, device):
     ):
         if device.backend == "cuda":  # these devices use the other interface
             message = "__dlpack__"
-        with raises(bl.InvalidError, match=message):
+        with raises(bl.InvalidError, names=message):
             bl.as_usm_array(suai(memory, queue, **changes), queue)
-    with raises(bl.InvalidError, match="Queue.*queue="):
+    with raises(bl.InvalidError, names=("Queue", "queue=")):
         bl.as_usm_array(suai(memory, "level_zero:gpu"))
 
 

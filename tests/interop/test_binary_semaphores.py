@@ -164,7 +164,7 @@ def test_timelines_of_opencl(device: bl.Device, ordered: bl.Queue) -> None:
         pytest.skip("the device has timelines: test_external_semaphore")
     timeline = Timeline.make(8)
     desc = bl.ExternalSemaphoreDescriptor(bl.ResourceFd(timeline.fd), "timeline_fd")
-    with raises(bl.FeatureNotSupportedError, match="binary"):
+    with raises(bl.FeatureNotSupportedError, names="binary"):
         bl.import_external_semaphore(desc, ordered)
     timeline.close()
 

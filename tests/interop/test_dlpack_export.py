@@ -194,7 +194,7 @@ def test_without_elements_and_without_dimensions(queue, shape):
 def test_wrong_arguments(queue, device):
     array = bl.usm_empty(4, "f4", queue)
     for wrong in ((1, 2, 3), "cpu", 5, (1, 0.5)):
-        with raises(bl.InvalidError, match=r"dl_device=.*\(type"):
+        with raises(bl.InvalidError, names=("dl_device=", "(type")):
             array.__dlpack__(dl_device=wrong)
     with pytest.raises(BufferError, match=r"dl_device=\(8, 0\): this array can be given at"):
         array.__dlpack__(dl_device=(8, 0))

@@ -221,7 +221,7 @@ def test_a_capsule_itself(host_queue):
 def test_capsules_of_other_kinds(host_queue):
     import datetime
 
-    with raises(bl.InvalidError, match="DLPack"):
+    with raises(bl.InvalidError, names="DLPack"):
         bl.from_dlpack(datetime.datetime_CAPI, host_queue)
 
 
@@ -231,8 +231,8 @@ def test_capsules_of_other_kinds(host_queue):
 @pytest.mark.parametrize(
     "form, message",
     [
-        ({"version": (2, 0)}, r"speaks DLPack 2\.0, this package up to 1\.x"),
-        ({"type_": (4, 16, 1)}, r"bfloat16.*tensor.view\(torch.int16\)"),
+        ({"version": (2, 0)}, "speaks DLPack 2.0, this package up to 1.x"),
+        ({"type_": (4, 16, 1)}, ("bfloat16", "tensor.view(torch.int16)")),
         ({"type_": (2, 32, 4)}, r"elements of float32 x 4 lanes"),
         ({"type_": (2, 128, 1)}, "float128"),
         ({"type_": (3, 64, 1)}, "handle64"),
@@ -242,13 +242,13 @@ def test_capsules_of_other_kinds(host_queue):
         ({"shape": None}, "1 dimensions without a shape"),
         ({"data": 0}, None),
         ({"device_id": 0, "data": 2**64 - 8}, None),
-        ({"data": 4097}, "8.*float64"),
+        ({"data": 4097}, ("8", "float64")),
     ],
     ids=str,
 )
 def test_tensors_that_cannot_be(host_queue, form, message):
     producer = Producer(np.arange(6.0), **form)
-    with raises(bl.InvalidError, match=message):
+    with raises(bl.InvalidError, names=message):
         bl.from_dlpack(producer, host_queue)
     assert producer.deleted == 0  # the capsule was not consumed: the exporter still owns it
 
@@ -256,28 +256,28 @@ def test_tensors_that_cannot_be(host_queue, form, message):
 def test_negative_sizes(host_queue):
     producer = Producer(np.arange(6.0))
     producer._shape[0] = -6
-    with raises(bl.InvalidError, match=r"shape \(-6,\)"):
+    with raises(bl.InvalidError, names="shape (-6,)"):
         bl.from_dlpack(producer, host_queue)
 
 
 @pytest.mark.parametrize("x", [1.5, "text", None, object(), [1, 2], type("Half", (), {"__dlpack__": None})()])
 def test_objects_that_export_nothing(host_queue, x):
-    with raises(bl.InvalidError, match="DLPack"):
+    with raises(bl.InvalidError, names="DLPack"):
         bl.from_dlpack(x, host_queue)
 
 
 def test_memory_of_devices_that_nobody_here_has(host_queue):
     for kind, name in ((8, "metal"), (10, "rocm"), (99, "DLPack device type 99")):
-        with raises(bl.InvalidError, match=f"{name}.*0"):
+        with raises(bl.InvalidError, names=(name, 0)):
             bl.from_dlpack(Producer(np.arange(3.0), device=(kind, 0)), host_queue)
     for place in ((8, 0), (14, 3)):
-        with raises(bl.InvalidError, match="DLPack.*queue="):
+        with raises(bl.InvalidError, names=("DLPack", "queue=")):
             bl.from_dlpack(Producer(np.arange(3.0), device=place))
 
 
 def test_memory_of_another_backend(queue, device):
     place = (14, 0) if device.backend == "cuda" else (2, 0)
-    with raises(bl.InvalidError, match=r"the array lies in memory of .* which <Queue .* does not reach: give a queue"):
+    with raises(bl.InvalidError, names="<Queue"):
         bl.from_dlpack(Producer(np.arange(3.0), device=place), queue)
 
 
@@ -285,7 +285,7 @@ def test_host_memory_that_the_device_does_not_reach(queue, device):
     if device.has("usm_system_allocations"):
         assert bl.from_dlpack(np.arange(3.0), queue).numpy().tolist() == [0, 1, 2]
         return
-    with raises(bl.InvalidError, match=r"does not reach ordinary host memory: copy it with usm_empty"):
+    with raises(bl.InvalidError, names="usm_empty"):
         bl.from_dlpack(np.arange(3.0), queue)
 
 
@@ -330,7 +330,7 @@ def test_memory_lent_for_reading_is_not_written(host_queue):
         ),
     )
     for write in writes:
-        with raises(bl.InvalidError, match=r"array.copy\(\)"):
+        with raises(bl.InvalidError, names="array.copy()"):
             write()
     host_queue.memcpy(other, array).wait()
     np.testing.assert_array_equal(other.numpy(), values)

@@ -91,7 +91,7 @@ def test_levels_of_a_mipmap(queue: bl.Queue, device: bl.Device, shared: SharedFi
     if not device.has("ext_oneapi_mipmap"):
         mipmap = descriptor_of((32, 32), 1, "fp32", type="mipmap", num_levels=3)
         memory = import_file(shared, queue)
-        with raises(bl.FeatureNotSupportedError, match="ext_oneapi_mipmap"):
+        with raises(bl.FeatureNotSupportedError, names="ext_oneapi_mipmap"):
             bl.map_external_image_memory(memory, mipmap, queue)
         return
     desc = descriptor_of((24, 32), 2, "fp32", type="mipmap", num_levels=5)
@@ -141,7 +141,7 @@ def test_dma_buf(queue: bl.Queue, device: bl.Device, shared: SharedFile) -> None
     """Processor drivers treat a dma-buf as ordinary memory."""
     desc = shared.descriptor(handle_type="dma_buf")
     if device.backend == "cuda":
-        with raises(bl.InvalidError, match="dma_buf"):
+        with raises(bl.InvalidError, names="dma_buf"):
             bl.import_external_memory(desc, queue)
         assert isinstance(desc.resource, bl.ResourceFd)
         os.close(desc.resource.file_descriptor)
@@ -170,7 +170,7 @@ def test_ranges(queue: bl.Queue, shared: SharedFile) -> None:
     queue.fill(inner, 7, 24).wait()
     assert (shared.bytes[5024:5048] == 7).all()
     for shape in ((1025,), (33, 32)):
-        with raises(bl.InvalidError, match="4096"):
+        with raises(bl.InvalidError, names=4096):
             pointer.array(shape, np.float32)
     bl.unmap_external_linear_memory(pointer, queue)
     with raises(bl.InvalidError):
@@ -304,7 +304,7 @@ def test_imported_memory_is_not_freed(queue: bl.Queue, shared: SharedFile) -> No
     memory = import_file(shared, queue)
     handle = bl.map_external_image_memory(memory, DESC, queue)
     pointer = bl.map_external_linear_memory(memory, queue, size=64)
-    with raises(bl.MemoryAllocationError, match="unmap_external_image_memory"):  # R74
+    with raises(bl.MemoryAllocationError, names="unmap_external_image_memory"):  # R74
         bl.free_image_mem(handle, "standard", queue)
     with raises(bl.InvalidError):  # R74
         bl.free(pointer, queue)
@@ -362,7 +362,7 @@ def test_handle_types_go_with_resources() -> None:
         (fd, "win32_nt_dx12_resource"),
         (3, "opaque_fd"),
     ):
-        with raises(bl.InvalidError, match=handle_type):
+        with raises(bl.InvalidError, names=handle_type):
             bl.ExternalMemDescriptor(resource, handle_type, 1)  # type: ignore[arg-type]
     good = bl.ExternalMemDescriptor(handle, bl.ExternalMemHandleType.win32_nt_handle, 4096)
     assert (good.resource, good.handle_type, good.size_in_bytes, good.dedicated) == (
@@ -372,13 +372,13 @@ def test_handle_types_go_with_resources() -> None:
         False,
     )
     for bad in ("opaque", 0):
-        with raises(bl.InvalidError, match="opaque_fd"):
+        with raises(bl.InvalidError, names="opaque_fd"):
             bl.ExternalMemDescriptor(fd, bad, 1)  # type: ignore[arg-type]
     for size in (0, -1, 2**64, "1"):
-        with raises(bl.InvalidError, match="size_in_bytes"):
+        with raises(bl.InvalidError, names="size_in_bytes"):
             bl.ExternalMemDescriptor(fd, "opaque_fd", size)  # type: ignore[arg-type]
     for number in (-1, 2**31, "3", None):
-        with raises(bl.InvalidError, match="file_descriptor"):
+        with raises(bl.InvalidError, names="file_descriptor"):
             bl.ResourceFd(number)  # type: ignore[arg-type]
     for text in ("", "a\0b", None):
         with raises(bl.InvalidError):
@@ -415,7 +415,7 @@ def test_descriptors_that_are_no_memory(queue: bl.Queue, shared: SharedFile) -> 
         (event, None),
         (sealed, None),
     ):
-        with raises(bl.InvalidError, match=words):
+        with raises(bl.InvalidError, names=words):
             bl.import_external_memory(bl.ExternalMemDescriptor(bl.ResourceFd(fd), "opaque_fd", 4096), queue)
     for fd in (reader, writer, folder, event, sealed):
         os.close(fd)
@@ -423,7 +423,7 @@ def test_descriptors_that_are_no_memory(queue: bl.Queue, shared: SharedFile) -> 
     reused = os.dup(shared.fd)  # a descriptor number that was reused
     memory = bl.import_external_memory(bl.ExternalMemDescriptor(bl.ResourceFd(reused), "opaque_fd", 4096), queue)
     bl.release_external_memory(memory, queue)
-    with raises(bl.InvalidError, match="ExternalMemDescriptor"):
+    with raises(bl.InvalidError, names="ExternalMemDescriptor"):
         bl.import_external_memory(shared.fd, queue)  # type: ignore[arg-type]
     assert descriptors_return_to(before)
 
@@ -436,7 +436,7 @@ def test_sizes(queue: bl.Queue, shared: SharedFile) -> None:
     os.close(small.resource.file_descriptor)
     memory = import_file(shared, queue, size=48 * 64 * 4)
     bl.unmap_external_image_memory(bl.map_external_image_memory(memory, DESC, queue), "standard", queue)
-    with raises(bl.InvalidError, match="12544.*12288"):
+    with raises(bl.InvalidError, names=(12544, 12288)):
         bl.map_external_image_memory(memory, descriptor_of((49, 64), 4, "unsigned_int8"), queue)
     for size, offset, words in (
         (0, 0, "size=0"),
@@ -448,7 +448,7 @@ def test_sizes(queue: bl.Queue, shared: SharedFile) -> None:
         ("a", 0, None),
         (1.5, 0, None),
     ):
-        with raises(bl.InvalidError, match=words):
+        with raises(bl.InvalidError, names=words):
             bl.map_external_linear_memory(memory, queue, size=size, offset=offset)  # type: ignore[arg-type]
     assert bl.map_external_linear_memory(memory, queue, size=1, offset=12287).nbytes == 1
 
@@ -466,9 +466,9 @@ def test_images_that_do_not_fit(queue: bl.Queue, shared: SharedFile) -> None:
         (descriptor_of((8, 8), 5, "fp32"), "num_channels"),
         (descriptor_of((8, 8), 4, "fp32", type="mipmap", num_levels=9), "num_levels"),
     ):
-        with raises(bl.InvalidError, match=words):
+        with raises(bl.InvalidError, names=words):
             bl.map_external_image_memory(memory, desc, queue)
-    with raises(bl.InvalidError, match="ImageDescriptor"):
+    with raises(bl.InvalidError, names="ImageDescriptor"):
         bl.map_external_image_memory(memory, (8, 8), queue)  # type: ignore[arg-type]
     handle = bl.map_external_image_memory(memory, DESC, queue)
     with raises(bl.SyclRuntimeError):
@@ -511,7 +511,7 @@ def test_memory_of_another_process(device: bl.Device, context: bl.Context, share
         assert run_exporter(shared, signalled, "dies") == -9
         queue.ext_oneapi_wait_external_semaphore(semaphore, value)
         event = queue.ext_oneapi_copy(handle, found, src_desc=DESC)
-        with raises(bl.WaitTimeoutError, match=f"ExternalSemaphore {kind}.*{told}"):
+        with raises(bl.WaitTimeoutError, names=(f"ExternalSemaphore {kind}", told)):
             event.wait(timeout=0.05)
         assert run_exporter(shared, signalled, "signals") == 0
         event.wait()

@@ -132,7 +132,7 @@ def test_queues_take_turns(device: bl.Device, context: bl.Context, timeline: Tim
         second.wait()
         assert timeline.value == 6
         first.close()
-        with raises(bl.InvalidError, match="Queue"):
+        with raises(bl.InvalidError, names="Queue"):
             first.ext_oneapi_signal_external_semaphore(semaphore, 7)
         second.ext_oneapi_signal_external_semaphore(semaphore, 8).wait()
         bl.release_external_semaphore(semaphore, second)
@@ -256,7 +256,7 @@ def test_out_of_order_queues(queue: bl.Queue, event_fd: int) -> None:
         lambda each: queue.submit(lambda handler: handler.ext_oneapi_wait_external_semaphore(each)),
         lambda each: queue.submit(lambda handler: handler.ext_oneapi_signal_external_semaphore(each)),
     ):
-        with raises(bl.InvalidError, match="in_order=True"):  # R75
+        with raises(bl.InvalidError, names="in_order=True"):  # R75
             command(semaphore)
     assert not is_signalled(event_fd)
 
@@ -274,7 +274,7 @@ def test_values(ordered: bl.Queue, timeline: Timeline, event_fd: int) -> None:
         for value in (-1, 2**64, "1", 1.5):
             with raises(bl.InvalidError):
                 command(counted, value)  # type: ignore[arg-type]
-        with raises(bl.InvalidError, match="ExternalSemaphore"):
+        with raises(bl.InvalidError, names="ExternalSemaphore"):
             command(7)
     assert timeline.value == 0 and not is_signalled(event_fd)
 
@@ -288,7 +288,7 @@ def test_handle_types_go_with_resources(ordered: bl.Queue) -> None:
         (fd, "win32_nt_dx12_fence"),
         (fd, "timeline_win32_nt_handle"),
     ):
-        with raises(bl.InvalidError, match=handle_type):
+        with raises(bl.InvalidError, names=handle_type):
             bl.ExternalSemaphoreDescriptor(resource, handle_type)  # type: ignore[arg-type]
     for handle_type, has_values in (
         (bl.ExternalSemaphoreHandleType.win32_nt_handle, False),
@@ -319,7 +319,7 @@ def test_descriptors_that_are_no_semaphores(ordered: bl.Queue, timeline: Timelin
             bl.import_external_semaphore(bl.ExternalSemaphoreDescriptor(bl.ResourceFd(fd), handle_type), ordered)
     os.close(reader)
     os.close(writer)
-    with raises(bl.InvalidError, match="ExternalSemaphoreDescriptor"):
+    with raises(bl.InvalidError, names="ExternalSemaphoreDescriptor"):
         bl.import_external_semaphore(event_fd, ordered)  # type: ignore[arg-type]
     assert descriptors_return_to(before)
 
@@ -372,7 +372,7 @@ def test_other_contexts(device: bl.Device, ordered: bl.Queue, event_fd: int) -> 
         ):
             with raises(bl.InvalidError):
                 use()
-    with raises(bl.InvalidError, match="ExternalSemaphore"):
+    with raises(bl.InvalidError, names="ExternalSemaphore"):
         bl.release_external_semaphore(5, ordered)  # type: ignore[arg-type]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import re
 import subprocess
 import sys
 import threading
@@ -84,7 +83,7 @@ def test_a_view_is_all_that_is_lent(queue, kernels):
     assert view.address == values[5:].ctypes.data
     queue.parallel_for(50, kernels("step"), view, 1, 3).wait_and_throw()
     assert (values[5:10] == 3).all() and values.sum() == 150
-    with raises(bl.KernelError, match=rf"item_id \(50\): reads 4 bytes at {values[10:].ctypes.data:#x}"):
+    with raises(bl.KernelError, names=("item_id (50)", "reads 4 bytes", hex(values[10:].ctypes.data))):
         queue.parallel_for(51, kernels("step"), view, 1, 3).wait_and_throw()
     assert not values[:5].any() and not values[10:].any()
 
@@ -113,18 +112,18 @@ def test_what_is_not_imported_is_not_reached(queue, kernels):
     values = np.arange(8, dtype="i4")
     out = bl.usm_empty(8, "i4", queue)
     where = np.uint64(values.ctypes.data)
-    fault = re.escape(f"reads 4 bytes at {values.ctypes.data:#x}, which is not accessible to kernels")
-    with raises(bl.KernelError, match=fault):
+    fault = f"reads 4 bytes at {values.ctypes.data:#x}"
+    with raises(bl.KernelError, names=fault):
         queue.parallel_for(8, kernels("peek"), where, out).wait_and_throw()
     array = bl.as_usm_array(values, queue)
     queue.parallel_for(8, kernels("peek"), where, out).wait_and_throw()
     assert out.numpy().tolist() == list(range(8))
     array.close()
-    with raises(bl.KernelError, match=fault):
+    with raises(bl.KernelError, names=fault):
         queue.parallel_for(8, kernels("peek"), where, out).wait_and_throw()
     other = bl.Context(queue.device)
     elsewhere = bl.as_usm_array(values, bl.Queue(queue.device, other))
-    with raises(bl.KernelError, match=fault):
+    with raises(bl.KernelError, names=fault):
         queue.parallel_for(8, kernels("peek"), where, out).wait_and_throw()
     array = bl.as_usm_array(values[::-1], queue)
     queue.parallel_for(8, kernels("peek"), where, out).wait_and_throw()
@@ -150,7 +149,7 @@ def test_what_such_memory_says_of_itself(queue):
     array = bl.as_usm_array(values, queue)
     assert array.kind == "host" and bl.get_pointer_type(array, queue) == "host"
     assert bl.get_pointer_type(array.address, queue) == "unknown"  # not allocated by malloc_host
-    with raises(bl.InvalidError, match="malloc_"):
+    with raises(bl.InvalidError, names="malloc_"):
         bl.free(array)
     assert bl.as_usm_array(np.zeros((0, 4), "i4"), queue).shape == (0, 4)
     assert not bl.as_usm_array(np.asarray(bl.usm_empty(4, "i4", queue, kind="host")), queue).read_only

@@ -81,9 +81,9 @@ def test_the_handle_of_work_of_the_host(device: bl.Device, context: bl.Context) 
 def test_objects_of_another_backend_are_refused(queue: bl.Queue, device: bl.Device) -> None:
     other = next(name for name in ("cuda", "level_zero", "reference") if name != device.backend)
     for found in (queue, device, queue.context):
-        with raises(bl.BackendMismatchError, match=f"{device.backend}.*{other}"):
+        with raises(bl.BackendMismatchError, names=(device.backend, other)):
             bl.get_native(found, other)
-    with raises(bl.InvalidError, match="backend='metal'"):
+    with raises(bl.InvalidError, names="backend='metal'"):
         bl.get_native(queue, "metal")
 
 
@@ -93,5 +93,5 @@ def test_objects_without_a_handle_are_refused(queue: bl.Queue) -> None:
             bl.get_native(wrong)
     with raises(bl.InvalidError):
         bl.get_native(bl.Event())
-    with bl.Buffer(4, "int32") as buffer, raises(bl.FeatureNotSupportedError, match="get_native_mem"):
+    with bl.Buffer(4, "int32") as buffer, raises(bl.FeatureNotSupportedError, names="get_native_mem"):
         bl.get_native(buffer)

@@ -84,9 +84,9 @@ def test_devices(device: bl.Device) -> None:
     handle = bl.get_native(device)
     assert handle.type == "CUdevice" and handle == device.index
     assert bl.make_device("cuda", int(handle)) == device == bl.make_device("cuda", handle)
-    with raises(bl.InvalidError, match="cuda"):
+    with raises(bl.InvalidError, names="cuda"):
         bl.make_device("cuda", 4711)
-    with raises(bl.FeatureNotSupportedError, match="make_platform"):
+    with raises(bl.FeatureNotSupportedError, names="make_platform"):
         bl.make_platform("cuda", 1)
 
 
@@ -115,17 +115,17 @@ def test_contexts_that_cannot_be(raw: Any, device: bl.Device) -> None:
     try:
         with raises(bl.InvalidError):
             bl.make_context("cuda", slot[0])
-        with raises(bl.InvalidError, match="cuDevicePrimaryCtxRetain"):
+        with raises(bl.InvalidError, names="cuDevicePrimaryCtxRetain"):
             bl.make_context("cuda", slot[0], device)
         stream = new_stream()
-        with raises(bl.InvalidError, match="CUcontext"):
+        with raises(bl.InvalidError, names="CUcontext"):
             bl.make_queue("cuda", stream, bl.Context(device))
         finish(stream)
         ok(lib.cuStreamDestroy(stream))
     finally:
         ok(lib.cuCtxPopCurrent(ffi.new("CUcontext *")))
         ok(lib.cuCtxDestroy(slot[0]))
-    with raises(bl.InvalidError, match="CUstream.*CUcontext"):
+    with raises(bl.InvalidError, names=("CUstream", "CUcontext")):
         bl.make_context("cuda", ffi.cast("CUstream", 8), device)
     with raises(bl.InvalidError):
         bl.make_context("cuda", 0, device)
@@ -220,7 +220,7 @@ def test_a_stream_by_its_protocol(context: bl.Context, device: bl.Device) -> Non
         queue.fill(array, 11).wait()
         assert set(array.numpy()) == {11}
         array.close()
-    with raises(bl.InvalidError, match="CUstream.*CUevent"):
+    with raises(bl.InvalidError, names=("CUstream", "CUevent")):
         bl.make_event("cuda", theirs, context)
     ok(lib.cuStreamDestroy(theirs.handle))
 
@@ -263,7 +263,7 @@ def test_an_event_of_the_package(context: bl.Context, device: bl.Device) -> None
         handle = bl.get_native(ours)
         stream = new_stream()
         ok(lib.cuStreamWaitEvent(stream, ffi.cast("CUevent", handle), 0))
-        with raises(bl.InvalidError, match="Event"):
+        with raises(bl.InvalidError, names="Event"):
             bl.make_event("cuda", handle, context)
         bl.make_event("cuda", handle, context, ownership="keep").wait()
         finish(stream)
@@ -290,7 +290,7 @@ def test_a_module_and_its_kernels(context: bl.Context, device: bl.Device, owners
         queue.parallel_for(64, kernel, array, np.int32(5)).wait()
         if driver.has("cuModuleEnumerateFunctions"):  # older drivers list the kernels of PTX modules only
             queue.parallel_for(64, bundle.get_kernel("first"), array).wait()
-            with raises(bl.InvalidError, match="third"):
+            with raises(bl.InvalidError, names="third"):
                 bundle.get_kernel("third")
         array.close()
     ok(lib.cuModuleGetFunction(slot, modules[1], ffi.new("char[]", b"second")))
@@ -341,9 +341,9 @@ def test_a_buffer(context: bl.Context, device: bl.Device, ownership: str) -> Non
 
 def test_memory_that_cannot_be(context: bl.Context, device: bl.Device) -> None:
     array = np.zeros(16, np.int32)
-    with raises(bl.InvalidError, match="cuMemAlloc"):
+    with raises(bl.InvalidError, names="cuMemAlloc"):
         bl.make_buffer("cuda", array.ctypes.data, context, "int32", 16, ownership="keep")
     memory = new_memory(64)
-    with raises(bl.InvalidError, match="68.*64"):
+    with raises(bl.InvalidError, names=(68, 64)):
         bl.make_buffer("cuda", ctypes.c_void_p(memory), context, "int32", 17)
     ok(lib.cuMemFree(memory))

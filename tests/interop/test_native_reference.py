@@ -175,5 +175,5 @@ def test_handles_of_other_objects_are_refused(native: Any, context: bl.Context) 
             pytest.fail(f"call {number} gave {call()!r}")
     with raises(bl.FeatureNotSupportedError):
         bl.get_native(context.platform)
-    with raises(bl.FeatureNotSupportedError, match="make_platform"):
+    with raises(bl.FeatureNotSupportedError, names="make_platform"):
         bl.make_platform("reference", native)

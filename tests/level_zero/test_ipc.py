@@ -84,10 +84,10 @@ def test_what_cannot_be_shared_is_refused(queue: bl.Queue) -> None:
     with raises(bl.InvalidError):
         export_memory(opened)
     wrong = IpcMemoryHandle(handle.backend, bytes(64), 0, (4,), np.dtype(np.uint8))
-    with raises(bl.InvalidError, match="zeMemOpenIpcHandle"):
+    with raises(bl.InvalidError, names="zeMemOpenIpcHandle"):
         open_memory(wrong, queue)
     elsewhere = IpcMemoryHandle(bl.Backend.cuda, handle.data, 0, (4,), np.dtype(np.uint8))
-    with raises(bl.BackendMismatchError, match="cuda"):
+    with raises(bl.BackendMismatchError, names="cuda"):
         open_memory(elsewhere, queue)
     with EventPool(2, queue) as pool:
         with pytest.raises(bl.Error, match="shared=True"):

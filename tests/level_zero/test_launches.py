@@ -85,9 +85,9 @@ def test_a_queue_on_every_engine_of_every_group(
                     out = np.zeros_like(data)
                     queue.memcpy(out, array).wait()
                     assert np.array_equal(out, data * (2 if group.computes else 1))
-        with raises(bl.InvalidError, match=f"engines 0.*{group.engines - 1}"):
+        with raises(bl.InvalidError, names=("engines 0", group.engines - 1)):
             ze.create_queue(device, group, group.engines)
-    with raises(bl.InvalidError, match="get_queue_groups"):
+    with raises(bl.InvalidError, names="get_queue_groups"):
         ze.create_queue(device, 99)
 
 
@@ -121,7 +121,7 @@ def test_a_fence_is_signalled_after_what_was_submitted(
             fence.wait()
         assert (array.numpy(queue) == 5).all()
     immediate = bl.Queue(device, context, in_order=True, immediate_command_list=True)
-    with immediate, raises(bl.FeatureNotSupportedError, match="no_immediate_command_list=True"):
+    with immediate, raises(bl.FeatureNotSupportedError, names="no_immediate_command_list=True"):
         ze.Fence(immediate)
 
 
@@ -215,7 +215,7 @@ def test_a_device_is_its_own_peer(device: bl.Device) -> None:
     assert not ze.can_access_peer(device, other)
     assert ze.get_peer_properties(device, other) == ze.PeerProperties(access=False, atomics=False)
     assert not ze.can_access_peer(other, device)
-    with raises(bl.InvalidError, match="Device"):
+    with raises(bl.InvalidError, names="Device"):
         ze.can_access_peer(device, "gpu")
 
 
@@ -227,7 +227,7 @@ def test_cooperative_launches(queue: bl.Queue, bundle: bl.KernelBundle) -> None:
     cleared = queue.fill(out, 0)
     ze.launch_cooperative(queue, bl.NdRange(16 * most, 16), kernel, out, depends_on=cleared).wait()
     assert (out.numpy() == 16 * 16).all()
-    with raises(bl.NdRangeError, match=f"{most}"):
+    with raises(bl.NdRangeError, names=most):
         ze.launch_cooperative(queue, bl.NdRange(16 * (most + 1), 16), kernel, out)
 
 
@@ -237,7 +237,7 @@ def test_indirect_launches_read_what_a_kernel_wrote(queue: bl.Queue, bundle: bl.
     counted = queue.single_task(bundle.get_kernel("count"), groups, np.uint32(3))
     ze.launch_indirect(queue, groups, 4, bundle.get_kernel("mark"), out, depends_on=[cleared, counted]).wait()
     assert list(out.numpy()) == [16] * 6 + [0] * 10
-    with raises(bl.InvalidError, match="uint32"):
+    with raises(bl.InvalidError, names="uint32"):
         ze.launch_indirect(queue, out, 4, bundle.get_kernel("mark"), out)
 
 
@@ -248,14 +248,14 @@ def test_cache_preferences_change_no_numbers(queue: bl.Queue, bundle: bl.KernelB
         ze.prefer_cache(kernel, preference)
         queue.parallel_for(8, kernel, array, np.float32(2)).wait()
     assert (array.numpy(queue) == 8).all()
-    with raises(bl.InvalidError, match="local_memory"):
+    with raises(bl.InvalidError, names="local_memory"):
         ze.prefer_cache(kernel, "all")
 
 
 def test_modules_are_linked_when_loaded(queue: bl.Queue) -> None:
     importer = bl.load_kernel_bundle(assembled(IMPORTER), queue.context)
     exporter = bl.load_kernel_bundle(assembled(EXPORTER), queue.context)
-    with raises(bl.BuildError, match="triple"):
+    with raises(bl.BuildError, names="triple"):
         ze.dynamic_link(importer, bl.load_kernel_bundle(compiled_text(SOURCE, "spirv"), queue.context))
     ze.dynamic_link(importer, exporter)
     out = bl.usm_empty(1, np.uint32, queue, kind="shared")

@@ -54,5 +54,5 @@ def test_what_the_reference_has_not_is_named(reference: bl.Queue) -> None:
         (lambda: ze.GrowableArray(np.uint8, reference, capacity=5), "virtual memory"),
         (lambda: ze.export_memory(array), "memory of two processes"),
     ):
-        with raises(bl.FeatureNotSupportedError, match=f"{what}"):
+        with raises(bl.FeatureNotSupportedError, names=what):
             call()

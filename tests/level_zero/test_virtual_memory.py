@@ -56,9 +56,9 @@ def test_rows_and_capacity(queue: bl.Queue) -> None:
         assert growing.array.numpy(queue).sum() == 2 * 30 + 40
         growing.resize(1)
         assert len(growing) == 1 and growing.array.numpy(queue).sum() == 30
-        with raises(bl.InvalidError, match=f"0.*{growing.capacity}"):
+        with raises(bl.InvalidError, names=(0, growing.capacity)):
             growing.resize(growing.capacity + 1)
-        with raises(bl.InvalidError, match=r"shape \(2, 5\)"):
+        with raises(bl.InvalidError, names="shape (2, 5)"):
             growing.append(np.zeros((5, 2)), queue)
 
 
@@ -83,7 +83,7 @@ def test_one_memory_at_two_addresses(queue: bl.Queue) -> None:
         with raises(bl.InvalidError):
             addresses.map(memory, 4 * page)
         addresses.set_access(0, page, "read")
-        with raises(bl.InvalidError, match="read_write, read, none"):
+        with raises(bl.InvalidError, names="read_write, read, none"):
             addresses.set_access(0, page, "write")
         addresses.unmap(0)
         with raises(bl.InvalidError):
@@ -94,7 +94,7 @@ def test_one_memory_at_two_addresses(queue: bl.Queue) -> None:
 
 
 def test_sizes_beyond_all_memory(queue: bl.Queue) -> None:
-    with raises(bl.InvalidError, match="1.*2"):
+    with raises(bl.InvalidError, names=(1, 2)):
         VirtualRange(0, queue)
     with pytest.raises(bl.MemoryAllocationError):
         VirtualRange(2**62, queue)

@@ -74,7 +74,7 @@ def test_unused_components_become_one() -> None:  # R53
     ],
 )
 def test_numbered_failures(scenario: int, src: Any, dst: Any, extent: Any) -> None:  # R47 R49 R50 R51
-    with raises(InvalidError, match=rf"with offsets and extents, scenario {scenario}: .*\d"):
+    with raises(InvalidError, names=f"scenario {scenario}"):
         CopyRegion(src, dst, extent, part=True)
 
 
@@ -85,9 +85,9 @@ def test_pitch_of_one_row_is_free() -> None:  # R51
 
 
 def test_capacity_of_whole_copies() -> None:  # R48
-    with raises(InvalidError, match="scenario 2"):
+    with raises(InvalidError, names="scenario 2"):
         CopyRegion(host(capacity=PACKED - 1), image(), (10, 6, 4))
-    with raises(InvalidError, match="scenario 2"):
+    with raises(InvalidError, names="scenario 2"):
         CopyRegion(linear(capacity=64 * 24 - 25), image(), (10, 6, 4))
     CopyRegion(linear(capacity=64 * 23 + 40), image(), (10, 6, 4))  # the last row needs no pitch
 

@@ -96,8 +96,8 @@ BREACHES = {
 @pytest.mark.parametrize(
     ("field", "desc"), [(field, desc) for field, descs in BREACHES.items() for desc in descs], ids=str
 )
-def test_verify_refuses(field: str, desc: ImageDescriptor) -> None:  # R3 R4 R5 R6 R10 R11 R12
-    with raises(InvalidError, match=field) as caught:
+def test_verify_refuses(field: object, desc: ImageDescriptor) -> None:  # R3 R4 R5 R6 R10 R11 R12
+    with raises(InvalidError, names=field) as caught:
         desc.verify()
     assert caught.value.code is Errc.invalid
 
@@ -126,7 +126,7 @@ def test_levels_halve(width: int, height: int, depth: int, levels: int) -> None:
     desc = ImageDescriptor(width, height, depth, num_channels=2, channel_type="fp16", type="mipmap", num_levels=levels)
     largest = max(width, height, depth)
     if 2 ** (levels - 1) > largest:
-        with raises(InvalidError, match="num_levels"):
+        with raises(InvalidError, names="num_levels"):
             desc.verify()
         return
     desc.verify()
@@ -147,13 +147,13 @@ def test_level_of_no_mipmap() -> None:  # R9
         ImageDescriptor(4, 4, type="cubemap", array_size=6),
     ]
     for desc, level in itertools.product(others, (0, 1)):
-        with raises(InvalidError, match="mipmap"):
+        with raises(InvalidError, names="mipmap"):
             desc.get_mip_level_desc(level)
     mipmap = ImageDescriptor(4, 4, type="mipmap", num_levels=3)
     for level in (3, 4, 1000):
-        with raises(InvalidError, match=f"level={level}"):
+        with raises(InvalidError, names=f"level={level}"):
             mipmap.get_mip_level_desc(level)
-    with raises(InvalidError, match="level"):
+    with raises(InvalidError, names="level"):
         mipmap.get_mip_level_desc(-1)
 
 
@@ -169,8 +169,8 @@ def test_level_of_no_mipmap() -> None:  # R9
         ({"array_size": "2"}, "array_size"),
     ],
 )
-def test_fields_are_numbers_and_names(arguments: dict[str, Any], word: str) -> None:
-    with raises(InvalidError, match=word):
+def test_fields_are_numbers_and_names(arguments: dict[str, Any], word: object) -> None:
+    with raises(InvalidError, names=word):
         ImageDescriptor(**arguments)
 
 
@@ -208,7 +208,7 @@ def test_from_array(shape: tuple[int, ...], options: dict[str, Any], wanted: Ima
 
 
 def test_from_array_refuses() -> None:
-    with raises(InvalidError, match="float64"):
+    with raises(InvalidError, names="float64"):
         ImageDescriptor.from_array(np.zeros((4, 4)))
     with raises(InvalidError):
         ImageDescriptor.from_array(np.zeros((4, 4), np.float32), channel_type="unorm_int8")

@@ -68,7 +68,7 @@ def test_no_byte_can_be_changed_or_cut_off() -> None:
             KernelFile.from_bytes(data[:at])
         with pytest.raises(BuildError):
             KernelFile.from_bytes(data[:at] + bytes([data[at] ^ 0x20]) + data[at + 1 :])
-    with raises(BuildError, match=f"{len(data) + 1}.*{len(data)}"):
+    with raises(BuildError, names=(len(data) + 1, len(data))):
         KernelFile.from_bytes(data + b"\0")
 
 
@@ -76,12 +76,12 @@ def test_errors_say_what_is_wrong_and_the_file(tmp_path: Path) -> None:
     data = FILE.to_bytes()
     path = tmp_path / "old.blk"
     path.write_bytes(data.replace(b"\r\n", b"\n", 1))
-    with raises(BuildError, match=r"old.blk begins with .*copy it as a binary file"):
+    with raises(BuildError, names="old.blk"):
         KernelFile.load(path)
     path.write_bytes(data[:8] + struct.pack("<I", 2) + data[12:])
-    with raises(BuildError, match="old.blk.*2.*1"):
+    with raises(BuildError, names=("old.blk", 2, 1)):
         KernelFile.load(path)
-    with raises(InvalidError, match="none.blk"):
+    with raises(InvalidError, names="none.blk"):
         KernelFile.load(tmp_path / "none.blk")
     with raises(InvalidError):
         FILE.save(tmp_path / "no" / "folder.blk")
@@ -137,8 +137,8 @@ def test_a_device_is_written_to_and_not_replaced(linked: bool, tmp_path: Path) -
         (lambda m: m.update(tools=["clang"]), "tools is no object"),
     ],
 )
-def test_a_manifest_that_cannot_be_is_refused(change: Callable[[dict[str, Any]], object], message: str) -> None:
-    with raises(BuildError, match=message):
+def test_a_manifest_that_cannot_be_is_refused(change: Callable[[dict[str, Any]], object], message: object) -> None:
+    with raises(BuildError, names=message):
         KernelFile.from_bytes(resealed(change))
 
 

@@ -145,11 +145,11 @@ def test_values_become_bytes_of_the_constant(kind, size, value, data):
     ],
 )
 def test_values_that_do_not_fit_say_what_the_constant_is(kind, size, value, reason):
-    with raises(bl.InvalidError, match=rf"specialization\[3\]=.*{reason}.*{kind}.*{size}"):
+    with raises(bl.InvalidError, names=("specialization[3]=", reason, kind, size)):
         Constant(3, kind, size, bytes(size)).pack(value)
 
 
 def test_values_of_unknown_constants_have_a_size_of_their_own():
     assert [len(pack_constant(0, value)) for value in (True, 1, 2**40, 1.5, np.int16(1), b"abc")] == [1, 4, 8, 4, 2, 3]
-    with raises(bl.InvalidError, match=r"specialization\[0\]='x'"):
+    with raises(bl.InvalidError, names="specialization[0]='x'"):
         pack_constant(0, "x")

@@ -105,7 +105,7 @@ def test_nothing_remains(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "nvtx", None)
-    with raises(bl.FeatureNotSupportedError, match=r"bindless\[nvtx\]"):
+    with raises(bl.FeatureNotSupportedError, names="bindless[nvtx]"):
         bl.nvtx.enable()
 
 

@@ -29,7 +29,7 @@ def test_writes_beyond_the_end(queue: bl.Queue) -> None:
     out = bl.usm_empty((100,), np.int32, queue)
     event = queue.parallel_for(130, load(queue, "simple").get_kernel("fill"), out, 5)
     address = int(out.pointer) + 400
-    with raises(bl.KernelError, match=rf"kernel 'fill', item_id \(100\): writes 4 bytes at 0x{address:x}"):
+    with raises(bl.KernelError, names=("kernel 'fill'", "item_id (100)", "writes 4 bytes", hex(address))):
         event.wait_and_throw()
     _still_works(queue)
 
@@ -44,7 +44,7 @@ def test_rows_of_sixteen_beyond_the_end(queue: bl.Queue, run: Any) -> None:
             _, out = run(text, "peek", 64, source, np.zeros(64, np.int32))
             np.testing.assert_array_equal(out, (np.arange(4)[:, None] * 100 + np.arange(16)).reshape(-1))
         else:
-            with raises(bl.KernelError, match=r"'peek', item_id \(63\): reads 4 bytes at"):
+            with raises(bl.KernelError, names=("'peek'", "item_id (63)", "reads 4 bytes")):
                 run(text, "peek", 64, source, np.zeros(64, np.int32))
     _still_works(queue)
 
@@ -62,7 +62,7 @@ def test_a_fault_in_a_graph_ends_its_run(queue: bl.Queue, in_order: bool) -> Non
             own.fill(first, 0).wait()
             own.fill(last, 0).wait()
             event = graph()
-            with raises(bl.KernelError, match=r"kernel 'fill', item_id \(100\): writes 4 bytes"):
+            with raises(bl.KernelError, names=("kernel 'fill'", "item_id (100)", "writes 4 bytes")):
                 event.wait_and_throw()
             assert set(first.numpy(own)) == {1} and set(last.numpy(own)) == {0}
         own.wait_and_throw()
@@ -73,7 +73,7 @@ def test_a_fault_in_a_graph_ends_its_run(queue: bl.Queue, in_order: bool) -> Non
 def test_reads_from_nowhere(queue: bl.Queue, run: Any, address: int) -> None:
     text = """kernel void peek(ulong where, global int *out)
         { const size_t i = get_global_id(0); if (i == 70) out[i] = *(global const int *)where; }"""
-    with raises(bl.KernelError, match=rf"'peek', item_id \(70\): reads 4 bytes at 0x{address:x}"):
+    with raises(bl.KernelError, names=("'peek'", "item_id (70)", "reads 4 bytes", hex(address))):
         run(text, "peek", 90, np.uint64(address), np.zeros(90, np.int32))
     _still_works(queue)
 
@@ -81,7 +81,7 @@ def test_reads_from_nowhere(queue: bl.Queue, run: Any, address: int) -> None:
 def test_memory_of_another_context(device: bl.Device, queue: bl.Queue, run: Any) -> None:
     other = bl.usm_empty((4,), np.int32, bl.Queue(device, bl.Context(device)))
     text = "kernel void peek(ulong where, global int *out) { *out = *(global const int *)where; }"
-    with raises(bl.KernelError, match="malloc_device"):
+    with raises(bl.KernelError, names="malloc_device"):
         run(text, "peek", 1, np.uint64(int(other.pointer)), np.zeros(1, np.int32))
 
 
@@ -93,14 +93,14 @@ def test_constants_are_not_written(run: Any) -> None:
         *p = 5;
         out[0] = table[index & 1];
     }"""
-    with raises(bl.KernelError, match="constant"):
+    with raises(bl.KernelError, names="constant"):
         run(text, "poke", 1, np.zeros(1, np.int32), 2)
 
 
 def test_beyond_local_memory(run: Any) -> None:
     text = """kernel void test(global int *out, local int *piece, int far)
         { piece[far] = 1; barrier(CLK_LOCAL_MEM_FENCE); out[get_global_id(0)] = piece[0]; }"""
-    with raises(bl.KernelError, match="writes 4 bytes"):
+    with raises(bl.KernelError, names="writes 4 bytes"):
         run(text, "test", 8, np.zeros(8, np.int32), bl.LocalAccessor(64), 1 << 20, local=8)
 
 
@@ -114,7 +114,7 @@ def test_image_that_was_destroyed(queue: bl.Queue) -> None:
     pointers.copy_from(np.array([int(table.pointer)], np.uint64))
     bl.destroy_image_handle(handle, queue)
     kernel = load(queue, "images", "twice").get_kernel("twice")
-    with raises(bl.KernelError, match=rf"names the image 0x{number:x}, which does not exist"):
+    with raises(bl.KernelError, names=hex(number)):
         queue.parallel_for((5, 7), kernel, pointers, np.uint32(0)).wait_and_throw()
     _still_works(queue)
 
@@ -126,7 +126,7 @@ def test_image_of_another_kind(queue: bl.Queue) -> None:
     table.copy_from(np.array([handle.raw_handle], np.uint64))
     pointers.copy_from(np.array([int(table.pointer)], np.uint64))
     kernel = load(queue, "images", "twice").get_kernel("twice")
-    with raises(bl.KernelError, match="takes a 3D image for a 2D image"):
+    with raises(bl.KernelError, names=("3D image", "2D image")):
         queue.parallel_for((5, 7), kernel, pointers, np.uint32(0)).wait_and_throw()
     bl.destroy_image_handle(handle, queue)
 
@@ -134,11 +134,11 @@ def test_image_of_another_kind(queue: bl.Queue) -> None:
 def test_endless_loops_end(queue: bl.Queue, run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "kernel void spin(volatile global int *out) { while (out[1] == 0) out[0] += 1; }"
     monkeypatch.setenv("BINDLESS_REFERENCE_TIMEOUT", "0.2")
-    with raises(bl.KernelError, match=r"'spin' was stopped after 0\.2 seconds"):
+    with raises(bl.KernelError, names=("'spin'", "0.2 seconds")):
         run(text, "spin", 4, np.zeros(2, np.int32))
     _still_works(queue)
     monkeypatch.setenv("BINDLESS_REFERENCE_TIMEOUT", "soon")
-    with raises(bl.InvalidError, match="'soon'"):
+    with raises(bl.InvalidError, names="'soon'"):
         run(text, "spin", 4, np.zeros(2, np.int32))
 
 
@@ -157,13 +157,13 @@ def test_barriers_that_not_all_come_to(queue: bl.Queue, run: Any) -> None:
 def test_recursion_is_refused(queue: bl.Queue) -> None:
     text = """static int down(int n) { return n < 2 ? n : down(n - 1) * n + down(n - 2); }
     kernel void test(global int *out) { out[0] = down(out[1]); }"""
-    with raises(bl.BuildError, match="'down' calls itself"):
+    with raises(bl.BuildError, names="'down'"):
         bl.load_kernel_bundle(compiled_text(text, "spirv", passes="globalopt"), queue)
 
 
 def test_functions_that_are_missing(queue: bl.Queue) -> None:
     text = "int elsewhere(int);\nkernel void test(global int *out) { out[0] = elsewhere(out[1]); }"
-    with raises(bl.BuildError, match="'elsewhere' is declared and not defined"):
+    with raises(bl.BuildError, names="'elsewhere'"):
         bl.load_kernel_bundle(compiled_text(text, "spirv"), queue)
 
 
@@ -186,7 +186,7 @@ def test_unknown_instructions_are_named(queue: bl.Queue) -> None:
     words = _words(compiled("simple", "spirv"))
     add = _find(words, 128)  # OpIAdd
     words[add] = words[add] & 0xFFFF0000 | 0x1234
-    with raises(bl.BuildError, match=rf"SPIR-V word {add} \(instruction {4660}\)"):
+    with raises(bl.BuildError, names=f"SPIR-V word {add} (instruction 4660)"):
         bl.load_kernel_bundle(_bytes(words), queue)
     words[add] = words[add] & 0xFFFF0000 | 97  # OpImageDrefGather
     with raises(bl.BuildError, match=rf"SPIR-V word {add} \((OpImageDrefGather|instruction 97)\)") as caught:

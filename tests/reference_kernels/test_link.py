@@ -81,14 +81,14 @@ def test_functions_and_variables_of_other_modules(queue: bl.Queue, parts: Any) -
 
 def test_what_does_not_fit_together(queue: bl.Queue, parts: Any) -> None:
     main, library, inner = parts
-    with raises(bl.BuildError, match=r"module 2, .*function 'inner' is declared and not defined"):
+    with raises(bl.BuildError, names=("module 2", "function 'inner'")):
         main.link(library)
     alone = r"(function 'scaled'|variable 'counter'|function '.*mixed.*') is declared|unresolvable import counter"
     with raises(bl.BuildError, match=alone):
         main.link()
-    with raises(bl.BuildError, match="'inner' is defined twice, in modules 2 and 3"):
+    with raises(bl.BuildError, names=("'inner'", "modules 2 and 3")):
         library.link(inner, _object(queue, INNER, "inner"))
-    with raises(bl.BuildError, match="two of the modules that are linked have a kernel 'count'"):
+    with raises(bl.BuildError, names="kernel 'count'"):
         inner.link(library, _object(queue, "kernel void count(global int *out) { out[0] = 1; }", "count"))
     other = _object(queue, "long inner(long x) { return x; }", "inner")
     with raises(bl.BuildError, match=r"another type than the parameter|a result type that the function 'inner'"):
@@ -96,7 +96,7 @@ def test_what_does_not_fit_together(queue: bl.Queue, parts: Any) -> None:
     variable = _object(
         queue, INNER + "global long counter = 1; constant int factors[3] = {1};", "inner,counter,factors"
     )
-    with raises(bl.BuildError, match="variable 'counter' has another type"):
+    with raises(bl.BuildError, names="variable 'counter'"):
         main.link(variable)
     if queue.device.backend is bl.Backend.level_zero:  # where a module may be linked after it was loaded
         loaded = bl.load_kernel_bundle(compiled_text(MAIN, "spirv", "first"), queue)
@@ -118,7 +118,7 @@ def test_options_go_to_every_module(queue: bl.Queue, parts: Any) -> None:
     )
     linked = parts[0].link(*parts[1:], options="-ze-opt-disable")
     assert set(linked.kernel_names) == {"first", "count"}
-    with raises(bl.BuildError, match="-no-such-option") as caught:
+    with raises(bl.BuildError, names="-no-such-option") as caught:
         parts[0].link(*parts[1:], options="-no-such-option")
     assert "-no-such-option" in caught.value.log
 

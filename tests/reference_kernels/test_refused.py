@@ -101,7 +101,7 @@ def _only_the_reference(device: bl.Device) -> None:
 def test_each_is_refused_by_name_and_place(queue: bl.Queue) -> None:
     for name in NAMES:
         module, at = _module(name)
-        with raises(bl.BuildError, match=rf"SPIR-V word {at} \(Op{name}\): not supported by the reference driver"):
+        with raises(bl.BuildError, names=f"SPIR-V word {at} (Op{name})"):
             bl.load_kernel_bundle(module, queue)
 
 
@@ -123,7 +123,7 @@ def test_one_that_is_not_known_at_all(queue: bl.Queue) -> None:
     module, at = _module("Kill")
     words = list(struct.unpack(f"<{len(module) // 4}I", module))
     words[at] = words[at] & 0xFFFF0000 | 9999
-    with raises(bl.BuildError, match=rf"SPIR-V word {at} \(instruction 9999\)"):
+    with raises(bl.BuildError, names=f"SPIR-V word {at} (instruction 9999)"):
         bl.load_kernel_bundle(struct.pack(f"<{len(words)}I", *words), queue)
 
 

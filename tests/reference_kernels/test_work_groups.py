@@ -145,7 +145,7 @@ def test_a_local_id_that_there_is_not(run: Any, device: bl.Device) -> None:
     text = (
         """kernel void test(global int *out, int which) { out[get_global_id(0)] = work_group_broadcast(7, which); }"""
     )
-    with raises(bl.KernelError, match=r"local id \(70, 0, 0\) in a work-group of \(70, 1, 1\)"):
+    with raises(bl.KernelError, names=("(70, 0, 0)", "(70, 1, 1)")):
         run(text, "test", 70, np.zeros(70, np.int32), 70, local=70)
 
 
@@ -205,9 +205,9 @@ def test_copies_that_cannot_be(run: Any, device: bl.Device) -> None:
         event_t event = async_work_group_copy(piece + (differ ? get_local_id(0) : 0), in, count, 0);
         wait_group_events(1, &event);
     }"""
-    with raises(bl.KernelError, match=r"copies to 0x[0-9a-f]+, element 256 of 300, which kernels cannot"):
+    with raises(bl.KernelError, names="element 256 of 300"):
         run(text, "test", 64, X, bl.LocalAccessor(256), np.uint64(300), 0, local=64)
-    with raises(bl.KernelError, match=r"copies from 0x[0-9a-f]+, element 600 of 700"):
+    with raises(bl.KernelError, names="element 600 of 700"):
         run(text, "test", 64, X, bl.LocalAccessor(8192), np.uint64(700), 0, local=64)
     with raises(bl.KernelError, match="give different arguments to a copy"):
         run(text, "test", 64, X, bl.LocalAccessor(256), np.uint64(2), 1, local=64)

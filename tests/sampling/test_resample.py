@@ -1,4 +1,4 @@
-"""``resample``: the values of pictures, compared with sums in float64 (``tests/support/resample_oracle.py``)."""
+"""``resample``: the values of pictures, compared with sums in float64 (``tests/oracle``)."""
 
 from __future__ import annotations
 

@@ -372,8 +372,12 @@ def test_a_region_of_three_dimensions(queue):
 @pytest.mark.parametrize(
     "command, error, message",
     [
-        (lambda h, a: h.copy(a.get_access(h, "write"), np.zeros(8, "i4")), bl.AccessorError, "src: .* only written"),
-        (lambda h, a: h.copy(np.zeros(8, "i4"), a.get_access(h, "read")), bl.AccessorError, "dst: .* is only read"),
+        (
+            lambda h, a: h.copy(a.get_access(h, "write"), np.zeros(8, "i4")),
+            bl.AccessorError,
+            ("src: ", " only written"),
+        ),
+        (lambda h, a: h.copy(np.zeros(8, "i4"), a.get_access(h, "read")), bl.AccessorError, ("dst: ", " is only read")),
         (lambda h, a: h.fill(a.get_access(h, "read"), 1), bl.AccessorError, None),
         (lambda h, a: h.copy(a.get_access(h, "read"), np.zeros(7, "i4")), bl.InvalidError, "32 bytes leave the dst"),
         (lambda h, a: h.copy(np.zeros(7, "i4"), a.get_access(h)), bl.InvalidError, "32 bytes leave the src"),
@@ -390,7 +394,7 @@ def test_a_region_of_three_dimensions(queue):
 )
 def test_commands_on_accessors_that_cannot_be(queue, command, error, message):
     buffer = a_buffer()
-    with raises(error, match=message):
+    with raises(error, names=message):
         queue.submit(lambda handler: command(handler, buffer))
     queue.submit(lambda handler: handler.fill(buffer.get_access(handler, "write"), 1))
     assert out_of(buffer).tolist() == [1] * 8
@@ -536,7 +540,7 @@ def test_the_interop_handle(queue):
                 interop.get_native_mem(accessor),
             )
             seen["backend"] = interop.get_backend()
-            with raises(bl.AccessorError, match="'device'"):
+            with raises(bl.AccessorError, names="'device'"):
                 interop.get_native_mem(buffer.get_access(None))
             host[:] = 1
 

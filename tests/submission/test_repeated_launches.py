@@ -402,7 +402,7 @@ def test_what_is_no_event_is_told(own: bl.Queue, simple: Any) -> None:
         event = own.parallel_for(64, increment, data)
         event.wait()  # out of order, only this wait keeps the next launch from adding to the same number
     for wrong in (5, "text", [event, None], (event, 7), None):
-        with raises(bl.InvalidError, match="Event"):
+        with raises(bl.InvalidError, names="Event"):
             own.parallel_for(64, increment, data, depends_on=wrong)  # type: ignore[arg-type]
     own.parallel_for(64, increment, data, depends_on=(each for each in [event])).wait()
     own.parallel_for(64, increment, data, depends_on=bl.Event()).wait()

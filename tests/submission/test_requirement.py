@@ -53,7 +53,7 @@ def test_modes_and_no_init():
     assert requirement_of("read_write", True) is NRW and requirement_of("write", False) is WO
     with raises(bl.InvalidError):
         requirement_of("read", True)
-    with raises(bl.InvalidError, match="mode='discard'.*'read', 'write'"):
+    with raises(bl.InvalidError, names=("mode='discard'", "'read', 'write'")):
         requirement_of("discard", False)
 
 
@@ -106,7 +106,7 @@ def test_two_targets_that_write_are_refused(queue, accesses):
 
 def test_constant_memory_is_only_read(queue):
     buffer = bl.Buffer(np.zeros(4, np.int32))
-    with raises(bl.InvalidError, match="'constant_buffer'.*'write'"):
+    with raises(bl.InvalidError, names=("'constant_buffer'", "'write'")):
         queue.submit(groups(buffer, ("write", "constant_buffer")))
-    with raises(bl.InvalidError, match="target='local'"):
+    with raises(bl.InvalidError, names="target='local'"):
         queue.submit(groups(buffer, ("read", "local")))

@@ -208,7 +208,7 @@ def test_what_goes_to_the_driver_as_before(
     monkeypatch.setenv("BINDLESS_STAGING", "12")
     assert pinned_staging.staging_bytes() == 12 << 20
     monkeypatch.setenv("BINDLESS_STAGING", "lots")
-    with raises(bl.InvalidError, match=r"BINDLESS_STAGING='lots'.*MiB"):
+    with raises(bl.InvalidError, names=("BINDLESS_STAGING='lots'", "MiB")):
         pinned_staging.staging_bytes()
 
 
@@ -224,7 +224,7 @@ def test_repeated_copies(queue: bl.Queue, fake: Fake, monkeypatch: pytest.Monkey
                 queue.ext_oneapi_copy(source, target).wait()
                 assert len(fake.lines("cuMemcpy3DAsync")) == 1 and not fake.lines("cuLaunchKernel")
             fake.fail("cuMemcpy3DAsync", 1)
-            with raises(bl.InvalidError, match="cuMemcpy3DAsync.*64 x 64 x 1.*4"):
+            with raises(bl.InvalidError, names=("cuMemcpy3DAsync", "64 x 64 x 1", 4)):
                 queue.ext_oneapi_copy(source, target)
             queue.ext_oneapi_copy(source, target).wait()
         monkeypatch.setattr(surface_copy, "SMALLEST", 1)

@@ -72,7 +72,7 @@ def test_much_local_memory_is_asked_for_once(rig: Rig, fake: Fake) -> None:
 
 def test_wrong_arguments_never_reach_the_driver(rig: Rig, fake: Fake) -> None:
     for arguments in ([], [bytes(8)], [bytes(8), bytes(8), bytes(24)], [bytes(8), bytes(4), bytes(24), bytes(4)]):
-        with raises(InvalidError, match=r"'f'.*\[8, 4, 24\]"):
+        with raises(InvalidError, names=("'f'", "[8, 4, 24]")):
             launch(rig, "f", arguments)
     assert not fake.lines("cuLaunchKernel")
 
@@ -91,7 +91,7 @@ def test_work_groups_divide_the_range(rig: Rig, fake: Fake) -> None:
     for size, shape in expected.items():
         rig.backend.launch(rig.queue, kernel, size, None, [bytes(8)])
         assert fake.lines("cuLaunchKernel")[-1].startswith(f"cuLaunchKernel plain {shape} ")
-    with raises(bl.NdRangeError, match="65535"):
+    with raises(bl.NdRangeError, names=65535):
         rig.backend.launch(rig.queue, kernel, (1, 65_537 * 2), (1, 1), [bytes(8)])
 
 
@@ -229,7 +229,7 @@ def test_failed_work_is_reported_where_it_is_waited_for(rig: Rig, fake: Fake) ->
         lambda: rig.backend.wait_queue(queue),
         lambda: rig.backend.event_status(event),
     ):
-        with raises(KernelError, match=r"ILLEGAL_ADDRESS.*new process") as caught:
+        with raises(KernelError, names="ILLEGAL_ADDRESS") as caught:
             ask()
         assert caught.value.native_code == 700 and caught.value.backend == "cuda"
     memory = rig.backend.allocate
@@ -252,7 +252,7 @@ def test_out_of_memory_says_how_much_there_is(rig: Rig, fake: Fake) -> None:
         (UsmKind.shared, "cuMemAllocManaged"),
     ):
         fake.fail(call, 2)
-        with raises(MemoryAllocationError, match="1234.*7516192768.*8589934592"):
+        with raises(MemoryAllocationError, names=(1234, 7516192768, 8589934592)):
             rig.backend.allocate(rig.context, rig.device, kind, 1234)
 
 
@@ -289,7 +289,7 @@ def test_hints_reach_shared_memory_only(rig: Rig, fake: Fake) -> None:
     rig.wait(rig.backend.advise(rig.queue, address, 4096, 0))
     assert fake.lines("cuMemPrefetch") == ["cuMemPrefetchAsync location 1 0 managed 1"]
     assert fake.lines("cuMemAdvise") == [f"cuMemAdvise {advice} location 0" for advice in (3, 2, 4, 6)]
-    with raises(InvalidError, match="advice=9"):
+    with raises(InvalidError, names="advice=9"):
         rig.backend.advise(rig.queue, address, 4096, 9)
 
 

@@ -85,18 +85,18 @@ def test_memory_out_of_reach(apart: bl.Context, devices: tuple[bl.Device, ...], 
             queues[0].parallel_for(100, kernel, memory)
         launch()
         for given in (other, other.pointer):
-            with raises(bl.InvalidError, match="gpu:1.*gpu:0"):
+            with raises(bl.InvalidError, names=("gpu:1", "gpu:0")):
                 queues[0].parallel_for(100, kernel, given)
-    with raises(bl.InvalidError, match="do not reach: copy it with memcpy"):
+    with raises(bl.InvalidError, names="memcpy"):
         launch[0] = other
-    with raises(bl.InvalidError, match=r"is not filled from here: it is device memory of .*cuda:gpu:1"):
+    with raises(bl.InvalidError, names="cuda:gpu:1"):
         queues[0].fill(other, 1)
     coords = bl.usm_empty((4, 2), np.int32, queues[1])
     desc = bl.ImageDescriptor(4, 4, channel_type="fp32")
     with bl.ImageMem(desc, queues[0]) as memory:
         handle = bl.create_image(memory, desc, queues[0])
         out = bl.usm_empty((4, 4), np.float32, queues[0])
-        with raises(bl.InvalidError, match="fetch_image.*cuda:gpu:1"):
+        with raises(bl.InvalidError, names=("fetch_image", "cuda:gpu:1")):
             bl.fetch_image(queues[0], handle, coords, out=out)
         bl.destroy_image_handle(handle, queues[0])
     queues[0].memcpy(other, own).wait()  # the driver copies between the devices
@@ -120,13 +120,13 @@ def test_kernels_get_the_numbers_of_their_own_device(library: Any, devices: tupl
                 queue.parallel_for(4, kernel, handle)
                 line = library.fake_log().decode().splitlines()[-1]
                 assert line.endswith(": " + struct.pack("<Q", handle.raw_handle).hex())
-                with raises(bl.InvalidError, match="argument 0"):
+                with raises(bl.InvalidError, names="argument 0"):
                     queue.parallel_for(4, kernel, other)
         assert python_calls(lambda: queues[0].parallel_for(4, kernel, handles[0])) == []
         handle = bl.SampledImageHandle(handles[0].raw_handle)
         queues[0].parallel_for(4, kernel, handle)
         handle.raw_handle = handles[1].raw_handle  # a handle whose number becomes that of the other device's image
-        with raises(bl.InvalidError, match="argument 0"):
+        with raises(bl.InvalidError, names="argument 0"):
             queues[0].parallel_for(4, kernel, handle)
         launch = kernel.bind(queues[0], 4, handles[0])
         for _ in range(3):

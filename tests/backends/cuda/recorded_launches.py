@@ -315,9 +315,9 @@ def test_what_a_launch_waits_for(fake: Fake, device: bl.Device) -> None:
             foreign, kept = other.parallel_for(8, kernel), free.parallel_for(8, kernel)
             assert launch(depends_on=[first, foreign, kept]).get_wait_list() == (first, foreign, kept)
             assert len(fake.lines("cuStreamWaitEvent")) == 2
-            with raises(bl.InvalidError, match="depends_on"):
+            with raises(bl.InvalidError, names="depends_on"):
                 launch(depends_on=[first, 5])
-            with raises(bl.InvalidError, match="depends_on"):
+            with raises(bl.InvalidError, names="depends_on"):
                 launch(depends_on=5)
             fourth.wait()
         alone = [free.parallel_for(8, kernel) for _ in range(3)]

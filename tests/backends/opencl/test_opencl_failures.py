@@ -143,7 +143,7 @@ def test_images_that_are_refused_leave_nothing_behind(cl: bl.Device) -> None:
         desc = bl.ImageDescriptor(4, 4)
         with bl.ImageMem(desc, queue) as image:
             sampler = bl.BindlessImageSampler(("repeat", "clamp_to_edge", "repeat"), "normalized")
-            with raises(bl.FeatureNotSupportedError, match="ext_oneapi_unique_addressing_per_dim"):
+            with raises(bl.FeatureNotSupportedError, names="ext_oneapi_unique_addressing_per_dim"):
                 bl.create_image(image, desc, queue, sampler=sampler)
         assert settled(lambda: _references(context), before) == before
 

@@ -196,7 +196,7 @@ def test_constants_of_text(cl_queue: bl.Queue) -> None:
         bundle = bl.load_kernel_bundle(TEXT, cl_queue, specialization=given)
         cl_queue.single_task(bundle.get_kernel("constants"), out).wait()
         assert out.numpy().tolist() == expected
-    with raises(bl.InvalidError, match="constant 4"):
+    with raises(bl.InvalidError, names="constant 4"):
         bl.load_kernel_bundle(TEXT, cl_queue, specialization={4: 1})
 
 
@@ -228,7 +228,7 @@ def test_a_handle_is_an_image_and_a_sampler(cl_queue: bl.Queue) -> None:
         assert np.allclose(out.numpy(), pixels[0, 1], atol=1e-6)
         with raises(bl.InvalidError):
             cl_queue.parallel_for(3, pick, plain, plain, at)
-        with raises(bl.InvalidError, match="image3d_t.*image2d_t"):
+        with raises(bl.InvalidError, names=("image3d_t", "image2d_t")):
             cl_queue.single_task(bundle.get_kernel("deep"), plain, out)
         with raises(bl.InvalidError, match=r"argument 0 .*no image handles that are numbers.*image2d_t"):
             cl_queue.single_task(bundle.get_kernel("number"), plain, out)
@@ -239,13 +239,13 @@ def test_a_handle_is_an_image_and_a_sampler(cl_queue: bl.Queue) -> None:
 
 
 def test_programs_that_do_not_build(cl_queue: bl.Queue) -> None:
-    with raises(bl.BuildError, match="CL_BUILD_PROGRAM_FAILURE") as caught:
+    with raises(bl.BuildError, names="CL_BUILD_PROGRAM_FAILURE") as caught:
         bl.load_kernel_bundle(b"kernel void broken(global int *a) { a[0] = missing; }", cl_queue)
     assert "missing" in caught.value.log
-    with raises(bl.BuildError, match="SPIR-V"):
+    with raises(bl.BuildError, names="SPIR-V"):
         bl.load_kernel_bundle(b"\x00\x01 no program of anybody", cl_queue)
     if not cl_queue.device._record.native.takes_ptx:
-        with raises(bl.BuildError, match="PTX.*CUDA"):
+        with raises(bl.BuildError, names=("PTX", "CUDA")):
             bl.load_kernel_bundle(b".version 7.0\n.target sm_75\n.address_size 64\n", cl_queue)
     with pytest.raises(bl.BuildError):
         bl.load_kernel_bundle(b"kernel void k(void) {}", cl_queue, options="-cl-std=CL47.11")
@@ -255,14 +255,14 @@ def test_a_program_without_kernels(cl_queue: bl.Queue) -> None:
     """Intel's driver reports such a program as not built."""
     bundle = bl.load_kernel_bundle(b"int twice(int x) { return 2 * x; }", cl_queue)
     assert bundle.kernel_names == () and not bundle.has_kernel("twice")
-    with raises(bl.InvalidError, match="'twice'"):
+    with raises(bl.InvalidError, names="'twice'"):
         bundle.get_kernel("twice")
 
 
 def test_spir_v_that_is_cut_off_anywhere_is_refused(cl_queue: bl.Queue) -> None:
     """Intel's compiler ends the process for some of these modules."""
     if not cl_queue.device._record.native.takes_il:
-        with raises(bl.FeatureNotSupportedError, match="SPIR-V"):
+        with raises(bl.FeatureNotSupportedError, names="SPIR-V"):
             bl.load_kernel_bundle(kernels.source("fetch_2d_f", "spirv"), cl_queue)
         return
     whole = compiled("contract", "spirv")
@@ -288,7 +288,7 @@ def test_binaries_go_back_to_the_driver(cl_queue: bl.Queue) -> None:
         for part in (binary[:5], binary[:12], binary[:40], binary[: len(binary) // 2], binary[:-4], longer):
             counted = part[:4] + (len(part) - 12).to_bytes(4, "little", signed=True) + part[8:]
             for broken in (part, counted if part is not longer else part):
-                with raises(bl.BuildError, match="SPIR-V"):
+                with raises(bl.BuildError, names="SPIR-V"):
                     bl.load_kernel_bundle(broken, cl_queue)
 
 

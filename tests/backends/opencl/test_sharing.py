@@ -191,7 +191,7 @@ def test_devices_without_the_extensions(cl: bl.Device) -> None:
         if extension not in native.extensions:
             assert not cl.has(aspect)
     if not cl.has("ext_oneapi_external_memory_import"):
-        with bl.Context(cl) as context, raises(bl.FeatureNotSupportedError, match="external_memory_import"):
+        with bl.Context(cl) as context, raises(bl.FeatureNotSupportedError, names="external_memory_import"):
             bl.import_external_memory(bl.ExternalMemDescriptor(bl.ResourceFd(0), "opaque_fd", 64), cl, context)
 
 

@@ -30,7 +30,7 @@ def test_a_platform_is_one_of_the_listed(device: bl.Device) -> None:
     assert native.type == "ze_driver_handle_t"
     assert bl.make_platform("level_zero", native) == device.platform
     assert bl.make_platform(bl.Backend.level_zero, ffi.cast("ze_driver_handle_t", native)) in bl.get_platforms()
-    with raises(bl.InvalidError, match="level_zero"):
+    with raises(bl.InvalidError, names="level_zero"):
         bl.make_platform("level_zero", 0x1000)
 
 
@@ -48,10 +48,10 @@ def test_a_device_is_one_of_the_listed(device: bl.Device, monkeypatch: pytest.Mo
         assert (made, made.parent, made.uuid) == (found, found.parent, found.uuid)
     with raises(bl.InvalidError):
         bl.make_device("level_zero", 0x1000)
-    with raises(bl.InvalidError, match="ze_driver_handle_t.*ze_device_handle_t"):
+    with raises(bl.InvalidError, names=("ze_driver_handle_t", "ze_device_handle_t")):
         bl.make_device("level_zero", bl.get_native(device.platform))
     monkeypatch.setenv("ONEAPI_DEVICE_SELECTOR", "reference:*")
-    with raises(bl.InvalidError, match="ONEAPI_DEVICE_SELECTOR='reference:\\*' lets"):
+    with raises(bl.InvalidError, names="ONEAPI_DEVICE_SELECTOR='reference:*'"):
         bl.make_device("level_zero", natives[0])
 
 
@@ -92,15 +92,15 @@ def test_a_context_of_a_native_one(raw: Raw, ownership: str) -> None:
 
 def test_a_context_that_is_refused_stays_the_callers(raw: Raw) -> None:
     reference = bl.Device("reference:*:*")
-    with raises(bl.InvalidError, match="devices="):
+    with raises(bl.InvalidError, names="devices="):
         bl.make_context("level_zero", raw.context)
-    with raises(bl.BackendMismatchError, match="reference.*level_zero"):
+    with raises(bl.BackendMismatchError, names=("reference", "level_zero")):
         bl.make_context("level_zero", raw.context, [raw.facade, reference])
-    with raises(bl.InvalidError, match="Device"):
+    with raises(bl.InvalidError, names="Device"):
         bl.make_context("level_zero", raw.context, ["gpu"])
-    with raises(bl.InvalidError, match="ownership='take'"):
+    with raises(bl.InvalidError, names="ownership='take'"):
         bl.make_context("level_zero", raw.context, raw.facade, ownership="take")
-    with raises(bl.InvalidError, match="ze_device_handle_t.*ze_context_handle_t"):
+    with raises(bl.InvalidError, names=("ze_device_handle_t", "ze_context_handle_t")):
         bl.make_context("level_zero", raw.device, raw.facade)
     with raises(bl.InvalidError):
         bl.make_context("level_zero", int(ffi.cast("uintptr_t", raw.device)), raw.facade)
@@ -115,7 +115,7 @@ def test_a_context_is_transferred_once(raw: Raw) -> None:
     second = bl.make_context("level_zero", native, raw.facade, ownership="keep")
     assert bl.get_native(first) == bl.get_native(second)
     own = bl.Context(raw.facade)
-    with raises(bl.InvalidError, match="get_native"):
+    with raises(bl.InvalidError, names="get_native"):
         bl.make_context("level_zero", bl.get_native(own), raw.facade)
     del own, second, first
 
@@ -208,7 +208,7 @@ def test_other_kinds_are_refused(device: bl.Device) -> None:
         for wrong in (3, None, bl.usm_empty(1, "int8", queue), bl.Range(3)):
             with raises(bl.InvalidError):
                 bl.get_native(wrong)
-        with raises(bl.BackendMismatchError, match="level_zero.*cuda"):
+        with raises(bl.BackendMismatchError, names=("level_zero", "cuda")):
             bl.get_native(queue, "cuda")
-        with raises(bl.InvalidError, match="backend='metal'"):
+        with raises(bl.InvalidError, names="backend='metal'"):
             bl.get_native(queue, "metal")

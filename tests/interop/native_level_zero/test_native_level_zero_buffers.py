@@ -154,21 +154,21 @@ def test_memory_that_is_refused_stays_the_callers(raw: Raw, kept: bl.Context, de
     for error, match, arguments in (
         (bl.InvalidError, None, (host.ctypes.data, kept, "int8")),
         (bl.InvalidError, None, (address + 8, kept, "int8")),
-        (bl.InvalidError, "68.*64", (memory, kept, "int32", 17)),
+        (bl.InvalidError, ("68", "64"), (memory, kept, "int32", 17)),
         (bl.InvalidError, None, (memory, kept, "S100")),
         (bl.InvalidError, None, (memory, kept, "int8", (1, 2, 3, 4))),
         (bl.InvalidError, "ze_context_handle_t; it takes a void", (raw.context, kept, "int8")),
         (bl.InvalidError, None, (0, kept, "int8")),
         (bl.BackendMismatchError, None, (memory, bl.Context("reference:*:*"), "int8")),
     ):
-        with raises(error, match=match):
+        with raises(error, names=match):
             bl.make_buffer("level_zero", *arguments)
-    with raises(bl.InvalidError, match="Event"):
+    with raises(bl.InvalidError, names="Event"):
         bl.make_buffer("level_zero", memory, kept, "int8", available_event=raw.context)
     buffer = bl.make_buffer("level_zero", memory, kept, "int8")
     with raises(bl.InvalidError):
         bl.make_buffer("level_zero", memory, kept, "int8")
-    with raises(bl.FeatureNotSupportedError, match="get_native_mem"):
+    with raises(bl.FeatureNotSupportedError, names="get_native_mem"):
         bl.get_native(buffer)
     buffer.close()
     own = bl.usm_empty(4, "int32", device, kept)

@@ -93,9 +93,9 @@ def test_a_kernel_bundle_of_a_native_module(raw: Raw, kept: bl.Context, ownershi
 
 def test_modules_that_are_refused_stay_the_callers(raw: Raw, kept: bl.Context, device: bl.Device) -> None:
     native, unlinked = raw.module(code(SCALE)), raw.module(assembled(UNLINKED))
-    with raises(bl.BuildError, match="zeModuleDynamicLink"):
+    with raises(bl.BuildError, names="zeModuleDynamicLink"):
         bl.make_kernel_bundle("level_zero", unlinked, kept)
-    with raises(bl.FeatureNotSupportedError, match="state='object'"):
+    with raises(bl.FeatureNotSupportedError, names="state='object'"):
         bl.make_kernel_bundle("level_zero", native, kept, "object")
     with pytest.raises(bl.Error, match="INVALID"):
         bl.make_kernel_bundle("level_zero", int(ffi.cast("uintptr_t", raw.context)), kept)
@@ -148,9 +148,9 @@ def test_kernels_that_are_refused_stay_the_callers(raw: Raw, kept: bl.Context, d
     module, stranger = raw.module(code(SCALE)), raw.module(code(OTHER))
     native, other = raw.kernel(module, "scale"), raw.kernel(stranger, "other")
     bundle = bl.make_kernel_bundle("level_zero", module, kept, ownership="keep")
-    with raises(bl.InvalidError, match="kernel 'other'"):
+    with raises(bl.InvalidError, names="kernel 'other'"):
         bl.make_kernel("level_zero", other, bundle)
-    with raises(bl.InvalidError, match="KernelBundle"):
+    with raises(bl.InvalidError, names="KernelBundle"):
         bl.make_kernel("level_zero", native, module)
     with raises(bl.InvalidError):
         bl.make_kernel("level_zero", native, bundle, bl.Context(device))

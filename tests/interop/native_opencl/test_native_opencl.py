@@ -36,7 +36,7 @@ def test_platforms_and_devices_are_those_listed(raw: Raw) -> None:
             make("opencl", ffi.NULL)
         with raises(bl.InvalidError, match=r"is no (platform of|object of)"):
             make("opencl", 0x1000)
-    with raises(bl.InvalidError, match="cl_platform_id.*cl_device_id"):
+    with raises(bl.InvalidError, names=("cl_platform_id", "cl_device_id")):
         bl.make_device("opencl", native)
     with raises(bl.InvalidError, match=r"no device of the opencl backend|no cl_device_id"):
         bl.make_device("opencl", int(native))
@@ -199,12 +199,12 @@ def test_contexts_that_are_refused_stay_the_program_s(raw: Raw) -> None:
         (bl.InvalidError, None, (0,)),
         (bl.InvalidError, "OpenCL", (0x7000_0000_0008, raw.facade)),
         (bl.InvalidError, "OpenCL", (raw.number(raw.context) + 4, raw.facade)),
-        (bl.InvalidError, "cl_device_id.*cl_context", (raw.device, raw.facade)),
+        (bl.InvalidError, ("cl_device_id", "cl_context"), (raw.device, raw.facade)),
         (bl.InvalidError, None, ("context", raw.facade)),
     ):
-        with raises(error, match=match):
+        with raises(error, names=match):
             bl.make_context("opencl", *arguments)
-    with raises(bl.InvalidError, match="ownership='take'"):
+    with raises(bl.InvalidError, names="ownership='take'"):
         bl.make_context("opencl", raw.context, ownership="take")
     assert raw.count(raw.context) == before
 
@@ -235,7 +235,7 @@ def test_extensions(raw: Raw) -> None:
         with raises(bl.BackendMismatchError) as caught:
             opencl.has_extension(other, "cl_khr_fp16")
         assert caught.value.code is bl.Errc.backend_mismatch
-    with raises(bl.InvalidError, match="Platform.*Device"):
+    with raises(bl.InvalidError, names=("Platform", "Device")):
         opencl.has_extension("gpu", "cl_khr_fp16")
     with raises(bl.InvalidError):
         opencl.has_extension(raw.facade, 16)
@@ -263,9 +263,9 @@ def test_reference_counts_are_the_driver_s(raw: Raw) -> None:
     )
     assert lib.clReleaseMemObject(buffer) == 0
     assert lib.clSetUserEventStatus(natives[2], 0) == 0
-    with raises(bl.InvalidError, match="cl_device_id"):
+    with raises(bl.InvalidError, names="cl_device_id"):
         opencl.get_reference_count(bl.get_native(raw.facade.platform))
-    with raises(bl.InvalidError, match="cl_device_id"):
+    with raises(bl.InvalidError, names="cl_device_id"):
         opencl.get_reference_count("queue")
 
 
@@ -292,6 +292,6 @@ def test_error_codes(raw: Raw, context: bl.Context) -> None:
     with pytest.raises(bl.Error) as other:
         bl.load_kernel_bundle(b"kernel", bl.Queue("reference:*:*"))
     assert opencl.get_error_code(other.value) == lib.CL_SUCCESS
-    with raises(bl.InvalidError, match=r"bindless\.Error"):
+    with raises(bl.InvalidError, names="bindless.Error"):
         opencl.get_error_code(ValueError())
     queue.close()

@@ -40,7 +40,7 @@ def test_the_states_of_a_program_and_of_its_bundle(
             lambda: bl.make_kernel_bundle("opencl", native, context, wanted),
             lambda: opencl.create_bundle(context, raw.facade, [native], wanted),
         ):
-            with raises(bl.InvalidError, match=f"'{wanted}'"):
+            with raises(bl.InvalidError, names=f"'{wanted}'"):
                 make()
         assert raw.count(native) == before
         return
@@ -101,10 +101,10 @@ def test_a_binary_that_was_never_built_is_built(raw: Raw, context: bl.Context, q
         native = lib.clCreateProgramWithBinary(raw.context, 1, devices, size, given, ffi.NULL, slot)
         assert slot[0] == 0
         raw.made.append(native)
-        with raises(bl.InvalidError, match="'input'"):
+        with raises(bl.InvalidError, names="'input'"):
             bl.make_kernel_bundle("opencl", native, context, "input")
         if state == "executable":
-            with raises(bl.InvalidError, match="'object'"):
+            with raises(bl.InvalidError, names="'object'"):
                 bl.make_kernel_bundle("opencl", native, context, "object")
         for make in (
             lambda native: bl.make_kernel_bundle("opencl", native, context),
@@ -137,7 +137,7 @@ def test_bundles_that_are_refused_stay_the_program_s(raw: Raw, context: bl.Conte
             with raises(error, match=match):
                 bl.make_kernel_bundle("opencl", *arguments, ownership=ownership, **named)
     again = raw.program(BROKEN)
-    with raises(bl.InvalidError, match="CL_") as caught:
+    with raises(bl.InvalidError, names="CL_") as caught:
         bl.make_kernel_bundle("opencl", again, context)
     assert opencl.get_error_code(caught.value) == lib.CL_BUILD_PROGRAM_FAILURE
     assert isinstance(caught.value.__cause__, bl.BuildError) and "nothing" in caught.value.__cause__.log
@@ -207,7 +207,7 @@ def test_bundles_of_several_that_are_refused(raw: Raw, context: bl.Context) -> N
     native = raw.built(SCALE)
     kernel = raw.kernel(native, "scale")
     before = raw.counts([native, kernel])
-    with raises(bl.BuildError, match="CL_BUILD_PROGRAM_FAILURE") as caught:
+    with raises(bl.BuildError, names="CL_BUILD_PROGRAM_FAILURE") as caught:
         opencl.create_bundle(context, raw.facade, [native, raw.program(BROKEN)])
     assert "nothing" in caught.value.log and caught.value.code is bl.Errc.build
     with raises(bl.BuildError, match=r"CL_LINK_PROGRAM_FAILURE|CL_BUILD_PROGRAM_FAILURE"):

@@ -41,7 +41,7 @@ def test_a_kernel_is_retained_and_released(raw: Raw, context: bl.Context, queue:
     assert raw.counts_after([native], before[:1]) == before[:1]
     if not raw.facade.platform.name.startswith("NVIDIA"):  # whose queues keep a program that has run; see Raw.close
         assert raw.counts_after([program], before[1:]) == before[1:]
-    with raises(bl.InvalidError, match="KernelBundle"):
+    with raises(bl.InvalidError, names="KernelBundle"):
         bl.make_kernel("opencl", native)
     kernel = bl.make_kernel("opencl", native, context=context, ownership="transfer")
     raw.made.remove(native)
@@ -67,9 +67,9 @@ def test_a_kernel_whose_program_was_released(raw: Raw, context: bl.Context, queu
     assert sorted(bundle.kernel_names) == ["kept", "other", "scale"] and bundle.has_kernel("other")
     for name in bundle.kernel_names:
         assert run(queue, bundle.get_kernel(name), np.float32(3), np.float32(5)) == [15.0] * 4
-    with raises(bl.InvalidError, match="cl_context"):
+    with raises(bl.InvalidError, names="cl_context"):
         bl.make_kernel("opencl", natives[0], bl.Context(raw.facade))
-    with raises(bl.InvalidError, match="cl_program"):
+    with raises(bl.InvalidError, names="cl_program"):
         bl.make_kernel("opencl", natives[0], bl.make_kernel_bundle("opencl", programs[2], context))
     bundle.close()
     del kernel, bundle
@@ -191,16 +191,16 @@ def test_kernels_that_are_refused_stay_the_program_s(raw: Raw, context: bl.Conte
     unbuilt = bl.make_kernel_bundle("opencl", raw.program(SCALE), context, "input")
     for error, match, arguments in (
         (bl.InvalidError, "cl_program", (native, bundle)),
-        (bl.InvalidError, r"build\(\)", (native, unbuilt)),
+        (bl.InvalidError, "build()", (native, unbuilt)),
         (bl.InvalidError, "cl_context", (native, bl.Context(raw.facade))),
         (bl.InvalidError, None, (native, bundle, bl.Context(raw.facade))),
         (bl.InvalidError, "KernelBundle", (native, None)),
         (bl.BackendMismatchError, None, (native, bl.Context("reference:*:*"))),
         (bl.InvalidError, None, (0, context)),
-        (bl.InvalidError, "cl_program.*cl_kernel", (program, context)),
+        (bl.InvalidError, ("cl_program", "cl_kernel"), (program, context)),
     ):
         for ownership in ("keep", "transfer"):
-            with raises(error, match=match):
+            with raises(error, names=match):
                 bl.make_kernel("opencl", *arguments, ownership=ownership)
     bundle.close()
     with raises(bl.InvalidError):

@@ -94,7 +94,7 @@ def test_at_its_end_a_buffer_gives_its_memory_back(raw: Raw, context: bl.Context
 
 def test_the_native_buffers_of_a_buffer(raw: Raw, context: bl.Context, queue: bl.Queue) -> None:
     buffer = bl.Buffer(np.arange(8, dtype=np.int32))
-    with raises(bl.FeatureNotSupportedError, match="get_native_mem"):
+    with raises(bl.FeatureNotSupportedError, names="get_native_mem"):
         bl.get_native(buffer)
     assert bl.get_native(buffer, "opencl") == ()  # no context has it yet
     seen = []
@@ -139,9 +139,9 @@ def test_buffers_that_are_refused_stay_the_program_s(raw: Raw, context: bl.Conte
         (bl.InvalidError, "Event", (native, context, "int32"), {"available_event": 1}),
         (bl.InvalidError, None, (0, context, "int32"), {}),
     ):
-        with raises(error, match=match):
+        with raises(error, names=match):
             bl.make_buffer("opencl", *arguments, **named)
-        with raises(error, match=match):
+        with raises(error, names=match):
             bl.make_buffer("opencl", *arguments, ownership="transfer", **named)
     assert raw.count(native) == before
 
@@ -232,12 +232,12 @@ def test_images_of_native_ones(raw: Raw, context: bl.Context, queue: bl.Queue, d
 
     queue.submit(fetch_apart).wait()  # the image and its sampler, by one accessor
     assert np.array_equal(out.numpy(), pixels)
-    with raises(bl.InvalidError, match=r"argument 1 .*an unsampled image: a sampler is that of a sampled one"):
+    with raises(bl.InvalidError, names="argument 1"):
         queue.submit(fetch_without)
     if dimensions < 3 or opencl.has_extension(raw.facade, "cl_khr_3d_image_writes"):
         for loaded in (bundle, bl.load_kernel_bundle(image_kernels(dimensions), queue)):  # the second from the cache
             put = loaded.get_kernel("put")
-            with raises(bl.InvalidError, match="argument 0"):  # R63
+            with raises(bl.InvalidError, names="argument 0"):  # R63
                 queue.submit(lambda handler, put=put: handler.parallel_for(range_, put, sampled.get_access(handler)))
         del put, loaded
     queue.memset(out, 0, out.nbytes).wait()
@@ -298,7 +298,7 @@ def test_images_that_are_refused_stay_the_program_s(raw: Raw, context: bl.Contex
         ):
             with raises(error, match=match):
                 bl.make_sampled_image("opencl", *arguments, ownership=ownership)
-        with raises(bl.InvalidError, match="Event"):
+        with raises(bl.InvalidError, names="Event"):
             bl.make_unsampled_image("opencl", image, context, available_event=raw.context, ownership=ownership)
     assert raw.counts([image, array, buffer]) == before
     made = bl.make_unsampled_image("opencl", image, context, ownership="transfer")

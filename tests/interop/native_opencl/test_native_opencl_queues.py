@@ -79,9 +79,9 @@ def test_queues_that_are_refused_stay_the_program_s(raw: Raw, context: bl.Contex
         (bl.BackendMismatchError, None, (native, bl.Context(reference))),
         (bl.BackendMismatchError, None, (native, context, reference)),
         (bl.InvalidError, None, (ffi.NULL, context)),
-        (bl.InvalidError, "cl_context.*cl_command_queue", (raw.context, context)),
+        (bl.InvalidError, ("cl_context", "cl_command_queue"), (raw.context, context)),
     ):
-        with raises(error, match=match):
+        with raises(error, names=match):
             bl.make_queue("opencl", *arguments)
     closed = bl.make_context("opencl", raw.context)
     closed.close()
@@ -164,12 +164,12 @@ def test_an_event_of_several_native_ones(raw: Raw, context: bl.Context, queue: b
     array.close()
     with raises(bl.InvalidError):
         bl.make_event("opencl", [], context)
-    with raises(bl.InvalidError, match="cl_context"):
+    with raises(bl.InvalidError, names="cl_context"):
         bl.make_event("opencl", [natives[0], natives[1]], bl.Context(raw.facade))
     del event, command
     foreign = raw.event(raw.new_context())
     before = raw.counts([*natives, foreign])
-    with raises(bl.InvalidError, match="cl_context"):  # none of them was transferred
+    with raises(bl.InvalidError, names="cl_context"):  # none of them was transferred
         bl.make_event("opencl", [*natives, foreign], context, ownership="transfer")
     assert raw.counts([*natives, foreign]) == before
     assert lib.clSetUserEventStatus(foreign, lib.CL_COMPLETE) == 0

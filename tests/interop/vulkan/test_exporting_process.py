@@ -83,7 +83,7 @@ def test_semaphore_of_a_process_that_died(received, device, context):
     with bl.Queue(device, context, in_order=True) as waiting, bl.Queue(device, context, in_order=True) as other:
         semaphore = bl.import_external_semaphore(descriptor, waiting)
         event = waiting.ext_oneapi_wait_external_semaphore(semaphore)
-        with raises(bl.WaitTimeoutError, match="opaque_fd"):
+        with raises(bl.WaitTimeoutError, names="opaque_fd"):
             event.wait(timeout=0.2)
         other.ext_oneapi_signal_external_semaphore(semaphore).wait_and_throw()
         event.wait_and_throw()

@@ -51,7 +51,7 @@ def test_no_such_device(rig, monkeypatch):
     from bindless.interop.vulkan import device_match
 
     monkeypatch.setattr(device_match, "_identity", lambda _: ("a GPU", b"0123456789abcdef", False))
-    with raises(bl.InvalidError, match=b"0123456789abcdef".hex()) as refusal:
+    with raises(bl.InvalidError, names=b"0123456789abcdef".hex()) as refusal:
         sharing.device_for(rig.physical_device)
     for each in bl.get_devices():
         assert each.uuid.hex() in str(refusal.value)
@@ -65,7 +65,7 @@ def test_an_instance_of_vulkan_1_0(rig, manifest, device):
         instance = vk.vkCreateInstance(vk.VkInstanceCreateInfo(), None)
         physical_device = vk.vkEnumeratePhysicalDevices(instance)[0]
     for ask in (sharing.device_uuid, sharing.device_for, lambda each: sharing.Exporter(each, rig.device, device)):
-        with raises(bl.InvalidError, match=r"1\.0.*VK_MAKE_VERSION\(1, 1, 0\)"):
+        with raises(bl.InvalidError, names=("1.0", "VK_MAKE_VERSION(1, 1, 0)")):
             ask(physical_device)
     vk.vkDestroyInstance(instance, None)
 
@@ -89,7 +89,7 @@ def test_devices_without_the_extensions_are_told(rig, device):
     try:
         with (
             exporter.buffer(64) as buffer,
-            raises(bl.FeatureNotSupportedError, match="VK_KHR_external_memory_fd"),
+            raises(bl.FeatureNotSupportedError, names="VK_KHR_external_memory_fd"),
         ):
             buffer.export()
     finally:
@@ -138,14 +138,14 @@ def test_layout(exporter):
         layout = image.layout()
         assert layout.row_pitch >= PICTURE.row_size
         assert layout.offset + 22 * layout.row_pitch + PICTURE.row_size <= image.size
-        with raises(bl.InvalidError, match="levels 0.*0"):
+        with raises(bl.InvalidError, names=("levels 0", 0)):
             image.layout(1)
         for level in (-1, 0.5, "0"):
-            with raises(bl.InvalidError, match=f"level={level!r}.*levels 0.*0"):
+            with raises(bl.InvalidError, names=(f"level={level!r}", "levels 0", 0)):
                 image.layout(level)
     with raises(bl.InvalidError):  # drivers crash on this query
         image.layout()
-    with exporter.image(PICTURE) as image, raises(bl.InvalidError, match="linear"):
+    with exporter.image(PICTURE) as image, raises(bl.InvalidError, names="linear"):
         image.layout()
 
 
@@ -202,32 +202,32 @@ def test_what_is_no_handle(rig, exporter, device):
     """Vulkan drivers do not check handles, and crash on invalid ones or ones of another kind."""
     for wrong in (None, 0, rig.device, object()):
         for ask in (sharing.device_uuid, sharing.device_for, sharing.device_extensions, sharing.can_export_semaphore):
-            with raises(bl.InvalidError, match="VkPhysicalDevice"):
+            with raises(bl.InvalidError, names="VkPhysicalDevice"):
                 ask(wrong)
-        with raises(bl.InvalidError, match="VkPhysicalDevice"):
+        with raises(bl.InvalidError, names="VkPhysicalDevice"):
             sharing.Exporter(wrong, rig.device, device)
     for wrong in (None, 5, rig.physical_device):
-        with raises(bl.InvalidError, match="VkDevice"):
+        with raises(bl.InvalidError, names="VkDevice"):
             sharing.Exporter(rig.physical_device, wrong, device)
     for where in (None, "reference", 3):
-        with raises(bl.InvalidError, match="Device"):
+        with raises(bl.InvalidError, names="Device"):
             sharing.Exporter(rig.physical_device, rig.device, where)
 
 
 def test_what_is_no_usage(exporter):
     for make in (lambda usage: exporter.image(PICTURE, usage=usage), lambda usage: exporter.buffer(64, usage=usage)):
         for usage in (0, -1, 1 << 32, 1.5, "storage"):
-            with raises(bl.InvalidError, match=f"usage={usage!r}"):
+            with raises(bl.InvalidError, names=f"usage={usage!r}"):
                 make(usage)
 
 
 def test_what_is_no_description(exporter):
     for desc in (None, (8, 8), "8x8"):
         for make in (exporter.image, sharing.format_of):
-            with raises(bl.InvalidError, match="ImageDescriptor"):
+            with raises(bl.InvalidError, names="ImageDescriptor"):
                 make(desc)
     for channels in (0, 5):
-        with raises(bl.InvalidError, match=f"num_channels={channels}"):
+        with raises(bl.InvalidError, names=f"num_channels={channels}"):
             sharing.format_of(bl.ImageDescriptor(4, num_channels=channels))
 
 
@@ -264,7 +264,7 @@ def test_a_failure_on_the_way_leaves_nothing(exporter, monkeypatch, step):
         *([("vkAllocateMemory", made), ("vkFreeMemory", ended)] if step != "vkAllocateMemory" else []),
     ):
         counted(name, listed)
-    with raises(bl.MemoryAllocationError, match="VK_ERROR_OUT_OF_DEVICE_MEMORY"):
+    with raises(bl.MemoryAllocationError, names="VK_ERROR_OUT_OF_DEVICE_MEMORY"):
         exporter.image(PICTURE)
     assert len(made) == len(ended) == (1 if step == "vkAllocateMemory" else 2)
     assert open_descriptors() == before
@@ -277,18 +277,18 @@ def test_bad_images(exporter):
             exporter.image(desc)
     with raises(bl.InvalidError):
         exporter.image(bl.ImageDescriptor(2**20, 2**20))
-    with raises(bl.InvalidError, match="'optimal', 'linear'"):
+    with raises(bl.InvalidError, names="'optimal', 'linear'"):
         exporter.image(PICTURE, tiling="curved")
 
 
 def test_bad_buffers(exporter):
     for nbytes in (0, -1, 2.5):
-        with raises(bl.InvalidError, match="nbytes"):
+        with raises(bl.InvalidError, names="nbytes"):
             exporter.buffer(nbytes)
 
 
 def test_bad_semaphores(exporter):
-    with raises(bl.InvalidError, match="timeline=True"):
+    with raises(bl.InvalidError, names="timeline=True"):
         exporter.semaphore(initial_value=3)
     with pytest.raises(bl.InvalidError):
         exporter.semaphore(timeline=True, initial_value=-1)

@@ -114,7 +114,7 @@ def test_ranges_beyond_the_memory_are_refused(queue, buffer):
             with pytest.raises(bl.InvalidError):
                 bl.map_external_linear_memory(memory, queue, size=size, offset=offset)
         pointer = bl.map_external_linear_memory(memory, queue, size=64)
-        with raises(bl.InvalidError, match="unmap_external_linear_memory"):  # R74
+        with raises(bl.InvalidError, names="unmap_external_linear_memory"):  # R74
             bl.free(pointer, queue)
         bl.unmap_external_linear_memory(pointer, queue)
 

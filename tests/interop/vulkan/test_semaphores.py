@@ -34,7 +34,7 @@ def semaphores(rig, exporter, queue, timeline, count=2):
     if timeline and rig.has_timelines and not rig.shares_timelines:
         with exporter.semaphore(timeline=True) as made:
             desc = made.export()
-            with raises(bl.FeatureNotSupportedError, match="binary"):
+            with raises(bl.FeatureNotSupportedError, names="binary"):
                 bl.import_external_semaphore(desc, queue)
             os.close(desc.resource.file_descriptor)
         pytest.skip("the device imports no timelines")

@@ -79,7 +79,7 @@ def test_a_buffer_without_elements(queue):
     ],
 )
 def test_what_no_buffer_can_be_made_of(arguments, message):
-    with raises(bl.InvalidError, match=message):
+    with raises(bl.InvalidError, names=message):
         bl.Buffer(*arguments)
 
 
@@ -116,7 +116,7 @@ def test_sub_buffers_that_cannot_be(offset, shape):
     buffer = bl.Buffer((4, 6), np.int32)
     with raises(bl.InvalidError):
         buffer.sub_buffer(offset, shape)
-    with raises(bl.InvalidError, match="sub_buffer"):
+    with raises(bl.InvalidError, names="sub_buffer"):
         buffer.sub_buffer((0, 0), (2, 6)).sub_buffer((0, 0), (1, 6))
 
 
@@ -143,7 +143,7 @@ def test_a_buffer_reinterpreted(queue):
         assert buffer.reinterpret(dtype="u1").shape == (32,) and buffer.reinterpret((2, 4)).dtype == np.uint32
         last = buffer.sub_buffer(4, 4).reinterpret(dtype="f8")
         assert last.shape == (2,) and last.is_sub_buffer
-        with raises(bl.InvalidError, match="12.*32"):
+        with raises(bl.InvalidError, names=(12, 32)):
             buffer.reinterpret(3)
         with raises(bl.InvalidError):
             buffer.reinterpret(None, [("a", "u1", 3)])
@@ -264,14 +264,14 @@ def test_read_only_arrays_are_never_written(queue):
     "target, message",
     [
         ([0, 0], "a list is no numpy array"),
-        (np.zeros(3, np.int32), "3.*int32.*4.*int32"),
-        (np.zeros(4, np.float32), "4.*float32.*4.*int32"),
+        (np.zeros(3, np.int32), ("3", "int32", "4", "int32")),
+        (np.zeros(4, np.float32), ("4", "float32", "4", "int32")),
         (np.broadcast_to(np.int32(0), 4), None),
     ],
 )
 def test_final_data_that_cannot_be(target, message):
     buffer = bl.Buffer(4, np.int32)
-    with raises(bl.InvalidError, match=message):
+    with raises(bl.InvalidError, names=message):
         buffer.set_final_data(target)
     with raises(bl.InvalidError):
         buffer.sub_buffer(0, 2).set_final_data(None)

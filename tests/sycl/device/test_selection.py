@@ -52,7 +52,7 @@ def test_a_driver_without_devices_is_an_empty_platform(fakes, monkeypatch):
     monkeypatch.setitem(registry._made, Backend.level_zero, FakeBackend(Backend.level_zero, ()))
     empty = bl.get_platforms()[1]
     assert (empty.backend, empty.get_devices(), empty.get_info("vendor")) == ("level_zero", (), "nobody")
-    with raises(bl.InvalidError, match="'level_zero'"):
+    with raises(bl.InvalidError, names="'level_zero'"):
         bl.Device("level_zero")
     monkeypatch.setenv("ONEAPI_DEVICE_SELECTOR", "cuda:*")
     assert [platform.backend for platform in bl.get_platforms()] == ["cuda", "level_zero"]
@@ -61,7 +61,7 @@ def test_a_driver_without_devices_is_an_empty_platform(fakes, monkeypatch):
 def test_a_platform_has_what_all_its_devices_have(fakes):
     platform = bl.get_platforms()[0]
     assert platform.has("queue_profiling") and not platform.has(bl.Aspect.fp64)
-    with raises(bl.InvalidError, match="aspect='wings'"):
+    with raises(bl.InvalidError, names="aspect='wings'"):
         platform.has("wings")
 
 
@@ -100,7 +100,7 @@ def test_the_best_device_of_a_selector(fakes, selector, best):
 def test_an_opencl_processor_is_never_the_default(fakes, monkeypatch):
     monkeypatch.setattr(registry, "_made", {Backend.opencl: FakeBackend(Backend.opencl, (DeviceType.cpu,))})
     monkeypatch.setattr(registry, "_TABLE", {Backend.opencl: ("", "")})
-    with raises(bl.InvalidError, match=r"no device fits the default selector.*opencl:cpu:0"):
+    with raises(bl.InvalidError, names="opencl:cpu:0"):
         bl.Device()
     assert bl.Device("cpu").backend == "opencl"
     monkeypatch.setenv("ONEAPI_DEVICE_SELECTOR", "opencl:cpu")
@@ -115,20 +115,20 @@ def test_a_device_is_a_value(fakes):
 @pytest.mark.parametrize(
     "selector, message",
     [
-        ("nope", "'nope' is neither a backend .* Devices: cuda:gpu:0"),
+        ("nope", ("'nope' is neither a backend ", " Devices: cuda:gpu:0")),
         ("gpu:cuda", "'cuda'"),
         ("cuda:gpu:0:1", None),
         ("", None),
         ("cuda:gpu:7", "no device fits selector 'cuda:gpu:7'. Devices: cuda:gpu:0"),
         ("accelerator", None),
         (3, "selector=3"),
-        (lambda device: None, "gave None for .*: a score is a number"),
+        (lambda device: None, ("gave None for ", ": a score is a number")),
         (lambda device: float("nan"), "gave nan"),
         (lambda device: -1, None),
     ],
 )
 def test_a_selector_that_fits_nothing_or_is_none(fakes, selector, message):
-    with raises(bl.InvalidError, match=message):
+    with raises(bl.InvalidError, names=message):
         bl.Device(selector)
 
 
@@ -164,31 +164,31 @@ def test_the_environment_limits_what_is_seen(fakes, monkeypatch, value, expected
 @pytest.mark.parametrize(
     "value, message",
     [
-        ("cuda", "'cuda' is incomplete; write 'cuda:\\*'"),
+        ("cuda", "'cuda' is incomplete; write 'cuda:*'"),
         ("gpu", "'gpu' is incomplete"),
         ("cuda:", "incomplete"),
         ("!cuda:0;cuda:1", "comes after a discarding term"),
         ("cuda:*;", "a term is empty"),
         ("!", "a term is empty"),
-        ("vulkan:*", "'vulkan' is no backend; it is \\*, cuda"),
-        ("cuda:tpu", "'tpu' is no device; it is \\*, cpu, gpu"),
+        ("vulkan:*", "'vulkan' is no backend; it is *, cuda"),
+        ("cuda:tpu", "'tpu' is no device; it is *, cpu, gpu"),
         ("cuda:-1", "'-1' is no device"),
-        ("cuda:0.x", "'0.x' is no sub-device; it is 'n.m', 'n.\\*' or '\\*.\\*'"),
+        ("cuda:0.x", "'0.x' is no sub-device; it is 'n.m', 'n.*' or '*.*'"),
         ("cuda:gpu.0", "'gpu.0' is no sub-device"),
         ("cuda:0.", "'0.' is no sub-device"),
         ("cuda:0.1.2.3", "'0.1.2.3' has 4 parts"),
-        ("cuda:*.1", "after '\\*' there is only '\\*', as in '\\*.\\*'"),
+        ("cuda:*.1", "after '*' there is only '*', as in '*.*'"),
     ],
 )
 def test_a_wrong_environment_says_what_is_wrong(fakes, monkeypatch, value, message):
     monkeypatch.setenv("ONEAPI_DEVICE_SELECTOR", value)
-    with raises(bl.InvalidError, match=f"ONEAPI_DEVICE_SELECTOR=.*{message}"):
+    with raises(bl.InvalidError, names=("ONEAPI_DEVICE_SELECTOR=", message)):
         bl.get_devices()
 
 
 def test_no_device_names_the_variable_that_hides_them(fakes, monkeypatch):
     monkeypatch.setenv("ONEAPI_DEVICE_SELECTOR", "hip:*")
-    with raises(bl.InvalidError, match=r"There are no devices; limited by ONEAPI_DEVICE_SELECTOR='hip:\*'"):
+    with raises(bl.InvalidError, names="ONEAPI_DEVICE_SELECTOR='hip:*'"):
         bl.Queue()
 
 
@@ -211,14 +211,14 @@ def test_the_old_variable_works_with_a_warning(fakes, monkeypatch, value, expect
 
 def test_the_old_variable_has_its_own_error(fakes, monkeypatch):
     monkeypatch.setenv("SYCL_DEVICE_FILTER", "cuda:tpu")
-    with raises(bl.InvalidError, match="SYCL_DEVICE_FILTER='cuda:tpu': 'tpu'"):
+    with raises(bl.InvalidError, names="SYCL_DEVICE_FILTER='cuda:tpu': 'tpu'"):
         bl.get_devices()
 
 
 def test_both_variables_at_once_are_refused(fakes, monkeypatch):
     monkeypatch.setenv("SYCL_DEVICE_FILTER", "cuda")
     monkeypatch.setenv("ONEAPI_DEVICE_SELECTOR", "cuda:*")
-    with raises(bl.InvalidError, match="SYCL_DEVICE_FILTER"):
+    with raises(bl.InvalidError, names="SYCL_DEVICE_FILTER"):
         bl.get_devices()
 
 
@@ -257,16 +257,16 @@ def test_a_library_that_is_not_there_is_told_in_one_line(fakes, monkeypatch):
     """``bindless doctor`` lists the paths that were tried; the error does not."""
     error = bl.PlatformError("the driver could not be loaded. Tried:\n  /nowhere/lib.so: no such file")
     monkeypatch.setattr(registry, "failures", lambda: {Backend.cuda: error})
-    with raises(bl.InvalidError, match=r"cuda is missing: the driver could not be loaded; run `bindless doctor`"):
+    with raises(bl.InvalidError, names=("cuda", "`bindless doctor`")):
         bl.Device("accelerator")
 
 
 def test_an_unknown_backend_and_one_without_support_are_refused(fakes, monkeypatch):
-    with raises(bl.InvalidError, match="backend='vulkan'"):
+    with raises(bl.InvalidError, names="backend='vulkan'"):
         registry.backend("vulkan")
     monkeypatch.setattr(registry, "_TABLE", {})
     monkeypatch.setattr(registry, "_made", {})
-    with raises(bl.PlatformError, match="opencl"):
+    with raises(bl.PlatformError, names="opencl"):
         registry.backend("opencl")
 
 
@@ -299,9 +299,9 @@ def test_every_info_descriptor_answers_or_says_that_the_driver_does_not(device, 
 
 
 def test_unknown_names_list_what_there_is(device):
-    with raises(bl.InvalidError, match="aspect='wings'.*'fp16'"):
+    with raises(bl.InvalidError, names=("aspect='wings'", "'fp16'")):
         device.has("wings")
-    with raises(bl.InvalidError, match=r"descriptor='weight'.*'max_compute_units'"):
+    with raises(bl.InvalidError, names=("descriptor='weight'", "'max_compute_units'")):
         device.get_info("weight")
-    with raises(bl.InvalidError, match=r"descriptor='weight'.*'vendor'"):
+    with raises(bl.InvalidError, names=("descriptor='weight'", "'vendor'")):
         device.platform.get_info("weight")

@@ -67,14 +67,14 @@ def test_sub_devices_are_values_and_devices_like_others(divided):
 @pytest.mark.parametrize(
     "how, argument, error, message",
     [
-        ("partition_sideways", 1, bl.InvalidError, "how='partition_sideways'.*'partition_equally'"),
-        ("no_partition", 1, bl.FeatureNotSupportedError, "'no_partition'.*partition_equally"),
+        ("partition_sideways", 1, bl.InvalidError, ("how='partition_sideways'", "'partition_equally'")),
+        ("no_partition", 1, bl.FeatureNotSupportedError, ("'no_partition'", "partition_equally")),
         ("partition_equally", 0, bl.InvalidError, "argument=0"),
         ("partition_equally", "x", bl.InvalidError, "argument='x'"),
-        ("partition_equally", 9, bl.InvalidError, "argument=9.*8"),
-        ("partition_by_counts", 4, bl.InvalidError, r"argument=4.*\[4, 2\]"),
-        ("partition_by_counts", [], bl.InvalidError, "1.*8"),
-        ("partition_by_counts", [1] * 9, bl.InvalidError, "1.*8"),
+        ("partition_equally", 9, bl.InvalidError, ("argument=9", "8")),
+        ("partition_by_counts", 4, bl.InvalidError, ("argument=4", "[4, 2]")),
+        ("partition_by_counts", [], bl.InvalidError, ("1", "8")),
+        ("partition_by_counts", [1] * 9, bl.InvalidError, ("1", "8")),
         ("partition_by_counts", [4, 0], bl.InvalidError, "argument=0"),
         ("partition_by_counts", [5, 4], bl.InvalidError, None),
         ("partition_by_affinity_domain", "L9", bl.InvalidError, "argument='L9'"),
@@ -82,7 +82,7 @@ def test_sub_devices_are_values_and_devices_like_others(divided):
     ],
 )
 def test_a_division_that_cannot_be(divided, how, argument, error, message):
-    with raises(error, match=message):
+    with raises(error, names=message):
         bl.Device("level_zero").create_sub_devices(how, argument)
 
 
@@ -126,5 +126,5 @@ def test_a_device_that_is_not_divided_says_so(device):
     assert device.get_info("partition_type_affinity_domain") == "not_applicable"
     assert device.parent is None and device.get_info("parent_device") is None
     for how, argument in (("partition_equally", 1), ("partition_by_affinity_domain", "numa")):
-        with raises(bl.FeatureNotSupportedError, match="'partition_properties'"):
+        with raises(bl.FeatureNotSupportedError, names="'partition_properties'"):
             device.create_sub_devices(how, argument)

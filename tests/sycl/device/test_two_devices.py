@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from typing import Any
 
 import numpy as np
@@ -203,21 +202,21 @@ def test_images_of_the_other_device_are_refused(queues: Queues) -> None:
     desc = DESCRIPTORS["64 bytes"]
     pixels = random_of(desc)
     for here, there in (queues, queues[::-1]):
-        names = re.escape(f"was allocated on {there.device}, the queue runs on {here.device}")
+        names = (f"was allocated on {there.device}", f"the queue runs on {here.device}")
         with bl.ImageMem(desc, here) as own, bl.ImageMem(desc, there) as other:
             near, far = (bl.usm_empty(desc.shape, desc.dtype, queue) for queue in (here, there))
             sides: list[tuple[Any, Any]] = [(pixels, other), (other, pixels), (own, other), (other, own), (other, near)]
             for source, target in [*sides, (near, other)]:
-                with raises(bl.InvalidError, match=names):
+                with raises(bl.InvalidError, names=names):
                     here.ext_oneapi_copy(source, target)
             for source, target in ((far, own), (own, far)):
-                with raises(bl.InvalidError, match=re.escape(f"is memory of {there.device}, the queue runs on")):
+                with raises(bl.InvalidError, names=str(there.device)):
                     here.ext_oneapi_copy(source, target)
-            with raises(bl.SyclRuntimeError, match=re.escape(f"was allocated on {there.device}")):
+            with raises(bl.SyclRuntimeError, names=str(there.device)):
                 bl.create_image(other, desc, here)
-            with raises(bl.SyclRuntimeError, match=re.escape(f"was allocated on {there.device}")):
+            with raises(bl.SyclRuntimeError, names=str(there.device)):
                 bl.create_image(other, desc, here, sampler=SAMPLER)
-            with bl.CommandGraph(here) as graph, raises(bl.InvalidError, match=names):
+            with bl.CommandGraph(here) as graph, raises(bl.InvalidError, names=names):
                 graph.ext_oneapi_copy(pixels, other)
 
 
@@ -227,7 +226,7 @@ def test_an_image_over_memory_of_the_other_device_is_refused(queues: Queues) -> 
         pytest.skip("the device has no images over USM")
     desc = bl.ImageDescriptor(64, 8, channel_type="fp32")
     pointer, pitch = bl.pitched_alloc_device(desc, there)
-    with raises(bl.SyclRuntimeError, match=re.escape(f"was allocated on {there.device}")):
+    with raises(bl.SyclRuntimeError, names=str(there.device)):
         bl.create_image(pointer, desc, here, sampler=SAMPLER, pitch=pitch)
 
 
@@ -243,8 +242,8 @@ def test_images_have_numbers_of_their_own(queues: Queues) -> None:
         assert len({(type(handle), handle.raw_handle) for handle, _ in handles}) == len(handles)
         for handle, queue in handles:
             other = queues[queue is queues[0]]
-            names = re.escape(f"was made on {queue.device}, the queue runs on {other.device}")
-            with raises(bl.InvalidError, match=names):
+            names = (f"was made on {queue.device}", f"the queue runs on {other.device}")
+            with raises(bl.InvalidError, names=names):
                 bl.fetch_image(other, handle, np.zeros((1, 2), np.int32))
         shuffled.shuffle(handles)
         for handle, queue in handles:

@@ -118,7 +118,7 @@ def test_a_bundle_of_one_device_is_refused_on_the_other(queues: Queues, files: d
         with bl.load_kernel_bundle(files["plain"], own) as bundle:
             kernel = bundle.get_kernel("add")
             array = bl.usm_empty(10, np.int32, other)
-            with raises(bl.InvalidError, match="<KernelBundle") as caught:
+            with raises(bl.InvalidError, names="<KernelBundle") as caught:
                 other.parallel_for(10, kernel, array, array, 1)
             assert repr(other.device) in str(caught.value)
             assert not bundle.has_kernel("add", other.device)

@@ -58,7 +58,7 @@ def test_an_argument_changes(fake: Any, run: Any, scale: Any) -> None:
     wanted.append([other.address.to_bytes(8, "little"), *wanted[-1][1:]])
     assert [row[3] for row in launches(fake)] == wanted
     for index, value, message in ((1, "text", "arguments are numbers"), (0, 5, "takes a pointer"), (2, 2**70, None)):
-        with raises(bl.InvalidError, match=message):
+        with raises(bl.InvalidError, names=message):
             bound[index] = value
     with pytest.raises(IndexError):
         bound[3] = 1

@@ -46,17 +46,17 @@ def test_it_compiles_without_a_gpu() -> None:
 
 @needs_nvrtc
 def test_errors_are_the_compiler_s_words() -> None:
-    with raises(bl.BuildError, match=r"mine.cu does not compile for sm_90.*\n.*FACTOR") as caught:
+    with raises(bl.BuildError, names=("mine.cu", "sm_90", "FACTOR")) as caught:
         nvrtc.compile_program(SOURCE, "mine.cu", "sm_90")
     assert "mine.cu(7)" in caught.value.log and caught.value.native_name == "NVRTC_ERROR_COMPILATION"
-    with raises(bl.BuildError, match="-nonsense"):
+    with raises(bl.BuildError, names="-nonsense"):
         nvrtc.compile_program(SOURCE, "a.cu", "sm_90", ["-nonsense"])
 
 
 def test_a_missing_library_is_explained(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("BINDLESS_LIBNVRTC", str(tmp_path / "libnvrtc.so"))
     assert not nvrtc.available()
-    with raises(bl.FeatureNotSupportedError, match=r"libnvrtc.so: .*\n.*pip install.*BINDLESS_LIBNVRTC"):
+    with raises(bl.FeatureNotSupportedError, names=("libnvrtc.so", "pip install", "BINDLESS_LIBNVRTC")):
         nvrtc.version()
     monkeypatch.setenv("BINDLESS_LIBNVRTC", "libnvrtc.so")
     with raises(bl.FeatureNotSupportedError):
@@ -66,14 +66,14 @@ def test_a_missing_library_is_explained(monkeypatch: pytest.MonkeyPatch, tmp_pat
 def test_architectures() -> None:
     assert _architecture("9.0", (75, 80, 90, 100)) == "sm_90"
     assert _architecture("10.3", (75, 80, 90)) == "compute_90"
-    with raises(bl.FeatureNotSupportedError, match="sm_75.*sm_61"):
+    with raises(bl.FeatureNotSupportedError, names=("sm_75", "sm_61")):
         _architecture("6.1", (75, 80))
 
 
 def test_other_devices_are_told_the_way_out(queue: bl.Queue) -> None:
     if queue.device.backend is bl.Backend.cuda:
         queue = bl.Queue("reference")
-    with raises(bl.FeatureNotSupportedError, match=r"CUDA C\+\+; `bindless"):
+    with raises(bl.FeatureNotSupportedError, names=("CUDA C++", "`bindless")):
         bl.compile_cuda(SOURCE, queue)
 
 

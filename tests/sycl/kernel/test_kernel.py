@@ -63,12 +63,12 @@ def test_a_bundle_is_loaded_from_bytes_or_a_file(fake, queue, tmp_path):
         (lambda q: bl.load_kernel_bundle(b"x", q, options=3), "options=3"),
         (lambda q: bl.load_kernel_bundle(b"x", q, specialization={"a": 1}), "'a'"),
         (lambda q: bl.load_kernel_bundle(b"x", q, specialization={-1: 1}), "-1"),
-        (lambda q: bl.load_kernel_bundle(b"x", q, specialization={0: "x"}), "specialization\\[0\\]='x'"),
-        (lambda q: bl.load_kernel_bundle(b"x", q, specialization={0: 2**64}), "specialization\\[0\\]"),
+        (lambda q: bl.load_kernel_bundle(b"x", q, specialization={0: "x"}), "specialization[0]='x'"),
+        (lambda q: bl.load_kernel_bundle(b"x", q, specialization={0: 2**64}), "specialization[0]"),
     ],
 )
 def test_what_is_no_bundle(queue, load, message):
-    with raises(bl.InvalidError, match=message):
+    with raises(bl.InvalidError, names=message):
         load(queue)
 
 
@@ -79,7 +79,7 @@ def test_kernels_are_found_by_name(bundle):
     assert (kernel.name, kernel.bundle) == ("scale", bundle)
     assert kernel.get_info("num_args") == 3 and kernel.get_info("function_name") == "scale"
     assert bundle.get_kernel("shaped").get_info("attributes") == "reqd_work_group_size(4, 2, 1)"
-    with raises(bl.InvalidError, match="no kernel is named 'scales'; this bundle has empty, scale"):
+    with raises(bl.InvalidError, names=("'scales'", "empty, scale")):
         bundle.get_kernel("scales")
     with raises(bl.FeatureNotSupportedError):
         bundle.get_kernel("opaque").get_info("num_args")
@@ -97,9 +97,9 @@ def test_a_closed_bundle_runs_no_kernels(queue, bundle):
 def test_a_kernel_belongs_to_its_context(queue, bundle):
     kernel = bundle.get_kernel("empty")
     other = bl.Queue(context=bl.Context())
-    with raises(bl.InvalidError, match="kernel 'empty'"):
+    with raises(bl.InvalidError, names="kernel 'empty'"):
         other.parallel_for(1, kernel)
-    with raises(bl.InvalidError, match="kernel='empty'.*Kernel"):
+    with raises(bl.InvalidError, names=("kernel='empty'", "Kernel")):
         queue.parallel_for(1, "empty")
 
 
@@ -130,18 +130,18 @@ def test_a_required_work_group_size_is_used_and_checked(fake, queue, bundle):
     queue.parallel_for((8, 8), kernel)
     queue.parallel_for(bl.NdRange((4, 8), (2, 4)), kernel)
     assert launches(fake) == [("shaped", (8, 8), (4, 2, 1), []), ("shaped", (8, 4), (4, 2), [])]
-    with raises(bl.NdRangeError, match=r"\(4, 2\): kernel 'shaped'.*\(1, 2, 4\)"):
+    with raises(bl.NdRangeError, names=("(4, 2)", "kernel 'shaped'", "(1, 2, 4)")):
         queue.parallel_for(bl.NdRange((4, 8), (4, 2)), kernel)
 
 
 @pytest.mark.parametrize(
     "space, error, message",
     [
-        (bl.NdRange(4096, 2048), bl.NdRangeError, "2048.*kernel 'empty'.*1024"),
+        (bl.NdRange(4096, 2048), bl.NdRangeError, ("2048", "kernel 'empty'", "1024")),
         ((1, 2, 3, 4), bl.NdRangeError, None),
         ((), bl.NdRangeError, None),
         (-1, bl.InvalidError, "range"),
-        ((2, -1), bl.InvalidError, "range\\[1\\]=-1"),
+        ((2, -1), bl.InvalidError, "range[1]=-1"),
         (1.5, bl.InvalidError, "1.5"),
         ((2.0, 2), bl.InvalidError, "2.0"),
         ("4", bl.InvalidError, "'4'"),
@@ -149,7 +149,7 @@ def test_a_required_work_group_size_is_used_and_checked(fake, queue, bundle):
     ],
 )
 def test_ranges_that_cannot_be(fake, queue, bundle, space, error, message):
-    with raises(error, match=message):
+    with raises(error, names=message):
         queue.parallel_for(space, bundle.get_kernel("empty"))
     assert launches(fake) == []
 
@@ -210,13 +210,13 @@ PAIR = np.zeros((), [("n", "i8"), ("x", "f4")])[()]
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        ((), r"kernel 'scale'.*3.*\(data.*8.*0"),
-        (("array", 1.0, 1, 1), "3.*4"),
-        ((5, 1.0, 1), "argument 0 \\('data'\\) of kernel 'scale' takes a pointer of 8 bytes, 5 was given.*UsmPointer"),
+        ((), ("kernel 'scale'", "3", "(data", "8", "0")),
+        (("array", 1.0, 1, 1), ("3", "4")),
+        ((5, 1.0, 1), ("argument 0 ('data') of kernel 'scale' takes a pointer of 8 bytes, 5 was given", "UsmPointer")),
         ((np.zeros(4), 1.0, 1), "kernels reach no numpy array: copy it into usm_empty"),
-        (("array", "array", 1), "argument 1 \\('factor'\\).*takes a value of 4 bytes.*it is a pointer"),
-        (("array", np.float64(1), 1), r"argument 1.*8.*\(float64\)"),
-        (("array", 2**32, 1), r"4.*\(-2147483648.*4294967295\)"),
+        (("array", "array", 1), ("argument 1 ('factor')", "takes a value of 4 bytes", "it is a pointer")),
+        (("array", np.float64(1), 1), ("argument 1", "8", "(float64)")),
+        (("array", 2**32, 1), ("4", "(-2147483648", "4294967295)")),
         (("array", -(2**31) - 1, 1), None),
         (("array", 1e39, 1), "too large for a float of 4 bytes"),
         (("array", 1j, 1), "arguments are numbers, numpy scalars"),
@@ -225,12 +225,12 @@ PAIR = np.zeros((), [("n", "i8"), ("x", "f4")])[()]
         (("array", None, 1), "None is the null pointer"),
         (("array", b"123", 1), None),
         (("array", bl.SampledImageHandle(3), 1), "it is an image handle of 8 bytes"),
-        ((bl.SampledImageHandle(3), 1.0, 1), "argument 0 .* it is an image handle"),
-        (("array", 1.0, bl.ImageMemHandle(4)), "argument 2 \\('count'\\).*image memory is no kernel argument"),
-        (("array", 1.0, Memory()), "argument 2 .*image memory is no kernel argument: pass the handle"),  # R23
+        ((bl.SampledImageHandle(3), 1.0, 1), ("argument 0 ", " it is an image handle")),
+        (("array", 1.0, bl.ImageMemHandle(4)), ("argument 2 ('count')", "image memory is no kernel argument")),
+        (("array", 1.0, Memory()), ("argument 2 ", "image memory is no kernel argument: pass the handle")),  # R23
         (("strided", 1.0, 1), "this view is not contiguous"),
         (("foreign", 1.0, 1), "it was allocated in another context than the queue's"),
-        (("freed", 1.0, 1), "bytes of device memory at .* were freed"),
+        (("freed", 1.0, 1), ("bytes of device memory at ", " were freed")),
     ],
 )
 def test_arguments_that_do_not_fit_are_named(fake, queue, bundle, arguments, message):
@@ -244,7 +244,7 @@ def test_arguments_that_do_not_fit_are_named(fake, queue, bundle, arguments, mes
         "freed": freed,
     }
     values = [named.get(value, value) if isinstance(value, str) else value for value in arguments]
-    with raises(bl.InvalidError, match=message):
+    with raises(bl.InvalidError, names=message):
         queue.parallel_for(4, bundle.get_kernel("scale"), *values)
     assert launches(fake) == []
 
@@ -252,15 +252,15 @@ def test_arguments_that_do_not_fit_are_named(fake, queue, bundle, arguments, mes
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        ((1.5, 8, 1, PAIR), "argument 1 \\('scratch'\\).*takes a local"),
-        ((1, bl.LocalAccessor(8), 1.5, PAIR), "argument 2 \\('small'\\).*no float has 1 bytes"),
-        ((1, bl.LocalAccessor(8), 300, PAIR), r"argument 2.*1.*\(-128.*255\)"),
-        ((1, bl.LocalAccessor(8), 1, (1, 2)), "argument 3 \\('pair'\\)"),
+        ((1.5, 8, 1, PAIR), ("argument 1 ('scratch')", "takes a local")),
+        ((1, bl.LocalAccessor(8), 1.5, PAIR), ("argument 2 ('small')", "no float has 1 bytes")),
+        ((1, bl.LocalAccessor(8), 300, PAIR), ("argument 2", "1", "(-128", "255)")),
+        ((1, bl.LocalAccessor(8), 1, (1, 2)), "argument 3 ('pair')"),
         ((1, bl.LocalAccessor(8), 1, 1.5), "no float has 12 bytes; pass a numpy scalar"),
     ],
 )
 def test_more_arguments_that_do_not_fit(queue, bundle, arguments, message):
-    with raises(bl.InvalidError, match=message):
+    with raises(bl.InvalidError, names=message):
         queue.parallel_for(4, bundle.get_kernel("mixed"), *arguments)
 
 
@@ -278,7 +278,7 @@ def test_where_the_driver_does_not_tell_values_say_their_size(fake, queue, bundl
         b"ab",
         bytes(8),
     ]
-    with raises(bl.InvalidError, match="argument 0.*kernel 'opaque'"):
+    with raises(bl.InvalidError, names=("argument 0", "kernel 'opaque'")):
         queue.parallel_for(1, kernel, 3)
 
 
@@ -326,5 +326,5 @@ def test_without_items_local_sizes_are_ignored(fake, queue, bundle, space):
 
 @pytest.mark.parametrize("nbytes", [0, -1, 1.5, None])
 def test_local_memory_has_a_size(nbytes):
-    with raises(bl.InvalidError, match="nbytes="):
+    with raises(bl.InvalidError, names="nbytes="):
         bl.LocalAccessor(nbytes)

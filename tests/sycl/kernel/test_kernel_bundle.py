@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import re
 import struct
 
 import pytest
@@ -46,7 +45,7 @@ def test_an_input_builds_nothing_and_tells_its_kernels(fake, queue):
     assert bundle.state is bl.BundleState.input and bundle.log == ""
     assert bundle.kernel_names == tuple(KERNELS) and bundle.has_kernel("scale")
     assert fake.created["module"] == 0
-    with raises(bl.InvalidError, match=r"get_kernel\('scale'\).*'input'.*bundle.build\(\)"):
+    with raises(bl.InvalidError, names=("get_kernel('scale')", "'input'", "bundle.build()")):
         bundle.get_kernel("scale")
     assert repr(bundle) == "<KernelBundle on cuda:gpu:0 'cuda gpu 0', input>"
 
@@ -70,13 +69,13 @@ def test_one_object_is_linked_without_a_linker(fake, queue):
     compiled = bl.load_kernel_bundle(b"source", queue, state="object", options="-a")
     assert compiled.state is bl.BundleState.object and compiled.log == "built source"
     assert fake.alive["module"] == 0 and compiled.has_kernel("scale")
-    with raises(bl.InvalidError, match=r"'object'.*bundle.link\(\)"):
+    with raises(bl.InvalidError, names=("'object'", "bundle.link()")):
         compiled.get_kernel("scale")
     linked = compiled.link(options="-b")
     assert linked.state is bl.BundleState.executable
     assert [options for _, _, options in loads(fake)] == ["-a", "-a -b"]
     queue.single_task(linked.get_kernel("empty")).wait()
-    with raises(bl.FeatureNotSupportedError, match=r"linking 2 bundles is not supported by .*'online_linker'"):
+    with raises(bl.FeatureNotSupportedError, names=("2 bundles", "'online_linker'")):
         compiled.link(bl.load_kernel_bundle(b"more", queue, state="object"))
     assert fake.alive["module"] == 1
 
@@ -98,18 +97,18 @@ def test_objects_are_linked_where_there_is_a_linker(linking):
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda i, o, e, q: o.build(), "build.*'object'.*'input'"),
-        (lambda i, o, e, q: e.build(), "build.*'executable'.*state='input'"),
-        (lambda i, o, e, q: o.compile(), "compile: .* 'object'"),
-        (lambda i, o, e, q: i.link(), "'input'.*'object'"),
+        (lambda i, o, e, q: o.build(), ("build", "'object'", "'input'")),
+        (lambda i, o, e, q: e.build(), ("build", "'executable'", "state='input'")),
+        (lambda i, o, e, q: o.compile(), ("compile: ", " 'object'")),
+        (lambda i, o, e, q: i.link(), ("'input'", "'object'")),
         (lambda i, o, e, q: e.link(), "'executable'"),
         (lambda i, o, e, q: o.link(e), "'executable'"),
-        (lambda i, o, e, q: o.link(3), r"link\(3\).*KernelBundle"),
+        (lambda i, o, e, q: o.link(3), ("link(3)", "KernelBundle")),
         (lambda i, o, e, q: i.build(3), "options=3"),
         (lambda i, o, e, q: o.link(options=b""), "options=b''"),
-        (lambda i, o, e, q: e.set_specialization_constant(7, 1), "set_specialization_constant.*'executable'"),
-        (lambda i, o, e, q: o.set_specialization_constant(7, 1), "set_specialization_constant.*'object'"),
-        (lambda i, o, e, q: bl.load_kernel_bundle(b"x", q, state="raw"), "state='raw'.*'input'"),
+        (lambda i, o, e, q: e.set_specialization_constant(7, 1), ("set_specialization_constant", "'executable'")),
+        (lambda i, o, e, q: o.set_specialization_constant(7, 1), ("set_specialization_constant", "'object'")),
+        (lambda i, o, e, q: bl.load_kernel_bundle(b"x", q, state="raw"), ("state='raw'", "'input'")),
         (
             lambda i, o, e, q: o.link(bl.load_kernel_bundle(b"x", bl.Queue(context=bl.Context()), state="object")),
             None,
@@ -118,7 +117,7 @@ def test_objects_are_linked_where_there_is_a_linker(linking):
 )
 def test_a_state_that_does_not_fit(queue, call, message):
     made = [bl.load_kernel_bundle(b"constants", queue, state=state) for state in bl.BundleState]
-    with raises(bl.InvalidError, match=message):
+    with raises(bl.InvalidError, names=message):
         call(*made, queue)
 
 
@@ -133,7 +132,7 @@ def test_a_build_that_fails_has_a_log_and_leaves_nothing(fake, queue):
 
 def test_a_source_that_tells_nothing_does_so_when_it_is_built(queue):
     bundle = bl.load_kernel_bundle(b"binary", queue, state="input")
-    with raises(bl.FeatureNotSupportedError, match=r"bundle.build\(\)"):
+    with raises(bl.FeatureNotSupportedError, names="bundle.build()"):
         bundle.has_kernel("scale")
     assert bundle.build().has_kernel("scale")
 
@@ -160,18 +159,18 @@ def test_constants_are_set_before_the_build(fake, queue):
 @pytest.mark.parametrize(
     "number, value, message",
     [
-        (1, 5, "constant 1.*7, 8, 9"),
+        (1, 5, ("constant 1", "7, 8, 9")),
         ("x", 5, "'x'"),
         (2**32, 5, None),
-        (7, 1.5, r"specialization\[7\]=1.5: it is a float; the constant is int of 8 bytes"),
+        (7, 1.5, "specialization[7]=1.5: it is a float; the constant is int of 8 bytes"),
         (7, 2**64, None),
     ],
 )
 def test_constants_that_cannot_be_set(queue, number, value, message):
     bundle = bl.load_kernel_bundle(b"constants", queue, state="input")
-    with raises(bl.InvalidError, match=message):
+    with raises(bl.InvalidError, names=message):
         bundle.set_specialization_constant(number, value)
-    with raises(bl.InvalidError, match=message):
+    with raises(bl.InvalidError, names=message):
         bl.load_kernel_bundle(b"constants", queue, specialization={number: value})
     assert bundle.specialization_constants == {7: -3, 8: 1.0, 9: True}
 
@@ -179,7 +178,7 @@ def test_constants_that_cannot_be_set(queue, number, value, message):
 def test_a_source_without_constants_has_none(queue):
     bundle = bl.load_kernel_bundle(b"source", queue)
     assert not bundle.contains_specialization_constants and bundle.specialization_constants == {}
-    with raises(bl.InvalidError, match="constant 0"):
+    with raises(bl.InvalidError, names="constant 0"):
         bundle.get_specialization_constant(0)
 
 
@@ -213,7 +212,7 @@ def test_a_bundle_of_one_device_does_not_run_on_another(fake):
     bundle = bl.load_kernel_bundle(b"source", second, context)
     kernel = bundle.get_kernel("empty")
     assert bundle.devices == (second,) and not bundle.has_kernel("empty", first)
-    with raises(bl.InvalidError, match="cuda:gpu:0.*<KernelBundle.*cuda:gpu:1 'cuda.*1'"):
+    with raises(bl.InvalidError, names=("cuda:gpu:0", "<KernelBundle", "cuda:gpu:1 'cuda")):
         bl.Queue(first, context).parallel_for(4, kernel)
     with raises(bl.InvalidError):
         bundle.get_kernel("empty", first)
@@ -270,9 +269,9 @@ def test_kernels_answer_for_each_device(fake, queue):
     assert kernel.get_info(ask.private_mem_size) == 12 and kernel.get_info(ask.local_mem_size) == 34
     assert kernel.get_info(ask.compile_num_sub_groups) == kernel.get_info(ask.compile_sub_group_size) == 0
     assert kernel.get_info(ask.ext_codeplay_num_regs) == 20 and kernel.get_info("context") is queue.context
-    with raises(bl.FeatureNotSupportedError, match="kernel 'shaped'"):
+    with raises(bl.FeatureNotSupportedError, names="kernel 'shaped'"):
         shaped.get_info(ask.ext_codeplay_num_regs)
-    with raises(bl.InvalidError, match="descriptor='colour'.*'function_name'"):
+    with raises(bl.InvalidError, names=("descriptor='colour'", "'function_name'")):
         kernel.get_info("colour")
     with raises(bl.InvalidError):
         kernel.get_info("work_group_size", bl.Device("reference"))
@@ -307,5 +306,5 @@ def test_a_source_in_another_language_is_told_by_its_name(backend, language):
     if language in TAKEN[backend]:
         assert choose_modules(source, BACKENDS[backend](), ()) == (source,)
         return
-    with raises(bl.BuildError, match=f"{re.escape(language)}.*{backend}.*build"):
+    with raises(bl.BuildError, names=(language, backend, "build")):
         choose_modules(source, BACKENDS[backend](), ())

@@ -24,7 +24,7 @@ def source(device: bl.Device) -> bytes:
 def takes_kernels(device: bl.Device, queue: bl.Queue, source: bytes) -> None:
     """Check that a device without a compiler refuses to load kernels; such a device skips the other checks."""
     if not device.has("online_compiler"):
-        with raises(bl.FeatureNotSupportedError, match="online_compiler"):
+        with raises(bl.FeatureNotSupportedError, names="online_compiler"):
             bl.load_kernel_bundle(source, queue)
         pytest.skip("the device loads no kernels, and says so")
 
@@ -72,13 +72,13 @@ def test_wrong_arguments_are_refused_before_anything_runs(queue, source):
     kernel = bl.load_kernel_bundle(source, queue).get_kernel(NAME)
     out = bl.usm_empty(4, np.uint64, queue).copy_from(9)
     for arguments, message in (
-        ((out, 1, 2), "4.*3"),
-        ((1, 1, 2, 3.0), "argument 0 .* takes a pointer of 8 bytes, 1 was given"),
-        ((out, 1, 2, "x"), "argument 3.*'x'"),
-        ((out, 1, np.uint64(2), 3.0), "argument 2.*8"),
+        ((out, 1, 2), ("4", "3")),
+        ((1, 1, 2, 3.0), ("argument 0 ", " takes a pointer of 8 bytes, 1 was given")),
+        ((out, 1, 2, "x"), ("argument 3", "'x'")),
+        ((out, 1, np.uint64(2), 3.0), ("argument 2", "8")),
         ((np.zeros(4), 1, 2, 3.0), "usm_empty"),
     ):
-        with raises(bl.InvalidError, match=message):
+        with raises(bl.InvalidError, names=message):
             queue.parallel_for(4, kernel, *arguments)
     queue.wait()
     assert out.numpy(queue).tolist() == [9] * 4
@@ -131,5 +131,5 @@ def test_specialization_constants_reach_the_kernel():
         bundle.set_specialization_constant(9, 1 << 40)
         assert stored(bundle.compile().link()) == (-8, 1 << 40)
         assert stored(bl.load_kernel_bundle(constant_module(), queue, specialization={9: 3})) == (5, 3)
-        with raises(bl.InvalidError, match="constant 1.*7, 9"):
+        with raises(bl.InvalidError, names=("constant 1", "7, 9")):
             bl.load_kernel_bundle(constant_module(), queue, specialization={1: 3})

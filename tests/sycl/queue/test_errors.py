@@ -32,11 +32,11 @@ def settled(event):
 def test_a_wait_for_the_event_raises_its_error_and_the_queue_does_not_repeat_it(fake):
     queue = bl.Queue()
     event = fail(fake, queue, "first")
-    with raises(bl.KernelError, match="first"):
+    with raises(bl.KernelError, names="first"):
         event.wait()
     assert event.status is bl.EventStatus.complete
     queue.wait()
-    with raises(bl.KernelError, match="first"):
+    with raises(bl.KernelError, names="first"):
         event.wait()
 
 
@@ -44,7 +44,7 @@ def test_a_wait_for_the_event_raises_its_error_and_the_queue_does_not_repeat_it(
 def test_a_wait_of_the_queue_raises_what_nobody_asked_for(fake, in_order):
     queue = bl.Queue(in_order=in_order)
     fail(fake, queue, "dropped")
-    with raises(bl.KernelError, match="dropped"):
+    with raises(bl.KernelError, names="dropped"):
         queue.wait()
     queue.wait()
     kept = [fail(fake, queue, "one"), fail(fake, queue, "two")]
@@ -147,7 +147,7 @@ def test_throw_asynchronous_does_not_wait(fake, in_order):
 def test_close_reports_what_nobody_was_told(fake):
     queue = bl.Queue()
     settled(fail(fake, queue, "at the end"))
-    with raises(bl.KernelError, match="at the end"):
+    with raises(bl.KernelError, names="at the end"):
         queue.close()
     assert queue.closed
     queue.close()
@@ -171,7 +171,7 @@ def test_errors_of_a_dropped_queue_reach_the_next_wait_of_its_context(fake, hand
         other.wait()
         assert [str(error) for errors in taken for error in errors] == ["orphan"]
     else:
-        with raises(bl.KernelError, match="orphan"):
+        with raises(bl.KernelError, names="orphan"):
             for _ in range(3):
                 other.wait()
     other.wait()
@@ -185,7 +185,7 @@ def test_a_failed_dependency_fails_the_commands_after_it_and_loses_none(fake):
     gate.set()
     with raises(bl.SyclRuntimeError, match="waits for has failed"):
         second.wait()
-    with raises(bl.KernelError, match="root"):
+    with raises(bl.KernelError, names="root"):
         queue.wait()
     other.wait()
 
@@ -200,13 +200,13 @@ def test_a_command_is_not_run_if_one_of_another_backend_that_it_needs_has_failed
     array.copy_from(1)
     after = reference.memset(array, 7, depends_on=event)
     further = reference.memset(array, 8, depends_on=after)
-    with raises(bl.SyclRuntimeError, match=NOT_RUN) as raised:
+    with raises(bl.SyclRuntimeError, names=NOT_RUN) as raised:
         after.wait()
     assert isinstance(raised.value.__cause__, bl.KernelError)
-    with raises(bl.SyclRuntimeError, match=NOT_RUN):
+    with raises(bl.SyclRuntimeError, names=NOT_RUN):
         further.wait()
     assert array.numpy().tolist() == [1] * 4
-    with raises(bl.KernelError, match="over there"):
+    with raises(bl.KernelError, names="over there"):
         cuda.wait()
     reference.wait()
 
@@ -219,7 +219,7 @@ def test_each_queue_tells_what_it_did_not_run_and_one_failure_only_once(fakes):
     with raises(bl.SyclRuntimeError, match=NOT_RUN + "$"):  # the second repeats the first
         reference.wait()
     reference.wait()
-    with raises(bl.KernelError, match="over there"):
+    with raises(bl.KernelError, names="over there"):
         cuda.wait()
 
 
@@ -275,6 +275,6 @@ def test_an_event_for_several_passes_on_their_errors(fake):
     queue = bl.Queue()
     kernel = bl.load_kernel_bundle(b"x", queue).get_kernel("empty")
     event = queue.parallel_for(0, kernel, depends_on=[fail(fake, queue, "one of two"), bl.Event()])
-    with raises(bl.KernelError, match="one of two"):
+    with raises(bl.KernelError, names="one of two"):
         event.wait()
     queue.wait()

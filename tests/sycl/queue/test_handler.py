@@ -63,7 +63,7 @@ def test_no_command_or_two_are_refused(queue):
 
     with raises(bl.InvalidError):
         queue.submit(lambda handler: None)
-    with raises(bl.InvalidError, match="fill.*memset"):
+    with raises(bl.InvalidError, names=("fill", "memset")):
         queue.submit(twice)
     queue.wait()
     assert array.numpy().tolist() == [0] * 8
@@ -86,11 +86,11 @@ def test_a_handler_is_of_no_use_later(queue):
 
 def test_wrong_dependencies_and_functions_are_named(queue):
     for group, message in (
-        (lambda h: h.depends_on(3), "depends_on\\(3\\)"),
+        (lambda h: h.depends_on(3), "depends_on(3)"),
         (lambda h: h.depends_on([None]), "depends_on contains None"),
-        (lambda h: h.host_task(3), "host_task\\(3\\)"),
+        (lambda h: h.host_task(3), "host_task(3)"),
     ):
-        with raises(bl.InvalidError, match=message):
+        with raises(bl.InvalidError, names=message):
             queue.submit(group)
 
 
@@ -142,7 +142,7 @@ def test_an_error_of_a_host_task_is_asynchronous(queue):
         raise KeyError("lost")
 
     event = queue.submit(lambda handler: handler.host_task(task))
-    with raises(bl.SyclRuntimeError, match="KeyError: 'lost'") as raised:
+    with raises(bl.SyclRuntimeError, names="KeyError: 'lost'") as raised:
         event.wait()
     assert isinstance(raised.value.__cause__, KeyError)
     queue.wait()
@@ -178,7 +178,7 @@ def test_the_secondary_queue_takes_what_the_first_refuses(fake):
     event.wait()
     assert array.numpy().tolist() == [1] * 4
     fake.refuse = bl.SyclRuntimeError("the queue is full")
-    with raises(bl.SyclRuntimeError, match="the queue is full"):
+    with raises(bl.SyclRuntimeError, names="the queue is full"):
         primary.submit(lambda handler: handler.memset(array, 1))
     with raises(bl.InvalidError) as raised:
         primary.submit(lambda handler: None, secondary)
@@ -198,7 +198,7 @@ def test_a_task_without_a_thread_is_refused_and_forgotten(queue, monkeypatch):
         patched.setattr(threading.Thread, "start", refuse)
         patched.setattr(host_dependency, "pool", worker_threads.Pool())
         event = queue.submit(lambda handler: handler.host_task(lambda: None))
-    with raises(bl.SyclRuntimeError, match="a thread was not started: can't start new thread"):
+    with raises(bl.SyclRuntimeError, names="can't start new thread"):
         event.wait()
     queue.wait()
     assert queue.ext_oneapi_empty()

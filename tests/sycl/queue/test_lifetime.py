@@ -295,7 +295,7 @@ def test_an_error_of_a_release_reaches_close(fake, monkeypatch):
         raise bl.MemoryAllocationError("the driver refuses")
 
     ownership._live[resource._key] = (row[0], refuse, ())
-    with raises(bl.MemoryAllocationError, match="the driver refuses"):
+    with raises(bl.MemoryAllocationError, names="the driver refuses"):
         array.close()
     array.close()
 

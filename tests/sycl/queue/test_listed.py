@@ -71,6 +71,6 @@ def test_threads_that_take_hold_of_what_another_ends():
 def test_the_end_of_a_table_ends_everything_and_tells_of_a_failure():
     released: list[int] = []
     table = {number: Thing(number, released) for number in (1, -2, 3)}
-    with raises(bl.SyclRuntimeError, match="on purpose"):
+    with raises(bl.SyclRuntimeError, names="on purpose"):
         end_all(table, None, None)
     assert not table and sorted(released) == [1, 3]

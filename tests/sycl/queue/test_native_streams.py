@@ -234,7 +234,7 @@ def test_cuda_arrays_that_cannot_be(fakes):
     ):
         with raises(bl.InvalidError, match=message):
             taken(**changes)
-    with raises(bl.InvalidError, match="CUDA"):
+    with raises(bl.InvalidError, names="CUDA"):
         taken(bl.Queue("reference:*:*"))
 
 
@@ -278,7 +278,7 @@ def test_an_in_order_queue_is_a_cuda_stream(fake):
 
 
 def test_an_out_of_order_queue_is_none(fake):
-    with raises(bl.InvalidError, match="in_order=True.*order_after_stream"):
+    with raises(bl.InvalidError, names=("in_order=True", "order_after_stream")):
         bl.Queue().__cuda_stream__()
 
 
@@ -286,7 +286,7 @@ def test_queues_of_other_backends_do_not_have_the_attribute(fakes):
     for selector in ("reference:*:*", "level_zero:gpu:0"):
         queue = bl.Queue(selector, in_order=True)
         assert not hasattr(queue, "__cuda_stream__")
-        with raises(bl.FeatureNotSupportedError, match="CUDA"):
+        with raises(bl.FeatureNotSupportedError, names="CUDA"):
             bl.order_after_stream(queue, 1)
 
 
@@ -319,24 +319,24 @@ def test_a_stream_after_events(fake, gate):
     "stream, message",
     [
         (0, None),
-        (-1, "stream=-1.*1"),
+        (-1, ("stream=-1", "1")),
         (1.5, "a float has no __cuda_stream__"),
         (True, "stream=True"),
-        (None, "NoneType.*__cuda_stream__"),
-        (Stream((1, 5)), r"\(1, 5\).*0"),
-        (Stream(5), r"5.*\(version"),
-        (Stream((0, "x")), r"\(version"),
-        (Stream((0, -4)), r"\(0, -4\)"),
+        (None, ("NoneType", "__cuda_stream__")),
+        (Stream((1, 5)), ("(1, 5)", "0")),
+        (Stream(5), ("5", "(version")),
+        (Stream((0, "x")), "(version"),
+        (Stream((0, -4)), "(0, -4)"),
     ],
     ids=lambda value: repr(value) if isinstance(value, (int, float, str)) else type(value).__name__,
 )
 def test_streams_that_are_none(fake, stream, message):
     queue = bl.Queue()
     for use in (lambda: bl.order_after_stream(queue, stream), lambda: bl.order_stream_after(stream, ())):
-        with raises(bl.InvalidError, match=message):
+        with raises(bl.InvalidError, names=message):
             use()
 
 
 def test_events_that_are_none(fake):
-    with raises(bl.InvalidError, match="5.*Event"):
+    with raises(bl.InvalidError, names=(5, "Event")):
         bl.order_stream_after(1, [5])

@@ -96,9 +96,9 @@ def test_profiling_gives_times_in_order(device, context):
 
 def test_without_profiling_there_are_no_times(queue):
     event = queue.memset(bl.usm_empty(16, np.uint8, queue), 1)
-    with raises(bl.ProfilingError, match="enable_profiling=True"):
+    with raises(bl.ProfilingError, names="enable_profiling=True"):
         event.get_profiling_info("command_end")
-    with raises(bl.InvalidError, match="'command_end'"):
+    with raises(bl.InvalidError, names="'command_end'"):
         event.get_profiling_info("cost")
 
 
@@ -144,7 +144,7 @@ def test_after_close_everything_says_so(device, context):
         queue.__enter__,
         lambda: bl.usm_empty(4, np.uint8, queue),
     ):
-        with raises(bl.InvalidError, match="Queue"):
+        with raises(bl.InvalidError, names="Queue"):
             use()
 
 
@@ -163,7 +163,7 @@ def test_a_closed_context_says_so_and_its_memory_stays(device):
         lambda: bl.usm_empty(4, np.uint8, device, context),
         context.__enter__,
     ):
-        with raises(bl.InvalidError, match="Context"):
+        with raises(bl.InvalidError, names="Context"):
             use()
     array.close()
 
@@ -171,23 +171,23 @@ def test_a_closed_context_says_so_and_its_memory_stays(device):
 @pytest.mark.parametrize(
     "make, message",
     [
-        (lambda q: bl.Queue(q.context), r"Context.*Queue\(context=context\)"),
-        (lambda q: bl.Queue(q.device, 3), "context=3.*Context"),
+        (lambda q: bl.Queue(q.context), ("Context", "Queue(context=context)")),
+        (lambda q: bl.Queue(q.device, 3), ("context=3", "Context")),
         (lambda q: bl.Queue(q.device, async_handler=3), "async_handler=3"),
         (lambda q: bl.Context(3), "devices=3"),
         (lambda q: bl.Context([]), None),
         (lambda q: bl.Context([3]), None),
         (lambda q: bl.Context(q.device, async_handler=3), "async_handler=3"),
         (lambda q: q.memset(bl.usm_empty(1, "u1", q), 0, depends_on=3), "depends_on=3"),
-        (lambda q: q.memset(bl.usm_empty(1, "u1", q), 0, depends_on=[3]), "depends_on.*3"),
+        (lambda q: q.memset(bl.usm_empty(1, "u1", q), 0, depends_on=[3]), ("depends_on", "3")),
         (lambda q: q.submit(3), None),
-        (lambda q: q.submit(lambda h: None, 3), "secondary_queue=3.*Queue"),
+        (lambda q: q.submit(lambda h: None, 3), ("secondary_queue=3", "Queue")),
         (lambda q: q.get_info("weight"), "descriptor='weight'"),
         (lambda q: q.context.get_info("weight"), "descriptor='weight'"),
     ],
 )
 def test_wrong_arguments_are_named(queue, make, message):
-    with raises(bl.InvalidError, match=message):
+    with raises(bl.InvalidError, names=message):
         make(queue)
 
 
@@ -198,7 +198,7 @@ def test_where_is_a_queue_or_a_device_with_its_context(queue, device, context):
         ((context, device), "Context, Device"),
         ((queue, context), "Queue, Context"),
     ):
-        with raises(bl.InvalidError, match=shown):
+        with raises(bl.InvalidError, names=shown):
             resolve_where(*where)
     with raises(bl.InvalidError):
         resolve_where()
@@ -218,9 +218,9 @@ def test_devices_of_two_platforms_share_no_context(fakes):
 
 def test_a_device_without_times_refuses_profiling(fakes):
     fakes[bl.Backend.cuda]._aspects = frozenset()
-    with raises(bl.FeatureNotSupportedError, match=r"device.has\('queue_profiling'\)"):
+    with raises(bl.FeatureNotSupportedError, names="device.has('queue_profiling')"):
         bl.Queue(enable_profiling=True)
-    with raises(bl.FeatureNotSupportedError, match=r"device.has\('usm_shared_allocations'\)"):
+    with raises(bl.FeatureNotSupportedError, names="device.has('usm_shared_allocations')"):
         bl.malloc_shared(4, bl.Queue())
 
 

@@ -82,17 +82,17 @@ def test_a_view_of_a_view_and_other_shapes(queue):
 @pytest.mark.parametrize(
     "use, message",
     [
-        (lambda a: a[0, 0, 0], "does not fit an array of shape \\(4, 6\\)"),
+        (lambda a: a[0, 0, 0], "does not fit an array of shape (4, 6)"),
         (lambda a: a[..., ...], "does not fit"),
         (lambda a: a[[1, 2]], "views are made by integers, slices"),
         (lambda a: a[1.5], "index 1.5"),
-        (lambda a: a.reshape(5, 5), "cannot be reshaped to \\(5, 5\\)"),
+        (lambda a: a.reshape(5, 5), "cannot be reshaped to (5, 5)"),
         (lambda a: a.reshape(-1, -1), "cannot be reshaped"),
-        (lambda a: a[:, 1:5].reshape(16), "reshape: this view .* is not contiguous"),
+        (lambda a: a[:, 1:5].reshape(16), ("reshape: this view ", " is not contiguous")),
         (lambda a: a[:, ::2].view("u1"), "view: this view"),
         (lambda a: a[:, :5].copy_from(1).view("f8"), "20 bytes of the last dimension are no whole number"),
         (lambda a: a.view([("a", "u1", 5)]), "no whole number"),
-        (lambda a: a.copy_from(np.zeros((3, 6))), "shape \\(3, 6\\) does not fit one of shape \\(4, 6\\)"),
+        (lambda a: a.copy_from(np.zeros((3, 6))), "shape (3, 6) does not fit one of shape (4, 6)"),
         (lambda a: a.view("u1").copy_from(256), "int64 elements do not go into uint8"),
         (lambda a: a.view("u1").copy_from(np.int64(1)), "int64 elements do not go into uint8"),
         (lambda a: a.copy_from(1j), "complex128 elements do not go into float32"),
@@ -105,7 +105,7 @@ def test_views_that_cannot_be(queue, use, message):
         with pytest.raises(TypeError, match=r"shape \(\)"):
             use(array)
         return
-    with raises(bl.InvalidError, match=message):
+    with raises(bl.InvalidError, names=message):
         use(array)
 
 
@@ -177,7 +177,7 @@ def test_pointers_count_as_numbers(queue):
     assert pointer + 1 != pointer and pointer and pointer.pointer is pointer
     assert (pointer.device, pointer.context, pointer.kind) == (queue.device, queue.context, "device")
     for offset in (-1, 101):
-        with raises(bl.InvalidError, match="100"):
+        with raises(bl.InvalidError, names=100):
             pointer + offset
     with pytest.raises(TypeError):
         pointer + 1.5
@@ -194,7 +194,7 @@ def test_memory_is_aligned_as_asked(queue, device, context, malloc):
 @pytest.mark.parametrize(
     "use, error, message",
     [
-        (lambda q: bl.malloc_device(0, q), bl.InvalidError, "nbytes=0.*1"),
+        (lambda q: bl.malloc_device(0, q), bl.InvalidError, ("nbytes=0", "1")),
         (lambda q: bl.malloc_device(-4, q), bl.InvalidError, "nbytes=-4"),
         (lambda q: bl.malloc_device(1.5, q), bl.InvalidError, "nbytes=1.5"),
         (lambda q: bl.malloc_device("9", q), bl.InvalidError, "nbytes='9'"),
@@ -205,17 +205,17 @@ def test_memory_is_aligned_as_asked(queue, device, context, malloc):
         (lambda q: bl.malloc_host(2**62, q), bl.MemoryAllocationError, "4611686018427387904"),
         (lambda q: bl.malloc_device(2**70, q), bl.MemoryAllocationError, None),
         (lambda q: bl.usm_empty(-1, "f4", q), bl.InvalidError, None),
-        (lambda q: bl.usm_empty((2, 1.5), "f4", q), bl.InvalidError, "shape=\\(2, 1.5\\)"),
+        (lambda q: bl.usm_empty((2, 1.5), "f4", q), bl.InvalidError, "shape=(2, 1.5)"),
         (lambda q: bl.usm_empty(2**62, "f4", q), bl.MemoryAllocationError, None),
         (lambda q: bl.usm_empty(4, "banana", q), bl.InvalidError, "dtype='banana'"),
         (lambda q: bl.usm_empty(4, object, q), bl.InvalidError, None),
         (lambda q: bl.usm_empty(4, "V0", q), bl.InvalidError, None),
-        (lambda q: bl.usm_empty(4, "f4", q, kind="fast"), bl.InvalidError, "kind='fast'.*'shared'"),
-        (lambda q: bl.usm_empty(4, "f4", q, kind="unknown"), bl.InvalidError, "'device', 'host'.*'shared'"),
+        (lambda q: bl.usm_empty(4, "f4", q, kind="fast"), bl.InvalidError, ("kind='fast'", "'shared'")),
+        (lambda q: bl.usm_empty(4, "f4", q, kind="unknown"), bl.InvalidError, ("'device', 'host'", "'shared'")),
     ],
 )
 def test_sizes_and_kinds_that_cannot_be(queue, use, error, message):
-    with raises(error, match=message):
+    with raises(error, names=message):
         use(queue)
 
 
@@ -247,7 +247,7 @@ def test_free_takes_whole_allocations_of_its_own(queue, device):
         bl.free(pointer, other)
     with raises(bl.InvalidError):
         bl.free(pointer + 8, queue)
-    with raises(bl.InvalidError, match="free"):
+    with raises(bl.InvalidError, names="free"):
         bl.free(pointer.address, queue)
     lent = bl.UsmPointer._adopt(pointer.address, 64, pointer.kind, device, queue.context, owned=False)
     with raises(bl.InvalidError):
@@ -279,7 +279,7 @@ def test_memcpy_without_a_size_copies_everything(queue):
     array = bl.usm_empty(10, np.float64, queue)
     queue.memcpy(array, values).wait()
     np.testing.assert_array_equal(array.numpy(), values)
-    with raises(bl.InvalidError, match="80.*72"):
+    with raises(bl.InvalidError, names=(80, 72)):
         queue.memcpy(array, values[:9])
 
 
@@ -301,9 +301,9 @@ READ_ONLY.flags.writeable = False
         (lambda q, a: q.memcpy(a, np.zeros(4, "u1"), 8), "8 bytes leave the src, which has 4"),
         (lambda q, a: q.memcpy(a, np.zeros(99, "u1"), 99), "99 bytes leave the dst, which has 32"),
         (lambda q, a: q.memcpy(a.pointer + 30, np.zeros(4, "u1"), 4), "leave the dst, which has 2"),
-        (lambda q, a: q.memcpy(READ_ONLY, a, 8), "dst array of shape .* is read-only"),
+        (lambda q, a: q.memcpy(READ_ONLY, a, 8), ("dst array of shape ", " is read-only")),
         (lambda q, a: q.memcpy(bytes(8), a, 8), "dst is a read-only"),
-        (lambda q, a: q.memcpy(np.zeros((4, 4), "u1")[:, ::2], a, 8), "dst array .* is not C-contiguous"),
+        (lambda q, a: q.memcpy(np.zeros((4, 4), "u1")[:, ::2], a, 8), ("dst array ", " is not C-contiguous")),
         (lambda q, a: q.memcpy(memoryview(bytearray(16))[::2], a, 8), "dst buffer is not contiguous"),
         (lambda q, a: q.memcpy(a[::2], a, 8), "dst: this view"),
         (lambda q, a: q.memcpy(a, np.array([None]), 8), "src array holds Python objects"),
@@ -317,17 +317,17 @@ READ_ONLY.flags.writeable = False
         (lambda q, a: q.memset(np.zeros(4), 1), "a ndarray is no UsmPointer"),
         (lambda q, a: q.fill(a, 1, 9), None),
         (lambda q, a: q.fill(a.pointer, 1.5), "pattern=1.5"),
-        (lambda q, a: q.fill(a, np.float64(1)), "float64.*float32"),
-        (lambda q, a: q.fill(a, 1j), "pattern=1j.*float32"),
-        (lambda q, a: q.fill(a.view("u1"), 256), "pattern=256.*uint8"),
-        (lambda q, a: q.fill(a.view("i4"), 1.5), "pattern=1.5.*int32"),
+        (lambda q, a: q.fill(a, np.float64(1)), ("float64", "float32")),
+        (lambda q, a: q.fill(a, 1j), ("pattern=1j", "float32")),
+        (lambda q, a: q.fill(a.view("u1"), 256), ("pattern=256", "uint8")),
+        (lambda q, a: q.fill(a.view("i4"), 1.5), ("pattern=1.5", "int32")),
         (lambda q, a: q.fill(a, b""), "pattern=b''"),
         (lambda q, a: q.fill(a, "x"), "pattern='x'"),
     ],
 )
 def test_commands_on_memory_that_cannot_be(queue, use, message):
     array = bl.usm_empty(8, np.float32, queue)
-    with raises(bl.InvalidError, match=message):
+    with raises(bl.InvalidError, names=message):
         use(queue, array)
 
 

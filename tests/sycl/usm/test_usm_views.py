@@ -92,7 +92,7 @@ def test_transposing(queue):
     array.T.copy_from(values.T + 1)
     np.testing.assert_array_equal(array.numpy(), values + 1)
     for wrong in ((0,), (0, 1, 1), (0, 1, 3), (0, 1, 2, 2)):
-        with raises(bl.InvalidError, match="0.*2"):
+        with raises(bl.InvalidError, names=(0, 2)):
             array.transpose(*wrong)
     with raises(bl.InvalidError):
         permuted((2, 3), (12, 4), ("x", 0))
@@ -110,7 +110,7 @@ def test_reshaping_views(queue):
     ):
         np.testing.assert_array_equal(view.numpy(), expected)
         assert view._owner is array._owner
-    with raises(bl.InvalidError, match=r"shape \(16,\).*array.copy\(\)"):
+    with raises(bl.InvalidError, names=("shape (16,)", "array.copy()")):
         array[:, 1:5].reshape(16)
     np.testing.assert_array_equal(array[:, 1:5].copy().reshape(16).numpy(), values[:, 1:5].reshape(16))
 
