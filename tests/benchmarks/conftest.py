@@ -50,6 +50,11 @@ class Row:
 _ROWS: list[Row] = []
 
 
+def show_row(name: str, seconds: float, rate: str, ratios: Mapping[str, float], target: str) -> None:
+    """Add a line to the closing table that was measured elsewhere."""
+    _ROWS.append(Row(name, seconds, rate, ratios, target))
+
+
 def _once(work: Work, calls: int) -> tuple[float, float]:
     """Return the wall time of a call and the processor time of this thread, in seconds."""
     start, processor = time.perf_counter(), time.thread_time()

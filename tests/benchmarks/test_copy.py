@@ -1,8 +1,7 @@
-"""Host array to image and back, compared with memcpy (reference) or the driver's own copy (CUDA)."""
+"""Threads and pieces of copies through pinned memory; ``bindless bench`` has the copies of all sizes."""
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from typing import Any
 
@@ -19,18 +18,13 @@ Work = Callable[[], object]
 
 
 def _driver_copies(queue: Any, memory: Any, pixels: np.ndarray) -> tuple[dict[str, Work], dict[str, Work]]:
-    """Return copies of the same array to the same CUDA array and back without the facade: cuMemcpy2D, and
-    cuMemcpy2DAsync with a wait, as a queue requires.
-    """
+    """Return copies of the same array to the same CUDA array and back without the facade."""
     from bindless.drivers import cuda as driver
 
     lib, ffi = driver.lib, driver.ffi
     height, width, channels = pixels.shape
     row = width * channels * pixels.itemsize
     queue._native.primary.activate()
-    slot = ffi.new("CUstream *")
-    driver.check(lib.cuStreamCreate(slot, lib.CU_STREAM_NON_BLOCKING), "cuStreamCreate")
-    stream = slot[0]
 
     def parameters(to_array: bool) -> Any:
         copy = ffi.new("CUDA_MEMCPY2D *")
@@ -47,14 +41,7 @@ def _driver_copies(queue: Any, memory: Any, pixels: np.ndarray) -> tuple[dict[st
         return copy
 
     def copies(copy: Any) -> dict[str, Work]:
-        def queued() -> None:
-            driver.check(lib.cuMemcpy2DAsync(copy, stream), "cuMemcpy2DAsync")
-            driver.check(lib.cuStreamSynchronize(stream), "cuStreamSynchronize")
-
-        return {
-            "driver's copy": lambda: driver.check(lib.cuMemcpy2D(copy), "cuMemcpy2D"),
-            "the same queued, and a wait": queued,
-        }
+        return {"driver's copy": lambda: driver.check(lib.cuMemcpy2D(copy), "cuMemcpy2D")}
 
     return copies(parameters(True)), copies(parameters(False))
 
@@ -81,43 +68,5 @@ def test_staging(
             ("to image", lambda: queue.ext_oneapi_copy(pixels, memory).wait(), upload),
             ("from image", lambda: queue.ext_oneapi_copy(memory, back).wait(), download),
         ):
-            theirs.pop("the same queued, and a wait")
             row = f"{threads} threads, pieces of {kibibytes} KiB, {mebibytes} MiB {name}"
             compare(ours, theirs, name=row, rounds=9 if mebibytes > 32 else 20, items=pixels.nbytes, unit="B")
-
-
-@pytest.mark.parametrize("mebibytes", [1, 2, 4, 8, 16, 64, 256])
-def test_host_and_image(compare: Compare, queue: Any, mebibytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On CUDA also with threads at every size, which shows the size where threads begin to pay."""
-    side = int(np.sqrt(mebibytes * 2**20 / 16))
-    pixels = np.random.default_rng(3).random((side, side, 4)).astype(np.float32)
-    back = np.empty_like(pixels)
-    desc = bl.ImageDescriptor.from_array(pixels)
-    with bl.ImageMem(desc, queue) as memory:
-        if queue.device.backend == "cuda":
-            upload, _ = _driver_copies(queue, memory, pixels)
-            _, download = _driver_copies(queue, memory, back)
-        else:
-            other = np.empty_like(pixels)
-            upload = download = {"memcpy": lambda: ctypes.memmove(other.ctypes.data, pixels.ctypes.data, pixels.nbytes)}
-        rounds = 9 if mebibytes > 16 else 100
-        for name, ours, theirs in (
-            ("to image", lambda: queue.ext_oneapi_copy(pixels, memory).wait(), upload),
-            ("from image", lambda: queue.ext_oneapi_copy(memory, back).wait(), download),
-        ):
-            compare(
-                ours,
-                theirs,
-                name=f"{queue.device.backend} {mebibytes} MiB {name}",
-                rounds=rounds,
-                items=pixels.nbytes,
-                unit="B",
-                target="4 x in, 3 x out at 256 MiB" if queue.device.backend == "cuda" else "within 5 %",
-            )
-            if queue.device.backend == "cuda":
-                monkeypatch.setattr(pinned_staging, "SMALLEST", {True: 1, False: 1})
-                threads = f"cuda {mebibytes} MiB {name}, by threads"
-                compare(ours, theirs, name=threads, rounds=rounds, items=pixels.nbytes, unit="B")
-                monkeypatch.undo()
-            if name == "from image":
-                assert np.array_equal(pixels, back)

@@ -204,3 +204,11 @@ def test_weights_of_a_texture_unit() -> None:
     assert linear(row, np.array([[2.0], [-0.25]]), "repeat")[:, 0].tolist() == [128, 192]
     corners = np.eye(4).reshape(2, 2, 4)
     assert (256 * linear(corners, np.array([[0.75, 0.875]])))[0].tolist() == [120, 40, 72, 24]
+    corners = np.eye(8).reshape(2, 2, 2, 8)  # half a step is rounded up in each slice
+    assert (256 * linear(corners, np.array([[0.5 + 1 / 256, 0.5, 1.0]])))[0].tolist() == [127, 1, 0, 0, 127, 1, 0, 0]
+
+
+def test_extent_has_the_edge_for_half_a_texel() -> None:
+    texels, places = np.array([[1.0], [2.0]]), np.array([[-0.51], [-0.49], [1.49], [1.51]])
+    assert sample(texels, places, boundary="extent", fill=9.0)[:, 0].tolist() == [9, 1, 2, 9]
+    assert sample(texels, places, boundary="constant", fill=9.0)[:, 0].tolist() == [9] * 4

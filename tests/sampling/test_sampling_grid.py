@@ -39,6 +39,7 @@ BOUNDARIES = [
 ]
 INTERPOLATIONS = [str(interpolation) for interpolation in Interpolation]
 FORMATS = {"fp32": "f4", "fp16": "f2", "unorm_int8": "u1", "signed_int16": "i2"}  # and the type of pictures
+UNIT_FORMATS = ("fp16", "unorm_int8", "fp32", "snorm_int16")
 UNIT_SIZES = {1: (8,), 2: (16, 8), 3: (4, 8, 16)}  # powers of two, so that normalized coordinates are exact
 
 
@@ -69,7 +70,10 @@ def test_pictures(queue: bl.Queue, dims: int, interpolation: str, boundary: tupl
 def test_texture_unit(queue: bl.Queue, dims: int, filtering: str, addressing: str) -> None:
     rng, sizes = np.random.default_rng(dims), UNIT_SIZES[dims]
     places = np.stack([rng.integers(-2048 * n, 3072 * n, 400) // 4 * 4 + 1 for n in sizes], -1) / 1024.0
-    for channel_type in ("fp32", "fp16", "unorm_int8", "snorm_int16"):
+    formats = UNIT_FORMATS
+    if queue.backend == "opencl":  # which compiles a kernel for each
+        formats = formats[dims % 2 + 2 * (filtering == "linear") :][:1]
+    for channel_type in formats:
         desc = bl.ImageDescriptor(*sizes, num_channels=4, channel_type=channel_type)
         memory = upload(queue, desc, pixels := random_pixels(desc))
         values = values_of(pixels, channel_type)
