@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from tests.oracle.texture_unit import linear, nearest
+from tests.oracle.unit_weights import linear, nearest
 from tests.support.error_checks import raises
 from tests.support.pixels import (
     CHANNEL_TYPES,

@@ -9,7 +9,7 @@ import pytest
 
 import bindless as bl
 from tests.oracle.samples import sample_pixels
-from tests.oracle.texture_unit import linear
+from tests.oracle.unit_weights import linear
 from tests.support.error_checks import raises
 from tests.support.pixels import (
     Array,

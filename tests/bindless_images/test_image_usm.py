@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from tests.oracle.texture_unit import nearest
+from tests.oracle.unit_weights import nearest
 from tests.support.error_checks import raises
 from tests.support.pixels import CHANNEL_TYPES, Array, every_coordinate, random_pixels, require, values_of
 from tests.support.tolerances import assert_equal

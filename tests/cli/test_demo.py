@@ -14,7 +14,7 @@ import bindless as bl
 from bindless import demo as _demo
 from bindless.cli import main
 from bindless.demo.scenes import head_phantom, photograph, plane_coordinates, rotation_matrix
-from tests.oracle.texture_unit import linear as unit_samples
+from tests.oracle.unit_weights import linear as unit_samples
 from tests.support.error_checks import raises
 from tests.support.tolerances import is_bounded
 

@@ -13,6 +13,6 @@ pictures       positions of a picture's elements, and values as codes
 area_means     levels of mipmaps, reductions
 cubemap        faces, and texels next to each other across edges
 splines        coefficients of cubic B-splines
-texture_unit   linear filtering with the weights of texture units
+unit_weights   linear filtering with the weights of texture units
 ============== ===============================================================
 """

@@ -12,7 +12,7 @@ from tests.oracle.boundary import texel
 from tests.oracle.cubemap import cubemap
 from tests.oracle.pictures import positions, stored
 from tests.oracle.samples import between_levels, sample, sample_textures
-from tests.oracle.texture_unit import linear
+from tests.oracle.unit_weights import linear
 
 ndimage = pytest.importorskip("scipy.ndimage")
 

@@ -19,7 +19,7 @@ from bindless.model.enums import Interpolation
 from bindless.sampling.memory import forward
 from tests.oracle.pictures import positions, stored
 from tests.oracle.samples import sample, sample_pixels, sample_textures
-from tests.oracle.texture_unit import linear
+from tests.oracle.unit_weights import linear
 from tests.support.filters import lookup
 from tests.support.picture_rig import PICTURES, SIZES, Case, close, matrix_of, pixels_of
 from tests.support.pixels import random_pixels, tolerance, upload, values_of
