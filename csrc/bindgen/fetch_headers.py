@@ -1,8 +1,8 @@
 """Fetch the pinned vendor headers: python csrc/bindgen/fetch_headers.py DIR.
 
 DIR then holds `cuda.h`, `level_zero/` and `CL/`. Each archive is pinned by its SHA-256. The headers are not installed
-and not part of the package: the generator reads declarations from them. Debian packages come from apt's own mirror; a
-package that the mirror no longer has is reported and skipped.
+and not part of the package: the generator reads declarations from them. Debian packages come from apt's own server; a
+package that the archive no longer has is reported and skipped.
 """
 
 from __future__ import annotations
@@ -80,23 +80,23 @@ def deb_members(data: bytes) -> tarfile.TarFile:
     sys.exit("the Debian package holds no data.tar.xz; unpack it by hand and correct fetch_headers.py")
 
 
-def debian_mirror() -> str | None:
+def debian_archive() -> str | None:
     """Return the URL of Debian's archive in apt's configuration; None on other systems."""
     if shutil.which("apt-get") is None:
         return None
     command = ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages"]
-    mirrors = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
-    return next((mirror for mirror in mirrors if mirror.rstrip("/").endswith("/debian")), None)
+    archives = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+    return next((archive for archive in archives if archive.rstrip("/").endswith("/debian")), None)
 
 
-def fetch_debian(package: Package, mirror: str | None, directory: Path) -> None:
-    """Download one Debian package and keep its headers; report a package that the mirror no longer has."""
+def fetch_debian(package: Package, archive: str | None, directory: Path) -> None:
+    """Download one Debian package and keep its headers; report a package that the archive no longer has."""
     way_out = "pin the version that Debian has now, and regenerate the bindings"
-    if mirror is None:
-        print(f"NOT FETCHED: {package.name}: apt knows no Debian mirror here", file=sys.stderr)
+    if archive is None:
+        print(f"NOT FETCHED: {package.name}: apt knows no Debian archive here", file=sys.stderr)
         return
     try:
-        with urllib.request.urlopen(mirror + package.source, timeout=120) as answer:
+        with urllib.request.urlopen(archive + package.source, timeout=120) as answer:
             data = answer.read()
     except OSError as error:
         print(f"NOT FETCHED: {package.name}: {package.source}: {error}; {way_out}", file=sys.stderr)
@@ -133,9 +133,9 @@ def main() -> None:
         sys.exit(__doc__)
     directory = Path(sys.argv[1])
     directory.mkdir(parents=True, exist_ok=True)
-    mirror = debian_mirror()
+    archive = debian_archive()
     for package in DEBIAN_PACKAGES:
-        fetch_debian(package, mirror, directory)
+        fetch_debian(package, archive, directory)
     fetch_cuda(directory)
     print(f"headers are in {directory}")
 

@@ -22,7 +22,7 @@ from bindless.jax.programs import cuda_program, host_program  # noqa: E402
 from bindless.jax.targets import prepare  # noqa: E402
 from bindless.sampling.memory.programs import Program  # noqa: E402
 from tests.jax.call_frame import INITIALIZE, call, version_of  # noqa: E402
-from tests.support.filters import texture as make_texture  # noqa: E402
+from tests.support.filters import lookup as make_lookup  # noqa: E402
 
 NO_FUNCTIONS = (0,) * len(_ffi.cuda_functions())
 STREAM, CONTEXT, LIBRARY, KERNEL = 0x5000, 0x6000, 0x7000, 0x8000
@@ -56,7 +56,7 @@ def arrays(operation: Operation) -> tuple[list[Any], list[Any]]:
     return operands, results
 
 
-TEXTURE = make_texture(2, boundary="border", fill=0.5, offset=(-0.5, -0.5))
+TEXTURE = make_lookup(2, boundary="border", fill=0.5, offset=(-0.5, -0.5))
 BOTH = Chosen(True, True, False)
 OPERATIONS = {
     "sample": Operation("sample", TEXTURE, 1, False),

@@ -17,7 +17,7 @@ jax = pytest.importorskip("jax", reason="pip install jax")
 
 from bindless.jax import _ffi, hardware  # noqa: E402
 from tests.jax.call_frame import INITIALIZE, call  # noqa: E402
-from tests.support.filters import texture as make_texture  # noqa: E402
+from tests.support.filters import lookup as make_lookup  # noqa: E402
 
 STREAM, CONTEXT, LIBRARY, KERNEL = 0x5000, 0x6000, 0x7000, 0x8000
 MOST_TEXTURES = 16
@@ -151,7 +151,7 @@ def run(
     """Call the handler with images; its error, and the buffers."""
     image = np.random.default_rng(height * width).normal(size=(count, height, width, 2)).astype(np.float32)
     coords, values = np.zeros((count, 6, 2), np.float32), np.zeros((count, 6, 2), np.float32)
-    texture = make_texture(2, boundary=mode, offset=(-0.5, -0.5))
+    texture = make_lookup(2, boundary=mode, offset=(-0.5, -0.5))
     words, names, _ = hardware.cuda_program(texture, image, coords, values)
     for name in names:
         _ffi.register_kernel(name, b"code\0")
@@ -252,7 +252,7 @@ def test_graphs_are_refused(driver: Driver) -> None:
 def test_damaged_programs(driver: Driver, damage: Any) -> None:
     """Too short, with a buffer that does not exist, and a call without a texture."""
     image, coords, values = (np.zeros((1, 4, 2), np.float32) for _ in range(3))
-    words, names, _ = hardware.cuda_program(make_texture(1, offset=(-0.5,)), image, coords[:, :, :1], values)
+    words, names, _ = hardware.cuda_program(make_lookup(1, offset=(-0.5,)), image, coords[:, :, :1], values)
     _ffi.register_kernel(names[0], b"code\0")
     failed = call(_ffi.cuda_texture_handler(), [image, coords], [values], damage(words), names[0], stream=STREAM)
     assert failed is not None

@@ -37,7 +37,7 @@ def result_axes(
     """The axes of a result.
 
     A map that scales and moves each axis keeps the elements where they are in space: the result's scale and translation
-    follow. Other maps turn, shear, mirror or exchange axes, which scales and translations do not say: elements get
+    follow. Other maps turn, shear, flip or exchange axes, which scales and translations do not say: elements get
     their sizes along the new axes, and the first one is at 0.
 
     Parameters
@@ -77,7 +77,7 @@ def result_axes(
     found = [replace(axis, scale=size, translation=place) for axis, size, place in zip(mapped, steps.tolist(), places)]
     remark = ""
     if not diagonal:
-        remark = "the map turns, shears, mirrors or exchanges axes"
+        remark = "the map turns, shears, flips or exchanges axes"
     elif displaced:
         remark = "displacements move elements"
     return ResultAxes((*kept, *found), remark)

@@ -162,7 +162,7 @@ def _along(queue: Queue, samples: Floats, axis: int, inside: slice) -> Floats:
         some = lines[first : first + most]
         windows = np.lib.stride_tricks.sliding_window_view(some, length, axis=1)[:, ::SEGMENT]
         packed = np.ascontiguousarray(windows).reshape(-1, length, 1)
-        found, _ = spline_coefficients(queue, packed, 1, Boundary.mirror)
+        found, _ = spline_coefficients(queue, packed, 1)
         into[first : first + most] = np.asarray(found).reshape(-1, segments, length)[:, :, AROUND:-AROUND]
     from_first = inside.start - inside.start // SEGMENT * SEGMENT
     cut = result[..., from_first : from_first + inside.stop - inside.start]

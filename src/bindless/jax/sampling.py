@@ -53,9 +53,8 @@ def sample(
         Coordinates in the order x, y, z: (..., dimensions), for a batch (N, ..., dimensions). Directions (..., 3) of
         any length into a cubemap.
     addressing : str | AddressingMode | Sequence[str | AddressingMode]
-        Values outside of the image: "clamp_to_edge", "repeat", "mirrored_repeat", "mirror" at the centres of the outer
-        pixels, "border", which reads ``fill``, or "extent", the outer pixels up to their outer borders and ``fill``
-        beyond; one mode, or one for each axis, x first.
+        Values outside of the image: a mode of ``bindless.Image``, which describes them; one mode, or one for each axis,
+        x first.
     filtering : str | Interpolation
         "linear", "nearest", "cubic", the interpolating B-spline, "catmull_rom" or "bicubic", a cubic convolution with
         a = -0.5 or a = -0.75. Cubemaps have the first two, mipmaps all but "cubic".
@@ -69,10 +68,10 @@ def sample(
         Value outside of the image with the addressing "border" (SYCL's "clamp") and "extent".
     precision : str | Precision
         "hardware", the default: values of the texture unit, whose weights have 8 bits. What the unit does not have is
-        computed as "exact": cubic filters, float64, more than four channels, levels, cubemaps, "mirror", a ``fill``
-        other than 0. "exact": weights of float32. On a GPU each call with "hardware" copies the image to the unit's
-        memory, since XLA does not say when an array changes: with fewer than twice as many samples as pixels "exact"
-        is faster. Gradients are those of "exact" in both cases.
+        computed as "exact": cubic filters, float64, more than four channels, levels, cubemaps, addressing modes that it
+        lacks, a ``fill`` other than 0. "exact": weights of float32. On a GPU each call with "hardware" copies the image
+        to the unit's memory, since XLA does not say when an array changes: with fewer than twice as many samples as
+        pixels "exact" is faster. Gradients are those of "exact" in both cases.
     deterministic : bool, optional
         Whether gradients of images on a GPU have the same bits each time, at the cost of time and of 8 bytes for each
         value. Default False. Processors always do.

@@ -54,9 +54,8 @@ def sample(
         Shape (..., d) in (x, y, z) order, (N, ..., d) of a batch: pixels, with the centre of the first at +0.5. A first
         axis of 1 serves all images. A cubemap takes directions (..., 3) of any length.
     addressing : str | AddressingMode | Sequence[str | AddressingMode]
-        What lies outside: ``clamp_to_edge``, ``border`` (``fill``), ``repeat``, ``mirrored_repeat``, ``mirror`` at the
-        centres of the outer pixels, or ``extent``: the outer pixels up to their outer borders, ``fill`` beyond; one for
-        all axes, or one for each, x first.
+        What lies outside: a mode of ``bindless.Image``, which describes them; one for all axes, or one for each, x
+        first.
     filtering : str | Interpolation
         ``linear``, ``nearest``, ``cubic`` (the interpolating B-spline), ``catmull_rom`` or ``bicubic``.
     coordinate : str
@@ -69,7 +68,8 @@ def sample(
     precision : str | Precision
         ``hardware``, the default: values of the texture unit, with weights of 8 bits, from an image on the device that
         is kept until the tensor changes. What the unit does not have is computed as ``exact``: cubic filters, float64,
-        more than four channels, levels, cubemaps, ``mirror``, a ``fill`` other than 0, and all captures of CUDA graphs.
+        more than four channels, levels, cubemaps, addressing modes that it lacks, a ``fill`` other than 0, and all
+        captures of CUDA graphs.
         ``exact``: weights in the image's precision. Gradients are those of ``exact`` in both cases.
     deterministic : bool, optional
         Whether gradients of pixels have the same bits each time; default: where
