@@ -105,61 +105,54 @@ class KernelPlan(Plan):
         coords: ArrayLike | None = None,
         depends_on: Event | Iterable[Event] = (),
         offset: int = 0,
+        address: int = 0,
     ) -> Event | None:
-        """See ``Plan.submit``."""
+        """See ``Plan.submit``; ``address`` is that of an array of another library, which is no ``UsmArray``."""
         if self._images.get(self._key) is not self._record:
             self._require_image()
         if self._is_empty:
             return self._nothing(out, depends_on)
         if type(out) is np.ndarray or type(coords) is np.ndarray:
             return self._from_host(map_, out, coords, depends_on, offset)
-        place = out._offset + offset  # type: ignore[union-attr]
-        key = map_.matrix[12:] == _AFFINE, (out._owner.address + place) % self._alignment == 0  # type: ignore[union-attr]
+        values: object = out
+        if not address:
+            place = out._offset + offset  # type: ignore[union-attr]
+            address = out._owner.address + place  # type: ignore[union-attr]
+            if self._points or offset:
+                values = UsmPointer(out._owner, place)  # type: ignore[union-attr]
+        key = map_.matrix[12:] == _AFFINE, address % self._alignment == 0
         launch = self._launches.get(key)
         if launch is None:
             launch = self._launches[key] = self._prepared(map_, is_aligned=key[1])
-        values = UsmPointer(out._owner, place) if self._points or offset else out  # type: ignore[union-attr]
-        return self._launch(launch, map_, values, coords, depends_on)
+        arguments = launch.arguments.copy()
+        arguments[launch.values] = values
+        if coords is not None:  # a view gives its first address: the strides are arguments of their own
+            is_view = type(coords) is UsmArray and not coords._contiguous
+            arguments[launch.coords] = coords.pointer if is_view else coords  # type: ignore[index,union-attr]
+        for index, entry in launch.matrix:
+            arguments[index] = map_.matrix[entry]
+        return self._queue.parallel_for(launch.space, launch.kernel, *arguments, depends_on=depends_on)
 
     def submit_foreign(
         self,
         map_: CoordinateMap,
-        out: object,
+        out: Any,
         shape: tuple[int, ...],
-        vectors: object = None,
+        vectors: Any = None,
         vector_shape: tuple[int, ...] = (),
         depends_on: Event | Iterable[Event] = (),
     ) -> bool:
         """See ``Plan.submit_foreign``."""
         place_of = self._queue._stream.place_of_foreign
-        address = None if self._points else place_of(out, shape, *self._element)
-        if address is None or self._images.get(self._key) is not self._record:
-            return False
-        launch = self._launches.get((map_.matrix[12:] == _AFFINE, address % self._alignment == 0))
-        if launch is None:
+        address = None if self._points or self._is_empty else place_of(out, shape, *self._element)
+        if address is None or (map_.matrix[12:] == _AFFINE, address % self._alignment == 0) not in self._launches:
             return False
         if vectors is not None:
             first = place_of(vectors, vector_shape, *_FLOAT32)
             if first is None or (first < address + self._nbytes and address < first + 4 * math.prod(vector_shape)):
                 return False
-        self._launch(launch, map_, out, vectors, depends_on)
+        self.submit(map_, out, vectors, depends_on, address=address)
         return True
-
-    def _launch(
-        self,
-        launch: _Launch,
-        map_: CoordinateMap,
-        values: object,
-        coords: object,
-        depends_on: Event | Iterable[Event],
-    ) -> Event:
-        arguments = launch.arguments.copy()
-        arguments[launch.values] = values
-        if coords is not None:
-            arguments[launch.coords] = coords  # type: ignore[index]
-        for index, entry in launch.matrix:
-            arguments[index] = map_.matrix[entry]
-        return self._queue.parallel_for(launch.space, launch.kernel, *arguments, depends_on=depends_on)
 
     def _prepared(self, map_: CoordinateMap, *, is_aligned: bool) -> _Launch:
         picture, desc, name = self._picture, self.image.desc, self._name
