@@ -71,10 +71,12 @@ static PyObject *commands_new(PyTypeObject *type, PyObject *arguments, PyObject 
 
 static uint64_t hash_of_launch(const LaunchKey *key)
 {
-    uint64_t hash = mix((uint64_t)(uintptr_t)key->kernel, (uint64_t)key->count << 3 | (unsigned)key->dimensions);
+    uint64_t hash = mix((uint64_t)(uintptr_t)key->kernel, (uint64_t)key->count << 4 | (unsigned)key->dimensions);
     if (key->dimensions == 0)
         return mix(hash, (uint64_t)(uintptr_t)key->space);
-    return mix(hash, (uint64_t)key->sizes[0] * 31 + (uint64_t)key->sizes[1] * 37 + (uint64_t)key->sizes[2] * 41);
+    for (int i = 0; i < 3; i++)
+        hash = mix(hash, (uint64_t)key->sizes[i] * 31 + (uint64_t)key->sizes[i + 3] * 37 + (uint64_t)key->sizes[i + 6] * 41);
+    return hash;
 }
 
 static int is_launch(Row *row, void *call)

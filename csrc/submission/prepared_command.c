@@ -2,6 +2,12 @@
 
 #include "types.h"
 
+static PyObject *str_sizes, *str_global_range, *str_local_range, *str_offset;
+static PyObject *nd_range_type; /* of the first NdRange; kept */
+static const Name space_names[] = {
+    {&str_sizes, "_sizes"}, {&str_global_range, "global_range"}, {&str_local_range, "local_range"}, {&str_offset, "offset"},
+};
+
 REFERENCES(prepared, Prepared)
 {
     EACH(self->key.space);
@@ -19,32 +25,68 @@ REFERENCES(prepared, Prepared)
     return 0;
 }
 
-/* Reads the sizes of a range as ints; false for another kind of range, and for an empty one. */
-static bool read_space(PyObject *space, long long sizes[3], int *dimensions)
+/* Reads one to three sizes of a tuple, none of them less than `lowest`; false for another value. */
+static bool read_sizes(PyObject *tuple, long long lowest, long long sizes[3], int *count)
 {
-    if (PyLong_CheckExact(space)) {
-        int overflow;
-        sizes[0] = PyLong_AsLongLongAndOverflow(space, &overflow);
-        sizes[1] = sizes[2] = *dimensions = 1;
-        return !overflow && sizes[0] > 0;
-    }
-    if (!PyTuple_CheckExact(space))
+    if (tuple == NULL || !PyTuple_CheckExact(tuple) || PyTuple_Size(tuple) < 1 || PyTuple_Size(tuple) > 3)
         return false;
-    Py_ssize_t count = PyTuple_Size(space);
-    if (count < 1 || count > 3)
-        return false;
-    sizes[1] = sizes[2] = 1;
-    *dimensions = (int)count + 1; /* (n,) differs from n: its sizes of a required work-group differ */
-    for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *size = PyTuple_GetItem(space, i);
+    *count = (int)PyTuple_Size(tuple);
+    for (int i = 0; i < *count; i++) {
+        PyObject *size = PyTuple_GetItem(tuple, i);
         int overflow;
         if (!PyLong_CheckExact(size))
             return false;
         sizes[i] = PyLong_AsLongLongAndOverflow(size, &overflow);
-        if (overflow || sizes[i] < 1)
+        if (overflow || sizes[i] < lowest)
             return false;
     }
     return true;
+}
+
+/* Reads the sizes of a Range, or of the one that is an attribute. */
+static bool read_range(PyObject *value, PyObject *attribute, long long lowest, long long sizes[3], int *count)
+{
+    PyObject *range = attribute == NULL ? Py_NewRef(value) : PyObject_GetAttr(value, attribute);
+    PyObject *tuple = range == NULL ? NULL : PyObject_GetAttr(range, str_sizes);
+    const bool done = read_sizes(tuple, lowest, sizes, count);
+    Py_XDECREF(range);
+    Py_XDECREF(tuple);
+    PyErr_Clear();
+    return done;
+}
+
+/* Reads a range by value; false for one that is empty, or of another kind. Kinds differ: (n,) from n, since their sizes of
+ * a required work-group differ. */
+static bool read_space(PyObject *space, long long sizes[9], int *dimensions)
+{
+    enum { OF_TUPLE = 1, OF_RANGE = 4, OF_ND_RANGE = 7 };
+    int count = 0, others[2];
+    if (PyLong_CheckExact(space)) {
+        int overflow;
+        sizes[0] = PyLong_AsLongLongAndOverflow(space, &overflow);
+        *dimensions = 1;
+        return !overflow && sizes[0] > 0;
+    }
+    if (PyTuple_CheckExact(space)) {
+        const bool done = read_sizes(space, 1, sizes, &count);
+        *dimensions = OF_TUPLE + count;
+        return done;
+    }
+    if (!INTERN(space_names))
+        return false;
+    const bool is_nd_range = (PyObject *)Py_TYPE(space) == nd_range_type; /* the question for _sizes would raise */
+    if (!is_nd_range && read_range(space, NULL, 1, sizes, &count)) {
+        *dimensions = OF_RANGE + count;
+        return true;
+    }
+    *dimensions = OF_ND_RANGE;
+    if (!read_range(space, str_global_range, 1, sizes, &count) || !read_range(space, str_local_range, 1, sizes + 3, &others[0]) ||
+        !read_range(space, str_offset, 0, sizes + 6, &others[1]))
+        return false;
+    *dimensions += count;
+    if (nd_range_type == NULL)
+        nd_range_type = Py_NewRef((PyObject *)Py_TYPE(space));
+    return others[0] == count && others[1] == count;
 }
 
 void read_key(PyObject *kernel, PyObject *space, Py_ssize_t count, LaunchKey *key)
@@ -52,6 +94,7 @@ void read_key(PyObject *kernel, PyObject *space, Py_ssize_t count, LaunchKey *ke
     *key = (LaunchKey){.kernel = kernel, .count = count};
     if (read_space(space, key->sizes, &key->dimensions))
         return;
+    PyErr_Clear();
     key->dimensions = 0;
     key->space = space;
     memset(key->sizes, 0, sizeof key->sizes);

@@ -135,9 +135,9 @@ typedef struct {
 /* What a prepared launch is for. */
 typedef struct {
     PyObject *kernel; /* borrowed: a watch forgets the row */
-    PyObject *space;  /* of a range that is neither an int nor a tuple of ints; else NULL */
-    long long sizes[3];
-    int dimensions;
+    PyObject *space;    /* a range that C code does not read; else NULL */
+    long long sizes[9]; /* of an NdRange global ones, local ones, and the offset, three of each */
+    int dimensions;     /* and the kind of the range; 0: not read */
     Py_ssize_t count; /* arguments */
 } LaunchKey;
 

@@ -68,9 +68,11 @@ def test_copies_and_pickles_have_the_options(queue: bl.Queue, shape: tuple[int, 
 
 
 def test_a_number_of_dimensions_is_an_integer(queue: bl.Queue) -> None:
+    pixels = np.zeros((4, 4), np.float32)
+    bl.Image(pixels, queue=queue, dimensions=2).close()  # options are kept: 2.0 is equal to 2
     for wrong in ("2", 2.0, [2]):
         with raises(bl.InvalidError):
-            bl.Image(np.zeros((4, 4), np.float32), queue=queue, dimensions=wrong)  # type: ignore[arg-type]
+            bl.Image(pixels, queue=queue, dimensions=wrong)  # type: ignore[arg-type]
 
 
 def test_a_ratio_beyond_the_device_is_told_once(queue: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:

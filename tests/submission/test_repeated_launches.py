@@ -20,6 +20,7 @@ from bindless.core import ownership
 from bindless.drivers import reference as driver
 from tests.support.compile_kernels import load
 from tests.support.error_checks import raises
+from tests.support.python_calls import python_calls
 from tests.support.reference_object_count import objects
 
 OFTEN = 5
@@ -51,6 +52,28 @@ def test_a_repeated_launch_is_remembered(own: bl.Queue, simple: Any) -> None:
         own.parallel_for(64, increment, data).wait()
     assert data.numpy(own).tolist() == [OFTEN] * 64
     assert own._stream.count_launches() == 1
+
+
+@pytest.mark.parametrize(
+    ("make", "others"),
+    [
+        (lambda: bl.NdRange((64,), (16,)), [bl.NdRange((64,), (32,)), bl.NdRange((32,), (16,)), 64]),
+        (lambda: bl.NdRange((8, 8), (2, 4)), [bl.NdRange((8, 8), (4, 2)), bl.NdRange((64,), (8,)), (8, 8)]),
+        (lambda: bl.Range(2, 32), [bl.Range(32, 2), (2, 32), bl.NdRange((2, 32), (1, 32))]),
+    ],
+)
+def test_ranges_are_compared_by_value(own: bl.Queue, simple: Any, make: Any, others: list[Any]) -> None:
+    """A new object of equal sizes finds the launch; other sizes, and other kinds of ranges, have one of their own."""
+    data, increment = zeros(own), simple.get_kernel("increment")
+    for _ in range(4):
+        own.parallel_for(make(), increment, data)
+    assert own._stream.count_launches() == 1
+    for number, other in enumerate(others):
+        own.parallel_for(other, increment, data)
+        assert own._stream.count_launches() == 2 + number
+    space = make()
+    assert python_calls(lambda: own.parallel_for(space, increment, data)) == []
+    own.wait()
 
 
 def test_values_are_those_of_each_launch(own: bl.Queue, simple: Any) -> None:

@@ -152,4 +152,4 @@ def _image_options(
     )
 
 
-_remembered = lru_cache(_MOST_OPTIONS)(_image_options)
+_remembered = lru_cache(_MOST_OPTIONS, typed=True)(_image_options)  # 2.0 is no number of dimensions
