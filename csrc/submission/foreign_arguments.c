@@ -41,10 +41,15 @@ static bool is_on_device(const Commands *commands, const Argument *array)
              (array->layout.device.device_id == commands->dlpack_id || array->layout.device.device_id == UNKNOWN_DEVICE)));
 }
 
+/* A code of -1 or bits of 0 are those of no type. */
+static bool has_type(const Argument *array, int code, int bits)
+{
+    return code >= 0 && same_type(array->layout.type, (DLDataType){(uint8_t)code, (uint8_t)bits, 1});
+}
+
 static bool is_of_type(const Slot *slot, const Argument *array)
 {
-    return slot->dtype == NULL ||
-           (array->layout.type.code == slot->code && array->layout.type.bits == slot->bits && array->layout.type.lanes == 1);
+    return slot->dtype == NULL || has_type(array, slot->code, slot->bits);
 }
 
 int add_foreign_argument(const Commands *commands, const Argument *array, ForeignArguments *foreign, int index)
@@ -111,8 +116,7 @@ PyObject *commands_place_of_foreign(PyObject *self, PyObject *arguments)
     Argument array;
     begin_argument(&array, value);
     const bool fits = read_foreign(&array, true) == DONE && is_on_device((const Commands *)self, &array) && array.packed &&
-                      array.bytes != 0 && array.layout.type.code == code && array.layout.type.bits == bits &&
-                      array.layout.type.lanes == 1 && has_shape(&array.layout, shape);
+                      array.bytes != 0 && has_type(&array, code, bits) && has_shape(&array.layout, shape);
     const uint64_t address = array.address;
     end_argument(&array);
     if (PyErr_Occurred())

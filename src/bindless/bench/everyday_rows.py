@@ -22,7 +22,7 @@ from ..model.errors import Error
 from ..sycl.usm import usm_empty
 from .measure import Bench, Work
 from .medians import compare, nothing, turns
-from .peer_libraries import available
+from .peer_libraries import available, torch_theta
 from .texture_rate import measure_texture_rate
 from .volume_peers import scipy_terms
 from .volume_rows import rotation, smooth_field
@@ -43,7 +43,7 @@ _WANTED_HOST = {64: 35e-6, 512: 150e-6}
 
 
 def measure_everyday(bench: Bench) -> None:
-    """Measure what users call most often; sizes shrink with ``--samples``."""
+    """Measure what users call most often; sizes shrink with ``--megasamples``."""
     on_gpu = bench.queue.device.has(Aspect.gpu)
     scale = min(bench.samples / 1e6, 1.0)
     sections: tuple[Callable[[], None], ...] = (
@@ -83,12 +83,7 @@ class _Tensors:
 
     def warp(self, array: Array, matrix: Array) -> Callable[[], Any]:
         """``affine_grid`` and ``grid_sample`` of a picture or a volume."""
-        sides = np.array(array.shape[::-1], np.float64)
-        to_pixels = np.diag([*sides / 2, 1.0])
-        to_pixels[:-1, -1] = sides / 2
-        full = np.vstack([matrix, [0] * len(sides) + [1]])
-        theta = (np.linalg.inv(to_pixels) @ full @ to_pixels)[None, :-1]
-        turn, planes = self.of(theta.astype(np.float32)), self.of(array)[None, None]
+        turn, planes = self.of(torch_theta(matrix, array.shape)), self.of(array)[None, None]
         affine_grid = self.torch.nn.functional.affine_grid
         return lambda: self.sample(planes, affine_grid(turn, planes.shape, align_corners=False))
 

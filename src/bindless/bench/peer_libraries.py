@@ -13,7 +13,15 @@ import numpy as np
 from ..model.arrays import Array
 from .measure import Peer, Work
 
-__all__ = ["available", "numpy_linear", "remap_peers", "sampling_peers_2d", "sampling_peers_3d", "warp_peers"]
+__all__ = [
+    "available",
+    "numpy_linear",
+    "remap_peers",
+    "sampling_peers_2d",
+    "sampling_peers_3d",
+    "torch_theta",
+    "warp_peers",
+]
 
 
 _FEW = 1 << 16  # number of samples for the slowest peers
@@ -28,6 +36,18 @@ def available(name: str) -> ModuleType | None:
         return import_module(name)
     except ImportError:
         return None
+
+
+def torch_theta(matrix: Array, shape: tuple[int, ...]) -> Array:
+    """(1, d, d + 1) float32 of ``affine_grid``, whose coordinates are -1..1, of a matrix (d, d + 1) that maps pixels of
+    a picture or volume of this shape to pixels of one of the same shape.
+    """
+    sides = np.array(shape[::-1], np.float64)
+    to_pixels = np.diag([*sides / 2, 1.0])
+    to_pixels[:-1, -1] = sides / 2
+    full = np.vstack([matrix, [0] * len(sides) + [1]])
+    theta: Array = (np.linalg.inv(to_pixels) @ full @ to_pixels)[None, :-1].astype(np.float32)
+    return theta
 
 
 def numpy_linear(pixels: Array, points: Array) -> Array:

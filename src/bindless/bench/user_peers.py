@@ -13,7 +13,7 @@ import numpy as np
 
 from ..model.arrays import Array
 from .measure import Peer, Work
-from .peer_libraries import available
+from .peer_libraries import available, torch_theta
 
 __all__ = ["enlarge_peers", "level_peers", "sample_peers", "shrink_peers", "upload_peers", "volume_peers", "warp_peers"]
 
@@ -44,14 +44,6 @@ def _returned(torch: ModuleType, planes: Any, pixels: Array) -> Any:
     return result.contiguous().cpu().numpy()
 
 
-def _theta(torch: ModuleType, matrix: Array, width: int, height: int) -> Any:
-    """torch's affine matrix, in coordinates of -1..1, of one that maps pixels of the output to pixels of the input."""
-    to_pixels = np.array([[width / 2, 0, width / 2], [0, height / 2, height / 2], [0, 0, 1]])
-    full = np.vstack([matrix, [0, 0, 1]])
-    theta = np.linalg.inv(to_pixels) @ full @ to_pixels
-    return torch.from_numpy(theta[None, :2].astype(np.float32))
-
-
 def upload_peers(pixels: Array, *, on_gpu: bool) -> dict[str, Peer]:
     """Pixels to where a library works with them: torch's and CuPy's uploads; on processors a copy."""
     peers: dict[str, Peer] = {}
@@ -80,7 +72,7 @@ def warp_peers(pixels: Array, matrix: Array, *, on_gpu: bool, wanted: float | No
     whole = np.column_stack([matrix[:, :2], corner])
     torch, cupy, cv2 = _torch(on_gpu), _cupy(on_gpu), available("cv2")
     if torch is not None:
-        theta = _theta(torch, matrix, width, height)
+        theta = torch.from_numpy(torch_theta(matrix, (height, width)))
 
         def warp() -> object:
             planes = _placed(torch, pixels, on_gpu)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..model.arrays import Array
 from .measure import Peer
-from .peer_libraries import available
+from .peer_libraries import available, torch_theta
 
 __all__ = ["cupy_peers", "numba_peers", "prefilter_peers", "scipy_peers", "scipy_terms", "torch_peers"]
 
@@ -148,10 +148,7 @@ def torch_peers(
         return {}
     place = "cuda" if on_gpu else "cpu"
     size = np.array(volume.shape[::-1], np.float64)
-    to_pixels = np.diag([*size / 2, 1.0])
-    to_pixels[:3, 3] = size / 2
-    theta = (np.linalg.inv(to_pixels) @ np.vstack([matrix, [0, 0, 0, 1]]) @ to_pixels)[None, :3]
-    turn = torch.from_numpy(theta.astype(np.float32)).to(place)
+    turn = torch.from_numpy(torch_theta(matrix, volume.shape)).to(place)
     there = torch.from_numpy(volume.astype(np.float32))[None, None].to(place)
     moves = None
     if field is not None:
