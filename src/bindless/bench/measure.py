@@ -263,11 +263,12 @@ class Bench:
         unit: str = "calls",
         peer: str = "",
         peer_seconds: float = 0.0,
+        wanted: float = 0.0,
         wanted_seconds: float = 0.0,
         includes: str = "",
     ) -> None:
         """Add a row with a time measured elsewhere."""
-        row = Row(operation, seconds, amount, unit, peer, peer_seconds, wanted_seconds=wanted_seconds)
+        row = Row(operation, seconds, amount, unit, peer, peer_seconds, wanted=wanted, wanted_seconds=wanted_seconds)
         self.rows.append(replace(row, includes=includes or self.includes))
 
     def least(self, work: Work, calls: int = 7) -> float:

@@ -73,6 +73,7 @@ def compare(
     works: Mapping[str, Work],
     *,
     wanted: float = 0.0,
+    wanted_ratio: float = 0.0,
     end: Work = nothing,
     series: int = _SERIES,
     includes: str = "",
@@ -83,6 +84,8 @@ def compare(
     ----------
     wanted : float, default 0.0
         Target of ours on NVIDIA GPUs, in seconds; none if 0.
+    wanted_ratio : float, default 0.0
+        Target of each peer's time divided by ours, where ``wanted`` is 0; none if 0.
     end, series
         As of ``medians``.
     includes : str, optional
@@ -93,5 +96,13 @@ def compare(
     ours = seconds_of.pop("")
     wanted = wanted if bench.queue.device.backend is Backend.cuda else 0.0
     for peer, seconds in (seconds_of or {"": 0.0}).items():
-        bench.told(operation, ours, peer=peer, peer_seconds=seconds, wanted_seconds=wanted, includes=includes)
+        bench.told(
+            operation,
+            ours,
+            peer=peer,
+            peer_seconds=seconds,
+            wanted=wanted_ratio,
+            wanted_seconds=wanted,
+            includes=includes,
+        )
         wanted = 0.0
