@@ -286,8 +286,6 @@ static PyMethodDef commands_methods[] = {
      "Calls a function that asks the driver, with arguments; the native queue is not released meanwhile."},
     {"find", (PyCFunction)(void (*)(void))commands_find, METH_FASTCALL,
      "The prepared launch of a kernel over a range, with a number of arguments; None without one."},
-    {"place_of_foreign", commands_place_of_foreign, METH_VARARGS,
-     "The address of another library's packed array on the queue's device, of a shape and type; or None."},
     {"remember", (PyCFunction)commands_remember, METH_O, "Adds a prepared launch to the cache."},
     {"forget_launches", table_forget, METH_NOARGS, "Empties the cache of prepared launches."},
     {"restart", (PyCFunction)commands_restart, METH_NOARGS, "Begins to look for completed commands; the lock is held."},

@@ -94,34 +94,3 @@ int read_foreign_arguments(const Commands *commands, const Prepared *launch, PyO
     }
     return foreign->any ? DONE : OTHERWISE;
 }
-
-static bool has_shape(const Layout *layout, PyObject *shape)
-{
-    if (PyTuple_Size(shape) != layout->dimensions)
-        return false;
-    for (int axis = 0; axis < layout->dimensions; axis++)
-        if (PyLong_AsLongLong(PyTuple_GetItem(shape, axis)) != layout->shape[axis])
-            return false;
-    return true;
-}
-
-/* place_of_foreign(value, shape, code, bits): the address of another library's array that commands of the queue may
- * write, packed, of a shape and type; None for any other value, which Python handles. */
-PyObject *commands_place_of_foreign(PyObject *self, PyObject *arguments)
-{
-    PyObject *value, *shape;
-    int code, bits;
-    if (!PyArg_ParseTuple(arguments, "OO!ii:place_of_foreign", &value, &PyTuple_Type, &shape, &code, &bits))
-        return NULL;
-    Argument array;
-    begin_argument(&array, value);
-    const bool fits = read_foreign(&array, true) == DONE && is_on_device((const Commands *)self, &array) && array.packed &&
-                      array.bytes != 0 && has_type(&array, code, bits) && has_shape(&array.layout, shape);
-    const uint64_t address = array.address;
-    end_argument(&array);
-    if (PyErr_Occurred())
-        return NULL;
-    if (!fits)
-        Py_RETURN_NONE;
-    return PyLong_FromUnsignedLongLong(address);
-}

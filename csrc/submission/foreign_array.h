@@ -46,6 +46,5 @@ int add_foreign_argument(const Commands *commands, const Argument *array, Foreig
 /* Functions of the module. */
 PyObject *empty_like_foreign(PyObject *module, PyObject *arguments);
 PyObject *stream_of_foreign(PyObject *module, PyObject *value);
-PyObject *commands_place_of_foreign(PyObject *self, PyObject *arguments);
 
 #endif

@@ -34,7 +34,7 @@ static bool read_result(ImageCall *self, const ImageCalls *calls, PyObject *resu
     CallArray *array = &self->arrays[RESULT];
     Argument given;
     begin_argument(&given, result);
-    read_array(&given, true, calls);
+    read_array(&given, true, &calls->kinds);
     bool done = set_array(array, &given, true);
     self->makes = given.kind;
     array->kind = NO_ARGUMENT;
@@ -62,7 +62,7 @@ static bool read_arrays(ImageCall *self, const ImageCalls *calls, PyObject *argu
         }
         Argument given;
         begin_argument(&given, PyTuple_GetItem(arguments, COORDS + i));
-        read_array(&given, written, calls);
+        read_array(&given, written, &calls->kinds);
         bool set = set_array(&self->arrays[i], &given, written) && given.address == address; /* not of a copy */
         end_argument(&given);
         if (!set)

@@ -13,6 +13,7 @@ enum { CALL_ARRAYS = VALUES - COORDS + 1, RESULT = CALL_ARRAYS - 1 };
 typedef struct {
     ArgumentKind kind;
     bool written, staged;      /* staged: the address is not the driver's */
+    bool anywhere;             /* an array whose device is unknown may have any address */
     PyObject *number, *dtype;  /* owned; dtype: of USM */
     Layout layout;             /* shape; type of numpy's and of another library's array; device of the latter */
     uint64_t alignment;        /* bytes; other addresses are multiples of it */
@@ -50,10 +51,13 @@ typedef struct {
 } ImageCalls;
 
 /* image_call_array.c. read_array reads what may be an array, once; an UNKNOWN_ARGUMENT where Python must handle it. */
-void read_array(Argument *argument, bool written, const ImageCalls *calls);
+void read_array(Argument *argument, bool written, const Kinds *kinds);
 bool set_array(CallArray *array, const Argument *argument, bool written);
-bool fits_array(const CallArray *array, Argument *argument, const ImageCalls *calls, const Commands *commands);
+bool fits_array(const CallArray *array, Argument *argument, const Kinds *kinds, const Commands *commands);
 bool overlap(const Argument *a, const Argument *b);
+
+/* image_call_table.c: waits for a call with arrays on the host, and raises its error: DONE or FAILED. */
+int wait_for(PyObject *report, PyObject *event);
 
 /* image_call.c: submits a call whose arguments fit. */
 PyObject *prepare_image_call(PyObject *arguments); /* None where C code cannot repeat the call */

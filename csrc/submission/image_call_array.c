@@ -6,9 +6,9 @@
 enum { MOST_ALIGNMENT = 16 };
 
 /* Arrays on other devices than the host and CUDA's are synchronized by their libraries. */
-void read_array(Argument *argument, bool written, const ImageCalls *calls)
+void read_array(Argument *argument, bool written, const Kinds *kinds)
 {
-    (void)read_argument(argument, &calls->kinds, written, USM_ALL);
+    (void)read_argument(argument, kinds, written, USM_ALL);
     if (argument->kind == FOREIGN_ARRAY && !is_on_host(argument) && !has_stream(argument))
         argument->kind = UNKNOWN_ARGUMENT;
     PyErr_Clear(); /* Python handles the argument */
@@ -43,15 +43,15 @@ bool set_array(CallArray *array, const Argument *argument, bool written)
     return is_usable(argument, written);
 }
 
-/* An array whose device is unknown must have the address of the call before. */
+/* An array whose device is unknown must have the address of the call before, unless there is one device alone. */
 static bool is_on_device(const Argument *argument, const CallArray *array)
 {
     const DLDevice *a = &argument->layout.device, *b = &array->layout.device;
-    return (argument->library != NULL || argument->address == array->address) && a->device_type == b->device_type &&
+    return (argument->library != NULL || array->anywhere || argument->address == array->address) && a->device_type == b->device_type &&
            a->device_id == b->device_id;
 }
 
-bool fits_array(const CallArray *array, Argument *argument, const ImageCalls *calls, const Commands *commands)
+bool fits_array(const CallArray *array, Argument *argument, const Kinds *kinds, const Commands *commands)
 {
     if (array->kind == USM_ARRAY && array->held == argument->value && array->batch == commands->batch) {
         if (argument->kind == UNREAD) { /* the batch holds the array: only its owner changes */
@@ -61,7 +61,7 @@ bool fits_array(const CallArray *array, Argument *argument, const ImageCalls *ca
         }
         return true;
     }
-    read_array(argument, array->written, calls);
+    read_array(argument, array->written, kinds);
     if (array->kind != argument->kind)
         return false;
     if (array->kind == NO_ARGUMENT)

@@ -71,7 +71,7 @@ static int fits_call(Row *what, void *call)
     if (same != 1)
         return same;
     for (int i = 0; i < CALL_ARRAYS; i++)
-        if (!fits_array(&row->arrays[i], &self->given[i], self->calls, self->commands))
+        if (!fits_array(&row->arrays[i], &self->given[i], &self->calls->kinds, self->commands))
             return false;
     for (int i = 0; i < RESULT && !row->writes; i++)
         if (overlap(&self->given[i], &self->given[RESULT]))
@@ -89,15 +89,14 @@ static int make_result(const ImageCall *row, Argument given[CALL_ARRAYS], const 
     if (*made == NULL)
         return FAILED;
     begin_argument(&given[RESULT], *made);
-    read_array(&given[RESULT], true, calls);
+    read_array(&given[RESULT], true, &calls->kinds);
     return given[RESULT].kind == row->makes && given[RESULT].packed &&
                    (given[RESULT].address & (array->alignment - 1)) == 0
                ? DONE
                : OTHERWISE;
 }
 
-/* Waits for a call with arrays on the host: DONE or FAILED. */
-static int wait_for(const ImageCalls *calls, PyObject *event)
+int wait_for(PyObject *report, PyObject *event)
 {
     PyObject *done = event_wait((Event *)event, NULL, 0, NULL);
     if (done == NULL)
@@ -106,7 +105,7 @@ static int wait_for(const ImageCalls *calls, PyObject *event)
     PyObject *error = ((Event *)event)->error;
     if (error == NULL || error == Py_None)
         return DONE;
-    done = PyObject_CallFunctionObjArgs(calls->report, event, NULL);
+    done = PyObject_CallFunctionObjArgs(report, event, NULL);
     Py_XDECREF(done);
     return done == NULL ? FAILED : DONE;
 }
@@ -120,7 +119,7 @@ static int run(Commands *commands, const ImageCalls *calls, ImageCall *row, Argu
     if (done == DONE)
         done = submit_image_call(commands, calls, row, given, depends_on, &event);
     if (done == DONE && row->waits) {
-        done = wait_for(calls, event);
+        done = wait_for(calls->report, event);
         if (done == DONE && row->staging != NULL && commands->ended)
             done = require_live(commands); /* exit may have freed the staging memory */
         end_staging(row, given, done == DONE);
@@ -235,7 +234,7 @@ static PyObject *image_calls_submit(ImageCalls *self, PyObject *arguments)
     Argument given[CALL_ARRAYS];
     for (int i = 0; i < CALL_ARRAYS; i++) {
         begin_argument(&given[i], of_call[COORDS + i]);
-        read_array(&given[i], i == RESULT && !((ImageCall *)call)->writes, self);
+        read_array(&given[i], i == RESULT && !((ImageCall *)call)->writes, &self->kinds);
     }
     int done = run((Commands *)commands, self, (ImageCall *)call, given, events_or_null(depends_on), &result);
     for (int i = 0; i < CALL_ARRAYS; i++)

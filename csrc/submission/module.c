@@ -1,11 +1,12 @@
 /* Initialisation of the module bindless.core._submission. */
 
+#include "pictures/picture_call.h"
 #include "tensor_call.h"
 #include "variants.h"
 
 PyObject *lock_type, *openable_type, *mark_type, *lane_type, *event_type, *prepared_type,
     *commands_type, *submitter_type, *bound_type, *copy_type, *copies_type, *owner_type, *image_call_type, *image_calls_type,
-    *template_type, *variant_type, *variants_type;
+    *template_type, *variant_type, *variants_type, *picture_type, *picture_calls_type;
 PyObject *str_owner, *str_open, *str_context, *str_contiguous, *str_packed, *str_raw_handle, *str_check,
     *str_depends_on, *str_dtype, *str_any, *str_again, *str_waits, *str_copy_any, *str_wait_any, *str_finalize,
     *str_append, *str_nbytes, *str_sampled, *str_device, *str_tobytes, *str_live, *str_close_native;
@@ -37,8 +38,10 @@ static int fill_module(PyObject *module)
         {&image_calls_type, &image_calls_spec, "ImageCalls"}, {&tensor_call_type, &tensor_call_spec, "TensorCall"},
         {&tensor_calls_type, &tensor_calls_spec, "TensorCalls"}, {&template_type, &template_spec, "Template"},
         {&variant_type, &variant_spec, "Variant"}, {&variants_type, &variants_spec, "Variants"},
+        {&picture_type, &picture_spec, "Picture"}, {&picture_calls_type, &picture_calls_spec, "PictureCalls"},
     };
-    if (!watch_forks() || !name_attributes() || !name_image_arguments() || PyModule_AddIntConstant(module, "REAP_EVERY", REAP_EVERY) < 0 ||
+    if (!watch_forks() || !name_attributes() || !name_image_arguments() || !name_pictures() ||
+         PyModule_AddIntConstant(module, "REAP_EVERY", REAP_EVERY) < 0 ||
         PyModule_AddIntConstant(module, "MOST_ARGUMENTS", MOST_ARGUMENTS) < 0 ||
         !INTERN(names))
         return -1;

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..backends.contract.prepared_image_call import ARRAYS
+from ..backends.contract.prepared_image_call import ALIGNMENT, ARRAYS
 from ..core._submission import ImageCalls, Openable, Prepared
 from ..model.aspects import Aspect
 from ..model.enums import UsmKind
@@ -21,7 +21,7 @@ from .scratch_memory import room
 if TYPE_CHECKING:
     from ..sycl.queue.queue import Queue
 
-__all__ = ["NATIVE", "Arguments", "report_error", "submit_prepared"]
+__all__ = ["ALIGNMENT", "NATIVE", "Arguments", "prepare_read", "report_error", "submit_prepared"]
 
 Arguments = tuple[object, ...]
 """Function, queue, handle, coords, layers, level, dx, dy, values, num_channels, dtype and hint, as the caller gave
@@ -77,6 +77,36 @@ def _staging(queue: Queue, arrays: dict[str, Any]) -> _Staging | None:
     """
     small = sum([array.nbytes for array in arrays.values()]) <= _MOST_STAGED
     return _Staging(queue, arrays) if small and queue.device.has(Aspect.usm_host_allocations) else None
+
+
+def prepare_read(queue: Queue, call: ImageCall, *, on_host: bool) -> Prepared | None:
+    """A read of an image, whose arguments are the addresses of the coordinates and of the values; None where each
+    submission takes Python.
+
+    Parameters
+    ----------
+    call
+        the call; its addresses have any value, and those of the arguments are multiples of ``ALIGNMENT`` like these.
+    on_host
+        whether the addresses are those of the host, out of the device's reach.
+    """
+    stream, backend = queue._stream, queue._backend
+    host_calls = backend.host_calls if on_host else None
+    if not stream.prepares or (on_host and host_calls is None):
+        return None
+    with stream.lock:
+        if stream.native is None or stream.closed:
+            return None
+        prepare = backend.prepare_image_call if host_calls is None else host_calls.prepare_host_call
+        command = prepare(stream.native, call)
+    if command is None:
+        return None
+    places = [command.places[ARRAYS.index(name)] for name in ("coords", "values")]
+    return Prepared(
+        command, 1, _ALWAYS_OPEN, command.mark, command.lanes, command.settle, command.refused,
+        (command, command.keep), command.submit, command.descriptions,
+        tuple([("number", place or 0, 8, True, False, None) for place in places]),
+    )  # fmt: skip
 
 
 def submit_prepared(

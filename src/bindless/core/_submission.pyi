@@ -168,6 +168,65 @@ class ImageCalls:
     def forget(self) -> None: ...
     def count(self) -> int: ...
 
+class Picture:
+    """A prepared picture of ``PictureCalls``."""
+
+    def forget(self, _: object, /) -> None: ...
+
+class PictureCalls:
+    """Pictures of one image that are repeated in C; see ``csrc/submission/pictures/picture_call.h``.
+
+    ``images`` is the context's table of images, ``report`` raises the error of a completed event, and ``convert`` makes
+    a packed array of float64 of a matrix.
+    """
+
+    def __new__(
+        cls,
+        commands: Commands,
+        memory: type,
+        host: type,
+        images: dict[int, Any],
+        report: object,
+        convert: Callable[..., Any],
+        /,
+    ) -> PictureCalls: ...
+    @property
+    def declined(self) -> bool:
+        """Whether the last call found a prepared picture, and left it to Python."""
+
+    def repeat(self, method: int, matrix: object, shape: object, vectors: object, out: object, /) -> Any:
+        """The picture of a prepared call: ``out``, or a new array; None for all others."""
+
+    def add(
+        self,
+        method: int,
+        shape: object,
+        vectors: object,
+        out: object,
+        maker: Callable[[], Any] | bool | None,
+        library: Callable[[Any], Any] | None,
+        rule: tuple[Any, ...],
+        program: tuple[Any, ...],
+        nbytes: int,
+        vector_bytes: int,
+        uploads: object,
+        key: int,
+        record: object,
+        staging: tuple[Any, ...] | None,
+        /,
+    ) -> bool:
+        """Adds a picture; False where C code cannot repeat it.
+
+        ``maker`` makes the result of a call without an array, True one of the library of the vectors, and ``library``
+        takes the result. ``rule`` has the number of matrices of a call, 0 for the map that it has, the dimensions, unit
+        and margin of ``Source``, the map, and whether it is affine. ``program`` has the commands of the layers, and the
+        other fields of ``Program``; ``nbytes`` are those of one layer. ``staging`` has memory for values and for
+        vectors, each with its addresses for the device and for the host.
+        """
+
+    def forget(self) -> None: ...
+    def count(self) -> int: ...
+
 def empty_like_foreign(value: object, shape: tuple[int, ...], code: int, bits: int, /) -> Any:
     """A new array of the value's library; None where C code does not read it."""
 
@@ -249,10 +308,6 @@ class Commands:
     def took(self, event: Any, keep: tuple[object, ...], /) -> None: ...
     def find(self, kernel: object, space: object, count: int, /) -> Prepared | None: ...
     def remember(self, launch: Prepared, /) -> None: ...
-    def place_of_foreign(self, value: object, shape: tuple[int, ...], code: int, bits: int, /) -> int | None:
-        """The address of another library's packed array that commands may write, of a shape and a type of DLPack's;
-        None for any other value."""
-
     def forget_launches(self) -> None: ...
     def count_launches(self) -> int: ...
 

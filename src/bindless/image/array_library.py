@@ -9,12 +9,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol, Union
 
 import numpy as np
 import numpy.typing as npt
 
-from ..model.arrays import Array
+from ..core._submission import empty_like_foreign
+from ..model.arrays import Array, DType
+from ..model.dlpack import dlpack_type
 from ..model.errors import InvalidError
 from ..model.host_array import as_array
 from ..model.masked_arrays import warn_of_mask
@@ -24,7 +27,7 @@ from ..sycl.usm import UsmArray
 from ..sycl.usm.array_import import foreign_array
 from .pillow_arrays import array_of_pillow
 
-__all__ = ["OWN_TYPES", "AnyArray", "ArrayLike", "Library", "hand_over", "library_of", "seen"]
+__all__ = ["OWN_TYPES", "AnyArray", "ArrayLike", "Library", "Maker", "hand_over", "library_of", "maker_of", "seen"]
 
 
 class _DLPack(Protocol):
@@ -55,9 +58,13 @@ Library = Callable[[Any], Any]
 """``from_dlpack`` of a library: makes its array of a numpy array or a ``UsmArray``, in place. On a device the library's
 current stream comes after the work submitted so far that uses the memory."""
 
+Maker = Callable[[tuple[int, ...], DType], Union[Callable[[], Any], None]]
+"""Gives a function that makes an array of a shape and a dtype in a library's way, without values; or None."""
+
 _OWN = (np.ndarray, np.generic, UsmArray)
 OWN_TYPES = frozenset((np.ndarray, UsmArray))
 """Types of arrays that are used as they are."""
+_BYTE = (1, 8)  # DLPack's code and bits of uint8
 # ``from_dlpack`` by the type of the array; None of types that have none.
 _known: dict[type, Library | None] = {}
 
@@ -74,6 +81,26 @@ def library_of(value: object) -> Library | None:
         found = getattr(module, "from_dlpack", None)
     _known[kind] = found
     return found
+
+
+def maker_of(array: Any, queue: Queue) -> Maker | None:
+    """What makes arrays of the library of an array, on its device, ordered with its current stream.
+
+    Libraries with DLPack's exchange functions allocate by these. CuPy allocates on its current device, which is the
+    queue's if there is no other.
+    """
+    example = empty_like_foreign(array, (0,), *_BYTE)
+    if example is not None:
+
+        def by_exchange(shape: tuple[int, ...], dtype: DType) -> Callable[[], Any] | None:
+            element = dlpack_type(dtype)
+            return None if element is None else partial(empty_like_foreign, example, shape, *element)
+
+        return by_exchange
+    cupy = sys.modules.get("cupy")
+    if cupy is None or type(array) is not cupy.ndarray or not queue._stream._dlpack_alone:
+        return None
+    return lambda shape, dtype: partial(cupy.empty, shape, dtype)
 
 
 def seen(name: str, value: Any, queue: Queue) -> AnyArray:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..model.arrays import Array
 from ..model.image_descriptor import integer
@@ -24,7 +25,7 @@ from .results import Result
 if TYPE_CHECKING:
     from .image import Image
 
-__all__ = ["sample_computed"]
+__all__ = ["matrix_of_coordinates", "sample_computed"]
 
 
 def sample_computed(
@@ -55,6 +56,13 @@ def sample_computed(
     return values, _read(image, coords, layers, values, ())
 
 
+def matrix_of_coordinates(dims: int) -> npt.NDArray[np.float64]:
+    """The matrix of pictures whose positions are vectors alone."""
+    matrix = np.zeros((dims + 1, dims + 1))
+    matrix[dims, dims] = 1.0
+    return matrix
+
+
 def _read(image: Image, coords: AnyArray, layers: Any, values: AnyArray, after: After) -> After:
     """Fills values (layers, ..., channels) where they are."""
     if not values.size:
@@ -63,9 +71,7 @@ def _read(image: Image, coords: AnyArray, layers: Any, values: AnyArray, after: 
     store, source = source_of(image)
     in_usm = isinstance(values, UsmArray)
     vectors, after = vectors_of(queue, source.unit, "coords", coords, on_device=in_usm, after=after)
-    matrix = np.zeros((dims + 1, dims + 1))
-    matrix[dims, dims] = 1.0
-    map_, nbytes = source.map_of(matrix), values.nbytes // len(layers)
+    map_, nbytes = source.map_of(matrix_of_coordinates(dims)), values.nbytes // len(layers)
     sizes, kind = (values.size // (len(layers) * image.num_channels),), (vectors.array.dtype, vectors.strides)
     events: After = ()
     for number, layer in enumerate(layers):

@@ -27,12 +27,11 @@ if TYPE_CHECKING:
     from .device_image import ImageStore
     from .image import Image
 
-__all__ = ["Frame", "draw", "draw_foreign", "frame_of", "source_of"]
+__all__ = ["Frame", "draw", "frame_of", "source_of"]
 
 _INTEGERS = {int}
 _MAX_FRAMES = 32
 _UNLOCKED = contextlib.nullcontext()
-_FLOAT32 = np.dtype(np.float32)
 
 
 class Frame(NamedTuple):
@@ -241,48 +240,3 @@ def draw(
             queue.memcpy(copied, values, depends_on=events).wait()
             values = copied
         return values if library is None else library(values)
-
-
-def draw_foreign(
-    image: Image,
-    matrix: Any,
-    sizes: tuple[int, ...],
-    shape: tuple[int, ...],
-    out: Any,
-    vectors: object = None,
-    vector_shape: tuple[int, ...] = (),
-    *,
-    edges: bool = False,
-) -> bool:
-    """A picture of an image without layers in another library's array, which C code reads, drawn as before.
-
-    Parameters
-    ----------
-    matrix, sizes, shape, edges
-        As of ``draw``.
-    out : Any
-        Array for the picture.
-    vectors : object
-        Another library's array of float32, or None.
-    vector_shape : tuple[int, ...]
-        Shape that the vectors must have.
-
-    Returns
-    -------
-    bool
-        Whether it was submitted; else ``draw`` handles the picture and its errors.
-    """
-    described = image._described
-    if described.is_layered or image._coefficients is not None:
-        return False
-    if image._native._memory is None:
-        return False
-    pair = image._sources.get((edges, vectors is None and not edges))
-    if pair is None or (vectors is not None and pair[1].unit is not None):
-        return False
-    store, source = pair
-    kind = None if vectors is None else (_FLOAT32, (vector_shape[-1], 1))
-    plan = source.plans.get((sizes, 0, image._dtype, described.num_channels, kind))
-    if plan is None:
-        return False
-    return plan.submit_foreign(source.map_of(matrix), out, shape, vectors, vector_shape, store._uploads.ready)

@@ -33,7 +33,7 @@ from ..sycl.device.handle_owner import HandleOwner, HeldHandle
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .arguments import warn_of_channels
-from .array_library import ArrayLike, Library, hand_over, library_of, seen
+from .array_library import ArrayLike, Library, Maker, hand_over, library_of, maker_of, seen
 from .coefficients import Coefficients
 from .copying import copied, deep_copied, pickled
 from .cubemap_levels import CubemapLevels
@@ -47,6 +47,7 @@ from .options import Addressing, ImageOptions, image_options
 from .panoramas import from_equirectangular
 from .plan import Plan, plan_of_memory, planned, taken_dtype
 from .remapping import remap
+from .repetition import picture_calls
 from .representation import as_html, as_png, as_text
 from .resizing import resize
 from .sampling import fetch, sample
@@ -190,6 +191,9 @@ class Image(HandleOwner):
 
     _library: Library | None
 
+    _maker: Maker | None
+    """Makes arrays of the library on the device."""
+
     _store: Store
 
     _native: ImageStore
@@ -223,6 +227,7 @@ class Image(HandleOwner):
             self._hold(ImageStore.filled(stored, self._described, plan.stored, queue, self._handle_precision))
         if self._leads_on_device:
             hand_over(array, pixels)
+            self._maker = maker_of(array, queue)
 
     def _hold(self, native: ImageStore) -> None:
         """Makes a native image the store."""
@@ -242,6 +247,7 @@ class Image(HandleOwner):
         self._channel_axis = (described.num_channels,) if plan.has_channel_axis else ()
         self._pixel_bytes = described.array_size * described.num_channels * self._dtype.itemsize
         self._described, self._has_channel_axis, self._sampler = described, plan.has_channel_axis, plan.sampler
+        self._maker, self._pictures = None, picture_calls(queue)
         self._frames: dict[tuple[int, ...], Frame] = {}
         self._sources: dict[tuple[bool, bool], tuple[ImageStore, Source]] = {}
         self._filter, self._mipmaps = options.filter, options.mipmaps
@@ -535,6 +541,7 @@ class Image(HandleOwner):
     def close(self) -> None:
         """Frees the memory on the device; any further use raises ``InvalidError``. May be called again."""
         self._sources.clear()
+        self._pictures.forget()
         self._store.close()
         if self._coefficients is not None:
             self._coefficients.close()

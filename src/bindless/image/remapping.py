@@ -14,7 +14,9 @@ from ..sampling.row_blocks import SMALL_PICTURE, require_room
 from ..sycl.usm import UsmArray
 from .arguments import coordinate_axes
 from .array_library import OWN_TYPES, AnyArray, ArrayLike, Library, hand_over, library_of, seen
-from .drawing import draw, draw_foreign
+from .computed_sampling import matrix_of_coordinates
+from .drawing import draw
+from .repetition import DISPLACE, REMAP, remember
 
 if TYPE_CHECKING:
     from .image import Image
@@ -72,28 +74,26 @@ def remap(image: Image, coords: ArrayLike, *, relative: bool = False, out: Any =
     array([[1, 2, 2],
            [4, 5, 5]], dtype=uint8)
     """
+    method = DISPLACE if relative else REMAP
+    picture = image._pictures.repeat(method, None, None, coords, out)
+    if picture is not None:
+        return picture
     if image._described.type is ImageType.cubemap:
         image._refuse_cubemap("remap")
-    if out is not None and type(out) not in OWN_TYPES and _remap_foreign(image, coords, relative, out):
-        return out
     vectors = coordinate_axes(image, coords if type(coords) is np.ndarray else seen("coords", coords, image._queue))
     count = math.prod(vectors.shape[:-1])
     if count * image._pixel_bytes > SMALL_PICTURE:
         require_room(count, "coords", image._pixel_bytes)
-    if type(coords) in OWN_TYPES:
-        return image._store.remap(image, vectors, relative, out, None)
-    picture = image._store.remap(image, vectors, relative, out, library_of(coords))
-    hand_over(coords, vectors)
+    library = None if type(coords) in OWN_TYPES else library_of(coords)
+    picture = image._store.remap(image, vectors, relative, out, library)
+    if type(coords) not in OWN_TYPES:
+        hand_over(coords, vectors)
+    matrix, sizes, shape = _placement(image, tuple(vectors.shape), relative)
+    remember(
+        image, method, sizes, shape, out, picture, fixed=matrix, vectors=coords, vectors_dtype=vectors.dtype,
+        library=library,
+    )  # fmt: skip
     return picture
-
-
-def _remap_foreign(image: Image, coords: Any, relative: bool, out: Any) -> bool:
-    """``remap`` with other libraries' arrays on the device; see ``draw_foreign``."""
-    shape = tuple(getattr(coords, "shape", ()))
-    if len(shape) < 2 or shape[-1] != len(image._size) or (relative and len(shape) != len(image._size) + 1):
-        return False
-    matrix, sizes, picture = _placement(image, shape, relative)
-    return draw_foreign(image, matrix, sizes, picture, out, coords, shape)
 
 
 def _placement(
@@ -108,8 +108,7 @@ def _placement(
     """
     size, leading = image._size, shape[:-1]
     dims = len(size)
-    matrix = np.zeros((dims + 1, dims + 1))
-    matrix[dims, dims] = 1.0
+    matrix = matrix_of_coordinates(dims)
     sizes = leading[::-1] if 0 < len(leading) <= _MAX_AXES else (math.prod(leading),)
     if relative:
         if len(leading) != dims:

@@ -13,9 +13,9 @@ from ..model.filter import Filter
 from ..sampling.codes import to_storage
 from ..sycl.usm import UsmArray
 from .area_reduction import fill_means
-from .array_library import OWN_TYPES
-from .drawing import Frame, draw, draw_foreign, frame_of
+from .drawing import Frame, draw, frame_of
 from .options import ImageOptions
+from .repetition import RESIZE, remember
 from .results import Result
 
 if TYPE_CHECKING:
@@ -56,18 +56,22 @@ def resize(image: Image, shape: int | Sequence[int], *, out: Any = None) -> Any:
     ...     image.resize(2)
     array([0.5, 2.5], dtype=float32)
     """
-    return image._store.resize(image, frame_of(image, shape, "resize"), out)
+    picture = image._pictures.repeat(RESIZE, None, shape, None, out)
+    if picture is not None:
+        return picture
+    frame = frame_of(image, shape, "resize")
+    picture = image._store.resize(image, frame, out)
+    if frame.keeps_values:
+        remember(
+            image, RESIZE, frame.sizes, frame.shape, out, picture, frame=shape, fixed=frame.steps,
+            library=image._library, edges=True,
+        )  # fmt: skip
+    return picture
 
 
 def resize_native(image: Image, frame: Frame, out: Any) -> Any:
     """``resize`` of one native image."""
     if frame.keeps_values:
-        if (
-            out is not None
-            and type(out) not in OWN_TYPES
-            and draw_foreign(image, frame.steps, frame.sizes, frame.shape, out, edges=True)
-        ):
-            return out
         return draw(
             image, frame.steps, frame.sizes, frame.shape, out, image._library, on_device=image._leads_on_device,
             edges=True,

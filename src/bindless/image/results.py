@@ -19,7 +19,7 @@ from ..sycl.usm.array_import import foreign_array
 from ..sycl.usm.strides import reach
 from .array_library import OWN_TYPES, AnyArray, Library, hand_over
 
-__all__ = ["Result"]
+__all__ = ["Result", "copies_result"]
 
 _LARGE = 1 << 20  # bytes of values for which a copy is quicker than the kernel's own writes to the host
 
@@ -93,11 +93,7 @@ class Result:
         """
         if not isinstance(self.array, UsmArray):
             return usm_empty(self.shape, self._dtype, self._queue)
-        if (
-            self.array._owner.kind is not UsmKind.host
-            or self.array.nbytes < _LARGE
-            or self._queue.device.has(Aspect.usm_system_allocations)
-        ):
+        if not copies_result(self._queue, self.array):
             return self.array
         if self._kept is None or not self._queue._stream.in_order:  # commands after this one would overwrite it
             return usm_empty(self.shape, self._dtype, self._queue)
@@ -131,6 +127,16 @@ class Result:
                 event.wait()
         hand_over(self._out, self.array)
         return self._out
+
+
+def copies_result(queue: Queue, array: object) -> bool:
+    """Whether values for an array are computed in other memory, and copied: see ``Result.in_usm``."""
+    return (
+        type(array) is UsmArray
+        and array._owner.kind is UsmKind.host
+        and array.nbytes >= _LARGE
+        and not queue.device.has(Aspect.usm_system_allocations)
+    )
 
 
 def _checked(queue: Queue, out: Any, shape: tuple[int, ...], dtype: DType) -> AnyArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,9 @@ from ..model.message_values import shown
 from ..sycl.usm import UsmArray
 from .arguments import coordinate_axes, gradient_of, per_item, points_of
 from .array_library import AnyArray, ArrayLike, hand_over, library_of, seen
-from .computed_sampling import sample_computed
+from .computed_sampling import matrix_of_coordinates, sample_computed
 from .device_sampling import fetch_on_device, sample_on_device, sample_tensor
+from .repetition import SAMPLE, remember, remember_sample
 from .results import Result
 
 if TYPE_CHECKING:
@@ -82,6 +84,10 @@ def sample(
     ...     image.sample([[1.0, 0.5], [1.5, 1.5]])
     array([0.5, 1. ], dtype=float32)
     """
+    if level is None and dx is None and dy is None and layers is None:
+        values = image._pictures.repeat(SAMPLE, None, None, coords, out)
+        if values is not None:
+            return values
     if (dx is None) != (dy is None):
         raise InvalidError("dx and dy are given together or not at all")
     if level is not None and dx is not None:
@@ -101,6 +107,21 @@ def sample_native(
     out: Any,
 ) -> Any:
     """``sample`` of one native image."""
+    values = _sample(image, coords, level, dx, dy, layers, out)
+    if level is None and dx is None and layers is None and not image._is_computed:
+        remember_sample(image, coords, out, values, library_of(coords))
+    return values
+
+
+def _sample(
+    image: Image,
+    coords: ArrayLike,
+    level: ArrayLike | None,
+    dx: ArrayLike | None,
+    dy: ArrayLike | None,
+    layers: ArrayLike | None,
+    out: Any,
+) -> Any:
     computed = image._is_computed
     if level is None and dx is None and layers is None and type(coords) is not np.ndarray and not computed:
         values = sample_tensor(image, coords, out)
@@ -115,7 +136,15 @@ def sample_native(
         image._native.memory()  # raises
         values, events = sample_computed(image, arrays, leading, result, every)
         _hand_over_others(given, arrays, out)
-        return result.given(values, events, library_of(coords))
+        library, dtype = library_of(coords), arrays["coords"].dtype
+        picture = result.given(values, events, library)
+        if layers is None:
+            matrix, count = matrix_of_coordinates(len(image.size)), math.prod(leading)
+            remember(
+                image, SAMPLE, (count,), result.shape, out, picture, fixed=matrix, vectors=coords, vectors_dtype=dtype,
+                library=library, dtype=image._native.descriptor.value_dtype,
+            )  # fmt: skip
+        return picture
     reader = image._native.reader(image._sampler)
     if result.on_device or any(isinstance(array, UsmArray) for array in arrays.values()):
         there, after = sample_on_device(image, reader, arrays, leading, result, every)

@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from ..model.errors import InvalidError
 from .array_library import OWN_TYPES, AnyArray, ArrayLike, hand_over, seen
-from .drawing import Frame, draw, draw_foreign, frame_of
+from .drawing import Frame, draw, frame_of
+from .repetition import WARP, remember
 
 if TYPE_CHECKING:
     from .image import Image
@@ -86,21 +87,26 @@ def warp(
            [[1., 5.],
             [3., 7.]]], dtype=float32)
     """
+    picture = image._pictures.repeat(WARP, matrix, shape, displacement, out)
+    if picture is not None:
+        return picture
     frame = frame_of(image, shape, "warp")
-    if (
-        out is not None
-        and type(out) not in OWN_TYPES
-        and draw_foreign(image, matrix, frame.sizes, frame.shape, out, displacement, frame.vectors)
-    ):
-        return out
     if displacement is None:
-        return image._store.warp(image, matrix, frame, None, out)
+        picture = image._store.warp(image, matrix, frame, None, out)
+        remember(
+            image, WARP, frame.sizes, frame.shape, out, picture, frame=shape, matrix=matrix, library=image._library
+        )
+        return picture
     vectors = displacement if type(displacement) is np.ndarray else seen("displacement", displacement, image._queue)
     if vectors.shape != frame.vectors:
         vectors = _vectors_of_line(vectors, frame.vectors)
     picture = image._store.warp(image, matrix, frame, vectors, out)
     if type(displacement) not in OWN_TYPES:
         hand_over(displacement, vectors)
+    remember(
+        image, WARP, frame.sizes, frame.shape, out, picture, frame=shape, matrix=matrix, vectors=displacement,
+        vectors_dtype=vectors.dtype, library=image._library,
+    )  # fmt: skip
     return picture
 
 

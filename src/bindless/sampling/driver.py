@@ -14,7 +14,7 @@ from ..bindless_images.call_arguments import ArrayLike
 from ..bindless_images.prepared_call import report_error
 from ..core._submission import Openable, Prepared
 from ..model.resampling import Strategy
-from .plan import Plan
+from .plan import Plan, Program
 
 if TYPE_CHECKING:
     from ..model.filter import CoordinateMap
@@ -29,6 +29,7 @@ _OPEN = Openable()  # a picture has no kernel bundle
 _OPEN._open = True
 _ROWS = {Strategy.projection: Struct("9d"), Strategy.resampling: Struct("16d")}
 _PLANE = itemgetter(0, 1, 3, 4, 5, 7, 12, 13, 15)  # entries of the rows of x, y and the divisor, without z
+_ROWS_PLACE = 2  # after the addresses of values and vectors
 _SOMEWHERE = 1  # in place of the address of vectors
 
 
@@ -102,6 +103,14 @@ class DriverPlan(Plan):
         if event._error is not None or event._native is None:
             report_error(event)
         return None
+
+    def program(self, map_: CoordinateMap, *, is_aligned: bool) -> Program | None:
+        """See ``Plan.program``."""
+        if self._command is None:
+            return None
+        entries = _PLANE(range(16)) if self._projects else range(16)
+        places = tuple([(_ROWS_PLACE, entry) for entry in entries])
+        return Program(self._command, (None,) * (_ROWS_PLACE + 1), self._keep, 0, 1, _ROWS_PLACE, places, 1, False)
 
     def _submit_once(
         self,

@@ -20,13 +20,12 @@ from ..kernels.manifest import parameters_of
 from ..kernels.words import format_word, resampling_mode
 from ..model.arrays import Array
 from ..model.aspects import Aspect
-from ..model.dlpack import dlpack_type
 from ..model.enums import ImageType, UsmKind
 from ..model.resampling import Resampling, Strategy, Window
 from ..sycl.device.handle_owner import HeldSampledHandle
 from ..sycl.kernel.builtin import builtin_kernel
 from ..sycl.usm import UsmArray, UsmPointer, usm_empty
-from .plan import Plan, finish
+from .plan import Plan, Program, finish
 
 if TYPE_CHECKING:
     from ..model.filter import CoordinateMap
@@ -42,7 +41,6 @@ _NO_WINDOW = Window((0, 0, 0), (0, 0, 0))
 _AFFINE = (0.0, 0.0, 0.0, 1.0)
 _MAX_STAGED = 1 << 18  # bytes of host arrays that the device reads and writes over the bus
 _MAX_SPARE = 4
-_FLOAT32 = 2, 32  # DLPack's code and bits
 # Entries of the matrix by the names of the kernels' arguments.
 _PLANE = {f"m{row}{column}": 4 * (0, 1, 3)[row] + (0, 1, 3)[column] for row in range(3) for column in range(3)}
 _SPACE = {f"m{row}{column}": 4 * row + column for row in range(4) for column in range(4)}
@@ -89,7 +87,6 @@ class KernelPlan(Plan):
         # Arrays of images have several pictures in one array, the launches of others take it as it is: in C code the
         # kinds of arguments belong to the kernel.
         self._points = desc.type is ImageType.array
-        self._element = dlpack_type(picture.value_dtype) or (0, 0)
         self._held = HeldSampledHandle(self.image.raw)
         self._held._held = self.image.keep
         self._launches: dict[tuple[bool, bool], _Launch] = {}
@@ -105,22 +102,17 @@ class KernelPlan(Plan):
         coords: ArrayLike | None = None,
         depends_on: Event | Iterable[Event] = (),
         offset: int = 0,
-        address: int = 0,
     ) -> Event | None:
-        """See ``Plan.submit``; ``address`` is that of an array of another library, which is no ``UsmArray``."""
+        """See ``Plan.submit``."""
         if self._images.get(self._key) is not self._record:
             self._require_image()
         if self._is_empty:
             return self._nothing(out, depends_on)
         if type(out) is np.ndarray or type(coords) is np.ndarray:
             return self._from_host(map_, out, coords, depends_on, offset)
-        values: object = out
-        if not address:
-            place = out._offset + offset  # type: ignore[union-attr]
-            address = out._owner.address + place  # type: ignore[union-attr]
-            if self._points or offset:
-                values = UsmPointer(out._owner, place)  # type: ignore[union-attr]
-        key = map_.matrix[12:] == _AFFINE, address % self._alignment == 0
+        owner, place = out._owner, out._offset + offset  # type: ignore[union-attr]
+        values: object = UsmPointer(owner, place) if self._points or offset else out
+        key = map_.matrix[12:] == _AFFINE, (owner.address + place) % self._alignment == 0
         launch = self._launches.get(key)
         if launch is None:
             launch = self._launches[key] = self._prepared(map_, is_aligned=key[1])
@@ -133,26 +125,18 @@ class KernelPlan(Plan):
             arguments[index] = map_.matrix[entry]
         return self._queue.parallel_for(launch.space, launch.kernel, *arguments, depends_on=depends_on)
 
-    def submit_foreign(
-        self,
-        map_: CoordinateMap,
-        out: Any,
-        shape: tuple[int, ...],
-        vectors: Any = None,
-        vector_shape: tuple[int, ...] = (),
-        depends_on: Event | Iterable[Event] = (),
-    ) -> bool:
-        """See ``Plan.submit_foreign``."""
-        place_of = self._queue._stream.place_of_foreign
-        address = None if self._points or self._is_empty else place_of(out, shape, *self._element)
-        if address is None or (map_.matrix[12:] == _AFFINE, address % self._alignment == 0) not in self._launches:
-            return False
-        if vectors is not None:
-            first = place_of(vectors, vector_shape, *_FLOAT32)
-            if first is None or (first < address + self._nbytes and address < first + 4 * math.prod(vector_shape)):
-                return False
-        self.submit(map_, out, vectors, depends_on, address=address)
-        return True
+    def program(self, map_: CoordinateMap, *, is_aligned: bool) -> Program | None:
+        """See ``Plan.program``."""
+        launch = self._launches.get((map_.matrix[12:] == _AFFINE, is_aligned))
+        if launch is None:
+            return None
+        command = self._queue._stream.find(launch.kernel, launch.space, len(launch.arguments))
+        if command is None:
+            return None
+        coords = -1 if launch.coords is None else launch.coords
+        alignment = self._alignment if is_aligned else 1
+        arguments = tuple(launch.arguments)
+        return Program(command, arguments, (), launch.values, coords, -1, launch.matrix, alignment, True)
 
     def _prepared(self, map_: CoordinateMap, *, is_aligned: bool) -> _Launch:
         picture, desc, name = self._picture, self.image.desc, self._name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,17 +15,52 @@ from ..model.enums import ImageType, Precision
 from ..model.errors import InvalidError
 
 if TYPE_CHECKING:
+    from ..core._submission import Prepared
     from ..model.filter import CoordinateMap
     from ..model.image_handles import SampledImageHandle
     from ..model.resampling import Resampling
     from ..submission.event import Event
     from ..sycl.queue.queue import Queue
 
-__all__ = ["Plan", "address_of", "finish"]
+__all__ = ["Plan", "Program", "address_of", "finish"]
 
 _TYPES = (ImageType.standard, ImageType.array, ImageType.mipmap)
 _SAMPLES = {type_: Form("resample", "sample", type_, sampled=True, unsampled=False) for type_ in _TYPES}
 _FETCHES = {type_: Form("resample", "fetch", type_, sampled=True, unsampled=False) for type_ in _TYPES}
+
+
+class Program(NamedTuple):
+    """The command of a plan as C code repeats it; see ``PictureCalls``.
+
+    Attributes
+    ----------
+    command : Prepared
+        The command.
+    arguments : tuple[Any, ...]
+        Its arguments; those that each call writes have any value.
+    keep : tuple[object, ...]
+        What the command uses, apart from its arguments and the arrays.
+    values, coords : int
+        Places of the addresses of the values and of the vectors among the arguments.
+    packed : int
+        Place of the bytes of the map; -1 where each entry is an argument.
+    entries : tuple[tuple[int, int], ...]
+        Places of entries of the map among the arguments, and indices of the entries; packed in this order.
+    alignment : int
+        Bytes of which the address of the values is a multiple.
+    stages : bool
+        Whether arrays of the host need memory that the device reaches.
+    """
+
+    command: Prepared
+    arguments: tuple[Any, ...]
+    keep: tuple[object, ...]
+    values: int
+    coords: int
+    packed: int
+    entries: tuple[tuple[int, int], ...]
+    alignment: int
+    stages: bool
 
 
 class Plan:
@@ -91,35 +126,15 @@ class Plan:
         """
         raise NotImplementedError
 
-    def submit_foreign(
-        self,
-        map_: CoordinateMap,
-        out: object,
-        shape: tuple[int, ...],
-        vectors: object = None,
-        vector_shape: tuple[int, ...] = (),
-        depends_on: Event | Iterable[Event] = (),
-    ) -> bool:
-        """Compute one picture, as ``submit``, of other libraries' arrays on the device, which C code reads and orders.
+    def program(self, map_: CoordinateMap, *, is_aligned: bool) -> Program | None:
+        """The command of pictures through maps like this one, which was submitted before; None without one.
 
         Parameters
         ----------
-        out : object
-            Array for the values, of the dtype that was prepared.
-        shape : tuple[int, ...]
-            Shape of the array.
-        vectors : object, default None
-            Vectors of float32.
-        vector_shape : tuple[int, ...], default ()
-            Shape of the vectors.
-
-        Returns
-        -------
-        bool
-            Whether it was submitted. Else the arrays are to be imported for ``submit``, which also says what is wrong
-            with them.
+        is_aligned : bool
+            Whether the address of the values is a multiple of the size of a pixel.
         """
-        return False
+        return None
 
     def _nothing(self, out: ArrayLike, depends_on: Event | Iterable[Event]) -> Event | None:
         """The end of an empty picture."""

@@ -1,0 +1,267 @@
+"""Pictures that come again: a picture that Python has drawn is added to those that C code repeats for its image.
+
+``csrc/submission/pictures`` has the table. A call with another matrix, and with arrays of the same layout at other
+addresses, is then submitted without Python.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..bindless_images.prepared_call import ALIGNMENT, prepare_read, report_error
+from ..bindless_images.result_arrays import SMALLEST, empty_result
+from ..core._submission import PictureCalls
+from ..model.arrays import DType
+from ..model.aspects import Aspect
+from ..model.dlpack import DLDeviceType
+from ..model.enums import ImageType, Precision, UsmKind
+from ..model.filter import CoordinateMap
+from ..model.image_call import ImageCall
+from ..sampling.plan import Plan, Program
+from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray, usm_empty
+from .array_library import Library
+from .results import copies_result
+
+if TYPE_CHECKING:
+    from .device_image import ImageStore
+    from .image import Image
+
+__all__ = ["DISPLACE", "REMAP", "RESIZE", "SAMPLE", "WARP", "picture_calls", "remember", "remember_sample"]
+
+_SOMEWHERE = 1 << 12  # in place of addresses
+_IDENTITY = CoordinateMap.pictures().matrix
+# Bytes of host arrays that the device reads and writes over the bus: on an H100 a picture of 1 MiB then takes 0.13 ms,
+# by way of the device's memory 0.23 ms; one of 2 MiB 0.31 and 0.45 ms; one of 4 MiB as long both ways.
+_MAX_STAGED = 1 << 21
+_AFFINE = (0.0, 0.0, 0.0, 1.0)
+_convert = partial(np.array, dtype=np.float64, order="C")
+
+
+# Methods of ``Image``; DISPLACE is ``remap`` with ``relative=True``.
+WARP, REMAP, DISPLACE, RESIZE, SAMPLE = range(5)
+
+
+def picture_calls(queue: Queue) -> PictureCalls:
+    """The pictures of a new image."""
+    return PictureCalls(queue._stream, UsmArray, np.ndarray, queue.context._handles, report_error, _convert)
+
+
+def remember(
+    image: Image,
+    method: int,
+    sizes: tuple[int, ...],
+    shape: tuple[int, ...],
+    out: Any,
+    picture: Any,
+    *,
+    frame: object = None,
+    matrix: Any = None,
+    fixed: Any = None,
+    vectors: Any = None,
+    vectors_dtype: DType | None = None,
+    library: Library | None = None,
+    dtype: DType | None = None,
+    edges: bool = False,
+) -> None:
+    """Adds a picture that was drawn, if C code can repeat it.
+
+    Parameters
+    ----------
+    method : int
+        What has drawn it: WARP, REMAP, DISPLACE, RESIZE or SAMPLE.
+    sizes, shape, edges
+        As of ``draw``.
+    out : Any
+        The caller's array, or None.
+    picture : Any
+        The result.
+    frame : object
+        The caller's ``shape``; None for methods without.
+    matrix : Any
+        The caller's matrix, which the next call may replace; None for methods without.
+    fixed : Any
+        Otherwise the matrix of all calls.
+    vectors : Any
+        The caller's displacement or coordinates.
+    vectors_dtype : np.dtype | None
+        Their dtype.
+    library : Library | None
+        What takes a new result that lies on the host.
+    dtype : np.dtype | None
+        Of the result; default the image's.
+    """
+    calls = image._pictures
+    if calls.declined:
+        _forget_uploads(image._native)
+    if calls.declined or image._coefficients is not None or copies_result(image._queue, out):
+        return
+    pair = image._sources.get((edges, vectors is None and not edges))
+    if pair is None or (vectors is not None and pair[1].unit is not None):
+        return
+    store, source = pair
+    described, dims = image._described, len(image._size)
+    layers, several = described.array_size, matrix is not None and np.ndim(matrix) == 3
+    if several and layers == 1:
+        return
+    values = image._dtype if dtype is None else dtype
+    count, on_host = math.prod(sizes), _is_on_host(picture)
+    nbytes = count * described.num_channels * values.itemsize
+    vector_bytes = 0 if vectors_dtype is None else count * dims * vectors_dtype.itemsize
+    if on_host and nbytes * layers + vector_bytes > _MAX_STAGED and image._queue._backend.resampling is None:
+        return
+    kind = None if vectors is None else (vectors_dtype, (dims, 1))
+    maps = source.maps_of(matrix, layers) if several else (source.map_of(fixed if matrix is None else matrix),)
+    is_affine = maps[0].matrix[12:] == _AFFINE
+    if any((map_.matrix[12:] == _AFFINE) is not is_affine for map_ in maps):
+        return
+    key = source.handle._raw_handle << 1 | 1
+    record = image._queue.context._handles.get(key)
+    for is_aligned in (True, False):
+        programs = _programs(image, source.plans, sizes, values, kind, maps[0], is_aligned=is_aligned)
+        if not programs or record is None:
+            continue
+        first, staging = programs[0], None
+        if on_host and first.stages:
+            staging = _staging(image._queue, nbytes * layers, vector_bytes)
+            if staging is None:
+                return
+        maker, example = (None, out) if out is not None else _maker(image, shape, values, picture, vectors, on_host)
+        number = 0 if matrix is None else layers if several else 1
+        rule = (number, dims, source.unit, source.margin, () if number else maps[0].matrix, is_affine)
+        steps = tuple([(program.command, program.arguments, program.keep) for program in programs])
+        places = (steps, first.values, first.coords, first.packed, first.entries, first.alignment, 1)
+        if example is not None and calls.add(
+            method, frame, vectors, example, maker, library if out is None and on_host else None, rule, places,
+            nbytes, vector_bytes, store._uploads, key, record, staging,
+        ):  # fmt: skip
+            return
+
+
+def remember_sample(image: Image, coords: Any, out: Any, picture: Any, library: Library | None) -> None:
+    """Adds samples that the texture unit has read at coordinates in the handle's own units, if C code can repeat them.
+
+    Parameters
+    ----------
+    coords : Any
+        The caller's coordinates.
+    out, picture, library
+        As of ``remember``.
+    """
+    calls, store, queue, dims = image._pictures, image._native, image._queue, len(image._size)
+    desc, shape = store.descriptor, tuple(getattr(coords, "shape", ()))
+    count = math.prod(shape[:-1])
+    if calls.declined:
+        _forget_uploads(store)
+    if calls.declined or desc.type is not ImageType.standard or shape[-1:] != (dims,) or not count:
+        return
+    reader, dtype = store.reader(image._sampler), desc.value_dtype
+    if reader.scale is not None or image._handle_precision is not Precision.hardware or not _is_float32(coords):
+        return
+    on_host = _is_on_host(picture)
+    channels = (image.num_channels,) if image._has_channel_axis else ()
+    result = (*shape[:-1], *channels)
+    maker, example = (None, out) if out is not None else _maker(image, result, dtype, picture, coords, on_host)
+    nbytes, vector_bytes = count * image.num_channels * dtype.itemsize, count * dims * 4
+    key = reader.handle._raw_handle << 1 | 1
+    record = queue.context._handles.get(key)
+    if example is None or record is None:
+        return
+    call = ImageCall(
+        "sample", reader.handle._raw_handle, True, desc, count, _SOMEWHERE, _SOMEWHERE + vector_bytes, dtype,
+        image.num_channels,
+    )  # fmt: skip
+    call.values = -(-call.values // _SOMEWHERE) * _SOMEWHERE
+    out_of_reach, staging = on_host and not queue.device.has(Aspect.usm_system_allocations), None
+    if out_of_reach and queue._backend.host_calls is None:
+        out_of_reach, staging = False, _staging(queue, nbytes, vector_bytes)
+        if staging is None:
+            return
+    prepared = prepare_read(queue, call, on_host=out_of_reach)
+    if prepared is None:
+        return
+    keep = record.keep(queue.context)
+    steps = ((prepared, (None, None), (keep, record.memory)),)
+    calls.add(
+        SAMPLE, None, coords, example, maker, library if out is None and on_host else None,
+        (0, dims, None, (), _IDENTITY, True), (steps, 1, 0, -1, (), ALIGNMENT, ALIGNMENT), nbytes, vector_bytes,
+        store._uploads, key, record, staging,
+    )  # fmt: skip
+
+
+def _forget_uploads(store: ImageStore) -> None:
+    """Takes complete uploads from what pictures wait for: C code does not wait for events that Python submitted."""
+    uploads = store._uploads
+    ready = uploads.ready
+    if ready and all(event._poll() and event._error is None for event in ready):
+        with store._lock:
+            if uploads.ready is ready:
+                uploads.ready = ()
+
+
+def _is_float32(array: Any) -> bool:
+    """Whether the elements of an array of any library are float32."""
+    return str(getattr(array, "dtype", "")).rpartition(".")[2] == "float32"
+
+
+def _programs(
+    image: Image,
+    plans: Mapping[tuple[Any, ...], Plan],
+    sizes: tuple[int, ...],
+    dtype: DType,
+    kind: object,
+    map_: CoordinateMap,
+    *,
+    is_aligned: bool,
+) -> list[Program]:
+    """The program of each layer; none where one is missing."""
+    described, programs = image._described, []
+    for layer in range(described.array_size):
+        plan = plans.get((sizes, layer, dtype, described.num_channels, kind))
+        program = None if plan is None else plan.program(map_, is_aligned=is_aligned)
+        if program is None:
+            return []
+        programs.append(program)
+    return programs
+
+
+def _is_on_host(array: Any) -> bool:
+    if isinstance(array, UsmArray):
+        return False
+    place = getattr(array, "__dlpack_device__", None)
+    return isinstance(array, np.ndarray) or (place is not None and place()[0] == DLDeviceType.cpu)
+
+
+def _staging(queue: Queue, nbytes: int, vector_bytes: int) -> tuple[Any, ...] | None:
+    """Memory that host and device reach for a picture, and for its vectors; None where copies are quicker."""
+    if nbytes + vector_bytes > _MAX_STAGED or not queue.device.has(Aspect.usm_host_allocations):
+        return None
+    values = usm_empty(nbytes, np.uint8, queue, kind=UsmKind.host)
+    coords = usm_empty(vector_bytes, np.uint8, queue, kind=UsmKind.host) if vector_bytes else None
+    return (*_addresses(values), *_addresses(coords))
+
+
+def _addresses(array: UsmArray | None) -> tuple[Any, int, int]:
+    if array is None:
+        return None, 0, 0
+    return array, array.address, int(np.asarray(array).__array_interface__["data"][0])
+
+
+def _maker(
+    image: Image, shape: tuple[int, ...], dtype: DType, picture: Any, vectors: Any, on_host: bool
+) -> tuple[Callable[[], Any] | bool | None, Any]:
+    """What makes the array of the result of a call without ``out``, and one like it; None where Python makes it."""
+    if on_host:
+        empty = empty_result if math.prod(shape) * dtype.itemsize >= SMALLEST else np.empty
+        maker = partial(empty, shape, dtype)
+        return maker, maker()
+    if type(picture) is UsmArray:
+        return partial(usm_empty, shape, dtype, image._queue), picture
+    if vectors is not None and type(vectors) is type(picture):
+        return (True, picture) if hasattr(type(vectors), "__dlpack_c_exchange_api__") else (None, None)
+    return (None, None) if image._maker is None else (image._maker(shape, dtype), picture)
