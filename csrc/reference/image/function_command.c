@@ -5,15 +5,20 @@
 #include "runtime/queue.h"
 #include "texture/projective_map.h"
 #include "platform/thread_pool.h"
+#include "sampler/simd/block.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Smallest part of a call for a thread; largest brief call, which a waiting thread may run alone; largest instant
- * call, which the submitting thread runs. */
+/* Smallest part of a call for a thread; largest brief call, which a waiting thread may run alone. */
 #define SMALLEST_PART 4096u
 #define BRIEF_ITEMS 65536u
-#define INSTANT_ITEMS 64u
+
+/* Largest instant calls, which the submitting thread runs in less time than another one takes to wake: of items in
+ * vectors, at coordinates or along a map, and of items of which each is a sum of many texels or has a path of its own. */
+#define INSTANT_ITEMS 2048u
+#define INSTANT_PIXELS 4096u
+#define INSTANT_SLOW_ITEMS 64u
 
 enum { COORDINATES, LAYERS, LEVELS, GRADIENT_X, GRADIENT_Y, VALUES, ARRAY_COUNT };
 
@@ -231,6 +236,15 @@ static blr_result_t check_arrays(struct image_call_command *own, struct blr_cont
     return result;
 }
 
+static uint64_t instant_items(const blr_image_call_t *call, const struct blr_texture *texture)
+{
+    const bool exact = call->precision == BLR_PRECISION_EXACT ||
+                       (call->precision == BLR_PRECISION_HARDWARE && (texture->flags & BLR_TEXTURE_EXACT_FILTERING));
+    if (exact || call->operation == BLR_OPERATION_SAMPLE_GRADIENT || blr_vectors_of(texture) == BLR_VECTORS_NONE)
+        return INSTANT_SLOW_ITEMS;
+    return blr_call_is_mapped(call) ? INSTANT_PIXELS : INSTANT_ITEMS;
+}
+
 static blr_result_t prepare(struct image_call_command *own, struct blr_queue *queue)
 {
     const blr_image_call_t *call = &own->call;
@@ -248,7 +262,7 @@ static blr_result_t prepare(struct image_call_command *own, struct blr_queue *qu
         result = check_arrays(own, queue->context);
     own->command.is_repeatable = true;
     own->command.is_brief = call->count <= BRIEF_ITEMS;
-    own->command.is_instant = call->count <= INSTANT_ITEMS;
+    own->command.is_instant = call->count <= instant_items(call, &own->view->texture);
     return result;
 }
 

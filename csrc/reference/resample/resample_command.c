@@ -9,9 +9,10 @@
 
 #include <inttypes.h>
 
-/* Largest brief picture, which a waiting thread may run alone; largest instant one, which the submitting thread runs. */
+/* Largest brief picture, which a waiting thread may run alone; texels of the largest instant one, which the submitting
+ * thread runs in less time than another one takes to wake. */
 #define BRIEF_ITEMS 65536u
-#define INSTANT_ITEMS 64u
+#define INSTANT_TEXELS 8192u
 
 _Static_assert((int)BLR_BOUNDARY_WRAP == (int)BINDLESS_WRAP && (int)BLR_INTERPOLATION_BICUBIC == (int)BINDLESS_BICUBIC,
                "numbers of the API are those of filter/boundary.h and filter/weights.h");
@@ -198,6 +199,14 @@ static blr_result_t use_arrays(struct resample_command *own, struct blr_context 
     return result;
 }
 
+static bool is_instant(const struct resample_command *own, uint64_t items)
+{
+    uint64_t texels = 1; /* of an element */
+    for (uint32_t d = 0; d < own->resample.texture->dimensions; d++)
+        texels *= bindless_taps(own->resample.picture.interpolation);
+    return items <= INSTANT_TEXELS / texels;
+}
+
 static blr_result_t prepare(struct resample_command *own, struct blr_queue *queue)
 {
     const blr_resampling_t *picture = &own->resample.picture;
@@ -219,7 +228,7 @@ static blr_result_t prepare(struct resample_command *own, struct blr_queue *queu
         result = use_arrays(own, queue->context, items);
     own->command.is_repeatable = true;
     own->command.is_brief = items <= BRIEF_ITEMS;
-    own->command.is_instant = items <= INSTANT_ITEMS;
+    own->command.is_instant = is_instant(own, items);
     return result;
 }
 
