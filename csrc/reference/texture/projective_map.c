@@ -64,10 +64,12 @@ static uint32_t first_count(const unsigned char *values, uint32_t size)
 
 /* The same pixels as an integer texture, whose samples are the codes of the unsigned normalized ones: for a sum Q of
  * weights times codes both give floor((Q + 128) / 256): the normalized sample is floor((257 Q + 128) / 256) / 65535.
- * False where results differ, and for pixels of less than four bytes, for which floats are faster. */
+ * False where results differ, and for small pixels, for which floats are faster. */
 static bool as_integers(const struct blr_texture *texture, struct blr_texture *integers)
 {
-    if (texture->format->class != BLR_CLASS_UNORM || texture->pixel_size < 4 || texture->swizzled || (texture->flags & BLR_TEXTURE_EXACT_FILTERING))
+    const uint32_t smallest = blr_vectors_of(texture) == BLR_VECTORS_AVX512 ? 3 : 4; /* bytes */
+    if (texture->format->class != BLR_CLASS_UNORM || texture->pixel_size < smallest || texture->swizzled ||
+        (texture->flags & BLR_TEXTURE_EXACT_FILTERING))
         return false;
     *integers = *texture;
     integers->desc.channel_type = texture->format->size == 1 ? BLR_CHANNEL_UNSIGNED_INT8 : BLR_CHANNEL_UNSIGNED_INT16;

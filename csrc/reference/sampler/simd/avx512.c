@@ -15,10 +15,10 @@
     ((several) ? blend_floats(block, out, stream, true, channels, true, rows)       \
                : blend_wide_half(block, out, stream, channels, rows))
 #define BLEND_BYTES(block, out, stream, channels, several, rows)           \
-    ((channels) == 4 ? blend_wide_bytes(block, out, stream, several, rows, false) \
+    ((channels) == 4 ? blend_wide_bytes(block, out, stream, 4, several, rows, false) \
                      : blend_bytes(block, out, stream, channels, several, rows))
 #define BLEND_TO_BYTES(block, out, stream, channels, several, rows) \
-    blend_wide_bytes(block, out, stream, several, rows, true)
+    blend_wide_bytes(block, out, stream, channels, several, rows, true)
 #define ADD_TAPS_FP32 add_wide_taps
 #define END_TAPS_FP32 end_wide_taps
 #include "sampler/simd/texel_kinds.h"

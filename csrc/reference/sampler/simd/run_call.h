@@ -79,12 +79,13 @@ static bool make_plan(const struct blr_texture *texture, const blr_image_call_t 
                    call->value_channels == plan->lanes && channels == plan->lanes;
     plan->direct_size = plan->lanes * (uint32_t)sizeof(float);
 #ifdef BLEND_TO_BYTES
-    if (texture->blends && !plan->taps && texture->desc.channel_type == BLR_CHANNEL_UNSIGNED_INT8 && channels == 4 &&
-        call->value_channels == 4 && blr_element_size(call->value_type) == 1) {
-        plan->blend = to_bytes_4;
+    if (texture->blends && !plan->taps && texture->desc.channel_type == BLR_CHANNEL_UNSIGNED_INT8 && channels >= 3 &&
+        call->value_channels == channels && blr_element_size(call->value_type) == 1) {
+        plan->blend = channels == 3 ? to_bytes_3 : to_bytes_4;
         plan->finish = NULL;
-        plan->direct = plan->dense = true;
-        plan->direct_size = 4;
+        plan->direct = true;
+        plan->dense = channels == 4;
+        plan->direct_size = channels;
     }
 #endif
     plan->stream = call->count * call->value_channels * blr_element_size(call->value_type) >= STREAM_BYTES;
