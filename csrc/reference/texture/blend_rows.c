@@ -42,7 +42,7 @@ static inline __attribute__((always_inline)) void spread_columns(const struct bl
     }
 }
 
-void blr_spread_row(const struct blr_spread *spread, const uint8_t *row, uint8_t *first, uint8_t *second)
+void blr_spread_bytes(const struct blr_spread *spread, const void *row, void *first, void *second)
 {
     const uint32_t done = spread_blocks(spread, row, first, second);
     switch (spread->channels) {
@@ -53,16 +53,18 @@ void blr_spread_row(const struct blr_spread *spread, const uint8_t *row, uint8_t
     }
 }
 
-void blr_blend_row(const uint16_t *weights, uint32_t below, const uint8_t *const texels[4], uint8_t *means, uint32_t count)
+uint64_t blr_blend_bytes(const struct blr_row_blend *row, void *values, uint32_t count)
 {
-    const uint8_t *restrict a = texels[0], *restrict b = texels[1], *restrict c = texels[2], *restrict d = texels[3];
-    const uint16_t *restrict second = weights;
-    uint8_t *restrict out = means;
+    const uint8_t *restrict a = row->texels[0], *restrict b = row->texels[1];
+    const uint8_t *restrict c = row->texels[2], *restrict d = row->texels[3];
+    const uint16_t *restrict second = row->weights;
+    const uint32_t below = row->below;
+    uint8_t *restrict out = values;
     const uint16_t lower = (uint16_t)below, upper = (uint16_t)(256 - below);
     if (below == 0) {
         for (uint32_t i = 0; i < count; i++)
             out[i] = (uint8_t)((uint16_t)((256 - second[i]) * a[i] + second[i] * b[i] + 128) >> 8);
-        return;
+        return 0;
     }
     for (uint32_t i = 0; i < count; i++) {
         const uint16_t x1 = second[i], x0 = (uint16_t)(256 - x1);
@@ -71,4 +73,5 @@ void blr_blend_row(const uint16_t *weights, uint32_t below, const uint8_t *const
         const uint16_t sum = (uint16_t)(upper0 * a[i] + upper1 * b[i] + lower0 * c[i] + lower1 * d[i] + 128);
         out[i] = (uint8_t)(sum >> 8);
     }
+    return 0;
 }

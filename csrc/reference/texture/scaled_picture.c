@@ -1,5 +1,5 @@
-/* Enlarged pictures of bytes, in strips of columns: texels of a source row are spread to the columns once, and serve all
- * rows of the picture between two source rows. */
+/* Enlarged pictures of bytes and floats, in strips of columns: texels of a source row are spread to the columns once, and
+ * serve all rows of the picture between two source rows. */
 #include "texture/scaled_picture.h"
 
 #include "memory/streaming_store.h"
@@ -10,49 +10,53 @@
 
 #include <string.h>
 
-#define STRIP 1024u                       /* columns */
-#define STREAM_FROM ((uint64_t)16 << 20)  /* bytes of a picture that leaves the caches before it is read */
+#define STRIP 1024u                       /* most columns */
+#define STRIP_BYTES 4096u                 /* most bytes of a row */
+#define STREAM_FROM ((uint64_t)64 << 20)  /* bytes of a picture that leaves the caches before it is read */
 
-typedef void (*spread_t)(const struct blr_spread *spread, const uint8_t *row, uint8_t *first, uint8_t *second);
-typedef void (*blend_t)(const uint16_t *weights, uint32_t below, const uint8_t *const texels[4], uint8_t *means,
-                        uint32_t count);
+typedef void (*spread_t)(const struct blr_spread *spread, const void *row, void *first, void *second);
+typedef uint64_t (*blend_t)(const struct blr_row_blend *row, void *values, uint32_t count);
 
-/* The functions of an instruction set. */
+/* The functions of an instruction set and an element type; no blend: none exist. Bytes are spread, and serve several rows;
+ * floats are read where they lie. */
 struct row_functions {
     spread_t spread;
     blend_t blend;
 };
 
 #if BLR_HAS_VECTOR_SETS
-void blr_spread_row_avx2(const struct blr_spread *spread, const uint8_t *row, uint8_t *first, uint8_t *second);
-void blr_spread_row_avx512(const struct blr_spread *spread, const uint8_t *row, uint8_t *first, uint8_t *second);
-void blr_blend_row_avx2(const uint16_t *weights, uint32_t below, const uint8_t *const texels[4], uint8_t *means,
-                        uint32_t count);
-void blr_blend_row_avx512(const uint16_t *weights, uint32_t below, const uint8_t *const texels[4], uint8_t *means,
-                          uint32_t count);
+void blr_spread_bytes_avx2(const struct blr_spread *spread, const void *row, void *first, void *second);
+void blr_spread_bytes_avx512(const struct blr_spread *spread, const void *row, void *first, void *second);
+uint64_t blr_blend_bytes_avx2(const struct blr_row_blend *row, void *values, uint32_t count);
+uint64_t blr_blend_bytes_avx512(const struct blr_row_blend *row, void *values, uint32_t count);
 #endif
 
 static struct row_functions functions_of(const struct blr_texture *texture)
 {
+    const bool floats = texture->desc.channel_type == BLR_CHANNEL_FP32;
 #if BLR_HAS_VECTOR_SETS
     const enum blr_vectors vectors = blr_vectors_of(texture);
     if (vectors == BLR_VECTORS_AVX512)
-        return (struct row_functions){blr_spread_row_avx512, blr_blend_row_avx512};
-    if (vectors == BLR_VECTORS_AVX2)
-        return (struct row_functions){blr_spread_row_avx2, blr_blend_row_avx2};
-#else
-    (void)texture;
+        return floats ? (struct row_functions){NULL, blr_blend_floats_avx512}
+                      : (struct row_functions){blr_spread_bytes_avx512, blr_blend_bytes_avx512};
+    if (vectors == BLR_VECTORS_AVX2 && !floats)
+        return (struct row_functions){blr_spread_bytes_avx2, blr_blend_bytes_avx2};
 #endif
-    return (struct row_functions){blr_spread_row, blr_blend_row};
+    return floats ? (struct row_functions){NULL, NULL} : (struct row_functions){blr_spread_bytes, blr_blend_bytes};
+}
+
+static bool takes(const struct blr_texture *texture, blr_element_type_t values)
+{
+    return (texture->desc.channel_type == BLR_CHANNEL_UNORM_INT8 && values == BLR_ELEMENT_U8) ||
+           (texture->desc.channel_type == BLR_CHANNEL_FP32 && values == BLR_ELEMENT_F32);
 }
 
 static bool applies(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t items)
 {
     const double *m = call->map.matrix;
-    return texture->desc.channel_type == BLR_CHANNEL_UNORM_INT8 && texture->linear && texture->alone &&
-           !texture->swizzled && !texture->normalized && !(texture->flags & BLR_TEXTURE_EXACT_FILTERING) &&
-           texture->dimensions == 2 && call->operation == BLR_OPERATION_SAMPLE && call->value_type == BLR_ELEMENT_U8 &&
-           call->value_channels == texture->desc.num_channels &&
+    return takes(texture, call->value_type) && texture->linear && texture->alone && !texture->swizzled &&
+           !texture->normalized && !(texture->flags & BLR_TEXTURE_EXACT_FILTERING) && texture->dimensions == 2 &&
+           call->operation == BLR_OPERATION_SAMPLE && call->value_channels == texture->desc.num_channels &&
            texture->addressing[0] == BLR_ADDRESSING_CLAMP_TO_EDGE &&
            texture->addressing[1] == BLR_ADDRESSING_CLAMP_TO_EDGE && m[0] > 0 && m[0] <= 1 && m[4] > 0 && m[4] <= 1 &&
            m[1] == 0 && m[3] == 0 && m[6] == 0 && m[7] == 0 && m[8] == 1 && items >= 4 * call->map.width;
@@ -72,18 +76,25 @@ static struct position position_of(float coordinate, uint32_t extent)
     return (struct position){(uint32_t)(place >> 8), (uint32_t)(place & 255)};
 }
 
-#define STRIP_BYTES (BLR_MAX_CHANNELS * STRIP)
-
 struct strip {
     float at[2 * STRIP];
     struct blr_spread spread;             /* of the arrays that follow */
     uint32_t first[STRIP], base[STRIP_BYTES / BLR_SPREAD_BLOCK];
     uint8_t index[STRIP_BYTES];
-    uint16_t weights[STRIP_BYTES];
-    uint8_t texels[2][2][STRIP_BYTES];    /* of two source rows: the first and second ones of all columns */
-    uint8_t means[STRIP_BYTES];           /* of a row, on their way past the caches */
-    uint64_t rows[2];                     /* their numbers; UINT64_MAX: none */
+    union {
+        uint16_t of_bytes[STRIP_BYTES];
+        float of_floats[STRIP_BYTES / sizeof(float)];
+    } weights;
+    uint8_t least[STRIP_BYTES / BLR_BLEND_GROUP];
+    _Alignas(64) unsigned char texels[2][2][STRIP_BYTES]; /* of two source rows: the first and second ones of all columns */
+    unsigned char values[STRIP_BYTES];    /* of a row, on their way past the caches */
+    uint64_t rows[2];                     /* numbers of the source rows; UINT64_MAX: none */
 };
+
+static const unsigned char *row_of(const struct blr_texture *texture, uint64_t row)
+{
+    return (const unsigned char *)texture->level[0].data + row * texture->level[0].row_pitch;
+}
 
 /* The slot of a source row, of which the other one is kept. */
 static int spread(struct strip *strip, const struct blr_texture *texture, spread_t spread_row, uint64_t row, uint64_t other)
@@ -91,20 +102,19 @@ static int spread(struct strip *strip, const struct blr_texture *texture, spread
     const int slot = strip->rows[0] == row || (strip->rows[1] != row && strip->rows[0] != other) ? 0 : 1;
     if (strip->rows[slot] == row)
         return slot;
-    spread_row(&strip->spread, (const uint8_t *)texture->level[0].data + row * texture->level[0].row_pitch,
-               strip->texels[slot][0], strip->texels[slot][1]);
+    spread_row(&strip->spread, row_of(texture, row), strip->texels[slot][0], strip->texels[slot][1]);
     strip->rows[slot] = row;
     return slot;
 }
 
 #define NO_BLOCK UINT32_MAX
 
-/* The tables of blocks. Columns advance by one texel at most, so that the places of a block's bytes differ by 15 at
+/* The tables of blocks. Columns advance by one texel at most, so that the places of a block's elements differ by 15 at
  * most, but for coordinates whose rounding to floats adds to a step: they have no blocks. */
-static void place_blocks(struct strip *strip, uint32_t bytes, uint32_t channels)
+static void place_blocks(struct strip *strip, uint32_t elements, uint32_t channels, uint32_t row_size)
 {
-    for (uint32_t begin = 0; begin < bytes; begin += BLR_SPREAD_BLOCK) {
-        const uint32_t end = begin + BLR_SPREAD_BLOCK < bytes ? begin + BLR_SPREAD_BLOCK : bytes;
+    for (uint32_t begin = 0; begin < elements; begin += BLR_SPREAD_BLOCK) {
+        const uint32_t end = begin + BLR_SPREAD_BLOCK < elements ? begin + BLR_SPREAD_BLOCK : elements;
         uint32_t base = UINT32_MAX, last = 0;
         for (uint32_t i = begin; i < end; i++) {
             const uint32_t place = strip->first[i / channels] + i % channels;
@@ -112,8 +122,24 @@ static void place_blocks(struct strip *strip, uint32_t bytes, uint32_t channels)
             last = place > last ? place : last;
         }
         strip->base[begin / BLR_SPREAD_BLOCK] = last - base < BLR_SPREAD_BLOCK ? base : NO_BLOCK;
+        if (last - base >= BLR_SPREAD_BLOCK || base + channels + BLR_SPREAD_BLOCK > row_size)
+            strip->least[begin / BLR_BLEND_GROUP] = 0;
         for (uint32_t i = begin; i < begin + BLR_SPREAD_BLOCK; i++)
             strip->index[i] = i < end ? (uint8_t)(strip->first[i / channels] + i % channels - base) : 0;
+    }
+}
+
+/* Weights of a column's elements, from the number-th one on. */
+static void weigh_column(struct strip *strip, uint32_t number, uint32_t channels, uint32_t weight, bool floats)
+{
+    const uint32_t least = weight < 128 ? weight : 256 - weight;
+    for (uint32_t i = number; i < number + channels; i++) {
+        uint8_t *of_group = &strip->least[i / BLR_BLEND_GROUP];
+        *of_group = least < *of_group ? (uint8_t)least : *of_group;
+        if (floats)
+            strip->weights.of_floats[i] = (float)weight;
+        else
+            strip->weights.of_bytes[i] = (uint16_t)weight;
     }
 }
 
@@ -121,59 +147,107 @@ static void place_columns(struct strip *strip, const struct blr_map_rows *rows, 
                           const blr_image_map_t *map, uint64_t column, uint32_t count)
 {
     const uint32_t channels = texture->desc.num_channels;
+    memset(strip->least, UINT8_MAX, sizeof strip->least);
     rows->place(&(struct blr_map_part){.map = map, .column = column, .count = count, .at = strip->at});
     for (uint32_t i = 0; i < count; i++) {
         const struct position x = position_of(strip->at[2 * i], texture->level[0].width);
         strip->first[i] = x.texel * channels;
-        for (uint32_t c = 0; c < channels; c++)
-            strip->weights[i * channels + c] = (uint16_t)x.weight;
+        weigh_column(strip, i * channels, channels, x.weight, texture->format->storage == BLR_ELEMENT_F32);
     }
-    place_blocks(strip, count * channels, channels);
+    const uint32_t row_size = texture->level[0].width * channels;
+    place_blocks(strip, count * channels, channels, row_size);
     strip->spread = (struct blr_spread){.channels = channels,
                                         .columns = count,
-                                        .row_size = texture->level[0].width * channels,
+                                        .row_size = row_size,
                                         .first = strip->first,
                                         .base = strip->base,
                                         .index = strip->index};
     strip->rows[0] = strip->rows[1] = UINT64_MAX;
 }
 
+/* Samples the items of the groups that the blend left over. columns: coordinates of count items; y: of their row. */
+static void sample_again(const struct blr_texture *texture, const blr_image_call_t *call, const float *columns, float y,
+                         uint64_t groups, uint32_t count, unsigned char *values)
+{
+    const uint32_t channels = texture->desc.num_channels, size = channels * blr_element_size(call->value_type);
+    float at[2 * (BLR_BLEND_GROUP + 1)];
+    blr_image_call_t part = *call;
+    memset(&part.map, 0, sizeof part.map);
+    part.coordinates = at;
+    for (uint32_t group = 0; groups >> group != 0; group++) {
+        if (!(groups >> group & 1))
+            continue;
+        const uint32_t first = group * BLR_BLEND_GROUP / channels;
+        const uint32_t end = ((group + 1) * BLR_BLEND_GROUP + channels - 1) / channels;
+        const uint32_t items = (end < count ? end : count) - first;
+        for (uint32_t i = 0; i < items; i++) {
+            at[2 * i] = columns[2 * (first + i)];
+            at[2 * i + 1] = y;
+        }
+        part.count = items;
+        part.values = values + (uint64_t)first * size;
+        blr_sample_items(texture, &part, 0, items);
+    }
+}
+
+/* Makes items [from, to) of a row, which is the strip's row from start on. */
+static void make_row(const struct blr_texture *texture, const struct blr_map_rows *rows, const blr_image_call_t *call,
+                     const struct row_functions *functions, struct strip *strip, uint64_t start, uint64_t from, uint64_t to)
+{
+    const uint32_t size = texture->desc.num_channels * blr_element_size(call->value_type);
+    const bool streams = call->count * size >= STREAM_FROM;
+    float at[2];
+    rows->place(&(struct blr_map_part){.map = &call->map, .row = start / call->map.width, .count = 1, .at = at});
+    const struct position y = position_of(at[1], texture->level[0].height);
+    const uint64_t above = y.texel, below = y.weight == 0 ? y.texel : y.texel + 1;
+    struct blr_row_blend row = {
+        .spread = &strip->spread,
+        .weights = &strip->weights,
+        .least = strip->least,
+        .below = y.weight,
+        .texels = {row_of(texture, above), row_of(texture, below)},
+    };
+    if (functions->spread != NULL) {
+        const int upper = spread(strip, texture, functions->spread, above, below);
+        const int lower = spread(strip, texture, functions->spread, below, above);
+        for (int i = 0; i < 2; i++) {
+            row.texels[i] = strip->texels[upper][i];
+            row.texels[2 + i] = strip->texels[lower][i];
+        }
+    }
+    const uint32_t columns = strip->spread.columns, items = (uint32_t)(to - from);
+    unsigned char *target = (unsigned char *)call->values + from * size;
+    unsigned char *values = streams || items < columns ? strip->values : target;
+    const uint64_t left_over = functions->blend(&row, values, columns * texture->desc.num_channels);
+    if (left_over != 0)
+        sample_again(texture, call, strip->at, at[1], left_over, columns, values);
+    if (streams)
+        blr_stream_bytes(target, values + (from - start) * size, (uint64_t)items * size);
+    else if (values != target)
+        memcpy(target, values + (from - start) * size, (uint64_t)items * size);
+}
+
 bool blr_run_scaled(const struct blr_texture *texture, const struct blr_map_rows *rows, const blr_image_call_t *call,
                     uint64_t begin, uint64_t end)
 {
-    if (!applies(texture, call, end - begin))
+    const struct row_functions functions = functions_of(texture);
+    if (!applies(texture, call, end - begin) || functions.blend == NULL)
         return false;
     const uint64_t width = call->map.width, last_row = (end - 1) / width;
-    const uint32_t channels = texture->desc.num_channels;
-    const struct row_functions functions = functions_of(texture);
-    const bool streams = call->count * channels >= STREAM_FROM;
+    const uint32_t size = texture->desc.num_channels * blr_element_size(call->value_type);
+    const uint32_t most = STRIP_BYTES / size < STRIP ? STRIP_BYTES / size : STRIP;
     struct strip strip;
-    for (uint64_t column = 0; column < width; column += STRIP) {
-        const uint32_t columns = width - column < STRIP ? (uint32_t)(width - column) : STRIP;
+    for (uint64_t column = 0; column < width; column += most) {
+        const uint32_t columns = width - column < most ? (uint32_t)(width - column) : most;
         place_columns(&strip, rows, texture, &call->map, column, columns);
         for (uint64_t row = begin / width; row <= last_row; row++) {
             /* The first and the last row may belong to other parts partly. */
             const uint64_t start = row * width + column, stop = start + columns;
             const uint64_t from = start < begin ? begin : start, to = stop > end ? end : stop;
-            if (from >= to)
-                continue;
-            float at[2];
-            rows->place(&(struct blr_map_part){.map = &call->map, .row = row, .count = 1, .at = at});
-            const struct position y = position_of(at[1], texture->level[0].height);
-            const uint64_t above = y.texel, below = y.weight == 0 ? y.texel : y.texel + 1;
-            const int upper = spread(&strip, texture, functions.spread, above, below);
-            const int lower = spread(&strip, texture, functions.spread, below, above);
-            const uint32_t skip = (uint32_t)(from - start) * channels;
-            const uint8_t *const texels[4] = {strip.texels[upper][0] + skip, strip.texels[upper][1] + skip,
-                                              strip.texels[lower][0] + skip, strip.texels[lower][1] + skip};
-            uint8_t *values = (uint8_t *)call->values + from * channels;
-            const uint32_t size = (uint32_t)(to - from) * channels;
-            functions.blend(strip.weights + skip, y.weight, texels, streams ? strip.means : values, size);
-            if (streams)
-                blr_stream_bytes(values, strip.means, size);
+            if (from < to)
+                make_row(texture, rows, call, &functions, &strip, start, from, to);
         }
     }
-    if (streams)
-        blr_stream_end();
+    blr_stream_end();
     return true;
 }

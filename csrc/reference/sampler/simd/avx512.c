@@ -27,6 +27,7 @@
 
 #define BLR_MAP_NAME blr_map_rows_avx512
 #include "texture/projective_map_rows.h"
+#include "texture/blend_floats_avx512.h"
 
 bool blr_sample_blocks_avx512(const struct blr_texture *texture, const blr_image_call_t *call, uint64_t begin, uint64_t end)
 {
