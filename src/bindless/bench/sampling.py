@@ -44,6 +44,7 @@ _FORMATS = (("fp32", 4), ("unorm_int8", 4), ("fp32", 1), ("fp16", 4), ("unorm_in
 # Target ratios on the processor: to OpenCV's remap, and to a loop in numba.
 _WANTED_2D = {("fp32", 4): 1.6, ("unorm_int8", 4): 2.0, ("fp32", 1): 2.0}
 _WANTED_3D = 2.0
+_WANTED_LARGER = {"up": 1.0, "down": None}  # to OpenCV's resize
 # Target percentage of memory bandwidth, on processors and on GPUs; texture units limit wider formats.
 _WANTED_OF_TRAFFIC = {False: {("unorm_int8", 4): 50.0}, True: {("fp32", 1): 95.0}}
 _WANTED_OF_PIXELS = 95.0  # on GPUs: fetches and writes are limited by memory alone
@@ -327,14 +328,14 @@ def measure_pictures(bench: Bench) -> None:
             peers |= warp_peers(pixels, matrix, wanted=wanted)
             warp = lambda image=image: image.warp(matrix, (side, side))  # noqa: E731
             bench.measure(f"Image.warp {dtype} x{channels}", warp, peers, **shared)
-            if channels == 4:
+            if channels == 4 or dtype == "float32":
                 for name, size in (("up", side * 3 // 2), ("down", max(side * 2 // 5, 1))):
                     flags = 1 if name == "up" else 3  # OpenCV's INTER_LINEAR and INTER_AREA
                     shared["amount"] = size * size
                     resize = lambda image=image, size=size: image.resize((size, size))  # noqa: E731
                     theirs: dict[str, Peer] = {}
                     if cv2 is not None:
-                        theirs["OpenCV resize"] = Peer(_resizing(cv2, pixels, size, flags))
+                        theirs["OpenCV resize"] = Peer(_resizing(cv2, pixels, size, flags), wanted=_WANTED_LARGER[name])
                     bench.measure(f"Image.resize {name} {dtype} x{channels}", resize, theirs, **shared)
 
 
