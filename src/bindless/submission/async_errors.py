@@ -131,6 +131,8 @@ class ErrorLog:
 
     def take(self) -> list[Error]:
         """Remove and return the unreported errors."""
+        if not self.errors:
+            return []
         with self._lock:
             errors, self.errors = self.errors, []
         return errors
