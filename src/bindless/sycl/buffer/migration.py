@@ -138,6 +138,16 @@ def _reaches(source: Place, target: Place) -> bool:
     return backend is right.context._backend and backend.traits.memory_crosses_contexts
 
 
+def _one_driver_copies(source: Place, target: Place) -> bool:
+    """Whether one side's driver, or the host, reaches the other side: a driver refuses memory of its other contexts."""
+    if source.visible and target.visible:
+        return True
+    left, right = source.home, target.home
+    if left is not None and right is not None and left.context._backend is right.context._backend:
+        return False
+    return source.visible or target.visible
+
+
 def _move(
     storage: Storage,
     run: Sequence[Segment],
@@ -149,7 +159,7 @@ def _move(
 ) -> Event:
     """Copies neighbouring segments in one piece."""
     assert source is not None
-    if not (source.visible or target.visible or _reaches(source, target)):
+    if not (_reaches(source, target) or _one_driver_copies(source, target)):
         host = storage.host_place()
         moves.extend(bring(storage, run, host))  # a driver waits for this one: not here
         source = host
