@@ -139,6 +139,10 @@ class Raw:
         _, call, name = _TYPES[type_of(native)]
         return int.from_bytes(driver.get_info(call, native, name), "little")
 
+    def retain(self, native: Any) -> None:
+        name = _TYPES[type_of(native)][0].replace("Release", "Retain")
+        driver.check(getattr(lib, name)(native), name)
+
     def release(self, *natives: Any) -> None:
         for native in natives:
             self.made.remove(native)

@@ -1,4 +1,4 @@
-"""``get_native`` and ``make_*`` on the device under test; the folder native_level_zero has Level Zero's own tests."""
+"""``get_native`` and ``make_*`` on the device under test; the folder ``native`` has the drivers' own objects."""
 
 from __future__ import annotations
 
@@ -76,22 +76,3 @@ def test_the_handle_of_work_of_the_host(device: bl.Device, context: bl.Context) 
                 assert native_of(event) == handle
             own.wait()
     assert ended == [1, 1]
-
-
-def test_objects_of_another_backend_are_refused(queue: bl.Queue, device: bl.Device) -> None:
-    other = next(name for name in ("cuda", "level_zero", "reference") if name != device.backend)
-    for found in (queue, device, queue.context):
-        with raises(bl.BackendMismatchError, names=(device.backend, other)):
-            bl.get_native(found, other)
-    with raises(bl.InvalidError, names="backend='metal'"):
-        bl.get_native(queue, "metal")
-
-
-def test_objects_without_a_handle_are_refused(queue: bl.Queue) -> None:
-    for wrong in (3, None, bl.Range(3), "queue"):
-        with raises(bl.InvalidError):
-            bl.get_native(wrong)
-    with raises(bl.InvalidError):
-        bl.get_native(bl.Event())
-    with bl.Buffer(4, "int32") as buffer, raises(bl.FeatureNotSupportedError, names="get_native_mem"):
-        bl.get_native(buffer)

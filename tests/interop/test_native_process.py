@@ -69,9 +69,22 @@ def test_native_objects_under_the_validation_layer(pytestconfig: pytest.Config) 
         "ZE_ENABLE_VALIDATION_LAYER": "1",
         "ZE_ENABLE_PARAMETER_VALIDATION": "1",
     }
-    tests = str(HERE / "native_level_zero")
+    tests = [str(HERE / name) for name in ("native", "native_level_zero")]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-n0", "-q", "-p", "no:cacheprovider", "--device", "level_zero", tests],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-n0",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--device",
+            "level_zero",
+            "-m",
+            "level_zero",
+            *tests,
+        ],
         env=environment,
         cwd=pytestconfig.rootpath,
         capture_output=True,

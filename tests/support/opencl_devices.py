@@ -11,19 +11,24 @@ import pytest
 import bindless as bl
 from tests.support.needs import lacks
 
-__all__ = ["parametrize_devices", "require_device", "settled"]
+__all__ = ["opencl_devices", "parametrize_devices", "require_device", "settled"]
 
 Counts = TypeVar("Counts")
+
+
+def opencl_devices() -> list[bl.Device]:
+    """All OpenCL devices, none without a loader."""
+    try:
+        return list(bl.get_devices("opencl:*:*"))
+    except bl.Error:
+        return []
 
 
 def parametrize_devices(metafunc: pytest.Metafunc) -> None:
     """Parametrize a test over all devices, as the argument ``cl``."""
     if "cl" not in metafunc.fixturenames:
         return
-    try:
-        found = bl.get_devices("opencl:*:*")
-    except bl.Error:
-        found = ()
+    found = opencl_devices()
     names = [device.platform.name.split()[0] for device in found]
     metafunc.parametrize("cl", found or [None], ids=names or ["none"])
 

@@ -15,23 +15,14 @@ import numpy as np
 import pytest
 
 import bindless as bl
-from tests.interop.native_level_zero.level_zero_objects import BOTH, fill_all, filled
-from tests.interop.raw_level_zero import Raw, ffi, lib
+from tests.interop.native_level_zero.level_zero_objects import fill_all
+from tests.interop.raw_level_zero import Raw, lib
 from tests.support.error_checks import raises
 
 pytestmark = [pytest.mark.level_zero, pytest.mark.on_level_zero]
 
 
 # ---------------------------------------------------------------------- platforms, devices, selection
-
-
-def test_a_platform_is_one_of_the_listed(device: bl.Device) -> None:
-    native = bl.get_native(device.platform, "level_zero")
-    assert native.type == "ze_driver_handle_t"
-    assert bl.make_platform("level_zero", native) == device.platform
-    assert bl.make_platform(bl.Backend.level_zero, ffi.cast("ze_driver_handle_t", native)) in bl.get_platforms()
-    with raises(bl.InvalidError, names="level_zero"):
-        bl.make_platform("level_zero", 0x1000)
 
 
 def test_a_device_is_one_of_the_listed(device: bl.Device, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -68,43 +59,6 @@ def test_the_backend_is_chosen_by_environment_and_program(device: bl.Device, mon
 
 
 # ---------------------------------------------------------------------- contexts
-
-
-@BOTH
-def test_a_context_of_a_native_one(raw: Raw, ownership: str) -> None:
-    without = raw.objects
-    native = raw.new_context()
-    with_it = raw.objects
-    context = bl.make_context("level_zero", native, [raw.facade], ownership=ownership)
-    assert bl.get_native(context) == int(ffi.cast("uintptr_t", native))
-    assert context.devices == (raw.facade,)
-    with bl.Queue(raw.facade, context) as queue:
-        assert filled(queue, 5) == [5] * 4
-    context.close()
-    assert raw.is_alive(native)  # what is left of it is dropped here
-    del context, queue
-    gc.collect()
-    assert raw.is_alive(native) is (ownership == "keep")
-    assert raw.objects == (without if ownership == "transfer" else with_it)
-    if ownership == "keep":
-        raw.destroy(native)
-
-
-def test_a_context_that_is_refused_stays_the_callers(raw: Raw) -> None:
-    reference = bl.Device("reference:*:*")
-    with raises(bl.InvalidError, names="devices="):
-        bl.make_context("level_zero", raw.context)
-    with raises(bl.BackendMismatchError, names=("reference", "level_zero")):
-        bl.make_context("level_zero", raw.context, [raw.facade, reference])
-    with raises(bl.InvalidError, names="Device"):
-        bl.make_context("level_zero", raw.context, ["gpu"])
-    with raises(bl.InvalidError, names="ownership='take'"):
-        bl.make_context("level_zero", raw.context, raw.facade, ownership="take")
-    with raises(bl.InvalidError, names=("ze_device_handle_t", "ze_context_handle_t")):
-        bl.make_context("level_zero", raw.device, raw.facade)
-    with raises(bl.InvalidError):
-        bl.make_context("level_zero", int(ffi.cast("uintptr_t", raw.device)), raw.facade)
-    assert raw.is_alive(raw.context)
 
 
 def test_a_context_is_transferred_once(raw: Raw) -> None:
@@ -201,14 +155,3 @@ def test_the_page_about_native_objects_is_true(device: bl.Device) -> None:
     assert np.array_equal(names["result"], np.full(1000, 1.5))
     for native in ("native_context", "native_queue"):
         assert not Raw(device).is_alive(names[native])
-
-
-def test_other_kinds_are_refused(device: bl.Device) -> None:
-    with bl.Queue(device) as queue:
-        for wrong in (3, None, bl.usm_empty(1, "int8", queue), bl.Range(3)):
-            with raises(bl.InvalidError):
-                bl.get_native(wrong)
-        with raises(bl.BackendMismatchError, names=("level_zero", "cuda")):
-            bl.get_native(queue, "cuda")
-        with raises(bl.InvalidError, names="backend='metal'"):
-            bl.get_native(queue, "metal")

@@ -11,7 +11,7 @@ import pytest
 
 import bindless as bl
 from bindless import opencl
-from tests.interop.native_opencl.opencl_objects import BOTH, SCALE, filled
+from tests.interop.native_opencl.opencl_objects import SCALE, filled
 from tests.interop.raw_opencl import Raw, ffi, lib
 from tests.support.error_checks import raises
 
@@ -19,27 +19,6 @@ pytestmark = pytest.mark.opencl
 
 
 # ---------------------------------------------------------------------- platforms, devices
-
-
-def test_platforms_and_devices_are_those_listed(raw: Raw) -> None:
-    platform = raw.facade.platform
-    native = bl.get_native(platform, "opencl")
-    assert native.type == "cl_platform_id"
-    assert bl.make_platform("opencl", native) == platform
-    assert bl.make_platform("opencl", ffi.cast("cl_platform_id", int(native))) == platform
-    device = bl.get_native(raw.facade)
-    assert device.type == "cl_device_id" and device == raw.number(raw.device)
-    assert bl.make_device("opencl", raw.device) == bl.make_device("opencl", int(device)) == raw.facade
-    assert raw.count(raw.device) == 1  # of whole devices there are no counts
-    for make in (bl.make_platform, bl.make_device):
-        with raises(bl.InvalidError):
-            make("opencl", ffi.NULL)
-        with raises(bl.InvalidError, match=r"is no (platform of|object of)"):
-            make("opencl", 0x1000)
-    with raises(bl.InvalidError, names=("cl_platform_id", "cl_device_id")):
-        bl.make_device("opencl", native)
-    with raises(bl.InvalidError, match=r"no device of the opencl backend|no cl_device_id"):
-        bl.make_device("opencl", int(native))
 
 
 def test_a_sub_device_made_elsewhere_is_retained_and_released(raw: Raw) -> None:
@@ -156,27 +135,6 @@ def test_errors_reach_the_handlers_of_contexts_and_queues(raw: Raw) -> None:
     context.close()
 
 
-@BOTH
-def test_a_context_of_a_native_one(raw: Raw, ownership: str | None) -> None:
-    native = raw.new_context()
-    before = raw.count(native)
-    context = bl.make_context("opencl", native, ownership=ownership)
-    assert raw.count(native) == before + (ownership != "transfer")
-    assert context.devices == (raw.facade,)  # the driver tells them
-    handle = bl.get_native(context)
-    assert (handle, handle.type) == (raw.number(native), "cl_context")
-    with bl.Queue(raw.facade, context) as queue:
-        assert filled(queue, 5) == [5] * 4
-    del handle, queue
-    context.close()
-    del context
-    gc.collect()
-    if ownership == "transfer":
-        raw.made.remove(native)  # gone with the context
-    else:
-        assert raw.count(native) == before
-
-
 def test_a_context_outlives_the_program_s_reference_and_the_other_way_round(raw: Raw) -> None:
     native = raw.new_context()
     context = bl.make_context("opencl", native)
@@ -188,25 +146,6 @@ def test_a_context_outlives_the_program_s_reference_and_the_other_way_round(raw:
     del context, queue
     gc.collect()
     assert opencl.get_reference_count(handle) == 1  # the handle's own
-
-
-def test_contexts_that_are_refused_stay_the_program_s(raw: Raw) -> None:
-    reference = bl.Device("reference:*:*")
-    before = raw.count(raw.context)
-    for error, match, arguments in (
-        (bl.BackendMismatchError, "of the reference backend, the context of opencl", (raw.context, reference)),
-        (bl.InvalidError, "Device", (raw.context, ["gpu"])),
-        (bl.InvalidError, None, (0,)),
-        (bl.InvalidError, "OpenCL", (0x7000_0000_0008, raw.facade)),
-        (bl.InvalidError, "OpenCL", (raw.number(raw.context) + 4, raw.facade)),
-        (bl.InvalidError, ("cl_device_id", "cl_context"), (raw.device, raw.facade)),
-        (bl.InvalidError, None, ("context", raw.facade)),
-    ):
-        with raises(error, names=match):
-            bl.make_context("opencl", *arguments)
-    with raises(bl.InvalidError, names="ownership='take'"):
-        bl.make_context("opencl", raw.context, ownership="take")
-    assert raw.count(raw.context) == before
 
 
 # ---------------------------------------------------------------------- the rest

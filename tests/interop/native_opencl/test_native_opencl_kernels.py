@@ -183,32 +183,6 @@ def test_a_bundle_of_kernels_has_their_programs(raw: Raw, context: bl.Context, q
     assert raw.counts_after([*programs, *natives], before) == before
 
 
-def test_kernels_that_are_refused_stay_the_program_s(raw: Raw, context: bl.Context, queue: bl.Queue) -> None:
-    program, other = raw.built(SCALE), raw.built(SCALE)
-    native = raw.kernel(program, "scale")
-    before = raw.counts([program, native])
-    bundle = bl.make_kernel_bundle("opencl", other, context)
-    unbuilt = bl.make_kernel_bundle("opencl", raw.program(SCALE), context, "input")
-    for error, match, arguments in (
-        (bl.InvalidError, "cl_program", (native, bundle)),
-        (bl.InvalidError, "build()", (native, unbuilt)),
-        (bl.InvalidError, "cl_context", (native, bl.Context(raw.facade))),
-        (bl.InvalidError, None, (native, bundle, bl.Context(raw.facade))),
-        (bl.InvalidError, "KernelBundle", (native, None)),
-        (bl.BackendMismatchError, None, (native, bl.Context("reference:*:*"))),
-        (bl.InvalidError, None, (0, context)),
-        (bl.InvalidError, ("cl_program", "cl_kernel"), (program, context)),
-    ):
-        for ownership in ("keep", "transfer"):
-            with raises(error, names=match):
-                bl.make_kernel("opencl", *arguments, ownership=ownership)
-    bundle.close()
-    with raises(bl.InvalidError):
-        bl.make_kernel("opencl", native, bundle)
-    unbuilt.close()
-    assert raw.counts([program, native]) == before
-
-
 # ---------------------------------------------------------------------- ranges
 
 # Each row of the table of CL's "OpenCL kernel conventions and SYCL": the range, a query of OpenCL C, and what it gives:

@@ -9,7 +9,6 @@ import pytest
 
 import bindless as bl
 from bindless import opencl
-from tests.interop.native_opencl.opencl_objects import BOTH, SCALE
 from tests.interop.raw_opencl import Raw, ffi, lib
 from tests.support.error_checks import raises
 
@@ -19,77 +18,6 @@ NEGATE = b"kernel void negate(global int *data) { data[get_global_id(0)] *= -1; 
 
 
 # ---------------------------------------------------------------------- buffers
-
-
-@BOTH
-@pytest.mark.parametrize("late", [False, True], ids=["at_once", "available_event"])
-def test_a_buffer_of_a_native_one(
-    raw: Raw, context: bl.Context, queue: bl.Queue, late: bool, ownership: str | None
-) -> None:
-    contents = np.arange(100, dtype=np.float32)
-    native = raw.buffer(contents)
-    before = raw.count(native)
-    gate = raw.event() if late else None
-    options: dict[str, Any] = {}
-    if gate is not None:
-        options["available_event"] = bl.make_event("opencl", gate, context)
-    buffer = bl.make_buffer("opencl", native, context, "float32", ownership=ownership, **options)
-    options.clear()
-    assert raw.count(native) == before + (ownership != "transfer")
-    assert buffer.shape == (100,)
-    (handle,) = bl.get_native(buffer)
-    assert (handle, handle.type) == (raw.number(native), "cl_mem")
-    bundle = bl.load_kernel_bundle(SCALE.encode(), queue)
-    scale = bundle.get_kernel("scale")
-
-    def group(handler: bl.Handler) -> None:
-        handler.parallel_for(100, scale, buffer.get_access(handler, "read_write"), np.float32(3))
-
-    event = queue.submit(group)
-    if gate is not None:
-        assert event.status is not bl.EventStatus.complete
-        assert lib.clSetUserEventStatus(gate, lib.CL_COMPLETE) == 0
-    event.wait()
-    with buffer.get_host_access("read") as values:
-        assert np.array_equal(values, contents * 3)
-    with bl.Queue("reference:*:*") as other:  # used elsewhere the contents move
-        other.submit(lambda handler: handler.fill(buffer.get_access(handler, "write", offset=90, range=10), 1.0))
-        queue.submit(group).wait()
-        with buffer.get_host_access("read") as values:
-            assert np.array_equal(values, np.r_[contents[:90] * 9, np.full(10, 3, np.float32)])
-    del handle, event
-    bundle.close()
-    plain = raw.queue()
-    if ownership == "transfer":
-        buffer.close()
-        raw.made.remove(native)
-        return
-    buffer.close()  # waits for what uses it: the memory is the program's again
-    assert np.array_equal(raw.read(plain, native, contents)[:90], contents[:90] * 9)
-
-
-@pytest.mark.parametrize("where", ["here", "host", "elsewhere"])
-def test_at_its_end_a_buffer_gives_its_memory_back(raw: Raw, context: bl.Context, queue: bl.Queue, where: str) -> None:
-    """With what was written last, wherever that was, and without a reference: nobody had to wait before."""
-    native = raw.buffer(np.zeros(1000, np.int32))
-    before = raw.count(native)
-    buffer = bl.make_buffer("opencl", native, context, "int32")
-    queue.submit(lambda handler: handler.fill(buffer.get_access(handler, "write"), 1))
-    expected = np.ones(1000, np.int32)
-    with bl.Queue("reference:*:*") as other:
-        if where == "host":
-            with buffer.get_host_access("write", range=10, offset=5) as values:
-                values[:] = 2
-            expected[5:15] = 2
-        elif where == "elsewhere":
-            other.submit(lambda handler: handler.fill(buffer.get_access(handler, "write", range=10, offset=990), 3))
-            expected[990:] = 3
-        queue.submit(lambda handler: handler.fill(buffer.get_access(handler, "write", range=1), 4))
-        expected[0] = 4
-        buffer.close()
-    if raw.facade.platform.name != "rusticl":  # whose events hold it: four of each queue
-        assert raw.count(native) == before
-    assert np.array_equal(raw.read(raw.queue(), native, expected), expected)
 
 
 def test_the_native_buffers_of_a_buffer(raw: Raw, context: bl.Context, queue: bl.Queue) -> None:
@@ -125,25 +53,6 @@ def test_the_native_buffers_of_a_buffer(raw: Raw, context: bl.Context, queue: bl
         bl.get_native(buffer)
     bundle.close()
     del natives, other, second
-
-
-def test_buffers_that_are_refused_stay_the_program_s(raw: Raw, context: bl.Context) -> None:
-    native = raw.buffer(64)
-    image = raw.image(np.zeros((2, 2, 4), np.float32))
-    before = raw.count(native)
-    for error, match, arguments, named in (
-        (bl.InvalidError, None, (native, context, "int32", (4, 4)), {}),
-        (bl.InvalidError, None, (native, context, "int32", 17), {}),
-        (bl.InvalidError, "cl_context", (native, bl.Context(raw.facade), "int32"), {}),
-        (bl.InvalidError, None, (image, context, "int32"), {}),
-        (bl.InvalidError, "Event", (native, context, "int32"), {"available_event": 1}),
-        (bl.InvalidError, None, (0, context, "int32"), {}),
-    ):
-        with raises(error, names=match):
-            bl.make_buffer("opencl", *arguments, **named)
-        with raises(error, names=match):
-            bl.make_buffer("opencl", *arguments, ownership="transfer", **named)
-    assert raw.count(native) == before
 
 
 # ---------------------------------------------------------------------- images

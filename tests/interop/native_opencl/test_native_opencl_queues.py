@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import gc
-
 import numpy as np
 import pytest
 
 import bindless as bl
 from bindless import opencl
-from tests.interop.native_opencl.opencl_objects import BOTH, SCALE, filled
+from tests.interop.native_opencl.opencl_objects import SCALE, filled
 from tests.interop.raw_opencl import Raw, ffi, lib
 from tests.support.error_checks import raises
 
@@ -17,38 +15,6 @@ pytestmark = pytest.mark.opencl
 
 
 # ---------------------------------------------------------------------- queues
-
-
-@BOTH
-@pytest.mark.parametrize("ordered", [True, False], ids=["in_order", "out_of_order"])
-def test_a_queue_of_a_native_one(raw: Raw, context: bl.Context, ordered: bool, ownership: str | None) -> None:
-    free = lib.CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
-    if not ordered and not raw.facade._record.native.number(lib.CL_DEVICE_QUEUE_PROPERTIES) & free:
-        pytest.skip(f"{raw.facade.name} has no out-of-order queues")
-    native = raw.queue(lib.CL_QUEUE_PROFILING_ENABLE | (0 if ordered else free))
-    before = raw.count(native)
-    queue = bl.make_queue("opencl", native, context, ownership=ownership)
-    assert raw.count(native) == before + (ownership != "transfer")
-    assert (queue.is_in_order, queue.device, queue.context) == (ordered, raw.facade, context)
-    handle = bl.get_native(queue, "opencl")
-    assert (handle, handle.type) == (raw.number(native), "cl_command_queue")
-    array = bl.usm_empty(1000, "int32", queue)
-    event = None
-    for value in range(10):
-        event = queue.fill(array, value, depends_on=() if ordered or event is None else event)
-    assert event is not None
-    event.wait()
-    assert event.get_profiling_info("command_end") >= event.get_profiling_info("command_start") > 0
-    assert np.array_equal(array.numpy(), np.full(1000, 9))
-    array.close()
-    del event, handle
-    queue.close()
-    del queue
-    gc.collect()
-    if ownership == "transfer":
-        raw.made.remove(native)
-    else:
-        assert lib.clFinish(native) == 0  # it is the program's as before
 
 
 def test_the_lifetimes_of_a_queue_and_its_native_one_are_not_tied(raw: Raw, context: bl.Context) -> None:
@@ -65,29 +31,6 @@ def test_the_lifetimes_of_a_queue_and_its_native_one_are_not_tied(raw: Raw, cont
     raw.release(native)  # "the SYCL queue instance is still valid"
     assert filled(made, 8) == [8] * 4
     made.close()
-
-
-def test_queues_that_are_refused_stay_the_program_s(raw: Raw, context: bl.Context) -> None:
-    native = raw.queue()
-    other = bl.Context(raw.facade)
-    reference = bl.Device("reference:*:*")
-    before = raw.count(native)
-    for error, match, arguments in (
-        (bl.InvalidError, "cl_context", (native, other)),
-        (bl.InvalidError, "Context", (native, raw.context)),
-        (bl.InvalidError, "Device", (native, context, "gpu")),
-        (bl.BackendMismatchError, None, (native, bl.Context(reference))),
-        (bl.BackendMismatchError, None, (native, context, reference)),
-        (bl.InvalidError, None, (ffi.NULL, context)),
-        (bl.InvalidError, ("cl_context", "cl_command_queue"), (raw.context, context)),
-    ):
-        with raises(error, names=match):
-            bl.make_queue("opencl", *arguments)
-    closed = bl.make_context("opencl", raw.context)
-    closed.close()
-    with raises(bl.InvalidError):
-        bl.make_queue("opencl", native, closed)
-    assert raw.count(native) == before
 
 
 def test_what_was_released_too_early_or_too_often_is_told(raw: Raw, context: bl.Context) -> None:
@@ -114,38 +57,6 @@ def test_what_was_released_too_early_or_too_often_is_told(raw: Raw, context: bl.
 
 
 # ---------------------------------------------------------------------- events
-
-
-@BOTH
-def test_an_event_of_a_native_one(raw: Raw, context: bl.Context, queue: bl.Queue, ownership: str | None) -> None:
-    native = raw.event()
-    before = raw.count(native)
-    event = bl.make_event("opencl", native, context, ownership=ownership)
-    assert raw.count(native) == before + (ownership != "transfer")
-    (handle,) = bl.get_native(event)
-    assert (handle, handle.type) == (raw.number(native), "cl_event")
-    assert event.status is bl.EventStatus.submitted
-    array = bl.usm_empty(4, "int32", queue)
-    command = queue.fill(array, 6, depends_on=event)
-    far = bl.Buffer(4, "int32")
-    other = bl.Queue("reference:*:*")
-
-    def group(handler: bl.Handler) -> None:  # a command of another driver waits for it, too
-        handler.depends_on(event)
-        handler.fill(far.get_access(handler, "write"), 7)
-
-    task = other.submit(group)
-    assert command.status is not bl.EventStatus.complete and task.status is not bl.EventStatus.complete
-    assert lib.clSetUserEventStatus(native, lib.CL_COMPLETE) == 0
-    for waited in (event, command, task):
-        waited.wait()
-    assert event.status is bl.EventStatus.complete
-    assert list(array.numpy()) == [6] * 4
-    array.close()
-    far.close()
-    other.close()
-    if ownership == "transfer":
-        raw.made.remove(native)
 
 
 def test_an_event_of_several_native_ones(raw: Raw, context: bl.Context, queue: bl.Queue) -> None:
@@ -203,16 +114,3 @@ def test_a_command_after_an_event_that_failed(raw: Raw, context: bl.Context, que
         after.wait()
     failed = lib.CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
     assert opencl.get_error_code(caught.value) in (failed, lib.CL_OUT_OF_RESOURCES)
-
-
-def test_the_native_events_of_a_command(raw: Raw, context: bl.Context, queue: bl.Queue) -> None:
-    array = bl.usm_empty(1000, "int32", queue)
-    (handle,) = bl.get_native(queue.fill(array, 3), "opencl")  # the event is dropped at once, the handle is good
-    waits = ffi.new("cl_event[]", [ffi.cast("cl_event", int(handle))])
-    assert lib.clWaitForEvents(1, waits) == 0
-    assert list(array.numpy()) == [3] * 1000
-    again = bl.make_event("opencl", handle, context, ownership="transfer")
-    again.wait()
-    with raises(bl.InvalidError):
-        bl.get_native(bl.Event())
-    array.close()
