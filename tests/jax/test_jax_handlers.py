@@ -50,7 +50,7 @@ def arrays(operation: Operation) -> tuple[list[Any], list[Any]]:
     image, coords = rng.normal(size=(2, 5, 6, 3)), rng.uniform(-1, 7, (2, 40, 2))
     grad, more = rng.normal(size=(2, 40, 3)), [rng.normal(size=(2, 5, 6, 3)), rng.normal(size=(2, 40, 2))]
     given = [image, coords, *([grad] if operation.kind in ("pull", "bend") else [])]
-    given += [array for array, chosen in zip(more, operation.given) if chosen]
+    given += [array for array, chosen in zip(more, operation.tangents) if chosen]
     operands = [array.astype(np.float32) for array in given]
     results = [np.full(shape, 7, np.float32) for shape, _ in operation.buffers(operands)]
     return operands, results

@@ -26,7 +26,7 @@ def _is_zero(value: Any) -> bool:
     return type(value) is ad.Zero
 
 
-def _given(values: Operands[Any]) -> Chosen:
+def _nonzero(values: Operands[Any]) -> Chosen:
     """Which of the three arguments have tangents that are not zeros."""
     texels = any(not _is_zero(value) for value in values.levels)
     coords, level = (value is not None and not _is_zero(value) for value in (values.coords, values.level))
@@ -35,14 +35,14 @@ def _given(values: Operands[Any]) -> Chosen:
 
 def _with_tangents(primals: Operands[Any], tangents: Operands[Any], grad: Any = None) -> tuple[Chosen, list[Any]]:
     """Which tangents are given, and the operands of ``push`` or ``bend``."""
-    given = _given(tangents)
+    nonzero = _nonzero(tangents)
     operands = primals._replace(
         grad=grad,
-        texel_tangents=[ad.instantiate_zeros(value) for value in tangents.levels] if given.texels else [],
-        coord_tangent=tangents.coords if given.coords else None,
-        level_tangent=tangents.level if given.level else None,
+        texel_tangents=[ad.instantiate_zeros(value) for value in tangents.levels] if nonzero.texels else [],
+        coord_tangent=tangents.coords if nonzero.coords else None,
+        level_tangent=tangents.level if nonzero.level else None,
     )
-    return given, operands.flat()
+    return nonzero, operands.flat()
 
 
 def _zeros(results: Sequence[Any]) -> list[Any]:
@@ -55,11 +55,11 @@ def _plain(operands: Operands[Any]) -> Operands[Any]:
 
 
 def _sample_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, operation: Operation) -> tuple[Any, Any]:
-    found = bind(operation, primals)
-    given, operands = _with_tangents(operation.sort(primals), operation.sort(tangents))
-    if given == NONE:
-        return found, _zeros(found)
-    return found, bind(replace(operation, kind="push", given=given, hardware=False), operands)
+    values = bind(operation, primals)
+    nonzero, operands = _with_tangents(operation.sort(primals), operation.sort(tangents))
+    if nonzero == NONE:
+        return values, _zeros(values)
+    return values, bind(replace(operation, kind="push", tangents=nonzero, hardware=False), operands)
 
 
 def _sample_transpose(cotangents: Sequence[Any], *flat: Any, operation: Operation) -> list[Any]:
@@ -73,10 +73,10 @@ def _sample_transpose(cotangents: Sequence[Any], *flat: Any, operation: Operatio
 def _pull_texels(cotangent: Any, operands: Operands[Any], operation: Operation, flat: Sequence[Any]) -> list[Any]:
     if _is_zero(cotangent):
         return [None] * len(flat)
-    pull = replace(operation, kind="pull", given=NONE, wanted=Chosen(True, False, False), hardware=False)
+    pull = replace(operation, kind="pull", tangents=NONE, gradients=Chosen(True, False, False), hardware=False)
     texels = [jnp.zeros(value.aval.shape, value.aval.dtype) for value in operands.levels]
-    found = bind(pull, _plain(operands)._replace(levels=texels, grad=cotangent).flat())
-    return [*found, *[None] * (len(flat) - len(found))]
+    gradients = bind(pull, _plain(operands)._replace(levels=texels, grad=cotangent).flat())
+    return [*gradients, *[None] * (len(flat) - len(gradients))]
 
 
 def _push_transpose(cotangents: Sequence[Any], *flat: Any, operation: Operation) -> list[Any]:
@@ -87,25 +87,25 @@ def _push_transpose(cotangents: Sequence[Any], *flat: Any, operation: Operation)
     operands = operation.sort(flat)
     if ad.is_undefined_primal(operands.levels[0]):
         texels = [jnp.zeros(value.aval.shape, value.aval.dtype) for value in operands.levels]
-        bend = replace(operation, kind="bend", wanted=Chosen(True, False, False))
-        found = bind(bend, operands._replace(levels=texels, grad=cotangent).flat())
-        return [*found, *[None] * (len(flat) - len(found))]
-    pull = replace(operation, kind="pull", given=NONE, wanted=operation.given)
-    found = bind(pull, _plain(operands)._replace(grad=cotangent).flat())
-    return [*[None] * (len(flat) - len(found)), *found]
+        bend = replace(operation, kind="bend", gradients=Chosen(True, False, False))
+        gradients = bind(bend, operands._replace(levels=texels, grad=cotangent).flat())
+        return [*gradients, *[None] * (len(flat) - len(gradients))]
+    pull = replace(operation, kind="pull", tangents=NONE, gradients=operation.tangents)
+    gradients = bind(pull, _plain(operands)._replace(grad=cotangent).flat())
+    return [*[None] * (len(flat) - len(gradients)), *gradients]
 
 
 def _pull_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, operation: Operation) -> tuple[Any, Any]:
-    found = bind(operation, primals)
+    gradients = bind(operation, primals)
     operands, changes = operation.sort(primals), operation.sort(tangents)
-    total = _zeros(found)
+    total = _zeros(gradients)
     if not _is_zero(changes.grad):
         total = bind(operation, operands._replace(grad=changes.grad).flat())
-    given, bent = _with_tangents(operands, changes, operands.grad)
-    if given != NONE:
-        more = bind(replace(operation, kind="bend", given=given), bent)
+    nonzero, bend_operands = _with_tangents(operands, changes, operands.grad)
+    if nonzero != NONE:
+        more = bind(replace(operation, kind="bend", tangents=nonzero), bend_operands)
         total = [first + second for first, second in zip(total, more)]
-    return found, total
+    return gradients, total
 
 
 def _pull_transpose(cotangents: Sequence[Any], *flat: Any, operation: Operation) -> list[Any]:
@@ -113,13 +113,13 @@ def _pull_transpose(cotangents: Sequence[Any], *flat: Any, operation: Operation)
     operands = operation.sort(flat)
     if all(map(_is_zero, cotangents)):
         return [None] * len(flat)
-    count = operation.num_levels if operation.wanted.texels else 0
+    count = operation.num_levels if operation.gradients.texels else 0
     rest = iter(cotangents[count:])
-    coords, level = (next(rest) if wanted else None for wanted in operation.wanted[1:])
+    coords, level = (next(rest) if result else None for result in operation.gradients[1:])
     changes = Operands(list(cotangents[:count]), coords, level, None, [], None, None)
-    given, pushed = _with_tangents(operands, changes)
-    (found,) = bind(replace(operation, kind="push", given=given, wanted=NONE), pushed)
-    return [found if ad.is_undefined_primal(value) else None for value in flat]
+    nonzero, pushed = _with_tangents(operands, changes)
+    (change,) = bind(replace(operation, kind="push", tangents=nonzero, gradients=NONE), pushed)
+    return [change if ad.is_undefined_primal(value) else None for value in flat]
 
 
 def _bend_transpose(cotangents: Sequence[Any], *flat: Any, operation: Operation) -> list[Any]:
@@ -129,13 +129,13 @@ def _bend_transpose(cotangents: Sequence[Any], *flat: Any, operation: Operation)
         return [None] * len(flat)
     if any(map(ad.is_undefined_primal, [*operands.levels, operands.grad])):
         raise OrderError()
-    count = operation.num_levels if operation.wanted.texels else 0
+    count = operation.num_levels if operation.gradients.texels else 0
     rest = iter(cotangents[count:])
-    coords, level = (next(rest) if wanted else None for wanted in operation.wanted[1:])
+    coords, level = (next(rest) if result else None for result in operation.gradients[1:])
     changes = Operands(list(cotangents[:count]), coords, level, None, [], None, None)
-    given, bent = _with_tangents(operands, changes, operands.grad)
-    found = bind(replace(operation, given=given, wanted=operation.given), bent)
-    return [*[None] * (len(flat) - len(found)), *found]
+    nonzero, bend_operands = _with_tangents(operands, changes, operands.grad)
+    gradients = bind(replace(operation, tangents=nonzero, gradients=operation.tangents), bend_operands)
+    return [*[None] * (len(flat) - len(gradients)), *gradients]
 
 
 def _bend_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, operation: Operation) -> tuple[Any, Any]:
@@ -143,23 +143,25 @@ def _bend_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, operation: Ope
 
 
 def _push_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, operation: Operation) -> tuple[Any, Any]:
-    found = bind(operation, primals)
+    values = bind(operation, primals)
     operands, changes = operation.sort(primals), operation.sort(tangents)
-    total = jnp.zeros_like(found[0])
-    given, pushed = _with_tangents(operands, _tangents_of(changes))
-    if given != NONE:
-        total += bind(replace(operation, given=given), pushed)[0]
-    moved, turned = operation.given._replace(texels=False), _given(changes)._replace(texels=False)
-    if moved != NONE and any(not _is_zero(value) for value in changes.levels):
+    total = jnp.zeros_like(values[0])
+    nonzero, pushed = _with_tangents(operands, _tangents_of(changes))
+    if nonzero != NONE:
+        total += bind(replace(operation, tangents=nonzero), pushed)[0]
+    position_tangents, turned = operation.tangents._replace(texels=False), _nonzero(changes)._replace(texels=False)
+    if position_tangents != NONE and any(not _is_zero(value) for value in changes.levels):
         texels = [ad.instantiate_zeros(value) for value in changes.levels]
-        total += bind(replace(operation, given=moved), operands._replace(levels=texels, texel_tangents=[]).flat())[0]
-    if operation.given.texels and turned != NONE:
-        given, pushed = _with_tangents(operands, changes._replace(levels=[ad.Zero(None)]))
+        total += bind(
+            replace(operation, tangents=position_tangents), operands._replace(levels=texels, texel_tangents=[]).flat()
+        )[0]
+    if operation.tangents.texels and turned != NONE:
+        nonzero, pushed = _with_tangents(operands, changes._replace(levels=[ad.Zero(None)]))
         texels = operands.texel_tangents
-        total += bind(replace(operation, given=given), [*texels, *pushed[len(texels) :]])[0]
-    if moved != NONE and turned != NONE:
-        total += _second(replace(operation, given=moved), operands._replace(texel_tangents=[]), changes)
-    return found, [total]
+        total += bind(replace(operation, tangents=nonzero), [*texels, *pushed[len(texels) :]])[0]
+    if position_tangents != NONE and turned != NONE:
+        total += _second(replace(operation, tangents=position_tangents), operands._replace(texel_tangents=[]), changes)
+    return values, [total]
 
 
 def _tangents_of(operands: Operands[Any]) -> Operands[Any]:
@@ -172,18 +174,18 @@ def _tangents_of(operands: Operands[Any]) -> Operands[Any]:
 
 def _second(operation: Operation, operands: Operands[Any], changes: Operands[Any]) -> Any:
     """Second derivative of the values along two tangents of coordinates and levels of detail, channel by channel."""
-    wanted = _given(changes)._replace(texels=False)
-    bend = replace(operation, kind="bend", wanted=wanted)
+    results = _nonzero(changes)._replace(texels=False)
+    bend = replace(operation, kind="bend", gradients=results)
     channels = operands.levels[0].shape[-1]
     columns = []
     for channel in range(channels):
         unit = jnp.zeros((*operands.coords.shape[:2], channels), operands.levels[0].dtype).at[..., channel].set(1)
-        found = iter(bind(bend, operands._replace(grad=unit).flat()))
+        gradients = iter(bind(bend, operands._replace(grad=unit).flat()))
         column = jnp.zeros(operands.coords.shape[:2], operands.coords.dtype)
-        if wanted.coords:
-            column += (next(found) * changes.coords).sum(-1)
-        if wanted.level:
-            column += next(found) * changes.level
+        if results.coords:
+            column += (next(gradients) * changes.coords).sum(-1)
+        if results.level:
+            column += next(gradients) * changes.level
         columns.append(column)
     return jnp.stack(columns, -1).astype(operands.levels[0].dtype)
 

@@ -39,7 +39,7 @@ def execute(*operands: Any, operation: Operation, platform: str) -> list[Any]:
             operand.astype(jnp.float32) if operand.dtype == jnp.float64 else operand for operand in operands
         )
     if operation.hardware:
-        found = _by_texture_unit(*operands, operation=operation, platform=platform)
+        values = _by_texture_unit(*operands, operation=operation, platform=platform)
     else:
         buffers = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in operation.buffers(operands)]
         program = (cuda_program if platform == "cuda" else host_program)(operation, operands, buffers)
@@ -47,8 +47,8 @@ def execute(*operands: Any, operation: Operation, platform: str) -> list[Any]:
             add_kernels(program.names)
         if program.scratch:
             buffers.append(jax.ShapeDtypeStruct((program.scratch,), jnp.uint8))
-        found = _call(TARGET, program, operands, buffers)
-    return [value.astype(dtype) for value, (_, dtype) in zip(found, results)]
+        values = _call(TARGET, program, operands, buffers)
+    return [value.astype(dtype) for value, (_, dtype) in zip(values, results)]
 
 
 def _by_texture_unit(image: Any, coords: Any, *, operation: Operation, platform: str) -> list[Any]:
@@ -65,5 +65,5 @@ def _by_texture_unit(image: Any, coords: Any, *, operation: Operation, platform:
 def _call(target: str, program: Program, operands: Sequence[Any], results: list[Any]) -> list[Any]:
     """The custom call of a program."""
     words, names = np.array(program.words, np.int64), " ".join(program.names)
-    found: list[Any] = jax.ffi.ffi_call(target, results)(*operands, program=words, names=names)
-    return found
+    buffers: list[Any] = jax.ffi.ffi_call(target, results)(*operands, program=words, names=names)
+    return buffers

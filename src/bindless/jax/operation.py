@@ -2,8 +2,8 @@
 
 ``sample`` computes values; the three others are its derivatives. Operands are the levels of the textures, coordinates,
 levels of detail where the texture has a mipmap, gradients of values for ``pull`` and ``bend``, and the tangents of the
-texels, coordinates and levels of detail that ``given`` names. Results are values, or the gradients that ``wanted``
-names.
+texels, coordinates and levels of detail that ``tangents`` names. Results are values, or the gradients that
+``gradients`` names.
 
 ========  ======================================================  ==========================
 kind      result                                                  linear in
@@ -74,9 +74,9 @@ class Operation:
         Levels of the mipmap, 1 without.
     detailed : bool
         Whether there is an operand of levels of detail.
-    given : Chosen
+    tangents : Chosen
         Tangents among the operands.
-    wanted : Chosen
+    gradients : Chosen
         Gradients among the results.
     deterministic : bool
         Whether gradients of texels have the same bits each time.
@@ -91,8 +91,8 @@ class Operation:
     lookup: Lookup
     num_levels: int
     detailed: bool
-    given: Chosen = NONE
-    wanted: Chosen = NONE
+    tangents: Chosen = NONE
+    gradients: Chosen = NONE
     deterministic: bool = False
     hardware: bool = False
     picture: tuple[int, int] = (0, 0)
@@ -104,8 +104,8 @@ class Operation:
         coords = next(rest)
         level = next(rest) if self.detailed else None
         grad = next(rest) if self.kind in ("pull", "bend") else None
-        texels = [next(rest) for _ in range(self.num_levels)] if self.given.texels else []
-        tangents = [next(rest) if given else None for given in self.given[1:]]
+        texels = [next(rest) for _ in range(self.num_levels)] if self.tangents.texels else []
+        tangents = [next(rest) if present else None for present in self.tangents[1:]]
         return Operands(levels, coords, level, grad, texels, *tangents)
 
     def results(self, operands: Sequence[Any]) -> list[tuple[tuple[int, ...], Any]]:
@@ -114,12 +114,12 @@ class Operation:
         first = sorted_.levels[0]
         if self.kind in ("sample", "push"):
             return [((*sorted_.coords.shape[:2], first.shape[-1]), first.dtype)]
-        found = [(each.shape, each.dtype) for each in sorted_.levels] if self.wanted.texels else []
-        if self.wanted.coords:
-            found.append((sorted_.coords.shape, sorted_.coords.dtype))
-        if self.wanted.level:
-            found.append((sorted_.coords.shape[:2], sorted_.coords.dtype))
-        return found
+        rows = [(each.shape, each.dtype) for each in sorted_.levels] if self.gradients.texels else []
+        if self.gradients.coords:
+            rows.append((sorted_.coords.shape, sorted_.coords.dtype))
+        if self.gradients.level:
+            rows.append((sorted_.coords.shape[:2], sorted_.coords.dtype))
+        return rows
 
     def buffers(self, operands: Sequence[Any]) -> list[tuple[tuple[int, ...], Any]]:
         """Shape and dtype of each result in memory: gradients of texels have the type of coordinates."""
@@ -130,8 +130,8 @@ class Operation:
 
     def texel_operands(self, count: int) -> frozenset[int]:
         """Which of ``count`` operands are texels or tangents of texels."""
-        tangents = self.num_levels if self.given.texels else 0
-        end = count - self.given.coords - self.given.level
+        tangents = self.num_levels if self.tangents.texels else 0
+        end = count - self.tangents.coords - self.tangents.level
         return frozenset([*range(self.num_levels), *range(end - tangents, end)])
 
     def is_empty(self, operands: Sequence[Any]) -> bool:

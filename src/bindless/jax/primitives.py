@@ -27,8 +27,8 @@ PRIMITIVES: dict[Kind, Any] = {}
 
 def bind(operation: Operation, operands: Sequence[Any]) -> list[Any]:
     """Apply the primitive of an operation."""
-    found: list[Any] = PRIMITIVES[operation.kind].bind(*operands, operation=operation)
-    return found
+    results: list[Any] = PRIMITIVES[operation.kind].bind(*operands, operation=operation)
+    return results
 
 
 def _abstract(*operands: Any, operation: Operation) -> list[Any]:
@@ -44,8 +44,8 @@ def _compiled(operation: Operation) -> Any:
 
 def _evaluate(*operands: Any, operation: Operation) -> list[Any]:
     with jax.disable_jit(False):
-        found: list[Any] = _compiled(operation)(*operands)
-    return found
+        results: list[Any] = _compiled(operation)(*operands)
+    return results
 
 
 def _batch(operands: Sequence[Any], axes: Sequence[Any], *, operation: Operation) -> tuple[list[Any], list[int]]:
@@ -54,7 +54,7 @@ def _batch(operands: Sequence[Any], axes: Sequence[Any], *, operation: Operation
     """
     size = next(operand.shape[axis] for operand, axis in zip(operands, axes) if axis is not None)
     texels = operation.texel_operands(len(operands))
-    more_textures = operation.wanted.texels or any(axes[index] is not None for index in texels)
+    more_textures = operation.gradients.texels or any(axes[index] is not None for index in texels)
     place = 0 if more_textures else 1
     changed = []
     for index, (operand, axis) in enumerate(zip(operands, axes)):
@@ -66,8 +66,8 @@ def _batch(operands: Sequence[Any], axes: Sequence[Any], *, operation: Operation
                 operand = jnp.moveaxis(operand, axis, place)
             operand = _merged(operand, place)
         changed.append(operand)
-    found = bind(operation, changed)
-    return [_split(result, place, size) for result in found], [place] * len(found)
+    results = bind(operation, changed)
+    return [_split(result, place, size) for result in results], [place] * len(results)
 
 
 def _merged(array: Any, place: int) -> Any:

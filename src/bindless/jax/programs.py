@@ -40,28 +40,28 @@ class _Buffers:
         self.operands: Operands[int] = operation.sort(range(operands))
         rest = iter(range(operands, operands + results))
         self.values = next(rest) if operation.kind in ("sample", "push") else None
-        self.texels = [next(rest) for _ in range(operation.num_levels)] if operation.wanted.texels else []
-        self.coords = next(rest) if operation.wanted.coords else None
-        self.level = next(rest) if operation.wanted.level else None
-        given = self.operands
+        self.texels = [next(rest) for _ in range(operation.num_levels)] if operation.gradients.texels else []
+        self.coords = next(rest) if operation.gradients.coords else None
+        self.level = next(rest) if operation.gradients.level else None
+        numbers = self.operands
         samples = {
-            "coords": given.coords,
-            "level": given.level,
+            "coords": numbers.coords,
+            "level": numbers.level,
             "out": self.values if operation.kind == "sample" else None,
-            "grad_out": given.grad if operation.kind != "push" else given.coords,
-            "cot_coords": given.coord_tangent,
-            "cot_level": given.level_tangent,
+            "grad_out": numbers.grad if operation.kind != "push" else numbers.coords,
+            "cot_coords": numbers.coord_tangent,
+            "cot_level": numbers.level_tangent,
             "grad_grad_out": self.values if operation.kind == "push" else None,
             "grad_coords": self.coords,
             "grad_level": self.level,
         }
-        self.slots = [*map(samples.get, plan.NAMES), *given.levels, *given.texel_tangents, *self.texels]
+        self.slots = [*map(samples.get, plan.NAMES), *numbers.levels, *numbers.texel_tangents, *self.texels]
 
     def at(self, slot: int) -> int:
         """The buffer of a slot that has one."""
-        found = self.slots[slot]
-        assert found is not None
-        return found
+        number = self.slots[slot]
+        assert number is not None
+        return number
 
 
 def _view(buffer: Any) -> MemoryArray:
@@ -80,16 +80,16 @@ def host_program(operation: Operation, operands: Sequence[Any], results: Sequenc
         Objects with a shape and a dtype.
     """
     buffers = _Buffers(operation, len(operands), len(results))
-    made = _described(operation, buffers, operands, results)
-    return programs.host_program(made, buffers.at, _cleared(buffers, operands, results))
+    description = _described(operation, buffers, operands, results)
+    return programs.host_program(description, buffers.at, _cleared(buffers, operands, results))
 
 
 def cuda_program(operation: Operation, operands: Sequence[Any], results: Sequence[Any]) -> programs.Program:
     """The program of an operation on CUDA, where the scratch memory is the buffer after the results."""
     buffers = _Buffers(operation, len(operands), len(results))
-    made = _described(operation, buffers, operands, results)
+    description = _described(operation, buffers, operands, results)
     return programs.cuda_program(
-        made,
+        description,
         buffers.at,
         _cleared(buffers, operands, results),
         len(operands) + len(results),
@@ -99,11 +99,11 @@ def cuda_program(operation: Operation, operands: Sequence[Any], results: Sequenc
 
 def _cleared(buffers: _Buffers, operands: Sequence[Any], results: Sequence[Any]) -> list[tuple[int, int]]:
     """Gradients of texels, to which the call adds, and their bytes."""
-    found = []
+    sizes = []
     for texels in buffers.texels:
         result = results[texels - len(operands)]
-        found.append((texels, prod(result.shape) * result.dtype.itemsize))
-    return found
+        sizes.append((texels, prod(result.shape) * result.dtype.itemsize))
+    return sizes
 
 
 def _described(operation: Operation, buffers: _Buffers, operands: Sequence[Any], results: Sequence[Any]) -> plan.Plan:

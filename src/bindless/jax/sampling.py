@@ -148,10 +148,10 @@ def _sample(
 ) -> Any:
     dims = coords.shape[-1]
     leading = coords.shape[1:-1] if levels[0].ndim == dims + 2 else coords.shape[:-1]
-    given = levels[0].dtype
-    if given not in (jnp.float16, jnp.float32, jnp.float64):
+    dtype = levels[0].dtype
+    if dtype not in (jnp.float16, jnp.float32, jnp.float64):
         levels = [each.astype(jnp.float32) for each in levels]
-    real = jnp.float64 if given == jnp.float64 else jnp.float32
+    real = jnp.float64 if dtype == jnp.float64 else jnp.float32
     levels = [each if each.ndim == dims + 2 else each[None] for each in levels]
     count, channels = levels[0].shape[0], levels[0].shape[-1]
     values = (count, prod(coords.shape[:-1]) // max(count, 1))
@@ -180,8 +180,10 @@ def _sample(
         hardware=filter_.precision is Precision.hardware and serves(lookup, levels[0]),
         picture=(leading[-1], leading[-2]) if len(leading) > 1 else (0, 0),
     )
-    (found,) = bind(operation, operands)
-    found = (
-        found.reshape(*coords.shape[:-1], channels) + added if added else found.reshape(*coords.shape[:-1], channels)
+    (samples,) = bind(operation, operands)
+    samples = (
+        samples.reshape(*coords.shape[:-1], channels) + added
+        if added
+        else samples.reshape(*coords.shape[:-1], channels)
     )
-    return found.astype(given) if jnp.issubdtype(given, jnp.floating) else found
+    return samples.astype(dtype) if jnp.issubdtype(dtype, jnp.floating) else samples

@@ -26,8 +26,8 @@ def execute_sharded(*operands: Any, operation: Operation, platform: str) -> list
     """``execute``, which the compiler partitions when operands are sharded."""
     if not jax.config.jax_use_shardy_partitioner:
         return execute(*operands, operation=operation, platform=platform)
-    found: list[Any] = _partitioned(operation, platform, tuple(operand.ndim for operand in operands))(*operands)
-    return found
+    results: list[Any] = _partitioned(operation, platform, tuple(operand.ndim for operand in operands))(*operands)
+    return results
 
 
 @lru_cache(maxsize=1024)
@@ -42,13 +42,13 @@ def _partitioned(operation: Operation, platform: str, ranks: tuple[int, ...]) ->
         # An axis of the mesh may divide only one of the two.
         by_texture = NamedSharding(mesh, PartitionSpec(textures))
         by_sample = NamedSharding(mesh, PartitionSpec(textures, samples))
-        added = operation.num_levels if operation.wanted.texels else 0
+        added = operation.num_levels if operation.gradients.texels else 0
 
         def local(*parts: Any) -> list[Any]:
-            found = call(*parts)
+            values = call(*parts)
             if samples:
-                found[:added] = [lax.psum(value, samples) for value in found[:added]]
-            return found
+                values[:added] = [lax.psum(value, samples) for value in values[:added]]
+            return values
 
         placed = [by_texture if index in texels else by_sample for index in range(len(operands))]
         return mesh, local, [by_texture if index < added else by_sample for index in range(len(results))], tuple(placed)
@@ -56,8 +56,8 @@ def _partitioned(operation: Operation, platform: str, ranks: tuple[int, ...]) ->
     partitioned = custom_partitioning(call)
     rule, whole = _rule(operation, ranks, texels)
     # Older versions of JAX have no such argument, and replicate these axes after the propagation of shardings.
-    known = "need_replication_factors" in inspect.signature(partitioned.def_partition).parameters
-    partitioned.def_partition(partition, sharding_rule=rule, **{"need_replication_factors": whole} if known else {})
+    has_whole = "need_replication_factors" in inspect.signature(partitioned.def_partition).parameters
+    partitioned.def_partition(partition, sharding_rule=rule, **{"need_replication_factors": whole} if has_whole else {})
     return partitioned
 
 
@@ -86,9 +86,13 @@ def _rule(operation: Operation, ranks: Sequence[int], texels: frozenset[int]) ->
         if index is not None:
             names[index] = name
     if operation.kind in ("sample", "push"):
-        found = [values]
+        results = [values]
     else:
-        found = levels if operation.wanted.texels else []
-        found = [*found, *([coords] if operation.wanted.coords else []), *([detail] if operation.wanted.level else [])]
-    text = ", ".join(names[index] for index in range(len(ranks))) + " -> " + ", ".join(found)
+        results = levels if operation.gradients.texels else []
+        results = [
+            *results,
+            *([coords] if operation.gradients.coords else []),
+            *([detail] if operation.gradients.level else []),
+        ]
+    text = ", ".join(names[index] for index in range(len(ranks))) + " -> " + ", ".join(results)
     return text, (*whole, "c", "d")
