@@ -296,7 +296,7 @@ def enqueue(
     depends_on: Event | Iterable[Event],
     arguments: Arguments = (),
     prepare: bool = False,
-    made: object = None,
+    result_array: object = None,
 ) -> Event | None:
     """Submits a call whose arrays are all on the host (waits, returns None) or all in USM (returns its event).
 
@@ -312,7 +312,7 @@ def enqueue(
         Arguments of the caller.
     prepare : bool, default False
         Whether to prepare the call.
-    made : object, optional
+    result_array : object, optional
         Array that was made for the result.
     """
     arrays: dict[str, ArrayLike] = {}
@@ -352,7 +352,9 @@ def enqueue(
     call = ImageCall(**fields)
     staged = on_host and Aspect.usm_system_allocations not in (queue.device._aspects or queue.device.aspects)
     if prepare:
-        result = submit_prepared(queue, image.key, image.keep, call, arguments, arrays, made, depends_on, staged)
+        result = submit_prepared(
+            queue, image.key, image.keep, call, arguments, arrays, result_array, depends_on, staged
+        )
         if result is not NotImplemented:
             return None if on_host else result
     if staged:

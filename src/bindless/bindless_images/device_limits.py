@@ -39,7 +39,7 @@ _LIMITS = {
     3: (("width", "image3d_max_width"), ("height", "image3d_max_height"), ("depth", "image3d_max_depth")),
 }
 
-_known: dict[tuple[str, int, str], int | None] = {}
+_limits: dict[tuple[str, int, str], int | None] = {}
 
 
 class Checked(dict[tuple[int, ...], tuple[object, ...]]):
@@ -57,8 +57,8 @@ class Checked(dict[tuple[int, ...], tuple[object, ...]]):
         """Notes that these values have passed on this device."""
         if len(self) >= self._MOST:
             self.clear()
-        kept = (device.aspects, *values)
-        self[tuple(map(id, kept))] = kept
+        key = (device.aspects, *values)
+        self[tuple(map(id, key))] = key
 
 
 def require(device: Device, aspect: Aspect, what: str) -> None:
@@ -92,12 +92,12 @@ def require_format(device: Device, desc: ImageDescriptor) -> None:
 def limit(device: Device, name: str) -> int | None:
     """A number of ``info.device``, or None where the device cannot tell."""
     key = (str(device.backend), device._record.index, name)
-    if key not in _known:
+    if key not in _limits:
         try:
-            _known[key] = int(device.get_info(name))
+            _limits[key] = int(device.get_info(name))
         except FeatureNotSupportedError:
-            _known[key] = None
-    return _known[key]
+            _limits[key] = None
+    return _limits[key]
 
 
 def most_anisotropy(device: Device) -> int:

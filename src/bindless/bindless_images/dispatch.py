@@ -111,7 +111,7 @@ def read(
     arguments = (form, queue, handle, coords, layers, level, dx, dy, out, num_channels, dtype, hint)
     values_array = out if out is None or type(out) in NATIVE else foreign_array(out, queue)
     if values_array is not None:
-        num_channels, dtype = _asked(num_channels, dtype, values_array)
+        num_channels, dtype = _format_of(num_channels, dtype, values_array)
     if type(coords) not in NATIVE:
         coords = foreign_array(coords, queue)
     image = find_image(queue, form, handle, coords, num_channels, dtype)
@@ -130,10 +130,10 @@ def read(
     elif form.operation == "sample_lod":
         inputs["levels"], fixed_level = with_level(form, foreign_array(level, queue), count)
     values = read_format(form.name, desc, num_channels, dtype, hint)
-    made = namespace = None
+    result = namespace = None
     if values_array is None:
-        made, namespace = _new_result(queue, form, arguments[3], points, values, count)
-        values_array = foreign_array(made, queue)
+        result, namespace = _new_result(queue, form, arguments[3], points, values, count)
+        values_array = foreign_array(result, queue)
     else:
         check_out(form, values_array, values, count, inputs.values())
     fields = {
@@ -147,11 +147,11 @@ def read(
     precision = image.precision(form)
     if precision is not Precision.hardware and form.operation != "fetch":
         fields["precision"] = precision
-    event = enqueue(queue, form, image, inputs, values_array, fields, depends_on, arguments, prepare, made)
+    event = enqueue(queue, form, image, inputs, values_array, fields, depends_on, arguments, prepare, result)
     if namespace is not None:
-        return namespace.from_dlpack(made)  # type: ignore[no-any-return]
-    if made is not None:
-        return made  # type: ignore[no-any-return]
+        return namespace.from_dlpack(result)  # type: ignore[no-any-return]
+    if result is not None:
+        return result  # type: ignore[no-any-return]
     return out if event is None else event  # type: ignore[return-value]
 
 
@@ -167,9 +167,9 @@ def _new_result(
     namespace = None
     if type(coords) not in NATIVE and not isinstance(coords, np.ndarray):
         element = dlpack_type(values.item)
-        made = None if element is None else empty_like_foreign(coords, shape, *element)
-        if made is not None:
-            return made, None
+        array = None if element is None else empty_like_foreign(coords, shape, *element)
+        if array is not None:
+            return array, None
         namespace_of = getattr(coords, "__array_namespace__", None)
         namespace = None if element is None or namespace_of is None else namespace_of()
     if not isinstance(points, UsmArray):
@@ -179,7 +179,7 @@ def _new_result(
     return usm_empty(shape, values.item, queue), namespace
 
 
-def _asked(num_channels: int | None, dtype: DTypeLike, out: ArrayLike | None) -> tuple[int | None, DTypeLike]:
+def _format_of(num_channels: int | None, dtype: DTypeLike, out: ArrayLike | None) -> tuple[int | None, DTypeLike]:
     """Channels and dtype as given, else as the result's array says."""
     if isinstance(out, (np.ndarray, UsmArray)):
         if dtype is None:

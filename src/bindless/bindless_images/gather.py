@@ -97,10 +97,10 @@ def gather_image(
         axis=1,
     ).reshape(-1, 2)
     inside = (places >= 0).all(-1)
-    found = fetch_image(queue, sampled, np.maximum(places, 0).astype(np.int32), depends_on=depends_on)
+    texels = fetch_image(queue, sampled, np.maximum(places, 0).astype(np.int32), depends_on=depends_on)
     if component >= desc.num_channels:
-        return np.zeros((len(points), 4), found.dtype)
-    values = np.where(inside, found[:, component], found.dtype.type(0))
+        return np.zeros((len(points), 4), texels.dtype)
+    values = np.where(inside, texels[:, component], texels.dtype.type(0))
     return np.ascontiguousarray(values.reshape(-1, 4))
 
 

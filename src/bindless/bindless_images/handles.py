@@ -156,20 +156,20 @@ def create_image(
         settings = context._backend.sampler_settings
         if settings is not None:
             settings.require_same_settings(device._record.native)
-    known: KnownMemory | None = None
+    source: KnownMemory | None = None
     if type(memory) is ImageMemHandle:
-        known = context._images.get(memory._raw_handle)
+        source = context._images.get(memory._raw_handle)
     elif type(memory) is ImageMem and memory._context is context:
-        known = memory._resource
-    if known is None or known.passed is not sampler or known.descriptor is not desc or known.device is not device:
+        source = memory._resource
+    if source is None or source.passed is not sampler or source.descriptor is not desc or source.device is not device:
         if isinstance(memory, (UsmPointer, UsmArray)):
             return _create_usm(memory, desc, device, context, sampler, pitch, precision)
-        known = _check(memory, desc, device, context, sampler)
-    owner = known.keep(context)
+        source = _check(memory, desc, device, context, sampler)
+    owner = source.keep(context)
     if owner is None:
         raise _gone(memory)
     # The memory's own descriptor, which is equal: backends keep what they have worked out with the object.
-    backend, native, allocated, raw = context._backend, context._native_context, known.descriptor, known.number
+    backend, native, allocated, raw = context._backend, context._native_context, source.descriptor, source.number
     try:
         if sampler is None:
             number = backend.create_unsampled_image(native, device._record.native, raw, allocated)
@@ -215,29 +215,29 @@ def _check(
     if not checked:
         _check_values(desc, sampler)
         require_type(device, desc)
-    known = known_memory(memory, context)
-    if known is None:
+    record = known_memory(memory, context)
+    if record is None:
         raise _gone(memory)
-    if known.device != device:
-        raise SyclRuntimeError(f"{memory!r} was allocated on {known.device}: create the image there, not on {device}")
-    if known.descriptor != desc:
+    if record.device != device:
+        raise SyclRuntimeError(f"{memory!r} was allocated on {record.device}: create the image there, not on {device}")
+    if record.descriptor != desc:
         raise SyclRuntimeError(
-            f"the descriptor {desc} is not the one that the memory was allocated with: {known.descriptor}"
+            f"the descriptor {desc} is not the one that the memory was allocated with: {record.descriptor}"
         )
-    if known.owner == "level":
+    if record.owner == "level":
         require(device, Aspect.ext_oneapi_mipmap_level_reference, "images made of one level of a mipmap")
     if not checked:
         if sampler is not None:
             if _check_sampler(device, desc, sampler):
-                return known  # it is worth a warning each time
+                return record  # it is worth a warning each time
         elif desc.type is ImageType.mipmap:
             raise SyclRuntimeError(
                 "an unsampled image of a whole mipmap cannot be made: give a sampler, or make it of one level "
                 "(get_mip_level_mem_handle, get_mip_level_desc)"
             )
         _checked.add(device, desc, sampler)
-    known.passed = sampler
-    return known
+    record.passed = sampler
+    return record
 
 
 def known_memory(memory: object, context: Context) -> KnownMemory | None:

@@ -468,9 +468,9 @@ class ImageMem(ImageOwner):
     @classmethod
     def _adopted(cls, raw: int, desc: ImageDescriptor, device: Device, context: Context) -> ImageMem:
         """Of memory that the backend made of a native object."""
-        made = cls()
-        made._take(raw, desc, device, context)
-        return made
+        memory = cls()
+        memory._take(raw, desc, device, context)
+        return memory
 
     def _own(self) -> tuple[MemoryRecord, Context]:
         memory, context = self._resource, self._context

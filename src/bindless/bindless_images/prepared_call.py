@@ -116,7 +116,7 @@ def submit_prepared(
     call: ImageCall,
     arguments: Arguments,
     arrays: dict[str, Any],
-    made: object,
+    result_array: object,
     depends_on: object,
     staged: bool,
 ) -> Any:
@@ -136,7 +136,7 @@ def submit_prepared(
         arguments of the caller.
     arrays
         arrays by the field of ``call``.
-    made
+    result_array
         array that was made for the result, as the caller receives it; or None.
     depends_on
         events to wait for.
@@ -175,13 +175,13 @@ def submit_prepared(
         (command, command.keep), command.submit, command.descriptions, (),
     )  # fmt: skip
     row = calls.prepare(
-        arguments, made, tuple([getattr(call, field) for field in ARRAYS]), keep[0], key, command.places,
+        arguments, result_array, tuple([getattr(call, field) for field in ARRAYS]), keep[0], key, command.places,
         call.operation == "write", type(values) is np.ndarray, np.empty if values.nbytes < SMALLEST else empty_result,
         (values.shape, values.dtype), prepared, None if staging is None else staging.memory,
         tuple([0 if staging is None else staging.places.get(field, 0) for field in ARRAYS]),
     )  # fmt: skip
     if row is None:
         return NotImplemented
-    if made is not None:
-        arguments = (*arguments[:_VALUES], made, *arguments[_VALUES + 1 :])
+    if result_array is not None:
+        arguments = (*arguments[:_VALUES], result_array, *arguments[_VALUES + 1 :])
     return calls.submit(stream, row, arguments, depends_on)

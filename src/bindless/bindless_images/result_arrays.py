@@ -36,7 +36,7 @@ class _Memory:
         if not hasattr(self, "_bytes"):  # its constructor was interrupted
             return
         size = self._bytes.nbytes
-        if sum(kept * len(row) for kept, row in list(_free.items())) + size > KEPT_BYTES:
+        if sum(count * len(row) for count, row in list(_free.items())) + size > KEPT_BYTES:
             _free.clear()
         _free.setdefault(size, []).append(self._bytes)
 

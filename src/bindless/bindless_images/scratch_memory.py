@@ -58,7 +58,7 @@ def give_back(queue: Queue, block: Block) -> None:
     """Keeps a block whose work is complete for the next call, or frees it."""
     with _lock:
         blocks = _free.setdefault(queue.context, {}).setdefault(queue.device._record.index, [])
-        if sum(kept.nbytes for kept in blocks) + block.nbytes <= _KEPT_BYTES:
+        if sum(other.nbytes for other in blocks) + block.nbytes <= _KEPT_BYTES:
             blocks.append(block)
 
 

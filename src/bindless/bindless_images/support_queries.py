@@ -56,13 +56,13 @@ def get_image_memory_support(desc: ImageDescriptor, *where: Where) -> list[Image
     if not isinstance(desc, ImageDescriptor):
         raise InvalidError(f"desc: {type(desc).__name__} is no ImageDescriptor")
     desc.verify()
-    found = []
+    types = []
     if _passes(require_type, device, desc) and _passes(require_format, device, desc):
         if _passes(require_limits, device, desc, MemoryAllocationError):
-            found.append(ImageMemoryHandleType.opaque_handle)
+            types.append(ImageMemoryHandleType.opaque_handle)
         if _fits_usm(device, desc):
-            found.append(ImageMemoryHandleType.usm_pointer)
-    return found
+            types.append(ImageMemoryHandleType.usm_pointer)
+    return types
 
 
 def is_image_handle_supported(

@@ -76,8 +76,8 @@ def _allocator(desc: ImageDescriptor, sampler: BindlessImageSampler | None) -> C
     """Allocation of the memory of an image on the device of a command."""
 
     def allocate(home: Home, nbytes: int) -> Place:
-        made = _Allocation(home, desc, sampler)
-        return Place(home, made.number, made, made.image)
+        allocation = _Allocation(home, desc, sampler)
+        return Place(home, allocation.number, allocation, allocation.image)
 
     return allocate
 
@@ -140,8 +140,8 @@ class _ImageObject(MemoryObject):
         """Its pixels lie in image memory already."""
         home = home_of(memory.get_context(), memory.get_device())
         self.descriptor, self.shape, self.dtype = desc, desc.shape, desc.dtype
-        made = _Allocation(home, desc, sampler, memory)
-        place = Place(home, made.number, made, made.image)
+        allocation = _Allocation(home, desc, sampler, memory)
+        place = Place(home, allocation.number, allocation, allocation.image)
         allocate = _allocator(desc, sampler)
         filled = Storage.filled(place, desc.nbytes, available, waits=waits, returns=waits, allocate=allocate)
         self._start(filled, None)
@@ -211,9 +211,9 @@ class UnsampledImage(_ImageObject):
     @classmethod
     def _over(cls, memory: ImageMem, desc: ImageDescriptor, available: Event | None, *, waits: bool) -> UnsampledImage:
         """An image of memory with pixels in it."""
-        made = cls.__new__(cls)
-        made._take(memory, desc, None, available, waits)
-        return made
+        image = cls.__new__(cls)
+        image._take(memory, desc, None, available, waits)
+        return image
 
     def get_access(
         self,
@@ -290,10 +290,10 @@ class SampledImage(_ImageObject):
         waits: bool,
     ) -> SampledImage:
         """An image of memory with pixels in it."""
-        made = cls.__new__(cls)
-        made.sampler = sampler
-        made._take(memory, desc, sampler, available, waits)
-        return made
+        image = cls.__new__(cls)
+        image.sampler = sampler
+        image._take(memory, desc, sampler, available, waits)
+        return image
 
     def get_access(self, handler: Handler | None, *, target: Target | str = Target.device) -> SampledImageAccessor:
         """Access for the command of a group; see ``SampledImageAccessor``."""

@@ -77,27 +77,27 @@ def read_format(
         raise InvalidError(f"{name}: num_channels={shown(num_channels)}: it is 1 to {_MAX_CHANNELS}")
     if dtype is None:
         return ValueFormat(desc.value_dtype, int(channels), desc.value_dtype)
-    wanted = dtype if isinstance(dtype, np.dtype) else as_dtype(f"{name}: dtype", dtype)
-    if wanted.base in ELEMENTS or not _is_user_type(wanted):
-        element, count = _standard(name, "dtype", wanted)
+    type_ = dtype if isinstance(dtype, np.dtype) else as_dtype(f"{name}: dtype", dtype)
+    if type_.base in ELEMENTS or not _is_user_type(type_):
+        element, count = _standard(name, "dtype", type_)
         _check_element(name, desc, element)
         return ValueFormat(element, int(channels) if count is None else count, element)
     if hint is None:
         raise InvalidError(
-            f"{name}: dtype={wanted} is a user type, none of {', '.join(map(str, ELEMENTS))}: give hint= the standard "
+            f"{name}: dtype={type_} is a user type, none of {', '.join(map(str, ELEMENTS))}: give hint= the standard "
             "type of its size, such as np.dtype('4f4')"
         )
     element, count = _standard(name, "hint", as_dtype(f"{name}: hint", hint))
     count = 1 if count is None else count
-    if element.itemsize * count != wanted.itemsize:
+    if element.itemsize * count != type_.itemsize:
         raise InvalidError(
-            f"{name}: hint={count} x {element} takes {element.itemsize * count} bytes, dtype={wanted} takes "
-            f"{wanted.itemsize}; they must be equal"
+            f"{name}: hint={count} x {element} takes {element.itemsize * count} bytes, dtype={type_} takes "
+            f"{type_.itemsize}; they must be equal"
         )
-    if wanted.hasobject:
-        raise InvalidError(f"{name}: dtype={wanted} holds Python objects, not numbers")
+    if type_.hasobject:
+        raise InvalidError(f"{name}: dtype={type_} holds Python objects, not numbers")
     _check_element(name, desc, element)
-    return ValueFormat(element, count, wanted)
+    return ValueFormat(element, count, type_)
 
 
 def written_format(name: str, desc: ImageDescriptor, item: DType) -> ValueFormat:

@@ -85,8 +85,8 @@ def _candidates() -> Iterator[str]:
     for folder in (os.environ.get("CUDA_PATH"), os.environ.get("CUDA_HOME"), "/usr/local/cuda"):
         for part in ("lib64", "lib") if folder and os.path.isabs(folder) else ():
             yield os.path.join(str(folder), part, "libnvrtc.so")
-    found = importlib.util.find_spec("nvidia")
-    for folder in (found.submodule_search_locations or ()) if found else ():
+    spec = importlib.util.find_spec("nvidia")
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
         for pattern in ("*/lib/libnvrtc.so.*", "*/bin/nvrtc64_*.dll"):
             yield from sorted(map(str, Path(folder).glob(pattern)), reverse=True)
 
@@ -113,9 +113,9 @@ def architectures() -> tuple[int, ...]:
     count = ctypes.c_int()
     library = _library()
     _check(library.nvrtcGetNumSupportedArchs(ctypes.byref(count)), "nvrtcGetNumSupportedArchs")
-    found = (ctypes.c_int * count.value)()
-    _check(library.nvrtcGetSupportedArchs(found), "nvrtcGetSupportedArchs")
-    return tuple(sorted(found))
+    numbers = (ctypes.c_int * count.value)()
+    _check(library.nvrtcGetSupportedArchs(numbers), "nvrtcGetSupportedArchs")
+    return tuple(sorted(numbers))
 
 
 def compile_program(source: str, name: str, architecture: str, options: Sequence[str] = ()) -> Program:

@@ -57,7 +57,7 @@ def with_constant_argument(source: bytes, kernel: str, index: int, value: int) -
     if parameter is None:
         raise ValueError(f"the SPIR-V has no kernel {kernel!r} with an argument {index}")
     kind, own = parameter
-    given, constant = words[3], words[3] + 1  # new ids: of the parameter, and of the constant
+    new_parameter, constant = words[3], words[3] + 1  # new ids: of the parameter, and of the constant
     out = [*words[:3], words[3] + 2, words[4]]
     functions, inside, before_body = 0, False, False
     for code, operands in _instructions(words):
@@ -67,9 +67,9 @@ def with_constant_argument(source: bytes, kernel: str, index: int, value: int) -
             if functions == 1:
                 out += _instruction(_OP_CONSTANT, kind, constant, value & 0xFFFFFFFF)
         elif code == _OP_FUNCTION_PARAMETER and operands[1] == own:
-            operands = [kind, given]
+            operands = [kind, new_parameter]
         elif code in (_OP_NAME, _OP_DECORATE) and operands[0] == own:
-            operands = [given, *operands[1:]]
+            operands = [new_parameter, *operands[1:]]
         elif inside and before_body and code not in (_OP_FUNCTION_PARAMETER, _OP_LABEL, _OP_VARIABLE, _OP_LINE):
             out += _instruction(_OP_COPY_OBJECT, kind, own, constant)
             before_body = False

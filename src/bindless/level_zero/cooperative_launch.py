@@ -55,13 +55,13 @@ def launch_cooperative(
     call = require_group(
         require_queue(queue)._backend.cooperative_launch, _COOPERATIVE, queue.backend
     ).launch_cooperative
-    here, sizes, packed, taken = queue._plan_launch(index_space, kernel, arguments)
+    here, sizes, packed, values = queue._plan_launch(index_space, kernel, arguments)
     if has_offset(index_space):
         raise FeatureNotSupportedError(f"index_space={shown(index_space)}: a cooperative launch begins at 0")
     if 0 in sizes[0]:
         raise InvalidError(f"index_space={shown(index_space)}: a cooperative launch has at least one item")
     native, target = queue._native, here._native
-    keep = (here._bundle, *memory_of(taken))
+    keep = (here._bundle, *memory_of(values))
     return queue._enqueue(lambda waits: call(native, target, *sizes, packed, waits), depends_on, keep)
 
 
@@ -149,9 +149,9 @@ def launch_indirect(
     if owner.context is not queue.context or owner.kind is UsmKind.unknown:
         raise InvalidError(f"group_counts={shown(group_counts)} is memory of another context than the queue's")
     local = _local(local_range)
-    here, _, packed, taken = queue._plan_launch(NdRange(local_range, local_range), kernel, arguments)
+    here, _, packed, values = queue._plan_launch(NdRange(local_range, local_range), kernel, arguments)
     native, target = queue._native, here._native
-    keep = (here._bundle, group_counts, *memory_of(taken))
+    keep = (here._bundle, group_counts, *memory_of(values))
     return queue._enqueue(lambda waits: call(native, target, address, local, packed, waits), depends_on, keep)
 
 

@@ -120,10 +120,10 @@ class EventPool(SingleOwner):
         device, context = resolve(where)
         if context.backend is not handle.backend:
             raise BackendMismatchError(f"{handle!r} is opened by {handle.backend}, not on {device!r}")
-        made = cls.__new__(cls)
+        pool = cls.__new__(cls)
         native = _calls_of(context).open_event_pool(context._native, handle.data)
-        made._own(context, handle.count, native)
-        return made
+        pool._own(context, handle.count, native)
+        return pool
 
     def export(self) -> IpcEventPoolHandle:
         """The handle for other processes; close the pool here after all of them.

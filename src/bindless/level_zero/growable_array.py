@@ -118,15 +118,15 @@ class GrowableArray(SingleOwner):
         MemoryAllocationError
             There is not enough memory; nothing has changed.
         """
-        wanted = integer("rows", rows)
+        length = integer("rows", rows)
         self._memory.require_open()
-        if not 0 <= wanted <= self.capacity:
+        if not 0 <= length <= self.capacity:
             raise InvalidError(
                 f"rows={shown(rows)}: the array has addresses for 0 to {self.capacity} rows; reserve more"
             )
         with self._lock:
-            self._map(wanted * self._row_bytes)
-            self._length = wanted
+            self._map(length * self._row_bytes)
+            self._length = length
 
     def _map(self, nbytes: int) -> None:
         """Has memory behind so many bytes at least; the lock is held."""
@@ -135,11 +135,11 @@ class GrowableArray(SingleOwner):
             return
         place = self._range.device, self._range.context
         needed = nbytes - mapped
-        wanted = min(max(needed, mapped // 2), self._range.nbytes - mapped)
+        growth = min(max(needed, mapped // 2), self._range.nbytes - mapped)
         try:
-            more = PhysicalMemory(wanted, *place)
+            more = PhysicalMemory(growth, *place)
         except MemoryAllocationError:
-            if wanted == needed:
+            if growth == needed:
                 raise
             more = PhysicalMemory(needed, *place)
         self._range.map(more, mapped, nbytes=min(more.nbytes, self._range.nbytes - mapped))

@@ -95,21 +95,21 @@ def create_image_view(
     create = require_group(
         context._backend.format_views, "views of images in other formats", context.backend
     ).create_format_view
-    known = known_memory(memory, context)
-    if known is None or known.device != device:
+    record = known_memory(memory, context)
+    if record is None or record.device != device:
         raise SyclRuntimeError(f"{memory!r} is no image memory of {device} in this context")
-    held = known.descriptor
+    held = record.descriptor
     if held.type is ImageType.mipmap:
         raise SyclRuntimeError("a view of a mipmap: make it of image memory of one level")
     _check(layout, type, swizzle, 8 * held.pixel_size)
     if sampler is not None and not isinstance(sampler, BindlessImageSampler):
         raise InvalidError(f"sampler={shown(sampler)} is no BindlessImageSampler")
     desc = replace(held, num_channels=4, channel_type=_VALUES[type])
-    owner = known.keep(context)
+    owner = record.keep(context)
     if owner is None:
         raise SyclRuntimeError(f"{memory!r} was freed")
     native = context._native_context, device._record.native
-    number = create(*native, known.number, desc, layout, type, swizzle, sampler)
+    number = create(*native, record.number, desc, layout, type, swizzle, sampler)
     sampled = sampler is not None
     context._handles[number << 1 | sampled] = HandleRecord(device, desc, sampler, False, owner, number)
     return SampledImageHandle(number, desc) if sampled else UnsampledImageHandle(number, desc)

@@ -13,9 +13,9 @@ __all__ = ["PeerProperties", "can_access_peer", "get_peer_properties"]
 
 def _calls(device: Device, peer: Device) -> PeerProtocol | None:
     """The queries of the devices' back end; None for devices of different back ends."""
-    for name, given in (("device", device), ("peer", peer)):
-        if not isinstance(given, Device):
-            raise InvalidError(f"{name}={shown(given)} is no Device")
+    for name, item in (("device", device), ("peer", peer)):
+        if not isinstance(item, Device):
+            raise InvalidError(f"{name}={shown(item)} is no Device")
     calls = require_group(device._backend.peer_access, "peer-to-peer queries", device.backend)
     return calls if device._backend is peer._backend else None
 

@@ -80,18 +80,18 @@ def create_queue(
     FeatureNotSupportedError
         The driver has no groups.
     """
-    groups = {found.ordinal: found for found in get_queue_groups(device)}
-    found = groups.get(group.ordinal if isinstance(group, QueueGroup) else group)
-    if found is None or (isinstance(group, QueueGroup) and group != found):
+    groups = {entry.ordinal: entry for entry in get_queue_groups(device)}
+    entry = groups.get(group.ordinal if isinstance(group, QueueGroup) else group)
+    if entry is None or (isinstance(group, QueueGroup) and group != entry):
         listed = ", ".join(map(str, groups)) or "none"
         raise InvalidError(f"group={shown(group)}: {device!r} has the groups {listed}; get_queue_groups tells them")
-    if isinstance(engine, bool) or not isinstance(engine, int) or not 0 <= engine < found.engines:
-        raise InvalidError(f"engine={shown(engine)}: group {found.ordinal} has engines 0 to {found.engines - 1}")
+    if isinstance(engine, bool) or not isinstance(engine, int) or not 0 <= engine < entry.engines:
+        raise InvalidError(f"engine={shown(engine)}: group {entry.ordinal} has engines 0 to {entry.engines - 1}")
     if context is None:
         context = default_context(device)
     elif not isinstance(context, Context) or device not in context.devices:
         raise InvalidError(f"{device!r} is not a device of {context!r}")
     create = require_group(device._backend.queue_group, "queue groups", device.backend).create_queue_in_group
-    native = create(context._native, device._record.native, found.ordinal, engine, immediate=bool(immediate))
+    native = create(context._native, device._record.native, entry.ordinal, engine, immediate=bool(immediate))
     adopted = AdoptedQueue(native, in_order=True)
     return Queue(device, context, in_order=True, async_handler=async_handler, _adopted=adopted)

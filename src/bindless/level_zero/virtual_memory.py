@@ -261,11 +261,11 @@ class VirtualRange(SingleOwner):
         """
         wait_for_all()
         with self._lock:
-            found = self._held.mapped.get(self.address + offset)
-            if found is None:
+            mapping = self._held.mapped.get(self.address + offset)
+            if mapping is None:
                 listed = ", ".join(str(place - self.address) for place in sorted(self._held.mapped)) or "nowhere"
                 raise InvalidError(f"offset={offset}: memory is mapped at {listed}")
-            _calls(self.context._backend).unmap(self.context._native, self.address + offset, found[0])
+            _calls(self.context._backend).unmap(self.context._native, self.address + offset, mapping[0])
             del self._held.mapped[self.address + offset]
 
     def set_access(self, offset: int, nbytes: int, access: str) -> None:
@@ -289,8 +289,8 @@ class VirtualRange(SingleOwner):
     def mapped(self) -> tuple[tuple[int, int], ...]:
         """Offset and bytes of what is mapped, in order."""
         with self._lock:
-            found = sorted(self._held.mapped.items())
-        return tuple((place - self.address, size) for place, (size, _) in found)
+            mappings = sorted(self._held.mapped.items())
+        return tuple((place - self.address, size) for place, (size, _) in mappings)
 
     def close(self) -> None:
         """Unmaps everything after all unfinished work, and gives the addresses back; a second call does nothing."""

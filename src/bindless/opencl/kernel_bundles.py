@@ -65,17 +65,17 @@ def create_bundle(
     chosen = tuple(dict.fromkeys(named_device(offers, context, device) for device in named))
     if not chosen:
         raise InvalidError("devices=(): a bundle is for one device at least")
-    given = _several(natives, "natives", "a list of programs, or of kernels")
-    handles = [as_handle(native, ("cl_program", "cl_kernel"), "natives") for native in given]
+    programs = _several(natives, "natives", "a list of programs, or of kernels")
+    handles = [as_handle(native, ("cl_program", "cl_kernel"), "natives") for native in programs]
     kinds = {handle.type for handle in handles}
     if len(kinds) != 1:
         raise InvalidError(f"natives={shown(natives)}: give programs, or kernels, one at least")
-    wanted = coerce(BundleState, state, "state")
+    form = coerce(BundleState, state, "state")
     try:
         if kinds == {"cl_program"}:
-            return bundle_of_programs(offers, context, chosen, handles, wanted, False)
-        if wanted is not BundleState.executable:
-            raise InvalidError(f"state={str(wanted)!r}: a bundle of kernels is 'executable'")
+            return bundle_of_programs(offers, context, chosen, handles, form, False)
+        if form is not BundleState.executable:
+            raise InvalidError(f"state={str(form)!r}: a bundle of kernels is 'executable'")
         return _of_kernels(offers, context, chosen, handles)
     except Error as error:
         if error.native_code is None or isinstance(error, BuildError):
@@ -85,18 +85,18 @@ def create_bundle(
         ) from error
 
 
-def _several(given: Iterable[object], name: str, what: str) -> tuple[object, ...]:
+def _several(items: Iterable[object], name: str, what: str) -> tuple[object, ...]:
     try:
-        return tuple(given)
+        return tuple(items)
     except TypeError:
-        raise InvalidError(f"{name}={shown(given)}: it is {what}") from None
+        raise InvalidError(f"{name}={shown(items)}: it is {what}") from None
 
 
 def _of_kernels(
     backend: BackendProtocol, context: Context, devices: tuple[Device, ...], handles: Sequence[NativeHandle]
 ) -> KernelBundle:
-    made = bundle_of_kernels(backend, context, devices, handles)
+    bundle = bundle_of_kernels(backend, context, devices, handles)
     for handle in handles:
-        kernel = kernel_in(made, handle, False)
-        made._kernels[kernel.name, kernel._device] = kernel._native, kernel._record
-    return made
+        kernel = kernel_in(bundle, handle, False)
+        bundle._kernels[kernel.name, kernel._device] = kernel._native, kernel._record
+    return bundle

@@ -9,7 +9,7 @@ from .cffi_types import FFI, CData
 __all__ = ["elements"]
 
 # A struct element is a view of its array, which cffi does not keep alive.
-_kept: weakref.WeakKeyDictionary[CData, CData] = weakref.WeakKeyDictionary()
+_arrays: weakref.WeakKeyDictionary[CData, CData] = weakref.WeakKeyDictionary()
 
 
 def elements(ffi: FFI, array: CData, count: int) -> list[CData]:
@@ -17,5 +17,5 @@ def elements(ffi: FFI, array: CData, count: int) -> list[CData]:
     items = [array[index] for index in range(min(count, len(array)))]
     if ffi.typeof(array).item.kind == "struct":
         for item in items:
-            _kept[item] = array
+            _arrays[item] = array
     return items

@@ -38,11 +38,11 @@ def candidates(name: str) -> Iterator[str]:
     name
         Name of a library, without a folder.
     """
-    seen: set[str] = set()
+    paths: set[str] = set()
     for path in _places(name):
-        if path not in seen and os.path.isabs(path) and _fits(path):
+        if path not in paths and os.path.isabs(path) and _fits(path):
             yield path
-        seen.add(path)
+        paths.add(path)
 
 
 def ignored_elements() -> list[str]:
@@ -101,10 +101,10 @@ def _cached(name: str) -> Iterator[str]:
     if begin < 0 or len(data) < begin + _HEADER:
         return
     (count,) = struct.unpack_from("=I", data, begin + len(_MAGIC))
-    wanted = os.fsencode(name)
+    soname = os.fsencode(name)
     for index in range(min(count, (len(data) - begin - _HEADER) // _ENTRY.size)):
         _, key, value, _, processor = _ENTRY.unpack_from(data, begin + _HEADER + index * _ENTRY.size)
-        if processor == 0 and _text(data, begin + key) == wanted:
+        if processor == 0 and _text(data, begin + key) == soname:
             yield os.fsdecode(_text(data, begin + value))
 
 

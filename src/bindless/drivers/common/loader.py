@@ -99,22 +99,22 @@ class Driver:
             Another library of this driver is already open in this process.
         """
         with self._lock:
-            asked = None if path is None else os.fspath(path)
+            name = None if path is None else os.fspath(path)
             if self._path is not None:
-                self._require_same(asked)
+                self._require_same(name)
                 return
-            asked = asked or os.environ.get(self.variable) or None
+            name = name or os.environ.get(self.variable) or None
             self._attempts = []
-            for candidate in self.names if asked is None else (asked,):
-                if asked is None and sys.platform == "linux" and not os.path.isabs(candidate):
+            for candidate in self.names if name is None else (name,):
+                if name is None and sys.platform == "linux" and not os.path.isabs(candidate):
                     if self._find(candidate):
                         return
                     continue
-                reason = self._refusal(candidate, asked is not None) or self._open(candidate)
+                reason = self._refusal(candidate, name is not None) or self._open(candidate)
                 if reason is None:
                     return
                 self._attempts.append(Attempt(candidate, reason))
-            raise PlatformError(self._failure(asked), backend=self.backend)
+            raise PlatformError(self._failure(name), backend=self.backend)
 
     def path(self) -> str | None:
         """The file of the open library, or None."""
@@ -172,28 +172,28 @@ class Driver:
         )
         return FeatureNotSupportedError(text, backend=self.backend, native_code=code, native_name=name)
 
-    def _require_same(self, asked: str | None) -> None:
-        if asked is None or asked in {self._path, self._loaded_as}:
+    def _require_same(self, path: str | None) -> None:
+        if path is None or path in {self._path, self._loaded_as}:
             return
         open_path = self._path or ""
-        if os.path.exists(asked) and os.path.exists(open_path) and os.path.samefile(asked, open_path):
+        if os.path.exists(path) and os.path.exists(open_path) and os.path.samefile(path, open_path):
             return
         raise InvalidError(
-            f"{self.title}: {asked!r} was asked for, but {self._path!r} is already open and its objects may be in use; "
+            f"{self.title}: {path!r} was asked for, but {self._path!r} is already open and its objects may be in use; "
             f"start a new process, or set {self.variable} before the first load",
             backend=self.backend,
         )
 
     def _find(self, name: str) -> bool:
         """Open the first usable file of a name; False if there is none."""
-        found = False
+        is_bound = False
         for path in library_search.candidates(name):
-            found = True
+            is_bound = True
             reason = self._open(path)
             if reason is None:
                 return True
             self._attempts.append(Attempt(path, reason))
-        if not found:
+        if not is_bound:
             self._attempts.append(Attempt(name, _missing(name)))
         return False
 
@@ -239,18 +239,18 @@ class Driver:
                 return f"not the {self.title}: it exports none of its functions (looked for {shown})"
             return f"too old for this package, or incomplete: it lacks {shown}"
         location = self.ffi.new("char[]", 4096)
-        found = self.lib.bindless_path(location, 4096)
+        has_path = self.lib.bindless_path(location, 4096)
         self._loaded_as = candidate
-        self._path = self._text(location) if found else candidate
+        self._path = self._text(location) if has_path else candidate
         return None
 
-    def _failure(self, asked: str | None) -> str:
+    def _failure(self, path: str | None) -> str:
         tried = "\n".join(f"  {attempt.path}: {attempt.reason}" for attempt in self._attempts)
         if not self._attempts:
             tried = f"  nothing: no name of it is known on {sys.platform}"
         way_out = (
             f"Set {self.variable} to the absolute path of the library, or unset it to search the system."
-            if asked is not None
+            if path is not None
             else f"{self.advice} Or set {self.variable} to the absolute path of the library."
         )
         return f"the {self.title} could not be loaded. Tried:\n{tried}\n{way_out}"

@@ -79,7 +79,7 @@ path = _driver.path
 attempts = _driver.attempts
 
 # Objects that a struct points to, kept as long as the struct.
-_kept: weakref.WeakKeyDictionary[CData, object] = weakref.WeakKeyDictionary()
+_members: weakref.WeakKeyDictionary[CData, object] = weakref.WeakKeyDictionary()
 
 
 def init(flags: int = 0) -> None:
@@ -138,7 +138,7 @@ def make_struct(name: str, next: CData | None = None, **members: object) -> CDat
     if next is not None:
         values["pNext"] = ffi.cast("void *", next)
     struct = ffi.new(f"{name} *", values)
-    _kept[struct] = (next, members)
+    _members[struct] = (next, members)
     return struct
 
 
@@ -203,8 +203,8 @@ def _component_version() -> tuple[int, ...]:
         return ()
     for component in components:
         if ffi.string(component.component_name) == b"loader":
-            found = component.component_lib_version
-            return found.major, found.minor, found.patch
+            version = component.component_lib_version
+            return version.major, version.minor, version.patch
     return ()
 
 

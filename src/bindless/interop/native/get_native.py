@@ -61,15 +61,15 @@ def _event(event: Event) -> _Natives:
 
 def _stand_in(event: Event) -> Event:
     """A barrier for an event without native one, such as that of a host task; the host has waited for its work."""
-    found = _stand_ins.get(event)
-    if found is None:
+    barrier = _stand_ins.get(event)
+    if barrier is None:
         stream = (event._parts or (event,))[0]._stream
         assert stream is not None  # it is of a backend
-        found = stream.submit(lambda waits: stream.backend.barrier(stream.live, waits), (), (), barrier=True)
-        found = _stand_ins.setdefault(event, found)
-    if found._task is not None:  # it waits for other work of the host
-        found._task.wait()
-    return found
+        barrier = stream.submit(lambda waits: stream.backend.barrier(stream.live, waits), (), (), barrier=True)
+        barrier = _stand_ins.setdefault(event, barrier)
+    if barrier._task is not None:  # it waits for other work of the host
+        barrier._task.wait()
+    return barrier
 
 
 def _is_counted(backend: BackendProtocol) -> bool:
@@ -159,23 +159,23 @@ def get_native(obj: object, backend: Backend | str | None = None) -> NativeHandl
 def _memory(obj: MemoryObject, expected: Backend | str | None) -> tuple[NativeHandle, ...]:
     """The native objects of the memory that contents have in contexts of backends that have such."""
     obj._storage.require_open()
-    wanted = None if expected is None else coerce(Backend, expected, "backend")
-    found: list[NativeHandle] = []
+    selection = None if expected is None else coerce(Backend, expected, "backend")
+    handles: list[NativeHandle] = []
     for home, place in list(obj._storage.places.items()):
         backend = home.context._backend
         counted = backend.counted
-        if counted is None or home.context.closed or wanted not in (None, backend.backend):
+        if counted is None or home.context.closed or selection not in (None, backend.backend):
             continue
         address = place.address if place.image is None else place.image.handle
         handle = counted.memory_handle(home.context._native, address, image=place.image is not None)
         if handle is not None:
-            found.append(handle)
-    if not found and wanted is not Backend.opencl:
+            handles.append(handle)
+    if not handles and selection is not Backend.opencl:
         raise FeatureNotSupportedError(
             f"get_native of a {type(obj).__name__}: its memory moves between devices; ask "
             "interop_handle.get_native_mem(accessor) in a host task (handler.host_task)"
         )
-    return tuple(found)
+    return tuple(handles)
 
 
 def _handles(
@@ -191,7 +191,7 @@ def _handles(
         raise BackendMismatchError(
             f"get_native: {obj!r} is of the {own.backend} backend, not of {expected}", backend=str(own.backend)
         )
-    handles = tuple(dict.fromkeys(_told(own, native) for native in natives_of(obj)))
+    handles = tuple(dict.fromkeys(_handle_of(own, native) for native in natives_of(obj)))
     if name in (("kernel_bundle",) if own.interop is None else own.interop.native_lists):
         return handles
     if len(handles) != 1:
@@ -202,8 +202,8 @@ def _handles(
     return handles[0]
 
 
-def _told(backend: BackendProtocol, native: object) -> NativeHandle:
+def _handle_of(backend: BackendProtocol, native: object) -> NativeHandle:
     if backend.counted is not None and not isinstance(native, int):
         return backend.counted.held_handle(native)
-    found = native if isinstance(native, int) else backend.native_handle(native)
-    return found if isinstance(found, NativeHandle) else NativeHandle(found)
+    handle = native if isinstance(native, int) else backend.native_handle(native)
+    return handle if isinstance(handle, NativeHandle) else NativeHandle(handle)

@@ -68,9 +68,9 @@ def make_sampled_image(
     if not isinstance(sampler, BindlessImageSampler):
         raise InvalidError(f"sampler: a {type(sampler).__name__} is no BindlessImageSampler")
     with _adopted(backend, "sampled_image", native, context, available_event, ownership) as (memory, desc, owned):
-        made = SampledImage._over(memory, desc, sampler, available_event, waits=not owned)
+        image = SampledImage._over(memory, desc, sampler, available_event, waits=not owned)
     pass_on(native, owned)
-    return made
+    return image
 
 
 @one_at_a_time
@@ -84,9 +84,9 @@ def make_unsampled_image(
 ) -> UnsampledImage:
     """An unsampled image over a native one; see ``make_sampled_image``."""
     with _adopted(backend, "unsampled_image", native, context, available_event, ownership) as (memory, desc, owned):
-        made = UnsampledImage._over(memory, desc, available_event, waits=not owned)
+        image = UnsampledImage._over(memory, desc, available_event, waits=not owned)
     pass_on(native, owned)
-    return made
+    return image
 
 
 @contextmanager

@@ -72,29 +72,27 @@ def make_kernel_bundle(
     offers = backend_for(backend)
     handle = handle_for(offers, "kernel_bundle", native)
     require_context(offers, context)
-    wanted = coerce(BundleState, state, "state")
+    form = coerce(BundleState, state, "state")
     owned = is_owned(offers, "kernel_bundle", Rank.MODULE, handle, ownership)
     if offers.counted is not None:
         devices = context.devices if device is None else (named_device(offers, context, device),)
         try:
-            made = bundle_of_programs(offers, context, devices, (handle,), wanted, owned)
+            bundle = bundle_of_programs(offers, context, devices, (handle,), form, owned)
         except BuildError as error:
             raise InvalidError(
                 str(error), backend=error.backend, native_code=error.native_code, native_name=error.native_name
             ) from error
         pass_on(native, owned)
-        return made
-    if wanted is not BundleState.executable:
+        return bundle
+    if form is not BundleState.executable:
         raise FeatureNotSupportedError(
-            f"state={str(wanted)!r}: a native module of {offers.backend} is built, so that its bundle is 'executable'",
+            f"state={str(form)!r}: a native module of {offers.backend} is built, so that its bundle is 'executable'",
             backend=str(offers.backend),
         )
     chosen = chosen_device(offers, context, device, "kernel_bundle", handle)
     calls = require_group(offers.module_interop, "modules of native handles", offers.backend)
     module = calls.adopt_module(context._native, chosen._record.native, handle, owned)
-    return KernelBundle(
-        context, (chosen,), wanted, BundleSource.without_description(offers), _natives={chosen: [module]}
-    )
+    return KernelBundle(context, (chosen,), form, BundleSource.without_description(offers), _natives={chosen: [module]})
 
 
 def bundle_of_programs(
@@ -209,15 +207,15 @@ def make_kernel(
     require_context(offers, bundle.context)
     if context is not None and require_context(offers, context) is not bundle.context:
         raise InvalidError(f"context={shown(context)} is another one than that of {bundle!r}")
-    made = kernel_in(bundle, handle, owned)
+    kernel = kernel_in(bundle, handle, owned)
     pass_on(native, owned)
-    return made
+    return kernel
 
 
 def kernel_in(bundle: KernelBundle, handle: NativeHandle, owned: bool) -> Kernel:
     """The kernel of a handle in the bundle of its module."""
     offers = bundle.context._backend
-    modules = [(device, module) for device, found in bundle._natives.items() for module in found]
+    modules = [(device, module) for device, natives in bundle._natives.items() for module in natives]
     if len(modules) != 1 and offers.counted is None:
         raise InvalidError(
             f"{bundle!r} has {len(modules)} native modules: a kernel is made with a bundle of exactly one, such as "
@@ -230,5 +228,5 @@ def kernel_in(bundle: KernelBundle, handle: NativeHandle, owned: bool) -> Kernel
     if not modules:
         raise InvalidError(f"{bundle!r} is in state {str(bundle.state)!r}, and kernels are of executables: build() it")
     device, module = modules[0]
-    made = interop_of(offers).adopt_kernel(module, handle, owned)
-    return Kernel(bundle, device, made, offers.kernel_info(made))
+    kernel = interop_of(offers).adopt_kernel(module, handle, owned)
+    return Kernel(bundle, device, kernel, offers.kernel_info(kernel))

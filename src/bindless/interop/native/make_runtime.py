@@ -111,8 +111,8 @@ def make_device(backend: Backend | str, native: object) -> Device:
     """
     offers = backend_for(backend)
     handle = handle_for(offers, "device", native)
-    found = interop_of(offers).find_device(handle)
-    device = _part_of(offers, handle) if found is None else _device_of(offers, found)
+    record = interop_of(offers).find_device(handle)
+    device = _part_of(offers, handle) if record is None else _device_of(offers, record)
     if device is None:
         raise InvalidError(f"{handle!r} is no device of the {offers.backend} backend{_hidden()}")
     return device
@@ -200,19 +200,19 @@ def make_context(
                 backend=str(offers.backend),
             )
     if not chosen:
-        told = (_device_of(offers, found) for found in interop.devices_of("context", handle))
-        chosen = tuple(device for device in told if device is not None)
+        own_devices = (_device_of(offers, member) for member in interop.devices_of("context", handle))
+        chosen = tuple(device for device in own_devices if device is not None)
     if not chosen:
         raise InvalidError(
             f"devices=(): {handle!r} does not tell its devices; name at least one, devices=[device]",
             backend=str(offers.backend),
         )
     owned = is_owned(offers, "context", Rank.CONTEXT, handle, ownership)
-    made = Context(
+    context = Context(
         chosen, async_handler=async_handler, _adopt=lambda natives: interop.adopt_context(handle, natives, owned)
     )
     pass_on(native, owned)
-    return made
+    return context
 
 
 @one_at_a_time
@@ -317,9 +317,9 @@ def make_event(
     handle = handle_for(offers, "event", native)
     require_context(offers, context)
     owned = is_owned(offers, "event", Rank.EVENT, handle, ownership)
-    made = ForeignEvent(context, interop_of(offers).adopt_event(context._native, handle, owned))
+    event = ForeignEvent(context, interop_of(offers).adopt_event(context._native, handle, owned))
     pass_on(native, owned)
-    return made
+    return event
 
 
 # ---------------------------------------------------------------------- buffers
@@ -378,27 +378,27 @@ def make_buffer(
     kind = element_dtype(dtype)
     owned = is_owned(offers, "buffer", Rank.MEMORY, handle, ownership)
     interop = interop_of(offers)
-    known = interop.describe_memory(context._native, handle)
-    if known.kind is not UsmKind.unknown:
-        if known.base != handle:
-            raise InvalidError(f"{int(handle):#x} lies inside the allocation at {known.base:#x}: give that address")
-        if not _is_counted(offers) and known.device is not device._record.native and known.kind is not UsmKind.host:
+    record = interop.describe_memory(context._native, handle)
+    if record.kind is not UsmKind.unknown:
+        if record.base != handle:
+            raise InvalidError(f"{int(handle):#x} lies inside the allocation at {record.base:#x}: give that address")
+        if not _is_counted(offers) and record.device is not device._record.native and record.kind is not UsmKind.host:
             raise InvalidError(f"{int(handle):#x} is memory of another device than {device!r}")
-    sizes = (known.size // kind.itemsize,) if shape is None else buffer_shape(shape)
+    sizes = (record.size // kind.itemsize,) if shape is None else buffer_shape(shape)
     if _is_counted(offers) and len(sizes) != 1:
         raise InvalidError(
             f"shape={shown(shape)}: a buffer made of a cl_mem has one dimension; reinterpret() gives others"
         )
     nbytes = math.prod(sizes) * kind.itemsize
-    if known.kind is not UsmKind.unknown and not 0 < nbytes <= known.size:
+    if record.kind is not UsmKind.unknown and not 0 < nbytes <= record.size:
         raise InvalidError(
-            f"{sizes} elements of {kind} take {nbytes} bytes; the allocation at {int(handle):#x} has {known.size}"
+            f"{sizes} elements of {kind} take {nbytes} bytes; the allocation at {int(handle):#x} has {record.size}"
         )
-    found = interop.adopt_memory(context._native, handle, owned)
+    adoption = interop.adopt_memory(context._native, handle, owned)
     pass_on(native, owned)
     # What counts references has one here in any case, and gives it back.
     memory = Allocation(
-        context, device, found.kind, found.base or int(handle), found.size, owned=owned or _is_counted(offers)
+        context, device, adoption.kind, adoption.base or int(handle), adoption.size, owned=owned or _is_counted(offers)
     )
     home = home_of(context, device)
     place = Place(home, memory.address, memory, hidden=memory.kind is UsmKind.device)

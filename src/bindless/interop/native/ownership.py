@@ -101,8 +101,8 @@ def chosen_device(
     """The named device, or the one that the driver reports, or the first."""
     if device is not None:
         return named_device(backend, context, device)
-    told = interop_of(backend).devices_of(kind, handle)
-    return next((own for own in context.devices if own._record.native in told), context.devices[0])
+    natives = interop_of(backend).devices_of(kind, handle)
+    return next((own for own in context.devices if own._record.native in natives), context.devices[0])
 
 
 def named_device(backend: BackendProtocol, context: Context, device: object) -> Device:

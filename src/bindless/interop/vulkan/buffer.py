@@ -73,5 +73,5 @@ def export_buffer(
     with translated(f"creating a Vulkan buffer of {nbytes} bytes for export"):
         buffer = vk.vkCreateBuffer(device, info, None)
     flags = vk.VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | vk.VK_MEMORY_PROPERTY_HOST_COHERENT_BIT if host_visible else 0
-    given = give_memory(physical_device, device, "Buffer", buffer, must_be_dedicated, flags)
-    return ExportedBuffer(device, buffer, nbytes, usage, *given)
+    parts = give_memory(physical_device, device, "Buffer", buffer, must_be_dedicated, flags)
+    return ExportedBuffer(device, buffer, nbytes, usage, *parts)

@@ -53,7 +53,7 @@ def _same(device: Device, uuid: bytes, is_processor: bool) -> bool:
     return device.vendor == _OWN_VENDOR if is_processor else device.uuid == uuid
 
 
-def _told(device: Device) -> str:
+def _description(device: Device) -> str:
     return f"{device.name} [{device.backend}] with UUID {device.uuid.hex()}"
 
 
@@ -73,9 +73,9 @@ def device_for(physical_device: CData) -> Device:
     for device in devices:
         if _same(device, uuid, is_processor):
             return device
-    found = "; ".join(map(_told, devices)) or "none"
+    candidates = "; ".join(map(_description, devices)) or "none"
     raise InvalidError(
-        f"no device of this package is Vulkan's {name} with UUID {uuid.hex()}; there are: {found}. "
+        f"no device of this package is Vulkan's {name} with UUID {uuid.hex()}; there are: {candidates}. "
         "`bindless doctor` lists the missing drivers"
     )
 
@@ -101,7 +101,7 @@ def check_same_device(physical_device: CData, where: Device | Queue) -> None:
     name, uuid, is_processor = _identity(physical_device)
     if not _same(device, uuid, is_processor):
         raise InvalidError(
-            f"Vulkan's {name} with UUID {uuid.hex()} and {_told(device)} are different devices, which share no memory: "
-            "choose the VkPhysicalDevice by its UUID, or the device by "
+            f"Vulkan's {name} with UUID {uuid.hex()} and {_description(device)} are different devices, which share no "
+            "memory: choose the VkPhysicalDevice by its UUID, or the device by "
             "bindless.interop.vulkan.device_for(physical_device)"
         )

@@ -73,23 +73,23 @@ def check_image(physical_device: CData, request: ImageRequest) -> bool:
         The sizes or the levels are beyond what the device has.
     """
     vk = binding()
-    told = f"a Vulkan image {format_name(request.desc)} with {_SHAPES[request.kind]} and usage {request.usage:#x}"
+    text = f"a Vulkan image {format_name(request.desc)} with {_SHAPES[request.kind]} and usage {request.usage:#x}"
     external = vk.VkPhysicalDeviceExternalImageFormatInfo(handleType=OPAQUE_FD_MEMORY)
     question = vk.VkPhysicalDeviceImageFormatInfo2(
         pNext=external, format=request.format, type=request.kind, tiling=request.tiling, usage=request.usage, flags=0
     )
     answer = vk.VkExternalImageFormatProperties()
     limits = vk.VkImageFormatProperties2(pNext=answer)
-    with translated(f"{told} is not for export on this device"):
+    with translated(f"{text} is not for export on this device"):
         vk.vkGetPhysicalDeviceImageFormatProperties2(physical_device, question, limits)
     features = answer.externalMemoryProperties.externalMemoryFeatures
     if not features & vk.VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT:
-        raise FeatureNotSupportedError(f"{told} cannot be exported by this device: try another usage, type or tiling")
+        raise FeatureNotSupportedError(f"{text} cannot be exported by this device: try another usage, type or tiling")
     limit, desc = limits.imageFormatProperties, request.desc
     largest = (limit.maxExtent.width, limit.maxExtent.height, limit.maxExtent.depth)
     if any(size > most for size, most in zip(desc.extent, largest)) or desc.num_levels > limit.maxMipLevels:
         raise InvalidError(
-            f"{told} has at most {' x '.join(map(str, largest))} pixels in {limit.maxMipLevels} levels here; asked for "
+            f"{text} has at most {' x '.join(map(str, largest))} pixels in {limit.maxMipLevels} levels here; asked for "
             f"are {' x '.join(map(str, desc.extent))} in {desc.num_levels}"
         )
     return bool(features & vk.VK_EXTERNAL_MEMORY_FEATURE_DEDICATED_ONLY_BIT)

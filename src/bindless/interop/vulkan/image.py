@@ -85,8 +85,13 @@ class ExportedImage(ExportedMemory):
             raise InvalidError(f"level={shown(level)}: this image has levels 0 to {self.desc.num_levels - 1}")
         vk = binding()
         place = vk.VkImageSubresource(aspectMask=vk.VK_IMAGE_ASPECT_COLOR_BIT, mipLevel=int(level), arrayLayer=0)
-        found = vk.vkGetImageSubresourceLayout(self.device, self.image, place)
-        return LevelLayout(int(found.offset), int(found.size), int(found.rowPitch), int(found.depthPitch))
+        place_in_memory = vk.vkGetImageSubresourceLayout(self.device, self.image, place)
+        return LevelLayout(
+            int(place_in_memory.offset),
+            int(place_in_memory.size),
+            int(place_in_memory.rowPitch),
+            int(place_in_memory.depthPitch),
+        )
 
 
 def _usage_for(features: int, dimensions: int) -> int:

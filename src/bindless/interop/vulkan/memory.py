@@ -88,7 +88,7 @@ class ExportedMemory:
 
 
 def give_memory(
-    physical_device: CData, device: CData, kind: str, made: CData, must_be_dedicated: bool, flags: int = 0
+    physical_device: CData, device: CData, kind: str, item: CData, must_be_dedicated: bool, flags: int = 0
 ) -> tuple[CData, int, bool, Callable[[], None]]:
     """Memory for export, bound to an image or a buffer that has none; where that fails the object is destroyed.
 
@@ -96,7 +96,7 @@ def give_memory(
     ----------
     kind : str
         ``Image`` or ``Buffer``, as Vulkan's functions are named.
-    made : VkBuffer | VkImage
+    item : VkBuffer | VkImage
         A VkImage or VkBuffer.
     must_be_dedicated : bool
         Whether it cannot be exported otherwise; it is too where the driver prefers that.
@@ -116,11 +116,11 @@ def give_memory(
         There is not enough.
     """
     vk = binding()
-    handle = {kind.lower(): made}
+    handle = {kind.lower(): item}
     memory = None
 
     def destroy() -> None:
-        getattr(vk, f"vkDestroy{kind}")(device, made, None)
+        getattr(vk, f"vkDestroy{kind}")(device, item, None)
         if memory is not None:
             vk.vkFreeMemory(device, memory, None)
 
@@ -138,7 +138,7 @@ def give_memory(
         with translated(f"allocating {size} bytes of Vulkan's memory for export"):
             memory = vk.vkAllocateMemory(device, request, None)
         with translated(f"binding the memory of a Vulkan {kind.lower()}"):
-            getattr(vk, f"vkBind{kind}Memory")(device, made, memory, 0)
+            getattr(vk, f"vkBind{kind}Memory")(device, item, memory, 0)
     except BaseException:
         destroy()
         raise

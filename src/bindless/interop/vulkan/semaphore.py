@@ -101,14 +101,14 @@ def export_semaphore(physical_device: CData, device: CData, timeline: bool, init
         raise InvalidError(
             f"initial_value={initial_value}: a binary semaphore has no value; timeline=True makes one that has"
         )
-    told = "timeline" if timeline else "binary"
+    word = "timeline" if timeline else "binary"
     if not can_export_semaphore(physical_device, timeline=timeline):
         raise FeatureNotSupportedError(
-            f"this Vulkan device does not export {told} semaphores by file descriptors "
+            f"this Vulkan device does not export {word} semaphores by file descriptors "
             "(can_export_semaphore asks before): order the work on the host with vkQueueWaitIdle and queue.wait"
         )
     kind = vk.VkSemaphoreTypeCreateInfo(semaphoreType=_type_of(timeline), initialValue=initial_value)
     export = vk.VkExportSemaphoreCreateInfo(pNext=kind if timeline else None, handleTypes=OPAQUE_FD_SEMAPHORE)
-    with translated(f"creating a {told} semaphore of Vulkan's for export"):
+    with translated(f"creating a {word} semaphore of Vulkan's for export"):
         semaphore = vk.vkCreateSemaphore(device, vk.VkSemaphoreCreateInfo(pNext=export), None)
     return ExportedSemaphore(device, semaphore, timeline)
