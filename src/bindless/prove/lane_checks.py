@@ -118,17 +118,17 @@ class _Images(ExitStack):
 
     def array(self, values: Array) -> Any:
         """A device array with these values."""
-        made = self.enter_context(usm_empty(values.shape, values.dtype, self.queue))
-        made.copy_from(np.ascontiguousarray(values))
-        return made
+        memory = self.enter_context(usm_empty(values.shape, values.dtype, self.queue))
+        memory.copy_from(np.ascontiguousarray(values))
+        return memory
 
     def launch(self, name: str, *arguments: object, channels: int = 4) -> Array:
         """Results of a kernel, (items, channels), whose last argument they are."""
         out = self.array(np.zeros((_ITEMS, channels), np.float32))
         self._kernel_launch(name, *arguments, out)
-        found = np.zeros((_ITEMS, channels), np.float32)
-        self.queue.memcpy(found, out).wait()
-        return found
+        values = np.zeros((_ITEMS, channels), np.float32)
+        self.queue.memcpy(values, out).wait()
+        return values
 
     def _kernel_launch(self, name: str, *arguments: object) -> None:
         self.queue.parallel_for(NdRange(_ITEMS, _GROUP), _kernel(self.queue, name), *arguments).wait_and_throw()
@@ -185,52 +185,52 @@ def _at(item: Array) -> tuple[Array, Array, Array]:
 
 def _flat(pixels: list[Array], which: Array, item: Array = _ITEM) -> Array:
     x, y, _ = _at(item)
-    found: Array = np.stack(pixels)[which, y, x]
-    return found
+    texels: Array = np.stack(pixels)[which, y, x]
+    return texels
 
 
 def _plain(images: _Images, count: int) -> tuple[Array, Array]:
     handles, pixels = images.sampled("flat", count)
     which = _which(count)
-    found = images.launch("memory", images.array(handles), images.array(which))
-    return found, _flat(pixels, which)
+    values = images.launch("memory", images.array(handles), images.array(which))
+    return values, _flat(pixels, which)
 
 
 def _shuffled(images: _Images, count: int) -> tuple[Array, Array]:
     handles, pixels = images.sampled("flat", count)
     which = _which(count)
-    found = images.launch("shuffle", images.array(handles), images.array(which))
-    return found, _flat(pixels, which[_ITEM ^ 1])
+    values = images.launch("shuffle", images.array(handles), images.array(which))
+    return values, _flat(pixels, which[_ITEM ^ 1])
 
 
 def _local(images: _Images, count: int) -> tuple[Array, Array]:
     handles, pixels = images.sampled("flat", count)
     which = _which(count)
-    found = images.launch("local", images.array(handles), images.array(which))
-    return found, _flat(pixels, which[_ITEM ^ (_GROUP - 1)])
+    values = images.launch("local", images.array(handles), images.array(which))
+    return values, _flat(pixels, which[_ITEM ^ (_GROUP - 1)])
 
 
 def _volume(images: _Images, count: int) -> tuple[Array, Array]:
     handles, pixels = images.sampled("volume", count)
     which, all_ = _which(count), np.stack(pixels)[..., 0]
-    found = images.launch("volume", images.array(handles), images.array(which))
+    values = images.launch("volume", images.array(handles), images.array(which))
     x, y, z = _ITEM * 5 % (_WIDTH - 2) + 1, _ITEM // 3 % (_HEIGHT - 2) + 1, _ITEM // 7 % (_DEPTH - 2) + 1
-    wanted = (
+    expected = (
         all_[which, z, y, x + 1] - all_[which, z, y, x - 1],
         all_[which, z, y + 1, x] - all_[which, z, y - 1, x],
         all_[which, z + 1, y, x] - all_[which, z - 1, y, x],
         all_[which, z, y, x],
     )
-    return found, np.stack(wanted, 1)
+    return values, np.stack(expected, 1)
 
 
 def _steps(images: _Images, count: int) -> tuple[Array, Array]:
     handles, pixels = images.sampled("volume", count)
     which, all_ = _which(count), np.stack(pixels)[..., 0]
-    given = images.array(handles), images.array(which), np.float32(1.5), np.float32(1)
-    found = images.launch("steps", *given)
-    wanted = (all_[which, 1, 1, 1], all_[which, 1, 1, 2], all_[which, 1, 2, 1], all_[which, 2, 1, 1])
-    return found, np.stack(wanted, 1)
+    arguments = images.array(handles), images.array(which), np.float32(1.5), np.float32(1)
+    values = images.launch("steps", *arguments)
+    expected = (all_[which, 1, 1, 1], all_[which, 1, 1, 2], all_[which, 1, 2, 1], all_[which, 2, 1, 1])
+    return values, np.stack(expected, 1)
 
 
 def _differences(images: _Images, count: int) -> tuple[Array, Array]:
@@ -238,79 +238,79 @@ def _differences(images: _Images, count: int) -> tuple[Array, Array]:
     which, all_ = _which(count), np.stack(pixels)[..., 0]
     x, y, z = _ITEM * 5 % (_WIDTH - 1), _ITEM // 3 % (_HEIGHT - 1), _ITEM // 7 % (_DEPTH - 1)
     places = np.stack([x, y, z], 1).astype(np.float32) + np.float32(2.5)
-    given = images.array(handles), images.array(which), images.array(places), np.float32(2), np.float32(1)
-    found = images.launch("differences", *given)
+    arguments = images.array(handles), images.array(which), images.array(places), np.float32(2), np.float32(1)
+    values = images.launch("differences", *arguments)
     value = all_[which, z, y, x]
     steps = all_[which, z, y, x + 1], all_[which, z, y + 1, x], all_[which, z + 1, y, x]
-    return found, np.stack([value, *(step - value for step in steps)], 1)
+    return values, np.stack([value, *(step - value for step in steps)], 1)
 
 
 def _layers(images: _Images, count: int) -> tuple[Array, Array]:
     handles, pixels = images.sampled("layers", count)
     which = _which(count)
-    found = images.launch("layers", images.array(handles), images.array(which))
+    values = images.launch("layers", images.array(handles), images.array(which))
     x, y, _ = _at(_ITEM)
-    return found, np.stack(pixels)[which, _ITEM % _LAYERS, y, x]
+    return values, np.stack(pixels)[which, _ITEM % _LAYERS, y, x]
 
 
 def _mipmap(images: _Images, count: int) -> tuple[Array, Array]:
     handles, pixels = images.sampled("levels", count)
     which = _which(count)
-    found = images.launch("mipmap", images.array(handles), images.array(which))
+    values = images.launch("mipmap", images.array(handles), images.array(which))
     x, y, _ = _at(_ITEM)
-    wanted = [pixels[which[i]][i % _LEVELS][y[i] >> i % _LEVELS, x[i] >> i % _LEVELS] for i in range(_ITEMS)]
-    return found, np.stack(wanted)
+    expected = [pixels[which[i]][i % _LEVELS][y[i] >> i % _LEVELS, x[i] >> i % _LEVELS] for i in range(_ITEMS)]
+    return values, np.stack(expected)
 
 
 def _divergent(images: _Images, count: int) -> tuple[Array, Array]:
     flat, pixels = images.sampled("flat", count)
     volumes, voxels = images.sampled("volume", count)
     which = _which(count)
-    found = images.launch("divergent", images.array(flat), images.array(which), images.array(volumes))
+    values = images.launch("divergent", images.array(flat), images.array(which), images.array(volumes))
     x, y, z = _at(_ITEM)
-    wanted = np.where((_ITEM % 3 == 0)[:, np.newaxis], _flat(pixels, which), np.float32(0))
+    expected = np.where((_ITEM % 3 == 0)[:, np.newaxis], _flat(pixels, which), np.float32(0))
     deep = _ITEM % 3 == 1
-    wanted[deep, 0] = np.stack(voxels)[which, z, y, x, 0][deep]
+    expected[deep, 0] = np.stack(voxels)[which, z, y, x, 0][deep]
     both = deep & (_ITEM & 4 != 0)
-    wanted[both, 1] = _flat(pixels, which, _ITEM + 1)[both, 0]
-    return found, wanted
+    expected[both, 1] = _flat(pixels, which, _ITEM + 1)[both, 0]
+    return values, expected
 
 
 def _loop(images: _Images, count: int) -> tuple[Array, Array]:
     handles, pixels = images.sampled("flat", count)
     which = _which(count)
-    found = images.launch("loop", images.array(handles), images.array(which), np.uint32(count))
-    wanted = np.zeros((_ITEMS, 4), np.float32)
+    values = images.launch("loop", images.array(handles), images.array(which), np.uint32(count))
+    expected = np.zeros((_ITEMS, 4), np.float32)
     for step in range(5):
         here = step <= _ITEM % 5
-        wanted[here] += _flat(pixels, (which + np.uint32(3 * step)) % count, _ITEM + step)[here]
-    return found, wanted
+        expected[here] += _flat(pixels, (which + np.uint32(3 * step)) % count, _ITEM + step)[here]
+    return values, expected
 
 
 def _chain(images: _Images, count: int) -> tuple[Array, Array]:
     handles, pixels = images.sampled("flat", count)
     which = _which(count)
-    found = images.launch("chain", images.array(handles), images.array(which), np.uint32(count))
-    wanted = np.repeat(which[:, np.newaxis], 4, 1).astype(np.float32)
+    values = images.launch("chain", images.array(handles), images.array(which), np.uint32(count))
+    expected = np.repeat(which[:, np.newaxis], 4, 1).astype(np.float32)
     for step in range(4):
-        wanted = _flat(pixels, wanted[:, 0].astype(np.uint32) % count, _ITEM + step)
-    return found, wanted
+        expected = _flat(pixels, expected[:, 0].astype(np.uint32) % count, _ITEM + step)
+    return values, expected
 
 
 def _arguments(images: _Images, count: int) -> tuple[Array, Array]:
     handles, pixels = images.sampled("flat", count)
     which = _which(count)
-    found = images.launch("arguments", *(handle for handle in handles), images.array(which))
-    return found, _flat(pixels, which % 4)
+    values = images.launch("arguments", *(handle for handle in handles), images.array(which))
+    return values, _flat(pixels, which % 4)
 
 
 def _widths(images: _Images, count: int) -> tuple[Array, Array]:
     handles, pixels = images.sampled("flat", count)
     which = _which(count)
     channels = np.array([1, 2, 4], np.uint32)[np.random.default_rng(2).integers(0, 3, _ITEMS)]
-    found = images.launch("widths", images.array(handles), images.array(which), images.array(channels))
-    kept = np.arange(4) < channels[:, np.newaxis]
-    return found, np.where(kept, _flat(pixels, which), np.float32(0))
+    values = images.launch("widths", images.array(handles), images.array(which), images.array(channels))
+    present = np.arange(4) < channels[:, np.newaxis]
+    return values, np.where(present, _flat(pixels, which), np.float32(0))
 
 
 def _structures(images: _Images, count: int) -> tuple[Array, Array]:
@@ -319,22 +319,22 @@ def _structures(images: _Images, count: int) -> tuple[Array, Array]:
     x, y, _ = _at(np.arange(count))
     entries = np.zeros(count, np.dtype([("image", np.uint64), ("x", np.int32), ("y", np.int32)]))
     entries["image"], entries["x"], entries["y"] = handles, x, y
-    found = images.launch("structures", images.array(entries.view(np.uint8)), images.array(which))
-    return found, np.stack(pixels)[which, y[which], x[which]]
+    values = images.launch("structures", images.array(entries.view(np.uint8)), images.array(which))
+    return values, np.stack(pixels)[which, y[which], x[which]]
 
 
 def _written(images: _Images, count: int) -> tuple[Array, Array]:
     handles, _, pixels = images.memory(count)
-    targets, memories, wanted = images.memory(_ITEMS // (_WIDTH * _HEIGHT), first=count)
+    targets, memories, expected = images.memory(_ITEMS // (_WIDTH * _HEIGHT), first=count)
     which = _which(count)
     images.write(images.array(handles), images.array(which), images.array(targets), np.uint32(len(targets)))
     pixel = _ITEM // len(targets)
     x, y = pixel % _WIDTH, pixel // _WIDTH
-    wanted[_ITEM % len(targets), y, x] = pixels[which, y, x]
-    found = np.zeros_like(wanted)
-    for memory, part in zip(memories, found):
+    expected[_ITEM % len(targets), y, x] = pixels[which, y, x]
+    values = np.zeros_like(expected)
+    for memory, part in zip(memories, values):
         images.queue.ext_oneapi_copy(memory, part).wait()
-    return found, wanted
+    return values, expected
 
 
 _RUNS: dict[str, Callable[[_Images, int], tuple[Array, Array]]] = {

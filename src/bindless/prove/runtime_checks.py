@@ -36,8 +36,8 @@ def _memory(kind: str) -> Check:
             _require(bool((out == data).all()), f"{int((out != data).sum())} of {data.size} words came back wrong")
             queue.fill(array[1:-1], np.uint32(0x01020304)).wait()
             queue.memcpy(out, array).wait()
-            wanted = np.concatenate([data[:1], np.full(data.size - 2, 0x01020304, np.uint32), data[-1:]])
-            _require(bool((out == wanted).all()), "a fill wrote wrong words, or beyond its range")
+            expected = np.concatenate([data[:1], np.full(data.size - 2, 0x01020304, np.uint32), data[-1:]])
+            _require(bool((out == expected).all()), "a fill wrote wrong words, or beyond its range")
         return f"{data.nbytes} bytes up, filled and down"
 
     return check

@@ -154,9 +154,9 @@ def _coordinates(rng: np.random.Generator, dimensions: int, normalized: bool) ->
     extent = np.array(_SIZES[:dimensions], np.float64)
     places = (rng.random((_POINTS, dimensions)) * 3 - 1) * extent
     places[: _POINTS // 4] = np.round(places[: _POINTS // 4] * 2) / 2
-    found = (places / extent if normalized else places).astype(np.float32)
-    found[-len(_ODD) :, 0] = _ODD
-    return found
+    coordinates = (places / extent if normalized else places).astype(np.float32)
+    coordinates[-len(_ODD) :, 0] = _ODD
+    return coordinates
 
 
 def samplings() -> Iterator[Sampling]:
