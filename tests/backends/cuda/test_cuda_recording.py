@@ -47,7 +47,10 @@ RUNS = {
         "interop/recorded_exchange_functions.py",
         "interop/test_dlpack_export.py",
     ),
-    "imported-native-objects": ("interop/native", "interop/test_native_cuda.py"),
+    "imported-native-objects": (
+        *(f"interop/native/test_native_{name}.py" for name in ("objects", "refusals", "lifetimes")),
+        "interop/test_native_cuda.py",
+    ),
     # On this driver and the reference: its streams run nothing until the host queries or waits, so that a dependency
     # missing from the graph of command groups shows.
     "command-groups": ("submission/test_graph.py", "submission/test_graph_random.py", "sycl/buffer/test_buffer.py"),
