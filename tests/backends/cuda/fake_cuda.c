@@ -26,7 +26,7 @@
 enum { DEVICES = 2, MOST_ALLOCATIONS = 4096, MOST_NUMBERS = 4096, MOST_FAILURES = 8, MOST_STREAMS = 1024 };
 
 typedef struct context { int device; unsigned retained; } context;
-typedef struct ticket { int done; double time; } ticket;
+typedef struct ticket { int done, captured; double time; } ticket;
 typedef struct event { context *owner; int timed; int alive; ticket *last; } event;
 typedef struct array {
     context *owner; CUDA_ARRAY3D_DESCRIPTOR desc; size_t pixel, width, height, depth; unsigned char *data; struct array *levels; unsigned num_levels;
@@ -297,15 +297,22 @@ static stream *real(CUstream h)
     }
     return standard;
 }
-/* Streams that capture put their commands into a graph; whoever asks such a stream anything ends that. */
-typedef struct graph { command *commands; int count; } graph;
+/* A stream that captures puts its commands into a graph. A question about it, or about an event that it has recorded, is
+ * refused and invalidates the capture: it takes no more commands, and its end gives no graph. */
+typedef struct graph { command *commands; int count, invalid; } graph;
 static stream *recorded;
 static graph *recording;
+static CUresult refuse_question(CUresult result)
+{
+    if (recorded) recording->invalid = 1;
+    return result;
+}
 static CUresult put(stream *s, command c)
 {
     s = real((CUstream)s);
     if (!s || !s->alive || s->owner != current) return CUDA_ERROR_INVALID_HANDLE;
     if (s == recorded) {
+        if (recording->invalid) return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
         recording->commands = realloc(recording->commands, sizeof c * (size_t)(recording->count + 1));
         recording->commands[recording->count++] = c;
         return 0;
@@ -400,14 +407,14 @@ EXPORT CUresult cuStreamCreate(CUstream *out, unsigned flags)
     note("cuStreamCreate");
     return 0;
 }
-EXPORT CUresult cuStreamDestroy_v2(CUstream h) { ENTER_CONTEXT("cuStreamDestroy"); stream *s = (stream *)h; if (!s->alive) return CUDA_ERROR_INVALID_HANDLE; while (s->first) pump(); s->alive = 0;
+EXPORT CUresult cuStreamDestroy_v2(CUstream h) { ENTER_CONTEXT("cuStreamDestroy"); stream *s = (stream *)h; if (!s->alive) return CUDA_ERROR_INVALID_HANDLE; while (s->first) pump(); s->alive = 0; if (s == recorded) recorded = NULL;
     for (int i = 0; i < stream_count; i++)
         if (streams[i] == s) streams[i--] = streams[--stream_count];
     pumped = 0;
     note("cuStreamDestroy");
     return 0;
 }
-EXPORT CUresult cuStreamQuery(CUstream h) { ENTER_CONTEXT("cuStreamQuery"); stream *s = real(h); if (s == recorded) return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED; if (!s->alive) return CUDA_ERROR_INVALID_HANDLE; pump(); return s->first ? CUDA_ERROR_NOT_READY : 0; }
+EXPORT CUresult cuStreamQuery(CUstream h) { ENTER_CONTEXT("cuStreamQuery"); stream *s = real(h); if (s == recorded) return refuse_question(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED); if (!s->alive) return CUDA_ERROR_INVALID_HANDLE; pump(); return s->first ? CUDA_ERROR_NOT_READY : 0; }
 EXPORT CUresult cuStreamSynchronize(CUstream h)
 {
     CUresult result;
@@ -432,10 +439,11 @@ EXPORT CUresult cuEventRecord(CUevent h, CUstream s)
     event *e = (event *)h;
     if (!e->alive || e->owner != real(s)->owner) return CUDA_ERROR_INVALID_HANDLE;
     e->last = calloc(1, sizeof(ticket));
+    e->last->captured = real(s) == recorded;
     note("cuEventRecord");
     return put((stream *)s, (command){.kind = RECORD, .ticket = e->last});
 }
-EXPORT CUresult cuEventQuery(CUevent h) { ENTER_CONTEXT("cuEventQuery"); event *e = (event *)h; if (!e->alive) return CUDA_ERROR_INVALID_HANDLE; pump(); return !e->last || e->last->done ? 0 : CUDA_ERROR_NOT_READY; }
+EXPORT CUresult cuEventQuery(CUevent h) { ENTER_CONTEXT("cuEventQuery"); event *e = (event *)h; if (!e->alive) return CUDA_ERROR_INVALID_HANDLE; if (e->last && e->last->captured) return refuse_question(CUDA_ERROR_CAPTURED_EVENT); pump(); return !e->last || e->last->done ? 0 : CUDA_ERROR_NOT_READY; }
 EXPORT CUresult cuEventSynchronize(CUevent h)
 {
     CUresult result;

@@ -46,7 +46,10 @@ EXPORT void fake_capture(CUstream h) { capturing = h; }
 EXPORT CUresult cuStreamIsCapturing(CUstream h, CUstreamCaptureStatus *out)
 {
     ENTER_CONTEXT("cuStreamIsCapturing");
-    *out = (capturing && h == capturing) || (recorded && real(h) == recorded) ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    const int own = recorded && real(h) == recorded;
+    *out = own && recording->invalid                ? CU_STREAM_CAPTURE_STATUS_INVALIDATED
+           : own || (capturing && h == capturing) ? CU_STREAM_CAPTURE_STATUS_ACTIVE
+                                                  : CU_STREAM_CAPTURE_STATUS_NONE;
     return 0;
 }
 EXPORT CUresult cuFuncGetModule(CUmodule *out, CUfunction f)
@@ -84,9 +87,9 @@ EXPORT CUresult cuStreamEndCapture(CUstream h, CUgraph *out)
 {
     ENTER_CONTEXT("cuStreamEndCapture");
     if (real(h) != recorded) return CUDA_ERROR_INVALID_VALUE;
-    *out = (CUgraph)recording;
     recorded = NULL;
-    return 0;
+    *out = recording->invalid ? NULL : (CUgraph)recording;
+    return recording->invalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : 0;
 }
 EXPORT CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph g, unsigned long long flags)
 {

@@ -31,26 +31,33 @@ def records_graphs(queue: Queue) -> bool:
 
 
 def record_graph(queue: Queue, commands: Sequence[Callable[[Sequence[Event]], Event]]) -> Graph:
-    """Record the submissions of the commands to an in-order queue that nobody else uses; none of them runs."""
+    """Record the submissions of the commands to an in-order queue that nobody else uses; none of them runs.
+
+    The capture ends whatever interrupts it, before any Python function begins: a question about a stream that is
+    captured fails, and ends the capture without a graph.
+    """
     (stream,) = queue.streams
     graph, made = ffi.new("CUgraph *"), ffi.new("CUgraphExec *")
     with queue.primary:
-        # Relaxed: this thread and other threads may load kernels during the capture.
-        check(lib.cuStreamBeginCapture(stream.handle, lib.CU_STREAM_CAPTURE_MODE_RELAXED), "cuStreamBeginCapture")
-        queue.capturing = True
         try:
-            for command in commands:
-                command(())
+            try:
+                queue.capturing = True
+                # Relaxed: this thread and other threads may load kernels during the capture.
+                result = lib.cuStreamBeginCapture(stream.handle, lib.CU_STREAM_CAPTURE_MODE_RELAXED)
+                check(result, "cuStreamBeginCapture")
+                for command in commands:
+                    command(())
+            finally:
+                queue.capturing = False
+                result = lib.cuStreamEndCapture(stream.handle, graph)
+                with stream.lock:  # nothing was submitted
+                    stream.pending = None
+                    stream.done = stream.submitted
+            check(result, "cuStreamEndCapture")
+            check(lib.cuGraphInstantiate(made, graph[0], 0), "cuGraphInstantiate", f"{len(commands)} commands")
         finally:
-            queue.capturing = False
-            result = lib.cuStreamEndCapture(stream.handle, graph)
-            with stream.lock:  # nothing was submitted
-                stream.pending = None
-                stream.done = stream.submitted
-        check(result, "cuStreamEndCapture")
-        result = lib.cuGraphInstantiate(made, graph[0], 0)
-        release(lib.cuGraphDestroy(graph[0]), "cuGraphDestroy")
-        check(result, "cuGraphInstantiate", f"{len(commands)} commands")
+            if graph[0] != ffi.NULL:
+                release(lib.cuGraphDestroy(graph[0]), "cuGraphDestroy")
     return Graph(queue.primary, made[0])
 
 

@@ -97,6 +97,8 @@ class Queue(RecordingQueue[Stream, Event]):
         """Whether all work is complete."""
         if self.closed:
             return True
+        if self.capturing:
+            return False
         unknown = [stream for stream in self.streams if stream.done < stream.submitted]
         if not unknown:
             return True
