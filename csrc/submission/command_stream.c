@@ -288,6 +288,8 @@ static PyMethodDef commands_methods[] = {
      "The prepared launch of a kernel over a range, with a number of arguments; None without one."},
     {"remember", (PyCFunction)commands_remember, METH_O, "Adds a prepared launch to the cache."},
     {"forget_launches", table_forget, METH_NOARGS, "Empties the cache of prepared launches."},
+    {"wait_shortly", (PyCFunction)commands_wait_shortly, METH_NOARGS,
+     "Waits for all commands, and lets go of what they used; False where Python must do that."},
     {"restart", (PyCFunction)commands_restart, METH_NOARGS, "Begins to look for completed commands; the lock is held."},
     {"release_all", (PyCFunction)commands_release_all, METH_NOARGS,
      "Lets go of what commands used, all of which are complete; False if others were submitted since restart."},

@@ -324,7 +324,8 @@ extern PyType_Spec image_call_spec, image_calls_spec;
 PyObject *commands_ask(Commands *self, PyObject *const *arguments, Py_ssize_t count);
 int require_live(const Commands *self);
 
-/* wait.c: Event.wait. */
+/* wait.c: Event.wait, and a method of Commands for Queue.wait. */
+PyObject *commands_wait_shortly(Commands *self, PyObject *unused);
 PyObject *event_wait(Event *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names);
 
 /* command_stream.c: announce marks the queue as active before a submission; reap releases the objects of completed

@@ -1,4 +1,4 @@
-/* Event.wait: short waits for the last command of a lane, and release of its objects, without Python. */
+/* Event.wait and Queue.wait: short waits for the last command of a lane, and release of its objects, without Python. */
 
 #include "types.h"
 
@@ -131,6 +131,13 @@ static int settle(Event *self, Commands *commands)
     return result;
 }
 
+/* Lets go of what completed commands used. A signal that came during the wait is handled before: the handler would
+ * otherwise run in a destructor, which loses its exception. */
+static int let_go(Commands *commands)
+{
+    return PyErr_CheckSignals() < 0 ? FAILED : reap(commands);
+}
+
 PyObject *event_wait(Event *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names)
 {
     if (count == 0 && names == NULL && self->native != NULL && self->native != Py_None && self->stream != NULL &&
@@ -138,11 +145,61 @@ PyObject *event_wait(Event *self, PyObject *const *arguments, Py_ssize_t count, 
         Commands *commands = (Commands *)self->stream;
         int result = settle(self, commands);
         if (result == DONE)
-            result = reap(commands);
+            result = let_go(commands);
         if (result == FAILED)
             return NULL;
         if (result == DONE && (self->error == NULL || self->error == Py_None))
             Py_RETURN_NONE;
     }
     return call_any((PyObject *)self, str_wait_any, arguments, count, names);
+}
+
+/* Waits shortly for all commands of a lane that counts them. */
+static int settle_lane(Lane *lane)
+{
+    const long long index = lane->submitted;
+    for (int look = 0; look < LOOKS; look++) {
+        if (lane->done >= index)
+            return DONE;
+        const int result = ask(lane, QUESTIONS);
+        if (result == 0 && index > lane->done)
+            lane->done = index;
+        else if (result == NOT_READY && PyErr_CheckSignals() < 0)
+            return FAILED;
+        else if (result != 0 && result != NOT_READY)
+            break;
+    }
+    return OTHERWISE;
+}
+
+/* Waits shortly for all lanes. OTHERWISE where a lane counts no commands, or another library submits to it too. */
+static int settle_lanes(PyObject *lanes)
+{
+    int result = lanes != NULL && PyTuple_Check(lanes) ? DONE : OTHERWISE;
+    for (Py_ssize_t i = 0; result == DONE && i < PyTuple_Size(lanes); i++) {
+        Lane *lane = (Lane *)PyTuple_GetItem(lanes, i);
+        const bool counts = PyType_IsSubtype(Py_TYPE(lane), (PyTypeObject *)lane_type) && lane->made == 0 && lane->wait != 0;
+        result = counts ? settle_lane(lane) : OTHERWISE;
+    }
+    return result;
+}
+
+/* wait_shortly(): waits for all commands, and lets go of what they used; False where Python must do that. */
+PyObject *commands_wait_shortly(Commands *self, PyObject *unused)
+{
+    (void)unused;
+    if (self->closed || self->ended || self->native == NULL || self->native == Py_None ||
+        (self->tasks != NULL && PyObject_Size(self->tasks) != 0))
+        Py_RETURN_FALSE;
+    PyObject *lanes = Py_XNewRef(self->lanes);
+    Py_INCREF(self);
+    self->waiters++;
+    int result = settle_lanes(lanes);
+    if (end_question(self) != DONE)
+        result = FAILED;
+    if (result == DONE)
+        result = let_go(self);
+    Py_DECREF(self);
+    Py_XDECREF(lanes);
+    return result == FAILED ? NULL : PyBool_FromLong(result == DONE);
 }

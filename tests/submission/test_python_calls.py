@@ -69,3 +69,14 @@ def test_copies_from_images(own: bl.Queue) -> None:
             own.wait()
         assert np.array_equal(result, pixels)
     require_few(calls)
+
+
+def test_waits(own: bl.Queue) -> None:
+    """A wait for commands that are complete. Lanes that count their commands need no Python beyond the call."""
+    counts = own.backend == "cuda"
+    memory = bl.usm_empty((64,), np.float32, own)
+    for _ in range(4):
+        own.fill(memory, 1.0)
+        calls = python_calls(own.wait)
+        assert own._stream.idle and not any(item is memory for item in own._stream._batch)
+        assert len(calls) <= (1 if counts else 30), calls

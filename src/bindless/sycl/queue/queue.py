@@ -15,6 +15,8 @@ from ...model.errors import AccessorError, Error, InvalidError
 from ...model.message_values import shown
 from ...model.ranges import NdRange, RangeLike
 from ...model.single_owner import SingleOwner
+from ...submission.active_streams import active
+from ...submission.async_errors import owing
 from ...submission.command_stream import AsyncHandler, CommandStream, Operation, sweep
 from ...submission.event import Event
 from ...submission.wait_list import waits_of
@@ -539,11 +541,14 @@ class Queue(QueueBase, SingleOwner):
             A command failed and neither queue nor context has an ``async_handler``; an ``ExceptionList`` if several
             did.
         """
-        self._native  # noqa: B018  raises if it has ended
-        self._stream.settle()
-        sweep()
-        if not self._stream.log.handled:
-            self._stream.log.report()
+        stream = self._stream
+        if not stream.wait_shortly():
+            self._native  # noqa: B018  raises if it has ended
+            stream.settle()
+        if active:
+            sweep()
+        if (stream.log.errors or owing) and not stream.log.handled:
+            stream.log.report()
 
     def wait_and_throw(self) -> None:
         """Waits, then gives the asynchronous errors to the ``async_handler``, or raises them."""
