@@ -1,6 +1,6 @@
 /* Commands: the submitted commands of a queue, and the cache of launches prepared for it. */
 
-#include "foreign_array.h"
+#include "prepared_copy.h"
 
 REFERENCES(commands, Commands)
 {
@@ -286,6 +286,9 @@ static PyMethodDef commands_methods[] = {
      "Calls a function that asks the driver, with arguments; the native queue is not released meanwhile."},
     {"find", (PyCFunction)(void (*)(void))commands_find, METH_FASTCALL,
      "The prepared launch of a kernel over a range, with a number of arguments; None without one."},
+    {"layout_of_foreign", commands_layout_of_foreign, METH_O,
+     "Shape, code and bits of another library's packed array on the queue's device; None for any other value."},
+    {"upload", commands_upload, METH_VARARGS, "Submits the prepared copy of an array into an image; None without one."},
     {"remember", (PyCFunction)commands_remember, METH_O, "Adds a prepared launch to the cache."},
     {"forget_launches", table_forget, METH_NOARGS, "Empties the cache of prepared launches."},
     {"wait_shortly", (PyCFunction)commands_wait_shortly, METH_NOARGS,

@@ -138,3 +138,146 @@ PyObject *submitter_copy(Submitter *self, PyObject *const *arguments, Py_ssize_t
     }
     return call_any((PyObject *)self, str_copy_any, arguments, count, names);
 }
+
+/* ---------------------------------------------------------------- uploads of images */
+
+/* What is done with pixels of the host: nothing, or the wait for the copy, or the copy of a copy. */
+typedef enum { LEAVE, AWAIT, DUPLICATE } HostPixels;
+
+typedef struct {
+    PyObject *array, *image, *shape;
+    int code, bits, host;
+    PyObject *pinned; /* a list of pinned arrays for copies, or None */
+} Upload;
+
+/* free_item(list): an item that nothing else refers to, or None. Between this question and the new reference no other
+ * thread runs. */
+PyObject *free_item(PyObject *module, PyObject *list)
+{
+    (void)module;
+    const Py_ssize_t count = PyList_Check(list) ? PyList_Size(list) : 0;
+    for (Py_ssize_t i = 0; i < count; i++)
+        if (Py_REFCNT(PyList_GetItem(list, i)) == 1)
+            return Py_NewRef(PyList_GetItem(list, i));
+    Py_RETURN_NONE;
+}
+
+/* Whether the array has the shape and the type of the image's pixels. */
+static bool has_pixels(const Upload *upload, Argument *array)
+{
+    if (array->kind == USM_ARRAY) {
+        int code = -1, bits = 0;
+        if (!foreign_type(array->format, &code, &bits))
+            return false;
+        array->layout.type = (DLDataType){code < 0 ? 0 : (uint8_t)code, code < 0 ? 0 : (uint8_t)bits, 1};
+    } else if (array->kind != HOST_ARRAY && array->kind != FOREIGN_ARRAY) {
+        return false;
+    }
+    return has_dlpack_type(array, upload->code, upload->bits) && has_shape(&array->layout, upload->shape);
+}
+
+/* Copies an array of the host to bytes: a new reference. */
+static PyObject *copy_to_bytes(Argument *array)
+{
+    PyObject *bytes = PyBytes_FromStringAndSize((const char *)(uintptr_t)array->address, (Py_ssize_t)array->bytes);
+    if (bytes != NULL)
+        array->address = (uint64_t)(uintptr_t)PyBytes_AsString(bytes);
+    return bytes;
+}
+
+/* Copies an array of the host to a pinned array: a new reference; NULL without a free one. */
+static PyObject *copy_to_pinned(const Commands *commands, const Kinds *kinds, PyObject *pinned, Argument *array)
+{
+    PyObject *item = free_item(NULL, pinned);
+    Argument target;
+    begin_argument(&target, item);
+    if (item == Py_None || read_argument(&target, kinds, true, 0) != DONE || target.kind != HOST_ARRAY ||
+        target.bytes != array->bytes || commands->ended) { /* the end of the interpreter frees pinned memory */
+        PyErr_Clear();
+        Py_CLEAR(item);
+    } else {
+        memcpy((void *)(uintptr_t)target.address, (const void *)(uintptr_t)array->address, (size_t)array->bytes);
+        array->address = target.address;
+    }
+    end_argument(&target);
+    return item;
+}
+
+/* Replaces an array of the host by a copy, which is a new reference. */
+static PyObject *duplicate(const Commands *commands, const Kinds *kinds, PyObject *pinned, Argument *array)
+{
+    PyObject *own = copy_to_pinned(commands, kinds, pinned, array);
+    if (own == NULL)
+        own = copy_to_bytes(array);
+    if (own != NULL)
+        array->value = own;
+    return own;
+}
+
+static int wait_for_upload(PyObject *event)
+{
+    PyObject *done = event_wait((Event *)event, NULL, 0, NULL);
+    Py_XDECREF(done);
+    return done == NULL ? FAILED : DONE;
+}
+
+/* Submits the prepared copy of an upload whose operands are read. */
+static int submit_upload(Commands *commands, const Kinds *kinds, const Upload *upload, Copy *copy, Argument operands[2],
+                         PyObject **event)
+{
+    const bool on_host = is_on_host(&operands[0]);
+    PyObject *own = NULL;
+    if (on_host && (upload->host == LEAVE || !operands[0].packed))
+        return OTHERWISE;
+    if (on_host && upload->host == DUPLICATE &&
+        (own = duplicate(commands, kinds, upload->pinned, &operands[0])) == NULL)
+        return FAILED;
+    int result = submit_copy(commands, copy, operands, NULL, event);
+    if (result == DONE && on_host) {
+        if (own == NULL)
+            result = wait_for_upload(*event);
+        Py_DECREF(*event);
+        *event = result == DONE ? Py_NewRef(Py_True) : NULL;
+    }
+    Py_XDECREF(own);
+    return result;
+}
+
+static int upload_again(Commands *commands, const Copies *copies, const Upload *upload, PyObject **event)
+{
+    CopyCall call = {.commands = commands, .waits_at = -1};
+    Argument *array = &call.operands[0], *image = &call.operands[1];
+    begin_argument(array, upload->array);
+    begin_argument(image, upload->image);
+    int result = OTHERWISE;
+    if (read_argument(array, &copies->kinds, false, USM_ALL) == DONE && has_pixels(upload, array) &&
+        read_argument(image, &copies->kinds, true, USM_OWNER) == DONE) {
+        Copy *copy = (Copy *)find_row(&copies->table, 0, fits_copy, &call);
+        if (copy != NULL)
+            result = submit_upload(commands, &copies->kinds, upload, copy, call.operands, event);
+        Py_XDECREF(copy);
+    }
+    if (result == OTHERWISE && PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Exception))
+        result = FAILED;
+    if (result == OTHERWISE)
+        PyErr_Clear(); /* Python says what is wrong with the array */
+    end_operands(call.operands);
+    return result;
+}
+
+/* upload(array, image, shape, code, bits, host, pinned): the event of a prepared copy of an array of this shape and type into an
+ * image; True where the pixels of the host have been read; None where Python must handle the copy. */
+PyObject *commands_upload(PyObject *self, PyObject *arguments)
+{
+    Upload upload;
+    if (!PyArg_ParseTuple(arguments, "OOO!iiiO:upload", &upload.array, &upload.image, &PyTuple_Type, &upload.shape,
+                          &upload.code, &upload.bits, &upload.host, &upload.pinned))
+        return NULL;
+    PyObject *copies = ((Commands *)self)->copies, *event = NULL;
+    if (copies == NULL || (PyObject *)Py_TYPE(copies) != copies_type)
+        Py_RETURN_NONE;
+    Py_INCREF(copies);
+    const int result = upload_again((Commands *)self, (const Copies *)copies, &upload, &event);
+    Py_DECREF(copies);
+    return result == OTHERWISE ? Py_NewRef(Py_None) : event;
+}

@@ -33,7 +33,7 @@ bool foreign_type(PyObject *dtype, int *code, int *bits)
     return !PyErr_Occurred();
 }
 
-static bool is_on_device(const Commands *commands, const Argument *array)
+bool is_on_device_of(const Commands *commands, const Argument *array)
 {
     return commands->dlpack_type == DLPACK_CUDA &&
            (array->layout.device.device_type == DLPACK_CUDA_MANAGED ||
@@ -42,20 +42,20 @@ static bool is_on_device(const Commands *commands, const Argument *array)
 }
 
 /* A code of -1 or bits of 0 are those of no type. */
-static bool has_type(const Argument *array, int code, int bits)
+bool has_dlpack_type(const Argument *array, int code, int bits)
 {
     return code >= 0 && same_type(array->layout.type, (DLDataType){(uint8_t)code, (uint8_t)bits, 1});
 }
 
 static bool is_of_type(const Slot *slot, const Argument *array)
 {
-    return slot->dtype == NULL || has_type(array, slot->code, slot->bits);
+    return slot->dtype == NULL || has_dlpack_type(array, slot->code, slot->bits);
 }
 
 int add_foreign_argument(const Commands *commands, const Argument *array, ForeignArguments *foreign, int index)
 {
     uint64_t stream;
-    if (!is_on_device(commands, array) || !array->packed || array->bytes == 0 ||
+    if (!is_on_device_of(commands, array) || !array->packed || array->bytes == 0 ||
         (foreign->any && foreign->library != array->library))
         return OTHERWISE;
     if (foreign->any && array->library != NULL)
@@ -93,4 +93,35 @@ int read_foreign_arguments(const Commands *commands, const Prepared *launch, PyO
             return OTHERWISE;
     }
     return foreign->any ? DONE : OTHERWISE;
+}
+
+bool has_shape(const Layout *layout, PyObject *shape)
+{
+    if (PyTuple_Size(shape) != layout->dimensions)
+        return false;
+    for (int axis = 0; axis < layout->dimensions; axis++)
+        if (PyLong_AsLongLong(PyTuple_GetItem(shape, axis)) != layout->shape[axis])
+            return false;
+    return true;
+}
+
+/* layout_of_foreign(value): shape, code and bits of another library's packed array that commands of the queue may read;
+ * None for any other value, which Python handles. */
+PyObject *commands_layout_of_foreign(PyObject *self, PyObject *value)
+{
+    Argument array;
+    begin_argument(&array, value);
+    const Layout *layout = &array.layout;
+    if (read_foreign(&array, false) != DONE || !is_on_device_of((const Commands *)self, &array) || !array.packed ||
+        array.bytes == 0 || layout->type.lanes != 1)
+        Py_RETURN_NONE;
+    PyObject *shape = PyTuple_New(layout->dimensions);
+    for (int axis = 0; shape != NULL && axis < layout->dimensions; axis++) {
+        PyObject *size = PyLong_FromLongLong(layout->shape[axis]);
+        if (size == NULL)
+            Py_CLEAR(shape);
+        else
+            PyTuple_SetItem(shape, axis, size);
+    }
+    return shape == NULL ? NULL : Py_BuildValue("Nii", shape, layout->type.code, layout->type.bits);
 }

@@ -140,6 +140,25 @@ int foreign_stream(const Argument *array, uint64_t *stream)
     return DONE;
 }
 
+int stream_of_arrays(const Argument *arguments, int count, uint64_t *stream)
+{
+    const Argument *first = NULL;
+    *stream = 0;
+    for (int i = 0; i < count; i++) {
+        const Argument *array = &arguments[i];
+        if (array->kind != FOREIGN_ARRAY || !has_stream(array))
+            continue;
+        if (first != NULL && (first->library != array->library || first->stream != array->stream))
+            return OTHERWISE;
+        if (first == NULL && foreign_stream(array, stream) != DONE) {
+            PyErr_Clear();
+            return OTHERWISE;
+        }
+        first = array;
+    }
+    return DONE;
+}
+
 /* ---------------------------------------------------------------- new arrays */
 
 static void set_error(void *context, const char *kind, const char *message)

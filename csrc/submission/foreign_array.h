@@ -29,8 +29,20 @@ int foreign_stream(const Argument *array, uint64_t *stream);
 /* array_interface.c: reads __cuda_array_interface__; false with or without an exception where it cannot. */
 bool read_interface(PyObject *interface, bool written, Argument *array);
 
+/* The current stream of the library whose arrays among the arguments lie on the device, 0 without; OTHERWISE for arrays of
+ * several libraries or streams, and where the library refuses. No exception is set. */
+int stream_of_arrays(const Argument *arguments, int count, uint64_t *stream);
+
 /* Returns a new packed array of the library of `like`, on its device; NULL with an exception. */
 PyObject *foreign_empty(const Argument *like, const Layout *layout);
+
+/* foreign_arguments.c: whether commands of the queue may use an array of another library, on its device or on one that the
+ * CUDA array interface does not give. */
+bool is_on_device_of(const Commands *commands, const Argument *array);
+
+/* foreign_arguments.c: whether an array has DLPack's code and bits of a type; the shape of a tuple. */
+bool has_dlpack_type(const Argument *array, int code, int bits);
+bool has_shape(const Layout *layout, PyObject *shape);
 
 /* foreign_arguments.c: the addresses of other libraries' arrays among the arguments of a launch, 0 for other values, and
  * their library's current stream. OTHERWISE without such arrays, and where Python must handle one. */
@@ -46,5 +58,6 @@ int add_foreign_argument(const Commands *commands, const Argument *array, Foreig
 /* Functions of the module. */
 PyObject *empty_like_foreign(PyObject *module, PyObject *arguments);
 PyObject *stream_of_foreign(PyObject *module, PyObject *value);
+PyObject *commands_layout_of_foreign(PyObject *self, PyObject *value);
 
 #endif

@@ -220,25 +220,6 @@ static void note_arrays(const void *what, long long batch)
     }
 }
 
-/* The current stream of the library whose arrays lie on the device, 0 without; OTHERWISE for arrays of several. */
-static int stream_of_arrays(const Argument given[CALL_ARRAYS], uint64_t *stream)
-{
-    const Argument *found = NULL;
-    for (int i = 0; i < CALL_ARRAYS; i++) {
-        const Argument *foreign = &given[i];
-        if (foreign->kind != FOREIGN_ARRAY || !has_stream(foreign))
-            continue;
-        if (found != NULL && (found->library != foreign->library || found->stream != foreign->stream))
-            return OTHERWISE;
-        if (found == NULL && foreign_stream(foreign, stream) != DONE) {
-            PyErr_Clear();
-            return OTHERWISE;
-        }
-        found = foreign;
-    }
-    return DONE;
-}
-
 int submit_image_call(Commands *commands, const ImageCalls *calls, ImageCall *call, Argument given[CALL_ARRAYS],
                       PyObject *depends_on, PyObject **event)
 {
@@ -249,7 +230,7 @@ int submit_image_call(Commands *commands, const ImageCalls *calls, ImageCall *ca
     Py_INCREF(calls); /* other threads may run while this thread waits for the lock or is in the driver */
     Py_INCREF(call);
     uint64_t stream = 0;
-    int result = stream_of_arrays(given, &stream);
+    int result = stream_of_arrays(given, CALL_ARRAYS, &stream);
     if (result == DONE)
         result = find_image(calls, call, &filling.image, &filling.memory);
     if (result == DONE) {

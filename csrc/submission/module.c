@@ -1,6 +1,7 @@
 /* Initialisation of the module bindless.core._submission. */
 
 #include "pictures/picture_call.h"
+#include "prepared_copy.h"
 #include "tensor_call.h"
 #include "variants.h"
 
@@ -61,6 +62,7 @@ static PyMethodDef module_methods[] = {
      "Stores the types of arguments of kernels in Python: of arrays, of images, of plain values, and what makes keys of others."},
     {"empty_like_foreign", empty_like_foreign, METH_VARARGS,
      "A new array of another library, like one of its arrays; None where C code does not read it."},
+    {"free_item", free_item, METH_O, "An item of a list that nothing else refers to; None without one."},
     {"stream_of_foreign", stream_of_foreign, METH_O,
      "The current stream of another library on the device of its array; None where C code does not know it."},
     {NULL, NULL, 0, NULL},

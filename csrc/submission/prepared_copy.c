@@ -32,13 +32,38 @@ bool read_operands(PyObject *source, PyObject *destination, const Kinds *kinds, 
            read_argument(&operands[1], kinds, true, USM_OWNER) == DONE;
 }
 
+/* Largest alignment that a copy may rely on: that of a pixel. */
+enum { MOST_ALIGNMENT = 16 };
+
+static uint64_t alignment_of(uint64_t address)
+{
+    const uint64_t alignment = address & -address;
+    return alignment == 0 || alignment > MOST_ALIGNMENT ? MOST_ALIGNMENT : alignment;
+}
+
+static bool has_layout(const Side *side, const Argument *operand)
+{
+    return operand->packed && (operand->writable || !side->written) &&
+           same_type(operand->layout.type, side->layout.type) && same_shape(&operand->layout, &side->layout);
+}
+
+/* An array of which nothing tells the device must have the address of the prepared copy, unless there is one device. */
+static bool fits_foreign(const Side *side, const Argument *operand, const Commands *commands)
+{
+    return operand->kind == FOREIGN_ARRAY && has_stream(operand) && has_layout(side, operand) &&
+           is_on_device_of(commands, operand) &&
+           operand->layout.device.device_type == side->layout.device.device_type &&
+           (operand->address == side->address ||
+            (side->place_count > 0 && operand->address % side->alignment == 0 &&
+             (operand->layout.device.device_id != UNKNOWN_DEVICE || commands->dlpack_alone)));
+}
+
 /* An array of numpy, and another library's on the host, may take each other's place. */
 static bool fits_side(const Side *side, const Argument *operand, const Commands *commands)
 {
     switch (side->kind) {
-    case HOST_ARRAY:
-        return is_on_host(operand) && operand->packed && (operand->writable || !side->written) &&
-               same_type(operand->layout.type, side->layout.type) && same_shape(&operand->layout, &side->layout);
+    case HOST_ARRAY: return is_on_host(operand) && has_layout(side, operand);
+    case FOREIGN_ARRAY: return fits_foreign(side, operand, commands);
     case USM_ARRAY: return operand->kind == USM_ARRAY && operand->value == side->object;
     case IMAGE_MEMORY:
         return operand->kind == IMAGE_MEMORY &&
@@ -71,8 +96,11 @@ static bool set_side(Copy *self, int index, const Argument *operand, PyObject *p
         side->places[i] = (uint64_t *)(uintptr_t)PyLong_AsUnsignedLongLong(PyTuple_GetItem(places, i));
     if (PyErr_Occurred())
         return false;
-    if (side->kind == HOST_ARRAY)
+    if (side->kind == HOST_ARRAY || side->kind == FOREIGN_ARRAY) {
         side->layout = operand->layout;
+        side->address = operand->address;
+        side->alignment = alignment_of(operand->address);
+    }
     if (side->kind != IMAGE_MEMORY && side->kind != USM_ARRAY)
         return true;
     side->any = side->kind == IMAGE_MEMORY && side->place_count > 0;
@@ -166,7 +194,9 @@ int submit_copy(Commands *commands, Copy *copy, const Argument operands[2], PyOb
                              .kept_count = 2, .weight = weight_of(&operands[0]) + weight_of(&operands[1]),
                              .depends_on = depends_on};
     Py_INCREF(copy); /* other threads may run while this thread waits for the lock or is in the driver */
-    int result = submit(commands, &submission, event);
+    int result = stream_of_arrays(operands, 2, &submission.stream);
+    if (result == DONE)
+        result = submit(commands, &submission, event);
     Py_DECREF(copy);
     return result;
 }

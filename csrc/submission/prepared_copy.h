@@ -11,7 +11,8 @@ typedef struct {
     bool written, any; /* any: accepts every image with this descriptor; the handle is read at each submission */
     PyObject *object;  /* the memory, or the image's record: borrowed, and watched. For any image: its descriptor, owned */
     PyObject *device;  /* of any image, owned */
-    Layout layout;     /* of an array of the host */
+    Layout layout;     /* of an array of the host, or of another library on the device */
+    uint64_t address, alignment;  /* of another library's array on the device: those of the prepared copy */
     uint64_t *places[MOST_LANES]; /* address of the operand in each driver description */
     int place_count;
     uint64_t offset;              /* added to the operand's address */
@@ -43,6 +44,10 @@ typedef struct {
 bool read_operands(PyObject *source, PyObject *destination, const Kinds *kinds, Argument operands[2]);
 void end_operands(Argument operands[2]);
 bool fits_operands(const Copy *copy, const CopyCall *call);
+/* copy_table.c: a method of Commands, and a function of the module. */
+PyObject *free_item(PyObject *module, PyObject *list);
+PyObject *commands_upload(PyObject *self, PyObject *arguments);
+
 int submit_copy(Commands *commands, Copy *copy, const Argument operands[2], PyObject *depends_on, PyObject **event);
 
 #endif

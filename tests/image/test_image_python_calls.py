@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from tests.support.exchange_peer import Exchanged
 from tests.support.pixels import usm
 from tests.support.python_calls import python_calls
 
@@ -114,3 +115,29 @@ def test_a_new_result() -> None:
         )
         for call in calls:
             assert fewest_calls(call) <= MOST_OF_A_PICTURE, call
+        assert fewest_calls(partial(image.warp, np.eye(3), PLANE)) <= 8
+
+
+MOST_OF_AN_UPDATE = 4
+UPDATES = 70  # small pixels of the host get pinned memory after so many
+
+
+@pytest.mark.parametrize("shape", [(8, 8), (8, 8, 4)])
+def test_an_update(device: bl.Device, shape: tuple[int, ...]) -> None:
+    """Of numpy arrays and of memory of the device."""
+    with bl.Queue(device, in_order=True) as queue, bl.Image(np.ones(shape, np.float32), queue=queue) as image:
+        arrays = (np.ones(shape, np.float32), usm(queue, np.ones(shape, np.float32)))
+        for array in arrays:
+            for _ in range(UPDATES):
+                image.update(array)
+            assert fewest_calls(lambda array=array: image.update(array)) <= MOST_OF_AN_UPDATE
+        queue.wait()
+
+
+def test_an_update_from_a_tensor() -> None:
+    with bl.Queue("reference", in_order=True) as queue, bl.Image(np.ones(PLANE, np.float32), queue=queue) as image:
+        for value in range(3):
+            image.update(Exchanged(np.full(PLANE, value, np.float32)))
+        tensor = Exchanged(np.full(PLANE, 7, np.float32))
+        assert fewest_calls(lambda: image.update(tensor)) <= MOST_OF_AN_UPDATE
+        assert (image.numpy() == 7).all()

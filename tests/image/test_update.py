@@ -91,3 +91,54 @@ def test_other_shapes_and_types_are_refused(queue: bl.Queue) -> None:
         np.testing.assert_array_equal(image.numpy(), 0)
     with raises(bl.InvalidError):
         image.update(np.zeros((4, 5, 3), np.uint8))
+
+
+REPEATS = 70  # small copies get pinned memory after so many
+
+
+@pytest.mark.parametrize("shape", [(9, 7), (9, 7, 4), (5, 9, 7), (200, 300)])
+def test_repeated_updates_take_what_the_first_took(queue: bl.Queue, shape: tuple[int, ...]) -> None:
+    """Each has the pixels of its own turn, and arrays of other shapes and types stay refused, also where their bytes
+    were copied into the image's memory before."""
+    options: dict[str, Any] = {"dimensions": 3} if shape[0] == 5 else {}
+    array = np.zeros(shape, np.float32)
+    with bl.Queue(queue.device, queue.context, in_order=True) as own, bl.Image(array, queue=own, **options) as image:
+        for turn in range(REPEATS):
+            array[...] = turn
+            image.update(array)
+            array[...] = -1
+            if turn % 23 == 0:
+                assert (image.numpy() == turn).all()
+        other = np.full(shape, 100, np.float32)
+        own.ext_oneapi_copy(other.reshape(image.descriptor.shape), image.memory)
+        own.ext_oneapi_copy(other.reshape(image.descriptor.shape), image.memory)
+        for wrong in (other[..., None], other.astype(np.int32), other.reshape(-1), other[:-1], other.T):
+            with raises(bl.InvalidError):
+                image.update(wrong)
+        assert (image.numpy() == 100).all()
+        wide = np.full((*shape[:-1], 2 * shape[-1]), 101, np.float32)
+        wide[..., 1::2] = 0
+        image.update(wide[..., ::2])
+        assert (image.numpy() == 101).all()
+        image.update(np.full(shape, 102.0))  # float64, taken as float32
+        assert (image.numpy() == 102).all()
+    with raises(bl.InvalidError):
+        image.update(other)
+
+
+def test_updates_of_several_threads(queue: bl.Queue) -> None:
+    """Each update is whole: afterwards all pixels are those of one of them."""
+    with (
+        bl.Queue(queue.device, queue.context, in_order=True) as own,
+        bl.Image(np.zeros((40, 50), np.float32), queue=own) as image,
+    ):
+
+        def work(number: int) -> None:
+            array = np.full((40, 50), number, np.float32)
+            for _ in range(REPEATS):
+                image.update(array)
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(work, range(1, 5)))
+        values = np.unique(image.numpy())
+        assert values.size == 1 and values[0] in range(1, 5)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from bindless.backends.cuda import surface_copy
 from bindless.image import array_library
 from tests.backends.cuda.fake_cuda import PTX, Fake
 from tests.interop.recorded_exchange import Library, library  # noqa: F401  a fixture
@@ -379,3 +380,146 @@ def test_pictures_and_samples_come_back_in_the_library(
             assert holds(queue, held)
             queue.wait()
             assert not holds(queue, held)
+
+
+EACH_WAY = ["cuEventRecord", "cuStreamWaitEvent", "cuMemcpy3DAsync", "cuEventRecord", "cuStreamWaitEvent"]
+MOST_OF_A_NEW_IMAGE = 45
+SMALL, LARGE = (6, 8), (256, 512)  # the driver copies the one, a kernel the other
+
+
+def copies_of(fake: Fake, command: Callable[[], object]) -> list[str]:
+    """Names of the calls that order streams, launch kernels and copy."""
+    fake.clear()
+    command()
+    kinds = (*CALLS, "cuMemcpy3DAsync")
+    return [line.split()[0].rstrip(":") for line in fake.lines() if line.startswith(kinds)]
+
+
+@pytest.mark.parametrize("shape", [SMALL, LARGE, (6, 8, 4), (3, 6, 8)])
+def test_updates_from_arrays_of_a_library(
+    device: bl.Device,
+    context: bl.Context,
+    arrays: Arrays,
+    monkeypatch: pytest.MonkeyPatch,
+    shape: tuple[int, ...],
+) -> None:
+    """An update is one copy, ordered with the library's stream each way, of any array of the shape and the type."""
+    fake = Fake()
+    if shape == LARGE:
+        monkeypatch.setattr(surface_copy, "SMALLEST", 1 << 10)
+        fake.parameters(*surface_copy._SIZES)
+    options = {"dimensions": 3} if shape[0] == 3 else {}
+    with (
+        bl.Queue(device, context, in_order=True) as queue,
+        bl.Image(np.zeros(shape, np.float32), queue=queue, **options) as image,
+    ):
+        first, second = arrays(shape), arrays(shape)
+        first.array[...], second.array[...] = 1.0, 2.0
+        for _ in range(3):
+            image.update(first)
+        image.update(second)
+        calls = copies_of(fake, lambda: image.update(first))
+        copy = "cuLaunchKernel" if shape == LARGE else "cuMemcpy3DAsync"
+        assert calls == [copy if name.startswith("cuMemcpy3D") else name for name in EACH_WAY]
+        fake.clear()
+        assert len(python_calls(lambda: image.update(second))) <= 4
+        if shape == LARGE:  # the driver for tests runs no kernels
+            (launch,) = fake.lines("cuLaunchKernel")
+            (address, *_) = (int.from_bytes(bytes.fromhex(word), "little") for word in launch.split(": ")[1].split())
+            fake.parameters()
+            assert address == second.array.ctypes.data
+        else:
+            assert (image.numpy() == 2).all()
+        image.update(first)
+        assert holds(queue, first)
+        queue.wait()
+        assert not holds(queue, first)
+        count = queue._stream.copies.count()
+        wide = arrays((*shape[:-1], 2 * shape[-1]))
+        strided = Exchanged(wide.array[..., ::2], device=wide.device)
+        assert image.update(strided) is not None  # a kernel packs it
+        far = arrays(shape)
+        far.device = (2, device.index + 1)
+        for wrong in (far, arrays((*shape, 1)), arrays(shape, np.int32), arrays(shape[::-1])):
+            with raises(bl.InvalidError):
+                image.update(wrong)
+        assert queue._stream.copies.count() <= count + 1
+        queue.wait()
+    with raises(bl.InvalidError):
+        image.update(first)
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_updates_from_the_cuda_array_interface(
+    device: bl.Device,
+    context: bl.Context,
+    arrays: Arrays,
+    library: Library,  # noqa: F811
+    alone: bool,
+) -> None:
+    """Any array repeats if there is one device, else that at the address of an earlier one."""
+    fake, stream = Fake(), library.stream()
+    with (
+        bl.Queue(device, context, in_order=True) as queue,
+        bl.Image(np.zeros(SMALL, np.float32), queue=queue) as image,
+    ):
+        queue._stream._dlpack_alone = alone
+        first, other = Interface(arrays(SMALL), stream), Interface(arrays(SMALL), stream)
+        for _ in range(3):
+            image.update(first)
+        assert copies_of(fake, lambda: image.update(first)) == EACH_WAY
+        assert len(python_calls(lambda: image.update(first))) <= 4
+        assert (len(python_calls(lambda: image.update(other))) <= 4) is alone
+        assert len(python_calls(lambda: image.update(other))) <= 4
+        other.stream = None
+        assert copies_of(fake, lambda: image.update(other)) == ["cuMemcpy3DAsync"]
+        queue.wait()
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_copies_of_arrays_of_a_library(device: bl.Device, context: bl.Context, arrays: Arrays, in_order: bool) -> None:
+    """Image copies from and to the library's arrays repeat without Python, ordered each way."""
+    fake = Fake()
+    desc = bl.ImageDescriptor(8, 6)
+    with bl.Queue(device, context, in_order=in_order) as queue, bl.ImageMem(desc, queue) as memory:
+        values, result = arrays(desc.shape), arrays(desc.shape)
+        values.array[...] = 5.0
+        for _ in range(8):
+            event = queue.ext_oneapi_copy(values, memory)
+            queue.ext_oneapi_copy(memory, result, depends_on=event)
+        assert copies_of(fake, lambda: queue.ext_oneapi_copy(values, memory)) == EACH_WAY
+        assert copies_of(fake, lambda: queue.ext_oneapi_copy(memory, result)) == EACH_WAY
+        assert python_calls(lambda: queue.ext_oneapi_copy(values, memory)) == []
+        assert python_calls(lambda: queue.ext_oneapi_copy(memory, result)) == []
+        queue.wait()
+        assert (result.array == 5).all()
+        part = {"copy_extent": (4, 3), "dst_offset": (1, 2), "src_desc": bl.ImageDescriptor(4, 3)}
+        piece = arrays((3, 4, 4))
+        for _ in range(3):
+            queue.ext_oneapi_copy(piece, memory, **part)
+        assert copies_of(fake, lambda: queue.ext_oneapi_copy(piece, memory, **part)) == EACH_WAY
+        queue.wait()
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_images_of_arrays_of_a_library(device: bl.Device, context: bl.Context, arrays: Arrays, in_order: bool) -> None:
+    """A new image is one allocation and one copy, ordered with the library's stream each way."""
+    fake = Fake()
+    with bl.Queue(device, context, in_order=in_order) as queue:
+        for shape in (SMALL, (6, 8, 4)):
+            array, other = arrays(shape), arrays(shape)
+            array.array[...], other.array[...] = 4.0, 5.0
+            for _ in range(8):
+                with bl.Image(array, queue=queue) as image:
+                    assert image.shape == shape and (image.numpy() == 4).all()
+            with bl.Image(other, queue=queue) as image:
+                assert (image.numpy() == 5).all()
+            names = copies_of(fake, lambda array=array: bl.Image(array, queue=queue))
+            assert names == EACH_WAY
+            assert len(python_calls(lambda array=array: bl.Image(array, queue=queue))) <= MOST_OF_A_NEW_IMAGE
+        for wrong in (arrays(SMALL, np.complex64), arrays((2, 3, 4, 5, 6))):
+            with raises(bl.InvalidError):
+                bl.Image(wrong, queue=queue)
+        with bl.Image(arrays(SMALL, np.float64), queue=queue) as image:
+            assert image.dtype == np.float32
+        queue.wait()

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, final
 
+_Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 REAP_EVERY: int
@@ -230,6 +231,9 @@ class PictureCalls:
 def empty_like_foreign(value: object, shape: tuple[int, ...], code: int, bits: int, /) -> Any:
     """A new array of the value's library; None where C code does not read it."""
 
+def free_item(items: list[_Item], /) -> _Item | None:
+    """An item that nothing else refers to."""
+
 def stream_of_foreign(value: object, /) -> int | None:
     """The current stream of the value's library, on its device; None where C code does not know it."""
 
@@ -311,6 +315,30 @@ class Commands:
     def took(self, event: Any, keep: tuple[object, ...], /) -> None: ...
     def find(self, kernel: object, space: object, count: int, /) -> Prepared | None: ...
     def remember(self, launch: Prepared, /) -> None: ...
+    def layout_of_foreign(self, value: object, /) -> tuple[tuple[int, ...], int, int] | None:
+        """Shape, and DLPack's code and bits, of another library's packed array that commands of the queue may read.
+
+        None for any other value.
+        """
+
+    def upload(
+        self,
+        array: object,
+        image: object,
+        shape: tuple[int, ...],
+        code: int,
+        bits: int,
+        host: int,
+        pinned: list[Any] | None,
+        /,
+    ) -> Any:
+        """Submit the prepared copy of an array of a shape and a type of DLPack's into an image.
+
+        Its event, or True where pixels of the host have been read; None where Python must handle the copy. ``host``: 0
+        leaves pixels of the host to Python, 1 waits for their copy, 2 copies them first, to a free array of ``pinned``
+        if there is one.
+        """
+
     def forget_launches(self) -> None: ...
     def count_launches(self) -> int: ...
 

@@ -57,7 +57,10 @@ class CubemapLevels(GroupStore):
     def numpy(self, image: Image, level: int) -> Array:
         return self._part(level).numpy()
 
-    def update(self, image: Image, pixels: AnyArray) -> Event | None:
+    def repeat_update(self, array: object, /) -> None:
+        """Its images repeat their updates."""
+
+    def update(self, image: Image, pixels: AnyArray, array: object) -> Event | None:
         first, *others = self.parts
         event = first.update(pixels)
         for part, faces in zip(others, _smaller(first)):

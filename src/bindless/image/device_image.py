@@ -145,6 +145,24 @@ class ImageStore:
         return store
 
     @classmethod
+    def copied(
+        cls,
+        array: object,
+        described: ImageDescriptor,
+        descriptor: ImageDescriptor,
+        queue: Queue,
+        precision: Precision = Precision.hardware,
+    ) -> ImageStore:
+        """New memory with the pixels of another library's packed array on the device, which are those of the memory."""
+        store = cls.empty(described, descriptor, queue, precision)
+        try:
+            store._uploads.copy(array)
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    @classmethod
     def empty(
         cls,
         described: ImageDescriptor,
@@ -192,11 +210,13 @@ class ImageStore:
 
     # ------------------------------------------------------------------ pixels
 
-    def fill(self, pixels: AnyArray, *, again: bool) -> Event | None:
+    def fill(
+        self, pixels: AnyArray, *, again: bool, source: tuple[object, tuple[int, ...]] | None = None
+    ) -> Event | None:
         """See ``Uploads.fill``."""
         self.memory()
         with self._lock:
-            return self._uploads.fill(pixels, self._held_level, again=again)
+            return self._uploads.fill(pixels, self._held_level, again=again, source=source)
 
     @property
     def ready(self) -> After:

@@ -33,7 +33,7 @@ from ..sycl.device.handle_owner import HandleOwner, HeldHandle
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .arguments import warn_of_channels
-from .array_library import ArrayLike, Library, Maker, hand_over, library_of, maker_of, seen
+from .array_library import OWN_TYPES, ArrayLike, Library, Maker, hand_over, library_of, maker_of, seen
 from .coefficients import Coefficients
 from .copying import copied, deep_copied, pickled
 from .cubemap_levels import CubemapLevels
@@ -52,6 +52,7 @@ from .representation import as_html, as_png, as_text
 from .resizing import resize
 from .sampling import fetch, sample
 from .store import Store
+from .uploading import plan_of_copy
 from .warping import warp
 
 __all__ = ["Image"]
@@ -212,6 +213,13 @@ class Image(HandleOwner):
             queue = queue_of_array(array)
         elif not isinstance(queue, Queue):
             raise InvalidError(f"queue={shown(queue)} is no Queue: bindless.Queue(...) makes one")
+        direct = None if type(array) in OWN_TYPES else plan_of_copy(array, options, queue)
+        if direct is not None:  # one copy, which C code repeats for later images
+            self._take(direct, queue)
+            self._library, self._leads_on_device = library_of(array), True
+            self._hold(ImageStore.copied(array, direct.described, direct.stored, queue, self._handle_precision))
+            self._maker = maker_of(array, queue)
+            return
         pixels = seen("array", array, queue)
         plan = planned(queue.device, pixels.shape, taken_dtype(pixels.dtype), options)
         self._take(plan, queue)
@@ -464,15 +472,22 @@ class Image(HandleOwner):
         ...     image.fetch([1, 1])
         array(1., dtype=float32)
         """
+        event = self._store.repeat_update(array)
+        if event is None:
+            event = self._update_any(array)
+        if self._coefficients is not None:
+            self._coefficients.renew()
+        return None if event is True else event
+
+    def _update_any(self, array: ArrayLike) -> Event | None:
+        """``update`` of an array for which no copy is prepared."""
         pixels = seen("array", array, self._queue)
         if pixels.shape != self.shape or taken_dtype(pixels.dtype) != self.dtype:
             raise InvalidError(
                 f"an array of {pixels.dtype} of shape {pixels.shape}; update takes {self.dtype} of shape {self.shape}, "
                 "as the image has: make another Image of it"
             )
-        event = self._store.update(self, pixels)
-        if self._coefficients is not None:
-            self._coefficients.renew()
+        event = self._store.update(self, pixels, array)
         hand_over(array, pixels)
         return event
 

@@ -78,7 +78,10 @@ class LayerGroup(GroupStore):
             result[layers] = part.numpy(level)
         return result
 
-    def update(self, image: Image, pixels: AnyArray) -> Event | None:
+    def repeat_update(self, array: object, /) -> None:
+        """Its images repeat their updates."""
+
+    def update(self, image: Image, pixels: AnyArray, array: object) -> Event | None:
         events = [part.update(place) for part, place in self._places(pixels)]
         return after_all(image._queue) if any(event is not None for event in events) else None
 

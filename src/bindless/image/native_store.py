@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..model.arrays import Array
 from ..model.image_descriptor import ImageDescriptor
 from ..submission.event import Event
@@ -31,6 +33,7 @@ class NativeStore:
 
     def __init__(self, native: ImageStore) -> None:
         self._native = native
+        self.repeat_update = native._uploads.repeat
         self.parts: tuple[Image, ...] = ()
 
     @property
@@ -51,8 +54,9 @@ class NativeStore:
         described = image._level(level)
         return self._native.download(level)[..., : image.num_channels].reshape(image._array_shape(described))
 
-    def update(self, image: Image, pixels: AnyArray) -> Event | None:
-        return self._native.fill(pixels if image._has_channel_axis else pixels[..., None], again=True)
+    def update(self, image: Image, pixels: AnyArray, array: object) -> Event | None:
+        source = pixels if isinstance(pixels, np.ndarray) else array, pixels.shape
+        return self._native.fill(pixels if image._has_channel_axis else pixels[..., None], again=True, source=source)
 
     sample = staticmethod(sample_native)
     fetch = staticmethod(fetch_native)

@@ -7,12 +7,11 @@ copy of one is complete needs no question: until then the queue keeps a referenc
 
 from __future__ import annotations
 
-from collections import deque
-from sys import getrefcount
 from typing import Union
 
 import numpy as np
 
+from ..core._submission import free_item
 from ..core.ownership import Rank, Resource
 from ..model.arrays import Array, DType
 from ..model.enums import UsmKind
@@ -21,9 +20,9 @@ from ..model.image_descriptor import ImageDescriptor
 from ..sycl.device.context import Context
 from ..sycl.queue.queue import Queue
 
-__all__ = ["free_array"]
+__all__ = ["free_array", "pinned_arrays"]
 
-Uploads = dict[int, tuple[ImageDescriptor, Union[list[int], deque[Array]]]]
+Uploads = dict[int, tuple[ImageDescriptor, int, Union[list[Array], None]]]
 
 _ARRAYS = 16  # of a kind; twice as many as are made between two looks at what is complete
 _KINDS = 8  # in a context
@@ -53,26 +52,24 @@ def free_array(queue: Queue, desc: ImageDescriptor) -> Array | None:
         if queue._backend.traits.copies_pinned_quicker:
             if len(uploads) >= _KINDS:
                 uploads.clear()
-            uploads[id(desc)] = desc, [1]
+            uploads[id(desc)] = desc, 1, None
         return None
-    arrays = row[1]
-    if isinstance(arrays, list):
-        arrays.append(1)
-        if len(arrays) >= _COMMON:
-            uploads[id(desc)] = desc, _make(queue.context, desc)
+    count, arrays = row[1], row[2]
+    if arrays is None:
+        uploads[id(desc)] = desc, count + 1, _make(queue.context, desc) if count + 1 >= _COMMON else None
         return None
-    try:
-        found = [arrays.popleft()]
-    except IndexError:  # other threads have them just now, or there was no memory
-        return None
-    is_free = getrefcount(found[0]) == 2  # the list, and the argument
-    arrays.append(found[0])
-    return found[0] if is_free else None
+    return free_item(arrays)
 
 
-def _make(context: Context, desc: ImageDescriptor) -> deque[Array]:
+def pinned_arrays(queue: Queue, desc: ImageDescriptor) -> list[Array] | None:
+    """The arrays that ``free_array`` chooses from; None where there are none yet."""
+    row = queue.context._uploads.get(id(desc))
+    return None if row is None else row[2]
+
+
+def _make(context: Context, desc: ImageDescriptor) -> list[Array]:
     try:
         memory = _Pinned(context, (_ARRAYS, *desc.shape), desc.dtype, _ARRAYS * desc.nbytes)
     except MemoryAllocationError:
-        return deque()
-    return deque(np.asarray(memory))
+        return []
+    return list(np.asarray(memory))

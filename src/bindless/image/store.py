@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy.typing as npt
 
@@ -52,8 +52,12 @@ class Store(Protocol):
     def numpy(self, image: Image, level: int) -> Array:
         """See ``Image.numpy``."""
 
-    def update(self, image: Image, pixels: AnyArray) -> Event | None:
-        """See ``Image.update``; the pixels have the image's shape and dtype."""
+    def repeat_update(self, array: Any, /) -> Event | Literal[True] | None:
+        """An update that is prepared: its event, or True where pixels of the host have been read; None where it is not,
+        and ``update`` is to be called."""
+
+    def update(self, image: Image, pixels: AnyArray, array: Any) -> Event | None:
+        """See ``Image.update``; the pixels are those of the array, and have the image's shape and dtype."""
 
     def sample(
         self,

@@ -8,26 +8,32 @@ read, the other is filled by a queue of its own, and what the image's queue brin
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 
 from ..bindless_images import ImageMem
+from ..bindless_images.device_limits import limit
 from ..bindless_images.scratch_memory import array_in, give_back, room, take
 from ..model.arrays import Array
 from ..model.aspects import Aspect
+from ..model.dlpack import dlpack_type, dtype_of_dlpack
 from ..model.enums import ImageType
 from ..model.image_descriptor import ImageDescriptor
 from ..sampling.packing import After, pack
 from ..submission.event import Event
 from ..submission.host_access import HostAccess
 from ..sycl.copy.image_copy import image_copy
+from ..sycl.copy.prepared_copy import is_copied_again
 from ..sycl.device.handle_owner import HeldHandle
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from .array_library import AnyArray
 from .channel_copy import copy_channels
 from .mipmap import fill_levels
-from .pinned_uploads import free_array
+from .options import ImageOptions
+from .pinned_uploads import free_array, pinned_arrays
+from .plan import Plan, planned, taken_dtype
 
 __all__ = ["Uploads"]
 
@@ -35,8 +41,28 @@ Level = Callable[[int], HeldHandle]
 
 # Bytes of an image whose pixels are copied rather than waited for: about as long takes the way to a device and back.
 _SMALL = 1 << 16
+# What C code does with pixels of the host: see ``Commands.upload``.
+_LEAVE, _AWAIT, _DUPLICATE = 0, 1, 2
 # Bytes of pixels from which the device adds channels: a launch takes as long as this many on the processor.
 _LARGE = 1 << 18
+
+
+def plan_of_copy(array: object, options: ImageOptions, queue: Queue) -> Plan | None:
+    """The plan of an image of another library's array on the queue's device, whose pixels its memory takes as they are;
+    None for any other array."""
+    layout = queue._stream.layout_of_foreign(array)
+    if layout is None:
+        return None
+    shape, code, bits = layout
+    dtype = dtype_of_dlpack(code, bits, 1)
+    if dtype is None or taken_dtype(dtype) != dtype:
+        return None
+    plan = planned(queue.device, shape, dtype, options)
+    described, stored = plan.described, plan.stored
+    most = limit(queue.device, "image_max_array_size") if options.layers else None
+    if stored.type is ImageType.mipmap or stored.dtype != dtype or stored.shape != described.shape:
+        return None
+    return None if most and most < described.array_size else plan
 
 
 class Uploads:
@@ -62,13 +88,45 @@ class Uploads:
         self._in_order = queue._stream.in_order
         self._turns: _Turns | None = None
         self._packed: UsmArray | None = None  # of updates; they follow each other in the queue
+        # The arguments of ``Commands.upload`` for the next update, after the array.
+        self._row: tuple[ImageMem, tuple[int, ...], int, int, int, list[Array] | None] | None = None
         self.ready: After = ()
 
     def close(self) -> None:
         """Lets go of the buffers."""
-        self._turns = self._packed = None
+        self._turns = self._packed = self._row = None
 
-    def fill(self, pixels: AnyArray, level: Level, *, again: bool) -> Event | None:
+    def copy(self, array: object) -> None:
+        """The first pixels, of another library's packed array on the device that has them as they are stored."""
+        event = self._queue.ext_oneapi_copy(array, self._memory)
+        self.ready = () if self._in_order else (event,)
+
+    def repeat(self, array: object) -> Event | Literal[True] | None:
+        """An update that is prepared, in C alone: its event, or True where pixels of the host have been read.
+
+        None where ``fill`` is to be called.
+        """
+        row = self._row
+        return None if row is None else self._queue._stream.upload(array, *row)
+
+    def _prepare(self, pixels: AnyArray, shape: tuple[int, ...]) -> None:
+        """Lets ``repeat`` copy arrays of a shape and of the dtype of the pixels, which are those of the image."""
+        element = dlpack_type(self._descriptor.dtype)
+        if element is None:
+            return
+        discrete = not self._queue.device.has(Aspect.usm_system_allocations)
+        host, pinned = _AWAIT, None
+        if self._descriptor.nbytes <= _SMALL:
+            host, pinned = _DUPLICATE, pinned_arrays(self._queue, self._descriptor)
+            if pinned is None and self._queue._backend.traits.copies_pinned_quicker:
+                host = _LEAVE  # Python counts the copies, and makes the arrays
+        elif discrete and pixels.nbytes >= _LARGE:
+            host = _LEAVE
+        self._row = self._memory, shape, *element, host, pinned
+
+    def fill(
+        self, pixels: AnyArray, level: Level, *, again: bool, source: tuple[object, tuple[int, ...]] | None = None
+    ) -> Event | None:
         """Brings pixels into the image, all levels of it.
 
         Parameters
@@ -79,6 +137,9 @@ class Uploads:
             Gives the handle of a level. (The store's method, which is not kept: a cycle would keep the memory.)
         again : bool
             Whether the image has pixels already, which earlier commands may read.
+        source : tuple[object, tuple[int, ...]], optional
+            The caller's array, and its shape, which may lack the axis of channels. Another library's array on the
+            device is copied by itself, so that ``repeat`` knows the next one.
 
         Returns
         -------
@@ -89,8 +150,15 @@ class Uploads:
         before: After = ()
         if again and not self._in_order:
             before = (queue.ext_oneapi_submit_barrier(),)
+        array, shape = source or (None, pixels.shape)
+        is_whole = source is not None and desc.type is not ImageType.mipmap and _is_stored(pixels, desc)
+        if is_whole and again and self._in_order and (self._row is None or self._row[-1] is None):
+            self._prepare(pixels, shape)
         if isinstance(pixels, UsmArray):
-            event = self._store(*self._padded_on_device(pixels, before, keep=again), level, once=not again)
+            if is_whole and again and is_copied_again(array):
+                event = queue.ext_oneapi_copy(array, self._memory, depends_on=before)
+            else:
+                event = self._store(*self._padded_on_device(pixels, before, keep=again), level, once=not again)
             self.ready = () if self._in_order else (event,)
             return event
         if desc.nbytes <= _SMALL and self._in_order and desc.type is not ImageType.mipmap:
@@ -103,7 +171,7 @@ class Uploads:
                 with access.lock:
                     access.require_memory()
                     own[...] = pixels
-            queue.ext_oneapi_copy(own, self._memory)
+            queue.ext_oneapi_copy(own.reshape(shape) if is_whole else own, self._memory)
             return None
         discrete = not queue.device.has(Aspect.usm_system_allocations)
         if discrete and again and pixels.nbytes >= _LARGE:
@@ -111,7 +179,7 @@ class Uploads:
         elif discrete and pixels.nbytes >= _LARGE and self._adds_channels(pixels.shape):
             self._through_device(pixels, before, level)
         else:
-            self._store(_padded(pixels, desc), before, level).wait()
+            self._store(pixels.reshape(shape) if is_whole else _padded(pixels, desc), before, level).wait()
         return None
 
     def _adds_channels(self, shape: tuple[int, ...]) -> bool:
@@ -132,7 +200,7 @@ class Uploads:
     def _padded_on_device(self, pixels: UsmArray, after: After, *, keep: bool) -> tuple[UsmArray, After]:
         """The pixels as the image's memory wants them, in place where they are; else in memory that may be kept."""
         queue, desc = self._queue, self._descriptor
-        if pixels.shape == desc.shape and pixels.dtype == desc.dtype and pixels.is_contiguous:
+        if _is_stored(pixels, desc):
             return pixels, after
         target = self._packed if self._packed is not None else usm_empty(desc.shape, desc.dtype, queue)
         if keep:
@@ -192,6 +260,13 @@ class _Turns:
     def read_by(self, event: Event) -> None:
         """The next upload into the buffer that was filled last comes after this event."""
         self._read[self._turn] = (event,)
+
+
+def _is_stored(pixels: AnyArray, desc: ImageDescriptor) -> bool:
+    """Whether an array has the stored pixels, packed."""
+    if pixels.shape != desc.shape or pixels.dtype != desc.dtype:
+        return False
+    return pixels.is_contiguous if isinstance(pixels, UsmArray) else bool(pixels.flags.c_contiguous)
 
 
 def _padded(pixels: Array, desc: ImageDescriptor, own: bool = False) -> Array:

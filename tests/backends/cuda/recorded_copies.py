@@ -338,7 +338,7 @@ def test_small_images_go_through_pinned_memory(device: bl.Device, fake: Fake) ->
                 assert np.array_equal(image.numpy(), array)
                 array[:] = 0
             del images, image
-        (pinned,) = (row[1] for row in context._uploads.values())
+        (pinned,) = (row[2] for row in context._uploads.values())
         assert len(pinned) == 16 and fake.library.fake_live_allocations() == before + 1
         grey = rng.integers(0, 255, (9, 5)).astype(np.uint8)
         assert np.array_equal(bl.Image(grey, queue=queue).numpy(), grey)
@@ -355,4 +355,4 @@ def test_small_images_without_pinned_memory(device: bl.Device, fake: Fake) -> No
         for _ in range(80):
             with bl.Image(array, queue=queue) as image:
                 assert np.array_equal(image.numpy(), array)
-        assert [len(row[1]) for row in context._uploads.values()] == [0]
+        assert [len(row[2]) for row in context._uploads.values()] == [0]

@@ -18,8 +18,9 @@ class PreparedCopy:
     command
         command that submits the copy.
     places
-        positions in each description of the address of an array, or the handle of an image, for the source and for the
-        destination. A side without positions is fixed: the copy is valid for this image or memory only.
+        positions in each description of the address of an array or of memory, or the handle of an image, for the source
+        and for the destination. A side without positions is fixed: the copy is valid for this image or memory only.
+        Memory at another address has the same alignment, up to 16 bytes.
     offsets
         bytes that are added to those addresses.
     """

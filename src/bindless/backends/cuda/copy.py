@@ -11,7 +11,7 @@ from typing import NamedTuple, NoReturn
 
 from ...drivers import cuda as driver
 from ...drivers.common.cffi_types import CData
-from ...model.copy_region import CopyRegion, Endpoint, Extent, HostMemory, ImageMemory, UsmMemory
+from ...model.copy_region import CopyRegion, Endpoint, Extent, HostMemory, ImageMemory
 from ...model.errors import InvalidError
 from ..common.strided_memory import is_contiguous, start_of
 from ..contract.prepared_copy import PreparedCopy
@@ -24,7 +24,7 @@ from .image_memory import storage_of
 from .launch import Launch, prepare, submit
 from .prepared_command import prepared_command
 from .queue import Queue
-from .surface_copy import kernel_of_copy
+from .surface_copy import kernel_of_copy, places_of
 
 __all__ = ["copy_image", "prepare_copy"]
 
@@ -130,10 +130,7 @@ def _plan(queue: Queue, region: CopyRegion, again: bool = False, large: bool = T
         "bindless_copy_again",
         "bindless_copy_t",
         (*sides, row, height, depth),
-        (
-            () if isinstance(src, UsmMemory) else ("source", "place"),
-            () if isinstance(dst, UsmMemory) else ("destination", "place"),
-        ),
+        (("source", "place"), ("destination", "place")),
         (
             0 if isinstance(src, ImageMemory) else sides[0][1] - src.address,
             0 if isinstance(dst, ImageMemory) else sides[1][1] - dst.address,
@@ -183,7 +180,7 @@ def prepare_copy(queue: Queue, region: CopyRegion) -> PreparedCopy | None:
     plan = _plan(queue, region, again=True, large=large)
     if isinstance(plan, Launch):
         command = prepare(queue, plan)
-        return None if command is None else PreparedCopy(command, ((), ()))
+        return None if command is None else PreparedCopy(command, *places_of(plan, region))
     if plan.struct == "bindless_copy_t" and large:
         return None  # Pinned memory; the array of the next copy need not be pinned.
 

@@ -19,11 +19,12 @@ from .image_memory import ImageStorage
 from .kernel import Kernel, Shape
 from .launch import Launch, packed_launch
 from .memory import pointer_info
+from .prepared_command import address_of
 from .queue import Queue
 
-__all__ = ["SMALLEST", "kernel_of_copy", "source_of"]
+__all__ = ["SMALLEST", "kernel_of_copy", "places_of", "source_of"]
 
-lib = driver.lib
+lib, ffi = driver.lib, driver.ffi
 
 # Bytes from which on a kernel is worth its load: smaller copies are as fast in the driver.
 SMALLEST = 256 << 10
@@ -246,6 +247,21 @@ def kernel_of_copy(queue: Queue, region: CopyRegion) -> Launch | None:
     plan = _plans.get(key) or _plan(queue, key)
     packed = _PARAMETERS.pack(origin, place, *at, *to, *pitches, *other, row // blob, height)
     return packed_launch(*plan, _SIZES, packed)
+
+
+def places_of(launch: Launch, region: CopyRegion) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], tuple[int, int]]:
+    """The positions of the addresses of linear memory among the arguments, for each side, and what is added to them."""
+    places: list[tuple[int, ...]] = []
+    offsets: list[int] = []
+    for at, end in enumerate((region.src, region.dst)):
+        place = launch.pointers[at]
+        if isinstance(end, UsmMemory):
+            places.append((address_of(place),))
+            offsets.append(int(ffi.cast("uint64_t *", place)[0]) - end.address)
+        else:
+            places.append(())
+            offsets.append(0)
+    return (places[0], places[1]), (offsets[0], offsets[1])
 
 
 def _plan(queue: Queue, key: tuple[int, str, str, int, int, int, int]) -> _Plan:

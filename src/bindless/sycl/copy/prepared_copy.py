@@ -11,18 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...core._submission import Copies, Copy, Openable, Prepared
+from ...core._submission import Copies, Copy, Openable, Prepared, stream_of_foreign
 from ...model.copy_region import CopyRegion, HostMemory
 from ...model.image_descriptor import ImageDescriptor
 from ...submission.event import Event
 from ...submission.foreign_stream import has_exchange_functions
 from ..device.image_owner import ImageOwner
 from ..usm.array import UsmArray
+from ..usm.pointer import UsmPointer
 
 if TYPE_CHECKING:
     from ..queue.queue import Queue
 
-__all__ = ["submit_prepared"]
+__all__ = ["is_copied_again", "submit_prepared"]
 
 _PLAIN = frozenset("biuf")  # kinds of elements whose type numpy's protocols tell in full
 _MOST_AXES = 4
@@ -30,6 +31,14 @@ _COMPARED = (int, tuple, type(None), ImageDescriptor)  # types of keywords that 
 
 _OPEN = Openable()  # in place of a kernel's bundle, which C asks whether it was closed
 _OPEN._open = True
+
+
+def is_copied_again(value: object) -> bool:
+    """Whether C code may copy an array on the device again: memory of this package, or of another library on a device
+    whose streams the libraries share."""
+    if isinstance(value, (UsmPointer, int)):
+        return False
+    return type(value) is UsmArray or stream_of_foreign(value) is not None
 
 
 def submit_prepared(
@@ -54,7 +63,7 @@ def submit_prepared(
                 return None
         elif isinstance(value, ImageOwner):
             image = type(value)
-        elif type(value) is not UsmArray and not (isinstance(memory, HostMemory) and has_exchange_functions(value)):
+        elif not (has_exchange_functions(value) if isinstance(memory, HostMemory) else is_copied_again(value)):
             return None
     for value in keywords.values():
         if not isinstance(value, _COMPARED):
@@ -72,7 +81,9 @@ def submit_prepared(
         prepared, 1, _OPEN, command.mark, command.lanes, command.settle, command.refused, (prepared, command.keep),
         command.submit, command.descriptions, (),
     )  # fmt: skip
-    sides, names, values = (*prepared.places, *prepared.offsets), tuple(keywords), tuple(keywords.values())
+    # A row is for one array of USM, whose address is not read.
+    from_, to = (() if type(value) is UsmArray else place for value, place in zip((src, dst), prepared.places))
+    sides, names, values = (from_, to, *prepared.offsets), tuple(keywords), tuple(keywords.values())
     copy = Copy(copies, src, dst, *sides, names, values, launch)
     copies.remember(copy)
     event: Event | None = copies.submit(stream, copy, src, dst, depends_on)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ...submission.event import Event
+from ..device.native_stream import order_libraries_after
 from .image_copy import PLACES, copy_operation, plan_copy
 from .prepared_copy import submit_prepared
 
@@ -28,7 +29,9 @@ def submit_copy(
         if event is not None:
             return event
     operation, memory = copy_operation(queue, regions)
-    return queue._stream.submit(operation, depends_on, (*keep, *memory))
+    event = queue._stream.submit(operation, depends_on, (*keep, *memory))
+    order_libraries_after(queue, (src, dst), event)
+    return event
 
 
 submit_copy.__qualname__ = "Queue.ext_oneapi_copy"
