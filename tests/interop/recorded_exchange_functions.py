@@ -523,3 +523,27 @@ def test_images_of_arrays_of_a_library(device: bl.Device, context: bl.Context, a
         with bl.Image(arrays(SMALL, np.float64), queue=queue) as image:
             assert image.dtype == np.float32
         queue.wait()
+
+
+def test_updates_that_add_channels(device: bl.Device, context: bl.Context, arrays: Arrays) -> None:
+    """One launch, ordered with the library's stream each way, and one copy of what it has written."""
+    fake, shape = Fake(), (6, 8, 3)
+    with (
+        bl.Queue(device, context, in_order=True) as queue,
+        bl.Image(np.zeros(shape, np.uint8), queue=queue) as image,
+    ):
+        first, second = arrays(shape, np.uint8), arrays(shape, np.uint8)
+        for _ in range(3):
+            image.update(first)
+        assert image.update(second) is not None
+        calls = copies_of(fake, lambda: image.update(first))
+        assert calls == [*(name.replace("cuMemcpy3DAsync", "cuLaunchKernel") for name in EACH_WAY), "cuMemcpy3DAsync"]
+        assert len(python_calls(lambda: image.update(second))) <= 4
+        wide = arrays((6, 8, 6), np.uint8)
+        image.update(Exchanged(wide.array[..., ::2], device=wide.device))
+        for wrong in (arrays((6, 8, 4), np.uint8), arrays(shape, np.int8), arrays((8, 6, 3), np.uint8)):
+            with raises(bl.InvalidError):
+                image.update(wrong)
+        queue.wait()
+    with raises(bl.InvalidError):
+        image.update(first)

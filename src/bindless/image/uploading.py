@@ -20,7 +20,7 @@ from ..model.aspects import Aspect
 from ..model.dlpack import dlpack_type, dtype_of_dlpack
 from ..model.enums import ImageType
 from ..model.image_descriptor import ImageDescriptor
-from ..sampling.packing import After, pack
+from ..sampling.packing import After, pack, packed_launch
 from ..submission.event import Event
 from ..submission.host_access import HostAccess
 from ..sycl.copy.image_copy import image_copy
@@ -43,6 +43,7 @@ Level = Callable[[int], HeldHandle]
 _SMALL = 1 << 16
 # What C code does with pixels of the host: see ``Commands.upload``.
 _LEAVE, _AWAIT, _DUPLICATE = 0, 1, 2
+_MOST_ALIGNMENT = 16  # of a pixel
 # Bytes of pixels from which the device adds channels: a launch takes as long as this many on the processor.
 _LARGE = 1 << 18
 
@@ -90,11 +91,13 @@ class Uploads:
         self._packed: UsmArray | None = None  # of updates; they follow each other in the queue
         # The arguments of ``Commands.upload`` for the next update, after the array.
         self._row: tuple[ImageMem, tuple[int, ...], int, int, int, list[Array] | None] | None = None
+        # What a packed array of another library has, and the launch that adds channels to it.
+        self._packing: tuple[tuple[tuple[int, ...], int, int], Callable[[object], Event]] | None = None
         self.ready: After = ()
 
     def close(self) -> None:
         """Lets go of the buffers."""
-        self._turns = self._packed = self._row = None
+        self._turns = self._packed = self._row = self._packing = None
 
     def copy(self, array: object) -> None:
         """The first pixels, of another library's packed array on the device that has them as they are stored."""
@@ -106,8 +109,14 @@ class Uploads:
 
         None where ``fill`` is to be called.
         """
-        row = self._row
-        return None if row is None else self._queue._stream.upload(array, *row)
+        row, packing, queue = self._row, self._packing, self._queue
+        if row is not None:
+            event: Event | Literal[True] | None = queue._stream.upload(array, *row)
+            return event
+        if packing is None or queue._stream.layout_of_foreign(array) != packing[0]:
+            return None
+        packing[1](array)
+        return queue.ext_oneapi_copy(self._packed, self._memory)
 
     def _prepare(self, pixels: AnyArray, shape: tuple[int, ...]) -> None:
         """Lets ``repeat`` copy arrays of a shape and of the dtype of the pixels, which are those of the image."""
@@ -123,6 +132,15 @@ class Uploads:
         elif discrete and pixels.nbytes >= _LARGE:
             host = _LEAVE
         self._row = self._memory, shape, *element, host, pinned
+
+    def _prepare_packing(self, pixels: UsmArray, array: object) -> None:
+        """Lets ``repeat`` add channels to arrays of another library like this one, whose pixels these are."""
+        desc, target = self._descriptor, self._packed
+        layout = None if type(array) is UsmArray else self._queue._stream.layout_of_foreign(array)
+        if layout is None or target is None or desc.type is ImageType.mipmap or pixels.dtype != desc.dtype:
+            return
+        if self._adds_channels(pixels.shape) and target.address % _MOST_ALIGNMENT == 0:
+            self._packing = layout, packed_launch(self._queue, pixels.shape[-1], target)
 
     def fill(
         self, pixels: AnyArray, level: Level, *, again: bool, source: tuple[object, tuple[int, ...]] | None = None
@@ -159,6 +177,8 @@ class Uploads:
                 event = queue.ext_oneapi_copy(array, self._memory, depends_on=before)
             else:
                 event = self._store(*self._padded_on_device(pixels, before, keep=again), level, once=not again)
+                if again and array is not None and self._in_order and self._packing is None:
+                    self._prepare_packing(pixels, array)
             self.ready = () if self._in_order else (event,)
             return event
         if desc.nbytes <= _SMALL and self._in_order and desc.type is not ImageType.mipmap:

@@ -6,6 +6,7 @@ The kernel is ``csrc/kernels/source/pack.cl``. Nothing here waits.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -14,11 +15,11 @@ from ..model.arrays import DType
 from ..model.channels import ELEMENTS
 from ..model.errors import InvalidError
 from ..submission.event import Event
-from ..sycl.kernel.builtin import builtin_kernel, launch
+from ..sycl.kernel.builtin import builtin_kernel, launch, launch_range
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 
-__all__ = ["contiguous", "pack", "packs"]
+__all__ = ["contiguous", "pack", "packed_launch", "packs"]
 
 After = tuple[Event, ...]
 
@@ -85,19 +86,55 @@ def pack(
     if aligned in (2, 4, 8) and target.address % aligned:  # pixels are stored as words
         packed = usm_empty(target.shape, target.dtype, queue)
         return (queue.memcpy(target, packed, depends_on=pack(queue, source, packed, after, units)),)
+    kernel = builtin_kernel(queue, choose.pack(source.dtype))
     count = math.prod(target.shape[:-1])
+    arguments = _arguments(source.dtype, axes, source.strides[-1], channels, target, units)
+    return (launch(queue, kernel, count, source.pointer, *arguments, depends_on=after),)
+
+
+def _arguments(
+    dtype: DType,
+    axes: tuple[tuple[int, int], ...],
+    step: int,
+    channels: int,
+    target: UsmArray,
+    units: tuple[tuple[float, ...], tuple[float, ...]] = _UNSCALED,
+) -> tuple[object, ...]:
+    """The kernel's arguments after the source: plain numbers, which a launch that comes again packs in C."""
     plane, row, pixel = ((1, 0),) * (_MOST_AXES - len(axes)) + axes
     flat = len(axes) < 2
-    kernel = builtin_kernel(queue, choose.pack(source.dtype))
-    strides = plane[1], row[1], pixel[1], source.strides[-1]
+    strides = plane[1], row[1], pixel[1], step
     sizes = 0 if flat else row[0], 0 if flat else pixel[0], channels
     scale, bias = (*units[0], 1.0, 1.0)[:3], (*units[1], 0.0, 0.0)[:3]
-    # Plain numbers, which a launch that comes again packs in C.
-    event = launch(
-        queue, kernel, count, source.pointer, _element(source.dtype), *strides, *sizes, target.pointer,
-        _element(target.dtype), stored_channels, count, *scale, *bias, depends_on=after,
-    )  # fmt: skip
-    return (event,)
+    count = math.prod(target.shape[:-1])
+    written = target.pointer, _element(target.dtype), target.shape[-1], count
+    return (_element(dtype), *strides, *sizes, *written, *scale, *bias)
+
+
+def packed_launch(queue: Queue, channels: int, target: UsmArray) -> Callable[[object], Event]:
+    """The launch that adds channels to an array of the target's type on the device, contiguous, of as many pixels.
+
+    Parameters
+    ----------
+    channels : int
+        Channels of the array; those that it lacks become 0.
+    target : UsmArray
+        Shape (..., channels), contiguous, aligned to its pixels.
+
+    Returns
+    -------
+    Callable[[object], Event]
+        Takes the array, of this package or of another library.
+    """
+    dtype, count = target.dtype, math.prod(target.shape[:-1])
+    kernel = builtin_kernel(queue, choose.pack(dtype))
+    arguments = _arguments(dtype, ((count, channels * dtype.itemsize),), dtype.itemsize, channels, target)
+    space = launch_range(count)
+
+    def run(array: object) -> Event:
+        return queue.parallel_for(space, kernel, array, *arguments)
+
+    return run
 
 
 def _merged(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[tuple[int, int], ...]:

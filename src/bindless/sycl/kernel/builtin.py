@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...kernels.launch_range import GROUP, range_of
 from ...kernels.load import Code
+from ...model.ranges import NdRange
 from .bundle import load_kernel_bundle
 from .kernel import Kernel
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from ...submission.event import Event
     from ..queue.queue import Queue
 
-__all__ = ["builtin_kernel", "launch"]
+__all__ = ["builtin_kernel", "launch", "launch_range"]
 
 _MAX_ITEMS = 1 << 20  # of one launch; the kernels stride over the rest
 
@@ -47,5 +48,9 @@ def launch(
     queue: Queue, kernel: Kernel, items: int, *arguments: Any, depends_on: Event | Iterable[Event] = ()
 ) -> Event:
     """Runs a built-in kernel with about a work-item for each of ``items``."""
-    index_space = range_of(-(-min(items, _MAX_ITEMS) // GROUP))
-    return queue.parallel_for(index_space, kernel, *arguments, depends_on=depends_on)
+    return queue.parallel_for(launch_range(items), kernel, *arguments, depends_on=depends_on)
+
+
+def launch_range(items: int) -> NdRange:
+    """The range of a launch with about a work-item for each of ``items``."""
+    return range_of(-(-min(items, _MAX_ITEMS) // GROUP))
