@@ -154,20 +154,21 @@ PyObject *event_wait(Event *self, PyObject *const *arguments, Py_ssize_t count, 
     return call_any((PyObject *)self, str_wait_any, arguments, count, names);
 }
 
-/* Waits shortly for all commands of a lane that counts them. */
+/* Waits shortly for all commands of a lane that counts them. It asks the driver in any case: the device may be lost. */
 static int settle_lane(Lane *lane)
 {
     const long long index = lane->submitted;
     for (int look = 0; look < LOOKS; look++) {
-        if (lane->done >= index)
-            return DONE;
         const int result = ask(lane, QUESTIONS);
-        if (result == 0 && index > lane->done)
-            lane->done = index;
-        else if (result == NOT_READY && PyErr_CheckSignals() < 0)
-            return FAILED;
-        else if (result != 0 && result != NOT_READY)
+        if (result == 0) {
+            if (index > lane->done)
+                lane->done = index;
+            return DONE;
+        }
+        if (result != NOT_READY)
             break;
+        if (PyErr_CheckSignals() < 0)
+            return FAILED;
     }
     return OTHERWISE;
 }
