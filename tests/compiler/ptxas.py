@@ -9,7 +9,22 @@ import shutil
 import subprocess
 from pathlib import Path
 
-__all__ = ["nvdisasm", "ptxas", "ptxas_version"]
+import pytest
+
+__all__ = ["assemble", "nvdisasm", "ptxas", "ptxas_version"]
+
+
+def assemble(text: str, folder: Path) -> None:
+    """Check PTX with the assembler, where it is installed."""
+    assembler = ptxas()
+    if assembler is None:
+        pytest.skip("ptxas is not installed: pip install nvidia-cuda-nvcc")
+    path = folder / "kernel.ptx"
+    path.write_text(text)
+    for architecture in ("sm_75", "sm_90"):
+        command = [assembler, f"-arch={architecture}", str(path), "-o", str(folder / "cubin")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 0, done.stderr
 
 
 def ptxas() -> str | None:

@@ -15,12 +15,13 @@ import pytest
 
 import bindless as bl
 from bindless import device
+from bindless.compiler.ptx.range_guard import with_range
 from bindless.device.declaration import Launch
 from bindless.python_kernels.argument_type import ArgumentType
 from bindless.python_kernels.compilation import compiled_kernel
 from bindless.python_kernels.function_digest import digest_of
 from bindless.python_kernels.function_source import source_of
-from tests.compiler.ptxas import ptxas
+from tests.compiler.ptxas import assemble
 
 FLOATS = ArgumentType("array", dtype=np.dtype(np.float32), dimensions=2)
 NUMBER = ArgumentType("number", "int64")
@@ -33,19 +34,6 @@ def compiled(function: Any, *arguments: ArgumentType, dimensions: int = 2) -> st
     (section,) = made.file.sections
     assert section.language == "ptx"
     return section.data.decode()
-
-
-def assemble(text: str, folder: Path) -> None:
-    """Check PTX with the assembler, where it is installed."""
-    assembler = ptxas()
-    if assembler is None:
-        pytest.skip("ptxas is not installed: pip install nvidia-cuda-nvcc")
-    path = folder / "kernel.ptx"
-    path.write_text(text)
-    for architecture in ("sm_75", "sm_90"):
-        command = [assembler, f"-arch={architecture}", str(path), "-o", str(folder / "cubin")]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-        assert done.returncode == 0, done.stderr
 
 
 def test_textures_and_stores_are_direct(tmp_path: Path) -> None:
@@ -177,3 +165,23 @@ def test_reductions_keep_their_values_in_registers(tmp_path: Path) -> None:
     assert re.search(r"(red|atom)\.(?:\w+\.)*shared(?:\.\w+)*\.add\.[su]32", text)
     assert re.search(r"atom\.(?:\w+\.)*cas\.b32", text)
     assemble(text, tmp_path)
+
+
+def test_items_beyond_a_range_can_return_at_once(tmp_path: Path) -> None:
+    """A range that groups do not divide is launched in whole groups."""
+
+    def scale(values, factor):
+        i = device.item_id(0)
+        values[i, 0] *= factor
+
+    text = with_range(compiled(scale, FLOATS, ArgumentType("number", "float32"), dimensions=1), "scale")
+    assert text is not None
+    assert text.count("@bl_beyond ret;") == 3
+    assemble(text, tmp_path)
+
+
+def test_a_kernel_that_reads_the_size_of_its_range_cannot() -> None:
+    def total(values):
+        values[device.item_id(0), 0] = device.item_range(0)
+
+    assert with_range(compiled(total, FLOATS, dimensions=1), "total") is None

@@ -27,7 +27,7 @@ INTEROP = ("external_memory", "external_semaphore", "imported_objects", "outside
 # Arguments of pytest, relative to the folder of the tests.
 RUNS = {
     "calls": tuple(f"backends/cuda/recorded_{name}.py" for name in ("cuda", "modules", "images")),
-    "launches": ("backends/cuda/recorded_launches.py", "backends/cuda/recorded_splines.py"),
+    "launches": tuple(f"backends/cuda/recorded_{name}.py" for name in ("launches", "splines", "guarded")),
     "blocks": ("backends/cuda/recorded_blocks.py",),
     "pictures": ("backends/cuda/recorded_resampling.py",),
     "large-copies": ("backends/cuda/recorded_copies.py", "backends/cuda/recorded_host_calls.py"),

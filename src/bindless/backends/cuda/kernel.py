@@ -8,6 +8,7 @@ kernel with parameters for the other arguments only finds the pieces at those of
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 
 from ...drivers import cuda as driver
@@ -17,6 +18,7 @@ from ..common.kernel import Shaped
 from ..contract import KernelArgument, KernelRecord
 from .device import Device
 from .errors import SUCCESS, check
+from .guarded_kernel import GuardedKernel, GuardedLaunch
 from .module import Module
 
 __all__ = ["Kernel", "Shape"]
@@ -26,6 +28,8 @@ lib, ffi = driver.lib, driver.ffi
 Shape = tuple[int, int, int, int, int, int]
 
 _LOCAL_ALIGNMENT = 16
+_WARP = 32
+_MOST_GUARDED = 1024
 _THREADS = 256  # work-items of a group whose size the caller leaves open
 _OFFSET_SIZES = (4, 8)
 
@@ -58,6 +62,8 @@ class Kernel(Shaped[Shape]):
             self.max_threads = self._attribute(lib.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)
             self.sizes = self._sizes()
         self._shared_limit = 48 * 1024
+        self._guarded = GuardedKernel(module, name)
+        self._guarded_launches: dict[tuple[int, ...], GuardedLaunch | None] = {}
 
     def _attribute(self, attribute: int) -> int:
         slot = ffi.new("int *")
@@ -166,14 +172,36 @@ class Kernel(Shaped[Shape]):
         entry = self.module.entries.get(self.name)
         if entry is not None and entry.required_work_group_size is not None:
             return entry.required_work_group_size[: len(global_size)]
+        most = self._usual_items()
+        if len(global_size) == 1:
+            return (_divisor(global_size[0], most),)
+        row = _divisor(global_size[0], min(_WARP, most))
+        return (row, _divisor(global_size[1], max(most // row, 1)), *(1 for _ in global_size[2:]))
+
+    def _usual_items(self) -> int:
+        """Work-items of a group of an open size, divisors left aside."""
         blocks, threads = ffi.new("int *"), ffi.new("int *")
         with self.module.loaded():
             result = lib.cuOccupancyMaxPotentialBlockSize(blocks, threads, self.native, ffi.NULL, 0, 0)
-        most = min(threads[0] if result == SUCCESS else _THREADS, _THREADS, self.max_threads)
-        if len(global_size) == 1:
-            return (_divisor(global_size[0], most),)
-        row = _divisor(global_size[0], min(32, most))
-        return (row, _divisor(global_size[1], max(most // row, 1)), *(1 for _ in global_size[2:]))
+        return min(threads[0] if result == SUCCESS else _THREADS, _THREADS, self.max_threads)
+
+    def guarded(self, global_size: tuple[int, ...]) -> GuardedLaunch | None:
+        """A launch in groups of the usual size over a range that only small groups divide; None for other ranges, and
+        for a kernel that could observe the difference.
+        """
+        if global_size in self._guarded_launches:
+            return self._guarded_launches[global_size]
+        launch, (width, height, _) = None, (*global_size, 1, 1)[:3]
+        usual = self._usual_items()
+        if GuardedKernel.serves(global_size, self._suggest(global_size), usual):
+            row = min(usual if len(global_size) == 1 else _WARP, usual, width)
+            launch = self._guarded.launch(global_size, (row, min(usual // row, height), 1))
+        if launch is not None and any(map(operator.gt, launch.shape[:3], self.device.launch_limits[3:])):
+            launch = None
+        if len(self._guarded_launches) >= _MOST_GUARDED:
+            self._guarded_launches.clear()
+        self._guarded_launches[global_size] = launch
+        return launch
 
     # ------------------------------------------------------------------ shared memory
 

@@ -34,6 +34,8 @@ class Launch(NamedTuple):
         no argument needs an alignment.
     pointers
         ``void *[]``, to each argument.
+    native
+        CUfunction.
     """
 
     kernel: Kernel
@@ -41,12 +43,13 @@ class Launch(NamedTuple):
     shared: int
     storage: CData
     pointers: CData
+    native: CData
 
     @property
     def members(self) -> tuple[object, ...]:
         """The members of its ``bindless_launch_t`` after CUcontext and CUstream."""
         shape = self.shape
-        return self.kernel.native, shape[:3], shape[3:], self.shared, self.pointers
+        return self.native, shape[:3], shape[3:], self.shared, self.pointers
 
     def refused(self, result: int) -> NoReturn:
         """Raise the driver's error."""
@@ -61,8 +64,10 @@ class Launch(NamedTuple):
         fail(result, "cuLaunchKernel", details)
 
 
-def packed_launch(kernel: Kernel, shape: Shape, sizes: Sequence[int], packed: bytes, shared: int = 0) -> Launch:
-    """A launch with packed arguments of the given sizes."""
+def packed_launch(
+    kernel: Kernel, shape: Shape, sizes: Sequence[int], packed: bytes, shared: int = 0, native: CData = None
+) -> Launch:
+    """A launch with packed arguments of the given sizes, of the kernel or of another CUfunction made of it."""
     storage = ffi.new("char[]", len(packed) + 1)
     ffi.memmove(storage, packed, len(packed))
     pointers = ffi.new("void *[]", len(sizes))
@@ -70,7 +75,7 @@ def packed_launch(kernel: Kernel, shape: Shape, sizes: Sequence[int], packed: by
     for index, size in enumerate(sizes):
         pointers[index] = at
         at += size
-    return Launch(kernel, shape, shared, storage, pointers)
+    return Launch(kernel, shape, shared, storage, pointers, kernel.native if native is None else native)
 
 
 def launch_of(
@@ -90,7 +95,6 @@ def launch_of(
     NdRangeError
         the device cannot run the range.
     """
-    shape = kernel.shape(global_size, local_size)
     if kernel.module.native is None:
         raise InvalidError(f"kernel {kernel.name!r} belongs to a module that was released", backend="cuda")
     if kernel.primary is not queue.primary:
@@ -98,8 +102,10 @@ def launch_of(
             f"kernel {kernel.name!r} was loaded for {kernel.device!r}, the queue is of {queue.device!r}", backend="cuda"
         )
     values: Sequence[bytes] = arguments  # type: ignore[assignment]
-    shared = 0
-    if int in map(type, arguments):
+    shared, has_local = 0, int in map(type, arguments)
+    guarded = None if local_size is not None or has_local or queue.capturing else kernel.guarded(global_size)
+    shape = kernel.shape(global_size, local_size) if guarded is None else guarded.shape
+    if has_local:
         values, shared = kernel.arguments(arguments)
     sizes = tuple(map(len, values))
     if kernel.sizes is not None and sizes != kernel.sizes:
@@ -110,6 +116,9 @@ def launch_of(
     if shared:
         queue.primary.activate()
         kernel.allow_shared(shared)
+    if guarded is not None:
+        packed = b"".join((*values, guarded.argument))
+        return packed_launch(kernel, shape, (*sizes, len(guarded.argument)), packed, native=guarded.native)
     return packed_launch(kernel, shape, sizes, b"".join(values), shared)
 
 
@@ -127,10 +136,10 @@ def launch(
 
 def submit(queue: Queue, launch: Launch, waits: Sequence[Event] = ()) -> Event:
     """Submit a launch."""
-    kernel, shape, shared, _, pointers = launch
+    _, shape, shared, _, pointers, native = launch
 
     def command(stream: CData) -> int:
-        result: int = lib.cuLaunchKernel(kernel.native, *shape, shared, stream, pointers, ffi.NULL)
+        result: int = lib.cuLaunchKernel(native, *shape, shared, stream, pointers, ffi.NULL)
         if result != SUCCESS:
             launch.refused(result)
         return result
@@ -151,7 +160,7 @@ def prepare_launch(
     launch = launch_of(queue, kernel, global_size, local_size, arguments)
     places: list[int | None] = []
     sizes: list[int] = []
-    listed, at = len(launch.pointers) == len(arguments), 0  # Otherwise local memory is not a parameter.
+    listed, at = len(launch.pointers) >= len(arguments), 0  # Otherwise local memory is not a parameter.
     for given in arguments:
         is_value = isinstance(given, bytes)
         places.append(int(ffi.cast("uintptr_t", launch.pointers[at])) if listed or is_value else None)

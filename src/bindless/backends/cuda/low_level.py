@@ -89,7 +89,7 @@ def launch_cooperative(
             backend="cuda",
         )
     return queue.run(
-        lambda stream: lib.cuLaunchCooperativeKernel(kernel.native, *shape, shared, stream, launch.pointers),
+        lambda stream: lib.cuLaunchCooperativeKernel(launch.native, *shape, shared, stream, launch.pointers),
         "cuLaunchCooperativeKernel",
         waits,
         f"kernel {kernel.name!r}",

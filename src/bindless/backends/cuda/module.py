@@ -22,7 +22,17 @@ from .device import Device, PrimaryContext, driver_release
 from .errors import SUCCESS, check, error, release
 from .fork_guard import in_fork
 
-__all__ = ["Build", "Module", "add_input", "describe_module", "for_driver", "linker", "load_module", "require_source"]
+__all__ = [
+    "Build",
+    "Module",
+    "add_input",
+    "describe_module",
+    "for_driver",
+    "linker",
+    "load_derived",
+    "load_module",
+    "require_source",
+]
 
 lib, ffi = driver.lib, driver.ffi
 
@@ -42,6 +52,8 @@ class Module:
         kernel signatures of the PTX; empty for a binary.
     log
         log of the driver's compiler.
+    source, options
+        its PTX as it was given, and the options of its build; empty for other modules.
     """
 
     def __init__(
@@ -56,6 +68,8 @@ class Module:
         self.native = native
         self.entries = described
         self.log = log
+        self.source, self.options = b"", ""
+        self._derived: list[Module] = []
         self._owned = owned
         self._lock = threading.RLock()
 
@@ -121,6 +135,9 @@ class Module:
         """Unload the module; its kernels cannot be launched any more."""
         with self._lock:
             native, self.native = self.native, None
+            derived, self._derived = self._derived, []
+        for module in derived:
+            module.close()
         if native is not None and self._owned and not in_fork():
             with self.primary:
                 release(lib.cuModuleUnload(native), "cuModuleUnload")
@@ -255,9 +272,25 @@ def load_module(
         an option is unknown, or the source is not a module.
     """
     require_source(source, specialization)
+    return _load(context.primary(device), source, options)
+
+
+def load_derived(module: Module, source: bytes) -> Module:
+    """Load PTX made of a module's, with its options; it is released with the module. Call it inside ``loaded``."""
+    derived = _load(module.primary, source, module.options)
+    module._derived.append(derived)
+    return derived
+
+
+def _load(primary: PrimaryContext, source: bytes, options: str) -> Module:
     build = Build(options)
-    source = for_driver(source, device)
-    primary = context.primary(device)
+    module = _load_for_driver(primary, for_driver(source, primary.device), options, build)
+    if is_ptx(source):
+        module.source, module.options = source, options
+    return module
+
+
+def _load_for_driver(primary: PrimaryContext, source: bytes, options: str, build: Build) -> Module:
     kept = cache() if is_ptx(source) else None
     if kept is not None:
         return _load_kept(kept, primary, source, options, build)
@@ -267,7 +300,7 @@ def load_module(
     with primary:
         result = lib.cuModuleLoadDataEx(slot, image, build.count, build.names, build.values)
     if result != SUCCESS:
-        raise build.error(result, "cuModuleLoadDataEx", device)
+        raise build.error(result, "cuModuleLoadDataEx", primary.device)
     return Module(primary, slot[0], entries(source), build.log)
 
 
