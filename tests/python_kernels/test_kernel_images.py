@@ -10,6 +10,8 @@ import pytest
 
 import bindless as bl
 from bindless import device
+from tests.python_kernels.conftest import require_handles
+from tests.support.python_calls import python_calls
 
 Upload = Callable[[Any], bl.UsmArray]
 RNG = np.random.default_rng(11)
@@ -196,3 +198,36 @@ class TestOpenCL:
 
         for kernel, word in ((level, "mipmaps"), (cube, "cubemaps")):
             assert word in self.refused(queue, kernel, pair[2], upload(np.zeros(4, np.float32)))
+
+
+@bl.kernel
+def first_row(image, out):
+    out[device.item_id(0)] = texel(image, device.item_id(0), 0)
+
+
+def test_repeated_launches_take_the_image_as_it_is(queue: bl.Queue, upload: Upload) -> None:
+    """Few Python calls; the pixels are those of the image's last update, and a closed image is refused."""
+    pictures = RNG.random((2, 6, 10), np.float32)
+    out = upload(np.zeros(10, np.float32))
+    with bl.Image(pictures[0], queue=queue) as image:
+        for number in range(4):
+            image.update(pictures[number % 2])
+            calls = python_calls(lambda: queue.parallel_for(10, first_row, image, out))
+            queue.wait()
+            assert np.array_equal(out.numpy(), pictures[number % 2][0])
+        assert len(calls) <= 4, calls
+    with pytest.raises(bl.InvalidError):
+        queue.parallel_for(10, first_row, image, out)
+
+
+def test_the_image_of_a_handle_that_was_destroyed_is_refused(queue: bl.Queue, upload: Upload) -> None:
+    require_handles(queue)
+    out = upload(np.zeros(10, np.float32))
+    image = bl.Image(np.ones((6, 10), np.float32), queue=queue)
+    for _ in range(3):
+        queue.parallel_for(10, first_row, image, out).wait()
+    bl.destroy_image_handle(image.handle, queue)
+    with pytest.raises(bl.InvalidError):
+        queue.parallel_for(10, first_row, image, out)
+    with pytest.raises(bl.SyclRuntimeError):
+        image.close()

@@ -48,6 +48,7 @@ from .uploading import Uploads
 __all__ = ["ImageStore", "Reader"]
 
 
+_MAX_KERNEL_ARGUMENTS = 8
 _REPEATING = (AddressingMode.repeat, AddressingMode.mirrored_repeat)
 
 
@@ -121,6 +122,8 @@ class ImageStore:
         self._lock = threading.RLock()
         self._readers: dict[BindlessImageSampler, Reader] = {}
         self._unsampled: dict[int, UnsampledImageHandle] = {}
+        # What launches took last, by the identity of the sampler: key in the table of handles, record, handle, sampler.
+        self._kernel_arguments: dict[int, tuple[int, Any, HeldHandle, BindlessImageSampler | None]] = {}
         self.descriptor = descriptor
         self._memory: ImageMem | None = memory
         self._uploads = Uploads(memory, descriptor, queue)
@@ -200,6 +203,7 @@ class ImageStore:
 
     def _end_handles(self) -> None:
         """Destroys them; the lock is held."""
+        self._kernel_arguments.clear()
         handles: list[SampledImageHandle | UnsampledImageHandle] = [*self._unsampled.values()]
         handles += [reader.handle for reader in self._readers.values()]
         self._readers.clear()
@@ -294,6 +298,20 @@ class ImageStore:
     def _held_level(self, level: int) -> HeldHandle:
         """The handle of a level, for work that may outlast the image."""
         return self.held(self.unsampled_handle(level))
+
+    def kernel_argument(self, sampler: BindlessImageSampler | None) -> HeldHandle:
+        """``held`` of the handle for a sampler, or of the unsampled one; repeated launches take the same object."""
+        cached = self._kernel_arguments.get(id(sampler))
+        if cached is not None and self._queue.context._handles.get(cached[0]) is cached[1]:
+            return cached[2]
+        held = self.held(self.unsampled_handle(0) if sampler is None else self.reader(sampler).handle)
+        key = handle_key(held.raw_handle, sampler is not None)
+        with self._lock:
+            if self._memory is not None:
+                if len(self._kernel_arguments) >= _MAX_KERNEL_ARGUMENTS:
+                    self._kernel_arguments.clear()
+                self._kernel_arguments[id(sampler)] = key, self._queue.context._handles.get(key), held, sampler
+        return held
 
     def held(self, handle: SampledImageHandle | UnsampledImageHandle) -> HeldHandle:
         """A handle of this store that keeps the image, also after ``close``."""

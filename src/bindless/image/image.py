@@ -543,8 +543,7 @@ class Image(HandleOwner):
     def _image_handle(self, sampled: bool) -> HeldHandle:
         if not sampled:
             self._lend()
-        store = self._store.native()
-        return store.held(self.handle if sampled else store.unsampled_handle(0))
+        return self._store.native().kernel_argument(self._sampler if sampled else None)
 
     def _lend(self) -> None:
         """Others may write the pixels from now on."""
