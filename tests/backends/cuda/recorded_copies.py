@@ -106,7 +106,7 @@ def test_host_memory_goes_through_buffers(
         assert not alone.view(np.uint8).any()
 
 
-@pytest.mark.parametrize("extra", [0, 12345])
+@pytest.mark.parametrize("extra", [0, 4096, 12345])
 def test_bytes_go_through_buffers_too(queue: bl.Queue, fake: Fake, staging: Any, extra: int) -> None:
     """Numpy arrays and device memory, at unaligned starts and lengths; copies of shared memory go to the driver."""
     data = np.random.default_rng(2).integers(0, 256, (3 << 20) + extra, np.uint8)
@@ -356,3 +356,28 @@ def test_small_images_without_pinned_memory(device: bl.Device, fake: Fake) -> No
             with bl.Image(array, queue=queue) as image:
                 assert np.array_equal(image.numpy(), array)
         assert [len(row[2]) for row in context._uploads.values()] == [0]
+
+
+def test_small_copies_of_bytes_that_are_repeated_have_a_buffer(
+    queue: bl.Queue,
+    fake: Fake,
+    device: bl.Device,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """From the third copy from the device on, the buffer is used: two pieces, and the bytes after the last line."""
+    monkeypatch.setattr(pinned_staging, "_threads", lambda: 5)
+    monkeypatch.setattr(device._record.native.context(), "staging", None)
+    nbytes = (300 << 10) + 77  # a size not used elsewhere
+    with bl.usm_empty(nbytes, np.uint8, queue) as there, bl.usm_empty(nbytes, np.uint8, queue, kind="host") as pinned:
+        for turn in range(5):
+            values, out = np.full(nbytes, turn + 1, np.uint8), np.zeros(nbytes, np.uint8)
+            fake.clear()
+            queue.memcpy(there, values).wait()
+            assert len(fake.lines("cuMemcpyAsync")) == 1  # less than 2 MiB
+            fake.clear()
+            queue.memcpy(out, there).wait()
+            assert len(fake.lines("cuMemcpyAsync")) == (1 if turn < 2 else 3)
+            fake.clear()
+            queue.memcpy(pinned, there).wait()
+            assert len(fake.lines("cuMemcpyAsync")) == 1
+            assert np.array_equal(out, values)

@@ -30,10 +30,6 @@ __all__ = ["copy_image", "prepare_copy"]
 
 lib, ffi = driver.lib, driver.ffi
 
-# Copies of a size that is staged only if it is repeated: the one that allocates the buffers.
-_JUSTIFIES_BUFFERS = 3
-_MOST_COUNTED = 256
-
 _copy_box = lib.bindless_copy_box
 _ARRAY, _HOST, _UNIFIED = lib.CU_MEMORYTYPE_ARRAY, lib.CU_MEMORYTYPE_HOST, lib.CU_MEMORYTYPE_UNIFIED
 
@@ -170,13 +166,9 @@ def prepare_copy(queue: Queue, region: CopyRegion) -> PreparedCopy | None:
         width, height, depth = region.extent
         to_device, nbytes = isinstance(src, HostMemory), width * height * depth * region.pixel_size
         large = nbytes >= pinned_staging.smallest(to_device, again=True)
-        if large and nbytes < pinned_staging.smallest(to_device, again=False):
-            key = region.extent, region.pixel_size, to_device
-            if len(queue.copied) > _MOST_COUNTED:
-                queue.copied.clear()
-            queue.copied[key] += 1
-            if queue.copied[key] < _JUSTIFIES_BUFFERS:
-                return None
+        is_small = large and nbytes < pinned_staging.smallest(to_device, again=False)
+        if is_small and not queue.justifies_buffers((region.extent, region.pixel_size, to_device)):
+            return None
     plan = _plan(queue, region, again=True, large=large)
     if isinstance(plan, Launch):
         command = prepare(queue, plan)

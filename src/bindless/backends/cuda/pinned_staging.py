@@ -44,8 +44,8 @@ _MOST_THREADS = 8  # more of them compete for the memory
 _FEWEST_THREADS = 4
 _BUFFERS_OF_A_THREAD = int(lib.BINDLESS_STAGING_BUFFERS)
 _GRANULARITY = 64 << 10
-# Copies without a shape are split into rows of this many bytes.
-_LINE = 64 << 10
+# Copies without a shape are split into rows, the longest ones of these sizes without a rest. The driver copies a rest.
+_LINES = tuple(1 << power for power in range(16, 11, -1))
 
 _making = threading.RLock()
 
@@ -175,22 +175,26 @@ def staged(staging: CData, fields: tuple[CData, ...]) -> Callable[[CData], int]:
 
 
 def staged_bytes(queue: Queue, dst: int, src: int, nbytes: int) -> Callable[[CData], int] | None:
-    """The command of a linear copy between pageable host memory and device memory; None for other memory and small
-    copies.
+    """The command of a linear copy between pageable host memory and device memory; None for other memory, and for
+    small copies unless they are repeated.
     """
-    if nbytes < max(min(SMALLEST.values()), _LINE):
+    if nbytes < max(min(*SMALLEST.values(), *AGAIN.values()), _LINES[-1]):
         return None
     queue.primary.activate()
     to_device = is_ordinary(src)
     host, device = (src, dst) if to_device else (dst, src)
     if not is_ordinary(host) or not _is_of_device(device):
         return None
-    lines = nbytes // _LINE
-    place = (int(lib.CU_MEMORYTYPE_UNIFIED), device, 0, 0, 0, _LINE, lines)
-    job = staged_job(queue, to_device, (host, _LINE, _LINE * lines), place, (_LINE, lines, 1))
+    again = nbytes < smallest(to_device, again=False)
+    if again and (nbytes < smallest(to_device, again) or not queue.justifies_buffers((nbytes, to_device))):
+        return None
+    line = next((size for size in _LINES if nbytes % size == 0), _LINES[-1])
+    lines = nbytes // line
+    place = (int(lib.CU_MEMORYTYPE_UNIFIED), device, 0, 0, 0, line, lines)
+    job = staged_job(queue, to_device, (host, line, line * lines), place, (line, lines, 1), again)
     if job is None:
         return None
-    done, command = lines * _LINE, staged(*job)
+    done, command = lines * line, staged(*job)
     if done == nbytes:
         return command
 

@@ -18,6 +18,9 @@ from .stream import Stream
 __all__ = ["STREAMS_OF_AN_OUT_OF_ORDER_QUEUE", "Queue"]
 
 STREAMS_OF_AN_OUT_OF_ORDER_QUEUE = 4
+# Copies of a size that is staged only if it is repeated: the one that allocates the buffers.
+_JUSTIFIES_BUFFERS = 3
+_MOST_COUNTED = 256
 
 
 class Queue(RecordingQueue[Stream, Event]):
@@ -36,7 +39,7 @@ class Queue(RecordingQueue[Stream, Event]):
     primary
         the device's primary context.
     copied
-        how often copies of an extent, a pixel size and a direction were made, of sizes that are staged when repeated.
+        how often copies of a kind were made, of sizes that are staged when repeated.
     prepares
         whether C code may submit prepared commands: the queue is open, and no command has timestamps.
     mapped, unmapped
@@ -69,6 +72,13 @@ class Queue(RecordingQueue[Stream, Event]):
     def around(cls, context: Context, device: Device, stream: Stream) -> Queue:
         """An in-order queue over one stream."""
         return cls(context, device, True, False, stream)
+
+    def justifies_buffers(self, kind: tuple[object, ...]) -> bool:
+        """Counts a copy of a kind, such as its extent, pixel size and direction; whether it has come often enough."""
+        if len(self.copied) > _MOST_COUNTED:
+            self.copied.clear()
+        self.copied[kind] += 1
+        return self.copied[kind] >= _JUSTIFIES_BUFFERS
 
     def run(
         self, command: Callable[[CData], int], call: str, waits: Sequence[Event] = (), details: object = ""
