@@ -1,6 +1,10 @@
-/* Staged copies between pageable host memory and a device: threads move pieces between host memory and their two
- * pinned buffers each, while the device moves other pieces between buffers and device memory. The driver's own copy
+/* Staged copies between pageable host memory and a device: threads move pieces between host memory and pinned buffers,
+ * two for each thread, while the device moves other pieces between buffers and device memory. The driver's own copy
  * uses a single thread.
+ *
+ * The calling thread alone calls the driver, whose locks would make the others wait. It submits the pieces in order,
+ * and tells by the turn of a buffer that a piece may be moved; the others wait for turns by polling. While it has
+ * nothing to submit it moves pieces that no thread has taken.
  *
  * A copy returns when host memory has been read or written. The next copy that needs a buffer still in flight to the
  * device waits for it. */
@@ -17,15 +21,21 @@
 #include "cuda/current_context.h"
 #include "cuda/image.h"
 
-enum { BINDLESS_SMALLEST_PIECE = 256 << 10, BINDLESS_SMALLEST_STREAM = 256, BINDLESS_CACHES = 8 << 20 };
+enum { BINDLESS_SMALLEST_PIECE = 256 << 10, BINDLESS_LARGEST_PIECE = 1 << 20 };
+enum { BINDLESS_SMALLEST_STREAM = 256, BINDLESS_CACHES = 8 << 20 };
 /* Bytes per thread: for each of the first threads, and for each further one. */
-enum { BINDLESS_SHARE = 1 << 20, BINDLESS_FIRST_THREADS = 4, BINDLESS_LARGE_SHARE = 4 << 20, BINDLESS_LAST_PIECES = 4 };
+enum { BINDLESS_SHARE = 1 << 20, BINDLESS_FIRST_THREADS = 4, BINDLESS_LARGE_SHARE = 5 << 19, BINDLESS_LAST_PIECES = 4 };
+/* Turns of a buffer: 2 * number of the piece that may be moved, and one more when it has been. */
+#define BINDLESS_NO_TURN SIZE_MAX
+enum { BINDLESS_POLLS = 64 }; /* of a turn, before other threads may have the processor */
 
 /* One thread with its buffers. */
 typedef struct bindless_stager {
     struct bindless_staging *staging;
     unsigned char *buffers[BINDLESS_STAGING_BUFFERS];
     CUevent events[BINDLESS_STAGING_BUFFERS]; /* recorded after the last copy of each buffer */
+    int in_flight[BINDLESS_STAGING_BUFFERS]; /* whether that copy may be incomplete; the calling thread's */
+    atomic_size_t turns[BINDLESS_STAGING_BUFFERS];
     CUdeviceptr places[BINDLESS_STAGING_BUFFERS]; /* device memory of host calls, as large as the buffers */
     CUstream stream;                              /* of host calls, see pipelined_image_call.h */
 } bindless_stager_t;
@@ -35,9 +45,8 @@ struct bindless_staging {
     size_t piece;
     int maximum, threads; /* maximum and current number; the first is the calling thread */
     bindless_stager_t *stagers;
-    blr_mutex_t turn;   /* held by a copy: one runs at a time */
-    blr_mutex_t submit; /* held between a copy and the record of its event */
-    blr_mutex_t lock;   /* guards the members below */
+    blr_mutex_t turn; /* held by a copy: one runs at a time */
+    blr_mutex_t lock; /* guards the members below */
     blr_condition_t begin, end;
     int missing; /* threads called that have not started */
     int working; /* threads called that have not finished */
@@ -48,6 +57,8 @@ struct bindless_staging {
     CUstream stream;
     size_t rows, slices, blocks, count; /* of a piece; pieces per slice; total pieces */
     size_t whole, last_rows;            /* of one slice: pieces before the smaller ones; rows of the smaller ones */
+    size_t crew;                        /* threads of a copy, whose buffers it uses */
+    size_t opened, submitted, arrived;  /* pieces that got a buffer, went to the driver, have come from the device */
     atomic_size_t next;
     atomic_int result;
 };
@@ -89,14 +100,13 @@ static bindless_piece_t bindless_piece_of(const bindless_staging_t *staging, siz
     return piece;
 }
 
-/* Copies a piece that arrived from the device to host memory; large copies bypass the caches, which could not hold
-   them. */
-static void bindless_give(const bindless_staging_t *staging, unsigned char *host, const unsigned char *buffer, size_t size)
+/* Copies a part of a piece; large copies bypass the caches, which could not hold them. */
+static void bindless_give(const bindless_staging_t *staging, unsigned char *to, const unsigned char *from, size_t size)
 {
     if (staging->past_caches && size >= BINDLESS_SMALLEST_STREAM) {
-        blr_stream_bytes(host, buffer, size);
+        blr_stream_bytes(to, from, size);
     } else {
-        memcpy(host, buffer, size);
+        memcpy(to, from, size);
     }
 }
 
@@ -114,7 +124,7 @@ static void bindless_move(const bindless_staging_t *staging, bindless_piece_t pi
         size_t y = whole_rows ? 0 : line % piece.height, z = whole_rows ? line : line / piece.height;
         unsigned char *place = host + z * job->host_slice + y * job->host_pitch;
         if (job->to_device) {
-            memcpy(buffer + line * length, place, length);
+            bindless_give(staging, buffer + line * length, place, length);
         } else {
             bindless_give(staging, place, buffer + line * length, length);
         }
@@ -122,12 +132,28 @@ static void bindless_move(const bindless_staging_t *staging, bindless_piece_t pi
     blr_stream_end();
 }
 
-/* Enqueues the device's copy of a piece. */
-static CUresult bindless_submit(bindless_stager_t *stager, int slot, bindless_piece_t piece)
+/* The thread that has the buffer of a piece, and which of its buffers that is. */
+static bindless_stager_t *bindless_buffer_of(const bindless_staging_t *staging, size_t number, int *slot)
 {
-    bindless_staging_t *staging = stager->staging;
+    size_t at = number % (staging->crew * BINDLESS_STAGING_BUFFERS);
+    *slot = (int)(at / staging->crew);
+    return &staging->stagers[at % staging->crew];
+}
+
+static atomic_size_t *bindless_turn_of(const bindless_staging_t *staging, size_t number)
+{
+    int slot;
+    bindless_stager_t *stager = bindless_buffer_of(staging, number, &slot);
+    return &stager->turns[slot];
+}
+
+/* Enqueues the device's copy of the next piece. */
+static CUresult bindless_submit(bindless_staging_t *staging)
+{
     const bindless_stage_t *job = staging->job;
-    int array = job->type == CU_MEMORYTYPE_ARRAY;
+    int slot, array = job->type == CU_MEMORYTYPE_ARRAY;
+    bindless_stager_t *stager = bindless_buffer_of(staging, staging->submitted, &slot);
+    bindless_piece_t piece = bindless_piece_of(staging, staging->submitted);
     int straight = !array && job->pitch == job->width && (piece.depth == 1 || job->rows == job->height);
     size_t bytes = job->width * piece.height * piece.depth;
     uint64_t device = job->device, buffer = (uint64_t)(uintptr_t)stager->buffers[slot];
@@ -136,7 +162,6 @@ static CUresult bindless_submit(bindless_stager_t *stager, int slot, bindless_pi
         device += (z * job->rows + y) * job->pitch;
         y = z = 0;
     }
-    blr_mutex_lock(&staging->submit);
     CUresult result =
         straight ? cuMemcpyAsync(job->to_device ? device : buffer, job->to_device ? buffer : device, bytes, staging->stream)
         : job->to_device
@@ -148,60 +173,115 @@ static CUresult bindless_submit(bindless_stager_t *stager, int slot, bindless_pi
     if (result == CUDA_SUCCESS) {
         result = cuEventRecord(stager->events[slot], staging->stream);
     }
-    blr_mutex_unlock(&staging->submit);
+    stager->in_flight[slot] = 1;
+    staging->submitted++;
     return result;
 }
 
-/* Processes pieces until none are left. */
-static CUresult bindless_upload(bindless_stager_t *stager)
+/* Whether the last copy of a piece's buffer is complete. */
+static int bindless_is_complete(const bindless_staging_t *staging, size_t number, CUresult *result)
 {
-    bindless_staging_t *staging = stager->staging;
+    int slot;
+    bindless_stager_t *stager = bindless_buffer_of(staging, number, &slot);
+    if (stager->in_flight[slot]) {
+        CUresult status = cuEventQuery(stager->events[slot]);
+        if (status != CUDA_SUCCESS) {
+            *result = status == CUDA_ERROR_NOT_READY ? *result : status;
+            return 0;
+        }
+        stager->in_flight[slot] = 0;
+    }
+    return 1;
+}
+
+/* Gives buffers to the next pieces for the device, where the copies of earlier ones are complete. */
+static CUresult bindless_open_buffers(bindless_staging_t *staging)
+{
     CUresult result = CUDA_SUCCESS;
-    for (int slot = 0; result == CUDA_SUCCESS; slot = (slot + 1) % BINDLESS_STAGING_BUFFERS) {
-        size_t number = atomic_fetch_add(&staging->next, 1);
-        if (number >= staging->count || atomic_load(&staging->result) != CUDA_SUCCESS) {
-            break;
-        }
-        bindless_piece_t piece = bindless_piece_of(staging, number);
-        result = cuEventSynchronize(stager->events[slot]);
-        if (result == CUDA_SUCCESS) {
-            bindless_move(staging, piece, stager->buffers[slot]);
-            result = bindless_submit(stager, slot, piece);
-        }
+    size_t buffers = staging->crew * BINDLESS_STAGING_BUFFERS;
+    while (staging->opened < staging->count && staging->opened < staging->submitted + buffers &&
+           bindless_is_complete(staging, staging->opened, &result)) {
+        atomic_store(bindless_turn_of(staging, staging->opened), 2 * staging->opened);
+        staging->opened++;
     }
     return result;
 }
 
-/* One piece arrives while the previous one is moved. */
-static CUresult bindless_download(bindless_stager_t *stager)
+/* Between two looks at a turn. */
+static void bindless_relax(unsigned int *polls)
 {
-    bindless_staging_t *staging = stager->staging;
-    bindless_piece_t coming = {0}, piece;
-    int slot = 0, expected = 0;
+    if (++*polls % BINDLESS_POLLS == 0) {
+        blr_thread_yield();
+    } else {
+        blr_pause();
+    }
+}
+
+/* Moves the next piece below a limit that no thread has taken, in its turn; returns whether there was one. */
+static int bindless_move_next(bindless_staging_t *staging, size_t limit)
+{
+    size_t number = atomic_load(&staging->next);
+    int slot;
+    unsigned int polls = 0;
+    do {
+        if (number >= limit) {
+            return 0;
+        }
+    } while (!atomic_compare_exchange_weak(&staging->next, &number, number + 1));
+    bindless_stager_t *stager = bindless_buffer_of(staging, number, &slot);
+    while (atomic_load(&stager->turns[slot]) != 2 * number) {
+        if (atomic_load(&staging->result) != CUDA_SUCCESS) {
+            return 0;
+        }
+        bindless_relax(&polls);
+    }
+    bindless_move(staging, bindless_piece_of(staging, number), stager->buffers[slot]);
+    atomic_store(&stager->turns[slot], 2 * number + 1);
+    return 1;
+}
+
+/* Submits the pieces for the device in order, as threads have filled their buffers. */
+static CUresult bindless_upload(bindless_staging_t *staging)
+{
     CUresult result = CUDA_SUCCESS;
-    while (result == CUDA_SUCCESS) {
-        size_t number = atomic_fetch_add(&staging->next, 1);
-        int more = number < staging->count && atomic_load(&staging->result) == CUDA_SUCCESS;
-        if (more) {
-            piece = bindless_piece_of(staging, number);
-            result = cuEventSynchronize(stager->events[slot]);
-            if (result == CUDA_SUCCESS) {
-                result = bindless_submit(stager, slot, piece);
-            }
+    unsigned int polls = 0;
+    while (result == CUDA_SUCCESS && staging->submitted < staging->count) {
+        size_t number = staging->submitted;
+        result = bindless_open_buffers(staging);
+        if (atomic_load(bindless_turn_of(staging, number)) == 2 * number + 1) {
+            result = result == CUDA_SUCCESS ? bindless_submit(staging) : result;
+        } else if (result == CUDA_SUCCESS && atomic_load(&staging->next) <= number) {
+            bindless_move_next(staging, staging->opened); /* of which it need not wait for a turn */
+        } else {
+            bindless_relax(&polls);
         }
-        if (expected && result == CUDA_SUCCESS) {
-            int last = (slot + BINDLESS_STAGING_BUFFERS - 1) % BINDLESS_STAGING_BUFFERS;
-            result = cuEventSynchronize(stager->events[last]);
-            if (result == CUDA_SUCCESS) {
-                bindless_move(staging, coming, stager->buffers[last]);
-            }
+        result = result == CUDA_SUCCESS ? (CUresult)atomic_load(&staging->result) : result;
+    }
+    return result;
+}
+
+/* Submits the pieces from the device while there are buffers, and has threads empty those that have arrived. */
+static CUresult bindless_download(bindless_staging_t *staging)
+{
+    CUresult result = CUDA_SUCCESS;
+    size_t buffers = staging->crew * BINDLESS_STAGING_BUFFERS;
+    while (result == CUDA_SUCCESS && staging->arrived < staging->count) {
+        size_t number = staging->submitted, next = atomic_load(&staging->next);
+        int is_free = number < staging->count && bindless_is_complete(staging, number, &result) &&
+                      (number < buffers || atomic_load(bindless_turn_of(staging, number)) == 2 * (number - buffers) + 1);
+        if (is_free && number < staging->arrived + buffers) {
+            result = bindless_submit(staging);
+        } else if (result == CUDA_SUCCESS && staging->arrived < number &&
+                   bindless_is_complete(staging, staging->arrived, &result)) {
+            atomic_store(bindless_turn_of(staging, staging->arrived), 2 * staging->arrived);
+            staging->arrived++;
+        } else if (result == CUDA_SUCCESS && next < staging->arrived &&
+                   (number == staging->count || staging->arrived - next >= staging->crew)) {
+            bindless_move_next(staging, staging->arrived);
         }
-        if (!more) {
-            break;
-        }
-        coming = piece;
-        expected = 1;
-        slot = (slot + 1) % BINDLESS_STAGING_BUFFERS;
+        result = result == CUDA_SUCCESS ? (CUresult)atomic_load(&staging->result) : result;
+    }
+    while (result == CUDA_SUCCESS && bindless_move_next(staging, staging->count)) {
     }
     return result;
 }
@@ -211,9 +291,16 @@ static CUresult bindless_call_pieces(bindless_stager_t *stager);
 static void bindless_take_part(bindless_stager_t *stager)
 {
     bindless_staging_t *staging = stager->staging;
-    CUresult result = staging->job == NULL         ? bindless_call_pieces(stager)
-                      : staging->job->to_device ? bindless_upload(stager) : bindless_download(stager);
     int none = CUDA_SUCCESS;
+    CUresult result = CUDA_SUCCESS;
+    if (staging->job == NULL) {
+        result = bindless_call_pieces(stager);
+    } else if (stager == &staging->stagers[0]) {
+        result = staging->job->to_device ? bindless_upload(staging) : bindless_download(staging);
+    } else {
+        while (bindless_move_next(staging, staging->count)) {
+        }
+    }
     if (result != CUDA_SUCCESS) {
         atomic_compare_exchange_strong(&staging->result, &none, (int)result);
     }
@@ -311,7 +398,6 @@ static bindless_staging_t *bindless_staging_create(CUcontext context, int thread
         staging->piece = piece;
         staging->maximum = threads;
         blr_mutex_init(&staging->turn);
-        blr_mutex_init(&staging->submit);
         blr_mutex_init(&staging->lock);
         blr_condition_init(&staging->begin);
         blr_condition_init(&staging->end);
@@ -367,8 +453,10 @@ static CUresult bindless_stage(bindless_staging_t *staging, CUstream stream, con
     /* Small copies have smaller pieces, so that every thread has work. */
     size_t total = job->width * job->height * job->depth;
     int threads = bindless_staging_grow(staging, bindless_threads_for(staging, total));
-    size_t piece = total / ((size_t)threads * BINDLESS_STAGING_BUFFERS);
-    piece = piece < BINDLESS_SMALLEST_PIECE ? BINDLESS_SMALLEST_PIECE : piece;
+    size_t piece = total / (2 * (size_t)threads * BINDLESS_STAGING_BUFFERS);
+    piece = piece < BINDLESS_SMALLEST_PIECE  ? BINDLESS_SMALLEST_PIECE
+            : piece > BINDLESS_LARGEST_PIECE ? BINDLESS_LARGEST_PIECE
+                                             : piece;
     piece = piece > staging->piece ? staging->piece : piece;
     staging->rows = piece / job->width > 0 ? piece / job->width : 1;
     staging->slices = staging->rows / job->height > 0 ? staging->rows / job->height : 1;
@@ -385,6 +473,11 @@ static CUresult bindless_stage(bindless_staging_t *staging, CUstream stream, con
     staging->job = job;
     staging->past_caches = total >= BINDLESS_CACHES;
     staging->stream = stream;
+    staging->crew = (size_t)threads;
+    staging->opened = staging->submitted = staging->arrived = 0;
+    for (size_t number = 0; number < staging->crew * BINDLESS_STAGING_BUFFERS; number++) {
+        atomic_store(bindless_turn_of(staging, number), BINDLESS_NO_TURN);
+    }
     bindless_round(staging, threads);
     CUresult result = (CUresult)atomic_load(&staging->result);
     if (result != CUDA_SUCCESS) {

@@ -14,6 +14,16 @@
 
 #define BLR_NO_DEADLINE UINT64_MAX
 
+/* Lets the processor's other thread run between two looks at a value that is polled. */
+static inline void blr_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
 typedef void (*blr_thread_function_t)(void *argument);
 
 #if defined(_WIN32)
@@ -41,6 +51,8 @@ static inline void blr_condition_init(blr_condition_t *condition) { InitializeCo
 static inline void blr_condition_destroy(blr_condition_t *condition) { (void)condition; }
 static inline void blr_condition_signal(blr_condition_t *condition) { WakeConditionVariable(&condition->variable); }
 static inline void blr_condition_broadcast(blr_condition_t *condition) { WakeAllConditionVariable(&condition->variable); }
+
+static inline void blr_thread_yield(void) { SwitchToThread(); }
 
 static inline uint64_t blr_clock_now(void)
 {
@@ -104,6 +116,7 @@ static inline void blr_thread_detach(blr_thread_t thread) { CloseHandle(thread);
 #else
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <time.h>
@@ -138,6 +151,8 @@ static inline void blr_condition_init(blr_condition_t *condition)
 static inline void blr_condition_destroy(blr_condition_t *condition) { pthread_cond_destroy(&condition->variable); }
 static inline void blr_condition_signal(blr_condition_t *condition) { pthread_cond_signal(&condition->variable); }
 static inline void blr_condition_broadcast(blr_condition_t *condition) { pthread_cond_broadcast(&condition->variable); }
+
+static inline void blr_thread_yield(void) { sched_yield(); }
 
 static inline uint64_t blr_clock_now(void)
 {
