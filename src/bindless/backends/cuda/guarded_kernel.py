@@ -15,11 +15,11 @@ from ...drivers.common.cffi_types import CData
 from ...model.errors import BuildError
 from .module import Module, load_derived
 
-__all__ = ["GuardedKernel", "GuardedLaunch"]
+__all__ = ["SMALLEST", "GuardedKernel", "GuardedLaunch"]
 
-# Items of a range from which groups of fewer items than a quarter of the usual number, or than this one, are worth a
-# compilation.
-_LARGE = 1 << 16
+# Items of a range that is worth a compilation, where groups have fewer items than a quarter of the usual number, and
+# than _SMALL_GROUP.
+SMALLEST = 1 << 16
 _SMALL_GROUP = 64
 
 _Sizes = tuple[int, ...]
@@ -58,10 +58,10 @@ class GuardedKernel:
         self._is_unknown = True
 
     @staticmethod
-    def serves(global_size: _Sizes, local_size: _Sizes, most: int) -> bool:
+    def serves(local_size: _Sizes, most: int) -> bool:
         """Whether groups of a size are so small that a guarded kernel is faster; ``most`` items are usual in one."""
         items = math.prod(local_size)
-        return math.prod(global_size) >= _LARGE and items < _SMALL_GROUP and items * 4 <= most
+        return items < _SMALL_GROUP and items * 4 <= most
 
     def launch(self, global_size: _Sizes, local_size: _Sizes) -> GuardedLaunch | None:
         """The launch with groups that need not divide the range; None where the kernel has no guarded form."""

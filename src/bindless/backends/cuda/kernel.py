@@ -8,6 +8,7 @@ kernel with parameters for the other arguments only finds the pieces at those of
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 
@@ -18,7 +19,7 @@ from ..common.kernel import Shaped
 from ..contract import KernelArgument, KernelRecord
 from .device import Device
 from .errors import SUCCESS, check
-from .guarded_kernel import GuardedKernel, GuardedLaunch
+from .guarded_kernel import SMALLEST, GuardedKernel, GuardedLaunch
 from .module import Module
 
 __all__ = ["Kernel", "Shape"]
@@ -189,11 +190,13 @@ class Kernel(Shaped[Shape]):
         """A launch in groups of the usual size over a range that only small groups divide; None for other ranges, and
         for a kernel that could observe the difference.
         """
+        if math.prod(global_size) < SMALLEST:
+            return None
         if global_size in self._guarded_launches:
             return self._guarded_launches[global_size]
         launch, (width, height, _) = None, (*global_size, 1, 1)[:3]
         usual = self._usual_items()
-        if GuardedKernel.serves(global_size, self._suggest(global_size), usual):
+        if GuardedKernel.serves(self._suggest(global_size), usual):
             row = min(usual if len(global_size) == 1 else _WARP, usual, width)
             launch = self._guarded.launch(global_size, (row, min(usual // row, height), 1))
         if launch is not None and any(map(operator.gt, launch.shape[:3], self.device.launch_limits[3:])):
