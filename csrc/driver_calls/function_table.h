@@ -25,7 +25,7 @@ static bindless_function_t bindless_slots[BINDLESS_FUNCTION_COUNT];
 static void *bindless_library;
 
 /* ISO C has no conversion between object and function pointers; their bytes are the same on every system here. */
-static bindless_function_t bindless_as_function(void *address)
+static inline bindless_function_t bindless_as_function(void *address)
 {
     bindless_function_t function = NULL;
     memcpy(&function, &address, sizeof function);

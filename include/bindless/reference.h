@@ -29,6 +29,8 @@
 #if defined(_WIN32)
 #  if defined(BLR_BUILD)
 #    define BLR_API __declspec(dllexport)
+#  elif defined(BLR_TESTING) /* a static library */
+#    define BLR_API
 #  else
 #    define BLR_API __declspec(dllimport)
 #  endif

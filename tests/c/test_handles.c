@@ -13,7 +13,7 @@ static blr_image_desc_t desc;
 
 static void nothing(void *data) { (void)data; }
 
-enum kind { DEVICE, CONTEXT, QUEUE, EVENT, IMAGE, HANDLE };
+enum kind { DEVICE_KIND, CONTEXT_KIND, QUEUE_KIND, EVENT_KIND, IMAGE_KIND, HANDLE_KIND };
 
 /* Calls a function of a kind with the given handle. */
 static blr_result_t call(enum kind kind, int function, void *bad)
@@ -40,7 +40,7 @@ static blr_result_t call(enum kind kind, int function, void *bad)
     blr_image_call_t image_call = {.operation = BLR_OPERATION_FETCH, .handle = handle, .value_type = BLR_ELEMENT_F32,
                                    .value_channels = 4};
     switch (kind) {
-    case DEVICE:
+    case DEVICE_KIND:
         switch (function) {
         case 0: return blrDeviceGetProperties(bad, &properties);
         case 1: return blrDeviceSupportsFormat(bad, BLR_CHANNEL_FP32, 4, &word);
@@ -48,7 +48,7 @@ static blr_result_t call(enum kind kind, int function, void *bad)
         case 3: return blrContextCreate(bad, &new_context);
         }
         break;
-    case CONTEXT:
+    case CONTEXT_KIND:
         switch (function) {
         case 0: return blrContextDestroy(bad);
         case 1: return blrMemoryAllocate(bad, BLR_MEMORY_DEVICE, 64, 0, &pointer);
@@ -64,7 +64,7 @@ static blr_result_t call(enum kind kind, int function, void *bad)
         case 11: return blrImageHandleDestroy(bad, handle);
         }
         break;
-    case QUEUE:
+    case QUEUE_KIND:
         switch (function) {
         case 0: return blrQueueDestroy(bad);
         case 1: return blrQueueWait(bad, 0);
@@ -78,7 +78,7 @@ static blr_result_t call(enum kind kind, int function, void *bad)
         case 9: return blrEnqueueImageCall(bad, &image_call, 0, NULL, NULL);
         }
         break;
-    case EVENT: {
+    case EVENT_KIND: {
         blr_event_t wait = bad;
         switch (function) {
         case 0: return blrEventWait(bad, 0);
@@ -97,7 +97,7 @@ static blr_result_t call(enum kind kind, int function, void *bad)
         }
         break;
     }
-    case IMAGE:
+    case IMAGE_KIND:
         region.source.image = bad;
         switch (function) {
         case 0: return blrImageDestroy(bad);
@@ -113,7 +113,7 @@ static blr_result_t call(enum kind kind, int function, void *bad)
             return bad == NULL ? BLR_RESULT_INVALID_HANDLE : blrEnqueueCopyImage(queue, &region, 0, NULL, NULL);
         }
         break;
-    case HANDLE:
+    case HANDLE_KIND:
         image_call.handle = (blr_image_handle_t)(uintptr_t)bad;
         switch (function) {
         case 0: return blrImageHandleDestroy(context, (blr_image_handle_t)(uintptr_t)bad);
@@ -144,12 +144,12 @@ static void refuse_foreign_numbers(void)
 {
     void *const own[] = {device, context, queue, event, image, (void *)(uintptr_t)handle};
     uint32_t state = 7;
-    for (enum kind kind = DEVICE; kind <= HANDLE; kind++) {
-        refuse_everywhere(kind, NULL, kind == IMAGE ? NULL : "NULL");
+    for (enum kind kind = DEVICE_KIND; kind <= HANDLE_KIND; kind++) {
+        refuse_everywhere(kind, NULL, kind == IMAGE_KIND ? NULL : "NULL");
         refuse_everywhere(kind, (void *)(uintptr_t)1, "never made");
         refuse_everywhere(kind, (void *)(uintptr_t)UINT64_MAX, "never made");
         refuse_everywhere(kind, &state, NULL);
-        for (enum kind other = DEVICE; other <= HANDLE; other++)
+        for (enum kind other = DEVICE_KIND; other <= HANDLE_KIND; other++)
             if (other != kind)
                 refuse_everywhere(kind, own[other], "where a");
         for (int i = 0; i < 2000; i++) {
@@ -159,7 +159,7 @@ static void refuse_foreign_numbers(void)
                 number = (uint64_t)(uintptr_t)own[kind] ^ (uint64_t)1 << (i / 2 % 64);
             if (number != (uint64_t)(uintptr_t)own[kind]) {
                 bool real = false;
-                for (enum kind other = DEVICE; other <= HANDLE; other++)
+                for (enum kind other = DEVICE_KIND; other <= HANDLE_KIND; other++)
                     real = real || number == (uint64_t)(uintptr_t)own[other];
                 if (!real)
                     refuse_everywhere(kind, (void *)(uintptr_t)number, NULL);
@@ -176,13 +176,13 @@ static void refuse_destroyed(void)
     OK(blrEventRelease(event));
     OK(blrImageHandleDestroy(context, handle));
     OK(blrImageDestroy(image));
-    refuse_everywhere(EVENT, gone[EVENT], "destroyed");
-    refuse_everywhere(HANDLE, gone[HANDLE], "destroyed");
-    refuse_everywhere(IMAGE, gone[IMAGE], "destroyed");
+    refuse_everywhere(EVENT_KIND, gone[EVENT_KIND], "destroyed");
+    refuse_everywhere(HANDLE_KIND, gone[HANDLE_KIND], "destroyed");
+    refuse_everywhere(IMAGE_KIND, gone[IMAGE_KIND], "destroyed");
     OK(blrQueueDestroy(queue));
-    refuse_everywhere(QUEUE, gone[QUEUE], "destroyed");
+    refuse_everywhere(QUEUE_KIND, gone[QUEUE_KIND], "destroyed");
     OK(blrContextDestroy(context));
-    refuse_everywhere(CONTEXT, gone[CONTEXT], "destroyed");
+    refuse_everywhere(CONTEXT_KIND, gone[CONTEXT_KIND], "destroyed");
     CHECK_EQUAL(0, object_count());
 }
 

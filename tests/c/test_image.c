@@ -199,10 +199,12 @@ static void memory_is_used_again(void)
     OK(blrImageDestroy(first));
     OK(blrImageCreate(context, &other, &third)); /* far smaller than what was freed */
     OK(blrImageGetPointer(third, &three));
+#if !defined(_WIN32) /* large images have no pages of their own there */
     CHECK(three != one);
+#endif
     OK(blrImageCreate(context, &desc, &first));
     OK(blrImageGetPointer(first, &three));
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(__SANITIZE_ADDRESS__) && !defined(_WIN32)
     CHECK(three == one);
 #endif
     CHECK_EQUAL(2, ((unsigned char *)two)[(4 << 20) - 1]);

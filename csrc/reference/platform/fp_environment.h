@@ -25,7 +25,12 @@ struct blr_environment {
 };
 
 #if defined(BLR_ENVIRONMENT_IS_SEEN)
-enum { BLR_SSE_FLAGS = 0x3f, BLR_SSE_DEFAULT = 0x1f80, BLR_X87_FLAGS = 0x3f, BLR_X87_DEFAULT = 0x37f };
+enum { BLR_SSE_FLAGS = 0x3f, BLR_SSE_DEFAULT = 0x1f80, BLR_X87_FLAGS = 0x3f };
+#if defined(_WIN32)
+enum { BLR_X87_DEFAULT = 0x27f };
+#else
+enum { BLR_X87_DEFAULT = 0x37f };
+#endif
 
 static inline bool blr_x87_has_flags(void)
 {
@@ -42,6 +47,15 @@ static inline bool blr_environment_is_default(uint32_t control)
 }
 #endif
 
+/* The default modes, for a thread that runs driver work. MinGW's FE_DFL_ENV leaves the modes of SSE. */
+static inline void blr_environment_set_default(void)
+{
+    fesetenv(FE_DFL_ENV);
+#if defined(BLR_ENVIRONMENT_IS_SEEN)
+    _mm_setcsr(BLR_SSE_DEFAULT);
+#endif
+}
+
 static inline void blr_environment_enter(struct blr_environment *environment)
 {
 #if defined(BLR_ENVIRONMENT_IS_SEEN)
@@ -52,7 +66,7 @@ static inline void blr_environment_enter(struct blr_environment *environment)
 #endif
     if (environment->saved) {
         fegetenv(&environment->own);
-        fesetenv(FE_DFL_ENV);
+        blr_environment_set_default();
     }
 }
 
@@ -60,6 +74,9 @@ static inline void blr_environment_leave(const struct blr_environment *environme
 {
     if (environment->saved) {
         fesetenv(&environment->own);
+#if defined(BLR_ENVIRONMENT_IS_SEEN)
+        _mm_setcsr(environment->control);
+#endif
         return;
     }
 #if defined(BLR_ENVIRONMENT_IS_SEEN)

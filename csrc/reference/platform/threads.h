@@ -8,7 +8,8 @@
 #ifndef BINDLESS_REFERENCE_PLATFORM_THREADS_H
 #define BINDLESS_REFERENCE_PLATFORM_THREADS_H
 
-#include <fenv.h>
+#include "fp_environment.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -87,7 +88,7 @@ static inline unsigned __stdcall blr_thread_entry(void *pointer)
 {
     struct blr_thread_start start = *(struct blr_thread_start *)pointer;
     free(pointer);
-    fesetenv(FE_DFL_ENV);
+    blr_environment_set_default();
     start.function(start.argument);
     return 0;
 }
@@ -188,7 +189,7 @@ static inline void *blr_thread_entry(void *pointer)
 {
     struct blr_thread_start start = *(struct blr_thread_start *)pointer;
     free(pointer);
-    fesetenv(FE_DFL_ENV);
+    blr_environment_set_default();
     start.function(start.argument);
     return NULL;
 }

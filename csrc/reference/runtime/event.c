@@ -68,7 +68,7 @@ static bool wait_for(struct blr_event *event, uint64_t deadline)
     return true;
 }
 
-static blr_result_t wait(struct blr_event *event, uint64_t timeout)
+static blr_result_t wait_for_event(struct blr_event *event, uint64_t timeout)
 {
     uint64_t deadline = blr_clock_deadline(timeout);
     blr_mutex_lock(&blr_scheduler_mutex);
@@ -96,7 +96,7 @@ blr_result_t blrEventWait(blr_event_t handle, uint64_t timeout)
     struct blr_event *event = blr_event_acquire(handle);
     if (event == NULL)
         return BLR_RESULT_INVALID_HANDLE;
-    blr_result_t result = wait(event, timeout);
+    blr_result_t result = wait_for_event(event, timeout);
     blr_event_release(event);
     return result;
 }

@@ -284,7 +284,7 @@ static bool wait_for(struct blr_queue *queue, uint64_t sequence, uint64_t deadli
     return true;
 }
 
-static blr_result_t wait(struct blr_queue *queue, uint64_t timeout)
+static blr_result_t wait_for_queue(struct blr_queue *queue, uint64_t timeout)
 {
     if (blr_scheduler_current_queue() == queue->object.id)
         return fail_inside("blrQueueWait");
@@ -309,7 +309,7 @@ blr_result_t blrQueueWait(blr_queue_t handle, uint64_t timeout)
     struct blr_queue *queue = blr_queue_acquire(handle);
     if (queue == NULL)
         return BLR_RESULT_INVALID_HANDLE;
-    blr_result_t result = wait(queue, timeout);
+    blr_result_t result = wait_for_queue(queue, timeout);
     blr_queue_release(queue);
     return result;
 }

@@ -16,7 +16,9 @@ struct blr_error {
     char message[BLR_MESSAGE_SIZE];
 };
 
-#if defined(__GNUC__)
+#if defined(__MINGW32__) && !defined(__clang__) /* its printf is GNU's by __USE_MINGW_ANSI_STDIO */
+#define BLR_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#elif defined(__GNUC__)
 #define BLR_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #define BLR_PRINTF(text, first)

@@ -1,7 +1,7 @@
 # Sources and flags of the sampler: BLR_SAMPLER_SOURCES. Results are bit-identical on every processor, so compilers must
 # not contract a multiplication and an addition.
 # Sanitizers check every access, which makes the block sampler's optimised loops slow to compile: minutes at -O3.
-set(BLR_OPTIMISATION -O3)
+set(BLR_OPTIMISATION -O3 CACHE STRING "Optimisation of the reference driver")
 if(BINDLESS_SANITIZE)
   set(BLR_OPTIMISATION -O1)
 endif()
