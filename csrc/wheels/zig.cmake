@@ -26,6 +26,8 @@ if(target MATCHES "windows")
 elseif(target MATCHES "macos")
   set(CMAKE_SYSTEM_NAME Darwin)
   set(CMAKE_SKIP_RPATH ON)
+  set(CMAKE_C_ARCHIVE_CREATE "\"${zig}\" ar qc <TARGET> <OBJECTS>") # the host's tools write another format
+  set(CMAKE_C_ARCHIVE_FINISH "\"${zig}\" ranlib <TARGET>")
   set(CMAKE_INSTALL_NAME_TOOL "${CMAKE_COMMAND}" -E true) # required by CMake, without work to do
 endif()
 set(CMAKE_C_COMPILER "${zig}" cc)
