@@ -163,6 +163,11 @@ WINDOW = (
 UNITS_3D = (*(Argument("float", f"{name}_{axis}") for name in ("scale", "bias") for axis in "xyz"), *WINDOW)
 SOURCE = (*(Argument("int", f"size_{axis}") for axis in "xyz"), *WINDOW)
 RESAMPLED = (Argument("global void*", "values"), *EXTENT, *FORMAT, Argument("uint", "mode"))
+ARRAY = (
+    Argument("global const void*", "texels"), *(Argument("long", f"step_{name}") for name in (*"xyz", "channel", "layer")),
+    *POSITIONS[:12], POSITIONS[16], COORDS, Argument("long", "first_coord"), Argument("long", "component"), *SOURCE[:3],
+    SOURCE[-1], *RESAMPLED,
+)  # fmt: skip
 TEXTURE_UNIT = (
     Argument("global const void*", "texels"), Argument("uint", "pitch"), Argument("global const void*", "coords"),
     *LAYERS, *LEVEL, Argument("global void*", "values"), Argument("ulong", "count"), *FORMAT,
@@ -253,6 +258,9 @@ def _resampling_modules() -> Iterator[Module]:
             arguments = (IMAGE, *(LAYERS[1:] if geometry.layered else ()), *POSITIONS, *own, *RESAMPLED)
             for module in _class_modules(operation, geometry, arguments, PTX_ONLY if geometry is LINEAR else ALL):
                 yield replace(module, large=True)
+    for geometry in STANDARD:
+        for module in _class_modules("resample_memory", geometry, ARRAY, ALL):
+            yield replace(module, large=True)
 
 
 def _area_modules() -> Iterator[Module]:

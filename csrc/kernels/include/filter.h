@@ -15,9 +15,10 @@ struct REAL_NAME(taps) {
     bool inside[4];
 };
 
-INLINED struct REAL_NAME(taps) REAL_NAME(taps_of)(double p, int n, uint boundary, uint interpolation, int count)
+/* inner: all texels are known to be inside. */
+INLINED struct REAL_NAME(taps) REAL_NAME(taps_of)(double p, int n, uint boundary, uint interpolation, int count, bool inner)
 {
-    const double from = folded(p, n, boundary);
+    const double from = inner ? p : folded(p, n, boundary);
     const struct whole whole = floor_of(from);
     int first = whole.index;
     const REAL f = (REAL)(from - whole.value);
@@ -26,9 +27,20 @@ INLINED struct REAL_NAME(taps) REAL_NAME(taps_of)(double p, int n, uint boundary
     if (count == 4) first -= 1;
     UNROLLED for (int k = 0; k < count; ++k)
     {
-        const int at = bindless_texel_at(first + k, n, boundary);
-        taps.inside[k] = !bindless_has_border(boundary) || at != BINDLESS_OUTSIDE; /* known where the boundary is */
+        const int at = inner ? first + k : (int)bindless_texel_at(first + k, n, boundary);
+        taps.inside[k] = inner || !bindless_has_border(boundary) || at != BINDLESS_OUTSIDE; /* known where the boundary is */
         taps.at[k] = taps.inside[k] ? at : 0;
+    }
+    return taps;
+}
+
+/* The same along an axis: the element's own texel alone where elements keep their index. */
+INLINED struct REAL_NAME(taps) REAL_NAME(taps_along)(double p, int n, uint axis, uint mode, int count, bool inner)
+{
+    struct REAL_NAME(taps) taps = REAL_NAME(taps_of)(p, n, boundary(mode, axis), interpolation(mode), count, inner);
+    if (keeps(mode, axis)) {
+        taps.at[0] = floor_of(p).index;
+        taps.inside[0] = true;
     }
     return taps;
 }
@@ -55,27 +67,29 @@ INLINED struct REAL_NAME(sums) REAL_NAME(added)(struct REAL_NAME(sums) sum, REAL
     return sum;
 }
 
-INLINED REAL4 REAL_NAME(filtered)(ulong image, uint layer, struct position p, struct source source, int count)
+INLINED REAL4 REAL_NAME(filtered)(IMAGE image, uint layer, struct position p, struct source source, int count, bool inner)
 {
-    const uint mode = source.mode, channels = value_channels(source.format), kind = interpolation(mode);
-    const bool ignore = ignores_nan(mode);
+    const uint mode = source.mode, channels = value_channels(source.format);
+    const bool ignore = !OF_MEMORY && ignores_nan(mode);
     const int count_y = DIMENSIONS > 1 ? count : 1, count_z = DIMENSIONS > 2 ? count : 1;
     const struct REAL_NAME(taps) missing = {{0}, {1}, {true}};
-    const struct REAL_NAME(taps) x = REAL_NAME(taps_of)(p.x, source.size_x, boundary(mode, 0), kind, count);
-    const struct REAL_NAME(taps) y =
-        DIMENSIONS > 1 ? REAL_NAME(taps_of)(p.y, source.size_y, boundary(mode, 1), kind, count) : missing;
-    const struct REAL_NAME(taps) z =
-        DIMENSIONS > 2 ? REAL_NAME(taps_of)(p.z, source.size_z, boundary(mode, 2), kind, count) : missing;
+    const struct REAL_NAME(taps) x = REAL_NAME(taps_along)(p.x, source.size_x, 0, mode, count, inner);
+    const struct REAL_NAME(taps) y = DIMENSIONS > 1 ? REAL_NAME(taps_along)(p.y, source.size_y, 1, mode, count, inner) : missing;
+    const struct REAL_NAME(taps) z = DIMENSIONS > 2 ? REAL_NAME(taps_along)(p.z, source.size_z, 2, mode, count, inner) : missing;
+    const bool keeps_y = DIMENSIONS < 2 || keeps(mode, 1), keeps_z = DIMENSIONS < 3 || keeps(mode, 2);
     struct REAL_NAME(sums) sum = {0, 0};
     UNROLLED for (int k = 0; k < count_z; ++k)
     {
+        if (k > 0 && keeps_z) continue;
         struct REAL_NAME(sums) plane = {0, 0};
         UNROLLED for (int j = 0; j < count_y; ++j)
         {
+            if (j > 0 && keeps_y) continue;
             struct REAL_NAME(sums) row = {0, 0};
             const bool inside = y.inside[j] && z.inside[k];
             UNROLLED for (int i = 0; i < count; ++i)
             {
+                if (i > 0 && keeps(mode, 0)) continue;
                 const color texel = fetched(image, layer, x.at[i], y.at[j], z.at[k], source);
                 REAL4 value = AS_REAL4(texel), counts = 1;
                 if (!(inside && x.inside[i])) value = (REAL4)source.fill;
@@ -85,11 +99,14 @@ INLINED REAL4 REAL_NAME(filtered)(ulong image, uint layer, struct position p, st
                     value = (REAL4)(value.x == value.x ? value.x : 0, value.y == value.y ? value.y : 0,
                                     value.z == value.z ? value.z : 0, value.w == value.w ? value.w : 0);
                 }
-                row = REAL_NAME(added)(row, x.weight[i], value, counts, channels, ignore);
+                if (keeps(mode, 0))
+                    row = (struct REAL_NAME(sums)){value, counts};
+                else
+                    row = REAL_NAME(added)(row, x.weight[i], value, counts, channels, ignore);
             }
-            plane = DIMENSIONS > 1 ? REAL_NAME(added)(plane, y.weight[j], row.value, row.weight, channels, ignore) : row;
+            plane = keeps_y ? row : REAL_NAME(added)(plane, y.weight[j], row.value, row.weight, channels, ignore);
         }
-        sum = DIMENSIONS > 2 ? REAL_NAME(added)(sum, z.weight[k], plane.value, plane.weight, channels, ignore) : plane;
+        sum = keeps_z ? plane : REAL_NAME(added)(sum, z.weight[k], plane.value, plane.weight, channels, ignore);
     }
     if (ignore) {
         NOT_SPECULATED;

@@ -12,13 +12,15 @@
 #include "geometry.h"
 #include "half.h"
 
-enum element_type { ELEMENT_S8, ELEMENT_U8, ELEMENT_S16, ELEMENT_U16, ELEMENT_S32, ELEMENT_U32, ELEMENT_F16, ELEMENT_F32 };
+enum element_type { ELEMENT_S8, ELEMENT_U8, ELEMENT_S16, ELEMENT_U16, ELEMENT_S32, ELEMENT_U32, ELEMENT_F16, ELEMENT_F32,
+                    ELEMENT_F64 /* of pictures of arrays in memory alone */ };
 
 enum channel_type {
     SNORM_INT8, SNORM_INT16, UNORM_INT8, UNORM_INT16,
     SIGNED_INT8, SIGNED_INT16, SIGNED_INT32,
     UNSIGNED_INT8, UNSIGNED_INT16, UNSIGNED_INT32,
-    FP16, FP32
+    FP16, FP32,
+    FP64 /* of arrays in memory alone */
 };
 
 /* OpenCL C can receive the format at compile time, as specialization constant 0, for the same purpose. */

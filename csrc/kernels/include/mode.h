@@ -10,6 +10,10 @@
  *     bits 18-19  kind of picture: line, plane or volume (picture.h)
  *     bit 20      centres of elements and texels are at 0.5
  *     bit 21      the image is a window of a larger one
+ *     bits 22-24  elements keep their index along x, y and z: no filter, and no boundary
+ *     bit 25      channels of an array are neighbours, and so are elements along x
+ *     bit 26      offsets in an array fit 32 bits
+ * The last five are those of arrays in memory.
  * A loader may replace the argument by a constant, like the format. */
 #ifndef BINDLESS_KERNELS_INCLUDE_MODE_H
 #define BINDLESS_KERNELS_INCLUDE_MODE_H
@@ -48,5 +52,8 @@ static inline bool is_scaled(uint mode) { return (KNOWN_MODE(mode) >> 17 & 1) !=
 static inline uint tile(uint mode) { return KNOWN_MODE(mode) >> 18 & 3; }
 static inline bool is_centred(uint mode) { return (KNOWN_MODE(mode) >> 20 & 1) != 0; }
 static inline bool is_window(uint mode) { return (KNOWN_MODE(mode) >> 21 & 1) != 0; }
+static inline bool keeps_index(uint mode, uint axis) { return (KNOWN_MODE(mode) >> (22 + axis) & 1) != 0; }
+static inline bool has_packed_rows(uint mode) { return (KNOWN_MODE(mode) >> 25 & 1) != 0; }
+static inline bool is_small(uint mode) { return (KNOWN_MODE(mode) >> 26 & 1) != 0; }
 
 #endif

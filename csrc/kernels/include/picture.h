@@ -9,9 +9,18 @@
  *     plane     16 x 2   every 2nd in y       16 x 8       32 x 16
  *     volume    8 x 4    next in z            8 x 4 x 4    8 x 8 x 8
  *
+ * Arrays have rows. There a row of work-items is a row of the picture:
+ *
+ *     plane     32       next in y            32 x 4       32 x 16
+ *     volume    32       next in z            32 x 1 x 4   32 x 4 x 4
+ *
  * Blocks are ordered by x, then y, then z. Global and local sizes are multiples of 4 LANES. */
 #ifndef BINDLESS_KERNELS_INCLUDE_PICTURE_H
 #define BINDLESS_KERNELS_INCLUDE_PICTURE_H
+
+#ifndef OF_MEMORY
+#define OF_MEMORY 0 /* whether the picture is that of an array in memory */
+#endif
 
 #include "blob.h"
 #include "mode.h"
@@ -64,6 +73,12 @@ struct lane {
     uint next_x, next_y, next_z;
 };
 
+#if OF_MEMORY
+enum { VOLUME_X = 32, VOLUME_Y = 4, VOLUME_Z = 4 };
+#else
+enum { VOLUME_X = 8, VOLUME_Y = 8, VOLUME_Z = 8 };
+#endif
+
 INLINED uint blocks_of(uint size, uint block) { return (size - 1) / block + 1; }
 
 INLINED uint steps_of(struct extent size, uint tile)
@@ -71,17 +86,21 @@ INLINED uint steps_of(struct extent size, uint tile)
     switch (tile) {
     case LINE: return 4 * blocks_of(size.x, 512) * size.y * size.z;
     case PLANE: return 4 * blocks_of(size.x, 32) * blocks_of(size.y, 16) * size.z;
-    default: return 4 * blocks_of(size.x, 8) * blocks_of(size.y, 8) * blocks_of(size.z, 8);
+    default: return 4 * blocks_of(size.x, VOLUME_X) * blocks_of(size.y, VOLUME_Y) * blocks_of(size.z, VOLUME_Z);
     }
 }
 
 INLINED struct lane lane_of(struct extent size, uint tile, uint step, uint me)
 {
     const uint block = step / 4, part = step % 4;
-    const uint wide = blocks_of(size.x, tile == LINE ? 512 : tile == PLANE ? 32 : 8);
-    const uint high = tile == LINE ? size.y : blocks_of(size.y, tile == PLANE ? 16 : 8);
+    const uint wide = blocks_of(size.x, tile == LINE ? 512 : tile == PLANE ? 32 : VOLUME_X);
+    const uint high = tile == LINE ? size.y : blocks_of(size.y, tile == PLANE ? 16 : VOLUME_Y);
     const uint row = block / wide, column = block - row * wide;
     const uint z = row / high, y = row - z * high;
+#if OF_MEMORY
+    if (tile == PLANE) return (struct lane){32 * column + me, 16 * y + 4 * part, z, 0, 1, 0};
+    if (tile == VOLUME) return (struct lane){32 * column + me, 4 * y + part, 4 * z, 0, 0, 1};
+#endif
     switch (tile) {
     case LINE: return (struct lane){512 * column + 128 * part + me, y, z, LANES, 0, 0};
     case PLANE: return (struct lane){32 * column + 16 * (part % 2) + me % 16, 16 * y + 8 * (part / 2) + me / 16, z, 0, 2, 0};

@@ -34,7 +34,7 @@ static inline float rounded(float value, uint mode)
 
 INLINED uint element_of_value(float value, uint format, uint mode)
 {
-    if (element_type(format) == ELEMENT_F32) return __builtin_astype(value, uint);
+    if (element_type(format) >= ELEMENT_F32) return __builtin_astype(value, uint); /* doubles are rounded to float */
     if (element_type(format) == ELEMENT_F16) return float_to_half_bits(value);
     float largest = largest_element(format), smallest = smallest_element(format);
     if (is_normalized(format)) {

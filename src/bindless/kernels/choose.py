@@ -19,6 +19,7 @@ __all__ = [
     "image_call",
     "image_kernel",
     "is_available",
+    "memory_picture",
     "mipmap_levels",
     "pack",
     "resampling",
@@ -123,6 +124,11 @@ def resampling(desc: ImageDescriptor, precision: Precision, target: Target, *, i
     # On CUDA a texture over linear memory has its own instruction.
     is_linear = in_usm and desc.dimensions == 1 and target == "ptx"
     return image_kernel(operation, "1d_linear" if is_linear else geometry_of(desc), desc.channel.kind)
+
+
+def memory_picture(dimensions: int, texel: DType) -> str:
+    """The kernel that resamples an array in memory to a picture."""
+    return image_kernel("resample_memory", f"{dimensions}d", "u" if texel.kind == "b" else texel.kind)
 
 
 def computed_samples(precision: Precision, target: Target, *, has_doubles: bool) -> str:

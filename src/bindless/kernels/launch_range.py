@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from ..model.ranges import NdRange
 
-__all__ = ["GROUP", "ITEMS", "MAX_GROUPS", "groups_of", "picture_kind", "picture_range", "range_of"]
+__all__ = ["GROUP", "ITEMS", "MAX_GROUPS", "groups_of", "picture_kind", "picture_range", "range_of", "rows_range"]
 
 GROUP = 128
 """Work-items of a group."""
@@ -20,6 +20,7 @@ MAX_GROUPS = 1 << 20
 # Kinds of pictures, and the elements that a work-group processes together: see csrc/kernels/include/picture.h.
 _LINE, _PLANE, _VOLUME = range(3)
 _BLOCKS = {_LINE: (512, 1, 1), _PLANE: (32, 16, 1), _VOLUME: (8, 8, 8)}
+_BLOCKS_OF_ROWS = {**_BLOCKS, _VOLUME: (32, 4, 4)}
 _SMALLEST = 4  # rows of a plane, and planes of a volume
 
 
@@ -44,7 +45,16 @@ def picture_kind(shape: tuple[int, int, int]) -> int:
 
 def picture_range(shape: tuple[int, int, int]) -> NdRange:
     """The range of a launch for a picture: a work-group for each block of it."""
+    return range_of(_groups_of(shape, _BLOCKS))
+
+
+def rows_range(shape: tuple[int, int, int], layers: int) -> NdRange:
+    """The range of a launch for pictures of an array in memory, one for each layer."""
+    return NdRange((layers, _groups_of(shape, _BLOCKS_OF_ROWS) * GROUP), (1, GROUP))
+
+
+def _groups_of(shape: tuple[int, int, int], blocks: dict[int, tuple[int, int, int]]) -> int:
     groups = 1
-    for size, block in zip(shape, _BLOCKS[picture_kind(shape)]):
+    for size, block in zip(shape, blocks[picture_kind(shape)]):
         groups *= -(-size // block)
-    return range_of(min(groups, MAX_GROUPS))
+    return min(groups, MAX_GROUPS)

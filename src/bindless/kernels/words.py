@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from ..model.arrays import DType
-from ..model.channels import ELEMENTS, Channel
+from ..model.channels import CHANNELS, ELEMENTS, Channel
 from ..model.enums import Boundary, CubemapFilteringMode, FilteringMode, ImageType
 from ..model.filter import CoordinateMap, Filter
 from ..model.image_call import ImageCall
@@ -22,10 +22,15 @@ __all__ = [
     "image_call_format",
     "image_word",
     "is_aligned",
+    "memory_format",
+    "memory_mode",
     "resampling_mode",
     "texture_unit_mode",
 ]
 
+
+_FLOAT64, _FLOAT64_TEXELS = 8, 12  # numbers of doubles, which images do not have
+_OWN_CHANNELS = [channel for channel in CHANNELS.values() if not channel.normalized]
 
 # ---------------------------------------------------------------------- format
 
@@ -90,6 +95,48 @@ def resampling_mode(picture: Resampling, map_: CoordinateMap, *, has_vectors: bo
         word |= flag << bit
     kind = picture_kind(picture.shape)
     return word | kind << 18 | (map_.centre == 0.5) << 20 | (picture.window is not None) << 21
+
+
+def memory_format(element: DType, texel: DType, channels: int) -> int:
+    """The argument ``format`` of pictures of an array in memory, whose texels and values have as many channels."""
+    values = ELEMENTS.get(element, _FLOAT64)
+    if texel.itemsize == 8:
+        texels = _FLOAT64_TEXELS << 16 | channels << 24
+    else:
+        texels = image_word(next(channel for channel in _OWN_CHANNELS if channel.storage == texel), channels)
+    return values | channels << 8 | texels | (channels in (1, 3)) << 28
+
+
+def memory_mode(
+    filter_: Filter,
+    shape: tuple[int, int, int],
+    keeps: tuple[bool, ...],
+    coords: DType | None,
+    centre: float,
+    *,
+    packed: bool,
+    small: bool,
+) -> int:
+    """The argument ``mode`` of pictures of an array in memory: see csrc/kernels/include/mode.h.
+
+    Parameters
+    ----------
+    shape : tuple[int, int, int]
+        (width, height, depth) of the picture.
+    keeps : tuple[bool, ...]
+        Whether elements keep their index along x, y, z.
+    coords : np.dtype | None
+        Of the vectors.
+    centre : float
+        Of elements and texels.
+    packed, small : bool
+        Whether rows are packed, and whether offsets fit 32 bits.
+    """
+    word = filter_.interpolation.number | 1 << 13 | (coords is not None) << 14
+    word |= (coords is not None and coords.itemsize == 8) << 15 | picture_kind(shape) << 18 | (centre == 0.5) << 20
+    for axis, kept in enumerate(keeps):
+        word |= filter_.boundary[axis].number << (3 + 3 * axis) | kept << (22 + axis)
+    return word | packed << 25 | small << 26
 
 
 @lru_cache(64)

@@ -28,6 +28,7 @@ from ..sampling.prepare import prepare as prepare_picture
 from ..sycl.device.device import Device
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
+from .in_place import values_in_place
 from .images import Images, Units, images_of
 from .layers import Layers
 from .places import Places
@@ -244,7 +245,11 @@ def resample(
     prefilter : bool
         Whether a cubic interpolation computes the coefficients of B-splines first.
     """
-    queue, pixels, coords = source.queue, elements_of(source.pixels, filter_.fill), places.coords
+    queue, coords = source.queue, places.coords
+    found = values_in_place(source, target, places, filter_, unchanged, prefilter=prefilter)
+    if found is not None:
+        return target.given(found)
+    pixels = elements_of(source.pixels, filter_.fill)
     described = Description(
         pixels.dtype,
         pixels.shape[-1],

@@ -1,0 +1,119 @@
+/* The value of an element of a picture, filtered from texels, which `fetched` of the including file reads; `image` is what it
+ * reads them from, of type IMAGE. Weights and sums have single precision, of 32-bit integers double.
+ *
+ * Texels that are not a number can have no weight: then the sum is divided by the sum of the other weights. */
+#include "boundary.h"
+#include "geometry.h"
+#include "picture.h"
+#include "place.h"
+#include "stored.h"
+
+struct source {
+    int size_x, size_y, size_z; /* of the larger image */
+    int held_x, held_y, held_z; /* of the image */
+    struct window x, y, z;
+    double centre;
+    double fill;
+    uint format, mode;
+};
+
+INLINED color fetched(IMAGE image, uint layer, int x, int y, int z, struct source source);
+
+/* Whether elements keep their index along an axis. */
+INLINED bool keeps(uint mode, uint axis) { return OF_MEMORY && keeps_index(mode, axis); }
+
+/* Fused on GPUs; processors without the instruction would compute it digit by digit. */
+#ifdef __NVPTX__
+#define MULTIPLY_ADD(A, B, C) __builtin_elementwise_fma(A, B, C)
+#else
+#define MULTIPLY_ADD(A, B, C) ((A) * (B) + (C))
+#endif
+
+#define REAL float
+#include "filter.h"
+#undef REAL
+#if !CLASS_F
+#define REAL double
+#include "filter.h"
+#undef REAL
+#endif
+
+INLINED struct position from_centre(struct position p, double centre)
+{
+    return (struct position){p.x - centre, p.y - centre, p.z - centre};
+}
+
+/* Whether the value is the fill value as a whole. */
+INLINED bool is_filled(struct position p, struct source source)
+{
+    return bindless_is_beyond_double(p.x, source.size_x, boundary(source.mode, 0)) ||
+           (DIMENSIONS > 1 && bindless_is_beyond_double(p.y, source.size_y, boundary(source.mode, 1))) ||
+           (DIMENSIONS > 2 && bindless_is_beyond_double(p.z, source.size_z, boundary(source.mode, 2)));
+}
+
+static inline uint4 filled(struct source source)
+{
+#if CLASS_F
+    return stored((float4)(float)source.fill, source.format, source.mode);
+#else
+    return stored_doubles((double4)source.fill, source.format, source.mode);
+#endif
+}
+
+/* The index of the nearest texel, or BINDLESS_OUTSIDE. */
+static inline int nearest_of(double p, int n, uint boundary)
+{
+    return bindless_texel_at(floor_of(folded(p, n, boundary) + 0.5).index, n, boundary);
+}
+
+INLINED uint4 nearest(IMAGE image, uint layer, struct position p, struct source source)
+{
+    const uint mode = source.mode;
+    const int x = nearest_of(p.x, source.size_x, boundary(mode, 0));
+    const int y = DIMENSIONS > 1 ? nearest_of(p.y, source.size_y, boundary(mode, 1)) : 0;
+    const int z = DIMENSIONS > 2 ? nearest_of(p.z, source.size_z, boundary(mode, 2)) : 0;
+    if (x < 0 || y < 0 || z < 0) return filled(source);
+    return STORED_COLOR(fetched(image, layer, x, y, z, source), source.format, mode);
+}
+
+/* Whether all texels of the filter are inside, and the position is near. */
+INLINED bool is_inner_along(double p, int n, uint axis, uint mode)
+{
+    const int before = interpolation(mode) == BINDLESS_LINEAR ? 0 : 1;
+    return keeps(mode, axis) || (p >= (double)before && p < (double)(n - 1 - before));
+}
+
+INLINED bool is_inner(struct position p, struct source source)
+{
+    return is_inner_along(p.x, source.size_x, 0, source.mode) &&
+           (DIMENSIONS < 2 || is_inner_along(p.y, source.size_y, 1, source.mode)) &&
+           (DIMENSIONS < 3 || is_inner_along(p.z, source.size_z, 2, source.mode));
+}
+
+INLINED uint4 blended(IMAGE image, uint layer, struct position p, struct source source, bool inner)
+{
+    const uint format = source.format, mode = source.mode;
+    const bool linear = interpolation(mode) == BINDLESS_LINEAR;
+#if !CLASS_F
+    if (channel_size(format) == 4) {
+        if (linear) return stored_doubles(filtered_double(image, layer, p, source, 2, inner), format, mode);
+        return stored_doubles(filtered_double(image, layer, p, source, 4, inner), format, mode);
+    }
+#endif
+    if (linear) return stored(filtered_float(image, layer, p, source, 2, inner), format, mode);
+    return stored(filtered_float(image, layer, p, source, 4, inner), format, mode);
+}
+
+INLINED uint4 resampled(IMAGE image, uint layer, struct position at, struct source source)
+{
+    const uint kind = interpolation(source.mode);
+    struct position p = from_centre(at, is_centred(source.mode) ? 0.5 : source.centre);
+    if (OF_MEMORY && kind != BINDLESS_NEAREST && is_inner(p, source)) return blended(image, layer, p, source, true);
+    if (!(is_near(p.x) && is_near(p.y) && is_near(p.z))) {
+        if (!(is_finite(p.x) && is_finite(p.y) && is_finite(p.z))) return filled(source);
+        p = (struct position){bounded(p.x), bounded(p.y), bounded(p.z)};
+    }
+    if (is_filled(p, source)) return filled(source);
+    if (kind == BINDLESS_NEAREST) return nearest(image, layer, p, source);
+    return blended(image, layer, p, source, false);
+}

@@ -1,0 +1,111 @@
+"""``values_in_place``: exact pictures of arrays on a device, which kernels read where they lie; no image is made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from ..image.array_library import AnyArray
+from ..model.arrays import DType
+from ..model.enums import Precision
+from ..model.filter import Filter
+from ..sampling.memory.picture import Arrangement, MemoryPicture, is_supported
+from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray, usm_empty
+from ..sycl.usm.strides import reach
+from .layers import Layers
+from .places import Places
+from .prefilter import coefficients
+from .source import Source
+from .target import Target
+
+__all__ = ["values_in_place"]
+
+
+def values_in_place(
+    source: Source, target: Target, places: Places, filter_: Filter, unchanged: Sequence[int], *, prefilter: bool
+) -> AnyArray | None:
+    """The values (..., channels) of a call, in the caller's memory if it fits; None of a call that needs an image.
+
+    Parameters
+    ----------
+    source, target, places, filter_, unchanged, prefilter
+        As of ``plan.resample``.
+    """
+    queue, pixels, coords = source.queue, source.pixels, places.coords
+    filters = filter_.is_cubic and prefilter
+    if (
+        not isinstance(pixels, UsmArray)
+        or filter_.precision is not Precision.exact
+        or not (coords is None or isinstance(coords, UsmArray))
+        or not is_supported(queue, pixels.dtype, target.dtype, filter_)
+    ):
+        return None
+    margin, texels = 0, pixels
+    if filters:
+        texels, margin = _coefficients(queue, pixels, filter_, unchanged)
+    step = texels.dtype.itemsize
+    arranged = Arrangement.of(
+        texels.shape,
+        [stride // step for stride in texels.strides],
+        target.shape if coords is None else places.shape,
+        unchanged,
+        at_points=coords is not None,
+    )
+    if arranged is None:
+        return None
+    kind = None if coords is None else coords.dtype
+    picture = _picture(queue, arranged, texels.dtype, target.dtype, filter_, places.map.centre, kind)
+    values = None if arranged.channels_first else target.memory(target.dtype, in_usm=True)
+    if values is None or any(_overlap(values, array) for array in (texels, coords) if array is not None):
+        channels = pixels.shape[-1]
+        shape = (channels, *target.shape) if arranged.channels_first else (*target.shape, channels)
+        values = usm_empty(shape, target.dtype, queue)
+    if values.size:
+        picture.submit(places.moved(margin).map, texels.pointer, values.pointer, None if coords is None else coords.pointer)
+    return values.transpose(*range(1, values.ndim), 0) if arranged.channels_first else values
+
+
+@lru_cache(256)
+def _remembered(
+    queue: Queue,
+    arranged: Arrangement,
+    texel: DType,
+    value: DType,
+    filter_: Filter,
+    centre: float,
+    coords: DType | None,
+    fill: str,
+) -> MemoryPicture:
+    return MemoryPicture(queue, arranged, texel, value, filter_, centre, coords)
+
+
+def _picture(
+    queue: Queue, arranged: Arrangement, texel: DType, value: DType, filter_: Filter, centre: float, coords: DType | None
+) -> MemoryPicture:
+    fill = repr(filter_.fill)  # 0.0 and -0.0 are equal
+    return _remembered(queue, arranged, texel, value, filter_, centre, coords, fill)
+
+
+def _coefficients(
+    queue: Queue, pixels: UsmArray, filter_: Filter, unchanged: Sequence[int]
+) -> tuple[UsmArray, int]:
+    """Coefficients of B-splines in the order of the axes of the pixels, and the elements that they exceed them by."""
+    layers = Layers.of(pixels.shape, unchanged)
+    dims = pixels.ndim - 1 - len(layers.axes)
+    texels, margin = coefficients(queue, layers.spread(queue, pixels), dims, filter_, extend=True)
+    sizes = [
+        size + (0 if axis in layers.axes else 2 * margin) for axis, size in enumerate(pixels.shape[:-1])
+    ]
+    array = layers.joined(texels.reshape(layers.spread_shape(sizes)))
+    assert isinstance(array, UsmArray)
+    return array, margin
+
+
+def _overlap(one: UsmArray, other: UsmArray) -> bool:
+    """Whether two arrays may share memory."""
+    (first, last), (start, end) = (
+        tuple(array.address + place for place in reach(array.shape, array.strides, array.itemsize))
+        for array in (one, other)
+    )
+    return first < end and start < last
