@@ -16,11 +16,10 @@ from ..model.errors import ArgumentError
 from ..model.filter import Filter
 from ..model.message_values import shown
 from ..sycl.queue.queue import Queue
-from .arguments import COPY, affine_of, coordinates_of, filter_of, numbers_of, require_axes, shape_of
+from .arguments import COPY, affine_of, filter_of, numbers_of, places_of, require_axes, shape_of
 from .places import Places
 from .plan import resample
 from .source import Source, source_of
-from .target import Target
 
 __all__ = ["affine_transform", "map_coordinates", "rotate", "shift", "zoom"]
 
@@ -98,9 +97,8 @@ def map_coordinates(
     filter_ = filter_of(name, order, mode, cval, precision)
     source = source_of(name, input, channel_axis, queue)
     require_axes(name, len(source.shape))
-    coords, shape = coordinates_of(coordinates, len(source.shape), source.queue)
-    places = Places.at(coords)
-    return resample(source, Target(name, source, output, shape), places, filter_, prefilter=bool(prefilter))
+    places, shape = places_of(coordinates, len(source.shape), source)
+    return resample(source, output, shape, places, filter_, prefilter=bool(prefilter))
 
 
 def affine_transform(
@@ -202,9 +200,8 @@ def _affine(
         )
         whole, moved, sizes = whole[np.ix_(rows, columns)], moved[rows], tuple(shape[axis] for axis in columns)
     require_axes(name, max(whole.shape))
-    target = Target(name, source, output, shape)
     places = Places.affine(whole, moved, sizes, centre=centre)
-    return resample(source, target, places, filter_, unchanged, prefilter=prefilter)
+    return resample(source, output, shape, places, filter_, unchanged, prefilter=prefilter)
 
 
 def _fixed_axes(matrix: Floats, offset: Floats, sizes: Sequence[int], made: Sequence[int]) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,11 @@ class Places(NamedTuple):
         Index of the first value in a larger result, in (x, y, z) order: added to the indices.
     window : Window | None
         The array as a part of the input, to which the places refer, as ``Resampling`` has it.
+    given : Any
+        Coordinates as the caller gave them, in memory of the device, of a layout that was imported before: in place of
+        ``coords``.
+    layout : tuple[Any, ...] | None
+        What ``layout_of`` says of them.
     """
 
     shape: tuple[int, ...]
@@ -40,6 +45,8 @@ class Places(NamedTuple):
     coords: AnyArray | None = None
     first: tuple[int, int, int] = (0, 0, 0)
     window: Window | None = None
+    given: Any = None
+    layout: tuple[Any, ...] | None = None
 
     @classmethod
     def affine(
@@ -62,9 +69,14 @@ class Places(NamedTuple):
         return cls(tuple(shape), CoordinateMap.pictures(tuple(whole.ravel().tolist()), centre))
 
     @classmethod
-    def at(cls, coords: AnyArray) -> Places:
+    def at(cls, coords: AnyArray, given: Any = None, layout: tuple[Any, ...] | None = None) -> Places:
         """Of coordinates (axes, N)."""
-        return cls((int(coords.shape[1]),), _NOWHERE, coords)
+        return cls((int(coords.shape[1]),), _NOWHERE, coords, given=given, layout=layout)
+
+    @classmethod
+    def again(cls, count: int, given: Any, layout: tuple[Any, ...]) -> Places:
+        """Of so many coordinates, of a layout that was imported before."""
+        return cls((count,), _NOWHERE, given=given, layout=layout)
 
     def moved(self, distance: int) -> Places:
         """The same places in an array that has so many more elements in front, along each axis."""

@@ -28,8 +28,9 @@ from ..sampling.prepare import prepare as prepare_picture
 from ..sycl.device.device import Device
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
-from .in_place import values_in_place
+from .arguments import coordinates_of
 from .images import Images, Units, images_of
+from .in_place import key_of_call, prepared_calls, values_in_place
 from .layers import Layers
 from .places import Places
 from .prefilter import coefficients
@@ -221,7 +222,8 @@ def prepare(device: Device, described: Description, filter_: Filter) -> Plan:
 
 def resample(
     source: Source,
-    target: Target,
+    output: Any,
+    shape: tuple[int, ...],
     places: Places,
     filter_: Filter,
     unchanged: Sequence[int] = (),
@@ -234,8 +236,10 @@ def resample(
     ----------
     source : Source
         The input.
-    target : Target
-        The result.
+    output : Any
+        As the caller gave it: an array, a dtype, or None.
+    shape : tuple[int, ...]
+        Of the result, without channels.
     places : Places
         Where the input is read, along all axes but the unchanged ones.
     filter_ : Filter
@@ -245,8 +249,21 @@ def resample(
     prefilter : bool
         Whether a cubic interpolation computes the coefficients of B-splines first.
     """
+    key = None
+    if source.key is not None and filter_.precision is Precision.exact:
+        key = key_of_call(source, output, shape, places, filter_, tuple(unchanged), prefilter)
+        call = prepared_calls.get(key) if key is not None else None
+        if call is not None:
+            result = call.submit(source.given, output, places)
+            if result is not None:
+                return result
+    target = Target(source.function, source, output, shape)
+    if places.coords is None and places.given is not None:
+        places = Places.at(
+            coordinates_of(places.given, len(source.shape), source.queue)[0], places.given, places.layout
+        )
     queue, coords = source.queue, places.coords
-    found = values_in_place(source, target, places, filter_, unchanged, prefilter=prefilter)
+    found = values_in_place(source, target, places, filter_, unchanged, prefilter=prefilter, key=key)
     if found is not None:
         return target.given(found)
     pixels = elements_of(source.pixels, filter_.fill)

@@ -1,0 +1,82 @@
+"""Python functions of the package that a repeated call on another library's arrays runs, on ``fake_cuda.c``.
+
+``tests/backends/cuda/test_cuda_recording.py`` runs this file. The fake driver computes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bindless as bl
+from bindless import ndimage
+from bindless.image import default_queue
+from tests.backends.cuda.fake_cuda import Fake
+from tests.interop.recorded_exchange import Library, library  # noqa: F401  a fixture
+from tests.support.exchange_peer import Exchanged
+from tests.support.python_calls import python_calls
+
+MOST = 12
+VOLUME = (6, 7, 8)
+MATRIX = np.diag([0.9, 0.8, 0.7])
+
+
+class Described(Exchanged):
+    """Such an array with the attributes that arrays of libraries have."""
+
+    @property
+    def dtype(self) -> Any:
+        return self.array.dtype
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        return self.array.strides
+
+
+@pytest.fixture
+def arrays(library: Library, device: bl.Device, monkeypatch: pytest.MonkeyPatch) -> Any:  # noqa: F811
+    import ctypes
+
+    def new(shape: tuple[int, ...], dtype: Any = np.float32, place: Any = None) -> Described:
+        size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+        buffer = (ctypes.c_uint8 * size).from_address(library.allocate(size))
+        return Described(np.frombuffer(buffer, dtype).reshape(shape), device=(2, device.index))
+
+    monkeypatch.setattr(Exchanged, "new", new)
+    monkeypatch.setattr(Exchanged, "current", library.stream())
+    with bl.Queue(device, in_order=True) as queue:
+        monkeypatch.setattr(default_queue, "_default", queue)
+        yield new
+
+
+def own_calls(call: Callable[[], object]) -> list[str]:
+    return [name for name in python_calls(call) if not name.startswith("tests/")]
+
+
+@pytest.mark.parametrize("name", ["affine", "shift", "zoom", "rotate", "points"])
+@pytest.mark.parametrize("has_output", [False, True])
+def test_a_repeated_call(arrays: Any, name: str, has_output: bool) -> None:
+    volume, points = arrays(VOLUME), arrays((3, 20))
+    calls = {
+        "affine": partial(ndimage.affine_transform, volume, MATRIX, 0.5, order=1),
+        "shift": partial(ndimage.shift, volume, 0.5, order=1),
+        "zoom": partial(ndimage.zoom, volume, 1, order=1, prefilter=False),
+        "rotate": partial(ndimage.rotate, volume, 30, reshape=False, order=1),
+        "points": partial(ndimage.map_coordinates, volume, points, order=1),
+    }
+    call = calls[name]
+    if has_output:
+        call = partial(call, output=arrays((20,) if name == "points" else VOLUME))
+    for _ in range(4):
+        result = call()
+    assert isinstance(result, Exchanged)
+    fake = Fake()
+    fake.clear()
+    calls_made = own_calls(call)
+    assert sum(line.startswith("cuLaunchKernel") for line in fake.lines()) == 1
+    print(calls_made)
+    assert len(calls_made) <= MOST
