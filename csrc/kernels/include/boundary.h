@@ -33,11 +33,9 @@ INLINED struct whole floor_of(double p)
 {
 #ifdef __NVPTX__
     /* GPUs convert double precision at a quarter of the rate of sums: next to 1.5 * 2^52 a sum is rounded to an integer,
-     * which is in its low bits. */
-    const double sum = p + 0x1.8p52;
-    const struct whole nearest = {(int)__builtin_astype(sum, ulong), sum - 0x1.8p52};
-    if (nearest.value <= p) return nearest;
-    return (struct whole){nearest.index - 1, nearest.value - 1.0};
+     * here downwards, which is in its low bits. */
+    const double sum = __nvvm_add_rm_d(p, 0x1.8p52);
+    return (struct whole){(int)__builtin_astype(sum, ulong), sum - 0x1.8p52};
 #else
     const int i = (int)p;
     const int index = (double)i > p ? i - 1 : i;

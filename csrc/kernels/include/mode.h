@@ -13,7 +13,8 @@
  *     bits 22-24  elements keep their index along x, y and z: no filter, and no boundary
  *     bit 25      channels of an array are neighbours, and so are elements along x
  *     bit 26      offsets in an array fit 32 bits
- * The last five are those of arrays in memory.
+ *     bit 27      centres of elements and texels are at 0
+ * The last six are those of arrays in memory.
  * A loader may replace the argument by a constant, like the format. */
 #ifndef BINDLESS_KERNELS_INCLUDE_MODE_H
 #define BINDLESS_KERNELS_INCLUDE_MODE_H
@@ -54,6 +55,7 @@ static inline bool is_centred(uint mode) { return (KNOWN_MODE(mode) >> 20 & 1) !
 static inline bool is_window(uint mode) { return (KNOWN_MODE(mode) >> 21 & 1) != 0; }
 static inline bool keeps_index(uint mode, uint axis) { return (KNOWN_MODE(mode) >> (22 + axis) & 1) != 0; }
 static inline bool has_packed_rows(uint mode) { return (KNOWN_MODE(mode) >> 25 & 1) != 0; }
+static inline bool is_uncentred(uint mode) { return (KNOWN_MODE(mode) >> 27 & 1) != 0; }
 static inline bool is_small(uint mode) { return (KNOWN_MODE(mode) >> 26 & 1) != 0; }
 
 #endif

@@ -11,8 +11,8 @@
  *
  * Arrays have rows. There a row of work-items is a row of the picture:
  *
- *     plane     32       next in y            32 x 4       32 x 16
- *     volume    32       next in z            32 x 1 x 4   32 x 4 x 4
+ *     plane     32       every 32nd in x      128          128 x 4
+ *     volume    32       every 32nd in x      128          128 x 4 x 1
  *
  * Blocks are ordered by x, then y, then z. Global and local sizes are multiples of 4 LANES. */
 #ifndef BINDLESS_KERNELS_INCLUDE_PICTURE_H
@@ -74,9 +74,9 @@ struct lane {
 };
 
 #if OF_MEMORY
-enum { VOLUME_X = 32, VOLUME_Y = 4, VOLUME_Z = 4 };
+enum { PLANE_X = 128, PLANE_Y = 4, VOLUME_X = 128, VOLUME_Y = 4, VOLUME_Z = 1 };
 #else
-enum { VOLUME_X = 8, VOLUME_Y = 8, VOLUME_Z = 8 };
+enum { PLANE_X = 32, PLANE_Y = 16, VOLUME_X = 8, VOLUME_Y = 8, VOLUME_Z = 8 };
 #endif
 
 INLINED uint blocks_of(uint size, uint block) { return (size - 1) / block + 1; }
@@ -85,7 +85,7 @@ INLINED uint steps_of(struct extent size, uint tile)
 {
     switch (tile) {
     case LINE: return 4 * blocks_of(size.x, 512) * size.y * size.z;
-    case PLANE: return 4 * blocks_of(size.x, 32) * blocks_of(size.y, 16) * size.z;
+    case PLANE: return 4 * blocks_of(size.x, PLANE_X) * blocks_of(size.y, PLANE_Y) * size.z;
     default: return 4 * blocks_of(size.x, VOLUME_X) * blocks_of(size.y, VOLUME_Y) * blocks_of(size.z, VOLUME_Z);
     }
 }
@@ -93,13 +93,12 @@ INLINED uint steps_of(struct extent size, uint tile)
 INLINED struct lane lane_of(struct extent size, uint tile, uint step, uint me)
 {
     const uint block = step / 4, part = step % 4;
-    const uint wide = blocks_of(size.x, tile == LINE ? 512 : tile == PLANE ? 32 : VOLUME_X);
-    const uint high = tile == LINE ? size.y : blocks_of(size.y, tile == PLANE ? 16 : VOLUME_Y);
+    const uint wide = blocks_of(size.x, tile == LINE ? 512 : tile == PLANE ? PLANE_X : VOLUME_X);
+    const uint high = tile == LINE ? size.y : blocks_of(size.y, tile == PLANE ? PLANE_Y : VOLUME_Y);
     const uint row = block / wide, column = block - row * wide;
     const uint z = row / high, y = row - z * high;
 #if OF_MEMORY
-    if (tile == PLANE) return (struct lane){32 * column + me, 16 * y + 4 * part, z, 0, 1, 0};
-    if (tile == VOLUME) return (struct lane){32 * column + me, 4 * y + part, 4 * z, 0, 0, 1};
+    if (tile != LINE) return (struct lane){128 * column + me, 4 * y + part, z, LANES, 0, 0};
 #endif
     switch (tile) {
     case LINE: return (struct lane){512 * column + 128 * part + me, y, z, LANES, 0, 0};

@@ -60,18 +60,19 @@ static inline uint4 filled(struct source source)
 #endif
 }
 
-/* The index of the nearest texel, or BINDLESS_OUTSIDE. */
-static inline int nearest_of(double p, int n, uint boundary)
+/* The index of the nearest texel, or BINDLESS_OUTSIDE; inner: the position is inside. */
+INLINED int nearest_of(double p, int n, uint boundary, bool inner)
 {
+    if (inner) return floor_of(p + 0.5).index;
     return bindless_texel_at(floor_of(folded(p, n, boundary) + 0.5).index, n, boundary);
 }
 
-INLINED uint4 nearest(IMAGE image, uint layer, struct position p, struct source source)
+INLINED uint4 nearest(IMAGE image, uint layer, struct position p, struct source source, bool inner)
 {
     const uint mode = source.mode;
-    const int x = nearest_of(p.x, source.size_x, boundary(mode, 0));
-    const int y = DIMENSIONS > 1 ? nearest_of(p.y, source.size_y, boundary(mode, 1)) : 0;
-    const int z = DIMENSIONS > 2 ? nearest_of(p.z, source.size_z, boundary(mode, 2)) : 0;
+    const int x = nearest_of(p.x, source.size_x, boundary(mode, 0), inner);
+    const int y = DIMENSIONS > 1 ? nearest_of(p.y, source.size_y, boundary(mode, 1), inner) : 0;
+    const int z = DIMENSIONS > 2 ? nearest_of(p.z, source.size_z, boundary(mode, 2), inner) : 0;
     if (x < 0 || y < 0 || z < 0) return filled(source);
     return STORED_COLOR(fetched(image, layer, x, y, z, source), source.format, mode);
 }
@@ -79,8 +80,17 @@ INLINED uint4 nearest(IMAGE image, uint layer, struct position p, struct source 
 /* Whether all texels of the filter are inside, and the position is near. */
 INLINED bool is_inner_along(double p, int n, uint axis, uint mode)
 {
-    const int before = interpolation(mode) == BINDLESS_LINEAR ? 0 : 1;
-    return keeps(mode, axis) || (p >= (double)before && p < (double)(n - 1 - before));
+    if (keeps(mode, axis)) return true;
+    const int kind = (int)interpolation(mode);
+    if (kind == BINDLESS_NEAREST) return p >= 0.0 && p <= (double)(n - 1);
+    const int before = kind == BINDLESS_LINEAR ? 0 : 1;
+#ifdef __NVPTX__
+    /* The bits of 1.5 * 2^52 + i are known: see floor_of. */
+    const ulong sum = __builtin_astype(__nvvm_add_rm_d(p, 0x1.8p52), ulong);
+    return (uint)(sum >> 32) == 0x43380000u && (uint)sum - (uint)before < (uint)(n - 1 - 2 * before) && n > 2 * before;
+#else
+    return p >= (double)before && p < (double)(n - 1 - before);
+#endif
 }
 
 INLINED bool is_inner(struct position p, struct source source)
@@ -107,13 +117,15 @@ INLINED uint4 blended(IMAGE image, uint layer, struct position p, struct source 
 INLINED uint4 resampled(IMAGE image, uint layer, struct position at, struct source source)
 {
     const uint kind = interpolation(source.mode);
-    struct position p = from_centre(at, is_centred(source.mode) ? 0.5 : source.centre);
-    if (OF_MEMORY && kind != BINDLESS_NEAREST && is_inner(p, source)) return blended(image, layer, p, source, true);
+    struct position p =
+        is_uncentred(source.mode) ? at : from_centre(at, is_centred(source.mode) ? 0.5 : source.centre);
+    if (OF_MEMORY && is_inner(p, source))
+        return kind == BINDLESS_NEAREST ? nearest(image, layer, p, source, true) : blended(image, layer, p, source, true);
     if (!(is_near(p.x) && is_near(p.y) && is_near(p.z))) {
         if (!(is_finite(p.x) && is_finite(p.y) && is_finite(p.z))) return filled(source);
         p = (struct position){bounded(p.x), bounded(p.y), bounded(p.z)};
     }
     if (is_filled(p, source)) return filled(source);
-    if (kind == BINDLESS_NEAREST) return nearest(image, layer, p, source);
+    if (kind == BINDLESS_NEAREST) return nearest(image, layer, p, source, false);
     return blended(image, layer, p, source, false);
 }

@@ -54,7 +54,7 @@ static inline double vector_component(struct map map, ulong number, int axis, ui
 
 INLINED struct position position_of(struct map map, struct element element, uint mode)
 {
-    const double centre = is_centred(mode) ? 0.5 : map.centre;
+    const double centre = is_centred(mode) ? 0.5 : is_uncentred(mode) ? 0.0 : map.centre;
     const double x = centre_of(map.first_x + element.x, centre), y = centre_of(map.first_y + element.y, centre),
                  z = centre_of(map.first_z + element.z, centre);
     struct position p = {0.0, 0.0, 0.0};

@@ -20,7 +20,7 @@ MAX_GROUPS = 1 << 20
 # Kinds of pictures, and the elements that a work-group processes together: see csrc/kernels/include/picture.h.
 _LINE, _PLANE, _VOLUME = range(3)
 _BLOCKS = {_LINE: (512, 1, 1), _PLANE: (32, 16, 1), _VOLUME: (8, 8, 8)}
-_BLOCKS_OF_ROWS = {**_BLOCKS, _VOLUME: (32, 4, 4)}
+_BLOCKS_OF_ROWS = {**_BLOCKS, _PLANE: (128, 4, 1), _VOLUME: (128, 4, 1)}
 _SMALLEST = 4  # rows of a plane, and planes of a volume
 
 

@@ -136,7 +136,7 @@ def memory_mode(
     word |= (coords is not None and coords.itemsize == 8) << 15 | picture_kind(shape) << 18 | (centre == 0.5) << 20
     for axis, kept in enumerate(keeps):
         word |= filter_.boundary[axis].number << (3 + 3 * axis) | kept << (22 + axis)
-    return word | packed << 25 | small << 26
+    return word | packed << 25 | small << 26 | (centre == 0) << 27
 
 
 @lru_cache(64)

@@ -19,10 +19,9 @@ from ..model.message_values import shown
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .errors import left_to_scipy
-from .places import Places
-from .source import Source, layout_of, native
+from .source import native
 
-__all__ = ["COPY", "affine_of", "coordinates_of", "filter_of", "numbers_of", "places_of", "require_axes", "shape_of"]
+__all__ = ["COPY", "affine_of", "coordinates_of", "filter_of", "numbers_of", "require_axes", "shape_of"]
 
 _MOST_AXES = 3
 
@@ -144,26 +143,3 @@ def coordinates_of(value: Any, dims: int, queue: Queue) -> tuple[AnyArray, tuple
         array = array.numpy()
     dtype = native(array.dtype) if fits else np.dtype(np.float64)
     return np.ascontiguousarray(array, dtype).reshape(dims, int(np.prod(shape))), shape
-
-
-_MOST_SHAPES = 256
-_shapes: dict[tuple[Any, ...], tuple[int, ...]] = {}
-
-
-def places_of(value: Any, dims: int, source: Source) -> tuple[Places, tuple[int, ...]]:
-    """Places at coordinates, and the shape of the result; an array of a layout that is known is not imported."""
-    layout = None if source.key is None or type(value) is np.ndarray else layout_of(value)
-    if layout is None:
-        coords, shape = coordinates_of(value, dims, source.queue)
-        return Places.at(coords), shape
-    key = source.queue, dims, layout
-    known = _shapes.get(key)
-    if known is not None:
-        return Places.again(math.prod(known), value, layout), known
-    coords, shape = coordinates_of(value, dims, source.queue)
-    if not isinstance(coords, UsmArray):
-        return Places.at(coords), shape
-    if len(_shapes) >= _MOST_SHAPES:
-        _shapes.clear()
-    _shapes[key] = shape
-    return Places.at(coords, value, layout), shape

@@ -29,6 +29,7 @@ _MOST_PICTURES = 16  # of an image
 
 Triple = tuple[float, float, float]
 Units = tuple[SampledImageHandle, Triple, Triple]
+ImageKey = tuple[ImageDescriptor, ImageDescriptor]
 
 
 class Image:
@@ -36,16 +37,18 @@ class Image:
 
     Attributes
     ----------
+    key : ImageKey
+        The image as described, and as stored.
     store : ImageStore
         Its memory.
     pictures : dict[Any, Plan]
         Plans of its pictures, by what identifies them.
     """
 
-    __slots__ = ("_key", "_readers", "pictures", "store")
+    __slots__ = ("_readers", "key", "pictures", "store")
 
-    def __init__(self, key: tuple[ImageDescriptor, ImageDescriptor], store: ImageStore) -> None:
-        self._key, self.store = key, store
+    def __init__(self, key: ImageKey, store: ImageStore) -> None:
+        self.key, self.store = key, store
         self.pictures: dict[Any, Plan] = {}
         self._readers: dict[BindlessImageSampler, Units] = {}
 
@@ -77,11 +80,16 @@ class Images:
         Images that are kept; 0 frees each after its call.
     most_bytes : int, optional
         Bytes of an image that is kept; default any number.
+
+    Attributes
+    ----------
+    free : dict[ImageKey, Image]
+        Images that no call uses now.
     """
 
     def __init__(self, queue: Queue, most: int = _MOST_IMAGES, most_bytes: int | None = None) -> None:
         self._queue, self._most, self._most_bytes = queue, most, most_bytes
-        self._free: dict[tuple[ImageDescriptor, ImageDescriptor], Image] = {}
+        self.free: dict[ImageKey, Image] = {}
 
     def take(
         self, pixels: AnyArray, described: ImageDescriptor, stored: ImageDescriptor, window: Window | None
@@ -103,10 +111,10 @@ class Images:
         whole = window is None or self._most == 0 or isinstance(pixels, UsmArray) or tuple(pixels.shape) != stored.shape
         size = stored if whole else _rounded(stored, window)
         key = (described, size) if whole else (size, size)
-        image = self._free.pop(key, None)
+        image = self.free.pop(key, None)
         again = image is not None
         if image is None:
-            while self._free and len(self._free) >= self._most:
+            while self.free and len(self.free) >= self._most:
                 self._close_oldest()
             image = Image(key, ImageStore.empty(key[0], size, self._queue))
         try:
@@ -127,21 +135,21 @@ class Images:
         if self._most == 0 or (self._most_bytes is not None and image.store.descriptor.nbytes > self._most_bytes):
             image.store.close()
             return
-        other, self._free[image._key] = self._free.pop(image._key, None), image  # the latest
+        other, self.free[image.key] = self.free.pop(image.key, None), image  # the latest
         if other is not None:  # of another thread
             other.store.close()
-        while len(self._free) > self._most:
+        while len(self.free) > self._most:
             self._close_oldest()
 
     def _close_oldest(self) -> None:
         try:
-            self._free.pop(next(iter(self._free))).store.close()
+            self.free.pop(next(iter(self.free))).store.close()
         except (KeyError, StopIteration, RuntimeError):  # another thread changes it
             return
 
     def close(self) -> None:
         """Free everything."""
-        while self._free:
+        while self.free:
             self._close_oldest()
 
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import math
-import sys
-from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from functools import lru_cache
 
-import numpy as np
-
-from ..core._submission import empty_like_foreign
+from ..core.ownership import after_fork
 from ..image.array_library import AnyArray
+from ..image.default_queue import is_own
 from ..model.arrays import DType
-from ..model.dlpack import dlpack_type
 from ..model.enums import Precision
 from ..model.filter import Filter
 from ..sampling.memory.picture import Arrangement, MemoryPicture, is_supported
@@ -23,10 +18,11 @@ from ..sycl.usm.strides import reach
 from .layers import Layers
 from .places import Places
 from .prefilter import coefficients
-from .source import Source, layout_of
+from .repeated import Key, remember
+from .source import Source
 from .target import Target
 
-__all__ = ["PreparedCall", "key_of_call", "prepared_calls", "values_in_place"]
+__all__ = ["values_in_place"]
 
 
 def values_in_place(
@@ -77,8 +73,10 @@ def values_in_place(
         channels = pixels.shape[-1]
         shape = (channels, *target.shape) if arranged.channels_first else (*target.shape, channels)
         values = usm_empty(shape, target.dtype, queue)
-    if key is not None and not (filters or arranged.channels_first):
-        _prepare(key, source, target, filter_, picture, coords)
+    if key is not None and not (filters or arranged.channels_first) and _is_packed(source, target):
+        channels = pixels.shape[-1:] if source.channel_axis is not None else ()
+        forms = ((*source.shape, *channels), source.dtype), ((*target.shape, *channels), target.dtype)
+        remember(key, queue, picture, places.map, (len(source.shape), len(target.shape)), *forms, kind)
     if values.size:
         picture.submit(
             places.moved(margin).map, texels.pointer, values.pointer, None if coords is None else coords.pointer
@@ -86,151 +84,11 @@ def values_in_place(
     return values.transpose(*range(1, values.ndim), 0) if arranged.channels_first else values
 
 
-# ---------------------------------------------------------------------- calls that come again
-
-Key = tuple[Any, ...]
-prepared_calls: dict[Key, PreparedCall] = {}
-"""Calls on arrays of other libraries, by their keys."""
-
-_MOST_CALLS = 512
-_PLAIN_OUTPUTS = (str, type, np.dtype)
-
-
-class Form(NamedTuple):
-    """A packed array: its shape, DLPack's code and bits, and its bytes."""
-
-    shape: tuple[int, ...]
-    code: int
-    bits: int
-    nbytes: int
-
-
-class Maker:
-    """Makes the arrays of results in the library of the input."""
-
-    def __init__(self, kind: type, shape: tuple[int, ...], dtype: DType, form: Form) -> None:
-        self._form = form
-        empty = getattr(sys.modules.get(kind.__module__.partition(".")[0]), "empty", None)
-        self._empty = None if empty is None or exchange_api(kind) else partial(empty, shape, dtype)
-
-    def __call__(self, given: Any) -> Any:
-        """A new array; None where the library makes none on the input's device."""
-        if self._empty is None:
-            return empty_like_foreign(given, *self._form[:3])
-        array = self._empty()
-        return array if array.__dlpack_device__() == given.__dlpack_device__() else None
-
-
-def exchange_api(kind: type) -> bool:
-    """Whether C code makes arrays of a type."""
-    return hasattr(kind, "__dlpack_c_exchange_api__")
-
-
-class PreparedCall(NamedTuple):
-    """A call that a kernel computes of the arrays of another library, which C code reads.
-
-    Attributes
-    ----------
-    picture : MemoryPicture
-        The launch.
-    place_of : Callable
-        The queue's reader of foreign arrays.
-    make : Maker
-        Makes the array of the result.
-    read : tuple[Form, ...]
-        The input, and the coordinates.
-    output : Form
-        The result.
-    filter : Filter
-        Kept, since the key has its identity.
-    """
-
-    picture: MemoryPicture
-    place_of: Callable[..., int | None]
-    make: Maker
-    read: tuple[Form, ...]
-    output: Form
-    filter: Filter
-
-    def submit(self, given: Any, output: Any, places: Places) -> Any:
-        """The result; None of arrays that are to be imported."""
-        if output is None:
-            output = self.make(given)
-            if output is None:
-                return None
-        elif not self._is_apart(given, output, places.given):
-            return None
-        self.picture.submit(places.map, given, output, places.given)
-        return output
-
-    def _is_apart(self, given: Any, output: Any, coords: Any) -> bool:
-        """Whether the output shares no memory with the arrays that are read."""
-        *form, size = self.output
-        first = self.place_of(output, *form)
-        if first is None:
-            return False
-        for array, (*form, nbytes) in zip((given, coords), self.read):
-            start = self.place_of(array, *form)
-            if start is None or (first < start + nbytes and start < first + size):
-                return False
-        return True
-
-
-def key_of_call(
-    source: Source,
-    output: Any,
-    shape: tuple[int, ...],
-    places: Places,
-    filter_: Filter,
-    unchanged: tuple[int, ...],
-    prefilter: bool,
-) -> Key | None:
-    """What identifies a call apart from addresses and the entries of its map; None of one that is not prepared."""
-    form = None
-    if output is not None and not isinstance(output, _PLAIN_OUTPUTS):
-        form = layout_of(output)
-        if form is None:
-            return None
-    elif output is not None:
-        return None
-    if places.coords is not None and places.layout is None:
-        return None
-    return source.key, form, shape, places.layout, id(filter_), unchanged, prefilter, places.map.centre
-
-
-def _prepare(
-    key: Key, source: Source, target: Target, filter_: Filter, picture: MemoryPicture, coords: UsmArray | None
-) -> None:
-    """Add a call on packed arrays of one other library."""
-    kind, layout, points = type(source.given), key[1], key[3]
-    if kind is UsmArray or any(part is not None and part[0] is not kind for part in (layout, points)):
-        return
-    channels = () if source.channel_axis is None else (source.channels,)
-    if channels and source.channel_axis != len(source.shape):
-        return
-    shape = (*target.shape, *channels)
-    pixels, array = source.pixels, target.array
-    if not pixels.is_contiguous or (isinstance(array, UsmArray) and not array.is_contiguous):
-        return
-    read = [_form_of((*source.shape, *channels), source.dtype)]
-    if coords is not None:
-        read.append(_form_of(points[3], coords.dtype))
-    output = _form_of(shape, target.dtype)
-    if len(prepared_calls) >= _MOST_CALLS:
-        prepared_calls.clear()
-    prepared_calls[key] = PreparedCall(
-        picture,
-        source.queue._stream.place_of_foreign,
-        Maker(kind, shape, target.dtype, output),
-        tuple(read),
-        output,
-        filter_,
-    )
-
-
-def _form_of(shape: tuple[int, ...], dtype: DType) -> Form:
-    code, bits = dlpack_type(dtype) or (0, 0)
-    return Form(tuple(shape), code, bits, math.prod(shape) * dtype.itemsize)
+def _is_packed(source: Source, target: Target) -> bool:
+    """Whether the arrays lie as the kernel counts their elements."""
+    axis, array = source.channel_axis, target.array
+    in_order = axis is None or axis == len(source.shape)
+    return in_order and source.pixels.is_contiguous and (array is None or array.is_contiguous)  # type: ignore[union-attr]
 
 
 @lru_cache(256)
@@ -256,8 +114,14 @@ def _picture(
     centre: float,
     coords: DType | None,
 ) -> MemoryPicture:
+    """The launch, made once for queues of the package, which nobody drops."""
+    if not is_own(queue):
+        return MemoryPicture(queue, arranged, texel, value, filter_, centre, coords)
     fill = repr(filter_.fill)  # 0.0 and -0.0 are equal
     return _remembered(queue, arranged, texel, value, filter_, centre, coords, fill)
+
+
+after_fork(_remembered.cache_clear)
 
 
 def _coefficients(queue: Queue, pixels: UsmArray, filter_: Filter, unchanged: Sequence[int]) -> tuple[UsmArray, int]:

@@ -16,10 +16,12 @@ from ..model.errors import ArgumentError
 from ..model.filter import Filter
 from ..model.message_values import shown
 from ..sycl.queue.queue import Queue
-from .arguments import COPY, affine_of, filter_of, numbers_of, places_of, require_axes, shape_of
+from .arguments import COPY, affine_of, coordinates_of, filter_of, numbers_of, require_axes, shape_of
 from .places import Places
 from .plan import resample
+from .repeated import Key, recall
 from .source import Source, source_of
+from .target import Target
 
 __all__ = ["affine_transform", "map_coordinates", "rotate", "shift", "zoom"]
 
@@ -94,11 +96,18 @@ def map_coordinates(
     array([2., 7.])
     """
     name = "map_coordinates"
+    options = (order, type(order), mode, prefilter, channel_axis, precision)
+    key, call = recall(name, queue, input, output, cval, options, coordinates)
+    if call is not None:
+        result = call.submit(input, output, coords=coordinates)
+        if result is not None:
+            return result
     filter_ = filter_of(name, order, mode, cval, precision)
     source = source_of(name, input, channel_axis, queue)
     require_axes(name, len(source.shape))
-    places, shape = places_of(coordinates, len(source.shape), source)
-    return resample(source, output, shape, places, filter_, prefilter=bool(prefilter))
+    coords, shape = coordinates_of(coordinates, len(source.shape), source.queue)
+    places = Places.at(coords)
+    return resample(source, Target(name, source, output, shape), places, filter_, prefilter=bool(prefilter), key=key)
 
 
 def affine_transform(
@@ -154,10 +163,18 @@ def affine_transform(
     array([0.5, 1. , 1.5, 2. ], dtype=float32)
     """
     name = "affine_transform"
+    sizes = tuple(output_shape) if isinstance(output_shape, Sequence) else output_shape
+    options = (sizes, order, type(order), mode, prefilter, channel_axis, precision)
+    key, call = recall(name, queue, input, output, cval, options)
+    if call is not None:
+        whole, moved = affine_of(matrix, offset, *call.dims)
+        result = call.submit(input, output, Places.affine(whole, moved, ()).map)
+        if result is not None:
+            return result
     filter_ = filter_of(name, order, mode, cval, precision)
     source = source_of(name, input, channel_axis, queue)
     shape = _shape(name, source, output, output_shape)
-    return _affine(name, source, matrix, offset, shape, output, filter_, bool(prefilter))
+    return _affine(name, source, matrix, offset, shape, output, filter_, bool(prefilter), key=key)
 
 
 def _shape(name: str, source: Source, output: Any, output_shape: Any) -> tuple[int, ...]:
@@ -188,11 +205,12 @@ def _affine(
     *,
     centre: float = 0.0,
     unchanged: Sequence[int] = (),
+    key: Key | None = None,
 ) -> Any:
     """The result of an affine map; ``unchanged``: axes that scipy does not interpolate."""
     whole, moved = affine_of(matrix, offset, len(source.shape), len(shape))
     if not unchanged and len(source.shape) > 3 and (prefilter or not filter_.is_cubic):
-        unchanged = _fixed_axes(whole, moved, source.shape, shape)
+        unchanged, key = _fixed_axes(whole, moved, source.shape, shape), None
     sizes = shape
     if unchanged:
         rows, columns = (
@@ -200,8 +218,9 @@ def _affine(
         )
         whole, moved, sizes = whole[np.ix_(rows, columns)], moved[rows], tuple(shape[axis] for axis in columns)
     require_axes(name, max(whole.shape))
+    target = Target(name, source, output, shape)
     places = Places.affine(whole, moved, sizes, centre=centre)
-    return resample(source, output, shape, places, filter_, unchanged, prefilter=prefilter)
+    return resample(source, target, places, filter_, unchanged, prefilter=prefilter, key=key)
 
 
 def _fixed_axes(matrix: Floats, offset: Floats, sizes: Sequence[int], made: Sequence[int]) -> list[int]:
@@ -263,11 +282,18 @@ def shift(
     >>> ndimage.shift(ramp, 0.5, order=1, mode="nearest", queue=bindless.Queue("reference"))
     array([0. , 0.5, 1.5, 2.5], dtype=float32)
     """
+    moves = tuple(shift) if isinstance(shift, list) else shift
+    options = (moves, order, type(order), mode, prefilter, channel_axis, precision)
+    key, call = recall("shift", queue, input, output, cval, options)
+    if call is not None:
+        result = call.submit(input, output)
+        if result is not None:
+            return result
     filter_ = filter_of("shift", order, mode, cval, precision)
     source = source_of("shift", input, channel_axis, queue)
     dims = len(source.shape)
     offset = -numbers_of("shift", shift, dims)
-    return _affine("shift", source, np.eye(dims), offset, source.shape, output, filter_, bool(prefilter))
+    return _affine("shift", source, np.eye(dims), offset, source.shape, output, filter_, bool(prefilter), key=key)
 
 
 def zoom(
@@ -324,6 +350,13 @@ def zoom(
     >>> ndimage.zoom(ramp, 5 / 3, order=1, queue=bindless.Queue("reference"))
     array([ 0.,  5., 10., 15., 20.], dtype=float32)
     """
+    factor = tuple(zoom) if isinstance(zoom, list) else zoom
+    options = (factor, grid_mode, order, type(order), mode, prefilter, channel_axis, precision)
+    key, call = recall("zoom", queue, input, output, cval, options)
+    if call is not None and not (grid_mode and mode in ("constant", "wrap")):
+        result = call.submit(input, output)
+        if result is not None:
+            return result
     filter_ = filter_of("zoom", order, mode, cval, precision)
     source = source_of("zoom", input, channel_axis, queue)
     dims = len(source.shape)
@@ -346,7 +379,7 @@ def zoom(
     ]
     filter_ = COPY if unchanged else filter_
     centre = 0.5 if grid_mode else 0.0
-    return _affine("zoom", source, np.diag(steps), 0.0, shape, output, filter_, bool(prefilter), centre=centre)
+    return _affine("zoom", source, np.diag(steps), 0.0, shape, output, filter_, bool(prefilter), centre=centre, key=key)
 
 
 def rotate(
@@ -399,6 +432,13 @@ def rotate(
            [2, 5],
            [1, 4]])
     """
+    plane = tuple(axes) if isinstance(axes, list) else axes
+    options = (angle, plane, reshape, order, type(order), mode, prefilter, channel_axis, precision)
+    key, call = recall("rotate", queue, input, output, cval, options)
+    if call is not None:
+        result = call.submit(input, output)
+        if result is not None:
+            return result
     filter_ = filter_of("rotate", order, mode, cval, precision)
     source = source_of("rotate", input, channel_axis, queue)
     dims = len(source.shape)
@@ -416,17 +456,17 @@ def rotate(
         corners = turn @ [[0, 0, sizes[0], sizes[0]], [0, sizes[1], 0, sizes[1]]]
         made = (np.ptp(corners, axis=1) + 0.5).astype(int)
     matrix, offset = np.eye(dims), np.zeros(dims)
-    plane = [first, second]
-    matrix[np.ix_(plane, plane)] = turn
-    offset[plane] = (sizes - 1) / 2 - turn @ ((made - 1) / 2)
+    pair = [first, second]
+    matrix[np.ix_(pair, pair)] = turn
+    offset[pair] = (sizes - 1) / 2 - turn @ ((made - 1) / 2)
     shape = list(source.shape)
     shape[first], shape[second] = int(made[0]), int(made[1])
-    others = [axis for axis in range(dims) if axis not in plane]
+    others = [axis for axis in range(dims) if axis not in pair]
     # One map of a volume, where elements without weight do not matter: there are no NaN among integers.
     single = filter_.interpolation is Interpolation.nearest or (not filter_.is_cubic and source.dtype.kind in "biu")
     unchanged = others if dims > 3 or not single else ()
     return _affine(
-        "rotate", source, matrix, offset, tuple(shape), output, filter_, bool(prefilter), unchanged=unchanged
+        "rotate", source, matrix, offset, tuple(shape), output, filter_, bool(prefilter), unchanged=unchanged, key=key
     )
 
 

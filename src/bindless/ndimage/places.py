@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +12,7 @@ from ..image.array_library import AnyArray
 from ..model.filter import CoordinateMap
 from ..model.resampling import Window
 
-__all__ = ["Places"]
+__all__ = ["Places", "moved"]
 
 _NOWHERE = CoordinateMap.pictures(tuple(np.diag([0.0, 0.0, 0.0, 1.0]).ravel().tolist()), 0.0)
 
@@ -33,11 +32,6 @@ class Places(NamedTuple):
         Index of the first value in a larger result, in (x, y, z) order: added to the indices.
     window : Window | None
         The array as a part of the input, to which the places refer, as ``Resampling`` has it.
-    given : Any
-        Coordinates as the caller gave them, in memory of the device, of a layout that was imported before: in place of
-        ``coords``.
-    layout : tuple[Any, ...] | None
-        What ``layout_of`` says of them.
     """
 
     shape: tuple[int, ...]
@@ -45,8 +39,6 @@ class Places(NamedTuple):
     coords: AnyArray | None = None
     first: tuple[int, int, int] = (0, 0, 0)
     window: Window | None = None
-    given: Any = None
-    layout: tuple[Any, ...] | None = None
 
     @classmethod
     def affine(
@@ -66,23 +58,20 @@ class Places(NamedTuple):
         whole[:rows, :columns] = matrix[::-1, ::-1]
         whole[:rows, 3] = offset[::-1]
         whole[3, 3] = 1.0
-        return cls(tuple(shape), CoordinateMap.pictures(tuple(whole.ravel().tolist()), centre))
+        return cls(tuple(shape), CoordinateMap(tuple(whole.ravel().tolist()), centre, centre))
 
     @classmethod
-    def at(cls, coords: AnyArray, given: Any = None, layout: tuple[Any, ...] | None = None) -> Places:
+    def at(cls, coords: AnyArray) -> Places:
         """Of coordinates (axes, N)."""
-        return cls((int(coords.shape[1]),), _NOWHERE, coords, given=given, layout=layout)
-
-    @classmethod
-    def again(cls, count: int, given: Any, layout: tuple[Any, ...]) -> Places:
-        """Of so many coordinates, of a layout that was imported before."""
-        return cls((count,), _NOWHERE, given=given, layout=layout)
+        return cls((int(coords.shape[1]),), _NOWHERE, coords)
 
     def moved(self, distance: int) -> Places:
         """The same places in an array that has so many more elements in front, along each axis."""
-        if not distance:
-            return self
-        numbers = list(self.map.matrix)
-        for last in (3, 7, 11):
-            numbers[last] += distance
-        return self._replace(map=replace(self.map, matrix=tuple(numbers)))
+        return self._replace(map=moved(self.map, distance)) if distance else self
+
+
+def moved(map_: CoordinateMap, distance: int) -> CoordinateMap:
+    """A map to an array that has so many more elements in front, along each axis."""
+    a, b, c, x, d, e, f, y, g, h, i, z, *last = map_.matrix
+    rows = (a, b, c, x + distance, d, e, f, y + distance, g, h, i, z + distance, *last)
+    return CoordinateMap(rows, map_.shift, map_.centre)

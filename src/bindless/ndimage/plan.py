@@ -28,12 +28,12 @@ from ..sampling.prepare import prepare as prepare_picture
 from ..sycl.device.device import Device
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
-from .arguments import coordinates_of
-from .images import Images, Units, images_of
-from .in_place import key_of_call, prepared_calls, values_in_place
+from .images import ImageKey, Images, Units, images_of
+from .in_place import values_in_place
 from .layers import Layers
 from .places import Places
 from .prefilter import coefficients
+from .repeated import HostCall, Key, remember_host
 from .source import ELEMENTS, Source, element_of, elements_of, native
 from .target import Target
 
@@ -43,6 +43,7 @@ _MOST_PLANS = 512
 _MOST_AXES_OF_ARRAYS = 2
 _INT32, _UINT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.uint32), np.dtype(np.float32)
 _ANY = ImageDescriptor(1)
+_SMALL = 1 << 16  # bytes of pixels that are copied rather than waited for
 
 
 class Description(NamedTuple):
@@ -105,6 +106,8 @@ class Plan:
         Of the values, layers first.
     in_usm : bool
         Whether the values are computed in memory of the device.
+    prefilters : bool
+        Whether the image has coefficients of B-splines.
     """
 
     def __init__(self, device: Device, described: Description, filter_: Filter) -> None:
@@ -118,7 +121,7 @@ class Plan:
         self.shape, self.in_place = layers.spread_shape(described.shape), layers.in_place
         self.layers = None if layers.is_whole else layers
         self._device, self._stored, self._filter, self._dims = device, stored, filter_, dims
-        self._prefilters = cubic and described.prefilter
+        self.prefilters = cubic and described.prefilter
         self._shape_of_layers = (count, *described.places, self.shape[-1])
         self._most_layers = _most_layers(device, dims)
         self._options = tuple(
@@ -146,8 +149,8 @@ class Plan:
         """New memory for the values."""
         return usm_empty(self.shape, self.computed, queue) if self.in_usm else empty_result(self.shape, self.computed)
 
-    def run(self, queue: Queue, pixels: AnyArray, values: AnyArray, places: Places, images: Images) -> None:
-        """Compute the values.
+    def run(self, queue: Queue, pixels: AnyArray, values: AnyArray, places: Places, images: Images) -> ImageKey | None:
+        """Compute the values; the key of the image of the pixels, if there is one image that has nothing else.
 
         Parameters
         ----------
@@ -164,20 +167,21 @@ class Plan:
         """
         inputs, margin = pixels[None] if self.layers is None else self.layers.spread(queue, pixels), 0
         results = values.reshape(self._shape_of_layers)
-        if self._prefilters:
+        if self.prefilters:
             inputs, margin = coefficients(queue, inputs, self._dims, self._filter, extend=True)
         map_ = places.moved(margin).map if margin else places.map
         if len(results) == 1:
-            self._draw(queue, inputs[0], results, map_, places, images)
-            return
+            image = self._draw(queue, inputs[0], results, map_, places, images)
+            return image
         for first in range(0, len(results), self._most_layers):
             group, last = results[first : first + self._most_layers], first + self._most_layers
             some = inputs[first:last] if len(group) > 1 else inputs[first]
             self._draw(queue, some, group, map_, places, images)
+        return None
 
     def _draw(
         self, queue: Queue, pixels: AnyArray, results: AnyArray, map_: CoordinateMap, places: Places, images: Images
-    ) -> None:
+    ) -> ImageKey:
         """The values of one image, or of one with layers."""
         plan = planned(self._device, pixels.shape, self._stored, self._options[len(results) > 1])
         image = images.take(pixels, plan.described, plan.stored, places.window)
@@ -193,6 +197,7 @@ class Plan:
                 picture.submit(map_, results[layer], coords, after)
         finally:
             images.give_back(image)
+        return image.key
 
     def _prepared(self, queue: Queue, reader: Units, layer: int, places: Places) -> PicturePlan:
         handle, scale, bias = reader
@@ -222,13 +227,13 @@ def prepare(device: Device, described: Description, filter_: Filter) -> Plan:
 
 def resample(
     source: Source,
-    output: Any,
-    shape: tuple[int, ...],
+    target: Target,
     places: Places,
     filter_: Filter,
     unchanged: Sequence[int] = (),
     *,
     prefilter: bool = True,
+    key: Key | None = None,
 ) -> Any:
     """The result of a call.
 
@@ -236,10 +241,8 @@ def resample(
     ----------
     source : Source
         The input.
-    output : Any
-        As the caller gave it: an array, a dtype, or None.
-    shape : tuple[int, ...]
-        Of the result, without channels.
+    target : Target
+        The result.
     places : Places
         Where the input is read, along all axes but the unchanged ones.
     filter_ : Filter
@@ -248,25 +251,13 @@ def resample(
         Axes along which nothing is interpolated: the result has each element of them in its place.
     prefilter : bool
         Whether a cubic interpolation computes the coefficients of B-splines first.
+    key : Key | None
+        As of ``recall``: what the call is remembered for.
     """
-    key = None
-    if source.key is not None and filter_.precision is Precision.exact:
-        key = key_of_call(source, output, shape, places, filter_, tuple(unchanged), prefilter)
-        call = prepared_calls.get(key) if key is not None else None
-        if call is not None:
-            result = call.submit(source.given, output, places)
-            if result is not None:
-                return result
-    target = Target(source.function, source, output, shape)
-    if places.coords is None and places.given is not None:
-        places = Places.at(
-            coordinates_of(places.given, len(source.shape), source.queue)[0], places.given, places.layout
-        )
-    queue, coords = source.queue, places.coords
     found = values_in_place(source, target, places, filter_, unchanged, prefilter=prefilter, key=key)
     if found is not None:
         return target.given(found)
-    pixels = elements_of(source.pixels, filter_.fill)
+    queue, pixels, coords = source.queue, elements_of(source.pixels, filter_.fill), places.coords
     described = Description(
         pixels.dtype,
         pixels.shape[-1],
@@ -288,8 +279,47 @@ def resample(
     if values is None:
         values = plan.memory(queue)
     if values.size:
-        plan.run(queue, pixels, values, places, images_of(queue))
+        image = plan.run(queue, pixels, values, places, images_of(queue))
+        if key is not None and image is not None and _comes_again(plan, source, target, places, pixels):
+            remember_host(key, _host_call(plan, source, target, places, image, filter_ if plan.prefilters else None))
     return target.given(values if plan.layers is None else plan.layers.joined(values))
+
+
+def _comes_again(plan: Plan, source: Source, target: Target, places: Places, pixels: AnyArray) -> bool:
+    """Whether a call on packed arrays of numpy computes what the result has, in its order."""
+    given, array, axis = source.given, target.array, source.channel_axis
+    return (
+        type(given) is np.ndarray
+        and given.flags.c_contiguous
+        and pixels.dtype == given.dtype
+        and given.dtype.isnative
+        and not plan.in_usm
+        and plan.in_place
+        and plan.computed == target.dtype
+        and places.coords is None
+        and (axis is None or axis == len(source.shape))
+        and (array is None or (type(array) is np.ndarray and array.flags.c_contiguous))
+    )
+
+
+def _host_call(
+    plan: Plan, source: Source, target: Target, places: Places, image: ImageKey, filter_: Filter | None
+) -> HostCall:
+    queue, (described, stored) = source.queue, image
+    channels = source.pixels.shape[-1:] if source.channel_axis is not None else ()
+    return HostCall(
+        queue,
+        images_of(queue),
+        image,
+        (plan, 0),
+        places.map,
+        (len(source.shape), len(target.shape)),
+        source.pixels.shape,
+        (*target.shape, *channels),
+        target.dtype,
+        described == stored and stored.nbytes <= _SMALL,
+        filter_,
+    )
 
 
 def _filters(filter_: Filter) -> bool:

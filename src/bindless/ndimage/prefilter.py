@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ..image.array_library import AnyArray
 from ..image.spline_filter import spline_coefficients
 from ..model.enums import Boundary
@@ -28,14 +30,16 @@ def coefficients(
     extend : bool
         Whether the array is extended, as scipy's functions do before they interpolate.
     """
-    margin = filter_.spline_margin[0] if extend else 0
-    values, after = spline_coefficients(
-        queue,
-        pixels,
-        dimensions,
-        filter_.spline_lines[:dimensions],
-        margin=margin,
-        fill=filter_.fill if extend and Boundary.border in filter_.boundary else None,
-    )
-    wait_unless_ordered(queue, after)
+    lines, margin, fills = _options(filter_, dimensions, extend)
+    fill = filter_.fill if fills else None
+    values, after = spline_coefficients(queue, pixels, dimensions, lines, margin=margin, fill=fill)
+    if after:
+        wait_unless_ordered(queue, after)
     return values, margin
+
+
+@lru_cache(64)
+def _options(filter_: Filter, dimensions: int, extend: bool) -> tuple[tuple[Boundary, ...], int, bool]:
+    """The continuation of lines along x, y, z, the margin, and whether it has the fill value."""
+    fills = extend and Boundary.border in filter_.boundary
+    return filter_.spline_lines[:dimensions], filter_.spline_margin[0] if extend else 0, fills

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..image.array_library import AnyArray, library_of, seen
+from ..image.array_library import AnyArray, Library, library_of, seen
 from ..image.default_queue import queue_of_array
 from ..model.arrays import Array, DType
 from ..model.errors import ArgumentError, InvalidError
@@ -17,72 +17,43 @@ from ..sycl.usm import UsmArray
 from .casting import cast
 from .errors import left_to_scipy
 
-__all__ = [
-    "ELEMENTS",
-    "Source",
-    "axis_of",
-    "element_of",
-    "elements_of",
-    "layout_of",
-    "native",
-    "source_of",
-    "wait_unless_ordered",
-]
+__all__ = ["ELEMENTS", "Source", "axis_of", "element_of", "elements_of", "native", "source_of", "wait_unless_ordered"]
 
 _INT32, _UINT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.uint32), np.dtype(np.float32)
-_MOST_SOURCES = 256
 ELEMENTS = frozenset(map(np.dtype, ("i1", "u1", "i2", "u2", "i4", "u4", "f2", "f4")))  # that images have
 
 
-class Source:
+class Source(NamedTuple):
     """The input of a call.
 
     Attributes
     ----------
-    function : str
-        Name of the function, for errors.
     queue : Queue
         Computes the result.
     given : Any
         The input as the caller gave it.
+    pixels : AnyArray
+        Shape (..., channels).
     shape : tuple[int, ...]
         Of the input, without channels.
     dtype : np.dtype
         Of the input, in native byte order.
     channel_axis : int | None
         The axis of the channels in the input, if it has one; not negative.
-    channels : int
-        Of an element.
     on_device : bool
         Whether the input lies on a device.
     library : Library | None
         Of the input.
-    key : tuple[Any, ...] | None
-        What identifies inputs of equal layout, of which a prepared call reads any; None of others.
     """
 
-    __slots__ = (
-        "_array", "channel_axis", "channels", "dtype", "function", "given", "key", "library", "on_device", "queue", "shape",
-    )  # fmt: skip
-
-    def __init__(self, like: Source | None, given: Any) -> None:
-        self.given = given
-        if like is not None:
-            self.function, self.queue, self.shape, self.dtype = like.function, like.queue, like.shape, like.dtype
-            self.channel_axis, self.channels, self.on_device = like.channel_axis, like.channels, like.on_device
-            self.library, self.key = like.library, like.key
-            self._array: AnyArray | None = None
-
-    @property
-    def pixels(self) -> AnyArray:
-        """Shape (..., channels)."""
-        array = self._array
-        if array is None:
-            array = self._array = seen("input", self.given, self.queue)
-        return array[..., None] if self.channel_axis is None else _moved(array, self.channel_axis)
-
-
-_sources: dict[tuple[Any, ...], Source] = {}
+    queue: Queue
+    given: Any
+    pixels: AnyArray
+    shape: tuple[int, ...]
+    dtype: DType
+    channel_axis: int | None
+    on_device: bool
+    library: Library | None
 
 
 def source_of(function: str, given: Any, channel_axis: object, queue: Queue | None) -> Source:
@@ -95,38 +66,6 @@ def source_of(function: str, given: Any, channel_axis: object, queue: Queue | No
     FeatureNotSupportedError
         Complex numbers.
     """
-    layout = None if type(given) is np.ndarray else layout_of(given)
-    key = None
-    if layout is not None and (channel_axis is None or type(channel_axis) is int):
-        key = (function, layout, channel_axis, queue)
-        like = _sources.get(key)
-        if like is not None and not like.queue.closed:
-            return Source(like, given)
-    source = _source_of(function, given, channel_axis, queue)
-    if key is not None and source.on_device:
-        if len(_sources) >= _MOST_SOURCES:
-            _sources.clear()
-        source.key = key
-        _sources[key] = kept = Source(source, None)
-        kept._array = None
-    return source
-
-
-def layout_of(given: Any) -> tuple[Any, ...] | None:
-    """What identifies arrays of one library, place, type, shape and strides; None of others."""
-    try:
-        place = given._owner.context if type(given) is UsmArray else given.__dlpack_device__()
-        strides = given.strides
-        return type(given), place, given.dtype, given.shape, strides if type(strides) is tuple else given.stride()
-    except AttributeError:
-        pass
-    try:
-        return type(given), given.__dlpack_device__(), given.dtype, given.shape, given.stride()
-    except (AttributeError, TypeError, RuntimeError, BufferError):
-        return None
-
-
-def _source_of(function: str, given: Any, channel_axis: object, queue: Queue | None) -> Source:
     if queue is None:
         queue = queue_of_array(given)
     elif not isinstance(queue, Queue):
@@ -137,18 +76,15 @@ def _source_of(function: str, given: Any, channel_axis: object, queue: Queue | N
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         raise ArgumentError(f"input has dtype {array.dtype}; it is made of real numbers of at most 64 bits")
     axis = None if channel_axis is None else axis_of("channel_axis", channel_axis, array.ndim)
-    source = Source(None, given)
-    source.function, source.queue, source._array, source.channel_axis = function, queue, array, axis
-    source.shape = array.shape if axis is None else (*array.shape[:axis], *array.shape[axis + 1 :])
-    source.channels = 1 if axis is None else int(array.shape[axis])
-    source.key, source.on_device = None, isinstance(array, UsmArray)
-    if not source.shape:
+    on_device = isinstance(array, UsmArray)
+    pixels = array[..., None] if axis is None else _moved(array, axis)
+    shape = tuple(pixels.shape[:-1])
+    if not shape:
         raise ArgumentError(f"input has shape {array.shape}: it has at least one axis that is interpolated")
-    if 0 in array.shape:
+    if 0 in pixels.shape:
         raise ArgumentError(f"input has shape {array.shape}: it has no elements")
-    source.dtype = array.dtype if array.dtype.isnative else native(array.dtype)
-    source.library = library_of(given)
-    return source
+    dtype = array.dtype if array.dtype.isnative else native(array.dtype)
+    return Source(queue, given, pixels, shape, dtype, axis, on_device, library_of(given))
 
 
 def wait_unless_ordered(queue: Queue, after: After) -> None:

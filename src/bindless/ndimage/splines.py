@@ -118,7 +118,7 @@ def _filtered(
         if axis is None:
             raise ArgumentError(f"order={order} has no coefficients: it is 3")
         places = Places.affine(np.eye(1), np.zeros(1), source.shape[-1:])
-        return resample(source, output, source.shape, places, COPY, range(dims - 1))
+        return resample(source, target, places, COPY, range(dims - 1))
     pixels = elements_of(source.pixels, 0.0)
     layers = Layers.of(
         pixels.shape, () if axis is None else [n for n in range(dims) if n != axis_of("axis", axis, dims)]

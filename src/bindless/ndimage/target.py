@@ -59,9 +59,9 @@ class Target:
     """
 
     def __init__(self, function: str, source: Source, output: Any, shape: tuple[int, ...]) -> None:
-        require_room(math.prod(shape), f"a result of shape {shape}", source.channels * _LARGEST)
+        require_room(math.prod(shape), f"a result of shape {shape}", source.pixels.shape[-1] * _LARGEST)
         self._source, self._output, self.shape = source, None, shape
-        self._channels = source.channels
+        self._channels = int(source.pixels.shape[-1])
         self._axis: int | None = None
         if source.channel_axis is not None:
             last = source.channel_axis == len(source.shape)

@@ -1,0 +1,257 @@
+"""``recall``: calls with arrays and options like those of an earlier one, apart from addresses and maps."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..bindless_images.result_arrays import empty_result
+from ..core._submission import empty_like_foreign
+from ..core.ownership import after_fork
+from ..image.default_queue import is_own
+from ..model.arrays import DType
+from ..model.dlpack import dlpack_type
+from ..model.filter import CoordinateMap, Filter
+from ..sampling.memory.picture import MemoryPicture
+from ..sycl.queue.queue import Queue
+from ..sycl.usm import UsmArray
+from .images import ImageKey, Images
+from .places import moved
+from .prefilter import coefficients
+
+__all__ = ["HostCall", "Key", "RepeatedCall", "layout_of", "recall", "remember", "remember_host"]
+
+Key = tuple[Any, ...]
+
+_MOST_CALLS = 512
+_NUMBERS = frozenset((int, float))
+_calls: dict[Key, RepeatedCall | HostCall] = {}
+
+
+class Form(NamedTuple):
+    """A packed array: its shape, DLPack's code and bits, and its bytes."""
+
+    shape: tuple[int, ...]
+    code: int
+    bits: int
+    nbytes: int
+
+    @classmethod
+    def of(cls, shape: tuple[int, ...], dtype: DType) -> Form:
+        code, bits = dlpack_type(dtype) or (0, 0)
+        return cls(tuple(shape), code, bits, math.prod(shape) * dtype.itemsize)
+
+
+class RepeatedCall(NamedTuple):
+    """A call that a kernel computes of the arrays of another library, which C code reads and orders.
+
+    Attributes
+    ----------
+    queue : Queue
+        One of the package.
+    picture : MemoryPicture
+        The launch.
+    map : CoordinateMap
+        Of calls that have no matrix.
+    dims : tuple[int, int]
+        Axes of the input and of the result.
+    read : tuple[Form, ...]
+        The input, and the coordinates.
+    output : Form
+        The result.
+    empty : Callable[[], Any] | None
+        Makes an array for the result; None: C code does.
+    """
+
+    queue: Queue
+    picture: MemoryPicture
+    map: CoordinateMap
+    dims: tuple[int, int]
+    read: tuple[Form, ...]
+    output: Form
+    empty: Callable[[], Any] | None
+
+    def submit(self, given: Any, output: Any, map_: CoordinateMap | None = None, coords: Any = None) -> Any:
+        """The result; None of arrays that are to be imported."""
+        if output is not None:
+            if not self._is_apart(given, output, coords):
+                return None
+        elif self.empty is None:
+            output = empty_like_foreign(given, *self.output[:3])
+        else:
+            output = self.empty()
+            if output.__dlpack_device__() != given.__dlpack_device__():
+                return None
+        if output is not None:
+            self.picture.submit(self.map if map_ is None else map_, given, output, coords)
+        return output
+
+    def _is_apart(self, given: Any, output: Any, coords: Any) -> bool:
+        """Whether the output shares no memory with the arrays that are read."""
+        place_of, (*form, size) = self.queue._stream.place_of_foreign, self.output
+        first = place_of(output, *form)
+        if first is None:
+            return False
+        for array, (*form, nbytes) in zip((given, coords), self.read):
+            start = place_of(array, *form)
+            if start is None or (first < start + nbytes and start < first + size):
+                return False
+        return True
+
+
+class HostCall(NamedTuple):
+    """A call on numpy's arrays, by an image that the queue keeps.
+
+    Attributes
+    ----------
+    queue : Queue
+        One of the package.
+    images : Images
+        Of the queue.
+    image : ImageKey
+        Key of the image.
+    plan : Any
+        Key of the picture.
+    map : CoordinateMap
+        Of calls that have no matrix.
+    dims : tuple[int, int]
+        Axes of the input and of the result.
+    pixels : tuple[int, ...]
+        Shape of the input, channels last.
+    shape : tuple[int, ...]
+        Of the result.
+    dtype : np.dtype
+        Of the result.
+    copies : bool
+        Whether the input is small, and as the image stores it: the queue reads a copy after the call.
+    filter : Filter | None
+        Of coefficients, which the image has.
+    """
+
+    queue: Queue
+    images: Images
+    image: ImageKey
+    plan: Any
+    map: CoordinateMap
+    dims: tuple[int, int]
+    pixels: tuple[int, ...]
+    shape: tuple[int, ...]
+    dtype: DType
+    copies: bool
+    filter: Filter | None
+
+    def submit(self, given: Any, output: Any, map_: CoordinateMap | None = None, coords: Any = None) -> Any:
+        """The result; None where the queue keeps no such image now."""
+        image = self.images.free.pop(self.image, None)  # nobody else uses it then
+        if image is None:
+            return None
+        try:
+            picture = image.pictures.get(self.plan)
+            if picture is None:
+                return None
+            values = empty_result(self.shape, self.dtype) if output is None else output
+            pixels, map_ = given.reshape(self.pixels), self.map if map_ is None else map_
+            if self.filter is not None:
+                texels, margin = coefficients(self.queue, pixels[None], self.dims[0], self.filter, extend=True)
+                pixels, map_ = texels[0], moved(map_, margin)
+            if self.copies:
+                own = pixels.copy() if self.filter is None else pixels
+                self.queue.ext_oneapi_copy(own, image.store._memory)
+            else:
+                image.store.fill(pixels, again=True)
+            picture.submit(map_, values)
+        finally:
+            self.images.give_back(image)
+        return values
+
+
+def recall(
+    function: str, queue: Queue | None, input: Any, output: Any, cval: Any, options: Key, coords: Any = None
+) -> tuple[Key | None, RepeatedCall | HostCall | None]:
+    """The key of a call, and the call that was remembered for it; no key of a call that is not remembered.
+
+    Parameters
+    ----------
+    function : str
+        Name of the function.
+    queue, input, output, cval, coords
+        As the caller gave them.
+    options : Key
+        All other arguments, apart from those that a map is given for when the call is submitted.
+    """
+    if queue is not None or type(cval) not in _NUMBERS:
+        return None, None
+    try:
+        layouts = (
+            layout_of(input),
+            None if output is None else layout_of(output),
+            None if coords is None else layout_of(coords),
+        )
+        key = (function, layouts, repr(cval), options)  # 0.0 and -0.0 are equal
+        call = _calls.get(key)
+    except (AttributeError, TypeError, RuntimeError, BufferError):  # no layout, or no hash
+        return None, None
+    return key, call if call is not None and is_own(call.queue) and not call.queue._stream.closed else None
+
+
+def layout_of(array: Any) -> Key:
+    """What identifies arrays of one library, place, type, shape and strides."""
+    if type(array) is np.ndarray:
+        return np.ndarray, None, array.dtype, array.shape, array.strides
+    strides = array.strides if hasattr(array, "strides") else array.stride()  # of PyTorch
+    return type(array), array.__dlpack_device__(), array.dtype, array.shape, strides
+
+
+def remember(
+    key: Key,
+    queue: Queue,
+    picture: MemoryPicture,
+    map_: CoordinateMap,
+    dims: tuple[int, int],
+    input: tuple[tuple[int, ...], DType],
+    output: tuple[tuple[int, ...], DType],
+    coords: DType | None,
+) -> None:
+    """Add a call on packed arrays of one other library.
+
+    Parameters
+    ----------
+    input, output : tuple[tuple[int, ...], DType]
+        Shape and dtype.
+    """
+    layouts = key[1]
+    kind = layouts[0][0]
+    if kind is UsmArray or not is_own(queue) or any(one is not None and one[0] is not kind for one in layouts):
+        return
+    read = [Form.of(*input)]
+    if coords is not None:
+        read.append(Form.of(tuple(layouts[2][3]), coords))
+    empty = None
+    if not hasattr(kind, "__dlpack_c_exchange_api__"):
+        function = getattr(sys.modules.get(kind.__module__.partition(".")[0]), "empty", None)
+        if function is None and layouts[1] is None:
+            return
+        empty = None if function is None else partial(function, *output)
+    _add(key, RepeatedCall(queue, picture, map_, dims, tuple(read), Form.of(*output), empty))
+
+
+def remember_host(key: Key, call: HostCall) -> None:
+    """Add a call on packed arrays of numpy, of types that are computed as they are, by one image."""
+    if is_own(call.queue) and all(one is None or one[0] is np.ndarray for one in key[1]):
+        _add(key, call)
+
+
+def _add(key: Key, call: RepeatedCall | HostCall) -> None:
+    if len(_calls) >= _MOST_CALLS:
+        _calls.clear()
+    for other in [other for other, old in _calls.items() if old.queue.closed]:
+        del _calls[other]
+    _calls[key] = call
+
+
+after_fork(_calls.clear)
