@@ -68,19 +68,21 @@ def values_in_place(
         return None
     kind = None if coords is None else coords.dtype
     picture = _picture(queue, arranged, texels.dtype, target.dtype, filter_, places.map.centre, kind)
-    values = None if arranged.channels_first else target.memory(target.dtype, in_usm=True)
-    if values is None or any(_overlap(values, array) for array in (texels, coords) if array is not None):
-        channels = pixels.shape[-1]
+    memory = None if arranged.channels_first else target.memory(target.dtype, in_usm=True)
+    read = [texels] if coords is None else [texels, coords]
+    if isinstance(memory, UsmArray) and not any(_overlap(memory, array) for array in read):
+        values = memory
+    else:
+        channels = int(pixels.shape[-1])
         shape = (channels, *target.shape) if arranged.channels_first else (*target.shape, channels)
         values = usm_empty(shape, target.dtype, queue)
     if key is not None and not (filters or arranged.channels_first) and _is_packed(source, target):
-        channels = pixels.shape[-1:] if source.channel_axis is not None else ()
-        forms = ((*source.shape, *channels), source.dtype), ((*target.shape, *channels), target.dtype)
+        last = pixels.shape[-1:] if source.channel_axis is not None else ()
+        forms = ((*source.shape, *last), source.dtype), ((*target.shape, *last), target.dtype)
         remember(key, queue, picture, places.map, (len(source.shape), len(target.shape)), *forms, kind)
     if values.size:
-        picture.submit(
-            places.moved(margin).map, texels.pointer, values.pointer, None if coords is None else coords.pointer
-        )
+        points = None if coords is None else coords.pointer
+        picture.submit(places.moved(margin).map, texels.pointer, values.pointer, points)
     return values.transpose(*range(1, values.ndim), 0) if arranged.channels_first else values
 
 

@@ -93,12 +93,12 @@ class RepeatedCall(NamedTuple):
 
     def _is_apart(self, given: Any, output: Any, coords: Any) -> bool:
         """Whether the output shares no memory with the arrays that are read."""
-        place_of, (*form, size) = self.queue._stream.place_of_foreign, self.output
-        first = place_of(output, *form)
+        place_of, (shape, code, bits, size) = self.queue._stream.place_of_foreign, self.output
+        first = place_of(output, shape, code, bits)
         if first is None:
             return False
-        for array, (*form, nbytes) in zip((given, coords), self.read):
-            start = place_of(array, *form)
+        for array, (shape, code, bits, nbytes) in zip((given, coords), self.read):
+            start = place_of(array, shape, code, bits)
             if start is None or (first < start + nbytes and start < first + size):
                 return False
         return True
