@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,14 +19,28 @@ from ..model.errors import InvalidError
 from ..model.spline_filter import SPLINE_BOUNDARIES, SplineFilter
 from ..sampling.packing import After, contiguous
 from ..submission.event import Event
-from ..sycl.kernel.builtin import builtin_kernel, launch
+from ..sycl.kernel.builtin import builtin_kernel, launch_range
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
 from .array_library import AnyArray
 
-__all__ = ["LOCAL_SAMPLES", "filter_by_kernels", "local_coefficients", "spline_coefficients"]
+if TYPE_CHECKING:
+    from ..model.ranges import NdRange
+    from ..sycl.kernel.kernel import Kernel
+
+__all__ = [
+    "LOCAL_SAMPLES",
+    "SplineLaunch",
+    "described_filter",
+    "filter_by_kernels",
+    "local_coefficients",
+    "run_launches",
+    "spline_coefficients",
+    "spline_launches",
+]
 
 _FLOAT32: DType = np.dtype(np.float32)
+_SOURCE, _TARGET, _SECOND = range(3)  # arrays of launches
 _GROUP = 128  # work-items of a group of spline_rows
 _CHUNK = 16  # samples of a work-item of spline_rows
 LOCAL_SAMPLES = _CHUNK
@@ -92,7 +106,7 @@ def spline_coefficients(
     >>> (coefficients[1:4, 0] @ [1, 4, 1] / 6).round(6).item()
     1.0
     """
-    described = _described(samples.shape, dimensions, boundary, margin, fill)
+    described = described_filter(samples.shape, dimensions, boundary, margin, fill)
     margins = described.margin[:dimensions][::-1]
     first = len(samples.shape) - 1 - dimensions
     filtered = (n + 2 * added for n, added in zip(samples.shape[first:-1], margins))
@@ -118,7 +132,7 @@ def spline_coefficients(
     return result, ()
 
 
-def _described(
+def described_filter(
     shape: tuple[int, ...],
     dimensions: int,
     boundary: Boundary | str | Sequence[Boundary | str],
@@ -183,7 +197,29 @@ def _by_back_end(queue: Queue, described: SplineFilter, after: After, keep: tupl
     return queue._stream.submit(lambda waits: filters.spline_filter(native, described, waits), after, keep)
 
 
-def filter_by_kernels(queue: Queue, described: SplineFilter, source: UsmArray, target: UsmArray, after: After) -> After:
+class SplineLaunch(NamedTuple):
+    """A launch that filters lines of one array into another.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        Of rows or of columns.
+    space : NdRange
+        The range.
+    source, target : int
+        Which arrays: 0 has the samples, 1 gets the coefficients, 2 is as large as it.
+    arguments : tuple[Any, ...]
+        After the two arrays.
+    """
+
+    kernel: Kernel
+    space: NdRange
+    source: int
+    target: int
+    arguments: tuple[Any, ...]
+
+
+def spline_launches(queue: Queue, described: SplineFilter) -> list[SplineLaunch]:
     """Rows from the source to the target, then columns in place, or by way of a second array where they are divided."""
     width, height, depth = described.size
     channels = described.channels
@@ -192,17 +228,35 @@ def filter_by_kernels(queue: Queue, described: SplineFilter, source: UsmArray, t
         steps.append((1, height, inner))
     if described.dimensions > 2 and depth > 1:
         steps.append((2, depth, inner * height))
-    floats = math.prod(target.shape)
+    floats = width * height * depth * channels * described.arrays
     segments = [_segment(length, floats // length) for _, length, _ in steps]
     moves = sum(segment < length for segment, (_, length, _) in zip(segments, steps))
-    other = usm_empty(target.shape, _FLOAT32, queue) if moves else target
-    now = other if moves % 2 else target
-    after = _filter_rows(queue, described, source, now, after)
+    now = _SECOND if moves % 2 else _TARGET
+    launches = [_rows_launch(queue, described, _SOURCE, now)]
     for (axis, length, stride), segment in zip(steps, segments):
-        result = now if segment == length else target if now is other else other
-        after = _filter_columns(queue, now, result, stride, length, segment, described.boundary[axis], after)
+        result = now if segment == length else _TARGET if now == _SECOND else _SECOND
+        launches.append(_columns_launch(queue, now, result, floats, stride, length, segment, described.boundary[axis]))
         now = result
-    return after
+    return launches
+
+
+def run_launches(queue: Queue, launches: Sequence[SplineLaunch], arrays: Sequence[Any], after: After = ()) -> After:
+    """Submit launches, whose arrays are on the device; the last one's event."""
+    in_order = queue._stream.in_order
+    event: Event | None = None
+    for kernel, space, source, target, arguments in launches:
+        event = None  # drivers record the events of which a reference exists
+        event = queue.parallel_for(space, kernel, arrays[source], arrays[target], *arguments, depends_on=after)
+        after = () if in_order else (event,)
+    return after if event is None else (event,)
+
+
+def filter_by_kernels(queue: Queue, described: SplineFilter, source: UsmArray, target: UsmArray, after: After) -> After:
+    """The coefficients of an array on the device, by the built-in kernels."""
+    launches = spline_launches(queue, described)
+    moves = any(_SECOND in (launch.source, launch.target) for launch in launches)
+    other = usm_empty(target.shape, _FLOAT32, queue) if moves else target
+    return run_launches(queue, launches, (source, target, other), after)
 
 
 def local_coefficients(queue: Queue, samples: UsmArray, other: UsmArray, dimensions: int) -> UsmArray:
@@ -224,43 +278,41 @@ def local_coefficients(queue: Queue, samples: UsmArray, other: UsmArray, dimensi
     UsmArray
         One of the two arrays. Its first chunk and its last two along each filtered axis depend on where the line ends.
     """
-    described = _described((*samples.shape, 1), dimensions, Boundary.mirror, 0, None)
-    _filter_rows(queue, described, samples, other, ())
-    now, then, stride = other, samples, samples.shape[-1]
+    described = described_filter((*samples.shape, 1), dimensions, Boundary.mirror, 0, None)
+    launches, now, stride = [_rows_launch(queue, described, _SOURCE, _TARGET)], _TARGET, samples.shape[-1]
+    floats = math.prod(samples.shape)
     for length in samples.shape[-2 : -1 - dimensions : -1]:
-        _filter_columns(queue, now, then, stride, length, _CHUNK, Boundary.mirror, ())
-        now, then, stride = then, now, stride * length
-    return now
+        then = _SOURCE + _TARGET - now
+        launches.append(_columns_launch(queue, now, then, floats, stride, length, _CHUNK, Boundary.mirror))
+        now, stride = then, stride * length
+    arrays = samples, other
+    run_launches(queue, launches, arrays)
+    return arrays[now]
 
 
-def _filter_columns(
-    queue: Queue,
-    source: UsmArray,
-    target: UsmArray,
-    stride: int,
-    length: int,
-    segment: int,
-    boundary: Boundary,
-    after: After,
-) -> After:
-    items = math.prod(source.shape) // length * -(-length // segment)
-    kernel, mode = builtin_kernel(queue, "bindless_spline_columns"), SPLINE_BOUNDARIES[boundary]
-    return (launch(queue, kernel, items, source, target, stride, length, segment, mode, items, depends_on=after),)
+def _columns_launch(
+    queue: Queue, source: int, target: int, floats: int, stride: int, length: int, segment: int, boundary: Boundary
+) -> SplineLaunch:
+    items = floats // length * -(-length // segment)
+    arguments = stride, length, segment, SPLINE_BOUNDARIES[boundary], items
+    return SplineLaunch(
+        builtin_kernel(queue, "bindless_spline_columns"), launch_range(items), source, target, arguments
+    )
 
 
-def _filter_rows(queue: Queue, described: SplineFilter, source: UsmArray, target: UsmArray, after: After) -> After:
+def _rows_launch(queue: Queue, described: SplineFilter, source: int, target: int) -> SplineLaunch:
     width, height, depth = described.size
     rows = height * depth * described.arrays
     chunks, lanes = -(-width // _CHUNK), _GROUP // described.channels
     across = min(chunks, lanes)
     groups = -(-rows // (lanes // across)) * -(-chunks // across)
     fill = 0.0 if described.fill is None else described.fill
-    event = launch(
-        queue, builtin_kernel(queue, "bindless_spline_rows"), groups * _GROUP, source, target, *described.extent,
-        *described.margin, described.channels, SPLINE_BOUNDARIES[described.boundary[0]],
-        int(described.fill is not None), fill, rows, depends_on=after,
+    arguments = (
+        *described.extent, *described.margin, described.channels, SPLINE_BOUNDARIES[described.boundary[0]],
+        int(described.fill is not None), fill, rows,
     )  # fmt: skip
-    return (event,)
+    space = launch_range(groups * _GROUP)
+    return SplineLaunch(builtin_kernel(queue, "bindless_spline_rows"), space, source, target, arguments)
 
 
 def _segment(length: int, columns: int) -> int:

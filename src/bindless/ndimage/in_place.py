@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+import numpy as np
+
 from ..core.ownership import after_fork
 from ..image.array_library import AnyArray
 from ..image.default_queue import is_own
+from ..image.spline_filter import described_filter, spline_launches
 from ..model.arrays import DType
 from ..model.enums import Precision
 from ..model.filter import Filter
@@ -17,8 +20,8 @@ from ..sycl.usm import UsmArray, usm_empty
 from ..sycl.usm.strides import reach
 from .layers import Layers
 from .places import Places
-from .prefilter import coefficients
-from .repeated import Key, remember
+from .prefilter import coefficients, options_of
+from .repeated import Coefficients, Form, Key, remember
 from .source import Source
 from .target import Target
 
@@ -76,10 +79,11 @@ def values_in_place(
         channels = int(pixels.shape[-1])
         shape = (channels, *target.shape) if arranged.channels_first else (*target.shape, channels)
         values = usm_empty(shape, target.dtype, queue)
-    if key is not None and not (filters or arranged.channels_first) and _is_packed(source, target):
+    steps = _launches(source, filter_, texels, margin, unchanged) if filters and key is not None else None
+    if key is not None and not (arranged.channels_first or (filters and steps is None)) and _is_packed(source, target):
         last = pixels.shape[-1:] if source.channel_axis is not None else ()
         forms = ((*source.shape, *last), source.dtype), ((*target.shape, *last), target.dtype)
-        remember(key, queue, picture, places.map, (len(source.shape), len(target.shape)), *forms, kind)
+        remember(key, queue, picture, places.map, (len(source.shape), len(target.shape)), *forms, kind, steps)
     if values.size:
         points = None if coords is None else coords.pointer
         picture.submit(places.moved(margin).map, texels.pointer, values.pointer, points)
@@ -135,6 +139,20 @@ def _coefficients(queue: Queue, pixels: UsmArray, filter_: Filter, unchanged: Se
     array = layers.joined(texels.reshape(layers.spread_shape(sizes)))
     assert isinstance(array, UsmArray)
     return array, margin
+
+
+def _launches(
+    source: Source, filter_: Filter, texels: UsmArray, margin: int, unchanged: Sequence[int]
+) -> Coefficients | None:
+    """The filter of a call that comes again; None of arrays that are converted or ordered first."""
+    queue, shape = source.queue, source.pixels.shape
+    layers = Layers.of(shape, unchanged)
+    if source.dtype != np.float32 or not layers.in_place or queue._backend.spline_filters is not None:
+        return None
+    count, dims = layers.count(shape), len(shape) - 1 - len(layers.axes)
+    lines, _, fill = options_of(filter_, dims, extend=True)
+    described = described_filter((count, *shape[len(layers.axes) :]), dims, lines, margin, fill)
+    return Coefficients(spline_launches(queue, described), Form.of(texels.shape, texels.dtype), margin)
 
 
 def _overlap(one: UsmArray, other: UsmArray) -> bool:

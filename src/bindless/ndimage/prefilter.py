@@ -11,7 +11,7 @@ from ..model.filter import Filter
 from ..sycl.queue.queue import Queue
 from .source import wait_unless_ordered
 
-__all__ = ["coefficients"]
+__all__ = ["coefficients", "options_of"]
 
 
 def coefficients(
@@ -30,12 +30,17 @@ def coefficients(
     extend : bool
         Whether the array is extended, as scipy's functions do before they interpolate.
     """
-    lines, margin, fills = _options(filter_, dimensions, extend)
-    fill = filter_.fill if fills else None
+    lines, margin, fill = options_of(filter_, dimensions, extend=extend)
     values, after = spline_coefficients(queue, pixels, dimensions, lines, margin=margin, fill=fill)
     if after:
         wait_unless_ordered(queue, after)
     return values, margin
+
+
+def options_of(filter_: Filter, dimensions: int, *, extend: bool) -> tuple[tuple[Boundary, ...], int, float | None]:
+    """The continuation of lines along x, y, z, the margin, and the value in it: arguments of ``spline_coefficients``."""
+    lines, margin, fills = _options(filter_, dimensions, extend)
+    return lines, margin, filter_.fill if fills else None
 
 
 @lru_cache(64)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from ..bindless_images.result_arrays import empty_result
 from ..core._submission import empty_like_foreign
 from ..core.ownership import after_fork
 from ..image.default_queue import is_own
+from ..image.spline_filter import SplineLaunch, run_launches
 from ..model.arrays import DType
 from ..model.dlpack import dlpack_type
 from ..model.filter import CoordinateMap, Filter
@@ -24,7 +24,17 @@ from .images import ImageKey, Images
 from .places import moved
 from .prefilter import coefficients
 
-__all__ = ["HostCall", "Key", "RepeatedCall", "layout_of", "recall", "remember", "remember_host"]
+__all__ = [
+    "Coefficients",
+    "Form",
+    "HostCall",
+    "Key",
+    "RepeatedCall",
+    "layout_of",
+    "recall",
+    "remember",
+    "remember_host",
+]
 
 Key = tuple[Any, ...]
 
@@ -34,17 +44,36 @@ _calls: dict[Key, RepeatedCall | HostCall] = {}
 
 
 class Form(NamedTuple):
-    """A packed array: its shape, DLPack's code and bits, and its bytes."""
+    """A packed array: its shape, DLPack's code and bits, its bytes, and its dtype."""
 
     shape: tuple[int, ...]
     code: int
     bits: int
     nbytes: int
+    dtype: DType
 
     @classmethod
     def of(cls, shape: tuple[int, ...], dtype: DType) -> Form:
         code, bits = dlpack_type(dtype) or (0, 0)
-        return cls(tuple(shape), code, bits, math.prod(shape) * dtype.itemsize)
+        return cls(tuple(shape), code, bits, math.prod(shape) * dtype.itemsize, dtype)
+
+
+class Coefficients(NamedTuple):
+    """The filter of B-splines of a packed array of float32.
+
+    Attributes
+    ----------
+    launches : Sequence[SplineLaunch]
+        Of its kernels.
+    form : Form
+        Of the coefficients.
+    margin : int
+        Elements by which they exceed the array at each end.
+    """
+
+    launches: Sequence[SplineLaunch]
+    form: Form
+    margin: int
 
 
 class RepeatedCall(NamedTuple):
@@ -64,8 +93,10 @@ class RepeatedCall(NamedTuple):
         The input, and the coordinates.
     output : Form
         The result.
-    empty : Callable[[], Any] | None
-        Makes an array for the result; None: C code does.
+    empty : Callable[..., Any] | None
+        Makes arrays, of a shape and a dtype; None: C code does.
+    filter : Coefficients | None
+        Of coefficients, which the kernel reads.
     """
 
     queue: Queue
@@ -74,30 +105,42 @@ class RepeatedCall(NamedTuple):
     dims: tuple[int, int]
     read: tuple[Form, ...]
     output: Form
-    empty: Callable[[], Any] | None
+    empty: Callable[..., Any] | None
+    filter: Coefficients | None
 
     def submit(self, given: Any, output: Any, map_: CoordinateMap | None = None, coords: Any = None) -> Any:
         """The result; None of arrays that are to be imported."""
-        if output is not None:
-            if not self._is_apart(given, output, coords):
+        if output is None:
+            output = self._new(given, self.output)
+        elif not self._is_apart(given, output, coords):
+            return None
+        if output is None:
+            return None
+        texels, map_ = given, self.map if map_ is None else map_
+        if self.filter is not None:
+            launches, form, margin = self.filter
+            texels, other = self._new(given, form), self._new(given, form)
+            if texels is None or other is None:
                 return None
-        elif self.empty is None:
-            output = empty_like_foreign(given, *self.output[:3])
-        else:
-            output = self.empty()
-            if output.__dlpack_device__() != given.__dlpack_device__():
-                return None
-        if output is not None:
-            self.picture.submit(self.map if map_ is None else map_, given, output, coords)
+            run_launches(self.queue, launches, (given, texels, other))
+            map_ = moved(map_, margin) if margin else map_
+        self.picture.submit(map_, texels, output, coords)
         return output
+
+    def _new(self, given: Any, form: Form) -> Any:
+        """A new array of the library, in the place of the input; None where the library makes none there."""
+        if self.empty is None:
+            return empty_like_foreign(given, form.shape, form.code, form.bits)
+        array = self.empty(form.shape, form.dtype)
+        return array if array.__dlpack_device__() == given.__dlpack_device__() else None
 
     def _is_apart(self, given: Any, output: Any, coords: Any) -> bool:
         """Whether the output shares no memory with the arrays that are read."""
-        place_of, (shape, code, bits, size) = self.queue._stream.place_of_foreign, self.output
+        place_of, (shape, code, bits, size, _) = self.queue._stream.place_of_foreign, self.output
         first = place_of(output, shape, code, bits)
         if first is None:
             return False
-        for array, (shape, code, bits, nbytes) in zip((given, coords), self.read):
+        for array, (shape, code, bits, nbytes, _) in zip((given, coords), self.read):
             start = place_of(array, shape, code, bits)
             if start is None or (first < start + nbytes and start < first + size):
                 return False
@@ -216,6 +259,7 @@ def remember(
     input: tuple[tuple[int, ...], DType],
     output: tuple[tuple[int, ...], DType],
     coords: DType | None,
+    filter_: Coefficients | None,
 ) -> None:
     """Add a call on packed arrays of one other library.
 
@@ -234,10 +278,10 @@ def remember(
     empty = None
     if not hasattr(kind, "__dlpack_c_exchange_api__"):
         function = getattr(sys.modules.get(kind.__module__.partition(".")[0]), "empty", None)
-        if function is None and layouts[1] is None:
+        if function is None and (layouts[1] is None or filter_ is not None):
             return
-        empty = None if function is None else partial(function, *output)
-    _add(key, RepeatedCall(queue, picture, map_, dims, tuple(read), Form.of(*output), empty))
+        empty = function
+    _add(key, RepeatedCall(queue, picture, map_, dims, tuple(read), Form.of(*output), empty, filter_))
 
 
 def remember_host(key: Key, call: HostCall) -> None:
