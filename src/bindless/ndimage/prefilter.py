@@ -38,9 +38,10 @@ def coefficients(
 
 
 def options_of(filter_: Filter, dimensions: int, *, extend: bool) -> tuple[tuple[Boundary, ...], int, float | None]:
-    """The continuation of lines along x, y, z, the margin, and the value in it: arguments of ``spline_coefficients``."""
+    """Arguments of ``spline_coefficients``: the continuation of lines along x, y, z, the margin, the value in it."""
     lines, margin, fills = _options(filter_, dimensions, extend)
-    return lines, margin, filter_.fill if fills else None
+    fill = filter_.fill if fills else None
+    return lines, margin, fill
 
 
 @lru_cache(64)
