@@ -24,14 +24,22 @@ def values(shape: tuple[int, ...], dtype: Any = np.float32) -> Any:
     return (np.random.default_rng(5).random(shape) * 200 - (0 if kind in "ub" else 60)).astype(dtype)
 
 
-def compare(queue: bl.Queue, call: Callable[[Any], Any], array: Any, *, view: Any = ...) -> Any:
-    """The result of an array on the device, equal to that of the same array on the host, which has an image."""
+def compare(
+    queue: bl.Queue, call: Callable[[Any], Any], array: Any, *, view: Any = ..., has_splines: bool = False
+) -> Any:
+    """The result of an array on the device, equal to that of the same array on the host, which has an image.
+
+    Coefficients of splines are rounded differently on the host.
+    """
     here = call(array[view])
     there = call(usm(queue, array)[view])
     assert isinstance(there, bl.UsmArray)
     got = there.numpy()
     assert got.dtype == here.dtype
-    np.testing.assert_array_equal(got, here)
+    if has_splines:
+        np.testing.assert_allclose(got, here, atol=2e-3)
+    else:
+        np.testing.assert_array_equal(got, here)
     return got
 
 
@@ -42,7 +50,9 @@ def test_every_boundary(queue: bl.Queue, shape: tuple[int, ...], order: int, mod
     dims, image = len(shape), values(shape)
     options: dict[str, Any] = {"order": order, "mode": mode, "cval": 2.5}
     matrix = MATRIX[:dims, :dims]
-    got = compare(queue, lambda a: ndimage.affine_transform(a, matrix, 0.3, queue=queue, **options), image)
+    got = compare(
+        queue, lambda a: ndimage.affine_transform(a, matrix, 0.3, queue=queue, **options), image, has_splines=order == 3
+    )
     if (order, mode) != (0, "mirror"):  # positions halfway between two elements
         expected = scipy_ndimage.affine_transform(image.astype(float), matrix, 0.3, **options)
         np.testing.assert_allclose(got, expected, atol=2e-3)
@@ -59,12 +69,18 @@ def test_types(queue: bl.Queue, dtype: str, output: Any) -> None:
 def test_unchanged_axes_and_channels(queue: bl.Queue, order: int) -> None:
     volume = values((5, 11, 12))
     for axes in ((0, 1), (1, 2), (0, 2)):
-        compare(queue, lambda a, axes=axes: ndimage.rotate(a, 31, axes, order=order, queue=queue), volume)
+        compare(
+            queue,
+            lambda a, axes=axes: ndimage.rotate(a, 31, axes, order=order, queue=queue),
+            volume,
+            has_splines=order == 3,
+        )
     for shape, axis in (((9, 12, 3), 2), ((3, 9, 12), 0), ((9, 12, 7), 2), ((7, 9, 12), 0), ((4, 5, 6, 9), 3)):
         compare(
             queue,
             lambda a, axis=axis: ndimage.shift(a, 0.4, order=order, mode="reflect", channel_axis=axis, queue=queue),
             values(shape),
+            has_splines=order == 3,
         )
 
 
@@ -72,7 +88,11 @@ def test_unchanged_axes_and_channels(queue: bl.Queue, order: int) -> None:
 @pytest.mark.parametrize("order", [0, 1, 3])
 def test_views(queue: bl.Queue, view: Any, order: int) -> None:
     compare(
-        queue, lambda a: ndimage.shift(a, 0.6, order=order, mode="mirror", queue=queue), values((8, 9, 24)), view=view
+        queue,
+        lambda a: ndimage.shift(a, 0.6, order=order, mode="mirror", queue=queue),
+        values((8, 9, 24)),
+        view=view,
+        has_splines=order == 3,
     )
 
 
