@@ -112,8 +112,12 @@ PyObject *commands_layout_of_foreign(PyObject *self, PyObject *value)
     Argument array;
     begin_argument(&array, value);
     const Layout *layout = &array.layout;
-    if (read_foreign(&array, false) != DONE || !is_on_device_of((const Commands *)self, &array) || !array.packed ||
-        array.bytes == 0 || layout->type.lanes != 1)
+    const bool fits = read_foreign(&array, false) == DONE && is_on_device_of((const Commands *)self, &array) &&
+                      array.packed && array.bytes != 0 && layout->type.lanes == 1;
+    end_argument(&array);
+    if (PyErr_Occurred())
+        return NULL;
+    if (!fits)
         Py_RETURN_NONE;
     PyObject *shape = PyTuple_New(layout->dimensions);
     for (int axis = 0; shape != NULL && axis < layout->dimensions; axis++) {
@@ -124,4 +128,25 @@ PyObject *commands_layout_of_foreign(PyObject *self, PyObject *value)
             PyTuple_SetItem(shape, axis, size);
     }
     return shape == NULL ? NULL : Py_BuildValue("Nii", shape, layout->type.code, layout->type.bits);
+}
+
+/* place_of_foreign(value, shape, code, bits): the address of another library's array that commands of the queue may
+ * write, packed, of a shape and type; None for any other value, which Python handles. */
+PyObject *commands_place_of_foreign(PyObject *self, PyObject *arguments)
+{
+    PyObject *value, *shape;
+    int code, bits;
+    if (!PyArg_ParseTuple(arguments, "OO!ii:place_of_foreign", &value, &PyTuple_Type, &shape, &code, &bits))
+        return NULL;
+    Argument array;
+    begin_argument(&array, value);
+    const bool fits = read_foreign(&array, true) == DONE && is_on_device_of((const Commands *)self, &array) && array.packed &&
+                      array.bytes != 0 && has_type(&array, code, bits) && has_shape(&array.layout, shape);
+    const uint64_t address = array.address;
+    end_argument(&array);
+    if (PyErr_Occurred())
+        return NULL;
+    if (!fits)
+        Py_RETURN_NONE;
+    return PyLong_FromUnsignedLongLong(address);
 }

@@ -59,5 +59,6 @@ int add_foreign_argument(const Commands *commands, const Argument *array, Foreig
 PyObject *empty_like_foreign(PyObject *module, PyObject *arguments);
 PyObject *stream_of_foreign(PyObject *module, PyObject *value);
 PyObject *commands_layout_of_foreign(PyObject *self, PyObject *value);
+PyObject *commands_place_of_foreign(PyObject *self, PyObject *arguments);
 
 #endif

@@ -339,6 +339,10 @@ class Commands:
         if there is one.
         """
 
+    def place_of_foreign(self, value: object, shape: tuple[int, ...], code: int, bits: int, /) -> int | None:
+        """The address of another library's packed array that commands may write, of a shape and a type of DLPack's;
+        None for any other value."""
+
     def forget_launches(self) -> None: ...
     def count_launches(self) -> int: ...
 
