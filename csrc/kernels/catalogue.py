@@ -164,7 +164,8 @@ UNITS_3D = (*(Argument("float", f"{name}_{axis}") for name in ("scale", "bias") 
 SOURCE = (*(Argument("int", f"size_{axis}") for axis in "xyz"), *WINDOW)
 RESAMPLED = (Argument("global void*", "values"), *EXTENT, *FORMAT, Argument("uint", "mode"))
 ARRAY = (
-    Argument("global const void*", "texels"), *(Argument("long", f"step_{name}") for name in (*"xyz", "channel", "layer")),
+    Argument("global const void*", "texels"),
+    *(Argument("long", f"step_{name}") for name in (*"xyz", "channel", "layer")),
     *POSITIONS[:12], POSITIONS[16], COORDS, Argument("long", "first_coord"), Argument("long", "component"), *SOURCE[:3],
     SOURCE[-1], *RESAMPLED,
 )  # fmt: skip
