@@ -141,7 +141,7 @@ PyObject *commands_place_of_foreign(PyObject *self, PyObject *arguments)
     Argument array;
     begin_argument(&array, value);
     const bool fits = read_foreign(&array, true) == DONE && is_on_device_of((const Commands *)self, &array) && array.packed &&
-                      array.bytes != 0 && has_type(&array, code, bits) && has_shape(&array.layout, shape);
+                      array.bytes != 0 && has_dlpack_type(&array, code, bits) && has_shape(&array.layout, shape);
     const uint64_t address = array.address;
     end_argument(&array);
     if (PyErr_Occurred())
