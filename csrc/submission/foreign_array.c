@@ -169,7 +169,21 @@ static void set_error(void *context, const char *kind, const char *message)
     PyGILState_Release(state);
 }
 
-PyObject *foreign_empty(const Argument *like, const Layout *layout)
+bool make_room(void)
+{
+    if (!PyErr_ExceptionMatches(PyExc_MemoryError) && !PyErr_ExceptionMatches(PyExc_RuntimeError))
+        return false;
+    PyErr_Clear();
+    PyObject *streams = PyImport_ImportModule("bindless.submission.active_streams");
+    PyObject *wait = streams == NULL ? NULL : PyObject_GetAttrString(streams, "wait_for_all");
+    PyObject *done = wait == NULL ? NULL : PyObject_CallNoArgs(wait);
+    Py_XDECREF(streams);
+    Py_XDECREF(wait);
+    Py_XDECREF(done);
+    return done != NULL;
+}
+
+static PyObject *allocate_foreign(const Argument *like, const Layout *layout)
 {
     int64_t shape[MOST_DIMENSIONS] = {0}, strides[MOST_DIMENSIONS];
     uint64_t step = 1;
@@ -188,6 +202,12 @@ PyObject *foreign_empty(const Argument *like, const Layout *layout)
     if (made == NULL && !PyErr_Occurred())
         PyErr_SetString(PyExc_RuntimeError, "the library of the argument made no array for the result");
     return made;
+}
+
+PyObject *foreign_empty(const Argument *like, const Layout *layout)
+{
+    PyObject *array = allocate_foreign(like, layout);
+    return array == NULL && make_room() ? allocate_foreign(like, layout) : array;
 }
 
 /* empty_like_foreign(value, shape, code, bits): a new array of the value's library; None where it has no functions. */

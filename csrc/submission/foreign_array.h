@@ -33,6 +33,10 @@ bool read_interface(PyObject *interface, bool written, Argument *array);
  * several libraries or streams, and where the library refuses. No exception is set. */
 int stream_of_arrays(const Argument *arguments, int count, uint64_t *stream);
 
+/* Whether an array that could not be made may be made again: no memory was the exception, which is cleared, and all
+ * commands have ended, which held arrays until then. */
+bool make_room(void);
+
 /* Returns a new packed array of the library of `like`, on its device; NULL with an exception. */
 PyObject *foreign_empty(const Argument *like, const Layout *layout);
 

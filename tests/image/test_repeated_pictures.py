@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import bindless as bl
+from bindless.image import repetition
 from tests.support.error_checks import raises
 from tests.support.pixels import usm
 
@@ -166,6 +167,26 @@ def test_new_results_are_arrays_of_their_own(own: bl.Queue) -> None:
         pictures = [image.warp(matrix, PLANE) for matrix in maps()[:3]]
         right = [of_new_image(own, lambda new, m=m: new.warp(m, PLANE), pixels()) for m in maps()[:3]]
     assert all(np.array_equal(picture, other) for picture, other in zip(pictures, right))
+
+
+def test_a_result_that_has_room_once_commands_have_ended(own: bl.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands hold results until they end: a library without memory is asked again after a wait."""
+    attempts = []
+
+    def usm_empty(*arguments: Any, **options: Any) -> bl.UsmArray:
+        attempts.append(arguments)
+        if len(attempts) == TIMES:
+            raise MemoryError("no room")
+        return bl.usm_empty(*arguments, **options)
+
+    monkeypatch.setattr(repetition, "usm_empty", usm_empty)
+    array = pixels()
+    with usm(own, array) as texels, bl.Image(texels, queue=own) as image:
+        pictures = [numbers(image.warp(maps()[0], PLANE)).copy() for _ in range(2 * TIMES)]
+    assert len(attempts) > TIMES
+    expected = of_new_image(own, lambda image: image.warp(maps()[0], PLANE), array)
+    for picture in pictures:
+        np.testing.assert_array_equal(picture, expected)
 
 
 @pytest.fixture

@@ -82,3 +82,20 @@ def test_a_repeated_call(arrays: Any, name: str, has_output: bool) -> None:
     launches = sum(line.startswith("cuLaunchKernel") for line in fake.lines())
     assert launches == (4 if name == "cubic" else 1)
     assert len(calls_made) <= (MOST_OF_SPLINES if name == "cubic" else MOST)
+
+
+@pytest.mark.parametrize("tries", [1, 2])
+def test_a_result_that_has_room_once_commands_have_ended(
+    arrays: Any, monkeypatch: pytest.MonkeyPatch, tries: int
+) -> None:
+    """Commands hold arrays until they end: a library without memory is asked once more after a wait."""
+    call = partial(ndimage.affine_transform, arrays(VOLUME), MATRIX, 0.5, order=1)
+    for _ in range(4):
+        call()
+    monkeypatch.setattr(Exchanged, "refused", tries)
+    if tries == 2:
+        with pytest.raises(RuntimeError):
+            call()
+    else:
+        assert isinstance(call(), Exchanged)
+    assert Exchanged.refused == 0

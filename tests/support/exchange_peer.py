@@ -48,12 +48,15 @@ class Exchanged(Producer):
         Devices of the calls for the current stream.
     refuses
         Whether the exporting functions fail.
+    refused
+        Number of the next arrays for which the allocator has no room.
     """
 
     reads = 0
     current = 0
     asked_for_stream: ClassVar[list[tuple[int, int]]] = []
     refuses = False
+    refused = 0
     requires_grad = False
     __dlpack_c_exchange_api__: ClassVar[object]
 
@@ -79,6 +82,9 @@ def _shape_of(tensor: Any) -> tuple[int, ...]:
 @ALLOCATE
 def _allocate(prototype: Any, made: Any, context: int, set_error: Any) -> int:
     tensor = prototype.contents
+    if Exchanged.refused:
+        Exchanged.refused -= 1
+        return -1
     if tensor.ndim and tensor.shape[0] > 1 << 40:
         set_error(context, b"MemoryError", b"no such array")
         return -1

@@ -448,10 +448,16 @@ static int end_drawing(Drawing *drawing, int result)
     return result;
 }
 
+static PyObject *call_maker(PyObject *maker)
+{
+    PyObject *array = PyObject_CallNoArgs(maker);
+    return array == NULL && make_room() ? PyObject_CallNoArgs(maker) : array;
+}
+
 /* Makes the array of the result: DONE, OTHERWISE, or FAILED. The caller owns *made. */
 static int make_picture(const Picture *row, PictureCall *call, PyObject **made)
 {
-    *made = row->maker == Py_True ? foreign_empty(&call->vectors, &row->out.layout) : PyObject_CallNoArgs(row->maker);
+    *made = row->maker == Py_True ? foreign_empty(&call->vectors, &row->out.layout) : call_maker(row->maker);
     if (*made == NULL)
         return FAILED;
     begin_argument(&call->out, *made);

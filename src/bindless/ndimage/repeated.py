@@ -18,6 +18,7 @@ from ..model.arrays import DType
 from ..model.dlpack import dlpack_type
 from ..model.filter import CoordinateMap, Filter
 from ..sampling.memory.picture import MemoryPicture
+from ..submission.active_streams import wait_for_all
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 from .images import ImageKey, Images
@@ -131,7 +132,11 @@ class RepeatedCall(NamedTuple):
         """A new array of the library, in the place of the input; None where the library makes none there."""
         if self.empty is None:
             return empty_like_foreign(given, form.shape, form.code, form.bits)
-        array = self.empty(form.shape, form.dtype)
+        try:
+            array = self.empty(form.shape, form.dtype)
+        except (MemoryError, RuntimeError):  # commands hold arrays until they end
+            wait_for_all()
+            array = self.empty(form.shape, form.dtype)
         return array if array.__dlpack_device__() == given.__dlpack_device__() else None
 
     def _is_apart(self, given: Any, output: Any, coords: Any) -> bool:
