@@ -1,8 +1,8 @@
 /* Pictures of an Image that come again: warp, remap, resize and sample with the same shapes and layouts of arrays, and
  * another matrix and other addresses. */
 
-#ifndef BINDLESS_SUBMISSION_PICTURE_CALL_H
-#define BINDLESS_SUBMISSION_PICTURE_CALL_H
+#ifndef BINDLESS_SUBMISSION_PICTURES_PICTURE_CALL_H
+#define BINDLESS_SUBMISSION_PICTURES_PICTURE_CALL_H
 
 #include "../image_call.h"
 

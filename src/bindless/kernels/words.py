@@ -134,8 +134,8 @@ def memory_mode(
     """
     word = filter_.interpolation.number | 1 << 13 | (coords is not None) << 14
     word |= (coords is not None and coords.itemsize == 8) << 15 | picture_kind(shape) << 18 | (centre == 0.5) << 20
-    for axis, kept in enumerate(keeps):
-        word |= filter_.boundary[axis].number << (3 + 3 * axis) | kept << (22 + axis)
+    for axis, keep in enumerate(keeps):
+        word |= filter_.boundary[axis].number << (3 + 3 * axis) | keep << (22 + axis)
     return word | packed << 25 | small << 26 | (centre == 0) << 27
 
 

@@ -151,8 +151,8 @@ def _rows(keeps: Sequence[bool], columns: int) -> tuple[int, ...]:
     changing = [axis for axis in range(columns) if axis >= len(keeps) or not keeps[axis]]
     entries = [_ZERO] * 12
     row = 0
-    for axis, kept in enumerate(keeps):
-        if kept:
+    for axis, keep in enumerate(keeps):
+        if keep:
             entries[4 * axis + axis] = _ONE
             continue
         for column, target in enumerate(changing):
