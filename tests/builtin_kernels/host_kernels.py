@@ -63,7 +63,8 @@ def compile_library(sources: Mapping[str, tuple[Path, Sequence[str]]], folder: P
     common = [
         *tools.clang, *tools.headers, "-x", "cl", "-cl-std=CL3.0", "-O0", "-ffp-contract=off", "-fPIC", "-mf16c",
         "-D__NVPTX__", "-Xclang", "-cl-ext=+cl_khr_fp16", "-Xclang", "-finclude-default-header", "-Xclang",
-        "-fdeclare-opencl-builtins", f"-I{REPOSITORY / 'include'}", f"-I{SOURCES / 'include'}", "-c",
+        "-fdeclare-opencl-builtins", f"-I{REPOSITORY / 'include'}", f"-I{SOURCES / 'include'}", "-include",
+        str(Path(__file__).with_name("nvptx.h")), "-c",
     ]  # fmt: skip
     objects = {name: str(folder / f"{name}.o") for name in sources}
     commands = [[*common, *own, str(source), "-o", objects[name]] for name, (source, own) in sources.items()]

@@ -1,0 +1,10 @@
+/* Functions that the compiler has for PTX alone, for kernels with the macros of PTX that run on a processor. */
+
+static double __attribute__((unused)) __nvvm_add_rm_d(double a, double b)
+{
+    const double sum = a + b, part = sum - a, rest = (a - (sum - part)) + (b - part); /* sum + rest is exact */
+    if (!(rest < 0.0))
+        return sum;
+    const long bits = __builtin_astype(sum, long);
+    return __builtin_astype(sum > 0.0 ? bits - 1 : bits + 1, double);
+}
