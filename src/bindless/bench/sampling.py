@@ -147,6 +147,10 @@ def _linear(normalized: bool = False, **options: Any) -> BindlessImageSampler:
     return BindlessImageSampler("clamp_to_edge", "normalized" if normalized else "unnormalized", "linear", **options)
 
 
+def _nearest() -> BindlessImageSampler:
+    return BindlessImageSampler("clamp_to_edge", "unnormalized", "nearest")
+
+
 def _traffic(bench: Bench, count: int, coordinates: int, channels: int, desc: ImageDescriptor) -> float:
     """Return the seconds to move the coordinates, the float32 results and the image once."""
     return bench.traffic(count * (4 * coordinates + 4 * channels) + desc.nbytes)
@@ -192,13 +196,15 @@ def _sample(
     size: int = 0,
 ) -> float:
     count, channels, times = len(points), desc.num_channels, arrays.times
-    coords, out = arrays.placed(points), arrays.empty((count, channels), np.float32)
-    with _image(bench, desc, _linear()) as handle:
+    integers = desc.channel.is_integer
+    dtype, sampler = (desc.dtype, _nearest()) if integers else (np.dtype(np.float32), _linear())
+    coords, out = arrays.placed(points), arrays.empty((count, channels), dtype)
+    with _image(bench, desc, sampler) as handle:
         if desc.dimensions == 2 and not size:
             peers = by_hand("sample", handle, desc, coords, out, times, _WANTED_BY_HAND) | peers
         return bench.measure(
             name,
-            arrays.repeated(lambda: sample_image(bench.queue, handle, coords, out=out, dtype=np.float32)),
+            arrays.repeated(lambda: sample_image(bench.queue, handle, coords, out=out, dtype=dtype)),
             peers,
             amount=count * times,
             unit="samples",
