@@ -196,12 +196,13 @@ EXPORT CUresult cuDevicePrimaryCtxRetain(CUcontext *out, CUdevice device)
     note("cuDevicePrimaryCtxRetain");
     return 0;
 }
-static _Thread_local context *stack[64];
+enum { MOST_PUSHED = 64 };
+static _Thread_local context *stack[MOST_PUSHED];
 static _Thread_local int depth;
 EXPORT CUresult cuCtxGetCurrent(CUcontext *out) { *out = (CUcontext)current; return 0; }
 EXPORT CUresult cuCtxSetCurrent(CUcontext context_) { ENTER("cuCtxSetCurrent"); current = (context *)context_; return 0; }
-EXPORT CUresult cuCtxPushCurrent_v2(CUcontext context_) { ENTER("cuCtxPushCurrent"); stack[depth++] = current; current = (context *)context_; return 0; }
-EXPORT CUresult cuCtxPopCurrent_v2(CUcontext *out) { *out = (CUcontext)current; current = stack[--depth]; return 0; }
+EXPORT CUresult cuCtxPushCurrent_v2(CUcontext context_) { ENTER("cuCtxPushCurrent"); if (depth == MOST_PUSHED) return CUDA_ERROR_OUT_OF_MEMORY; stack[depth++] = current; current = (context *)context_; return 0; }
+EXPORT CUresult cuCtxPopCurrent_v2(CUcontext *out) { if (!depth) return CUDA_ERROR_INVALID_CONTEXT; *out = (CUcontext)current; current = stack[--depth]; return 0; }
 
 /* ---------------------------------------------------------------- memory */
 

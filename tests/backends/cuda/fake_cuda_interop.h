@@ -25,7 +25,7 @@ EXPORT CUresult cuCtxCreate_v2(CUcontext *out, unsigned flags, CUdevice device)
 {
     ENTER("cuCtxCreate");
     (void)flags;
-    if (other_count == 16) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (other_count == 16 || depth == MOST_PUSHED) return CUDA_ERROR_OUT_OF_MEMORY;
     others[other_count].device = device;
     stack[depth++] = current;
     current = &others[other_count++];
