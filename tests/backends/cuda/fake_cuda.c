@@ -57,9 +57,13 @@ static size_t log_size, log_room;
 
 static void unmapped(void *external);
 
+/* Some functions call it without the driver's lock, from threads of their own. */
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
+
 static void note(const char *line)
 {
     size_t length = strlen(line);
+    pthread_mutex_lock(&log_lock);
     if (log_size + length + 2 > log_room) {
         log_room = (log_room + length + 2) * 2;
         log_text = realloc(log_text, log_room);
@@ -67,10 +71,19 @@ static void note(const char *line)
     memcpy(log_text + log_size, line, length);
     memcpy(log_text + log_size + length, "\n", 2);
     log_size += length + 1;
+    pthread_mutex_unlock(&log_lock);
 }
 
 EXPORT const char *fake_log(void) { return log_text ? log_text : ""; }
-EXPORT void fake_clear(void) { log_size = 0; if (log_text) *log_text = 0; sticky = 0; memset(failures, 0, sizeof failures); }
+EXPORT void fake_clear(void)
+{
+    pthread_mutex_lock(&log_lock);
+    log_size = 0;
+    if (log_text) *log_text = 0;
+    pthread_mutex_unlock(&log_lock);
+    sticky = 0;
+    memset(failures, 0, sizeof failures);
+}
 EXPORT void fake_sticky(int result) { sticky = result; }
 EXPORT void fake_devices(int count) { devices = count; }
 EXPORT void fake_without_peers(int none) { without_peers = none; memset(peers, 0, sizeof peers); }
