@@ -76,7 +76,7 @@ def test_waits(own: bl.Queue) -> None:
     counts = own.backend == "cuda"
     memory = bl.usm_empty((64,), np.float32, own)
     for _ in range(4):
-        own.fill(memory, 1.0)
+        own.fill(memory, 1.0).wait()
         calls = python_calls(own.wait)
         assert own._stream.idle and not any(item is memory for item in own._stream._batch)
         assert len(calls) <= (1 if counts else 30), calls
