@@ -57,13 +57,13 @@ def remember(
     method: int,
     sizes: tuple[int, ...],
     shape: tuple[int, ...],
-    out: Any,
-    picture: Any,
+    out: object,
+    picture: object,
     *,
     frame: object = None,
     matrix: Any = None,
     fixed: Any = None,
-    vectors: Any = None,
+    vectors: object = None,
     vectors_dtype: DType | None = None,
     library: Library | None = None,
     dtype: DType | None = None,
@@ -77,9 +77,9 @@ def remember(
         What has drawn it: WARP, REMAP, DISPLACE, RESIZE or SAMPLE.
     sizes, shape, edges
         As of ``draw``.
-    out : Any
+    out : object
         The caller's array, or None.
-    picture : Any
+    picture : object
         The result.
     frame : object
         The caller's ``shape``; None for methods without.
@@ -87,7 +87,7 @@ def remember(
         The caller's matrix, which the next call may replace; None for methods without.
     fixed : Any
         Otherwise the matrix of all calls.
-    vectors : Any
+    vectors : object
         The caller's displacement or coordinates.
     vectors_dtype : np.dtype | None
         Their dtype.
@@ -143,12 +143,12 @@ def remember(
             return
 
 
-def remember_sample(image: Image, coords: Any, out: Any, picture: Any, library: Library | None) -> None:
+def remember_sample(image: Image, coords: object, out: object, picture: object, library: Library | None) -> None:
     """Adds samples that the texture unit has read at coordinates in the handle's own units, if C code can repeat them.
 
     Parameters
     ----------
-    coords : Any
+    coords : object
         The caller's coordinates.
     out, picture, library
         As of ``remember``.
@@ -204,7 +204,7 @@ def _forget_uploads(store: ImageStore) -> None:
                 uploads.ready = ()
 
 
-def _is_float32(array: Any) -> bool:
+def _is_float32(array: object) -> bool:
     """Whether the elements of an array of any library are float32."""
     return str(getattr(array, "dtype", "")).rpartition(".")[2] == "float32"
 
@@ -230,7 +230,7 @@ def _programs(
     return programs
 
 
-def _is_on_host(array: Any) -> bool:
+def _is_on_host(array: object) -> bool:
     if isinstance(array, UsmArray):
         return False
     place = getattr(array, "__dlpack_device__", None)
@@ -253,7 +253,7 @@ def _addresses(array: UsmArray | None) -> tuple[Any, int, int]:
 
 
 def _maker(
-    image: Image, shape: tuple[int, ...], dtype: DType, picture: Any, vectors: Any, on_host: bool
+    image: Image, shape: tuple[int, ...], dtype: DType, picture: object, vectors: object, on_host: bool
 ) -> tuple[Callable[[], Any] | bool | None, Any]:
     """What makes the array of the result of a call without ``out``, and one like it; None where Python makes it."""
     if on_host:

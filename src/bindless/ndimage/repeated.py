@@ -109,7 +109,7 @@ class RepeatedCall(NamedTuple):
     empty: Callable[..., Any] | None
     filter: Coefficients | None
 
-    def submit(self, given: Any, output: Any, map_: CoordinateMap | None = None, coords: Any = None) -> Any:
+    def submit(self, given: object, output: object, map_: CoordinateMap | None = None, coords: object = None) -> Any:
         """The result; None of arrays that are to be imported."""
         if output is None:
             output = self._new(given, self.output)
@@ -139,7 +139,7 @@ class RepeatedCall(NamedTuple):
             array = self.empty(form.shape, form.dtype)
         return array if array.__dlpack_device__() == given.__dlpack_device__() else None
 
-    def _is_apart(self, given: Any, output: Any, coords: Any) -> bool:
+    def _is_apart(self, given: object, output: object, coords: object) -> bool:
         """Whether the output shares no memory with the arrays that are read."""
         place_of, (shape, code, bits, size, _) = self.queue._stream.place_of_foreign, self.output
         first = place_of(output, shape, code, bits)
@@ -163,7 +163,7 @@ class HostCall(NamedTuple):
         Of the queue.
     image : ImageKey
         Key of the image.
-    plan : Any
+    plan : object
         Key of the picture.
     map : CoordinateMap
         Of calls that have no matrix.
@@ -184,7 +184,7 @@ class HostCall(NamedTuple):
     queue: Queue
     images: Images
     image: ImageKey
-    plan: Any
+    plan: object
     map: CoordinateMap
     dims: tuple[int, int]
     pixels: tuple[int, ...]
@@ -193,7 +193,7 @@ class HostCall(NamedTuple):
     copies: bool
     filter: Filter | None
 
-    def submit(self, given: Any, output: Any, map_: CoordinateMap | None = None, coords: Any = None) -> Any:
+    def submit(self, given: Any, output: Any, map_: CoordinateMap | None = None, coords: object = None) -> Any:
         """The result; None where the queue keeps no such image now."""
         image = self.images.free.pop(self.image, None)  # nobody else uses it then
         if image is None:
@@ -219,7 +219,7 @@ class HostCall(NamedTuple):
 
 
 def recall(
-    function: str, queue: Queue | None, input: Any, output: Any, cval: Any, options: Key, coords: Any = None
+    function: str, queue: Queue | None, input: object, output: object, cval: object, options: Key, coords: object = None
 ) -> tuple[Key | None, RepeatedCall | HostCall | None]:
     """The key of a call, and the call that was remembered for it; no key of a call that is not remembered.
 
