@@ -42,7 +42,11 @@ static _Thread_local struct blz_stream *current;
 /* ---------------------------------------------------------------- all streams at once */
 
 /* Held for reading while a command runs. Writers have priority, else they would starve. */
+#ifdef PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP
 static pthread_rwlock_t running_commands = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+#else                                     /* musl: readers that follow each other may delay a writer */
+static pthread_rwlock_t running_commands = PTHREAD_RWLOCK_INITIALIZER;
+#endif
 
 void blz_stream_hold_all(void) { pthread_rwlock_wrlock(&running_commands); }
 void blz_stream_go_on(void) { pthread_rwlock_unlock(&running_commands); }

@@ -32,6 +32,7 @@ static uint32_t read_clock(void)
 
 uint32_t blz_processor_caches(size_t sizes[BLZ_MAX_CACHES])
 {
+#ifdef _SC_LEVEL1_DCACHE_SIZE             /* glibc's; musl does not say */
     static const int names[BLZ_MAX_CACHES] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE};
     uint32_t count = 0;
     for (uint32_t i = 0; i < BLZ_MAX_CACHES; i++) {
@@ -40,6 +41,10 @@ uint32_t blz_processor_caches(size_t sizes[BLZ_MAX_CACHES])
             sizes[count++] = (size_t)size;
     }
     return count;
+#else
+    (void)sizes;
+    return 0;
+#endif
 }
 
 uint32_t blz_processor_clock(void)
@@ -53,6 +58,10 @@ uint32_t blz_processor_clock(void)
 
 size_t blz_processor_cache_line(void)
 {
+#ifdef _SC_LEVEL1_DCACHE_LINESIZE
     long size = sysconf(_SC_LEVEL1_DCACHE_LINESIZE);
     return size > 0 ? (size_t)size : 0;
+#else
+    return 0;
+#endif
 }
