@@ -105,16 +105,24 @@ bool has_shape(const Layout *layout, PyObject *shape)
     return true;
 }
 
+/* Reads another library's array, whose layout and address stay in `array`: whether it is packed, not empty, and commands of
+ * the queue may use it. */
+static bool read_packed(const Commands *commands, PyObject *value, bool written, Argument *array)
+{
+    begin_argument(array, value);
+    const bool fits = read_foreign(array, written) == DONE && is_on_device_of(commands, array) && array->packed &&
+                      array->bytes != 0;
+    end_argument(array);
+    return fits;
+}
+
 /* layout_of_foreign(value): shape, code and bits of another library's packed array that commands of the queue may read;
  * None for any other value, which Python handles. */
 PyObject *commands_layout_of_foreign(PyObject *self, PyObject *value)
 {
     Argument array;
-    begin_argument(&array, value);
     const Layout *layout = &array.layout;
-    const bool fits = read_foreign(&array, false) == DONE && is_on_device_of((const Commands *)self, &array) &&
-                      array.packed && array.bytes != 0 && layout->type.lanes == 1;
-    end_argument(&array);
+    const bool fits = read_packed((const Commands *)self, value, false, &array) && layout->type.lanes == 1;
     if (PyErr_Occurred())
         return NULL;
     if (!fits)
@@ -139,14 +147,11 @@ PyObject *commands_place_of_foreign(PyObject *self, PyObject *arguments)
     if (!PyArg_ParseTuple(arguments, "OO!ii:place_of_foreign", &value, &PyTuple_Type, &shape, &code, &bits))
         return NULL;
     Argument array;
-    begin_argument(&array, value);
-    const bool fits = read_foreign(&array, true) == DONE && is_on_device_of((const Commands *)self, &array) && array.packed &&
-                      array.bytes != 0 && has_dlpack_type(&array, code, bits) && has_shape(&array.layout, shape);
-    const uint64_t address = array.address;
-    end_argument(&array);
+    const bool fits = read_packed((const Commands *)self, value, true, &array) && has_dlpack_type(&array, code, bits) &&
+                      has_shape(&array.layout, shape);
     if (PyErr_Occurred())
         return NULL;
     if (!fits)
         Py_RETURN_NONE;
-    return PyLong_FromUnsignedLongLong(address);
+    return PyLong_FromUnsignedLongLong(array.address);
 }

@@ -16,6 +16,7 @@ from tests.interop.native.opencl_rig import OpenCLRig
 from tests.interop.native.reference_rig import ReferenceRig
 from tests.support.compile_kernels import compiled_text
 from tests.support.opencl_devices import opencl_devices, require_device
+from tests.support.quick_collections import quick_collections  # noqa: F401  a fixture
 
 MARKS = {"cuda": ["cuda"], "level_zero": ["level_zero", "on_level_zero"], "opencl": ["opencl"]}
 RIGS: tuple[type[Rig], ...] = (ReferenceRig, OpenCLRig, LevelZeroRig, CudaRig)
@@ -45,15 +46,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
                     words = [label, *([kind] if kind else []), *([str(ownership)] if "ownership" in names else [])]
                     rows.append(pytest.param(*values, marks=marks, id="-".join(words)))
     metafunc.parametrize(names, rows, indirect=["rig"])
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quick_collections() -> Iterator[None]:
-    """Objects of before are not looked at in every collection."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture

@@ -10,15 +10,7 @@ import pytest
 
 import bindless as bl
 from tests.interop.raw_level_zero import Raw
-
-
-@pytest.fixture(scope="module", autouse=True)
-def quick_collections() -> Iterator[None]:
-    """Objects of before are not looked at in every collection."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
+from tests.support.quick_collections import quick_collections  # noqa: F401  a fixture
 
 
 @pytest.fixture
