@@ -263,7 +263,7 @@ int reap(Commands *self)
     PyObject *lock = self->lock;
     if (!self->dirty)
         return DONE;
-    if (lock == NULL || (PyObject *)Py_TYPE(lock) != lock_type)
+    if (!is_lock(lock))
         return OTHERWISE;
     int result = FAILED;
     Py_INCREF(self);

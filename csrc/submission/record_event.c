@@ -35,7 +35,7 @@ int record_for_wait(Mark *mark)
         return OTHERWISE;
     Lane *lane = (Lane *)mark->stream;
     PyObject *lock = lane->lock;
-    if (lane->record_at == 0 || lock == NULL || (PyObject *)Py_TYPE(lock) != lock_type)
+    if (lane->record_at == 0 || !is_lock(lock))
         return OTHERWISE;
     int result = FAILED;
     Py_INCREF(lane);

@@ -136,7 +136,7 @@ static int submit_locked(Commands *self, const Submission *submission, const Wai
     if (turn < 0)
         turn = command->lane_count == 1 ? 0 : (int)(self->turn++ % (unsigned)command->lane_count);
     PyObject *lock = ((Lane *)PyTuple_GetItem(command->lanes, turn))->lock;
-    if (lock == NULL || (PyObject *)Py_TYPE(lock) != lock_type)
+    if (!is_lock(lock))
         return submit_to_lane(self, submission, waits, turn, given);
     int result = FAILED;
     Py_INCREF(lock);
@@ -232,7 +232,7 @@ static int submit_after(Commands *self, const Submission *submission, PyObject *
             return result;
     }
     PyObject *lock = self->lock;
-    if (lock == NULL || (PyObject *)Py_TYPE(lock) != lock_type) {
+    if (!is_lock(lock)) {
         Py_XDECREF(weak);
         return OTHERWISE;
     }

@@ -255,6 +255,11 @@ int record_mark(Lane *lane, Mark *mark);
 int record_for_wait(Mark *mark);
 
 /* lock.c. take: false with an exception from a signal handler. */
+static inline bool is_lock(PyObject *object)
+{
+    return object != NULL && PyObject_TypeCheck(object, (PyTypeObject *)lock_type);
+}
+
 bool take(Lock *self);
 void give_back(Lock *self);
 
@@ -296,6 +301,7 @@ Prepared *find_launch(const Commands *self, PyObject *kernel, PyObject *space, P
 
 /* owner.c: one-time initialisation: children of forks get Python's handler of signals; false with an exception. */
 bool watch_forks(void);
+PyObject *uninterrupted(PyObject *module, PyObject *function);
 
 /* submit.c: DONE with an event, or OTHERWISE where Python must handle the command. Takes the queue's lock. */
 int submit(Commands *self, Submission *submission, PyObject **event);

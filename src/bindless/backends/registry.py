@@ -7,10 +7,10 @@ imports the module and opens its driver; each back end is created once per proce
 from __future__ import annotations
 
 import importlib
-import threading
 from collections.abc import Mapping
 
 from ..core.fork_guard import after_fork
+from ..core.lock import Lock
 from ..model.enums import Backend, coerce
 from ..model.errors import Error, PlatformError, SyclRuntimeError
 from .contract import BackendProtocol
@@ -27,7 +27,7 @@ _TABLE: dict[Backend, tuple[str, str]] = {
 # The order of devices in lists, and of preference.
 ORDER = (Backend.cuda, Backend.level_zero, Backend.opencl, Backend.reference)
 
-_lock = threading.RLock()
+_lock = Lock()
 _made: dict[Backend, BackendProtocol] = {}
 _failed: dict[Backend, Error] = {}
 _forked: set[Backend] = set()
@@ -36,7 +36,7 @@ _forked: set[Backend] = set()
 def _after_fork_in_child() -> None:
     """Mark opened back ends: a driver opened before a fork has no threads and no valid connection in the child."""
     global _lock
-    _lock = threading.RLock()
+    _lock = Lock()
     _forked.update(_made)
     for name in _made:
         _failed.pop(name, None)

@@ -1,7 +1,7 @@
 """Submission of prepared commands in C; csrc/submission."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar, final
+from typing import Any, TypeVar
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -16,12 +16,19 @@ def know_arguments(array: type, image: type, plain: frozenset[type], key: Callab
     """Store the types of arguments of kernels in Python: of arrays, the base of images' owners, types that decide by
     themselves, and the function that makes a key of another value, or None of an array to be imported first."""
 
-@final
 class Lock:
     """Reentrant lock of a queue; Ctrl-C interrupts a wait for it."""
 
     @property
+    def _acquired(self) -> bool:
+        """Acquire the lock; true."""
+
+    @property
     def depth(self) -> int: ...
+    @property
+    def is_mine(self) -> bool:
+        """Whether this thread holds the lock."""
+
     def acquire(self) -> bool: ...
     def release(self) -> None: ...
     def __enter__(self) -> bool: ...
@@ -31,6 +38,9 @@ class Owner:
     """Base of objects that own a native object: the destructor calls ``_finalize``, which signals cannot interrupt."""
 
     def _finalize(self) -> None: ...
+
+def uninterrupted(function: Callable[..., object], /) -> Callable[..., None]:
+    """Make a callback that calls a function. Ctrl-C is raised in the code that was running."""
 
 class Openable:
     """Base of memory and kernel bundles: commands check that they are open."""

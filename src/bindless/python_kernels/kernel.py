@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import types
 import weakref
 from collections.abc import Callable
@@ -12,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..core._submission import Variants
+from ..core.lock import Lock
 from ..device.declaration import Launch
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.message_values import shown
@@ -61,7 +61,7 @@ class PythonKernel(OfFunction, KernelTemplate):
         super().__init__(_function)
         self._contract = _contract
         self._default_float = _default_float
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._token = object()  # the kernel in the registries of contexts, which do not keep it alive
         self._source: FunctionSource | None = None
         self._digest = b""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from ..backends.contract import NativeEvent
 from ..core import ownership
+from ..core.lock import Lock
 from ..model.enums import EventStatus
 from ..model.errors import AccessorError, Error, InvalidError, SyclRuntimeError
 from .worker_threads import pool
@@ -33,7 +34,7 @@ Launch = Callable[[Sequence[NativeEvent]], None]
 Starter = Callable[[Callable[[], None]], None]
 
 # Guards the links between nodes. Held for a few instructions, in which nothing else is locked.
-_lock = threading.RLock()
+_lock = Lock()
 
 
 class _Turns(threading.local):
@@ -519,7 +520,7 @@ def open_gates() -> None:
 
 def _after_fork() -> None:
     global _lock
-    _lock = threading.RLock()
+    _lock = Lock()
     _gates.clear()
     _waiting.clear()
 

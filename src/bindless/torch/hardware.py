@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from ..bindless_images import sample_image
 from ..core import ownership
+from ..core.lock import Lock
 from ..image import Image
 from ..model.image_handles import SampledImageHandle
 from ..sycl.queue.queue import Queue
@@ -70,7 +70,7 @@ class _Seen(NamedTuple):
 _kept: OrderedDict[_Key, _Kept] = OrderedDict()
 _seen: dict[tuple[int, Arguments], _Seen] = {}
 _queues: dict[tuple[int, int], Queue] = {}
-_lock = threading.RLock()
+_lock = Lock()
 
 
 def serves(levels: Sequence[Tensor], options: Arguments) -> bool:
@@ -257,7 +257,7 @@ def _queue(device: torch.device) -> Queue:
 def _after_fork() -> None:
     """Images and queues do not survive a fork, and another thread may have held the lock."""
     global _lock
-    _lock = threading.RLock()
+    _lock = Lock()
     _kept.clear()
     _seen.clear()
     _queues.clear()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import re
-import threading
 from typing import TYPE_CHECKING, Any
 
+from ...core.lock import Lock
 from ...drivers import cuda as driver
 from ...drivers.common.cffi_types import CData
 from ...kernels.load import Library
@@ -145,7 +145,7 @@ class Device:
         self.name = ffi.string(text).decode("utf-8", "replace")
         self._attributes: dict[int, int] = {}
         self._context: PrimaryContext | None = None
-        self._lock = threading.RLock()
+        self._lock = Lock()
 
     @functools.cached_property
     def launch_limits(self) -> tuple[int, ...]:
@@ -242,7 +242,7 @@ def platforms() -> tuple[PlatformRecord, ...]:
     return (PlatformRecord(0, "NVIDIA CUDA", "NVIDIA Corporation", f"CUDA {cuda_version()}"),)
 
 
-_discovery = threading.RLock()
+_discovery = Lock()
 _records: tuple[DeviceRecord, ...] | None = None
 
 

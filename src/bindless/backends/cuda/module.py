@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from ...compiler.ptx.handle_rounds import with_rounds
+from ...core.lock import Lock
 from ...drivers import cuda as driver
 from ...drivers.common.cffi_types import CData
 from ...model.errors import BuildError, FeatureNotSupportedError, InvalidError
@@ -71,7 +71,7 @@ class Module:
         self.source, self.options = b"", ""
         self._derived: list[Module] = []
         self._owned = owned
-        self._lock = threading.RLock()
+        self._lock = Lock()
 
     @contextmanager
     def loaded(self) -> Iterator[None]:

@@ -7,9 +7,9 @@ a device are created with the first copy that uses them, and kept.
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 
+from ...core.lock import Lock
 from ...drivers import cuda as driver
 from ...drivers.common.cffi_types import CData
 from ...model.errors import InvalidError
@@ -47,7 +47,7 @@ _GRANULARITY = 64 << 10
 # Copies without a shape are split into rows, the longest ones of these sizes without a rest. The driver copies a rest.
 _LINES = tuple(1 << power for power in range(16, 11, -1))
 
-_making = threading.RLock()
+_making = Lock()
 
 
 def staging_bytes() -> int:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...core.lock import Lock
 from ...drivers import level_zero as driver
 from ...drivers.common.cffi_types import CData
 from ...kernels.load import Library
@@ -128,7 +128,7 @@ class NativeContext:
             release(lib.zeContextDestroy(self.handle), "zeContextDestroy")
 
 
-_lock = threading.RLock()  # A garbage collection while the lock is held may close another context.
+_lock = Lock()  # A garbage collection while the lock is held may close another context.
 _defaults: dict[Driver, NativeContext] = {}
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-import threading
 
+from ...core.lock import Lock
 from ...drivers import level_zero as driver
 from ...drivers.common.cffi_types import CData
 from ...model.enums import DeviceType
@@ -56,7 +56,7 @@ class Device:
         self.parent = parent
         self.properties = driver.get_properties("ze_device_properties_t", "zeDeviceGetProperties", handle)
         self.name = ffi.string(self.properties.name).decode("utf-8", "replace")
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self._parts: tuple[Device, ...] | None = None
 
     # ------------------------------------------------------------------ properties

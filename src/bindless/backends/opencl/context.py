@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import bisect
 import itertools
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ...core.lock import Lock
 from ...drivers import opencl as driver
 from ...drivers.common.cffi_types import CData
 from ...kernels.load import Library
@@ -124,7 +124,7 @@ class Context:
         self.unsampled: dict[int, View] = {}
         self.samplers: dict[tuple[int, int, int], CData] = {}
         self.library: Library[Kernel] = Library("opencl_c", "opencl")
-        self.loading = threading.RLock()
+        self.loading = Lock()
         self.launching = self.state.lock = new_lock()
         self.handover: Handover | None = None
         self._bases: list[int] = []

@@ -6,9 +6,9 @@ import functools
 import hashlib
 import os
 import re
-import threading
 from collections.abc import Callable
 
+from ...core.lock import Lock
 from ...drivers import opencl as driver
 from ...drivers.common.cffi_types import CData
 from ...model.enums import DeviceType, Errc, UsmKind
@@ -122,7 +122,7 @@ class Device:
         self.version_text = self.text(lib.CL_DEVICE_VERSION)
         self.version = version_of(self.version_text)
         self.extensions = frozenset(self.text(lib.CL_DEVICE_EXTENSIONS).split())
-        self._lock = threading.RLock()
+        self._lock = Lock()
         self._parts: dict[object, tuple[Device, ...]] = {}
 
     # ------------------------------------------------------------------ properties
@@ -307,7 +307,7 @@ def _where_listed() -> str:
 
 
 _found: tuple[tuple[Platform, ...], tuple[Device, ...]] | None = None
-_lock = threading.RLock()
+_lock = Lock()
 
 
 def _discover() -> tuple[tuple[Platform, ...], tuple[Device, ...]]:

@@ -7,8 +7,8 @@ start of a buffer, or an offset where a sub-buffer may begin. These addresses ha
 from __future__ import annotations
 
 import itertools
-import threading
 
+from ...core.lock import Lock
 from ...drivers import opencl as driver
 from ...drivers.common.cffi_types import CData
 from ...model.enums import UsmKind
@@ -42,7 +42,7 @@ lib, ffi = driver.lib, driver.ffi
 NUMBERS = range(1 << 60, 1 << 62)
 _GAP = 1 << 16
 _numbers = itertools.count(NUMBERS.start, _GAP)
-_lock = threading.RLock()
+_lock = Lock()
 
 
 def kinds(device: Device) -> frozenset[UsmKind]:

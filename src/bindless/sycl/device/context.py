@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from types import TracebackType
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...backends.contract import BackendProtocol, NativeContext, NativeDevice
 from ...backends.registry import require_unforked
 from ...core import ownership
+from ...core.lock import Lock
 from ...core.ownership import ENDED, FORKED
 from ...kernels.load import Library
 from ...model import info
@@ -92,7 +92,7 @@ class Context(SingleOwner):
         self.devices: tuple[Device, ...] = tuple(dict.fromkeys(members))
         self.async_handler = async_handler
         self._backend: BackendProtocol = members[0]._backend
-        self._lock = threading.RLock()
+        self._lock = Lock()
         # Registries of the layers above: what lives in this context, by raw handle.
         self._images: dict[int, Any] = {}
         self._handles: dict[int, Any] = {}
@@ -229,7 +229,7 @@ class Context(SingleOwner):
 
 _contexts: weakref.WeakSet[Context] = weakref.WeakSet()
 _defaults: dict[Device, Context] = {}
-_defaults_lock = threading.RLock()
+_defaults_lock = Lock()
 
 
 def default_context(device: Device) -> Context:
@@ -256,9 +256,9 @@ def _finish() -> None:
 
 def _after_fork() -> None:
     global _defaults_lock
-    _defaults_lock = threading.RLock()
+    _defaults_lock = Lock()
     for context in ownership.snapshot(_contexts):
-        context._lock = threading.RLock()
+        context._lock = Lock()
         context._reason = FORKED
     _defaults.clear()
 
