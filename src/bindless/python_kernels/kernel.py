@@ -16,7 +16,7 @@ from ..device.declaration import Launch
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.message_values import shown
 from ..model.ranges import NdRange, RangeLike, as_range
-from ..sycl.kernel.bound_launch import BoundLaunch
+from ..sycl.kernel.bound_launch import BoundLaunch, LaunchQueue
 from ..sycl.kernel.bundle import load_kernel_bundle
 from ..sycl.kernel.kernel import Kernel
 from ..sycl.kernel.kernel_template import KernelTemplate
@@ -31,7 +31,7 @@ from .function_source import FunctionSource, source_of
 
 if TYPE_CHECKING:
     from ..sycl.device.context import Context
-    from ..sycl.queue.queue import Queue
+    from ..sycl.device.queue_base import QueueBase
 
 __all__ = ["PythonKernel", "kernel"]
 
@@ -97,7 +97,7 @@ class PythonKernel(OfFunction, KernelTemplate):
 
         run(self._kernel_function, index_space, arguments)
 
-    def bind(self, queue: Queue, index_space: RangeLike | NdRange, *arguments: object) -> BoundLaunch:
+    def bind(self, queue: LaunchQueue, index_space: RangeLike | NdRange, *arguments: object) -> BoundLaunch:
         """A launch to be submitted many times, as ``Kernel.bind`` makes it; ``launch[i] = value`` takes values of the
         types that the kernel was compiled for.
         """
@@ -105,7 +105,7 @@ class PythonKernel(OfFunction, KernelTemplate):
         made, values = self._specialised(queue, index_space, arguments)
         return BoundPythonLaunch(queue, made, index_space, values, _python=self, _launch_arguments=arguments)
 
-    def specialise(self, queue: Queue, index_space: RangeLike | NdRange, *arguments: object) -> Kernel:
+    def specialise(self, queue: QueueBase, index_space: RangeLike | NdRange, *arguments: object) -> Kernel:
         """Compile the kernel for a launch without launching it.
 
         Returns
@@ -116,7 +116,7 @@ class PythonKernel(OfFunction, KernelTemplate):
         return self._specialised(queue, index_space, with_filled_variables(arguments))[0]
 
     def _specialised(
-        self, queue: Queue, index_space: RangeLike | NdRange, arguments: tuple[object, ...]
+        self, queue: QueueBase, index_space: RangeLike | NdRange, arguments: tuple[object, ...]
     ) -> tuple[Kernel, tuple[object, ...]]:
         dimensions = _dimensions(index_space)
         variants: Variants | None = queue.context._kernels.get(self._token)
@@ -136,7 +136,7 @@ class PythonKernel(OfFunction, KernelTemplate):
         return found
 
     def _specialise(
-        self, queue: Queue, dimensions: int, arguments: tuple[object, ...]
+        self, queue: QueueBase, dimensions: int, arguments: tuple[object, ...]
     ) -> tuple[Kernel, tuple[Step, ...]]:
         """Compile and load the kernel for the types of arguments."""
         if not 1 <= dimensions <= 3:
@@ -201,7 +201,7 @@ class BoundPythonLaunch(BoundLaunch):
 
     def __init__(
         self,
-        _queue: Queue,
+        _queue: LaunchQueue,
         _kernel: Kernel,
         _index_space: RangeLike | NdRange,
         _arguments: tuple[object, ...],
@@ -324,7 +324,7 @@ def _dimensions(index_space: RangeLike | NdRange) -> int:
     return len(tuple(as_range(index_space)))
 
 
-def _language(queue: Queue) -> str:
+def _language(queue: QueueBase) -> str:
     """Return the language of a queue's device.
 
     Raises
