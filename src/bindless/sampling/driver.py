@@ -68,19 +68,14 @@ class DriverPlan(Plan):
             command.submit, command.descriptions, slots,
         )  # fmt: skip
 
-    def submit(
+    def _submit(
         self,
         map_: CoordinateMap,
         out: ArrayLike,
-        coords: ArrayLike | None = None,
-        depends_on: Event | Iterable[Event] = (),
+        coords: ArrayLike | None,
+        depends_on: Event | Iterable[Event],
         offset: int = 0,
     ) -> Event | None:
-        """See ``Plan.submit``."""
-        if self._images.get(self._key) is not self._record:
-            self._require_image()
-        if self._is_empty:
-            return self._nothing(out, depends_on)
         vectors: Any = None
         if type(out) is np.ndarray:
             values = out.__array_interface__["data"][0] + offset

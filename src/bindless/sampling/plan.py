@@ -124,6 +124,21 @@ class Plan:
         offset : int, default 0
             Bytes of ``out`` before the picture.
         """
+        if self._images.get(self._key) is not self._record:
+            self._require_image()
+        if self._is_empty:
+            return None if isinstance(out, np.ndarray) else self._queue._nothing(depends_on)
+        return self._submit(map_, out, coords, depends_on, offset)
+
+    def _submit(
+        self,
+        map_: CoordinateMap,
+        out: ArrayLike,
+        coords: ArrayLike | None,
+        depends_on: Event | Iterable[Event],
+        offset: int = 0,
+    ) -> Event | None:
+        """``submit`` of a picture with values, of an image that exists."""
         raise NotImplementedError
 
     def program(self, map_: CoordinateMap, *, is_aligned: bool) -> Program | None:
@@ -135,10 +150,6 @@ class Plan:
             Whether the address of the values is a multiple of the size of a pixel.
         """
         return None
-
-    def _nothing(self, out: ArrayLike, depends_on: Event | Iterable[Event]) -> Event | None:
-        """The end of an empty picture."""
-        return None if isinstance(out, np.ndarray) else self._queue._nothing(depends_on)
 
     def _require_image(self) -> None:
         """Raise the error of an image that was destroyed, or made again with the same number."""
