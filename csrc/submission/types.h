@@ -263,7 +263,9 @@ static inline bool is_lock(PyObject *object)
 bool take(Lock *self);
 void give_back(Lock *self);
 
-/* prepared_command.c: describes a launch; the references are borrowed. Runs no Python code. */
+/* prepared_command.c: describes a launch; the references are borrowed. Runs no Python code. range_dimensions: 1 to 3; 0 for
+ * a range that Python must read. */
+int range_dimensions(PyObject *space);
 void read_key(PyObject *kernel, PyObject *space, Py_ssize_t count, LaunchKey *key);
 
 /* foreign_arguments.c: DLPack's code and bits of a dtype; false with an exception. */
