@@ -218,7 +218,7 @@ class Image(HandleOwner):
             self._take(direct, queue)
             self._library, self._leads_on_device = library_of(array), True
             self._hold(ImageStore.copied(array, direct.described, direct.stored, queue, self._handle_precision))
-            self._maker = maker_of(array, queue)
+            self._maker = maker_of(array)
             return
         pixels = seen("array", array, queue)
         plan = planned(queue.device, pixels.shape, taken_dtype(pixels.dtype), options)
@@ -235,7 +235,7 @@ class Image(HandleOwner):
             self._hold(ImageStore.filled(stored, self._described, plan.stored, queue, self._handle_precision))
         if self._leads_on_device:
             hand_over(array, pixels)
-            self._maker = maker_of(array, queue)
+            self._maker = maker_of(array)
 
     def _hold(self, native: ImageStore) -> None:
         """Makes a native image the store."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from ..bindless_images.result_arrays import empty_result
 from ..core._submission import empty_like_foreign
 from ..core.ownership import after_fork
+from ..image.array_library import is_of_cupy, new_of_cupy
 from ..image.default_queue import is_own
 from ..image.spline_filter import SplineLaunch, run_launches
 from ..model.arrays import DType
@@ -94,8 +94,8 @@ class RepeatedCall(NamedTuple):
         The input, and the coordinates.
     output : Form
         The result.
-    empty : Callable[..., Any] | None
-        Makes arrays, of a shape and a dtype; None: C code does.
+    of_cupy : bool
+        Whether the library is CuPy; C code makes arrays of others.
     filter : Coefficients | None
         Of coefficients, which the kernel reads.
     """
@@ -106,7 +106,7 @@ class RepeatedCall(NamedTuple):
     dims: tuple[int, int]
     read: tuple[Form, ...]
     output: Form
-    empty: Callable[..., Any] | None
+    of_cupy: bool
     filter: Coefficients | None
 
     def submit(self, given: object, output: object, map_: CoordinateMap | None = None, coords: object = None) -> Any:
@@ -130,14 +130,13 @@ class RepeatedCall(NamedTuple):
 
     def _new(self, given: Any, form: Form) -> Any:
         """A new array of the library, in the place of the input; None where the library makes none there."""
-        if self.empty is None:
+        if not self.of_cupy:
             return empty_like_foreign(given, form.shape, form.code, form.bits)
         try:
-            array = self.empty(form.shape, form.dtype)
+            return new_of_cupy(given.__dlpack_device__(), form.shape, form.dtype)
         except (MemoryError, RuntimeError):  # commands hold arrays until they end
             wait_for_all()
-            array = self.empty(form.shape, form.dtype)
-        return array if array.__dlpack_device__() == given.__dlpack_device__() else None
+            return new_of_cupy(given.__dlpack_device__(), form.shape, form.dtype)
 
     def _is_apart(self, given: object, output: object, coords: object) -> bool:
         """Whether the output shares no memory with the arrays that are read."""
@@ -280,13 +279,9 @@ def remember(
     read = [Form.of(*input)]
     if coords is not None:
         read.append(Form.of(tuple(layouts[2][3]), coords))
-    empty = None
-    if not hasattr(kind, "__dlpack_c_exchange_api__"):
-        function = getattr(sys.modules.get(kind.__module__.partition(".")[0]), "empty", None)
-        if function is None and (layouts[1] is None or filter_ is not None):
-            return
-        empty = function
-    _add(key, RepeatedCall(queue, picture, map_, dims, tuple(read), Form.of(*output), empty, filter_))
+    of_cupy, makes_none = is_of_cupy(kind), layouts[1] is not None and filter_ is None
+    if of_cupy or makes_none or hasattr(kind, "__dlpack_c_exchange_api__"):
+        _add(key, RepeatedCall(queue, picture, map_, dims, tuple(read), Form.of(*output), of_cupy, filter_))
 
 
 def remember_host(key: Key, call: HostCall) -> None:
