@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ..core._submission import Variants
 from ..core.lock import Lock
-from ..device.declaration import Launch
+from ..device.declaration import LaunchFacts
 from ..model.errors import FeatureNotSupportedError, InvalidError
 from ..model.message_values import shown
 from ..model.ranges import NdRange, RangeLike, as_range
@@ -142,7 +142,7 @@ class PythonKernel(OfFunction, KernelTemplate):
         if not 1 <= dimensions <= 3:
             raise InvalidError(f"kernel {self.name!r}: a range of {dimensions} dimensions; it has 1 to 3")
         language, traits = _language(queue), queue._backend.traits
-        launch = Launch(
+        launch = LaunchFacts(
             dimensions, language, self._default_float, language == "spirv", self._contract,
             image_arguments=traits.images_are_arguments, checks_indices=traits.checks_indices,
         )  # fmt: skip
@@ -184,7 +184,7 @@ class PythonKernel(OfFunction, KernelTemplate):
             return ArgumentType("tuple", elements=tuple(map(self._plain, type_.elements)))
         return type_
 
-    def _compiled(self, launch: Launch, listed: tuple[ArgumentType, ...]) -> Compiled:
+    def _compiled(self, launch: LaunchFacts, listed: tuple[ArgumentType, ...]) -> Compiled:
         if self._source is None:
             self._source = source_of(self._kernel_function)
             self._digest = digest_of(self._source)

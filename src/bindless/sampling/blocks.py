@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..bindless_images.call_arguments import ArrayLike
+from ..bindless_images.call_form import ArrayLike
 from ..bindless_images.sample_functions import sample_image, sample_image_array, sample_mipmap
 from ..model.arrays import Array
 from ..model.enums import ImageType, Precision

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..bindless_images.call_arguments import ArrayLike
+from ..bindless_images.call_form import ArrayLike
 from ..bindless_images.host_copy import ImageCopy, compute_on_host
 from ..model.arrays import Array
 from ..model.enums import ImageType

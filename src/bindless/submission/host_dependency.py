@@ -30,7 +30,7 @@ __all__ = ["Gate", "Node", "open_gates"]
 
 _WAIT_SLICE = 0.05  # seconds
 
-Launch = Callable[[Sequence[NativeEvent]], None]
+Submit = Callable[[Sequence[NativeEvent]], None]
 Starter = Callable[[Callable[[], None]], None]
 
 # Guards the links between nodes. Held for a few instructions, in which nothing else is locked.
@@ -82,7 +82,7 @@ class Node:
     )
 
     def __init__(
-        self, event: Event, *, launch: Launch | None = None, function: Callable[[], object] | None = None
+        self, event: Event, *, launch: Submit | None = None, function: Callable[[], object] | None = None
     ) -> None:
         self.event = event
         self._launch = launch
@@ -277,7 +277,7 @@ class Node:
             except MemoryError:
                 time.sleep(_WAIT_SLICE)
 
-    def _submit(self, launch: Launch) -> None:
+    def _submit(self, launch: Submit) -> None:
         natives: list[NativeEvent] = []
         stream = self.event._stream
         assert stream is not None

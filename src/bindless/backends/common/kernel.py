@@ -22,6 +22,7 @@ class _Module(Protocol):
     kernels: dict[str, Any]
 
     def names(self) -> tuple[str, ...]: ...
+    def close(self) -> None: ...
 
 
 class Shaped(Generic[_Shape]):
@@ -62,6 +63,8 @@ class KernelBase(Shaped[_Shape]):
         name of the kernel.
     device
         device of the kernel.
+    module
+        module of the kernel, which the kernel keeps alive.
     sizes
         bytes of each parameter, None if the source does not give them.
     count
@@ -71,6 +74,7 @@ class KernelBase(Shaped[_Shape]):
     backend: ClassVar[str]
     name: str
     device: Any
+    module: _Module
 
     def __init__(self, sizes: Sizes | None, count: int) -> None:
         super().__init__()

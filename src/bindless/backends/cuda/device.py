@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...core.lock import Lock
 from ...drivers import cuda as driver
@@ -14,9 +14,6 @@ from ...model.enums import DeviceType, Errc
 from ..contract import DeviceRecord, PlatformRecord
 from .errors import SUCCESS, check
 from .fork_guard import refuse_in_fork, unusable_after_fork
-
-if TYPE_CHECKING:
-    from .kernel import Kernel
 
 __all__ = ["Device", "PrimaryContext", "cuda_version", "devices", "driver_release", "platforms"]
 
@@ -72,7 +69,7 @@ class PrimaryContext:
         self.views: dict[int, dict[CData | None, int]] = {}
         self.staging: Any = None
         self.mapped: list[int] = []
-        self.library: Library[Kernel] = Library("ptx", "cuda")
+        self.library: Library[object] = Library("ptx", "cuda")
         unusable_after_fork(self)
 
     def take_markers(self) -> CData:

@@ -15,7 +15,7 @@ from ...model.copy_region import CopyRegion, HostMemory, ImageMemory, UsmMemory
 from ...model.enums import UsmKind
 from .context import Context
 from .image_functions import build
-from .image_memory import ImageStorage
+from .image_storage import ImageStorage
 from .kernel import Kernel, Shape
 from .launch import Launch, packed_launch
 from .memory import pointer_info
@@ -166,7 +166,9 @@ def _kernel(queue: Queue, source: str, target: str, blob: int, rows: int) -> Ker
     def make() -> Kernel:
         return build(queue, Code("bindless_copy", source_of(source, target, blob, rows), {}))
 
-    return queue.primary.library.create(key, make)
+    kernel = queue.primary.library.create(key, make)
+    assert isinstance(kernel, Kernel)
+    return kernel
 
 
 def _surface(context: Context, storage: ImageStorage, handle: int) -> int:

@@ -20,7 +20,7 @@ from .event_pool import EventPool
 from .fork_guard import in_fork, refuse_in_fork
 
 if TYPE_CHECKING:
-    from .image_memory import ImageStorage, View
+    from .image_objects import ImageStorage, View
     from .kernel import Kernel
 
 __all__ = ["Allocation", "Context", "NativeContext"]

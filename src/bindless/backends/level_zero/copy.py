@@ -18,7 +18,8 @@ from .context import Context
 from .errors import SUCCESS, fail
 from .event import Event
 from .image_format import image_desc
-from .image_memory import ImageStorage, storage_of
+from .image_memory import storage_of
+from .image_objects import ImageStorage
 from .prepared_command import address_of, prepared
 from .queue import Queue
 

@@ -30,7 +30,8 @@ from .errors import SUCCESS, check, release
 from .event import Event
 from .fork_guard import in_fork, refuse_in_fork
 from .image_format import image_desc, require_format
-from .image_memory import ImageStorage, bindless_desc, exceeded, free_image, make_resident, require_bindless
+from .image_memory import bindless_desc, exceeded, free_image, make_resident, require_bindless
+from .image_objects import ImageStorage
 from .queue import Queue
 from .stream import nothing
 

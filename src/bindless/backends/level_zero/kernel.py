@@ -70,6 +70,8 @@ class Kernel(KernelBase[Shape]):
         whether its module destroys it.
     """
 
+    module: Module
+
     backend = "level_zero"
 
     def __init__(self, module: Module, name: str, made: CData = None, owned: bool = True) -> None:

@@ -19,9 +19,9 @@ from .errors import made, release
 from .fork_guard import in_fork, refuse_in_fork
 
 if TYPE_CHECKING:
+    from ..common.kernel import KernelBase
     from .external_ownership import Handover
-    from .image_memory import ImageStorage, View
-    from .kernel import Kernel
+    from .image_objects import ImageStorage, View
 
 __all__ = ["WHOLE", "Allocation", "Context", "new_lock"]
 
@@ -123,7 +123,7 @@ class Context:
         self.sampled: dict[int, View] = {}
         self.unsampled: dict[int, View] = {}
         self.samplers: dict[tuple[int, int, int], CData] = {}
-        self.library: Library[Kernel] = Library("opencl_c", "opencl")
+        self.library: Library[KernelBase[CData]] = Library("opencl_c", "opencl")
         self.loading = Lock()
         self.launching = self.state.lock = new_lock()
         self.handover: Handover | None = None

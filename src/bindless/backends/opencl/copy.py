@@ -19,7 +19,8 @@ from .errors import made
 from .event import Event, address_of
 from .fork_guard import in_fork
 from .image_format import image_desc, image_format
-from .image_memory import FOREIGN_IMAGES, ImageStorage, storage_of
+from .image_memory import FOREIGN_IMAGES, storage_of
+from .image_objects import ImageStorage
 from .launch import repeated
 from .memory import copy_commands, means_of
 from .memory_buffers import Temporary

@@ -36,7 +36,8 @@ from .event import Event
 from .external_ownership import Handover
 from .fork_guard import in_fork, refuse_in_fork
 from .image_format import image_desc, image_format, require_format
-from .image_memory import ImageStorage, free_image, require_images
+from .image_memory import free_image, require_images
+from .image_objects import ImageStorage
 from .memory import free
 from .queue import Queue
 

@@ -22,7 +22,8 @@ from .device import Device
 from .errors import SUCCESS, fail, made
 from .fork_guard import in_fork, refuse_in_fork
 from .image_format import image_desc, image_format, require_format
-from .image_memory import View, require_images
+from .image_memory import require_images
+from .image_objects import View
 from .known_answer_tests import LayerCoordinate, layer_coordinate
 from .memory import pointer_info, row_reserve
 

@@ -51,6 +51,8 @@ class Kernel(KernelBase[CData]):
         whether its module releases the reference.
     """
 
+    module: Module
+
     backend = "opencl"
 
     def __init__(

@@ -23,7 +23,8 @@ from .device import Device, Platform, all_platforms, devices
 from .errors import SUCCESS
 from .event import Event
 from .image_format import channel_type_of
-from .image_memory import FOREIGN_IMAGES, ImageStorage
+from .image_memory import FOREIGN_IMAGES
+from .image_objects import ImageStorage
 from .queue import Queue
 from .reference_count import Reference, checked, handle_of, property_of, retain
 

@@ -6,14 +6,13 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from ...core._submission import Lane
 from ...drivers import opencl as driver
 from ...drivers.common.cffi_types import CData
 from ...model.errors import Error, ExceptionList, InvalidError
 from .context import Context, new_lock
 from .device import Device
 from .errors import SUCCESS, fail, made, release
-from .event import QUERY, RELEASE, Event, address_of, array_of, failure_of
+from .event import QUERY, RELEASE, Event, EventQueue, address_of, array_of, failure_of
 from .fork_guard import in_fork, refuse_in_fork
 from .polling import new_events, status_of, wait_for
 
@@ -36,7 +35,7 @@ _MOST_FAILURES = 64
 Command = Callable[[CData, int, CData, CData], int]
 
 
-class Queue(Lane):
+class Queue(EventQueue):
     """A queue of one device; in order if the device has in-order queues only.
 
     Attributes

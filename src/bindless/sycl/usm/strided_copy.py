@@ -7,16 +7,16 @@ go to the host and back.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...backends.contract import NativeEvent
-from ...model.arrays import Array, DType
+from ...model.arrays import Array
 from ...model.copy_region import CopyRegion, HostMemory, UsmMemory
 from ...model.image_descriptor import ImageDescriptor
 from ...submission.command_stream import events_of_users
-from .allocation import Allocation
+from .elements import Elements
 from .pointer import UsmPointer
 from .strides import Boxes, boxes, reach
 
@@ -29,26 +29,7 @@ __all__ = ["copy_elements", "write_elements"]
 _MOST_COMMANDS = 256  # more of them take longer than the way to the host and back
 
 
-class _Elements(Protocol):
-    """What is asked of a ``UsmArray``."""
-
-    @property
-    def _owner(self) -> Allocation: ...
-    @property
-    def _offset(self) -> int: ...
-    @property
-    def shape(self) -> tuple[int, ...]: ...
-    @property
-    def strides(self) -> tuple[int, ...]: ...
-    @property
-    def dtype(self) -> DType: ...
-    @property
-    def itemsize(self) -> int: ...
-    @property
-    def size(self) -> int: ...
-
-
-def write_elements(target: _Elements, values: Array, queue: QueueBase) -> None:
+def write_elements(target: Elements, values: Array, queue: QueueBase) -> None:
     """Writes host elements of the target's shape and dtype, and waits.
 
     They come after the work submitted so far, to any queue, that uses the target's memory.
@@ -75,7 +56,7 @@ def write_elements(target: _Elements, values: Array, queue: QueueBase) -> None:
     _run(piece, cut)
 
 
-def copy_elements(target: _Elements, source: _Elements, strides: tuple[int, ...], queue: QueueBase) -> bool:
+def copy_elements(target: Elements, source: Elements, strides: tuple[int, ...], queue: QueueBase) -> bool:
     """Copies elements of equal dtype in one context and waits; False where that would take too many commands.
 
     They come after the work submitted so far, to any queue, that uses the memory of either array.
@@ -109,13 +90,13 @@ def copy_elements(target: _Elements, source: _Elements, strides: tuple[int, ...]
     return True
 
 
-def _cut(target: _Elements, strides: tuple[int, ...], source: tuple[int, ...], queue: QueueBase) -> Boxes:
+def _cut(target: Elements, strides: tuple[int, ...], source: tuple[int, ...], queue: QueueBase) -> Boxes:
     """Boxes of rows, or single rows where the driver copies nothing else."""
     cut = boxes(target.shape, strides, source, target.itemsize)
     return cut if queue._backend.traits.copies_boxes else cut.single_rows()
 
 
-def _write_through_host(target: _Elements, values: Array, queue: QueueBase) -> None:
+def _write_through_host(target: Elements, values: Array, queue: QueueBase) -> None:
     """Writes elements into a copy of the bytes from the first element to the last, and copies those back."""
     first, last = reach(target.shape, target.strides, target.itemsize)
     staged = np.empty(last - first, np.uint8)
@@ -126,7 +107,7 @@ def _write_through_host(target: _Elements, values: Array, queue: QueueBase) -> N
     queue.memcpy(pointer, staged, last - first, depends_on=events_of_users(target._owner)).wait()
 
 
-def _forward(target: _Elements) -> tuple[tuple[slice, ...], tuple[int, ...], int]:
+def _forward(target: Elements) -> tuple[tuple[slice, ...], tuple[int, ...], int]:
     """Slices that reverse dimensions with negative strides, the strides after that, and the first byte's offset."""
     keys = tuple(slice(None, None, -1 if stride < 0 else 1) for stride in target.strides)
     first, _ = reach(target.shape, target.strides, target.itemsize)
