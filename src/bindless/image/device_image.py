@@ -99,7 +99,7 @@ class ImageStore:
     described : ImageDescriptor
         The image as the user sees it, with type ``standard`` for a mipmap.
     descriptor : ImageDescriptor
-        What is allocated for it, see ``Plan``.
+        What is allocated for it, see ``ImagePlan``.
     queue : Queue
         Does all work; every method that gives values on the host waits.
     precision : Precision, default Precision.hardware

@@ -45,7 +45,7 @@ from .layer_groups import LayerGroup, layers_of_part
 from .native_store import NativeStore
 from .options import Addressing, ImageOptions, image_options
 from .panoramas import from_equirectangular
-from .plan import Plan, plan_of_memory, planned, taken_dtype
+from .plan import ImagePlan, plan_of_memory, planned, taken_dtype
 from .remapping import remap
 from .repetition import picture_calls
 from .representation import as_html, as_png, as_text
@@ -241,7 +241,7 @@ class Image(HandleOwner):
         """Makes a native image the store."""
         self._native, self._store = native, NativeStore(native)
 
-    def _take(self, plan: Plan, queue: Queue) -> None:
+    def _take(self, plan: ImagePlan, queue: Queue) -> None:
         """Everything but the store."""
         options, described = plan.options, plan.described
         self._name = f"image {next(_count)}"

@@ -20,7 +20,7 @@ from ..sampling.plan import Plan
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 
-__all__ = ["Image", "Images", "Units", "images_of"]
+__all__ = ["Images", "StoredImage", "Units", "images_of"]
 
 _STEP = 16  # texels: parts of larger images are stored in images whose sizes are multiples of it
 _MOST_IMAGES, _MOST_BYTES = 4, 1 << 26  # that the calls of ndimage leave to the next ones, and of one of them
@@ -32,7 +32,7 @@ Units = tuple[SampledImageHandle, Triple, Triple]
 ImageKey = tuple[ImageDescriptor, ImageDescriptor]
 
 
-class Image:
+class StoredImage:
     """An image of a pool.
 
     Attributes
@@ -83,17 +83,17 @@ class Images:
 
     Attributes
     ----------
-    free : dict[ImageKey, Image]
+    free : dict[ImageKey, StoredImage]
         Images that no call uses now.
     """
 
     def __init__(self, queue: Queue, most: int = _MOST_IMAGES, most_bytes: int | None = None) -> None:
         self._queue, self._most, self._most_bytes = queue, most, most_bytes
-        self.free: dict[ImageKey, Image] = {}
+        self.free: dict[ImageKey, StoredImage] = {}
 
     def take(
         self, pixels: AnyArray, described: ImageDescriptor, stored: ImageDescriptor, window: Window | None
-    ) -> Image:
+    ) -> StoredImage:
         """An image with the pixels of an array, which nobody else uses until ``give_back``.
 
         A part inside of a larger image is stored in a larger one, of sizes that other parts have too: nothing reads
@@ -104,7 +104,7 @@ class Images:
         pixels : AnyArray
             Shape of ``described``; read by commands of the queue after the call, too.
         described, stored : ImageDescriptor
-            As of ``image.plan.Plan``.
+            As of ``image.plan.ImagePlan``.
         window : Window | None
             The image as a part of a larger one.
         """
@@ -116,7 +116,7 @@ class Images:
         if image is None:
             while self.free and len(self.free) >= self._most:
                 self._close_oldest()
-            image = Image(key, ImageStore.empty(key[0], size, self._queue))
+            image = StoredImage(key, ImageStore.empty(key[0], size, self._queue))
         try:
             if whole:
                 image.store.fill(pixels, again=again)
@@ -130,7 +130,7 @@ class Images:
             raise
         return image
 
-    def give_back(self, image: Image) -> None:
+    def give_back(self, image: StoredImage) -> None:
         """End the use of an image by a call: it serves the next one, or ends."""
         if self._most == 0 or (self._most_bytes is not None and image.store.descriptor.nbytes > self._most_bytes):
             image.store.close()

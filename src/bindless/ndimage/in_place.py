@@ -22,15 +22,15 @@ from .layers import Layers
 from .places import Places
 from .prefilter import coefficients, options_of
 from .repeated import Coefficients, Form, Key, remember
-from .source import Source
-from .target import Target
+from .source import Input
+from .target import Output
 
 __all__ = ["values_in_place"]
 
 
 def values_in_place(
-    source: Source,
-    target: Target,
+    source: Input,
+    target: Output,
     places: Places,
     filter_: Filter,
     unchanged: Sequence[int],
@@ -90,7 +90,7 @@ def values_in_place(
     return values.transpose(*range(1, values.ndim), 0) if arranged.channels_first else values
 
 
-def _is_packed(source: Source, target: Target) -> bool:
+def _is_packed(source: Input, target: Output) -> bool:
     """Whether the arrays lie as the kernel counts their elements."""
     axis, array = source.channel_axis, target.array
     in_order = axis is None or axis == len(source.shape)
@@ -142,7 +142,7 @@ def _coefficients(queue: Queue, pixels: UsmArray, filter_: Filter, unchanged: Se
 
 
 def _launches(
-    source: Source, filter_: Filter, texels: UsmArray, margin: int, unchanged: Sequence[int]
+    source: Input, filter_: Filter, texels: UsmArray, margin: int, unchanged: Sequence[int]
 ) -> Coefficients | None:
     """The filter of a call that comes again; None of arrays that are converted or ordered first."""
     queue, shape = source.queue, source.pixels.shape

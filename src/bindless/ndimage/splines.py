@@ -16,7 +16,7 @@ from .places import Places
 from .plan import resample
 from .prefilter import coefficients
 from .source import axis_of, elements_of, source_of
-from .target import Target
+from .target import Output
 
 __all__ = ["spline_filter", "spline_filter1d"]
 
@@ -112,7 +112,7 @@ def _filtered(
 ) -> Any:
     filter_ = filter_of(function, order, mode, 0.0, Precision.exact)
     source = source_of(function, input, channel_axis, queue)
-    target = Target(function, source, output, source.shape)
+    target = Output(function, source, output, source.shape)
     dims = len(source.shape)
     if not filter_.is_cubic:
         if axis is None:

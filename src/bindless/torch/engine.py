@@ -12,7 +12,7 @@ from torch.utils import _pytree as tree
 
 from ..sampling import memory
 from ..sampling.memory.calls import run
-from ..sampling.memory.plan import Operation, Plan
+from ..sampling.memory.plan import MemoryPlan, Operation
 from . import hardware
 from .options import Arguments, lookup_of
 from .repeats import Repeats
@@ -152,7 +152,7 @@ def sample(levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, optio
 
 def planned(
     levels: Sequence[Tensor], coords: Tensor, level: Tensor | None, options: Arguments
-) -> tuple[Tensor, Plan | None]:
+) -> tuple[Tensor, MemoryPlan | None]:
     """Values with precision ``exact``, and the plan of the call if it reads the operands as they are."""
     call = _Call(levels, coords, level, options)
     out, values = call.new_values()
@@ -243,7 +243,7 @@ def planned_backward(
     level: Tensor | None,
     options: Arguments,
     needs: Sequence[bool],
-) -> tuple[tuple[list[Tensor], Tensor, Tensor], Plan | None]:
+) -> tuple[tuple[list[Tensor], Tensor, Tensor], MemoryPlan | None]:
     """``sample_backward``, and the plan of the call if it reads the operands, and writes the results, as they are."""
     call = _Call(levels, coords, level, options)
     texels = call.new_levels() if needs[0] else None
@@ -287,7 +287,7 @@ def _key(options: Arguments, needs: Sequence[bool]) -> tuple[Arguments, tuple[bo
 
 
 def _add_derivatives(
-    key: Any, plan: Plan, operands: Sequence[Tensor | None], results: Any, needs: Sequence[bool]
+    key: Any, plan: MemoryPlan, operands: Sequence[Tensor | None], results: Any, needs: Sequence[bool]
 ) -> None:
     texels, places, depths = results
     levels = len(operands) - 3

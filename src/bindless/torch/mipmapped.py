@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 
 from ..sampling.memory.levels import footprint_gradients, footprint_levels, pyramid_gradients, pyramid_means
-from ..sampling.memory.plan import Plan
+from ..sampling.memory.plan import MemoryPlan
 from ..sampling.memory.programs import Program, cuda_program, join_programs
 from . import engine, footprints, functions, level_kernels, mipmaps
 from .options import Arguments
@@ -90,7 +90,7 @@ def _values(call: Call, tex: Tensor, uv: Tensor, uv_da: Tensor, bias: Tensor | N
     return found
 
 
-def _program(plan: Plan, tex: Tensor, level: Tensor, count: int, *, biased: bool) -> Program:
+def _program(plan: MemoryPlan, tex: Tensor, level: Tensor, count: int, *, biased: bool) -> Program:
     """The program of ``_values``: operands are buffers 0 to 3, results those from 4 on."""
     levels = range(6, 6 + count)
     slots = slots_of(plan, {"coords": 0, "level": 1, "levels": 2, "out": 3 + count})
@@ -137,7 +137,7 @@ def _gradients(
     return found
 
 
-def _program_of_gradients(plan: Plan, operands: Sequence[Tensor], made: Sequence[Tensor | None]) -> Program:
+def _program_of_gradients(plan: MemoryPlan, operands: Sequence[Tensor], made: Sequence[Tensor | None]) -> Program:
     """The program of ``_gradients``: buffers are the operands, the results that are tensors, and scratch memory."""
     numbers = iter(range(len(operands), 2 * len(operands) + 4))
     of_tex, places, of_steps, depths, *texels = (-1 if part is None else next(numbers) for part in made)

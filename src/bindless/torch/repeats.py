@@ -13,7 +13,7 @@ from ..core._submission import TensorCalls
 from ..drivers import cuda, reference
 from ..model.errors import SyclRuntimeError
 from ..sampling.memory import cuda as kernels
-from ..sampling.memory.plan import LEVEL_NAMES, NAMES, Plan
+from ..sampling.memory.plan import LEVEL_NAMES, NAMES, MemoryPlan
 from ..sampling.memory.programs import HOST_FUNCTION, Program, cuda_program, host_program
 
 __all__ = ["PLAIN", "Repeats", "slots_of"]
@@ -45,7 +45,7 @@ class Repeats:
     def add(
         self,
         options: Hashable,
-        plan: Plan,
+        plan: MemoryPlan,
         operands: Sequence[Tensor | None],
         results: Sequence[Tensor | None],
         buffers: Mapping[str, int],
@@ -59,7 +59,7 @@ class Repeats:
         ----------
         options
             What ``repeat`` compares in addition to layouts.
-        plan : Plan
+        plan : MemoryPlan
             The call.
         operands : Sequence[Tensor | None]
             Those that ``repeat`` takes.
@@ -137,7 +137,7 @@ class Repeats:
         return found
 
 
-def slots_of(plan: Plan, buffers: Mapping[str, int]) -> list[int]:
+def slots_of(plan: MemoryPlan, buffers: Mapping[str, int]) -> list[int]:
     """The buffer of each array of a plan, by the number of its address."""
     slots = [buffers.get(name, -1) for name in NAMES]
     for name in LEVEL_NAMES:
