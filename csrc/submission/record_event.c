@@ -5,7 +5,7 @@
 static int call_record(const Lane *lane, unsigned long long *number)
 {
     record_function record;
-    void *address = (void *)(uintptr_t)lane->record_at, *what = (void *)(uintptr_t)lane->asked;
+    void *address = (void *)(uintptr_t)lane->record_at, *what = (void *)(uintptr_t)lane->driver_stream;
     const long long index = lane->submitted;
     memcpy(&record, &address, sizeof record);
     int result;

@@ -80,10 +80,10 @@ typedef struct {
     PyObject_HEAD
     PyObject *pending, *lock;
     long long submitted, done;
-    unsigned long long wait, asked; /* addresses of the query of all work, and of the driver's stream; or 0 */
-    unsigned long long made, query, let_go; /* addresses of the last command's event, its query and its release; or 0 */
+    unsigned long long wait, driver_stream; /* addresses of the query of all work, and of the driver's stream; or 0 */
+    unsigned long long last_event, query, let_go; /* addresses of the last command's event, its query and its release; or 0 */
     unsigned long long waits; /* address of the Waits of a command; or 0 */
-    unsigned long long record_at; /* address of the function that records events in the lane, with `asked`; or 0 */
+    unsigned long long record_at; /* address of the function that records events in the lane, with `driver_stream`; or 0 */
     char used;
     unsigned long long order, order_after, order_before; /* addresses of functions that make the lane wait for a stream of
                                                           * another library, and that stream for the lane, and of their

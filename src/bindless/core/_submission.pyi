@@ -59,10 +59,10 @@ class Mark:
 class Lane:
     """A driver stream. The event of its last mark is recorded only if a reference to the mark exists.
 
-    Alternatively each command stores its event at the address ``made``; the functions at ``query`` and ``let_go`` query
-    and release it, and ``waits`` is the address of the wait list: a count and 8 events. The function at ``wait_for``,
-    with the argument ``asked``, queries the stream. A submission holds ``lock``, if there is one. The function at
-    ``record_at`` makes the driver signal an event after all commands of the stream ``asked``.
+    Alternatively each command stores its event at the address ``last_event``; the functions at ``query`` and ``let_go``
+    query and release it, and ``waits`` is the address of the wait list: a count and 8 events. The function at
+    ``wait_for``, with the argument ``driver_stream``, queries the stream. A submission holds ``lock``, if there is one.
+    The function at ``record_at`` makes the driver signal an event after all commands of the stream ``driver_stream``.
     """
 
     pending: Any
@@ -71,8 +71,8 @@ class Lane:
     done: int
     used: bool
     wait_for: int
-    asked: int
-    made: int
+    driver_stream: int
+    last_event: int
     query: int
     let_go: int
     waits: int

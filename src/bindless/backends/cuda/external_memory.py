@@ -303,7 +303,7 @@ def _submit(queue: Queue, semaphore: Semaphore, wait: bool, value: int | None, w
     described = ffi.new("bindless_semaphore_t *")
     slot = described.value = ffi.new("uint64_t *", value or 0)
 
-    def command(stream: CData, kept: object = slot) -> int:
+    def command(stream: CData, keepalive: object = slot) -> int:
         described.context, described.stream, described.semaphore = queue.primary.handle, stream, semaphore.handle
         return getattr(lib, name)(described)  # type: ignore[no-any-return]
 

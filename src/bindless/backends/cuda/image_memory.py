@@ -78,10 +78,10 @@ def _gathers_and_writes(primary: PrimaryContext) -> bool:
     values = {"Width": 1, "Height": 1, "Format": lib.CU_AD_FORMAT_FLOAT, "NumChannels": 1, "Flags": flags}
     slot = ffi.new("CUarray *")
     with primary:
-        made = lib.cuArray3DCreate(slot, ffi.new("CUDA_ARRAY3D_DESCRIPTOR *", values)) == lib.CUDA_SUCCESS
-        if made:
+        success = lib.cuArray3DCreate(slot, ffi.new("CUDA_ARRAY3D_DESCRIPTOR *", values)) == lib.CUDA_SUCCESS
+        if success:
             lib.cuArrayDestroy(slot[0])
-    return made
+    return success
 
 
 _LARGEST_WITH_GATHERS = 16384
@@ -192,9 +192,9 @@ def image_level(context: Context, handle: int, level: int) -> int:
     storage = storage_of(context, handle)
     if not storage.is_mipmap:
         raise SyclRuntimeError(f"{handle:#x} is a {storage.desc.type} image: only mipmaps have levels", backend="cuda")
-    known = storage.levels.get(level)
-    if known is not None:
-        return known
+    array = storage.levels.get(level)
+    if array is not None:
+        return array
     slot = ffi.new("CUarray *")
     with storage.primary:
         result = lib.cuMipmappedArrayGetLevel(slot, ffi.cast("CUmipmappedArray", handle), level)

@@ -82,15 +82,15 @@ class NativeContext:
         """
         refuse_in_fork()
         with _lock:
-            found = _defaults.get(owner)
-            if found is None:
+            context = _defaults.get(owner)
+            if context is None:
                 handle = _default_of(owner)
                 if handle == ffi.NULL:
-                    found = NativeContext(owner, _create(owner), True)
+                    context = NativeContext(owner, _create(owner), True)
                 else:
-                    found = _defaults[owner] = NativeContext(owner, handle, False)
-            found._users += 1
-            return found
+                    context = _defaults[owner] = NativeContext(owner, handle, False)
+            context._users += 1
+            return context
 
     @staticmethod
     def adopt(owner: Driver, handle: CData, owned: bool) -> NativeContext:
@@ -108,9 +108,9 @@ class NativeContext:
                 "ownership='transfer' of the driver's default context: the driver owns it; give ownership='keep'",
                 backend="level_zero",
             )
-        made = NativeContext(owner, handle, owned)
-        made._users = 1
-        return made
+        context = NativeContext(owner, handle, owned)
+        context._users = 1
+        return context
 
     def leave(self) -> None:
         """End one use; the last use destroys the objects of the context."""

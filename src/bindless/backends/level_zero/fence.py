@@ -43,8 +43,8 @@ class Fence:
         check(lib.zeCommandListCreate(queue.context.handle, queue.device.handle, desc, own), "zeCommandListCreate")
         try:
             check(lib.zeCommandListClose(own[0]), "zeCommandListClose")
-            made = lib.zeFenceCreate(stream.lists.handle, driver.make_struct("ze_fence_desc_t"), fence)
-            check(made, "zeFenceCreate")
+            result = lib.zeFenceCreate(stream.lists.handle, driver.make_struct("ze_fence_desc_t"), fence)
+            check(result, "zeFenceCreate")
         except BaseException:
             lib.zeCommandListDestroy(own[0])
             raise

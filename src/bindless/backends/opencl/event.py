@@ -72,8 +72,8 @@ def failure_of(handle: CData, status: int) -> Error:
     failed.
     """
     slot = ffi.new("cl_command_type *")
-    asked = lib.clGetEventInfo(handle, lib.CL_EVENT_COMMAND_TYPE, ffi.sizeof("cl_command_type"), slot, ffi.NULL)
-    call = _CALLS.get(int(slot[0])) if asked == SUCCESS else None
+    result = lib.clGetEventInfo(handle, lib.CL_EVENT_COMMAND_TYPE, ffi.sizeof("cl_command_type"), slot, ffi.NULL)
+    call = _CALLS.get(int(slot[0])) if result == SUCCESS else None
     waited = lib.CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST
     return error(waited if status == lib.CL_DEVICE_NOT_FOUND else status, call or "a command of another program")
 
@@ -137,11 +137,11 @@ class Event(Mark):
             )
         wait_for((handle,))
         slot = ffi.new("cl_ulong *")
-        found = []
+        times = []
         for name in _TIMES:
             check(lib.clGetEventProfilingInfo(handle, name, 8, slot, ffi.NULL), "clGetEventProfilingInfo")
-            found.append(int(slot[0]))
-        submitted, start, end = found
+            times.append(int(slot[0]))
+        submitted, start, end = times
         return min(submitted, start), start, max(start, end)
 
     def release(self) -> None:

@@ -104,11 +104,11 @@ def allocate_image(context: Context, device: Device, desc: ImageDescriptor) -> i
     refuse_in_fork()
     place = context.device(device)
     slot = _new_result()
-    found = lib.clCreateImage(context.handle, *_plan(place, desc), slot)
+    native = lib.clCreateImage(context.handle, *_plan(place, desc), slot)
     if slot[0] != SUCCESS:
         whole = place.number(lib.CL_DEVICE_GLOBAL_MEM_SIZE)
         fail(slot[0], "clCreateImage", f"{desc.nbytes} bytes for {desc}; {place.name} has {whole}", _MEMORY)
-    storage = ImageStorage(found, place, desc)
+    storage = ImageStorage(native, place, desc)
     context.images[storage.address] = storage
     return storage.address
 

@@ -52,8 +52,8 @@ def prepare_copy(backend: DriverAccess, queue: Queue, region: CopyRegion) -> Pre
     """Prepare a copy for repetition."""
     source, destination, extent, _, size = region
     sides = _endpoint(backend, source), _endpoint(backend, destination)
-    made = ffi.new("bindless_image_copy_t *", (queue.handle, (*sides, extent, size), queue.ends))
-    command = prepared_command(queue, _SUBMIT, "blrEnqueueCopyImage", made, None)
+    state = ffi.new("bindless_image_copy_t *", (queue.handle, (*sides, extent, size), queue.ends))
+    command = prepared_command(queue, _SUBMIT, "blrEnqueueCopyImage", state, None)
     base = command.descriptions[0]
     from_, to = _PLACES["source"].get(type(source)), _PLACES["destination"].get(type(destination))
     return PreparedCopy(command, (() if from_ is None else (base + from_,), () if to is None else (base + to,)))
