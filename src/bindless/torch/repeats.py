@@ -73,11 +73,11 @@ class Repeats:
         deterministic : bool
             Whether gradients of texels have the same bits each time.
         """
-        made = [part for part in results if part is not None]
-        first, end = len(operands), len(operands) + len(made)
-        zeros = [(first + number, made[number].numel() * made[number].element_size()) for number in cleared]
+        tensors = [part for part in results if part is not None]
+        first, end = len(operands), len(operands) + len(tensors)
+        zeros = [(first + number, tensors[number].numel() * tensors[number].element_size()) for number in cleared]
         slots = slots_of(plan, buffers)
-        if made[0].is_cuda:
+        if tensors[0].is_cuda:
             program = cuda_program(plan, slots.__getitem__, zeros, end, deterministic=deterministic)
         else:
             program = host_program(plan, slots.__getitem__, zeros)
@@ -93,11 +93,11 @@ class Repeats:
         """Adds a call by its program, whose buffers are the operands, the results that are tensors, and its scratch
         memory.
         """
-        made = [part for part in results if part is not None]
-        order = iter(range(len(made)))
+        tensors = [part for part in results if part is not None]
+        order = iter(range(len(tensors)))
         returned = tuple(None if part is None else next(order) for part in results)
-        image = made[0]
-        makers = [_maker(part) for part in made]
+        image = tensors[0]
+        makers = [_maker(part) for part in tensors]
         if image.is_cuda:
             kernels.make_current(image.data_ptr())
             functions = kernels.addresses(program.names)
@@ -129,12 +129,12 @@ class Repeats:
             kernels.make_current(image.data_ptr())
             if not self.has(options, *operands):
                 self.add_program(options, program, operands, results)
-            found = self.repeat(options, *operands)
-        if found is None:
+            returned = self.repeat(options, *operands)
+        if returned is None:
             raise SyclRuntimeError(
                 f"the CUDA driver refused {', '.join(program.names)}: use a tensor of fewer elements"
             )
-        return found
+        return returned
 
 
 def slots_of(plan: MemoryPlan, buffers: Mapping[str, int]) -> list[int]:
