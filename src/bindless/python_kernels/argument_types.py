@@ -66,9 +66,9 @@ def type_of(value: object, name: str, depth: int = 0) -> ArgumentType:
         Kernels take no such value.
     """
     kind = type(value)
-    known = _PLAIN.get(kind)
-    if known is not None:
-        return known(value)
+    make = _PLAIN.get(kind)
+    if make is not None:
+        return make(value)
     if isinstance(value, UsmArray):
         return _array(value.dtype, value.shape, "C" if value._contiguous else "A", name)
     if isinstance(value, tuple):

@@ -58,13 +58,13 @@ def compiled_kernel(
     FeatureNotSupportedError
         The packages that compile are missing.
     """
-    asked = digest_of_request(digest, launch, arguments, _ARCHITECTURE)
-    key = b"python kernel", asked, _own_digest()
-    kept = cache()
-    data = kept.get(*key) if kept is not None else None
-    found = _read(data, asked) if data is not None else None
-    if found is not None:
-        return found
+    request = digest_of_request(digest, launch, arguments, _ARCHITECTURE)
+    key = b"python kernel", request, _own_digest()
+    store = cache()
+    data = store.get(*key) if store is not None else None
+    compiled = _read(data, request) if data is not None else None
+    if compiled is not None:
+        return compiled
     from .compiler_process import compile_in_process
 
     answer = compile_in_process(
@@ -76,25 +76,25 @@ def compiled_kernel(
         raise FeatureNotSupportedError(f"kernel {source.name!r}: {answer['missing']}")
     if "error" in answer:
         raise BuildError(answer["error"], log=answer.get("log", ""))
-    if answer["digest"] != asked:
+    if answer["digest"] != request:
         raise BuildError(f"kernel {source.name!r}: the compiler answered for another kernel; launch it again")
     head = json.dumps(
         {"digest": answer["digest"].hex(), "paths": answer["paths"], "versions": answer["versions"]}
     ).encode()
     data = b"".join((_LENGTH.pack(len(head)), head, answer["file"]))
-    if kept is not None:
-        kept.put(data, *key)
+    if store is not None:
+        store.put(data, *key)
     return Compiled(KernelFile.from_bytes(answer["file"]), json.loads(json.dumps(answer["paths"])))
 
 
-def _read(data: bytes, asked: bytes) -> Compiled | None:
+def _read(data: bytes, request: bytes) -> Compiled | None:
     """Return an entry of the cache; None for a damaged one, for one of another compiler than the installed one, and for
     one whose compiler was asked for another kernel.
     """
     try:
         (length,) = _LENGTH.unpack_from(data)
         head = json.loads(data[_LENGTH.size : _LENGTH.size + length])
-        if head["digest"] != asked.hex():
+        if head["digest"] != request.hex():
             return None
         installed = installed_compilers()
         if any(installed.get(name, version) != version for name, version in head["versions"].items()):
@@ -107,7 +107,7 @@ def _read(data: bytes, asked: bytes) -> Compiled | None:
 @functools.cache
 def installed_compilers() -> dict[str, str]:
     """Return the versions of the installed compilers, without importing them."""
-    found: dict[str, str] = {}
+    versions: dict[str, str] = {}
     for name in _COMPILERS:
         spec = importlib.util.find_spec(name)
         if spec is None or not spec.submodule_search_locations:
@@ -118,8 +118,8 @@ def installed_compilers() -> dict[str, str]:
             continue
         match = _VERSION.search(text)
         if match is not None:
-            found[name] = match[1]
-    return found
+            versions[name] = match[1]
+    return versions
 
 
 @functools.cache

@@ -48,7 +48,7 @@ def _digest(value: object) -> bytes:
     return digest.digest()
 
 
-def _feed(update: Callable[[bytes], object], value: object, seen: set[int]) -> None:
+def _feed(update: Callable[[bytes], object], value: object, visits: set[int]) -> None:
     kind = type(value)
 
     def word(data: bytes) -> None:
@@ -57,25 +57,25 @@ def _feed(update: Callable[[bytes], object], value: object, seen: set[int]) -> N
 
     word(f"{kind.__module__}.{kind.__qualname__}".encode(errors="surrogatepass"))
     if isinstance(value, FunctionSource):
-        _feed(update, (value.name, value.cells), seen)
-        if id(value) in seen:
+        _feed(update, (value.name, value.cells), visits)
+        if id(value) in visits:
             return
-        seen.add(id(value))
-        _feed(update, marshal.loads(value.code), seen)
-        _feed(update, (value.names, value.defaults, value.keyword_defaults), seen)
+        visits.add(id(value))
+        _feed(update, marshal.loads(value.code), visits)
+        _feed(update, (value.names, value.defaults, value.keyword_defaults), visits)
     elif isinstance(value, _RECORDS):
         for field in fields(value):
-            _feed(update, getattr(value, field.name), seen)
+            _feed(update, getattr(value, field.name), visits)
     elif isinstance(value, types.CodeType):
-        _feed(update, _code_parts(value), seen)
+        _feed(update, _code_parts(value), visits)
     elif isinstance(value, dict):
-        _feed(update, tuple(value.items()), seen)
+        _feed(update, tuple(value.items()), visits)
     elif isinstance(value, (tuple, list)):
         word(str(len(value)).encode())
         for part in value:
-            _feed(update, part, seen)
+            _feed(update, part, visits)
     elif isinstance(value, frozenset):
-        _feed(update, sorted(map(_digest, value)), seen)
+        _feed(update, sorted(map(_digest, value)), visits)
     elif isinstance(value, (np.ndarray, np.generic)):
         word(f"{value.dtype!r} {value.shape}".encode(errors="surrogatepass"))
         word(value.tobytes())

@@ -102,13 +102,13 @@ Portable: TypeAlias = Union[Constant, TupleOfConstants, Named, ModuleNames, Unkn
 
 
 def source_of(
-    function: types.FunctionType, seen: dict[int, FunctionSource | None] | None = None, depth: int = 0
+    function: types.FunctionType, sources: dict[int, FunctionSource | None] | None = None, depth: int = 0
 ) -> FunctionSource:
     """Return a function's source, with those of the functions that it calls.
 
     Parameters
     ----------
-    seen
+    sources
         Sources of functions that are known.
     depth
         Of this function among those that call each other.
@@ -118,12 +118,12 @@ def source_of(
     InvalidError
         Functions or tuples are nested too deeply.
     """
-    seen = {} if seen is None else seen
+    sources = {} if sources is None else sources
     names: dict[str, Portable] = {}
     mentioned = sorted(_names(function.__code__))
     for name in mentioned:
         if name in function.__globals__:
-            names[name] = _portable(function.__globals__[name], seen, depth + 1, mentioned)
+            names[name] = _portable(function.__globals__[name], sources, depth + 1, mentioned)
     cells = function.__closure__ or ()
     for name, cell in zip(function.__code__.co_freevars, cells):
         try:
@@ -131,10 +131,10 @@ def source_of(
         except ValueError:
             names[name] = Unknown("a variable without a value")
         else:
-            names[name] = _portable(value, seen, depth + 1)
-    defaults = tuple(_portable(value, seen, depth + 1) for value in function.__defaults__ or ())
+            names[name] = _portable(value, sources, depth + 1)
+    defaults = tuple(_portable(value, sources, depth + 1) for value in function.__defaults__ or ())
     named_defaults = (function.__kwdefaults__ or {}).items()
-    keyword_defaults = {name: _portable(value, seen, depth + 1) for name, value in named_defaults}
+    keyword_defaults = {name: _portable(value, sources, depth + 1) for name, value in named_defaults}
     code = marshal.dumps(function.__code__)
     return FunctionSource(
         function.__name__,
@@ -150,15 +150,15 @@ def source_of(
 
 def _names(code: types.CodeType) -> set[str]:
     """Return the names that the code, and functions within it, may look up among the globals."""
-    found = set(code.co_names)
+    names = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            found |= _names(constant)
-    return found
+            names |= _names(constant)
+    return names
 
 
 def _portable(
-    value: object, seen: dict[int, FunctionSource | None], depth: int, mentioned: Sequence[str] = ()
+    value: object, sources: dict[int, FunctionSource | None], depth: int, mentioned: Sequence[str] = ()
 ) -> Portable:
     if depth > _MOST_NESTED:
         raise InvalidError(
@@ -167,17 +167,17 @@ def _portable(
     if isinstance(value, types.ModuleType):
         if value.__name__.partition(".")[0] in _LIBRARIES:
             return Named(value.__name__)
-        names = {name: _portable(vars(value)[name], seen, depth + 1) for name in mentioned if name in vars(value)}
+        names = {name: _portable(vars(value)[name], sources, depth + 1) for name in mentioned if name in vars(value)}
         return ModuleNames(value.__name__, names)
     function = getattr(value, "_kernel_function", None)
     if isinstance(function, types.FunctionType):  # a helper, or another kernel
-        if id(function) not in seen:
-            seen[id(function)] = None  # while its own names are looked at
-            seen[id(function)] = source_of(function, seen, depth)
-        made = seen[id(function)]
+        if id(function) not in sources:
+            sources[id(function)] = None  # while its own names are looked at
+            sources[id(function)] = source_of(function, sources, depth)
+        source = sources[id(function)]
         return (
-            made
-            if made is not None
+            source
+            if source is not None
             else Unknown("a function that calls itself: devices have no stack for recursion; use a loop")
         )
     if isinstance(value, np.ndarray):
@@ -187,7 +187,7 @@ def _portable(
     if isinstance(value, _PLAIN):
         return Constant(_plain(value))
     if isinstance(value, tuple):
-        parts = tuple(_portable(part, seen, depth + 1) for part in value)
+        parts = tuple(_portable(part, sources, depth + 1) for part in value)
         if not all(isinstance(part, (Constant, TupleOfConstants)) for part in parts):
             return Unknown("a tuple of objects")
         fields = getattr(value, "_fields", ())

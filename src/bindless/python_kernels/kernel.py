@@ -102,8 +102,8 @@ class PythonKernel(OfFunction, KernelTemplate):
         types that the kernel was compiled for.
         """
         require_values(arguments)
-        made, values = self._specialised(queue, index_space, arguments)
-        return BoundPythonLaunch(queue, made, index_space, values, _python=self, _launch_arguments=arguments)
+        kernel, values = self._specialised(queue, index_space, arguments)
+        return BoundPythonLaunch(queue, kernel, index_space, values, _python=self, _launch_arguments=arguments)
 
     def specialise(self, queue: QueueBase, index_space: RangeLike | NdRange, *arguments: object) -> Kernel:
         """Compile the kernel for a launch without launching it.
@@ -120,20 +120,20 @@ class PythonKernel(OfFunction, KernelTemplate):
     ) -> tuple[Kernel, tuple[object, ...]]:
         dimensions = _dimensions(index_space)
         variants: Variants | None = queue.context._kernels.get(self._token)
-        found = variants.find(dimensions, arguments) if variants is not None else None
-        if found is not None:
-            return found
+        variant = variants.find(dimensions, arguments) if variants is not None else None
+        if variant is not None:
+            return variant
         own = own_arguments(arguments, queue)
         with self._lock:
             if variants is None and (variants := queue.context._kernels.get(self._token)) is None:
                 variants = queue.context._kernels[self._token] = Variants()
                 weakref.finalize(self, _forget, weakref.ref(queue.context), self._token)
-            found = variants.find(dimensions, own)
-            if found is None:
+            variant = variants.find(dimensions, own)
+            if variant is None:
                 variants.add(dimensions, own, *self._specialise(queue, dimensions, own))
-                found = variants.find(dimensions, own)
-                assert found is not None
-        return found
+                variant = variants.find(dimensions, own)
+                assert variant is not None
+        return variant
 
     def _specialise(
         self, queue: QueueBase, dimensions: int, arguments: tuple[object, ...]
@@ -231,8 +231,8 @@ class BoundPythonLaunch(BoundLaunch):
         index = range(len(self._launch_arguments))[index]
         arguments = [*self._launch_arguments]
         arguments[index] = value
-        made, values = self._python._specialised(self._queue, self._space, tuple(arguments))
-        if made is not self._kernel:
+        kernel, values = self._python._specialised(self._queue, self._space, tuple(arguments))
+        if kernel is not self._kernel:
             raise InvalidError(
                 f"argument {index}: {shown(value)} is not of the type that the launch was bound with; bind the kernel "
                 "again"

@@ -38,21 +38,21 @@ class _Scoped(ir.Instruction):
         self._scope, self._orders = scope, orders
 
     def descr(self, buf: list[str]) -> None:
-        given = ", ".join(f"{operand.type} {operand.get_reference()}" for operand in self.operands)
+        operands = ", ".join(f"{operand.type} {operand.get_reference()}" for operand in self.operands)
         scope = f' syncscope("{self._scope}")' if self._scope else ""
-        buf.append(f"{self.opname} {given}{scope} {self._orders}\n")
+        buf.append(f"{self.opname} {operands}{scope} {self._orders}\n")
 
 
 def modify(
     context: Context,
     builder: Builder,
     result: NumbaType,
-    given: list[NumbaType],
+    kinds: list[NumbaType],
     values: list[Value],
     options: dict[str, str],
 ) -> Value:
     """An operation that returns the element before."""
-    array, index, kind = given
+    array, index, kind = kinds
     pointer, type_ = _element(context, builder, array, index, values[0], values[1])
     value = context.cast(builder, values[2], kind, array.dtype)
     operation = options["operation"]
@@ -63,33 +63,33 @@ def modify(
     elif not array.dtype.signed:
         operation = _UNSIGNED.get(operation, operation)
     whole = bits_of(type_) if operation == "xchg" else type_
-    found = instruction(
+    old = instruction(
         builder, whole, f"atomicrmw {operation}", [pointer, _as(builder, value, whole)], options["language"],
         options["scope"], options["order"],
     )  # fmt: skip
-    return _as(builder, found, type_)
+    return _as(builder, old, type_)
 
 
 def compare_exchange(
     context: Context,
     builder: Builder,
     result: NumbaType,
-    given: list[NumbaType],
+    kinds: list[NumbaType],
     values: list[Value],
     options: dict[str, str],
 ) -> Value:
     """An exchange where the element has a value."""
-    array, index = given[:2]
+    array, index = kinds[:2]
     pointer, type_ = _element(context, builder, array, index, values[0], values[1])
     whole = bits_of(type_)
     operands = [
         _as(builder, context.cast(builder, value, kind, array.dtype), whole)
-        for kind, value in zip(given[2:], values[2:])
+        for kind, value in zip(kinds[2:], values[2:])
     ]
     order = options["order"]
     failure = {"release": "monotonic", "acq_rel": "acquire"}.get(order, order)
-    found = compared(builder, whole, [pointer, *operands], options["language"], options["scope"], f"{order} {failure}")
-    return _as(builder, builder.extract_value(found, 0), type_)
+    pair = compared(builder, whole, [pointer, *operands], options["language"], options["scope"], f"{order} {failure}")
+    return _as(builder, builder.extract_value(pair, 0), type_)
 
 
 def instruction(
@@ -106,9 +106,9 @@ def instruction(
     orders
         LLVM's.
     """
-    found = _Scoped(builder.block, type_, head, operands, _SCOPES[language][scope], orders)
-    builder._insert(found)
-    return found
+    access = _Scoped(builder.block, type_, head, operands, _SCOPES[language][scope], orders)
+    builder._insert(access)
+    return access
 
 
 def compared(builder: Builder, bits: LlvmType, operands: list[Value], language: str, scope: str, orders: str) -> Value:

@@ -46,12 +46,12 @@ class IrLibrary(codegen.CodeLibrary):
         """Return the modules of this library and of all that it links, each once."""
         return list({id(module): module for library in self._closure({}) for module in library._modules}.values())
 
-    def _closure(self, seen: dict[int, IrLibrary]) -> Iterator[IrLibrary]:
-        if id(self) not in seen:
-            seen[id(self)] = self
+    def _closure(self, libraries: dict[int, IrLibrary]) -> Iterator[IrLibrary]:
+        if id(self) not in libraries:
+            libraries[id(self)] = self
             yield self
             for library in list(self._linked.values()):
-                yield from library._closure(seen)
+                yield from library._closure(libraries)
 
 
 class IrCodegen(codegen.Codegen):

@@ -22,7 +22,7 @@ from .kernel_entry import EntryParameter, numba_type, write_entry
 from .modules import Modules
 from .numba_names import IrModule, PythonFunction
 
-__all__ = ["Made", "compile_kernel", "target_of"]
+__all__ = ["CompiledKernel", "compile_kernel", "target_of"]
 
 _TARGETS = {
     "spirv": (spirv_images.TRIPLE, spirv_images.DATA_LAYOUT, "spir_func", "spir_kernel"),
@@ -32,7 +32,7 @@ _PARAMETER = re.compile(r"%p(\d+)(?![\w.])")
 
 
 @dataclass(frozen=True)
-class Made:
+class CompiledKernel:
     """A compiled kernel.
 
     Attributes
@@ -53,7 +53,7 @@ def compile_kernel(
     launch: LaunchFacts,
     architecture: str,
     versions: dict[str, str],
-) -> Made:
+) -> CompiledKernel:
     """Compile a kernel.
 
     Parameters
@@ -73,10 +73,10 @@ def compile_kernel(
     target.target_context.sources = {}
     active.activate(target)
     name = _plain(function.__name__)
-    made = compile_function(function, tuple(map(numba_type, arguments)), target, kernel=True)
+    result = compile_function(function, tuple(map(numba_type, arguments)), target, kernel=True)
     words = function.__code__.co_varnames[: function.__code__.co_argcount]
-    entry, parameters = write_entry(target.target_context, made, name, arguments, words, kernel_convention)
-    texts = [_text(module, launch) for module in [entry, *made.library.modules()]]
+    entry, parameters = write_entry(target.target_context, result, name, arguments, words, kernel_convention)
+    texts = [_text(module, launch) for module in [entry, *result.library.modules()]]
     modules = Modules(launch, architecture, name)
     optimised = modules.optimised(texts, target.target_context.sources)
     optimised, used = _without_unused(optimised, name, parameters)
@@ -85,7 +85,7 @@ def compile_kernel(
     signature = KernelSignature(name, listed, group_function=target.typing_context.group_function)
     section = Section(launch.language, architecture if launch.language == "ptx" else "", (name,), data)
     file = KernelFile((signature,), (section,), function.__code__.co_filename, "", versions)
-    return Made(file.to_bytes(), tuple(parameter.path for parameter in used))
+    return CompiledKernel(file.to_bytes(), tuple(parameter.path for parameter in used))
 
 
 def target_of(language: str) -> KernelTarget:
@@ -105,13 +105,13 @@ def _text(module: IrModule, launch: LaunchFacts) -> str:
 
 def _without_unused(text: str, name: str, parameters: Sequence[EntryParameter]) -> tuple[str, list[EntryParameter]]:
     """Remove the parameters that an optimised kernel does not use."""
-    found = re.search(rf'^define [^@\n]*@"?{re.escape(name)}"?\(', text, re.MULTILINE)
-    assert found is not None
-    listed, after = _listed(text, found.end())
+    match = re.search(rf'^define [^@\n]*@"?{re.escape(name)}"?\(', text, re.MULTILINE)
+    assert match is not None
+    listed, after = _listed(text, match.end())
     body = text[after : text.index("\n}\n", after)]
     used = {int(number) for number in _PARAMETER.findall(body)}
-    kept = [part for number, part in enumerate(listed) if number in used]
-    text = f"{text[: found.end()]}{', '.join(kept)}{text[after:]}"
+    rest = [part for number, part in enumerate(listed) if number in used]
+    text = f"{text[: match.end()]}{', '.join(rest)}{text[after:]}"
     return text, [parameter for number, parameter in enumerate(parameters) if number in used]
 
 

@@ -22,16 +22,16 @@ def make_constant_array(context: Context, builder: Builder, type_: NumbaType, ar
     variable = ir.GlobalVariable(module, words.type, name, addrspace=_GLOBAL)
     variable.linkage, variable.global_constant, variable.initializer, variable.align = "internal", True, words, 16
     pointer = builder.addrspacecast(variable, ir.PointerType(ir.IntType(8)))
-    made = context.make_array(type_)(context, builder)
+    value = context.make_array(type_)(context, builder)
     context.populate_array(
-        made,
-        data=builder.bitcast(pointer, made.data.type),
+        value,
+        data=builder.bitcast(pointer, value.data.type),
         shape=[context.get_constant(types.intp, size) for size in array.shape],
         strides=[context.get_constant(types.intp, stride) for stride in array.strides],
         itemsize=context.get_constant(types.intp, array.itemsize),
         meminfo=None,
     )
-    return made._getvalue()
+    return value._getvalue()
 
 
 def insert_text(module: IrModule, text: str) -> Value:

@@ -65,16 +65,16 @@ class TypingContext(typing.BaseContext):
         from .numpy_scalars import same_function
 
         val = same_function(val) or val
-        found = type_of_value(val) or type_of_constant(val, self.launch)
-        return found if found is not None else float16.with_half(super().resolve_value_type(val))
+        type_ = type_of_value(val) or type_of_constant(val, self.launch)
+        return type_ if type_ is not None else float16.with_half(super().resolve_value_type(val))
 
     def resolve_function_type(
         self, func: NumbaType | PythonFunction, args: Types, kws: KeywordTypes
     ) -> Signature | None:
         from .number_rules import signature_of
 
-        found = signature_of(self, func, args, kws, super().resolve_function_type)
-        return found if found is not None else super().resolve_function_type(func, args, kws)
+        signature = signature_of(self, func, args, kws, super().resolve_function_type)
+        return signature if signature is not None else super().resolve_function_type(func, args, kws)
 
 
 class TargetContext(base.BaseContext):
@@ -195,7 +195,7 @@ class KernelTarget(TargetDescriptor):
         return self._lowering
 
 
-_made: list[KernelTarget] = []
+_targets: list[KernelTarget] = []
 
 
 def kernel_target(triple: str, data_layout: str) -> KernelTarget:
@@ -205,20 +205,20 @@ def kernel_target(triple: str, data_layout: str) -> KernelTarget:
     from . import index_checks, ranges
     from .dispatcher import DeviceDispatcher
 
-    if not _made:
+    if not _targets:
         target_registry[TARGET] = Bindless
-        made = KernelTarget(triple, data_layout)
-        _made.append(made)
-        DeviceDispatcher.targetdescr = made
+        target = KernelTarget(triple, data_layout)
+        _targets.append(target)
+        DeviceDispatcher.targetdescr = target
         dispatcher_registry[Bindless] = DeviceDispatcher
 
         def jit(*_: object, **__: object) -> Callable[[PythonFunction], object]:
             """As Numba's implementations of library functions use it."""
-            return lambda function: DeviceDispatcher(function, made)
+            return lambda function: DeviceDispatcher(function, target)
 
         jit_registry[Bindless] = jit
         with target_override(TARGET):  # else Numba loads its processor target, and again for each overloaded attribute
-            made.target_context.refresh()
-        ranges.define(made.target_context)
+            target.target_context.refresh()
+        ranges.define(target.target_context)
         index_checks.install()
-    return _made[0]
+    return _targets[0]

@@ -61,11 +61,11 @@ class DeviceFunctionType(types.Callable, types.Opaque):
         return self.function
 
     def get_call_type(self, context: TypingContext, args: Types, kws: KeywordTypes) -> Signature:
-        made, order = _resolve(context, self.function, args, kws)
-        result = _result_type(made.result)
-        given = signature(result, *order)
-        _define(context, self, given, made, args, kws, order)
-        return given.replace(pysig=_signature_of(self.function, args, kws)) if kws else given
+        call, order = _resolve(context, self.function, args, kws)
+        result = _result_type(call.result)
+        sig = signature(result, *order)
+        _define(context, self, sig, call, args, kws, order)
+        return sig.replace(pysig=_signature_of(self.function, args, kws)) if kws else sig
 
     def get_call_signatures(self) -> tuple[list[Signature], bool]:
         return [], True
@@ -83,9 +83,9 @@ def type_of_value(value: object) -> NumbaType | None:
     """Return the type of a device function or a helper of a kernel among the globals; None for other values."""
     if callable(value) and rule_of(value) is not None:
         return DeviceFunctionType(value)
-    found = numpy_scalars.function_of(value)
-    if found is not None:
-        return DeviceFunctionType(found)
+    function = numpy_scalars.function_of(value)
+    if function is not None:
+        return DeviceFunctionType(function)
     if isinstance(value, Unknown):
         raise TypingError(f"it is {value.description}: kernels use constants, device functions, math and numpy")
     return getattr(value, "_numba_type_", None)
@@ -134,19 +134,19 @@ def _resolve(
     try:
         call = inspect.signature(function).bind_partial()
         call.arguments.update(words)
-        made: Call | Lower = rule(context.launch, *call.args, **call.kwargs)
+        lowering: Call | Lower = rule(context.launch, *call.args, **call.kwargs)
     except KernelTypeError as error:
         raise TypingError(str(error)) from None
-    if isinstance(made, Call):
-        _require_fit(function.__name__, made)
-    if made.of_group:
+    if isinstance(lowering, Call):
+        _require_fit(function.__name__, lowering)
+    if lowering.of_group:
         context.group_function = function.__name__
-    return made, tuple(order)
+    return lowering, tuple(order)
 
 
-def _require_fit(name: str, made: Call) -> None:
+def _require_fit(name: str, call: Call) -> None:
     """Raise the error of an argument that a parameter does not take."""
-    for argument, parameter in zip(made.arguments, made.parameters):
+    for argument, parameter in zip(call.arguments, call.parameters):
         if not isinstance(argument, Type) or parameter.endswith("*"):
             continue
         if parameter in _HANDLES:
@@ -171,7 +171,7 @@ def _define(
     context: TypingContext,
     function: DeviceFunctionType,
     sig: Signature,
-    made: Call | Lower,
+    call: Call | Lower,
     args: Types,
     kws: KeywordTypes,
     order: Types,
@@ -179,14 +179,14 @@ def _define(
     """Give the lowering context an implementation for the signature."""
     from . import active
 
-    def implementation(lowering: Context, builder: Builder, given: Signature, values: Sequence[Value]) -> Value:
-        listed = [_operand(lowering, builder, argument, order, values) for argument in made.arguments]
-        if isinstance(made, Call):
-            return call_function(lowering, builder, made, listed)
-        module, _, name = made.function.partition(":")
+    def implementation(lowering: Context, builder: Builder, call_type: Signature, values: Sequence[Value]) -> Value:
+        listed = [_operand(lowering, builder, argument, order, values) for argument in call.arguments]
+        if isinstance(call, Call):
+            return call_function(lowering, builder, call, listed)
+        module, _, name = call.function.partition(":")
         lower = getattr(importlib.import_module(f"bindless.python_kernels.worker.{module}"), name)
         operands = [value for _, value in listed]
-        return lower(lowering, builder, given.return_type, [type_ for type_, _ in listed], operands, made.options)
+        return lower(lowering, builder, call_type.return_type, [type_ for type_, _ in listed], operands, call.options)
 
     active.target().target_context.insert_func_defn([(implementation, function.get_impl_key(sig), sig.args)])
 
@@ -210,21 +210,21 @@ def _constant(lowering: Context, builder: Builder, value: float) -> Operand:
     return type_, lowering.get_constant(type_, value)
 
 
-def call_function(lowering: Context, builder: Builder, made: Call, operands: Sequence[Operand]) -> Value:
+def call_function(lowering: Context, builder: Builder, call: Call, operands: Sequence[Operand]) -> Value:
     """Call a function of OpenCL C or of the prelude; return the result as Numba represents it."""
-    parameters = [llvm_type(name) for name in made.parameters]
-    function_type = ir.FunctionType(llvm_type(made.result), parameters)
-    function = cgutils.get_or_insert_function(builder.module, function_type, made.symbol)
-    convention = "" if made.symbol.startswith("llvm.") else lowering.calling_convention
+    parameters = [llvm_type(name) for name in call.parameters]
+    function_type = ir.FunctionType(llvm_type(call.result), parameters)
+    function = cgutils.get_or_insert_function(builder.module, function_type, call.symbol)
+    convention = "" if call.symbol.startswith("llvm.") else lowering.calling_convention
     function.calling_convention = convention
-    if made.of_group:
+    if call.of_group:
         function.attributes.add("convergent")
-    given = [convert(lowering, builder, type_, value, name) for (type_, value), name in zip(operands, made.parameters)]
-    result = builder.call(function, given, cconv=convention)
-    if made.source:
-        lowering.sources[made.symbol] = made.source
-    type_ = numba_type(made.result)
-    if made.result == "void":
+    inputs = [convert(lowering, builder, type_, value, name) for (type_, value), name in zip(operands, call.parameters)]
+    result = builder.call(function, inputs, cconv=convention)
+    if call.source:
+        lowering.sources[call.symbol] = call.source
+    type_ = numba_type(call.result)
+    if call.result == "void":
         return lowering.get_dummy_value()
     if isinstance(type_, VectorType):
         return from_llvm_vector(lowering, builder, type_, result)
@@ -239,7 +239,7 @@ def convert(lowering: Context, builder: Builder, type_: NumbaType, value: Value,
         return value
     if name.endswith("*"):
         return value
-    wanted = numba_type(name)
-    if isinstance(wanted, VectorType):
-        return to_llvm_vector(lowering, builder, wanted, type_, value)
-    return lowering.cast(builder, value, type_, wanted)
+    target = numba_type(name)
+    if isinstance(target, VectorType):
+        return to_llvm_vector(lowering, builder, target, type_, value)
+    return lowering.cast(builder, value, type_, target)

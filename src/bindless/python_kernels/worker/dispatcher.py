@@ -83,7 +83,7 @@ class DeviceDispatcher:
         self.py_func = function
         self.__name__ = function.__name__
         self._target = target
-        self._made: dict[Types, compiler.CompileResult] = {}
+        self._results: dict[Types, compiler.CompileResult] = {}
         self._numba_type_ = types.Dispatcher(self)
         self._compiling: set[Types] = set()
 
@@ -93,7 +93,7 @@ class DeviceDispatcher:
 
     @property
     def nopython_signatures(self) -> list[Signature]:
-        return [made.signature for made in self._made.values()]
+        return [result.signature for result in self._results.values()]
 
     def get_call_template(self, args: Types, kws: KeywordTypes) -> tuple[type, inspect.Signature, Types, KeywordTypes]:
         """The template of a call, for Numba: the function is compiled here."""
@@ -101,7 +101,7 @@ class DeviceDispatcher:
         folded = tuple(self._folded(signature, args, kws))
         self._compiled(folded)
         template = typing.make_concrete_template(
-            f"CallTemplate({self.__name__})", key=self.__name__, signatures=[self._made[folded].signature]
+            f"CallTemplate({self.__name__})", key=self.__name__, signatures=[self._results[folded].signature]
         )
         return template, signature, folded, {}
 
@@ -125,19 +125,19 @@ class DeviceDispatcher:
         return folded
 
     def _compiled(self, args: Types) -> int:
-        if args not in self._made:
+        if args not in self._results:
             if args in self._compiling:
                 from .errors import Unsupported
 
                 raise Unsupported(f"{self.__name__} calls itself: devices have no stack for recursion; use a loop")
             self._compiling.add(args)
             try:
-                made = compile_function(self.py_func, args, self._target)
+                result = compile_function(self.py_func, args, self._target)
             finally:
                 self._compiling.discard(args)
-            self._made[args] = made
-            made.target_context.insert_user_function(id(made), made.fndesc, [made.library])
-        return id(self._made[args])
+            self._results[args] = result
+            result.target_context.insert_user_function(id(result), result.fndesc, [result.library])
+        return id(self._results[args])
 
 
 def _without_kinds(signature: inspect.Signature) -> inspect.Signature:

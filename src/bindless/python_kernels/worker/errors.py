@@ -145,29 +145,29 @@ def require_supported(source: FunctionSource) -> None:
                 raise _Refused(code.co_filename, line, reason)
 
 
-def _codes(source: object, seen: set[int]) -> Iterator[types.CodeType]:
+def _codes(source: object, visits: set[int]) -> Iterator[types.CodeType]:
     """Yield the code of a function and of the functions that it calls."""
     if isinstance(source, ModuleNames):
         for value in source.names.values():
-            yield from _codes(value, seen)
-    if isinstance(source, FunctionSource) and id(source) not in seen:
-        seen.add(id(source))
+            yield from _codes(value, visits)
+    if isinstance(source, FunctionSource) and id(source) not in visits:
+        visits.add(id(source))
         yield marshal.loads(source.code)
         for value in source.names.values():
-            yield from _codes(value, seen)
+            yield from _codes(value, visits)
 
 
 def explain(error: Exception, source: FunctionSource) -> Answer:
     """Return the answer for an error of the compilation."""
     log = "".join(traceback.format_exception(type(error), error, error.__traceback__))
     if isinstance(error, _Refused):
-        return {"error": _told(error.place, error.reason), "log": log}
+        return {"error": _message(error.place, error.reason), "log": log}
     codes = list(_codes(source, set()))
     if isinstance(error, AttributeError) and isinstance(error.obj, types.ModuleType):
         name = str(error.name)
         close = [_SYNONYMS[name]] if name in _SYNONYMS else difflib.get_close_matches(name, dir(error.obj), 1)
         reason = f"{error.obj.__name__} has no {name}" + (f": {close[0]}?" if close else "")
-        return {"error": _told(_place_of(name, codes) or _first(codes), reason), "log": log}
+        return {"error": _message(_place_of(name, codes) or _first(codes), reason), "log": log}
     if not isinstance(error, (errors.NumbaError, NotImplementedError)):
         return {"error": f"kernel {source.name!r}: the compiler failed: {type(error).__name__}: {error}", "log": log}
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
@@ -177,7 +177,7 @@ def explain(error: Exception, source: FunctionSource) -> Answer:
     hint = next((hint for pattern, hint in _HINTS if pattern.search(f"{reason}\n{text}")), None)
     if hint is not None and hint not in reason:
         reason = f"{reason}: {hint}"
-    return {"error": _told(place or _first(codes), reason), "log": text}
+    return {"error": _message(place or _first(codes), reason), "log": text}
 
 
 def _first(codes: list[types.CodeType]) -> tuple[str, int]:
@@ -185,7 +185,7 @@ def _first(codes: list[types.CodeType]) -> tuple[str, int]:
     return codes[0].co_filename, codes[0].co_firstlineno
 
 
-def _told(place: tuple[str, int], reason: str) -> str:
+def _message(place: tuple[str, int], reason: str) -> str:
     """Return the message: place, reason, and the line of the source."""
     file, line = place
     text = linecache.getline(file, line).strip()
@@ -201,18 +201,18 @@ def _reason(text: str) -> str:
         name = re.search(r"<(?:built-in function|function|ufunc|class|intrinsic) '?([\w.]+)", match[1])
         call = match[2].strip()
         call = f"{name[1]}{call[call.find('(') :]}" if name is not None and "(" in call else call
-        told = [line for line in inner if "Failed in" not in line and "No implementation of" not in line]
-        return _short(f"there is no {call}" + (f": {told[-1]}" if told else ""))
+        reasons = [line for line in inner if "Failed in" not in line and "No implementation of" not in line]
+        return _short(f"there is no {call}" + (f": {reasons[-1]}" if reasons else ""))
     for pattern, words in _REASONS:
         match = pattern.search(text)
         if match is not None:
             return _short(match.expand(words))
-    kept = [
+    lines = [
         line.strip()
         for line in text.splitlines()
         if line.strip() and not re.match(r"\s*(Failed in|During:|File |<source|\^|-)", line)
     ]
-    return _short(kept[0]) if kept else _short(text)
+    return _short(lines[0]) if lines else _short(text)
 
 
 def _short(text: str) -> str:
@@ -229,11 +229,11 @@ def _place(text: str, codes: list[types.CodeType]) -> tuple[str, int] | None:
     names = {file.replace("\\", "/").rpartition("/")[2]: file for file in files}
     for match in _PLACE.finditer(text):
         file, line = match[1] or match[3], int(match[2] or match[4])
-        known = files.get(file) or (
+        path = files.get(file) or (
             names.get(file.replace("\\", "/").rpartition("/")[2]) if "/numba/" not in file else None
         )
-        if known is not None:
-            return known, line
+        if path is not None:
+            return path, line
     return None
 
 

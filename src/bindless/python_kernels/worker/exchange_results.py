@@ -54,12 +54,12 @@ def _without_pairs(text: str) -> str:
     return _ANY.sub(lambda match: names.get(match[0], match[0]), text)
 
 
-def _variable(match: re.Match[str], number: int, known: set[str]) -> str:
+def _variable(match: re.Match[str], number: int, names: set[str]) -> str:
     """The line of a variable for one part of its pairs."""
     name, verb, before, kind, rest = match.groups()
     type_ = (kind, "i1")[number]
     rest = rest.replace(f"{{ {kind}, i1 }}", type_)
-    rest = _ANY.sub(lambda found: _part_of(found[0], number) if found[0] in known else found[0], rest)
+    rest = _ANY.sub(lambda use: _part_of(use[0], number) if use[0] in names else use[0], rest)
     return f"  {_part_of(name, number)} = {verb} {before}{type_}{rest}"
 
 

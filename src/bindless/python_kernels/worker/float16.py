@@ -49,7 +49,7 @@ def with_half(function: NumbaType) -> NumbaType:
             def generic(self, args: Types, kws: KeywordTypes) -> Signature | None:
                 if kws or not args or any(type_ != types.float16 for type_ in args):
                     return None
-                resolve = lambda _, given, kws: function.get_call_type(self.context, given, kws)  # noqa: E731
+                resolve = lambda _, kinds, kws: function.get_call_type(self.context, kinds, kws)  # noqa: E731
                 return signature_of(function, self.key, len(args), resolve)
 
         Half.key = key
@@ -79,12 +79,12 @@ def signature_of(
     result = types.float16 if single.return_type == types.float32 else single.return_type
     sig = signature(result, *[types.float16] * count)
 
-    def implementation(context: Context, builder: Builder, given: Signature, values: Sequence[Value]) -> Value:
+    def implementation(context: Context, builder: Builder, call_type: Signature, values: Sequence[Value]) -> Value:
         if key in (min, max):
             return _choice(builder, values, "<" if key is min else ">")
-        wide = [context.cast(builder, value, type_, types.float32) for type_, value in zip(given.args, values)]
-        made = context.get_function(function, single)(builder, wide)
-        return context.cast(builder, made, single.return_type, result)
+        wide = [context.cast(builder, value, type_, types.float32) for type_, value in zip(call_type.args, values)]
+        value = context.get_function(function, single)(builder, wide)
+        return context.cast(builder, value, single.return_type, result)
 
     active.target().target_context.insert_func_defn([(implementation, key, sig.args)])
     if isinstance(function, types.BaseFunction):
@@ -94,7 +94,7 @@ def signature_of(
 
 def _choice(builder: Builder, values: Sequence[Value], comparison: str) -> Value:
     """The first of the smallest or largest numbers, as Python chooses."""
-    found = values[0]
+    choice = values[0]
     for value in values[1:]:
-        found = builder.select(builder.fcmp_ordered(comparison, value, found), value, found)
-    return found
+        choice = builder.select(builder.fcmp_ordered(comparison, value, choice), value, choice)
+    return choice

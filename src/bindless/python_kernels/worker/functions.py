@@ -35,23 +35,23 @@ class _Functions:
 
     def __init__(self, language: str) -> None:
         self._language = language
-        self._made: dict[int, DeviceDispatcher] = {}
+        self._helpers: dict[int, DeviceDispatcher] = {}
 
     def function(self, source: FunctionSource) -> types.FunctionType:
         code = marshal.loads(source.code)
         names: dict[str, object] = {"__builtins__": builtins, "__name__": _MODULE}
         cells = tuple(types.CellType() for _ in source.cells)
         defaults = tuple(map(self._value, source.defaults)) or None
-        made = types.FunctionType(code, names, source.name, defaults, cells)
-        made.__kwdefaults__ = {name: self._value(value) for name, value in source.keyword_defaults.items()} or None
-        made.__qualname__, made.__module__ = source.qualified_name, _MODULE
+        function = types.FunctionType(code, names, source.name, defaults, cells)
+        function.__kwdefaults__ = {name: self._value(value) for name, value in source.keyword_defaults.items()} or None
+        function.__qualname__, function.__module__ = source.qualified_name, _MODULE
         for name, value in source.names.items():
-            found = self._value(value)
+            part = self._value(value)
             if name in source.cells:
-                cells[source.cells.index(name)].cell_contents = found
+                cells[source.cells.index(name)].cell_contents = part
             else:
-                names[name] = found
-        return made
+                names[name] = part
+        return function
 
     def _value(self, value: object) -> object:
         if isinstance(value, Constant):
@@ -60,18 +60,18 @@ class _Functions:
             parts: tuple[Any, ...] = tuple(map(self._value, value.parts))
             return collections.namedtuple(value.name, value.fields)(*parts) if value.fields else parts
         if isinstance(value, Named):
-            found = importlib.import_module(value.module)
+            item = importlib.import_module(value.module)
             for part in value.attribute.split(".") if value.attribute else ():
-                found = getattr(found, part)
-            return found
+                item = getattr(item, part)
+            return item
         if isinstance(value, ModuleNames):
             module = types.ModuleType(value.module)
             vars(module).update({name: self._value(part) for name, part in value.names.items()})
             return module
         if isinstance(value, FunctionSource):
-            if id(value) not in self._made:
-                self._made[id(value)] = self._helper(value)
-            return self._made[id(value)]
+            if id(value) not in self._helpers:
+                self._helpers[id(value)] = self._helper(value)
+            return self._helpers[id(value)]
         return value  # unknown: an error where it is used
 
     def _helper(self, source: FunctionSource) -> DeviceDispatcher:

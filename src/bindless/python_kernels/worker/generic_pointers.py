@@ -39,11 +39,11 @@ def _stack(match: re.Match[str]) -> str:
 def _constant(text: str, name: str) -> str:
     """Move a variable of the module to global memory, and cast its uses."""
     pattern = re.compile(rf"^{re.escape(name)} = [^\n]*$", re.MULTILINE)
-    found = pattern.search(text)
-    assert found is not None
-    line = re.sub(r"\bcommon\b", "internal", found[0])
+    match = pattern.search(text)
+    assert match is not None
+    line = re.sub(r"\bcommon\b", "internal", match[0])
     line = re.sub(r" (global|constant) ", r" addrspace(1) \1 ", line, count=1)
-    text = text[: found.start()] + "\0" + text[found.end() :]
+    text = text[: match.start()] + "\0" + text[match.end() :]
     cast = f"addrspacecast (ptr addrspace(1) {name} to ptr addrspace(4))"
     text = re.sub(rf"(?<=ptr addrspace\(4\) ){re.escape(name)}(?![\w.$-])", cast, text)
     return text.replace("\0", line)

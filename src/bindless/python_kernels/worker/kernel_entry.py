@@ -117,67 +117,67 @@ class _Entry:
             for axis in range(argument.dimensions if argument.layout == "A" else 0):
                 self.add((*path, "strides", axis), f"{name}.strides[{axis}]", "long", "value", ir.IntType(64), 8)
 
-    def build(self, builder: Builder, argument: ArgumentType, given: Iterator[Value]) -> Value:
-        """Return Numba's value of an argument; `given` yields LLVM's parameters."""
+    def build(self, builder: Builder, argument: ArgumentType, words: Iterator[Value]) -> Value:
+        """Return Numba's value of an argument; `words` yields LLVM's parameters."""
         context = self.context
         if argument.kind == "image":
-            return cgutils.pack_struct(builder, [next(given), next(given)])
+            return cgutils.pack_struct(builder, [next(words), next(words)])
         if argument.kind == "number":
-            value = next(given)
+            value = next(words)
             return builder.icmp_unsigned("!=", value, value.type(0)) if argument.name == "bool" else value
         if argument.kind == "handle":
-            return next(given)
+            return next(words)
         if argument.kind == "none":
             return self.context.get_dummy_value()
         if argument.kind == "tuple":
-            elements = [self.build(builder, element, given) for element in argument.elements]
+            elements = [self.build(builder, element, words) for element in argument.elements]
             return context.make_tuple(builder, numba_type(argument), elements)
         if argument.kind == "record":
-            return self._record(builder, argument, given)
+            return self._record(builder, argument, words)
         if argument.kind == "reduction":
             reducer = reduction_results.start(context, builder, argument)
-            self._reductions.append((argument, reducer, next(given)))
+            self._reductions.append((argument, reducer, next(words)))
             return reducer
-        return self._array(builder, argument, given)
+        return self._array(builder, argument, words)
 
     def finish(self, builder: Builder) -> None:
         """Write the results of reductions."""
         for reduction in self._reductions:
             reduction_results.finish(self.context, builder, *reduction)
 
-    def _record(self, builder: Builder, argument: ArgumentType, given: Iterator[Value]) -> Value:
+    def _record(self, builder: Builder, argument: ArgumentType, words: Iterator[Value]) -> Value:
         place = cgutils.alloca_once(builder, ir.ArrayType(ir.IntType(8), argument.dtype.itemsize))
         place.align = 8
         first = builder.bitcast(place, ir.PointerType(ir.IntType(8)))
         offset = 0
         for size in word_sizes(argument.dtype.itemsize):
-            word = next(given)
+            word = next(words)
             target = cgutils.pointer_add(builder, first, offset)
             builder.store(word, builder.bitcast(target, ir.PointerType(word.type)), align=size)
             offset += size
         return builder.bitcast(place, self.context.get_value_type(numba_type(argument)))
 
-    def _array(self, builder: Builder, argument: ArgumentType, given: Iterator[Value]) -> Value:
+    def _array(self, builder: Builder, argument: ArgumentType, words: Iterator[Value]) -> Value:
         context, type_ = self.context, numba_type(argument)
-        made = context.make_array(type_)(context, builder)
-        pointer = builder.addrspacecast(next(given), ir.PointerType(ir.IntType(8)))
-        shape = [next(given) for _ in range(argument.dimensions)]
+        array = context.make_array(type_)(context, builder)
+        pointer = builder.addrspacecast(next(words), ir.PointerType(ir.IntType(8)))
+        shape = [next(words) for _ in range(argument.dimensions)]
         itemsize = context.get_constant(types.intp, argument.dtype.itemsize)
         if argument.layout == "A":
-            strides = [next(given) for _ in range(argument.dimensions)]
+            strides = [next(words) for _ in range(argument.dimensions)]
         else:
             strides = [itemsize]
             for size in reversed(shape[1:]):
                 strides.insert(0, builder.mul(strides[0], size, flags=["nsw"]))
             strides = strides[-argument.dimensions :] if argument.dimensions else []
-        data = builder.bitcast(pointer, made.data.type)
-        context.populate_array(made, data=data, shape=shape, strides=strides, itemsize=itemsize, meminfo=None)
-        return made._getvalue()
+        data = builder.bitcast(pointer, array.data.type)
+        context.populate_array(array, data=data, shape=shape, strides=strides, itemsize=itemsize, meminfo=None)
+        return array._getvalue()
 
 
 def write_entry(
     context: Context,
-    made: CompileResult,
+    result: CompileResult,
     name: str,
     arguments: tuple[ArgumentType, ...],
     names: tuple[str, ...],
@@ -187,7 +187,7 @@ def write_entry(
 
     Parameters
     ----------
-    made
+    result
         Numba's result for the Python function.
     names
         Of its parameters.
@@ -204,10 +204,10 @@ def write_entry(
     for number, value in enumerate(function.args):
         value.name = f"p{number}"
     builder = ir.IRBuilder(function.append_basic_block("entry"))
-    given = iter(function.args)
-    values = [entry.build(builder, argument, given) for argument in arguments]
-    inner = context.declare_function(module, made.fndesc)
-    context.call_conv.call_function(builder, inner, types.none, made.signature.args, values)
+    words = iter(function.args)
+    values = [entry.build(builder, argument, words) for argument in arguments]
+    inner = context.declare_function(module, result.fndesc)
+    context.call_conv.call_function(builder, inner, types.none, result.signature.args, values)
     entry.finish(builder)
     builder.ret_void()
     return module, entry.parameters

@@ -60,7 +60,7 @@ def _decorated(text: str, notes: dict[str, str]) -> str:
     """Add metadata to the instructions of the results; names are those of one function."""
     number = max(map(int, _NUMBER.findall(text)), default=0) + 1
     nodes: dict[str, int] = {}
-    made, added = [], []
+    lines, added = [], []
     for line in text.split("\n"):
         if line.startswith("!llvm.dbg.cu") or line.lstrip().startswith("#dbg_"):
             continue
@@ -73,8 +73,8 @@ def _decorated(text: str, notes: dict[str, str]) -> str:
                 added += [f"!{number} = !{{!{number + 1}}}", f'!{number + 1} = !{{i32 {_USER_SEMANTIC}, !"{place}"}}']
                 number += 2
             plain += f", !spirv.Decorations !{nodes[place]}"
-        made.append(plain)
-    return "\n".join([*made, *added, ""])
+        lines.append(plain)
+    return "\n".join([*lines, *added, ""])
 
 
 def with_lines(data: bytes) -> bytes:
@@ -96,20 +96,20 @@ def with_lines(data: bytes) -> bytes:
         if file not in strings:
             strings[file] = bound
             bound += 1
-    made: list[int] = [*words[:3], bound, words[4]]
+    output: list[int] = [*words[:3], bound, words[4]]
     named = False
     for instruction in code:
         opcode = instruction[0] & 0xFFFF
         if not named and opcode not in _BEFORE_NAMES:
             for file, number in strings.items():
-                made += _string(number, file)
+                output += _string(number, file)
             named = True
-        found = next((places[word] for word in _ids(opcode, instruction) if word in places), None)
-        if found is not None:
-            line, _, file = found.partition(" ")
-            made += [4 << 16 | _LINE, strings[file], int(line), 0]
-        made += instruction
-    return struct.pack(f"<{len(made)}I", *made)
+        note = next((places[word] for word in _ids(opcode, instruction) if word in places), None)
+        if note is not None:
+            line, _, file = note.partition(" ")
+            output += [4 << 16 | _LINE, strings[file], int(line), 0]
+        output += instruction
+    return struct.pack(f"<{len(output)}I", *output)
 
 
 def _instructions(words: tuple[int, ...]) -> Iterator[tuple[int, ...]]:

@@ -25,7 +25,7 @@ def make(
     context: Context,
     builder: Builder,
     result: NumbaType,
-    given: list[NumbaType],
+    kinds: list[NumbaType],
     values: list[Value],
     options: _ArrayOptions,
 ) -> Value:
@@ -38,14 +38,14 @@ def make(
     variable.linkage, variable.align = "internal", 16
     variable.initializer = ir.Constant(kind, ir.Undefined)
     pointer = builder.addrspacecast(variable, ir.PointerType(ir.IntType(8)))
-    made = context.make_array(result)(context, builder)
+    array = context.make_array(result)(context, builder)
     strides = [math.prod(shape[axis + 1 :]) * dtype.itemsize for axis in range(len(shape))]
     context.populate_array(
-        made,
-        data=builder.bitcast(pointer, made.data.type),
+        array,
+        data=builder.bitcast(pointer, array.data.type),
         shape=[context.get_constant(types.intp, one) for one in shape],
         strides=[context.get_constant(types.intp, one) for one in strides],
         itemsize=context.get_constant(types.intp, dtype.itemsize),
         meminfo=None,
     )
-    return made._getvalue()
+    return array._getvalue()

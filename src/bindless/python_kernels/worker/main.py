@@ -66,7 +66,7 @@ def _answer(request: Request) -> Answer:
     try:
         require_supported(source)
         function = rebuild(source, launch.language)
-        made = compilation.compile_kernel(function, request["arguments"], launch, request["architecture"], versions())
+        kernel = compilation.compile_kernel(function, request["arguments"], launch, request["architecture"], versions())
     except BuildError as error:
         return {"error": str(error), "log": error.log}
     except FeatureNotSupportedError as error:  # of the device, or clang is missing
@@ -75,4 +75,4 @@ def _answer(request: Request) -> Answer:
         return explain(error, source)
     # Of what was compiled, not of what the program asked for: the program compares them.
     digest = digest_of_request(digest_of(source), launch, request["arguments"], request["architecture"])
-    return {"file": made.file, "paths": made.paths, "versions": versions(), "digest": digest}
+    return {"file": kernel.file, "paths": kernel.paths, "versions": versions(), "digest": digest}

@@ -43,10 +43,10 @@ def call_math(context: Context, builder: Builder, name: str, values: Sequence[Va
 
 
 def fma(
-    context: Context, builder: Builder, result: NumbaType, given: list[NumbaType], values: list[Value], options: object
+    context: Context, builder: Builder, result: NumbaType, kinds: list[NumbaType], values: list[Value], options: object
 ) -> Value:
     """A product and a sum, rounded once."""
-    parts = [context.cast(builder, value, type_, result) for type_, value in zip(given, values)]
+    parts = [context.cast(builder, value, type_, result) for type_, value in zip(kinds, values)]
     return builder.fma(*parts)
 
 
@@ -61,9 +61,9 @@ def _define(function: PythonFunction, name: str, count: int) -> None:
         LOWERING.lower(function, *[type_] * count)(lower)
 
     def integers(context: Context, builder: Builder, sig: Signature, args: Sequence[Value]) -> Value:
-        wanted = sig.return_type
-        values = [context.cast(builder, value, type_, wanted) for type_, value in zip(sig.args, args)]
-        return call_math(context, builder, name, values, wanted.bitwidth)
+        kind = sig.return_type
+        values = [context.cast(builder, value, type_, kind) for type_, value in zip(sig.args, args)]
+        return call_math(context, builder, name, values, kind.bitwidth)
 
     LOWERING.lower(function, *[types.Integer] * count)(integers)
 

@@ -75,8 +75,8 @@ class _Function:
         if verb == "getelementptr":
             match = _USES.search(rest)
             return [match[1]] if match is not None else None
-        found = [match[1] for match in _USES.finditer(rest)]
-        return found or None
+        origins = [match[1] for match in _USES.finditer(rest)]
+        return origins or None
 
     def _infer(self) -> None:
         """Find the pointers of one space: assume it for all, and drop those with other origins."""
@@ -85,9 +85,9 @@ class _Function:
             changed = False
             for name, origins in self.origins.items():
                 if name not in self.spaces:
-                    known = {self._space(origin) for origin in origins} - {None}
-                    if len(known) == 1:
-                        self.spaces[name] = int(known.pop() or 0)
+                    spaces = {self._space(origin) for origin in origins} - {None}
+                    if len(spaces) == 1:
+                        self.spaces[name] = int(spaces.pop() or 0)
                         changed = True
         changed = True
         while changed:
@@ -106,18 +106,18 @@ class _Function:
     def text(self) -> str:
         if not self.spaces:
             return "\n".join(self.lines)
-        made: list[str] = []
+        lines: list[str] = []
         for line in self.lines:
             cast, step = _CAST.match(line), _STEP.match(line)
             if cast is not None:
-                made.append(line)  # unused casts vanish with the next clean-up
+                lines.append(line)  # unused casts vanish with the next clean-up
             elif step is not None and step[1] in self.spaces:
-                made += self._step(step[1], step[2], step[3], line)
+                lines += self._step(step[1], step[2], step[3], line)
             elif step is None and _ACCESS.match(line):
-                made.append(self._access(line))
+                lines.append(self._access(line))
             else:
-                made += self._other(line)
-        return "\n".join(made)
+                lines += self._other(line)
+        return "\n".join(lines)
 
     def _type(self, space: int) -> str:
         return f"ptr addrspace({space})" if space else "ptr"
@@ -141,7 +141,7 @@ class _Function:
     def _access(self, line: str) -> str:
         """Rewrite the address of an access; a generic pointer that is stored itself stays."""
 
-        def known(match: re.Match[str]) -> str:
+        def rewrite(match: re.Match[str]) -> str:
             space = self._space(match[1])
             return match[0] if space is None else f"{self._type(space)} {self._plain(match[1], space)}"
 
@@ -149,7 +149,7 @@ class _Function:
             return "\n".join(self._other(line))
         if " icmp " in line:
             return "\n".join(self._other(line))
-        return _USES.sub(known, line)
+        return _USES.sub(rewrite, line)
 
     def _other(self, line: str) -> list[str]:
         """Cast pointers back that this instruction needs as generic ones."""

@@ -107,15 +107,15 @@ class Modules:
     def _preludes(self, text: str) -> list[str]:
         if self._ptx:
             return [ptx_images.module(), ptx_work_items.module()]
-        found = [
+        texts = [
             _NOT_NEGATIVE.sub(
                 r"declare spir_func range(i64 0, -9223372036854775808) i64 \1 nounwind willreturn memory(none)",
                 spirv_images.module(images=False),
             )
         ]
         if self._image_arguments and "@__bindless_" in text:
-            found.append(spirv_image_arguments.module())
-        return [*found, spirv_work_items.module()] if spirv_work_items.is_needed(text) else found
+            texts.append(spirv_image_arguments.module())
+        return [*texts, spirv_work_items.module()] if spirv_work_items.is_needed(text) else texts
 
     def _translate(self, text: str) -> bytes:
         with tempfile.TemporaryDirectory(prefix="bindless-kernel-") as place:
@@ -141,11 +141,11 @@ class Modules:
             if needed:
                 source = folder / "calls.cl"
                 source.write_text("\n".join(["#include <bindless/device.h>", *dict.fromkeys(needed), ""]))
-                known = features(folder) if self._ptx else ()
-                made = toolchain.compile(
-                    source, folder / "calls.ll", self._settings, [include_folder()], {}, (*known, "-w")
+                options = features(folder) if self._ptx else ()
+                output = toolchain.compile(
+                    source, folder / "calls.ll", self._settings, [include_folder()], {}, (*options, "-w")
                 )
-                module.link_in(llvm.parse_assembly(made.read_text()))
+                module.link_in(llvm.parse_assembly(output.read_text()))
             for turn in range(_TURNS if self._ptx else 0):
                 part = folder / f"definitions{turn}"
                 part.mkdir()

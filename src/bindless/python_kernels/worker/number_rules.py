@@ -66,9 +66,9 @@ def signature_of(
         return None
     if len(args) == 2 and key in OPERATORS:
         _require_lengths(*args)
-        found = elementwise(key, args, lambda *parts: context.resolve_function_type(function, parts, {}))
-        if found is not None and found[1] is not None:
-            return _vector_signature(function, args, *found)
+        rule = elementwise(key, args, lambda *parts: context.resolve_function_type(function, parts, {}))
+        if rule is not None and rule[1] is not None:
+            return _vector_signature(function, args, *rule)
     plain = [types.unliteral(argument) for argument in args]
     if not plain or not all(isinstance(argument, (types.Integer, types.Float, types.Boolean)) for argument in plain):
         return None
@@ -105,8 +105,8 @@ class _Operator(AbstractTemplate):
         if kws or len(args) != 2 or not any(isinstance(type_, VectorType) for type_ in args):
             return None
         function = self.context.resolve_value_type(self.key)
-        found = elementwise(self.key, args, lambda *parts: self.context.resolve_function_type(function, parts, {}))
-        return _vector_signature(self.key, args, *found) if found is not None and found[1] is not None else None
+        rule = elementwise(self.key, args, lambda *parts: self.context.resolve_function_type(function, parts, {}))
+        return _vector_signature(self.key, args, *rule) if rule is not None and rule[1] is not None else None
 
 
 for _operator in OPERATORS:
@@ -130,25 +130,25 @@ def _vector_signature(function: NumbaType | PythonFunction, args: Types, count: 
     from . import active
 
     lowering = active.target().target_context
-    wanted = [
+    kinds = [
         VectorType(part, count) if isinstance(type_, VectorType) else part for type_, part in zip(args, scalar.args)
     ]
-    sig = signature(VectorType(scalar.return_type, count), *wanted)
+    sig = signature(VectorType(scalar.return_type, count), *kinds)
 
-    def implementation(context: Context, builder: Builder, given: Signature, values: Sequence[Value]) -> Value:
+    def implementation(context: Context, builder: Builder, call_type: Signature, values: Sequence[Value]) -> Value:
         one = context.get_function(_key(function), scalar)
         results = []
         for place in range(count):
             parts = [
                 builder.extract_value(value, place) if isinstance(type_, VectorType) else value
-                for type_, value in zip(given.args, values)
+                for type_, value in zip(call_type.args, values)
             ]
             results.append(one(builder, parts))
         from numba.core import cgutils
 
         return cgutils.pack_array(builder, results)
 
-    lowering.insert_func_defn([(implementation, _key(function), tuple(wanted))])
+    lowering.insert_func_defn([(implementation, _key(function), tuple(kinds))])
     return sig
 
 

@@ -38,26 +38,26 @@ _LOGICAL = {np.logical_and: "and_", np.logical_or: "or_", np.logical_xor: "xor"}
 _CHOICES = {np.minimum: "minimum", np.maximum: "maximum", np.fmin: "fmin", np.fmax: "fmax"}
 
 
-def common_name(launch: LaunchFacts, *given: Type) -> str:
+def common_name(launch: LaunchFacts, *types: Type) -> str:
     """Return numpy's name of the type of an operation on numbers: the widest float, or the widest integer."""
-    for one in given:
+    for one in types:
         if not one.is_number:
             raise KernelTypeError(f"a function of numbers was given {one}")
-    floats = [one.name for one in given if one.kind == "float"]
+    floats = [one.name for one in types if one.kind == "float"]
     if floats:
         return max(floats, key=lambda name: int(name[5:]))
-    return str(np.result_type(*(np.dtype(one.name) for one in given)))
+    return str(np.result_type(*(np.dtype(one.name) for one in types)))
 
 
-def _float_name(launch: LaunchFacts, *given: Type) -> str:
-    name = common_name(launch, *given)
+def _float_name(launch: LaunchFacts, *types: Type) -> str:
+    name = common_name(launch, *types)
     return _C_FLOATS[name if name in _C_FLOATS else launch.default_float]
 
 
-def _call(name: str, type_: str, given: tuple[Type, ...]) -> Call:
+def _call(name: str, type_: str, types: tuple[Type, ...]) -> Call:
     wide = "float" if type_ == "half" else type_
-    symbol = f"llvm.{_INTRINSICS[name]}.{_SUFFIX[wide]}" if name in _INTRINSICS else mangled(name, *[wide] * len(given))
-    return Call(wide, symbol, (wide,) * len(given), given)
+    symbol = f"llvm.{_INTRINSICS[name]}.{_SUFFIX[wide]}" if name in _INTRINSICS else mangled(name, *[wide] * len(types))
+    return Call(wide, symbol, (wide,) * len(types), types)
 
 
 def _one(name: str) -> PythonFunction:
@@ -197,8 +197,8 @@ def lower_where(
     _: object,
 ) -> Value:
     condition, left, right = (
-        context.cast(builder, value, type_, wanted)
-        for value, type_, wanted in zip(values, types_, (types.boolean, result, result))
+        context.cast(builder, value, type_, kind)
+        for value, type_, kind in zip(values, types_, (types.boolean, result, result))
     )
     return builder.select(condition, left, right)
 
@@ -280,5 +280,5 @@ def same_function(value: object) -> PythonFunction | None:
 
 def function_of(value: object) -> PythonFunction | None:
     """Return the device function for a function of numpy or ``math``; None for other values."""
-    known = callable(value) and getattr(value, "__module__", "") in ("math", "numpy")
-    return _FUNCTIONS.get(value) if known or isinstance(value, np.ufunc) else None
+    is_function = callable(value) and getattr(value, "__module__", "") in ("math", "numpy")
+    return _FUNCTIONS.get(value) if is_function or isinstance(value, np.ufunc) else None

@@ -27,13 +27,13 @@ def printf(
     context: Context,
     builder: Builder,
     result: NumbaType,
-    given: list[NumbaType],
+    kinds: list[NumbaType],
     values: list[Value],
     options: _PrintOptions,
 ) -> Value:
     """Print the values; integers are 64 bits wide, floats double."""
     numbers = []
-    for kind, type_, value in zip(options["kinds"], given, values):
+    for kind, type_, value in zip(options["kinds"], kinds, values):
         if kind == "float":
             wide = types.float64 if options["language"] == "ptx" or type_ == types.float64 else types.float32
             numbers.append(context.cast(builder, value, type_, wide))
@@ -52,15 +52,15 @@ def _vprintf(builder: Builder, text: str, numbers: list[Value]) -> Value:
     """NVIDIA's function, which takes the values in memory."""
     function_type = ir.FunctionType(_INT, [_BYTE, _BYTE])
     function = cgutils.get_or_insert_function(builder.module, function_type, "vprintf")
-    given = ir.Constant(_BYTE, None)
+    address = ir.Constant(_BYTE, None)
     if numbers:
         kind = ir.LiteralStructType([number.type for number in numbers])
         with builder.goto_entry_block():
             memory = builder.alloca(kind)
         for place, number in enumerate(numbers):
             builder.store(number, builder.gep(memory, [_INT(0), _INT(place)]))
-        given = builder.bitcast(memory, _BYTE)
-    return builder.call(function, [builder.addrspacecast(_text(builder.module, text, 1), _BYTE), given])
+        address = builder.bitcast(memory, _BYTE)
+    return builder.call(function, [builder.addrspacecast(_text(builder.module, text, 1), _BYTE), address])
 
 
 def _text(module: IrModule, text: str, space: int) -> Value:

@@ -32,12 +32,12 @@ def define(context: Context) -> None:
 def _start(context: Context, builder: Builder, sig: Signature, args: Sequence[Value]) -> Value:
     """Return the iterator: the current value, the end and the step. A step of 0 ends the loop at once."""
     start, stop, step = cgutils.unpack_tuple(builder, args[0], 3)
-    made = context.make_helper(builder, sig.return_type)
-    made.iter = cgutils.alloca_once_value(builder, start)
-    made.stop = builder.select(builder.icmp_unsigned("==", step, step.type(0)), start, stop)
-    made.step = step
-    made.count = made.iter  # not used
-    return made._getvalue()
+    state = context.make_helper(builder, sig.return_type)
+    state.iter = cgutils.alloca_once_value(builder, start)
+    state.stop = builder.select(builder.icmp_unsigned("==", step, step.type(0)), start, stop)
+    state.step = step
+    state.count = state.iter  # not used
+    return state._getvalue()
 
 
 @iternext_impl(RefType.UNTRACKED)

@@ -190,9 +190,9 @@ for _function in _OPERATORS:
 
 
 def _contribute(
-    context: Context, builder: Builder, type_: ReducerType, kind: NumbaType, reducer: Value, given: Value
+    context: Context, builder: Builder, type_: ReducerType, kind: NumbaType, reducer: Value, number: Value
 ) -> None:
-    value = context.cast(builder, given, kind, type_.dtype)
+    value = context.cast(builder, number, kind, type_.dtype)
     pointer = builder.bitcast(reducer, ir.PointerType(value.type))
     signed = getattr(type_.dtype, "signed", True)
     if type_.shared:

@@ -19,13 +19,13 @@ def gradients(
     context: Context,
     builder: Builder,
     result: NumbaType,
-    given: list[NumbaType],
+    kinds: list[NumbaType],
     values: list[Value],
     options: tuple[str, str],
 ) -> Value:
     """The sample of an image; the last two arguments are differences of the coordinate."""
-    operands = list(zip(given[:-2], values[:-2]))
-    for type_, value in zip(given[-2:], values[-2:]):
+    operands = list(zip(kinds[:-2], values[:-2]))
+    for type_, value in zip(kinds[-2:], values[-2:]):
         if isinstance(type_, (types.BaseTuple, VectorType)):
             operands += [(part, builder.extract_value(value, at)) for at, part in enumerate(type_.types)]
         else:
@@ -39,14 +39,14 @@ def cubemap(
     context: Context,
     builder: Builder,
     result: NumbaType,
-    given: list[NumbaType],
+    kinds: list[NumbaType],
     values: list[Value],
     options: tuple[str, str],
 ) -> Value:
     """The sample of a cubemap along a direction, which is divided by its largest component as ``bindless/device.h``
     does it: the division is IEEE's, and NaNs become 0.
     """
-    image, *direction = zip(given, values)
+    image, *direction = zip(kinds, values)
     parts = [context.cast(builder, value, type_, types.float32) for type_, value in direction]
     sizes = [_call(builder, "llvm.fabs", part) for part in parts]
     largest = _call(builder, "llvm.maxnum", _call(builder, "llvm.maxnum", *sizes[:2]), sizes[2])

@@ -34,12 +34,12 @@ def read(
     context: Context,
     builder: Builder,
     result: NumbaType,
-    given: list[NumbaType],
+    kinds: list[NumbaType],
     values: list[Value],
     options: PixelOptions,
 ) -> Value:
     """The pixel, a vector or a number."""
-    place = _place(context, builder, given, values, options)
+    place = _place(context, builder, kinds, values, options)
     dtype, count = np.dtype(options["dtype"]), options["channels"]
     kind = numba_type(OPENCL_TYPES[options["dtype"]])
     if options["language"] == "ptx":
@@ -49,9 +49,9 @@ def read(
     else:
         letter, register, vector = _class_of(dtype)
         name = f"__bindless_read_{options['geometry']}_{letter}"
-        found = _call(context, builder, vector, name, place)
+        pixel = _call(context, builder, vector, name, place)
         parts = [
-            context.cast(builder, builder.extract_element(found, _number(place)), register, kind)
+            context.cast(builder, builder.extract_element(pixel, _number(place)), register, kind)
             for place in range(count)
         ]
     return parts[0] if count == 1 else cgutils.pack_array(builder, parts)
@@ -61,15 +61,15 @@ def write(
     context: Context,
     builder: Builder,
     result: NumbaType,
-    given: list[NumbaType],
+    kinds: list[NumbaType],
     values: list[Value],
     options: PixelOptions,
 ) -> Value:
     """Store the last argument."""
-    place = _place(context, builder, given[:-1], values[:-1], options)
+    place = _place(context, builder, kinds[:-1], values[:-1], options)
     dtype, count = np.dtype(options["dtype"]), options["channels"]
     kind = numba_type(OPENCL_TYPES[options["dtype"]])
-    type_, value = given[-1], values[-1]
+    type_, value = kinds[-1], values[-1]
     if isinstance(type_, (types.BaseTuple, VectorType)):
         listed = [(part, builder.extract_value(value, number)) for number, part in enumerate(type_.types)]
     else:
@@ -89,14 +89,14 @@ def write(
 
 
 def _place(
-    context: Context, builder: Builder, given: list[NumbaType], values: list[Value], options: PixelOptions
+    context: Context, builder: Builder, kinds: list[NumbaType], values: list[Value], options: PixelOptions
 ) -> list[Value]:
     """The handle, the layer of an array, and the coordinates, of which PTX counts bytes along x."""
     from .device_calls import convert
 
     layered = options["geometry"].endswith("array")
-    names = ["unsampled_image_handle", *(["uint"] if layered else []), *["int"] * (len(given) - 1 - layered)]
-    place = [convert(context, builder, *pair) for pair in zip(given, values, names)]
+    names = ["unsampled_image_handle", *(["uint"] if layered else []), *["int"] * (len(kinds) - 1 - layered)]
+    place = [convert(context, builder, *pair) for pair in zip(kinds, values, names)]
     if options["language"] == "ptx":
         size = np.dtype(options["dtype"]).itemsize * options["channels"]
         place[1 + layered] = builder.mul(place[1 + layered], ir.Constant(_WORD, size))
@@ -121,12 +121,12 @@ def _unpacked(context: Context, builder: Builder, words: Value, number: int, dty
     """One channel of the bytes of a pixel."""
     place = number * dtype.itemsize
     word = builder.extract_element(words, _number(place // 4))
-    wanted = context.get_value_type(kind)
+    target = context.get_value_type(kind)
     if dtype.itemsize == 4:
-        return word if wanted == _WORD else builder.bitcast(word, wanted)
+        return word if target == _WORD else builder.bitcast(word, target)
     bits = ir.IntType(8 * dtype.itemsize)
     part = builder.trunc(builder.lshr(word, ir.Constant(_WORD, 8 * (place % 4))), bits)
-    return part if wanted == bits else builder.bitcast(part, wanted)
+    return part if target == bits else builder.bitcast(part, target)
 
 
 def _packed(builder: Builder, parts: list[Value], dtype: DType) -> Value:

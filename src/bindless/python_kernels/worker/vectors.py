@@ -64,17 +64,17 @@ class _Components(AttributeTemplate):
     key = VectorType
 
     def generic_resolve(self, vector: VectorType, name: str) -> NumbaType | None:
-        found = places(name, vector.count)
-        if found is None:
+        numbers = places(name, vector.count)
+        if numbers is None:
             return None
-        return vector.dtype if len(found) == 1 else VectorType(vector.dtype, len(found))
+        return vector.dtype if len(numbers) == 1 else VectorType(vector.dtype, len(numbers))
 
 
 @LOWERING.lower_getattr_generic(VectorType)
 def _component(context: Context, builder: Builder, type_: NumbaType, value: Value, name: str) -> Value:
-    found = places(name, type_.count)
-    assert found is not None
-    values = [builder.extract_value(value, place) for place in found]
+    numbers = places(name, type_.count)
+    assert numbers is not None
+    values = [builder.extract_value(value, place) for place in numbers]
     return values[0] if len(values) == 1 else cgutils.pack_array(builder, values)
 
 
@@ -84,18 +84,18 @@ def from_llvm_vector(context: Context, builder: Builder, type_: VectorType, valu
     return cgutils.pack_array(builder, elements)
 
 
-def to_llvm_vector(context: Context, builder: Builder, wanted: VectorType, type_: NumbaType, value: Value) -> Value:
+def to_llvm_vector(context: Context, builder: Builder, target: VectorType, type_: NumbaType, value: Value) -> Value:
     """Return a vector of LLVM, from a vector, a tuple of numbers or one number for all components."""
-    element = context.get_value_type(wanted.dtype)
-    made = ir.Constant(ir.VectorType(element, wanted.count), ir.Undefined)
-    for place in range(wanted.count):
+    element = context.get_value_type(target.dtype)
+    vector = ir.Constant(ir.VectorType(element, target.count), ir.Undefined)
+    for place in range(target.count):
         if isinstance(type_, types.BaseTuple):
             part = type_.types[place]
-            one = context.cast(builder, builder.extract_value(value, place), part, wanted.dtype)
+            one = context.cast(builder, builder.extract_value(value, place), part, target.dtype)
         else:
-            one = context.cast(builder, value, type_, wanted.dtype)
-        made = builder.insert_element(made, one, ir.Constant(ir.IntType(32), place))
-    return made
+            one = context.cast(builder, value, type_, target.dtype)
+        vector = builder.insert_element(vector, one, ir.Constant(ir.IntType(32), place))
+    return vector
 
 
 OPERATORS = {
