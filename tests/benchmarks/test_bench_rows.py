@@ -34,7 +34,7 @@ def test_rows_have_times(bench: Bench, part: str) -> None:
     assert bench.rows or bench.notes
     for row in bench.rows:
         assert 0 < row.seconds < math.inf and row.peer_seconds >= 0
-        assert row.reached is not None or not (row.wanted or row.wanted_seconds or row.wanted_percent)
+        assert row.reached is not None or not (row.goal or row.goal_seconds or row.goal_percent)
         peers = {row.peer: row.ratio} if row.ratio is not None else {}
         show_row(row.operation, row.seconds, row.speed(row.seconds) if row.amount else "", peers, row.target)
 

@@ -131,7 +131,7 @@ def bench(clock: Clock) -> Iterator[Bench]:
 
 
 def test_ratios_are_of_the_least_times(bench: Bench, clock: Clock) -> None:
-    peers = {"slower": Peer(clock.work(8.0, 6.0), wanted=2.0), "quicker, half of it": Peer(clock.work(0.5), share=0.5)}
+    peers = {"slower": Peer(clock.work(8.0, 6.0), goal=2.0), "quicker, half of it": Peer(clock.work(0.5), share=0.5)}
     assert bench.measure("work", clock.work(3.0, 2.0), peers, amount=4e6, unit="samples") == 2.0
     slower, quicker = bench.rows
     assert (slower.peer, slower.ratio, slower.reached) == ("slower", 3.0, True)
@@ -156,9 +156,9 @@ def test_what_fails_is_left_out_and_told(bench: Bench, clock: Clock) -> None:
 
 
 def test_targets_of_time_and_of_bounds() -> None:
-    slow = Row("import", 0.04, 0.0, "calls", wanted_seconds=0.03)
+    slow = Row("import", 0.04, 0.0, "calls", goal_seconds=0.03)
     assert slow.reached is False and slow.target == "<= 30 ms missed"
-    half = Row("sample", 2.0, 1e6, "samples", bound="memory", bound_seconds=1.2, wanted_percent=50.0)
+    half = Row("sample", 2.0, 1e6, "samples", bound="memory", bound_seconds=1.2, goal_percent=50.0)
     assert half.percent_of_bound == pytest.approx(60.0) and half.target == "50 % reached"
     assert Row("call", 2.5e-6, 0.0, "calls").speed(2.5e-6) == "2.5 us"
     assert Row("copy", 0.5, 3e9, "bytes").speed(0.5) == "6 GB/s"
@@ -172,7 +172,7 @@ def test_peers_do_the_same_work(queue: bl.Queue) -> None:
     with bl.Image(pixels, queue=queue) as image:
         expected = image.sample(points)
     np.testing.assert_allclose(numpy_linear(pixels, points), expected, atol=1 / 128)
-    for name, peer in sampling_peers_2d(pixels, points, on_gpu=False, wanted=None).items():
+    for name, peer in sampling_peers_2d(pixels, points, on_gpu=False, goal=None).items():
         assert callable(peer.work)
         values = peer.work()
         if isinstance(values, np.ndarray):
@@ -181,7 +181,7 @@ def test_peers_do_the_same_work(queue: bl.Queue) -> None:
     inside = (rng.random((1024, 3)) * [15, 12, 9]).astype(np.float32)
     with bl.Image(volume, queue=queue) as image:
         expected = image.sample(inside)
-    for name, peer in sampling_peers_3d(volume, inside, on_gpu=False, wanted=None).items():
+    for name, peer in sampling_peers_3d(volume, inside, on_gpu=False, goal=None).items():
         assert callable(peer.work)
         values = peer.work()
         if isinstance(values, np.ndarray):
@@ -192,7 +192,7 @@ def test_what_a_row_includes(bench: Bench, clock: Clock) -> None:
     bench.includes = "upload"
     bench.measure("one", clock.work(1.0))
     bench.measure("another", clock.work(1.0), includes="construction")
-    bench.told("a third", 1.0)
+    bench.add("a third", 1.0)
     assert [row.document()["includes"] for row in bench.rows] == ["upload", "construction", "upload"]
 
 
@@ -207,7 +207,7 @@ def test_peers_of_pictures_do_the_same_work(dtype: str) -> None:
     matrix = np.array([[0.9, -0.2, 5.3], [0.2, 0.9, -3.4]])
     with bl.Image(pixels, queue=bl.Queue("reference")) as image:
         cases = (
-            (image.warp(matrix, pixels.shape[:2]), user_peers.warp_peers(pixels, matrix, on_gpu=False, wanted=None)),
+            (image.warp(matrix, pixels.shape[:2]), user_peers.warp_peers(pixels, matrix, on_gpu=False, goal=None)),
             (image.resize((16, 20)), user_peers.shrink_peers(pixels, (20, 16), on_gpu=False)),
             (image.resize((72, 90)), user_peers.enlarge_peers(pixels, (90, 72), on_gpu=False)),
         )

@@ -18,7 +18,7 @@ __all__ = ["measure_blocks"]
 
 
 _SIDE, _BLOCK, _THREADS = 256, 64, 2
-_WANTED = 3.0
+_GOAL = 3.0
 _INCLUDES = f"array to array, blocks of {_BLOCK}^3, {_THREADS} threads"
 
 
@@ -77,4 +77,4 @@ def _peers(volume: Array, linear: Array, offset: Array, order: int) -> dict[str,
         turned = library.affine_transform(lazy, linear, offset, order=order, output_chunks=(_BLOCK,) * 3)
         return turned.compute(scheduler="threads", num_workers=_THREADS)
 
-    return {"dask-image affine_transform": Peer(work, wanted=_WANTED if order == 1 else None)}
+    return {"dask-image affine_transform": Peer(work, goal=_GOAL if order == 1 else None)}

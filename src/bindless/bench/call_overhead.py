@@ -37,13 +37,13 @@ _TYPES = (ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_float)
 _FOUR = "void four(unsigned long long *out, unsigned long long a, unsigned b, float c)"
 
 # Targets of creation on GPUs: seconds, and ratios to the peers.
-_WANTED_ALLOCATION = 3e-6
-_WANTED_HANDLE = 2.5e-6
-_WANTED_IMAGE = 10e-6
-_WANTED_IMPORT = 30e-3
-_WANTED_FIRST_SAMPLE = 5e-3
-_WANTED_CREATION = 1 / 1.3
-_WANTED_LAUNCH = {"bindless_empty": 1 / 1.15, "bindless_four_arguments": 1 / 1.2}
+_GOAL_ALLOCATION = 3e-6
+_GOAL_HANDLE = 2.5e-6
+_GOAL_IMAGE = 10e-6
+_GOAL_IMPORT = 30e-3
+_GOAL_FIRST_SAMPLE = 5e-3
+_GOAL_CREATION = 1 / 1.3
+_GOAL_LAUNCH = {"bindless_empty": 1 / 1.15, "bindless_four_arguments": 1 / 1.2}
 
 _IMPORT = """
 import time, numpy
@@ -74,42 +74,42 @@ def measure_calls(bench: Bench) -> None:
 def _measure_creation(bench: Bench) -> None:
     queue = bench.queue
     on_gpu = queue.device.has(Aspect.gpu)
-    creation = _WANTED_CREATION if on_gpu else None
+    creation = _GOAL_CREATION if on_gpu else None
     bare = _bare_cuda if queue.device.backend is Backend.cuda else _bare_reference
     with ImageMem(_DESC, queue) as memory:
         handle = memory.get_handle()
-        known = bare(memory) if queue.device.backend in (Backend.cuda, Backend.reference) else {}
+        calls = bare(memory) if queue.device.backend in (Backend.cuda, Backend.reference) else {}
         peers = {
-            name: {"two bare calls": Peer(work, wanted=creation if name == "memory" else None)}
-            for name, work in known.items()
+            name: {"two bare calls": Peer(work, goal=creation if name == "memory" else None)}
+            for name, work in calls.items()
         }
         bench.measure(
             "allocate and free image memory",
             lambda: free_image_mem(alloc_image_mem(_DESC, queue), "standard", queue),
             peers.get("memory"),
             calls=_CALLS,
-            wanted_seconds=_WANTED_ALLOCATION if on_gpu else 0.0,
+            goal_seconds=_GOAL_ALLOCATION if on_gpu else 0.0,
         )
         bench.measure(
             "create and destroy a sampled image",
             lambda: destroy_image_handle(create_image(handle, _DESC, queue, sampler=_SAMPLER), queue),
             peers.get("sampled"),
             calls=_CALLS,
-            wanted_seconds=_WANTED_HANDLE if on_gpu else 0.0,
+            goal_seconds=_GOAL_HANDLE if on_gpu else 0.0,
         )
         bench.measure(
             "create and destroy an unsampled image",
             lambda: destroy_image_handle(create_image(handle, _DESC, queue), queue),
             peers.get("unsampled"),
             calls=_CALLS,
-            wanted_seconds=_WANTED_HANDLE if on_gpu else 0.0,
+            goal_seconds=_GOAL_HANDLE if on_gpu else 0.0,
         )
     small = np.zeros((16, 16, 4), np.float32)
     bench.measure(
         "with Image(16 x 16)",
         lambda: Image(small, queue=queue).close(),
         calls=20,
-        wanted_seconds=_WANTED_IMAGE if on_gpu else 0.0,
+        goal_seconds=_GOAL_IMAGE if on_gpu else 0.0,
     )
 
 
@@ -172,22 +172,22 @@ def _measure_launches(bench: Bench) -> None:
     bundle = load_kernel_bundle(source, queue)
     with usm_empty((1,), np.uint64, queue) as out:
         numbers: tuple[Any, ...] = (np.uint64(1), np.uint32(2), np.float32(3))
-        for name, label, given in (
+        for name, label, values in (
             ("bindless_empty", "no", ()),
             ("bindless_four_arguments", "four", (out.pointer, *numbers)),
         ):
             kernel = bundle.get_kernel(name)
 
-            launch = _launches(queue, kernel, given)
+            launch = _launches(queue, kernel, values)
 
-            plain = (np.uint64(out.pointer.address), *numbers) if given else ()
+            plain = (np.uint64(out.pointer.address), *numbers) if values else ()
             native = native_launches(queue, source, name, plain, _CALLS)
-            wanted = _WANTED_LAUNCH[name] if queue.device.backend is Backend.reference else None
-            peers = {peer: Peer(work, wanted=wanted) for peer, work in native.items()}
+            goal = _GOAL_LAUNCH[name] if queue.device.backend is Backend.reference else None
+            peers = {peer: Peer(work, goal=goal) for peer, work in native.items()}
             if queue.device.backend is Backend.cuda:
                 peers = _launch_peers(source, name, plain)
             bench.measure(f"{_CALLS} launches with {label} arguments, and a wait", launch, peers)
-            bound = kernel.bind(queue, 1, *given)
+            bound = kernel.bind(queue, 1, *values)
 
             def launch_bound(bound: Callable[[], object] = bound) -> None:
                 for _ in range(_CALLS):
@@ -197,19 +197,19 @@ def _measure_launches(bench: Bench) -> None:
             bench.measure(f"{_CALLS} bound launches with {label} arguments, and a wait", launch_bound, peers)
             with CommandGraph(queue) as graph:
                 for _ in range(_CALLS):
-                    graph.parallel_for(1, kernel, *given)
+                    graph.parallel_for(1, kernel, *values)
 
                 def launch_graph(graph: CommandGraph = graph) -> None:
                     graph()
                     queue.wait()
 
-                below = {peer: replace(of, wanted=1.0) for peer, of in peers.items()}  # single launches
+                below = {peer: replace(of, goal=1.0) for peer, of in peers.items()}  # single launches
                 bench.measure(f"a graph of {_CALLS} launches with {label} arguments, and a wait", launch_graph, below)
 
 
-def _launches(queue: Queue, kernel: Kernel, given: tuple[Any, ...]) -> Work:
+def _launches(queue: Queue, kernel: Kernel, values: tuple[Any, ...]) -> Work:
     """Launch as user code does: unpacking arguments from a tuple would add to the time of a launch."""
-    if not given:
+    if not values:
 
         def launch() -> None:
             for _ in range(_CALLS):
@@ -218,7 +218,7 @@ def _launches(queue: Queue, kernel: Kernel, given: tuple[Any, ...]) -> Work:
 
         return launch
 
-    def launch_four(a: Any = given[0], b: Any = given[1], c: Any = given[2], d: Any = given[3]) -> None:
+    def launch_four(a: Any = values[0], b: Any = values[1], c: Any = values[2], d: Any = values[3]) -> None:
         for _ in range(_CALLS):
             queue.parallel_for(1, kernel, a, b, c, d)
         queue.wait()
@@ -239,21 +239,21 @@ def _launch_peers(source: bytes, name: str, arguments: tuple[Any, ...]) -> dict[
     values = [ffi.new(kind, argument.item()) for kind, argument in zip(kinds, arguments)]
     packed = ffi.new("void *[]", [ffi.cast("void *", value) for value in values]) if values else ffi.NULL
 
-    def bare(kept: object = values) -> None:  # memory that ``packed`` points to
+    def bare(keepalive: object = values) -> None:  # memory that ``packed`` points to
         for _ in range(_CALLS):
             lib.cuLaunchKernel(function[0], 1, 1, 1, 1, 1, 1, 0, stream[0], packed, ffi.NULL)
         check(lib.cuStreamSynchronize(stream[0]), "cuStreamSynchronize")
 
-    peers = {"cuLaunchKernel by the bindings": Peer(bare, wanted=_WANTED_LAUNCH[name])}
+    peers = {"cuLaunchKernel by the bindings": Peer(bare, goal=_GOAL_LAUNCH[name])}
     handle, queue = (int(ffi.cast("uintptr_t", native)) for native in (function[0], stream[0]))
-    peers["ctypes cuLaunchKernel"] = Peer(_ctypes_launches(handle, queue, arguments), wanted=1.0)
+    peers["ctypes cuLaunchKernel"] = Peer(_ctypes_launches(handle, queue, arguments), goal=1.0)
     bound = _bindings_launches(handle, queue, arguments)
     if bound is not None:
-        peers["cuda.bindings cuLaunchKernel"] = Peer(bound, wanted=1.0)
+        peers["cuda.bindings cuLaunchKernel"] = Peer(bound, goal=1.0)
     for peer, make in (("CuPy RawKernel", _cupy_launches), ("cuda.core", _core_launches)):
         work = make(source, name, arguments)
         if work is not None:
-            peers[peer] = Peer(work, wanted=1.0)
+            peers[peer] = Peer(work, goal=1.0)
     return peers
 
 
@@ -272,7 +272,7 @@ def _ctypes_launches(function: int, stream: int, arguments: tuple[Any, ...]) -> 
     handle, queue, native = pointer(function), pointer(stream), _native_arguments(arguments)
     packed = (pointer * len(native))(*map(ctypes.addressof, native)) if native else None
 
-    def launch(kept: object = native) -> None:
+    def launch(keepalive: object = native) -> None:
         for _ in range(_CALLS):
             launch_kernel(handle, 1, 1, 1, 1, 1, 1, 0, queue, packed, None)
         wait(queue)
@@ -342,19 +342,19 @@ def measure_import(bench: Bench) -> None:
     """Measure ``import bindless`` after numpy, and the first sample of an image on the reference, in fresh
     interpreters.
     """
-    for name, code, wanted in (
-        ("import bindless, after numpy", _IMPORT, _WANTED_IMPORT),
-        ("first sample of an Image on the reference", _FIRST_SAMPLE, _WANTED_FIRST_SAMPLE),
+    for name, code, goal in (
+        ("import bindless, after numpy", _IMPORT, _GOAL_IMPORT),
+        ("first sample of an Image on the reference", _FIRST_SAMPLE, _GOAL_FIRST_SAMPLE),
     ):
         said = [run_python(code) for _ in range(3)]
         failed = [text for text, done in said if not done]
         if failed:
             bench.notes.append(f"{name}: {failed[0]}")
             continue
-        told = [text.split() for text, _ in said]
+        lines = [text.split() for text, _ in said]
         if code is _IMPORT:
-            opened = told[0][1:]
+            opened = lines[0][1:]
             name += f", {len(opened)} drivers loaded"
             if opened:
                 bench.notes.append(f"{name}: it is to load none, and loads {', '.join(opened)}")
-        bench.told(name, min(float(words[0]) for words in told), wanted_seconds=wanted)
+        bench.add(name, min(float(words[0]) for words in lines), goal_seconds=goal)

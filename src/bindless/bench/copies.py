@@ -25,7 +25,7 @@ _MOST_ON_PROCESSORS = 64 << 20
 _CALLED = 32 << 20  # least number of bytes copied in a round: a single short call measures the caches
 _HOST, _DEVICE, _ARRAY = 1, 2, 3  # CUmemorytype
 # Target ratios to the driver's copy on GPUs: of the largest size, and of all other sizes.
-_WANTED = {"numpy to image": 4.0, "image to numpy": 3.0, "image to image": 4.0, "image to device memory": 4.0}
+_GOAL = {"numpy to image": 4.0, "image to numpy": 3.0, "image to image": 4.0, "image to device memory": 4.0}
 
 _Side: TypeAlias = Union[Array, UsmArray, ImageMem]
 
@@ -67,11 +67,11 @@ def driver_copies(bench: Bench) -> Iterator[_DriverCopies | None]:
     if bench.queue.device.backend is not Backend.cuda:
         yield None
         return
-    made = _DriverCopies(bench)
+    copies = _DriverCopies(bench)
     try:
-        yield made
+        yield copies
     finally:
-        made.close()
+        copies.close()
 
 
 def measure_copies(bench: Bench) -> None:
@@ -103,13 +103,13 @@ def _measure_size(bench: Bench, nbytes: int, driver: _DriverCopies | None, on_gp
         }
         for name, (source, target) in places.items():
             peers = {}
-            wanted = (_WANTED[name] if nbytes == _SIZES[-1] else 1.0) if on_gpu else 1.0
+            goal = (_GOAL[name] if nbytes == _SIZES[-1] else 1.0) if on_gpu else 1.0
             if driver is not None:
                 work = driver.work(source, target, side * 16, side)
-                peers["the driver's own copy"] = Peer(work, wanted=wanted)
+                peers["the driver's own copy"] = Peer(work, goal=goal)
             elif not on_gpu:
                 memmove = lambda: ctypes.memmove(back.ctypes.data, pixels.ctypes.data, pixels.nbytes)  # noqa: E731
-                peers["memcpy"] = Peer(memmove, wanted=wanted)
+                peers["memcpy"] = Peer(memmove, goal=goal)
             within = name in ("image to image", "image to device memory") or not on_gpu
             bench.measure(
                 f"{name}, {size}",

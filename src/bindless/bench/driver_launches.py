@@ -61,7 +61,7 @@ def _reference(queue: Queue, kernel: Kernel, arguments: list[bytes], calls: int)
     launch = ffi.new("blr_launch_t *", (1, (1, 1, 1), (0, 0, 0), (1, 1, 1), len(values), places, sizes))
     enqueue, null = lib.blrEnqueueKernel, ffi.NULL
 
-    def work(kept: object = (queue, kernel, values, places, sizes)) -> None:
+    def work(keepalive: object = (queue, kernel, values, places, sizes)) -> None:
         for _ in range(calls):
             enqueue(handle, native, launch, 0, null, null)
         check(lib.blrQueueWait(handle, 2**64 - 1), "blrQueueWait")
@@ -73,8 +73,8 @@ def _level_zero(queue: Queue, kernel: Kernel, arguments: list[bytes], calls: int
     from ..drivers import level_zero as driver
 
     lib, ffi, check = driver.lib, driver.ffi, driver.check
-    found: Any = get_native(queue)
-    if found.type != "ze_command_list_handle_t":
+    queue_handle: Any = get_native(queue)
+    if queue_handle.type != "ze_command_list_handle_t":
         return {}  # the command queue accepts command lists only
     handle = ffi.cast("ze_command_list_handle_t", _number(queue))
     native = ffi.cast("ze_kernel_handle_t", _number(kernel))
@@ -88,7 +88,7 @@ def _level_zero(queue: Queue, kernel: Kernel, arguments: list[bytes], calls: int
     for number, argument in enumerate(arguments):
         check(lib.zeKernelSetArgumentValue(native, number, len(argument), argument), "zeKernelSetArgumentValue")
 
-    def work(kept: object = (queue, kernel)) -> None:
+    def work(keepalive: object = (queue, kernel)) -> None:
         for _ in range(calls):
             append(handle, native, one, null, 0, null)
         check(lib.zeCommandListAppendBarrier(handle, event[0], 0, null), "zeCommandListAppendBarrier")
@@ -107,7 +107,7 @@ def _opencl(queue: Queue, kernel: Kernel, arguments: list[bytes], calls: int) ->
     handle, native = ffi.cast("cl_command_queue", _number(queue)), ffi.cast("cl_kernel", _number(kernel))
     one, enqueue, flush, null = ffi.new("size_t *", 1), lib.clEnqueueNDRangeKernel, lib.clFlush, ffi.NULL
 
-    def work(kept: object = (queue, kernel)) -> None:
+    def work(keepalive: object = (queue, kernel)) -> None:
         for _ in range(calls):
             enqueue(handle, native, 1, null, one, null, 0, null, null)
             flush(handle)

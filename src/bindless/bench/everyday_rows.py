@@ -38,13 +38,13 @@ _ELEMENTS = 1 << 24  # of a kernel's arrays
 _LONG = 1 << 24  # items from which a series has few calls
 
 # Targets on NVIDIA GPUs, in seconds: of calls whose kernels take a few microseconds, and whose bytes do.
-_WANTED_SUBMISSION, _WANTED_CALL, _WANTED_HOST = 8e-6, 20e-6, {64: 35e-6, 512: 150e-6}
+_GOAL_SUBMISSION, _GOAL_CALL, _GOAL_HOST = 8e-6, 20e-6, {64: 35e-6, 512: 150e-6}
 _SHORT = 1 << 18  # pixels of a picture, above which its kernel or its bytes take the time
 # Targets of the time of CuPy and torch on NVIDIA GPUs divided by ours.
-_WANTED_OF_VOLUMES = {256: 1.5, 512: 2.0}
-_WANTED_OF_ORDER_3 = {512: 3.0}
-_WANTED_OF_COORDINATES, _WANTED_OF_SAXPY = 1.5, 0.95
-_WANTED_OF_SAMPLES = 1.2  # on processors
+_GOAL_OF_VOLUMES = {256: 1.5, 512: 2.0}
+_GOAL_OF_ORDER_3 = {512: 3.0}
+_GOAL_OF_COORDINATES, _GOAL_OF_SAXPY = 1.5, 0.95
+_GOAL_OF_SAMPLES = 1.2  # on processors
 
 
 def measure_everyday(bench: Bench) -> None:
@@ -127,11 +127,11 @@ def _compare_on_device(
     both = {peer: waiting(work) for peer, work in works.items()}
     whole = f"{name}, synchronised" if on_gpu else name
     if on_gpu:
-        compare(bench, f"{name}, submitted", works, wanted=submission, end=synchronize, series=series)
-    compare(bench, whole, both, wanted=call, wanted_ratio=ratio, series=series)
+        compare(bench, f"{name}, submitted", works, goal=submission, end=synchronize, series=series)
+    compare(bench, whole, both, goal=call, goal_ratio=ratio, series=series)
     for peer, work in both.items():
         if peer:
-            bench.told(f"{whole}, after {peer}", turns(bench, both[""], work, series))
+            bench.add(f"{whole}, after {peer}", turns(bench, both[""], work, series))
 
 
 def _series(items: int, *, on_gpu: bool) -> int:
@@ -165,8 +165,8 @@ def _measure_pictures(bench: Bench, side: int) -> None:
                 pixels, matrix, shape, dst=out, flags=flags, borderMode=border
             )
         for name, works in host.items():
-            wanted = _WANTED_HOST.get(side, 0.0) if name.endswith("numpy out") else 0.0
-            compare(bench, name, works, wanted=wanted, end=queue.wait, series=series)
+            goal = _GOAL_HOST.get(side, 0.0) if name.endswith("numpy out") else 0.0
+            compare(bench, name, works, goal=goal, end=queue.wait, series=series)
         if tensors.torch is None:
             return
         picture, source, target = tensors.empty(side, side), tensors.of(pixels), tensors.empty(side, side)
@@ -191,9 +191,9 @@ def _measure_pictures(bench: Bench, side: int) -> None:
             "resize(out=tensor)": {"": lambda: image.resize(half, out=smaller)},
             "update(tensor)": {"": lambda: image.update(source), "torch": lambda: target.copy_(source)},
         }
-        call = _WANTED_CALL if side * side <= _SHORT else 0.0
+        call = _GOAL_CALL if side * side <= _SHORT else 0.0
         for name, each in device.items():
-            title, submission = f"Image({side}²).{name}", _WANTED_SUBMISSION
+            title, submission = f"Image({side}²).{name}", _GOAL_SUBMISSION
             _compare_on_device(bench, title, each, tensors.synchronize, series, submission=submission, call=call)
 
 
@@ -209,14 +209,14 @@ def _measure_samples(bench: Bench) -> None:
             planes = tensors.of(np.moveaxis(pixels, -1, 0)[None].copy())
             grid = points[None, None] * np.float32(2 / side) - np.float32(1)
             host["torch"] = lambda: tensors.sample(planes, tensors.of(grid)).cpu().numpy()
-        ratio = 0.0 if queue.device.has(Aspect.gpu) else _WANTED_OF_SAMPLES
-        compare(bench, "Image.sample of 1,000 coordinates, numpy", host, wanted_ratio=ratio)
+        ratio = 0.0 if queue.device.has(Aspect.gpu) else _GOAL_OF_SAMPLES
+        compare(bench, "Image.sample of 1,000 coordinates, numpy", host, goal_ratio=ratio)
         if tensors.torch is None:
             return
         coords, ready = tensors.of(points), tensors.of(grid)
         works: Works = {"": lambda: image.sample(coords), "torch": lambda: tensors.sample(planes, ready)}
         title = "Image.sample of 1,000 coordinates, tensors"
-        _compare_on_device(bench, title, works, tensors.synchronize, 50, submission=_WANTED_SUBMISSION, ratio=ratio)
+        _compare_on_device(bench, title, works, tensors.synchronize, 50, submission=_GOAL_SUBMISSION, ratio=ratio)
 
 
 # ---------------------------------------------------------------------- volumes
@@ -238,9 +238,9 @@ def _measure_volumes(bench: Bench, side: int) -> None:
                 "": lambda: image.warp(matrix, shape, out=out),
                 "torch": tensors.warp(volume, matrix),
             }
-            moved: Works = {"": lambda: image.warp(matrix, shape, displacement=field, out=out)}
-            for name, each in (("out=tensor", warp), ("displacement=tensor, out=tensor", moved)):
-                title, wait, submission = f"Image({side}³).warp({name})", tensors.synchronize, _WANTED_SUBMISSION
+            deform: Works = {"": lambda: image.warp(matrix, shape, displacement=field, out=out)}
+            for name, each in (("out=tensor", warp), ("displacement=tensor, out=tensor", deform)):
+                title, wait, submission = f"Image({side}³).warp({name})", tensors.synchronize, _GOAL_SUBMISSION
                 _compare_on_device(bench, title, each, wait, series, submission=submission)
     linear, offset = scipy_terms(matrix)
     cupy = _cupy(bench)
@@ -263,10 +263,10 @@ def _measure_volumes(bench: Bench, side: int) -> None:
         works: dict[str, Work] = {"": partial(call, own_ndimage, linear)}
         if peer is not None:
             works["scipy" if cupy is None else "CuPy"] = partial(call, peer, theirs)
-        wanted = 0.0
+        goal = 0.0
         if on_gpu:
-            wanted = (_WANTED_OF_ORDER_3 if name.endswith("3") else _WANTED_OF_VOLUMES).get(side, 1.0)
-        _compare_on_device(bench, f"ndimage.{name}, {side}³", works, synchronize, series, ratio=wanted)
+            goal = (_GOAL_OF_ORDER_3 if name.endswith("3") else _GOAL_OF_VOLUMES).get(side, 1.0)
+        _compare_on_device(bench, f"ndimage.{name}, {side}³", works, synchronize, series, ratio=goal)
 
 
 def _measure_coordinates(bench: Bench, count: int) -> None:
@@ -283,7 +283,7 @@ def _measure_coordinates(bench: Bench, count: int) -> None:
     if peer is not None:
         works["scipy" if cupy is None else "CuPy"] = lambda: peer.map_coordinates(volume, points, order=1)
     synchronize: Work = nothing if cupy is None else cupy.cuda.Device().synchronize
-    series, ratio = _series(count, on_gpu=cupy is not None), 0.0 if cupy is None else _WANTED_OF_COORDINATES
+    series, ratio = _series(count, on_gpu=cupy is not None), 0.0 if cupy is None else _GOAL_OF_COORDINATES
     _compare_on_device(bench, f"ndimage.map_coordinates of {count} points", works, synchronize, series, ratio=ratio)
 
 
@@ -315,5 +315,5 @@ def _measure_kernel(bench: Bench, count: int) -> None:
     end = tensors.synchronize if on_gpu else queue.wait
     title, series, ratio = f"saxpy in Python, {count} elements", _series(count, on_gpu=on_gpu), 0.0
     if on_gpu:
-        ratio = _WANTED_OF_SAXPY
+        ratio = _GOAL_OF_SAXPY
     _compare_on_device(bench, title, works, end, series, ratio=ratio)

@@ -84,7 +84,7 @@ def by_hand(
     coords: Array | UsmArray,
     values: Array | UsmArray,
     times: int,
-    wanted: float,
+    goal: float,
 ) -> dict[str, Peer]:
     """Return the handwritten peer of a series of calls on two-dimensional images; empty without CuPy or for other
     formats.
@@ -95,16 +95,16 @@ def by_hand(
         ``sample``, ``fetch`` or ``write``.
     coords, values : Array | UsmArray
         Device arrays, as passed to the built-in kernel.
-    wanted : float
+    goal : float
         Target ratio.
     """
     cupy, texel = available("cupy"), _TEXELS.get(str(desc.channel_type))
-    known = desc.num_channels == 4 or (operation == "sample" and desc.num_channels == 1)
+    has_kernel = desc.num_channels == 4 or (operation == "sample" and desc.num_channels == 1)
     if (
         cupy is None
         or not isinstance(coords, UsmArray)
         or not isinstance(values, UsmArray)
-        or not known
+        or not has_kernel
         or (texel is None and operation != "sample")
     ):
         return {}
@@ -122,4 +122,4 @@ def by_hand(
             kernel(grid, (_THREADS,), arguments)
         cupy.cuda.Device().synchronize()
 
-    return {"kernel by hand": Peer(work, wanted=wanted)}
+    return {"kernel by hand": Peer(work, goal=goal)}

@@ -38,13 +38,13 @@ class Peer:
         One call, or its previously measured time in seconds.
     share : float
         Fraction of the measured items that one call of the peer processes.
-    wanted : float | None
+    goal : float | None
         Target: the least ratio of the peer's time to ours, or None.
     """
 
     work: Work | float
     share: float = 1.0
-    wanted: float | None = None
+    goal: float | None = None
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ class Row:
         Name of the peer, and its time for the same amount; empty and 0.0 without a peer.
     bound, bound_seconds
         Name of the physical limit and its time, or empty and 0.0.
-    wanted : float
-        Target ratio, or 0.0; ``wanted_seconds``: target time; ``wanted_percent``: target percentage of the bound.
+    goal : float
+        Target ratio, or 0.0; ``goal_seconds``: target time; ``goal_percent``: target percentage of the bound.
     size : int
         Bytes of the copied data or of the image, for plots; 0 where no size applies.
     includes : str
@@ -79,9 +79,9 @@ class Row:
     peer_seconds: float = 0.0
     bound: str = ""
     bound_seconds: float = 0.0
-    wanted: float = 0.0
-    wanted_seconds: float = 0.0
-    wanted_percent: float = 0.0
+    goal: float = 0.0
+    goal_seconds: float = 0.0
+    goal_percent: float = 0.0
     size: int = 0
     includes: str = ALONE
 
@@ -97,12 +97,12 @@ class Row:
     @property
     def reached(self) -> bool | None:
         """Whether the target is met; None without a target."""
-        if self.wanted_seconds:
-            return self.seconds <= self.wanted_seconds
+        if self.goal_seconds:
+            return self.seconds <= self.goal_seconds
         ratio, percent = self.ratio, self.percent_of_bound
-        if self.wanted_percent and percent is not None:
-            return percent >= self.wanted_percent
-        return ratio >= self.wanted if self.wanted and ratio is not None else None
+        if self.goal_percent and percent is not None:
+            return percent >= self.goal_percent
+        return ratio >= self.goal if self.goal and ratio is not None else None
 
     def speed(self, seconds: float) -> str:
         """Format the throughput or time of this row."""
@@ -116,17 +116,17 @@ class Row:
         """Format the target and whether it is met; empty without a target."""
         if self.reached is None:
             return ""
-        wanted = f"{self.wanted:.2f}"
-        if self.wanted_seconds:
-            wanted = f"<= {self.speed(self.wanted_seconds)}"
-        elif self.wanted_percent:
-            wanted = f"{self.wanted_percent:.0f} %"
-        return f"{wanted} {'reached' if self.reached else 'missed'}"
+        goal = f"{self.goal:.2f}"
+        if self.goal_seconds:
+            goal = f"<= {self.speed(self.goal_seconds)}"
+        elif self.goal_percent:
+            goal = f"{self.goal_percent:.0f} %"
+        return f"{goal} {'reached' if self.reached else 'missed'}"
 
     def document(self) -> dict[str, object]:
-        """Return all fields and derived values for JSON."""
+        """Return all fields and derived values for JSON, where a goal is ``wanted``, as in earlier files."""
         derived = {"ratio": self.ratio, "percent_of_bound": self.percent_of_bound, "reached": self.reached}
-        return {**asdict(self), **derived}
+        return {**{key.replace("goal", "wanted"): value for key, value in asdict(self).items()}, **derived}
 
 
 def _short(number: float) -> str:
@@ -182,8 +182,8 @@ class Bench:
         calls: int = 1,
         bound: str = "",
         bound_seconds: float = 0.0,
-        wanted_seconds: float = 0.0,
-        wanted_percent: float = 0.0,
+        goal_seconds: float = 0.0,
+        goal_percent: float = 0.0,
         size: int = 0,
         includes: str = "",
     ) -> float:
@@ -247,14 +247,14 @@ class Bench:
         aims = device.has(Aspect.gpu) or device.backend is Backend.reference
         beside = [name for name in everyone if name]
         for name in beside:
-            wanted = (everyone[name].wanted or 0.0) if aims else 0.0
-            self.rows.append(Row(**shared, peer=name, peer_seconds=best[name], wanted=wanted))
-        wanted_seconds, wanted_percent = (wanted_seconds, wanted_percent) if aims else (0.0, 0.0)
-        if not beside or wanted_seconds or wanted_percent:
-            self.rows.append(Row(**shared, wanted_seconds=wanted_seconds, wanted_percent=wanted_percent))
+            goal = (everyone[name].goal or 0.0) if aims else 0.0
+            self.rows.append(Row(**shared, peer=name, peer_seconds=best[name], goal=goal))
+        goal_seconds, goal_percent = (goal_seconds, goal_percent) if aims else (0.0, 0.0)
+        if not beside or goal_seconds or goal_percent:
+            self.rows.append(Row(**shared, goal_seconds=goal_seconds, goal_percent=goal_percent))
         return best[""]
 
-    def told(
+    def add(
         self,
         operation: str,
         seconds: float,
@@ -263,12 +263,12 @@ class Bench:
         unit: str = "calls",
         peer: str = "",
         peer_seconds: float = 0.0,
-        wanted: float = 0.0,
-        wanted_seconds: float = 0.0,
+        goal: float = 0.0,
+        goal_seconds: float = 0.0,
         includes: str = "",
     ) -> None:
         """Add a row with a time measured elsewhere."""
-        row = Row(operation, seconds, amount, unit, peer, peer_seconds, wanted=wanted, wanted_seconds=wanted_seconds)
+        row = Row(operation, seconds, amount, unit, peer, peer_seconds, goal=goal, goal_seconds=goal_seconds)
         self.rows.append(replace(row, includes=includes or self.includes))
 
     def least(self, work: Work, calls: int = 7) -> float:

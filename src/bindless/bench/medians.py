@@ -72,8 +72,8 @@ def compare(
     operation: str,
     works: Mapping[str, Work],
     *,
-    wanted: float = 0.0,
-    wanted_ratio: float = 0.0,
+    goal: float = 0.0,
+    goal_ratio: float = 0.0,
     end: Work = nothing,
     series: int = _SERIES,
     includes: str = "",
@@ -82,27 +82,27 @@ def compare(
 
     Parameters
     ----------
-    wanted : float, default 0.0
+    goal : float, default 0.0
         Target of ours on NVIDIA GPUs, in seconds; none if 0.
-    wanted_ratio : float, default 0.0
-        Target of each peer's time divided by ours, where ``wanted`` is 0; none if 0.
+    goal_ratio : float, default 0.0
+        Target of each peer's time divided by ours, where ``goal`` is 0; none if 0.
     end, series
         As of ``medians``.
     includes : str, optional
-        As of ``Bench.told``.
+        As of ``Bench.add``.
     """
     bench.announce(operation)
     seconds_of = medians(bench, works, end, series)
     ours = seconds_of.pop("")
-    wanted = wanted if bench.queue.device.backend is Backend.cuda else 0.0
+    goal = goal if bench.queue.device.backend is Backend.cuda else 0.0
     for peer, seconds in (seconds_of or {"": 0.0}).items():
-        bench.told(
+        bench.add(
             operation,
             ours,
             peer=peer,
             peer_seconds=seconds,
-            wanted=wanted_ratio,
-            wanted_seconds=wanted,
+            goal=goal_ratio,
+            goal_seconds=goal,
             includes=includes,
         )
-        wanted = 0.0
+        goal = 0.0

@@ -63,7 +63,7 @@ def numpy_linear(pixels: Array, points: Array) -> Array:
 
 
 def sampling_peers_2d(
-    pixels: Array, points: Array, *, on_gpu: bool, wanted: float | None, times: int = 1
+    pixels: Array, points: Array, *, on_gpu: bool, goal: float | None, times: int = 1
 ) -> dict[str, Peer]:
     """Return peers for linear samples of (height, width, channels) pixels, uint8 or float32, at (N, 2) coordinates.
 
@@ -71,13 +71,13 @@ def sampling_peers_2d(
     ----------
     on_gpu : bool
         Return only libraries that compute in GPU memory.
-    wanted : float | None
+    goal : float | None
         Target ratio to the fastest peer.
     times : int, default 1
         Calls in a row, for libraries that compute in GPU memory.
     """
     if on_gpu:
-        return _gpu_peers(pixels, points, wanted, times)
+        return _gpu_peers(pixels, points, goal, times)
     few = min(_FEW, len(points))
     share = few / len(points)
     real = pixels if pixels.dtype == np.float32 else pixels.astype(np.float32) / np.float32(255)
@@ -86,13 +86,13 @@ def sampling_peers_2d(
     if ndimage is not None and pixels.shape[2] == 1:
         rows = np.ascontiguousarray(points[:few, ::-1].T) - 0.5
         peers["scipy"] = Peer(lambda: ndimage.map_coordinates(real[..., 0], rows, order=1, mode="nearest"), share)
-    peers |= remap_peers(pixels, points, wanted=wanted)
+    peers |= remap_peers(pixels, points, goal=goal)
     if torch is not None:
         peers["torch grid_sample"] = Peer(_grid_sample(torch, "cpu", real, points))
     return peers
 
 
-def remap_peers(pixels: Array, points: Array, *, wanted: float | None = None) -> dict[str, Peer]:
+def remap_peers(pixels: Array, points: Array, *, goal: float | None = None) -> dict[str, Peer]:
     """Return OpenCV's ``remap`` on the processor, to floats and, for bytes, to bytes; in rows of 1024 coordinates."""
     cv2 = available("cv2")
     if cv2 is None or len(points) % 1024:
@@ -103,7 +103,7 @@ def remap_peers(pixels: Array, points: Array, *, wanted: float | None = None) ->
     def remap(source: Array) -> Work:
         return lambda: cv2.remap(source, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
 
-    peers = {"OpenCV remap": Peer(remap(real), wanted=wanted)}
+    peers = {"OpenCV remap": Peer(remap(real), goal=goal)}
     if pixels.dtype == np.uint8:
         peers["OpenCV remap, to bytes"] = Peer(remap(pixels))
     return peers
@@ -125,11 +125,11 @@ def _grid_sample(torch: ModuleType, place: str, pixels: Array, points: Array, ti
     return run
 
 
-def _gpu_peers(pixels: Array, points: Array, wanted: float | None, times: int) -> dict[str, Peer]:
+def _gpu_peers(pixels: Array, points: Array, goal: float | None, times: int) -> dict[str, Peer]:
     peers = {}
     torch, cupy, ndimage = available("torch"), available("cupy"), available("cupyx.scipy.ndimage")
     if pixels.dtype == np.float32 and torch is not None and torch.cuda.is_available():
-        peers["torch grid_sample"] = Peer(_grid_sample(torch, "cuda", pixels, points, times), wanted=wanted)
+        peers["torch grid_sample"] = Peer(_grid_sample(torch, "cuda", pixels, points, times), goal=goal)
     if cupy is not None and ndimage is not None and pixels.dtype == np.float32 and pixels.shape[-1] == 1:
         plane, rows = cupy.asarray(pixels[..., 0]), cupy.asarray(np.ascontiguousarray(points.T[::-1]))
 
@@ -138,16 +138,16 @@ def _gpu_peers(pixels: Array, points: Array, wanted: float | None, times: int) -
                 ndimage.map_coordinates(plane, rows, order=1, mode="nearest")
             cupy.cuda.Device().synchronize()
 
-        peers["CuPy map_coordinates"] = Peer(run, wanted=wanted)
+        peers["CuPy map_coordinates"] = Peer(run, goal=goal)
     return peers
 
 
 def sampling_peers_3d(
-    volume: Array, points: Array, *, on_gpu: bool, wanted: float | None, times: int = 1
+    volume: Array, points: Array, *, on_gpu: bool, goal: float | None, times: int = 1
 ) -> dict[str, Peer]:
     """Return peers for linear samples of a (depth, height, width) volume of float32 at (N, 3) coordinates."""
     if on_gpu:
-        return _gpu_peers(volume[..., None], points, wanted, times)
+        return _gpu_peers(volume[..., None], points, goal, times)
     few = min(_FEW, len(points))
     peers = {}
     ndimage, torch = available("scipy.ndimage"), available("torch")
@@ -158,7 +158,7 @@ def sampling_peers_3d(
     kernel = _trilinear(available("numba"))
     if kernel is not None:
         out = np.empty(len(points), np.float32)
-        peers["numba, by hand"] = Peer(lambda: kernel(volume, points, out), wanted=wanted)
+        peers["numba, by hand"] = Peer(lambda: kernel(volume, points, out), goal=goal)
     if torch is not None:
         peers["torch grid_sample"] = Peer(_grid_sample(torch, "cpu", volume[..., None], points))
     return peers
@@ -188,7 +188,7 @@ def _trilinear(numba: ModuleType | None) -> Callable[..., None] | None:
     return compiled
 
 
-def warp_peers(pixels: Array, matrix: Array, *, wanted: float | None) -> dict[str, Peer]:
+def warp_peers(pixels: Array, matrix: Array, *, goal: float | None) -> dict[str, Peer]:
     """Return the same affine warp by OpenCV, on the processor; its pixel centres are at whole numbers."""
     cv2 = available("cv2")
     if cv2 is None:
@@ -196,4 +196,4 @@ def warp_peers(pixels: Array, matrix: Array, *, wanted: float | None) -> dict[st
     height, width = pixels.shape[:2]
     flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
     work = lambda: cv2.warpAffine(pixels, matrix, (width, height), flags=flags, borderMode=cv2.BORDER_REPLICATE)  # noqa: E731
-    return {"OpenCV warpAffine": Peer(work, wanted=wanted)}
+    return {"OpenCV warpAffine": Peer(work, goal=goal)}

@@ -42,15 +42,15 @@ __all__ = ["measure_pictures", "measure_pixels", "measure_sampling", "sample_for
 _ANGLE = np.deg2rad(10.0)
 _FORMATS = (("fp32", 4), ("unorm_int8", 4), ("fp32", 1), ("fp16", 4), ("unorm_int16", 4), ("unorm_int8", 1))
 # Target ratios on the processor: to OpenCV's remap, and to a loop in numba.
-_WANTED_2D = {("fp32", 4): 1.6, ("unorm_int8", 4): 2.0, ("fp32", 1): 2.0}
-_WANTED_3D = 2.0
-_WANTED_LARGER = {"up": 1.0, "down": None}  # to OpenCV's resize
+_GOAL_2D = {("fp32", 4): 1.6, ("unorm_int8", 4): 2.0, ("fp32", 1): 2.0}
+_GOAL_3D = 2.0
+_GOAL_LARGER = {"up": 1.0, "down": None}  # to OpenCV's resize
 # Target percentage of memory bandwidth, on processors and on GPUs; texture units limit wider formats.
-_WANTED_OF_TRAFFIC = {False: {("unorm_int8", 4): 50.0}, True: {("fp32", 1): 95.0}}
-_WANTED_OF_PIXELS = 95.0  # on GPUs: fetches and writes are limited by memory alone
-_WANTED_BY_HAND = 0.95  # of a handwritten kernel
+_GOAL_OF_TRAFFIC = {False: {("unorm_int8", 4): 50.0}, True: {("fp32", 1): 95.0}}
+_GOAL_OF_PIXELS = 95.0  # on GPUs: fetches and writes are limited by memory alone
+_GOAL_BY_HAND = 0.95  # of a handwritten kernel
 _IN_A_ROW = 10  # GPU calls between two waits: this measures kernels; "calls" measures call overhead
-_WANTED_FORM = 1 / 1.5  # relative to plain two-dimensional samples, for levels, layers and cubes
+_GOAL_FORM = 1 / 1.5  # relative to plain two-dimensional samples, for levels, layers and cubes
 _LARGEST_PICTURE = 2048  # image side for comparisons with numpy and OpenCV
 _SIZES = (256, 512, 1024, 2048, 4096)  # image sides of the plot
 
@@ -100,12 +100,12 @@ def _image(bench: Bench, desc: ImageDescriptor, sampler: BindlessImageSampler | 
                 queue.ext_oneapi_copy(_pixels(part.shape, part.dtype), handle, dst_desc=part).wait()
         else:
             queue.ext_oneapi_copy(_pixels(desc.shape, desc.dtype), memory).wait()
-        made = create_image(memory, desc, queue, sampler=sampler)
+        image = create_image(memory, desc, queue, sampler=sampler)
         try:
-            yield made
+            yield image
         finally:
             queue.wait()
-            destroy_image_handle(made, queue)
+            destroy_image_handle(image, queue)
 
 
 class _Arrays:
@@ -165,13 +165,13 @@ def measure_sampling(bench: Bench) -> None:
     for (channel_type, channels), kind in [*((each, "neighbouring") for each in _FORMATS), (("fp32", 4), "random")]:
         desc = ImageDescriptor(side, side, num_channels=channels, channel_type=channel_type)
         points = _points(bench, side, kind)
-        wanted = None if kind == "random" else 1.0 if on_gpu else _WANTED_2D.get((channel_type, channels))
+        goal = None if kind == "random" else 1.0 if on_gpu else _GOAL_2D.get((channel_type, channels))
         peers = {}
         if channel_type in ("fp32", "unorm_int8"):
             pixels = _pixels(desc.shape, desc.dtype)
-            peers = sampling_peers_2d(pixels, points, on_gpu=on_gpu, wanted=wanted, times=arrays.times)
+            peers = sampling_peers_2d(pixels, points, on_gpu=on_gpu, goal=goal, times=arrays.times)
         name = f"sample 2D {channel_type} x{channels}, {kind}"
-        percent = 0.0 if kind == "random" else _WANTED_OF_TRAFFIC[on_gpu].get((channel_type, channels), 0.0)
+        percent = 0.0 if kind == "random" else _GOAL_OF_TRAFFIC[on_gpu].get((channel_type, channels), 0.0)
         seconds = _sample(bench, arrays, name, desc, points, peers, percent=percent)
         if (channel_type, channels, kind) == ("fp32", 4, "neighbouring"):
             plain = seconds
@@ -201,7 +201,7 @@ def _sample(
     coords, out = arrays.placed(points), arrays.empty((count, channels), dtype)
     with _image(bench, desc, sampler) as handle:
         if desc.dimensions == 2 and not size:
-            peers = by_hand("sample", handle, desc, coords, out, times, _WANTED_BY_HAND) | peers
+            peers = by_hand("sample", handle, desc, coords, out, times, _GOAL_BY_HAND) | peers
         return bench.measure(
             name,
             arrays.repeated(lambda: sample_image(bench.queue, handle, coords, out=out, dtype=dtype)),
@@ -210,7 +210,7 @@ def _sample(
             unit="samples",
             bound="memory",
             bound_seconds=_traffic(bench, count, points.shape[1], channels, desc) * times,
-            wanted_percent=percent,
+            goal_percent=percent,
             size=size,
         )
 
@@ -228,8 +228,8 @@ def _sample_volume(bench: Bench, arrays: _Arrays, on_gpu: bool) -> None:
     points = np.stack([line, (line * 1.7) % side, (line * 2.3) % side], 1).astype(np.float32)
     volume = _pixels((side, side, side), np.float32)
     desc = ImageDescriptor(side, side, side, num_channels=1, channel_type="fp32")
-    wanted = 1.0 if on_gpu else _WANTED_3D
-    peers = sampling_peers_3d(volume, points, on_gpu=on_gpu, wanted=wanted, times=arrays.times)
+    goal = 1.0 if on_gpu else _GOAL_3D
+    peers = sampling_peers_3d(volume, points, on_gpu=on_gpu, goal=goal, times=arrays.times)
     _sample(bench, arrays, "sample 3D fp32 x1", desc, points, peers)
 
 
@@ -252,10 +252,10 @@ def _sample_forms(bench: Bench, arrays: _Arrays, plain: float) -> None:
     cubes = {"cubemap_filtering": "seamless"}
 
     def form(name: str, desc: ImageDescriptor, options: dict[str, Any], call: Callable[[Any], object]) -> None:
-        wanted = None if "anisotropy" in name or "gradients" in name else _WANTED_FORM
+        goal = None if "anisotropy" in name or "gradients" in name else _GOAL_FORM
         try:
             with _image(bench, desc, _linear(True, **options)) as handle:
-                peers = {"sample 2D fp32 x4": Peer(plain, wanted=wanted)}
+                peers = {"sample 2D fp32 x4": Peer(plain, goal=goal)}
                 work = arrays.repeated(lambda: call(handle))
                 bench.measure(f"{name}, fp32 x4", work, peers, amount=count * arrays.times, unit="samples")
         except FeatureNotSupportedError as error:
@@ -294,13 +294,13 @@ def measure_pixels(bench: Bench) -> None:
             "unit": "pixels",
             "bound": "memory",
             "bound_seconds": _traffic(bench, side * side, 2, 4, desc) * arrays.times,
-            "wanted_percent": _WANTED_OF_PIXELS if queue.device.has(Aspect.gpu) else 0.0,
+            "goal_percent": _GOAL_OF_PIXELS if queue.device.has(Aspect.gpu) else 0.0,
         }
         with _image(bench, desc, None) as handle:
-            fetched |= by_hand("fetch", handle, desc, coords, out, arrays.times, _WANTED_BY_HAND)
+            fetched |= by_hand("fetch", handle, desc, coords, out, arrays.times, _GOAL_BY_HAND)
             fetch = lambda h=handle, o=out: fetch_image(queue, h, coords, out=o, dtype=np.float32)  # noqa: E731
             bench.measure(f"fetch 2D {channel_type} x4", arrays.repeated(fetch), fetched, **shared)
-            written |= by_hand("write", handle, desc, coords, colors, arrays.times, _WANTED_BY_HAND)
+            written |= by_hand("write", handle, desc, coords, colors, arrays.times, _GOAL_BY_HAND)
             write = lambda h=handle, c=colors: write_image(queue, h, coords, c)  # noqa: E731
             bench.measure(f"write 2D {channel_type} x4", arrays.repeated(write), written, **shared)
 
@@ -324,14 +324,14 @@ def measure_pictures(bench: Bench) -> None:
     cv2 = available("cv2")
     y, x = np.mgrid[:side, :side] + 0.5
     points = np.stack([row[0] * x + (row[1] * y + row[2]) for row in matrix], -1).reshape(-1, 2).astype(np.float32)
-    for dtype, channels, wanted in (("uint8", 4, 1.0), ("uint8", 3, 1.0), ("float32", 4, 1.0), ("float32", 1, None)):
+    for dtype, channels, goal in (("uint8", 4, 1.0), ("uint8", 3, 1.0), ("float32", 4, 1.0), ("float32", 1, None)):
         pixels = _pixels((side, side, channels), dtype)
         with Image(pixels, queue=bench.queue) as image:
             shared: dict[str, Any] = {"amount": side * side, "unit": "pixels"}
             sample = lambda image=image: image.sample(points)  # noqa: E731
             bench.measure(f"Image.sample {dtype} x{channels}", sample, remap_peers(pixels, points), **shared)
             peers = {"sample() at an array of places": Peer(sample)}
-            peers |= warp_peers(pixels, matrix, wanted=wanted)
+            peers |= warp_peers(pixels, matrix, goal=goal)
             warp = lambda image=image: image.warp(matrix, (side, side))  # noqa: E731
             bench.measure(f"Image.warp {dtype} x{channels}", warp, peers, **shared)
             if channels == 4 or dtype == "float32":
@@ -341,7 +341,7 @@ def measure_pictures(bench: Bench) -> None:
                     resize = lambda image=image, size=size: image.resize((size, size))  # noqa: E731
                     theirs: dict[str, Peer] = {}
                     if cv2 is not None:
-                        theirs["OpenCV resize"] = Peer(_resizing(cv2, pixels, size, flags), wanted=_WANTED_LARGER[name])
+                        theirs["OpenCV resize"] = Peer(_resizing(cv2, pixels, size, flags), goal=_GOAL_LARGER[name])
                     bench.measure(f"Image.resize {name} {dtype} x{channels}", resize, theirs, **shared)
 
 

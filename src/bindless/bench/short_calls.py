@@ -38,10 +38,10 @@ _SIDE = 256
 _SAMPLER = BindlessImageSampler("clamp_to_edge", "unnormalized", "linear")
 
 # Targets on NVIDIA GPUs, in seconds.
-_WANTED_SUBMISSION, _WANTED_CALL = 3e-6, 12e-6
-_WANTED_TENSORS, _WANTED_TENSORS_AND_WAIT = 6e-6, 17e-6
-_WANTED_HOST = 35e-6
-_WANTED_VOLUME = 130e-6
+_GOAL_SUBMISSION, _GOAL_CALL = 3e-6, 12e-6
+_GOAL_TENSORS, _GOAL_TENSORS_AND_WAIT = 6e-6, 17e-6
+_GOAL_HOST = 35e-6
+_GOAL_VOLUME = 130e-6
 
 
 @contextmanager
@@ -93,14 +93,14 @@ def _measure_usm(bench: Bench, handle: SampledImageHandle, points: Array) -> Non
             bench,
             "sample_image of 1,000 coordinates in USM",
             {"": lambda: sample_image(queue, handle, coords, out=out), **driver},
-            wanted=_WANTED_SUBMISSION,
+            goal=_GOAL_SUBMISSION,
             end=queue.wait,
         )
         compare(
             bench,
             "sample_image of 1,000 coordinates in USM, and a wait",
             {"": lambda: sample_image(queue, handle, coords, out=out).wait(), **driver_and_wait},
-            wanted=_WANTED_CALL,
+            goal=_GOAL_CALL,
         )
 
 
@@ -115,20 +115,20 @@ def _driver_calls(queue: Queue, call: ImageCall) -> tuple[dict[str, Work], dict[
     lane = command.lanes[0]
     submit = ffi.cast("int (*)(void const *)", command.submit)
     description = ffi.cast("void const *", command.descriptions[0])
-    poll, asked = ffi.cast("int (*)(void const *, int)", lane.wait_for), ffi.cast("void const *", lane.driver_stream)
-    made = ffi.cast("uint64_t *", lane.last_event)
+    poll, stream = ffi.cast("int (*)(void const *, int)", lane.wait_for), ffi.cast("void const *", lane.driver_stream)
+    event = ffi.cast("uint64_t *", lane.last_event)
     let_go = ffi.cast("int (*)(uint64_t)", lane.let_go)
 
     def run() -> None:
         submit(description)
-        if made:
-            let_go(made[0])
+        if event:
+            let_go(event[0])
 
-    def run_and_wait(kept: object = command) -> None:
+    def run_and_wait(keepalive: object = command) -> None:
         run()
         if not poll:  # the driver has no query of a stream
             queue._backend.wait_event(queue._backend.barrier(queue._native))
-        while poll and poll(asked, 1 << 20):
+        while poll and poll(stream, 1 << 20):
             pass
 
     return {"the driver's call": run}, {"the driver's call and wait": run_and_wait}
@@ -145,7 +145,7 @@ def _measure_host(bench: Bench, handle: SampledImageHandle, points: Array) -> No
             _grid_sample(torch, image, torch.from_numpy(grid).to("cuda")).cpu().numpy()
 
         works["torch grid_sample, with transfers"] = with_transfers
-    compare(bench, "sample_image of 1,000 coordinates, numpy to numpy", works, wanted=_WANTED_HOST)
+    compare(bench, "sample_image of 1,000 coordinates, numpy to numpy", works, goal=_GOAL_HOST)
 
 
 # ---------------------------------------------------------------------- tensors
@@ -200,9 +200,9 @@ def _compare_tensors(bench: Bench, name: str, ours: Work, theirs: Work, synchron
         return run
 
     works = {"": ours, "torch grid_sample": theirs}
-    compare(bench, name, works, wanted=_WANTED_TENSORS, end=synchronize)
+    compare(bench, name, works, goal=_GOAL_TENSORS, end=synchronize)
     waiting = {peer: both(work) for peer, work in works.items()}
-    compare(bench, f"{name}, and synchronize", waiting, wanted=_WANTED_TENSORS_AND_WAIT)
+    compare(bench, f"{name}, and synchronize", waiting, goal=_GOAL_TENSORS_AND_WAIT)
 
 
 def _measure_volume(bench: Bench) -> None:
@@ -235,7 +235,7 @@ def _measure_volume(bench: Bench) -> None:
             synchronize()
 
         works: dict[str, Work] = {"": ours, "torch grid_sample": theirs}
-        compare(bench, "256³ affine samples of a volume, tensors", works, wanted=_WANTED_VOLUME, series=10)
+        compare(bench, "256³ affine samples of a volume, tensors", works, goal=_GOAL_VOLUME, series=10)
 
 
 # ---------------------------------------------------------------------- copies, several devices
@@ -287,7 +287,7 @@ def _launch_with_handle(queue: Queue, source: bytes, waits: list[Callable[[], ob
     a, b = np.uint32(2), np.float32(3)
     waits.append(queue.wait)
 
-    def launch(kept: object = memory) -> None:
+    def launch(keepalive: object = memory) -> None:
         queue.parallel_for(1, kernel, out.pointer, handle, a, b)
 
     return launch

@@ -43,4 +43,4 @@ def measure_scaling(bench: Bench) -> None:
             seconds = float(said)
             alone = alone or seconds
             peer: dict[str, Any] = {"peer": "1 thread", "peer_seconds": alone} if threads > 1 else {}
-            bench.told(name, seconds, amount=bench.samples, unit="samples", **peer)
+            bench.add(name, seconds, amount=bench.samples, unit="samples", **peer)

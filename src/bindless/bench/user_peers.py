@@ -64,7 +64,7 @@ def upload_peers(pixels: Array, *, on_gpu: bool) -> dict[str, Peer]:
     return peers
 
 
-def warp_peers(pixels: Array, matrix: Array, *, on_gpu: bool, wanted: float | None) -> dict[str, Peer]:
+def warp_peers(pixels: Array, matrix: Array, *, on_gpu: bool, goal: float | None) -> dict[str, Peer]:
     """An affine map of pixels (height, width, channels) by (2, 3), output to input, centres at one half."""
     peers: dict[str, Peer] = {}
     height, width = pixels.shape[:2]
@@ -80,7 +80,7 @@ def warp_peers(pixels: Array, matrix: Array, *, on_gpu: bool, wanted: float | No
             sample = torch.nn.functional.grid_sample
             return _returned(torch, sample(planes, grid, padding_mode="border", align_corners=False), pixels)
 
-        peers["torch"] = Peer(warp, wanted=wanted)
+        peers["torch"] = Peer(warp, goal=goal)
     ndimage = available("cupyx.scipy.ndimage") if cupy is not None else None
     if cupy is not None and ndimage is not None:
         turned, shift = cupy.asarray(whole[::-1, 1::-1].copy()), whole[::-1, 2].tolist()
@@ -98,13 +98,13 @@ def warp_peers(pixels: Array, matrix: Array, *, on_gpu: bool, wanted: float | No
         flags = cv2.INTER_LINEAR | cv2.WARP_INVERSE_MAP
         peers["OpenCV warpAffine"] = Peer(
             lambda: cv2.warpAffine(pixels, whole, (width, height), flags=flags, borderMode=cv2.BORDER_REPLICATE),
-            wanted=None if on_gpu else wanted,
+            goal=None if on_gpu else goal,
         )
     return peers
 
 
 def _resize_peers(
-    pixels: Array, size: tuple[int, int], *, on_gpu: bool, wanted: float | None, area: bool
+    pixels: Array, size: tuple[int, int], *, on_gpu: bool, goal: float | None, area: bool
 ) -> dict[str, Peer]:
     peers: dict[str, Peer] = {}
     torch, cv2 = _torch(on_gpu), available("cv2")
@@ -115,27 +115,25 @@ def _resize_peers(
             planes = _placed(torch, pixels, on_gpu)
             return _returned(torch, torch.nn.functional.interpolate(planes, size=size[::-1], **options), pixels)
 
-        peers["torch interpolate"] = Peer(resize, wanted=wanted if on_gpu else None)
+        peers["torch interpolate"] = Peer(resize, goal=goal if on_gpu else None)
     if cv2 is not None:
         flags = cv2.INTER_AREA if area else cv2.INTER_LINEAR
         work = lambda: cv2.resize(pixels, size, interpolation=flags)  # noqa: E731
-        peers["OpenCV resize"] = Peer(work, wanted=None if on_gpu else wanted)
+        peers["OpenCV resize"] = Peer(work, goal=None if on_gpu else goal)
     return peers
 
 
-def shrink_peers(pixels: Array, size: tuple[int, int], *, on_gpu: bool, wanted: float | None = None) -> dict[str, Peer]:
+def shrink_peers(pixels: Array, size: tuple[int, int], *, on_gpu: bool, goal: float | None = None) -> dict[str, Peer]:
     """Means of areas, to (width, height)."""
-    return _resize_peers(pixels, size, on_gpu=on_gpu, wanted=wanted, area=True)
+    return _resize_peers(pixels, size, on_gpu=on_gpu, goal=goal, area=True)
 
 
-def enlarge_peers(
-    pixels: Array, size: tuple[int, int], *, on_gpu: bool, wanted: float | None = None
-) -> dict[str, Peer]:
+def enlarge_peers(pixels: Array, size: tuple[int, int], *, on_gpu: bool, goal: float | None = None) -> dict[str, Peer]:
     """Linear interpolation, to (width, height)."""
-    return _resize_peers(pixels, size, on_gpu=on_gpu, wanted=wanted, area=False)
+    return _resize_peers(pixels, size, on_gpu=on_gpu, goal=goal, area=False)
 
 
-def level_peers(pixels: Array, *, on_gpu: bool, wanted: float | None) -> dict[str, Peer]:
+def level_peers(pixels: Array, *, on_gpu: bool, goal: float | None) -> dict[str, Peer]:
     """All levels of a mipmap: OpenCV's ``pyrDown`` and torch's ``avg_pool2d``, each from the level before."""
     peers: dict[str, Peer] = {}
     torch, cv2 = _torch(on_gpu), available("cv2")
@@ -156,11 +154,11 @@ def level_peers(pixels: Array, *, on_gpu: bool, wanted: float | None) -> dict[st
             while min(level.shape[:2]) > _TINY:
                 level = cv2.pyrDown(level)
 
-        peers["OpenCV pyrDown"] = Peer(pyramid, wanted=None if on_gpu else wanted)
+        peers["OpenCV pyrDown"] = Peer(pyramid, goal=None if on_gpu else goal)
     return peers
 
 
-def sample_peers(pixels: Array, points: Array, *, on_gpu: bool, wanted: float | None) -> dict[str, Peer]:
+def sample_peers(pixels: Array, points: Array, *, on_gpu: bool, goal: float | None) -> dict[str, Peer]:
     """Linear samples at ready coordinates (N, 2 or 3), which lie where torch works; waits."""
     torch = _torch(on_gpu)
     if torch is None:
@@ -175,7 +173,7 @@ def sample_peers(pixels: Array, points: Array, *, on_gpu: bool, wanted: float | 
         if on_gpu:
             torch.cuda.synchronize()
 
-    return {"torch grid_sample": Peer(run, wanted=wanted)}
+    return {"torch grid_sample": Peer(run, goal=goal)}
 
 
 def volume_peers(volume: Array, matrix: Array, offset: Array, *, on_gpu: bool) -> dict[str, Peer]:

@@ -42,13 +42,13 @@ _FRAMES = 10
 _FEW, _MANY = 1000, 4_000_000
 
 # Targets: the least ratio to peers, of mipmaps, means of areas and enlargements; percentages of the bound.
-_WANTED_LEVELS = 2.0
-_WANTED_AREAS = {True: 3.0, False: 1.5}
-_WANTED_LARGER = 1.0
-_WANTED_UPLOAD = {True: 100 / 1.3, False: 100 / 1.5}
-_WANTED_FRAMES = 100 / 1.2
-_WANTED_UPDATE = 3e-4  # seconds of all levels, from pixels on the device
-_WANTED_MANY = 0.1  # seconds of small pictures
+_GOAL_LEVELS = 2.0
+_GOAL_AREAS = {True: 3.0, False: 1.5}
+_GOAL_LARGER = 1.0
+_GOAL_UPLOAD = {True: 100 / 1.3, False: 100 / 1.5}
+_GOAL_FRAMES = 100 / 1.2
+_GOAL_UPDATE = 3e-4  # seconds of all levels, from pixels on the device
+_GOAL_MANY = 0.1  # seconds of small pictures
 
 
 def measure_user(bench: Bench) -> None:
@@ -87,7 +87,7 @@ def _pinned_seconds(bench: Bench, nbytes: int, *, back: bool = False) -> float:
         return bench.least(lambda: queue.memcpy(*sides).wait())
 
 
-def _made(bench: Bench, pixels: Array, **options: Any) -> None:
+def _make(bench: Bench, pixels: Array, **options: Any) -> None:
     with Image(pixels, queue=bench.queue, **options):
         pass
     bench.queue.wait()
@@ -100,12 +100,12 @@ def _measure_construction(bench: Bench, rng: np.random.Generator, scale: float, 
         pixels = rng.integers(0, 256, (height, width, channels)).astype(np.uint8)
         bench.measure(
             f"Image({size} {form})",
-            partial(_made, bench, pixels),
+            partial(_make, bench, pixels),
             upload_peers(pixels, on_gpu=on_gpu),
             includes=_UPLOAD,
             bound="pinned upload" if on_gpu else "memcpy",
             bound_seconds=_pinned_seconds(bench, pixels.nbytes),
-            wanted_percent=_WANTED_UPLOAD[on_gpu],
+            goal_percent=_GOAL_UPLOAD[on_gpu],
         )
 
 
@@ -118,11 +118,11 @@ def _measure_levels(bench: Bench, name: str, pixels: Array, on_gpu: bool) -> Non
         bench.notes.append(f"Image({name}, mipmaps=True): the device has no mipmaps")
         return
     opaque = np.dstack([pixels, np.full(pixels.shape[:2], 255, np.uint8)])
-    for form, given in (("RGB", pixels), ("RGBA", opaque), ("RGBA float32", opaque.astype(np.float32))):
+    for form, picture in (("RGB", pixels), ("RGBA", opaque), ("RGBA float32", opaque.astype(np.float32))):
         bench.measure(
             f"Image({name} {form}, mipmaps=True)",
-            partial(_made, bench, given, mipmaps=True),
-            level_peers(given, on_gpu=on_gpu, wanted=_WANTED_LEVELS if form != "RGB" else None),
+            partial(_make, bench, picture, mipmaps=True),
+            level_peers(picture, on_gpu=on_gpu, goal=_GOAL_LEVELS if form != "RGB" else None),
             includes=_UPLOAD,
         )
     with (
@@ -135,9 +135,9 @@ def _measure_levels(bench: Bench, name: str, pixels: Array, on_gpu: bool) -> Non
             image.update(there)
             bench.queue.wait()
 
-        wanted = _WANTED_UPDATE if on_gpu else 0.0
+        goal = _GOAL_UPDATE if on_gpu else 0.0
         title = f"update of {name} RGBA with mipmaps"
-        bench.measure(title, update, includes="a copy on the device", wanted_seconds=wanted)
+        bench.measure(title, update, includes="a copy on the device", goal_seconds=goal)
 
 
 def _measure_maps(bench: Bench, name: str, pixels: Array, on_gpu: bool) -> None:
@@ -152,9 +152,9 @@ def _measure_maps(bench: Bench, name: str, pixels: Array, on_gpu: bool) -> None:
 
         return run
 
-    warps = warp_peers(pixels, matrix, on_gpu=on_gpu, wanted=1.0)
-    areas = shrink_peers(pixels, small, on_gpu=on_gpu, wanted=_WANTED_AREAS[on_gpu])
-    larger = enlarge_peers(pixels, large, on_gpu=on_gpu, wanted=_WANTED_LARGER)
+    warps = warp_peers(pixels, matrix, on_gpu=on_gpu, goal=1.0)
+    areas = shrink_peers(pixels, small, on_gpu=on_gpu, goal=_GOAL_AREAS[on_gpu])
+    larger = enlarge_peers(pixels, large, on_gpu=on_gpu, goal=_GOAL_LARGER)
     rows: tuple[tuple[str, Callable[[Image], object], dict[str, Peer]], ...] = (
         ("warp", lambda image: image.warp(matrix, (height, width)), warps),
         ("resize to a third, areas", lambda image: image.resize(small[::-1]), areas),
@@ -172,7 +172,7 @@ def _measure_video(bench: Bench, name: str, pixels: Array, on_gpu: bool) -> None
     height, width = pixels.shape[:2]
     matrix = np.array([[0.98, -0.05, 0.03 * width], [0.05, 0.98, -0.01 * height]])
     frames = [np.roll(pixels, shift, 1) for shift in (0, width // 3)]
-    peers = warp_peers(pixels, matrix, on_gpu=on_gpu, wanted=1.0)
+    peers = warp_peers(pixels, matrix, on_gpu=on_gpu, goal=1.0)
     up, down = (_pinned_seconds(bench, pixels.nbytes, back=back) for back in (False, True))
 
     def loop() -> None:
@@ -185,11 +185,11 @@ def _measure_video(bench: Bench, name: str, pixels: Array, on_gpu: bool) -> None
     bench.measure(
         f"{_FRAMES} frames of {name}: update and warp",
         loop,
-        {key: Peer(peer.work, 1 / _FRAMES, peer.wanted) for key, peer in peers.items()},
+        {key: Peer(peer.work, 1 / _FRAMES, peer.goal) for key, peer in peers.items()},
         includes=_WHOLE,
         bound="pinned copies" if on_gpu else "memcpy",
         bound_seconds=_FRAMES * (up + down),
-        wanted_percent=_WANTED_FRAMES if on_gpu else 0.0,
+        goal_percent=_GOAL_FRAMES if on_gpu else 0.0,
     )
 
 
@@ -199,13 +199,13 @@ def _measure_layers(bench: Bench, rng: np.random.Generator, scale: float, on_gpu
         number = max(int(count * scale), 4)
         pictures = rng.integers(0, 256, (number, side, side, 4)).astype(np.uint8)
         peers = upload_peers(pictures, on_gpu=on_gpu)
-        wanted = _WANTED_MANY if count == 2048 else 0.0
-        if wanted:
+        goal = _GOAL_MANY if count == 2048 else 0.0
+        if goal:
             name = f"{number} Images of {side} x {side}"
-            bench.measure(name, partial(_made_each, bench, pictures), includes=_UPLOAD, wanted_seconds=wanted)
+            bench.measure(name, partial(_made_each, bench, pictures), includes=_UPLOAD, goal_seconds=goal)
         name = f"Image of {number} layers of {side} x {side}"
-        work = partial(_made, bench, pictures, layers=True)
-        bench.measure(name, work, peers, includes=_UPLOAD, wanted_seconds=wanted)
+        work = partial(_make, bench, pictures, layers=True)
+        bench.measure(name, work, peers, includes=_UPLOAD, goal_seconds=goal)
 
 
 def _made_each(bench: Bench, pictures: Array) -> None:
@@ -230,7 +230,7 @@ def _measure_samples(bench: Bench, name: str, pixels: Array, points: Array, on_g
     queue, channels = bench.queue, pixels.shape[-1]
     desc = ImageDescriptor.from_array(pixels, dimensions=points.shape[1])
     sampler = BindlessImageSampler("clamp_to_edge", "unnormalized", "linear")
-    peers = sample_peers(pixels, points, on_gpu=on_gpu, wanted=1.0)
+    peers = sample_peers(pixels, points, on_gpu=on_gpu, goal=1.0)
     with ImageMem(desc, queue) as memory:
         queue.ext_oneapi_copy(pixels, memory).wait()
         handle = create_image(memory, desc, queue, sampler=sampler)

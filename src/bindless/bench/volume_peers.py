@@ -29,7 +29,7 @@ def scipy_terms(matrix: Array) -> tuple[Array, Array]:
 
 
 def scipy_peers(
-    volume: Array, matrix: Array, field: Array | None, *, order: int, wanted: float | None = None
+    volume: Array, matrix: Array, field: Array | None, *, order: int, goal: float | None = None
 ) -> dict[str, Peer]:
     """scipy from array to array: ``affine_transform``, or with a field ``map_coordinates`` and its coordinates."""
     ndimage = available("scipy.ndimage")
@@ -42,7 +42,7 @@ def scipy_peers(
     options: dict[str, Any] = {"order": order, "mode": "nearest"}
     if field is None:
         work = lambda: ndimage.affine_transform(volume, linear, offset, shape, **options)  # noqa: E731
-        return {"scipy affine_transform": Peer(work, share, wanted)}
+        return {"scipy affine_transform": Peer(work, share, goal)}
     part = field[:depth]
 
     def deform() -> object:
@@ -51,10 +51,10 @@ def scipy_peers(
         places += np.moveaxis(part, -1, 0)[::-1]
         return ndimage.map_coordinates(volume, places, **options)
 
-    return {"scipy map_coordinates": Peer(deform, share, wanted)}
+    return {"scipy map_coordinates": Peer(deform, share, goal)}
 
 
-def numba_peers(volume: Array, matrix: Array, *, wanted: float | None = None) -> dict[str, Peer]:
+def numba_peers(volume: Array, matrix: Array, *, goal: float | None = None) -> dict[str, Peer]:
     """The affine map as a loop by hand, compiled for all processors; it clamps at the edges."""
     numba = available("numba")
     if numba is None:
@@ -68,7 +68,7 @@ def numba_peers(volume: Array, matrix: Array, *, wanted: float | None = None) ->
         transform(volume, linear, offset, result)
         return result
 
-    return {"numba, prange": Peer(run, wanted=wanted)}
+    return {"numba, prange": Peer(run, goal=goal)}
 
 
 def _affine_loop(prange: Callable[[int], Iterable[int]]) -> Callable[[Array, Array, Array, Array], None]:
@@ -96,7 +96,7 @@ def _affine_loop(prange: Callable[[int], Iterable[int]]) -> Callable[[Array, Arr
     return affine
 
 
-def cupy_peers(volume: Array, matrix: Array, *, order: int, wanted: float | None = None) -> dict[str, Peer]:
+def cupy_peers(volume: Array, matrix: Array, *, order: int, goal: float | None = None) -> dict[str, Peer]:
     """CuPy's ``affine_transform`` of a volume on the GPU, with texture memory too where the filter is linear."""
     cupy, ndimage = available("cupy"), available("cupyx.scipy.ndimage")
     if cupy is None or ndimage is None:
@@ -114,10 +114,10 @@ def cupy_peers(volume: Array, matrix: Array, *, order: int, wanted: float | None
 
         return run
 
-    peers = {"CuPy affine_transform": Peer(transform(turned), wanted=wanted)}
+    peers = {"CuPy affine_transform": Peer(transform(turned), goal=goal)}
     if order == 1:
         peers["CuPy affine_transform, textures"] = Peer(
-            transform(turned.astype(cupy.float32), texture_memory=True), wanted=wanted
+            transform(turned.astype(cupy.float32), texture_memory=True), goal=goal
         )
     return peers
 
@@ -140,7 +140,7 @@ def prefilter_peers(volume: Array, *, on_gpu: bool) -> dict[str, Peer]:
 
 
 def torch_peers(
-    volume: Array, matrix: Array, field: Array | None, *, on_gpu: bool, wanted: float | None = None
+    volume: Array, matrix: Array, field: Array | None, *, on_gpu: bool, goal: float | None = None
 ) -> dict[str, Peer]:
     """torch's ``affine_grid`` and ``grid_sample`` of a volume that lies where torch works."""
     torch = available("torch")
@@ -163,4 +163,4 @@ def torch_peers(
             torch.cuda.synchronize()
         return values[0, 0]
 
-    return {"torch affine_grid, grid_sample": Peer(run, wanted=wanted)}
+    return {"torch affine_grid, grid_sample": Peer(run, goal=goal)}

@@ -28,11 +28,11 @@ _PREFILTER = f"{ALONE}, prefilter"
 _LARGE, _SIDE = 512, 256  # voxels of a side: rotations and cubic filters on GPUs; all others
 
 # Targets: least ratios to peers, and seconds from array to array.
-_WANTED_CUPY, _WANTED_TORCH, _WANTED_FIELD, _WANTED_CUBIC_GPU = 2.0, 15.0, 6.0, 4.0
-_WANTED_SCIPY, _WANTED_NUMBA = 15.0, 2.0
-_WANTED_CT = 0.15
-_WANTED_PREFILTER = 50.0  # percent of the bandwidth
-_WANTED_EXACT, _WANTED_REPRODUCIBLE = 0.4, 0.2
+_GOAL_CUPY, _GOAL_TORCH, _GOAL_FIELD, _GOAL_CUBIC_GPU = 2.0, 15.0, 6.0, 4.0
+_GOAL_SCIPY, _GOAL_NUMBA = 15.0, 2.0
+_GOAL_CT = 0.15
+_GOAL_PREFILTER = 50.0  # percent of the bandwidth
+_GOAL_EXACT, _GOAL_REPRODUCIBLE = 0.4, 0.2
 
 
 def rotation(side: int) -> Array:
@@ -111,15 +111,15 @@ def _measure_affine(bench: Bench, volume: Array, on_gpu: bool) -> None:
         Image(volume, dimensions=3, precision="exact", queue=bench.queue) as exact,
     ):
         if on_gpu:
-            peers = cupy_peers(volume, matrix, order=1, wanted=_WANTED_CUPY)
+            peers = cupy_peers(volume, matrix, order=1, goal=_GOAL_CUPY)
         else:
-            peers = scipy_peers(volume, matrix, None, order=1, wanted=_WANTED_SCIPY)
-            peers |= numba_peers(volume, matrix, wanted=_WANTED_NUMBA)
-        peers |= torch_peers(volume, matrix, None, on_gpu=on_gpu, wanted=_WANTED_TORCH if on_gpu else None)
+            peers = scipy_peers(volume, matrix, None, order=1, goal=_GOAL_SCIPY)
+            peers |= numba_peers(volume, matrix, goal=_GOAL_NUMBA)
+        peers |= torch_peers(volume, matrix, None, on_gpu=on_gpu, goal=_GOAL_TORCH if on_gpu else None)
         amount: dict[str, Any] = {"amount": volume.size, "unit": "pixels", "includes": ALONE}
         hardware = _warps(bench, image, matrix)
         bench.measure(f"{side}^3 float32 rotation", hardware, peers, **amount)
-        same = {'precision="hardware"': Peer(hardware, wanted=_WANTED_EXACT)}
+        same = {'precision="hardware"': Peer(hardware, goal=_GOAL_EXACT)}
         bench.measure(f"{side}^3 float32 rotation, exact", _warps(bench, exact, matrix), same, **amount)
 
 
@@ -127,7 +127,7 @@ def _measure_field(bench: Bench, volume: Array, on_gpu: bool) -> None:
     side = len(volume)
     matrix, field = rotation(side), smooth_field(side)
     with Image(volume, dimensions=3, queue=bench.queue) as image:
-        peers = torch_peers(volume, matrix, field, on_gpu=on_gpu, wanted=_WANTED_FIELD if on_gpu else None)
+        peers = torch_peers(volume, matrix, field, on_gpu=on_gpu, goal=_GOAL_FIELD if on_gpu else None)
         if not on_gpu:
             peers |= scipy_peers(volume, matrix, field, order=1)
         name = f"{side}^3 float32, matrix and displacement"
@@ -150,9 +150,9 @@ def _measure_cubic(bench: Bench, volume: Array, on_gpu: bool) -> None:
                 warp()
 
             if on_gpu:
-                peers = cupy_peers(volume, matrix, order=3, wanted=_WANTED_CUBIC_GPU)
+                peers = cupy_peers(volume, matrix, order=3, goal=_GOAL_CUBIC_GPU)
             else:
-                peers = scipy_peers(volume, matrix, None, order=3, wanted=_WANTED_SCIPY)
+                peers = scipy_peers(volume, matrix, None, order=3, goal=_GOAL_SCIPY)
             name = f"{side}^3 float32 cubic rotation, {precision}"
             bench.measure(name, both, peers, amount=volume.size, unit="pixels", includes=_PREFILTER)
             warp_alone = f"{name}, coefficients kept"
@@ -179,7 +179,7 @@ def _measure_prefilter(bench: Bench, volume: Array, on_gpu: bool) -> None:
         unit="pixels",
         bound="three copies",
         bound_seconds=bench.traffic(6 * volume.nbytes),
-        wanted_percent=_WANTED_PREFILTER if on_gpu else 0.0,
+        goal_percent=_GOAL_PREFILTER if on_gpu else 0.0,
         includes=ALONE,
     )
 
@@ -196,7 +196,7 @@ def _measure_tomography(bench: Bench, volume: Array) -> None:
                 image.warp(matrix, volume.shape, displacement=moves, out=result)
 
         peers = scipy_peers(volume, matrix, moves, order=1)
-        bench.measure(f"Image({side}^3 int16) and {name}", whole, peers, includes=_WHOLE, wanted_seconds=_WANTED_CT)
+        bench.measure(f"Image({side}^3 int16) and {name}", whole, peers, includes=_WHOLE, goal_seconds=_GOAL_CT)
 
 
 def _measure_reproducible(bench: Bench, volume: Array) -> None:
@@ -211,7 +211,7 @@ def _measure_reproducible(bench: Bench, volume: Array) -> None:
         Image(volume, dimensions=3, queue=reference) as there,
     ):
         result = np.empty_like(volume)
-        peer = Peer(lambda: there.warp(matrix, volume.shape, out=result), wanted=_WANTED_REPRODUCIBLE)
+        peer = Peer(lambda: there.warp(matrix, volume.shape, out=result), goal=_GOAL_REPRODUCIBLE)
         work = _warps(bench, image, matrix)
         name = f"{side}^3 float32 rotation, reproducible"
         bench.measure(name, work, {"reference driver": peer}, amount=volume.size, unit="pixels", includes=ALONE)
