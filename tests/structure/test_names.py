@@ -17,7 +17,7 @@ PARTICIPLES = frozenset(
 )  # fmt: skip
 OPEN = frozenset(
     (
-        "dask", "device", "image", "ndimage", "submission",
+        "dask", "image", "ndimage", "submission",
     )
 )  # fmt: skip
 """Packages that still have such names. A package leaves this list when it has none; none is added."""

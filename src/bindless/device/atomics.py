@@ -22,8 +22,8 @@ _INTEGERS = ("int32", "uint32", "int64", "uint64")
 _NUMBERS = (*_INTEGERS, "float32", "float64")
 
 
-def _word(name: str, what: str, given: Type | None, otherwise: str, allowed: tuple[str, ...]) -> str:
-    text = otherwise if given is None else given.value
+def _word(name: str, what: str, value: Type | None, otherwise: str, allowed: tuple[str, ...]) -> str:
+    text = otherwise if value is None else value.value
     if text not in allowed:
         raise KernelTypeError(f"{name}: {what} is one of {', '.join(map(repr, allowed))}, a constant")
     return str(text)

@@ -216,7 +216,7 @@ def mangled(name: str, *types: str) -> str:
 def _mangled_types(types: Sequence[str]) -> str:
     if not types:
         return "v"
-    text, seen = "", list[str]()
+    text, names = "", list[str]()
     for type_ in types:
         plain = type_.strip()
         space = {"global": "PU3AS1", "constant": "PU3AS2", "local": "PU3AS3", "generic": "PU3AS4"}.get(
@@ -229,10 +229,10 @@ def _mangled_types(types: Sequence[str]) -> str:
         if plain.endswith("*"):
             one = space + one
         if len(one) > 1 and one != "Dh":
-            if one in seen:
-                number = seen.index(one)
+            if one in names:
+                number = names.index(one)
                 one = "S_" if number == 0 else f"S{number - 1}_"
             else:
-                seen.append(one)
+                names.append(one)
         text += one
     return text

@@ -16,13 +16,13 @@ _FLOATS = ("float16", "float32", "float64")
 
 
 def _fma(launch: LaunchFacts, a: Type, b: Type, c: Type) -> Lower:
-    given = (a, b, c)
-    for one in given:
+    factors = (a, b, c)
+    for one in factors:
         if not one.is_number:
             raise KernelTypeError(f"fma takes three numbers, not {one}")
-    floats = [one.name for one in given if one.kind == "float"]
+    floats = [one.name for one in factors if one.kind == "float"]
     widest = max(floats, key=_FLOATS.index, default=launch.default_float)
-    return Lower(OPENCL_TYPES[widest], "math_functions:fma", given)
+    return Lower(OPENCL_TYPES[widest], "math_functions:fma", factors)
 
 
 @device_intrinsic(_fma)

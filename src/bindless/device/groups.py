@@ -96,10 +96,10 @@ def _sub_group_size(launch: LaunchFacts) -> Call:
 
 
 def _reduced(values: list[_Value], operation: str) -> _Value:
-    found = values[0]
+    total = values[0]
     for value in values[1:]:
-        found = COMBINERS[operation](found, value)
-    return found
+        total = COMBINERS[operation](total, value)
+    return total
 
 
 def _scanned(values: list[_Value], number: int, operation: str, exclusive: bool) -> _Value:

@@ -50,26 +50,26 @@ def sampled(
         if filtering != "cubic" or np.dtype(dtype) != np.float32:
             raise ValueError(f'{function}: filtering={shown(filtering)} of {dtype}: it is None or "cubic", of float32')
         return _cubic(queue, handle, at, layer)
-    given = _options(dtype)
+    options = _options(dtype)
     if function == "sample_image_array":
-        found = images.sample_image_array(queue, handle, at, _layers(layer), **given)
+        pixels = images.sample_image_array(queue, handle, at, _layers(layer), **options)
     elif function == "sample_cubemap":
-        found = images.sample_cubemap(queue, handle, at, **given)
+        pixels = images.sample_cubemap(queue, handle, at, **options)
     elif function == "sample_mipmap" and level is not None:
-        found = images.sample_mipmap(queue, handle, at, level=np.array([level], np.float32), **given)
+        pixels = images.sample_mipmap(queue, handle, at, level=np.array([level], np.float32), **options)
     elif function == "sample_mipmap":
         slopes = [np.array([slope if isinstance(slope, tuple) else (slope,)], np.float32) for slope in (dx, dy)]
-        found = images.sample_mipmap(queue, handle, at, dx=slopes[0], dy=slopes[1], **given)
+        pixels = images.sample_mipmap(queue, handle, at, dx=slopes[0], dy=slopes[1], **options)
     else:
-        found = images.sample_image(queue, handle, at, **given)
-    return _four(found, dtype)
+        pixels = images.sample_image(queue, handle, at, **options)
+    return _four(pixels, dtype)
 
 
 def gathered(image: KernelImage, x: Number, y: Number, component: int, dtype: npt.DTypeLike) -> Vector:
     """Return one channel of four pixels."""
     queue, handle = _handle(image, sampled=True)
-    found = images.gather_image(queue, handle, _coordinates((x, y, None), np.float32), component=component)
-    return _four(found, dtype)
+    pixels = images.gather_image(queue, handle, _coordinates((x, y, None), np.float32), component=component)
+    return _four(pixels, dtype)
 
 
 def layered(
@@ -104,14 +104,14 @@ def fetched(
     )
     queue, handle = _handle(image, sampled=not whole)
     at = _coordinates(place, np.int32)
-    given = _options(dtype)
+    options = _options(dtype)
     if layer is None:
-        found = images.fetch_image(queue, handle, at, **given)
+        pixels = images.fetch_image(queue, handle, at, **options)
     elif function == "fetch_cubemap":
-        found = images.fetch_cubemap(queue, handle, at, _layers(layer), **given)
+        pixels = images.fetch_cubemap(queue, handle, at, _layers(layer), **options)
     else:
-        found = images.fetch_image_array(queue, handle, at, _layers(layer), **given)
-    values = _four(found, dtype)
+        pixels = images.fetch_image_array(queue, handle, at, _layers(layer), **options)
+    values = _four(pixels, dtype)
     if whole and channels < 4:
         return values[0] if channels == 1 else Vector(values[:channels], dtype)
     return values
@@ -139,7 +139,7 @@ def written(
 def _cubic(queue: Queue, handle: SampledImageHandle, at: Array, layer: int | None) -> Vector:
     """The B-spline: the 4, 16 or 64 pixels around a place, with their weights in float64."""
     dims = at.shape[1]
-    size = tuple(reversed(_found(handle)[1].descriptor.shape[:-1]))
+    size = tuple(reversed(_lookup(handle)[1].descriptor.shape[:-1]))
     base = np.floor(at[0] - 0.5).astype(int)
     weights = [_weights(float(at[0, axis]) - 0.5 - base[axis]) for axis in range(dims)]
     total = np.zeros(4)
@@ -147,11 +147,11 @@ def _cubic(queue: Queue, handle: SampledImageHandle, at: Array, layer: int | Non
         texel = np.clip(base + np.array(offset) - 1, 0, np.array(size[:dims]) - 1)
         centre = np.array([texel + 0.5], np.float32)
         if layer is None:
-            found = images.sample_image(queue, handle, centre, dtype=np.float32)
+            pixels = images.sample_image(queue, handle, centre, dtype=np.float32)
         else:
-            found = images.sample_image_array(queue, handle, centre, _layers(layer), dtype=np.float32)
+            pixels = images.sample_image_array(queue, handle, centre, _layers(layer), dtype=np.float32)
         weight = float(np.prod([weights[axis][offset[axis]] for axis in range(dims)]))
-        total += weight * np.array(_four(found, np.float32), np.float64)
+        total += weight * np.array(_four(pixels, np.float32), np.float64)
     return Vector(total)
 
 
@@ -173,9 +173,9 @@ def _layers(layer: int | None) -> Array:
     return np.array([layer], np.uint32)
 
 
-def _four(found: npt.ArrayLike, dtype: npt.DTypeLike) -> Vector:
+def _four(pixels: npt.ArrayLike, dtype: npt.DTypeLike) -> Vector:
     """Four channels; those that the image lacks are 0."""
-    values = np.asarray(found).reshape(-1)
+    values = np.asarray(pixels).reshape(-1)
     return Vector([*values, *[0] * (4 - len(values))], dtype)
 
 
@@ -199,13 +199,13 @@ def _handle(image: KernelImage, *, sampled: bool) -> tuple[Queue, Any]:
             raise TypeError(
                 f"{shown(image)} is no image: kernels take a bindless.Image of the array, a handle, or its number"
             ) from None
-    context, record = _found(handle)
+    context, record = _lookup(handle)
     queue = transfer_queue(context, record.device)
     assert isinstance(queue, Queue)
     return queue, handle
 
 
-def _found(handle: SampledImageHandle | UnsampledImageHandle) -> tuple[Context, HandleRecord]:
+def _lookup(handle: SampledImageHandle | UnsampledImageHandle) -> tuple[Context, HandleRecord]:
     """The context of a handle, and its record.
 
     Raises

@@ -67,11 +67,11 @@ def run(function: Callable[..., object], index_space: RangeLike | NdRange, argum
     try:
         for start in itertools.product(*(range(0, size, step) for size, step in zip(whole, local))):
             group = Group(int(np.prod(local)), is_named)
-            given = [_argument(value, copies) for value in arguments]
+            parameters = [_argument(value, copies) for value in arguments]
             items = [
                 WorkItem(tuple(map(sum, zip(start, place))), whole, place, local, group) for place in _places(local)
             ]
-            _run_group(function, items, given, waits)
+            _run_group(function, items, parameters, waits)
     finally:
         interpreting(None)
         for array in arrays:
@@ -112,13 +112,13 @@ def _with_fields(value: object) -> object:
     return records if records.shape else records[()]
 
 
-def _waits(function: Any, seen: set[CodeType]) -> bool:
+def _waits(function: Any, codes: set[CodeType]) -> bool:
     """Whether a function, or one that it calls, names a function that waits for the group."""
     plain = getattr(function, "__wrapped__", function)
     code = getattr(plain, "__code__", None)
-    if code is None or code in seen:
+    if code is None or code in codes:
         return False
-    seen.add(code)
+    codes.add(code)
     values = dict(getattr(plain, "__globals__", {}))
     if plain.__closure__:
         values.update(zip(code.co_freevars, (cell.cell_contents for cell in plain.__closure__)))
@@ -126,7 +126,7 @@ def _waits(function: Any, seen: set[CodeType]) -> bool:
         value = values.get(name)
         if name in _WAITING or (rule_of(value) is not None and value.__name__ in _WAITING):  # type: ignore[union-attr]
             return True
-        if rule_of(value) is None and hasattr(value, "__wrapped__") and _waits(value, seen):
+        if rule_of(value) is None and hasattr(value, "__wrapped__") and _waits(value, codes):
             return True
     return False
 
@@ -135,19 +135,19 @@ def _names(code: CodeType) -> set[str]:
     return {*code.co_names, *code.co_freevars}
 
 
-def _run_group(function: Callable[..., object], items: list[WorkItem], given: list[object], waits: bool) -> None:
+def _run_group(function: Callable[..., object], items: list[WorkItem], parameters: list[object], waits: bool) -> None:
     if not waits or len(items) == 1:
         for item in items:
-            _call(function, item, given)
+            _call(function, item, parameters)
         return
-    _Together(function, items, given).run()
+    _Together(function, items, parameters).run()
 
 
-def _call(function: Callable[..., object], item: WorkItem, given: list[object]) -> None:
+def _call(function: Callable[..., object], item: WorkItem, parameters: list[object]) -> None:
     """Call the function for one work-item, which the traceback of an exception names (from Python 3.11 on)."""
     interpreting(item)
     try:
-        function(*given)
+        function(*parameters)
     except Exception as error:
         if hasattr(error, "add_note"):
             error.add_note(f"kernel {function.__name__!r}, {item.name}")
@@ -157,8 +157,8 @@ def _call(function: Callable[..., object], item: WorkItem, given: list[object]) 
 class _Together:
     """Work-items of a group in threads, one of which runs at a time, in the order of their places."""
 
-    def __init__(self, function: Callable[..., object], items: list[WorkItem], given: list[object]) -> None:
-        self._function, self._items, self._given = function, items, given
+    def __init__(self, function: Callable[..., object], items: list[WorkItem], parameters: list[object]) -> None:
+        self._function, self._items, self._parameters = function, items, parameters
         self._turns = [threading.Semaphore(0) for _ in items]
         self._ended = [False] * len(items)
         self._waiting = [False] * len(items)
@@ -191,7 +191,7 @@ class _Together:
         self._turns[number].acquire()
         try:
             if self._error is None:
-                _call(self._function, self._items[number], self._given)
+                _call(self._function, self._items[number], self._parameters)
         except BaseException as error:  # raised again by run
             self._error = self._error or error
         self._ended[number] = True

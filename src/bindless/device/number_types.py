@@ -33,6 +33,6 @@ def numpy_name(function: str, dtype: Type | None, otherwise: str, allowed: tuple
         return otherwise
     name = dtype.name if dtype.kind == "dtype" else dtype.value if dtype.kind == "text" else None
     if name not in allowed:
-        given = dtype if name is None else repr(name)
-        raise KernelTypeError(f"{function}: dtype={given} is none of {', '.join(allowed)}")
+        word = dtype if name is None else repr(name)
+        raise KernelTypeError(f"{function}: dtype={word} is none of {', '.join(allowed)}")
     return str(name)

@@ -29,10 +29,10 @@ _INTEGERS = ["int"] * 3
 
 def _texture_fetch(name: str, image: Type, layer: Type | None, at: list[Type], dtype: Type | None) -> Call:
     letter, result = values_of(name, dtype)
-    form, given = ("_array", [layer]) if layer is not None else ("", [])
+    form, layers = ("_array", [layer]) if layer is not None else ("", [])
     symbol = f"__bindless_fetch_sampled_{len(at)}d{form}_{letter}"
     types = ("sampled_image_handle", *(("uint",) if form else ()), *_INTEGERS[: len(at)])
-    return Call(result, symbol, types, (image, *given, *at))
+    return Call(result, symbol, types, (image, *layers, *at))
 
 
 def _fetch_sampled_image(
@@ -130,12 +130,12 @@ def _surface_fetch(
     kind = numpy_name(name, dtype, "float32", _TYPES)
     count = _channels(name, channels)
     form = "_array" if layer is not None else ""
-    given = [layer] if layer is not None else []
+    layers = [layer] if layer is not None else []
     if channel_type is not None:
         vector = f"float{count}" if count > 1 else "float"
-        return _normalized(name, image, given, at, channel_type, vector, None)
+        return _normalized(name, image, layers, at, channel_type, vector, None)
     options = {"geometry": f"{len(at)}d{form}", "dtype": kind, "channels": count, "language": launch.language}
-    return Lower(_pixel_type(kind, count), "surfaces:read", (image, *given, *at), options)
+    return Lower(_pixel_type(kind, count), "surfaces:read", (image, *layers, *at), options)
 
 
 def _require_unsampled(name: str, image: Type) -> None:
@@ -157,12 +157,12 @@ def _pixel_type(kind: str, count: int) -> str:
 
 
 def _normalized(
-    name: str, image: Type, given: list[Type], at: list[Type], channel_type: Type, vector: str, value: Type | None
+    name: str, image: Type, layers: list[Type], at: list[Type], channel_type: Type, vector: str, value: Type | None
 ) -> Call:
     """A fetch or a write of a normalized image by OpenCL C: texels are converted on every target."""
     if channel_type.value not in _NORMALIZED:
         raise KernelTypeError(f"{name}: channel_type is one of {', '.join(map(repr, _NORMALIZED))}, a constant")
-    count, form = len(at), "_array" if given else ""
+    count, form = len(at), "_array" if layers else ""
     verb = "write" if value is not None else "fetch"
     symbol = f"bindless_python_{verb}_{count}d{form}_{channel_type.value}_{vector}"
     axes = ", ".join("xyz"[:count])
@@ -173,9 +173,9 @@ def _normalized(
     kind = f"bindless_{channel_type.value}"
     if value is None:
         source = f"{vector} {symbol}({parameters}) {{ return fetch_image{form}_{vector}({where}, {kind}); }}"
-        return Call(vector, symbol, types, (image, *given, *at), source)
+        return Call(vector, symbol, types, (image, *layers, *at), source)
     source = f"void {symbol}({parameters}, {vector} value) {{ write_image{form}({where}, value, {kind}); }}"
-    return Call("void", symbol, (*types, vector), (image, *given, *at, value), source)
+    return Call("void", symbol, (*types, vector), (image, *layers, *at, value), source)
 
 
 def _written_type(parts: Sequence[Type]) -> str:
@@ -235,7 +235,7 @@ def _write(
     channel_type: Type | None,
 ) -> Call | Lower:
     _require_unsampled(name, image)
-    given = [layer] if layer is not None else []
+    layers = [layer] if layer is not None else []
     if not (value.is_number or value.kind in ("vector", "tuple")):
         raise KernelTypeError(f"{name} writes a number, a vector or a tuple of numbers, not {value}")
     count = value.count if value.kind in ("vector", "tuple") else 1
@@ -243,16 +243,16 @@ def _write(
         raise KernelTypeError(f"{name} writes 1, 2 or 4 channels, not {count}")
     if channel_type is not None:
         vector = f"float{count}" if count > 1 else "float"
-        return _normalized(name, image, given, at, channel_type, vector, value)
+        return _normalized(name, image, layers, at, channel_type, vector, value)
     if dtype is not None:
         kind = numpy_name(name, dtype, "", _TYPES)
     else:
         kind = _written_type(value.elements if value.kind == "tuple" else (value,))
         if kind not in _TYPES:
             raise KernelTypeError(f"{name}: {value} has no channel type of images: give dtype=, such as np.float32")
-    form = "_array" if given else ""
+    form = "_array" if layers else ""
     options = {"geometry": f"{len(at)}d{form}", "dtype": kind, "channels": count, "language": launch.language}
-    return Lower("void", "surfaces:write", (image, *given, *at, value), options)
+    return Lower("void", "surfaces:write", (image, *layers, *at, value), options)
 
 
 @device_intrinsic(_fetch_image)

@@ -38,7 +38,7 @@ def values_of(name: str, dtype: Type | None) -> tuple[str, str]:
     return CLASSES[numpy_name(name, dtype, "float32", tuple(CLASSES))]
 
 
-def coordinates(name: str, given: Sequence[Type | None], most: int) -> list[Type]:
+def coordinates(name: str, values: Sequence[Type | None], most: int) -> list[Type]:
     """Coordinates of a position, of which the last ones may be absent.
 
     Raises
@@ -46,8 +46,8 @@ def coordinates(name: str, given: Sequence[Type | None], most: int) -> list[Type
     KernelTypeError
         One in between is absent, is no number, or there are too many.
     """
-    there = [value for value in given if value is not None]
-    if not there or len(there) > most or any(value is None for value in given[: len(there)]):
+    there = [value for value in values if value is not None]
+    if not there or len(there) > most or any(value is None for value in values[: len(there)]):
         raise KernelTypeError(f"{name} takes {' or '.join('123'[:most])} coordinates: x, y, z in this order")
     for letter, value in zip("xyz", there):
         if not value.is_number:
@@ -188,13 +188,13 @@ def _cubic(image: Type, layer: Type | None, at: list[Type]) -> Call:
     axes = ", ".join("xyz"[:count])
     place = f"(float{count})({axes})" if count > 1 else "x"
     parameters = ", ".join(f"float {axis}" for axis in "xyz"[:count])
-    first, last, given = ("uint layer, ", ", layer", [layer]) if layer is not None else ("", "", [])
+    first, last, layers = ("uint layer, ", ", layer", [layer]) if layer is not None else ("", "", [])
     source = (
         f"float4 {symbol}(ulong image, {first}{parameters}) "
         f"{{ return sample_image_cubic{form}_float4(image, {place}{last}); }}"
     )
     types = (_HANDLE, *(("uint",) if form else ()), *["float"] * count)
-    return Call("float4", symbol, types, (image, *given, *at), source)
+    return Call("float4", symbol, types, (image, *layers, *at), source)
 
 
 @device_intrinsic(_sample_image)

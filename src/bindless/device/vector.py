@@ -34,8 +34,8 @@ class Vector(tuple[Any, ...]):
     def __getattr__(self, name: str) -> Any:
         for letters in _SETS:
             if 0 < len(name) <= 4 and all(letter in letters[: len(self)] for letter in name):
-                found = [self[letters.index(letter)] for letter in name]
-                return found[0] if len(found) == 1 else Vector(found, type(self[0]))
+                parts = [self[letters.index(letter)] for letter in name]
+                return parts[0] if len(parts) == 1 else Vector(parts, type(self[0]))
         raise AttributeError(f"a vector of {len(self)} has no component {name!r}")
 
     def _with(self, function: Callable[[Any, Any], Any], other: Operand, swapped: bool = False) -> Vector:

@@ -67,7 +67,7 @@ def _cross(launch: LaunchFacts, a: Type, b: Type) -> Lower:
     return Lower(f"{kind}3", "vector_functions:cross", (a, b))
 
 
-def _made(parts: tuple[Operand, ...], count: int, dtype: npt.DTypeLike) -> Vector:
+def _make(parts: tuple[Operand, ...], count: int, dtype: npt.DTypeLike) -> Vector:
     numbers = [number for part in parts for number in (part if isinstance(part, tuple) else (part,))]
     return Vector(numbers * count if len(numbers) == 1 else numbers, dtype)
 
@@ -86,10 +86,10 @@ def dot(a: Vector, b: Vector) -> float:
     float
         Of the components' type.
     """
-    found: float = a[0] * b[0]
+    total: float = a[0] * b[0]
     for one, other in zip(a[1:], b[1:]):
-        found = found + one * other
-    return found
+        total = total + one * other
+    return total
 
 
 @device_intrinsic(_length)
@@ -159,7 +159,7 @@ def float2(*parts: Operand) -> Vector:
     vector of 2
         With the components ``.xy`` or ``.rg``, also several at once (``.yx``).
     """
-    return _made(parts, 2, np.float32)
+    return _make(parts, 2, np.float32)
 
 
 @device_intrinsic(_constructor("float", 3))
@@ -176,7 +176,7 @@ def float3(*parts: Operand) -> Vector:
     vector of 3
         With the components ``.xyz`` or ``.rgb``, also several at once (``.yx``).
     """
-    return _made(parts, 3, np.float32)
+    return _make(parts, 3, np.float32)
 
 
 @device_intrinsic(_constructor("float", 4))
@@ -193,7 +193,7 @@ def float4(*parts: Operand) -> Vector:
     vector of 4
         With the components ``.xyzw`` or ``.rgba``, also several at once (``.yx``).
     """
-    return _made(parts, 4, np.float32)
+    return _make(parts, 4, np.float32)
 
 
 @device_intrinsic(_constructor("int", 2))
@@ -210,7 +210,7 @@ def int2(*parts: Operand) -> Vector:
     vector of 2
         With the components ``.xy`` or ``.rg``, also several at once (``.yx``).
     """
-    return _made(parts, 2, np.int32)
+    return _make(parts, 2, np.int32)
 
 
 @device_intrinsic(_constructor("int", 3))
@@ -227,7 +227,7 @@ def int3(*parts: Operand) -> Vector:
     vector of 3
         With the components ``.xyz`` or ``.rgb``, also several at once (``.yx``).
     """
-    return _made(parts, 3, np.int32)
+    return _make(parts, 3, np.int32)
 
 
 @device_intrinsic(_constructor("int", 4))
@@ -244,7 +244,7 @@ def int4(*parts: Operand) -> Vector:
     vector of 4
         With the components ``.xyzw`` or ``.rgba``, also several at once (``.yx``).
     """
-    return _made(parts, 4, np.int32)
+    return _make(parts, 4, np.int32)
 
 
 @device_intrinsic(_constructor("uint", 2))
@@ -261,7 +261,7 @@ def uint2(*parts: Operand) -> Vector:
     vector of 2
         With the components ``.xy`` or ``.rg``, also several at once (``.yx``).
     """
-    return _made(parts, 2, np.uint32)
+    return _make(parts, 2, np.uint32)
 
 
 @device_intrinsic(_constructor("uint", 3))
@@ -278,7 +278,7 @@ def uint3(*parts: Operand) -> Vector:
     vector of 3
         With the components ``.xyz`` or ``.rgb``, also several at once (``.yx``).
     """
-    return _made(parts, 3, np.uint32)
+    return _make(parts, 3, np.uint32)
 
 
 @device_intrinsic(_constructor("uint", 4))
@@ -295,4 +295,4 @@ def uint4(*parts: Operand) -> Vector:
     vector of 4
         With the components ``.xyzw`` or ``.rgba``, also several at once (``.yx``).
     """
-    return _made(parts, 4, np.uint32)
+    return _make(parts, 4, np.uint32)

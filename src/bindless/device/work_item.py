@@ -74,10 +74,10 @@ class WorkItem:
     @property
     def number(self) -> int:
         """Place in the group, counted along the last dimension first."""
-        found = 0
+        number = 0
         for place, size in zip(self.local, self.local_range):
-            found = found * size + place
-        return found
+            number = number * size + place
+        return number
 
     @property
     def name(self) -> str:
@@ -110,9 +110,9 @@ class WorkItem:
         group = self.named_group
         group.values[self.number] = value
         group.meeting()
-        found = list(group.values)
+        values = list(group.values)
         group.meeting()
-        return found
+        return values
 
 
 def current() -> WorkItem:
@@ -123,13 +123,13 @@ def current() -> WorkItem:
     RuntimeError
         No kernel runs: functions of ``bindless.device`` are called by kernels.
     """
-    found: WorkItem | None = getattr(_LOCAL, "item", None)
-    if found is None:
+    item: WorkItem | None = getattr(_LOCAL, "item", None)
+    if item is None:
         raise RuntimeError(
             "functions of bindless.device are called by kernels: launch one with queue.parallel_for(range, kernel, "
             "...), or kernel.run_in_python(range, ...)"
         )
-    return found
+    return item
 
 
 def interpreting(item: WorkItem | None) -> None:
