@@ -121,35 +121,35 @@ def warp_of(
 ) -> Warp:
     """The description of a call, checked; arguments as of ``affine_transform``."""
     shape, dtype = _described(image)
-    given = np.asarray(matrix)
-    dims = _mapped_axes(given, len(shape))
+    form = np.asarray(matrix)
+    dims = _mapped_axes(form, len(shape))
     name = "affine_transform"
-    whole, moved = affine_of(given, offset, dims, dims)
-    if not (np.isfinite(whole).all() and np.isfinite(moved).all()):
+    whole, shift = affine_of(form, offset, dims, dims)
+    if not (np.isfinite(whole).all() and np.isfinite(shift).all()):
         raise InvalidError("matrix or offset has numbers that are not finite")
-    kept = shape[: len(shape) - dims]
-    made = shape if output_shape is None else shape_of(output_shape)
-    if len(made) == dims:
-        made = (*kept, *made)
-    if len(made) != len(shape) or made[: len(kept)] != kept:
+    batch = shape[: len(shape) - dims]
+    sizes = shape if output_shape is None else shape_of(output_shape)
+    if len(sizes) == dims:
+        sizes = (*batch, *sizes)
+    if len(sizes) != len(shape) or sizes[: len(batch)] != batch:
         raise InvalidError(
-            f"output_shape={made}: the map concerns the last {dims} axes of {shape}, the sizes before stay {kept}"
+            f"output_shape={sizes}: the map concerns the last {dims} axes of {shape}, the sizes before stay {batch}"
         )
     filter_ = filter_of(name, order, mode, cval, precision, in_window=True)
-    found = Warp(Places.affine(whole, moved, ()).map, filter_, dims, shape, made, dtype.str)
-    if found.uses_unit and found.boundary is Boundary.border and filter_.fill != 0:
+    warp = Warp(Places.affine(whole, shift, ()).map, filter_, dims, shape, sizes, dtype.str)
+    if warp.uses_unit and warp.boundary is Boundary.border and filter_.fill != 0:
         raise left_to_scipy(name, f"precision={filter_.precision} with mode={mode} and cval={filter_.fill:g}")
-    if max(shape) >= _MOST_SIZE or max(made) >= _MOST_SIZE:
-        raise InvalidError(f"a result of shape {made} from {shape}: axes have at most {_MOST_SIZE - 1} elements")
-    ends = found.bounds(tuple(slice(0, max(size, 1)) for size in made))
+    if max(shape) >= _MOST_SIZE or max(sizes) >= _MOST_SIZE:
+        raise InvalidError(f"a result of shape {sizes} from {shape}: axes have at most {_MOST_SIZE - 1} elements")
+    ends = warp.bounds(tuple(slice(0, max(size, 1)) for size in sizes))
     if not all(abs(place) < _FAR for side in ends for place in side):
         raise InvalidError(f"matrix and offset lead to positions from {ends[0]} to {ends[1]}: they are too far outside")
-    if found.uses_unit and max(found.whole) >= _MOST_TEXELS:
+    if warp.uses_unit and max(warp.whole) >= _MOST_TEXELS:
         raise FeatureNotSupportedError(
-            f"an axis of {max(found.whole)} elements with precision={precision}: texture units have single precision; "
+            f"an axis of {max(warp.whole)} elements with precision={precision}: texture units have single precision; "
             "give precision='exact'"
         )
-    return found
+    return warp
 
 
 def _described(image: Any) -> tuple[tuple[int, ...], DType]:
@@ -177,31 +177,31 @@ def _mapped_axes(matrix: Array, ndim: int) -> int:
     )
 
 
-def _chunks_of(image: Any, warp: Warp, asked: Any) -> tuple[tuple[int, ...], ...]:
+def _chunks_of(image: Any, warp: Warp, request: Any) -> tuple[tuple[int, ...], ...]:
     """Of the result, as dask has them."""
-    shape, kept = warp.output_shape, warp.kept
+    shape, batch = warp.output_shape, warp.kept
     own = getattr(image, "chunks", None)
-    _require_listable(image, warp, own, asked)
+    _require_listable(image, warp, own, request)
     if isinstance(image, da.Array):
         along = image.chunks
     elif isinstance(own, tuple) and len(own) == len(warp.input_shape):
         along = normalize_chunks(own, warp.input_shape)
     else:
         along = normalize_chunks("auto", warp.input_shape, dtype=np.dtype(warp.dtype))
-    if asked is None:
-        same = [sizes if made == size else max(sizes) for sizes, size, made in zip(along, warp.input_shape, shape)]
+    if request is None:
+        same = [sizes if new == size else max(sizes) for sizes, size, new in zip(along, warp.input_shape, shape)]
         return tuple(normalize_chunks(tuple(same), shape))
-    if isinstance(asked, (tuple, list)) and len(asked) == warp.dims != len(shape):
-        asked = (*along[:kept], *asked)
-    return tuple(normalize_chunks(asked, shape, dtype=np.dtype(warp.dtype)))
+    if isinstance(request, (tuple, list)) and len(request) == warp.dims != len(shape):
+        request = (*along[:batch], *request)
+    return tuple(normalize_chunks(request, shape, dtype=np.dtype(warp.dtype)))
 
 
-def _require_listable(image: Any, warp: Warp, own: Any, asked: Any) -> None:
+def _require_listable(image: Any, warp: Warp, own: Any, request: Any) -> None:
     """Refuses chunks that dask would list one by one without end."""
     if not isinstance(image, da.Array):
         _require_parts(warp.input_shape, own, "an image")
-        own = own if asked is None else asked
-    _require_parts(warp.output_shape, asked if isinstance(image, da.Array) else own, "a result")
+        own = own if request is None else request
+    _require_parts(warp.output_shape, request if isinstance(image, da.Array) else own, "a result")
     nbytes = math.prod(warp.output_shape) * np.dtype(warp.dtype).itemsize
     if nbytes > _MOST_BYTES:
         raise InvalidError(f"a result of shape {warp.output_shape} has {nbytes} bytes; at most {_MOST_BYTES} are made")
@@ -244,12 +244,12 @@ def _lazy(name: str, image: Any, warp: Warp, chunks: tuple[tuple[int, ...], ...]
     like = None if isinstance(meta, np.ndarray) else meta
     starts = starts_of(chunks)
     blocks = Blocks(warp, starts, source, image_starts, field, bool(field_name), like)
-    kept = warp.kept
+    batch = warp.kept
 
     def dependencies(numbers: Sequence[Number]) -> Iterator[Iterable[Any]]:
         if image_name:
             return keys_of_chunks(blocks, image_name, numbers)
-        return (((field_name, 0, *number[kept:]),) for number in numbers)
+        return (((field_name, 0, *number[batch:]),) for number in numbers)
 
     unique = f"bindless-{name}-{uuid.uuid4().hex}"
     layer = BlockLayer(unique, blocks.counts, compute_block, blocks, dependencies if parents else None)
@@ -259,9 +259,9 @@ def _lazy(name: str, image: Any, warp: Warp, chunks: tuple[tuple[int, ...], ...]
 
 def _field_of(displacement: Any, warp: Warp, chunks: tuple[tuple[int, ...], ...]) -> Any:
     """The displacements, as a dask array in the result's chunks or as an array that blocks read."""
-    dims, kept = warp.dims, warp.kept
+    dims, batch = warp.dims, warp.kept
     field = displacement if isinstance(displacement, da.Array) else source_of("displacement", displacement)
-    shape = (dims, *warp.output_shape[kept:])
+    shape = (dims, *warp.output_shape[batch:])
     if tuple(field.shape) != shape:
         raise InvalidError(
             f"displacement has shape {tuple(field.shape)}; for {dims} mapped axes of the result it is {shape}"
@@ -269,7 +269,7 @@ def _field_of(displacement: Any, warp: Warp, chunks: tuple[tuple[int, ...], ...]
     if np.dtype(field.dtype).kind not in "biuf" or np.dtype(field.dtype).itemsize > 8:
         raise InvalidError(f"displacement has dtype {shown(field.dtype)}; it is made of real numbers")
     if isinstance(field, da.Array):
-        return field.rechunk(((dims,), *chunks[kept:]))
+        return field.rechunk(((dims,), *chunks[batch:]))
     return field
 
 
@@ -314,14 +314,14 @@ def resize(
     >>> resize(da.arange(3, chunks=3).astype("float32"), (6,)).compute(scheduler="synchronous")
     array([0.  , 0.25, 0.75, 1.25, 1.75, 2.  ], dtype=float32)
     """
-    given, _ = _described(image)
-    made = shape_of(shape)
-    if len(made) > len(given) or 0 in made:
-        raise InvalidError(f"shape={made}: sizes of at least 1 for at most the {len(given)} axes of the image")
-    dims = min(len(made), _MOST_AXES)
-    steps = np.array([old / new for old, new in zip(given[len(given) - dims :], made[len(made) - dims :])])
-    made = (*given[: len(given) - len(made)], *made)
-    warp = warp_of(image, np.diag(steps), (0.5 * steps - 0.5).tolist(), made, order, "nearest", 0.0, precision)
+    whole, _ = _described(image)
+    target = shape_of(shape)
+    if len(target) > len(whole) or 0 in target:
+        raise InvalidError(f"shape={target}: sizes of at least 1 for at most the {len(whole)} axes of the image")
+    dims = min(len(target), _MOST_AXES)
+    steps = np.array([old / new for old, new in zip(whole[len(whole) - dims :], target[len(target) - dims :])])
+    target = (*whole[: len(whole) - len(target)], *target)
+    warp = warp_of(image, np.diag(steps), (0.5 * steps - 0.5).tolist(), target, order, "nearest", 0.0, precision)
     return _lazy("resize", image, warp, _chunks_of(image, warp, output_chunks), None)
 
 
@@ -356,20 +356,20 @@ def pyramid(image: Any, levels: int | None = None) -> list[da.Array]:
     >>> [level.compute(scheduler="synchronous").tolist() for level in levels[1:]]
     [[0.5, 2.5, 4.5, 6.5], [1.5, 5.5]]
     """
-    given, _ = _described(image)
+    whole, _ = _described(image)
     if levels is not None and not 1 <= levels <= MOST_LEVELS:
         raise InvalidError(f"levels={levels}: 1, the image itself, to {MOST_LEVELS}")
     first = image if isinstance(image, da.Array) else _as_dask(image)
-    found, now = [first], image
+    parts, now = [first], image
     sizes = [max(along) for along in first.chunks]
-    dims = min(len(given), _MOST_AXES)
-    while len(found) < (math.inf if levels is None else levels):
-        shape = found[-1].shape[-dims:]
+    dims = min(len(whole), _MOST_AXES)
+    while len(parts) < (math.inf if levels is None else levels):
+        shape = parts[-1].shape[-dims:]
         if levels is None and all(size <= chunk for size, chunk in zip(shape, sizes[-dims:])):
             break
         now = _halved(now, dims, tuple(sizes))
-        found.append(now)
-    return found
+        parts.append(now)
+    return parts
 
 
 def _as_dask(image: Any) -> da.Array:
@@ -386,7 +386,7 @@ def _halved(image: Any, dims: int, sizes: tuple[int, ...]) -> da.Array:
 
 def halving(image: Any, dims: int) -> Warp:
     """The transform from a level of a pyramid to the next one."""
-    given, _ = _described(image)
-    steps = np.array([2.0 if size > 1 else 1.0 for size in given[-dims:]])
-    made = (*given[:-dims], *((size + 1) // 2 for size in given[-dims:]))
-    return warp_of(image, np.diag(steps), ((steps - 1) / 2).tolist(), made, 1, "nearest", 0.0, Precision.exact)
+    whole, _ = _described(image)
+    steps = np.array([2.0 if size > 1 else 1.0 for size in whole[-dims:]])
+    target = (*whole[:-dims], *((size + 1) // 2 for size in whole[-dims:]))
+    return warp_of(image, np.diag(steps), ((steps - 1) / 2).tolist(), target, 1, "nearest", 0.0, Precision.exact)

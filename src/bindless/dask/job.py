@@ -189,8 +189,8 @@ class Job:
         for index in range(0, every, step):
             block = tuple(slice(along[n], along[n + 1]) for along, n in zip(starts, _number(index, counts)))
             spans = level.warp.spans(block)
-            kept = math.prod(part.stop - part.start for part in block[: level.warp.kept])
-            total += 0 if spans is None else math.prod(span.size for span in spans) * kept * item
+            count = math.prod(part.stop - part.start for part in block[: level.warp.kept])
+            total += 0 if spans is None else math.prod(span.size for span in spans) * count * item
         return total * every // -(-every // step)
 
     def require_possible(self, *, overwrite: bool) -> None:

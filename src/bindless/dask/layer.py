@@ -47,7 +47,7 @@ class BlockLayer(Layer):  # type: ignore[misc]
         super().__init__(annotations=annotations)
         self.name, self.counts, self._function, self._shared = name, counts, function, shared
         self._dependencies, self._blocks = dependencies, blocks
-        self._made: dict[Key, Any] | None = None
+        self._graph_tasks: dict[Key, Any] | None = None
 
     @property
     def shared_key(self) -> str:
@@ -60,21 +60,21 @@ class BlockLayer(Layer):  # type: ignore[misc]
 
     @property
     def _tasks(self) -> dict[Key, Any]:
-        if self._made is None:
+        if self._graph_tasks is None:
             shared = TaskRef(self.shared_key)
-            made: dict[Key, Any] = {self.shared_key: DataNode(self.shared_key, self._shared)}
+            tasks: dict[Key, Any] = {self.shared_key: DataNode(self.shared_key, self._shared)}
             name, function, numbers = self.name, self._function, self._numbers()
             needed: Iterable[Iterable[Key]] = itertools.repeat(())
             if self._dependencies is not None:
                 needed = self._dependencies(numbers)
             for block, keys in zip(numbers, needed):
                 key = (name, *block)
-                made[key] = Task(key, function, shared, block, *map(TaskRef, keys))
-            self._made = made
-        return self._made
+                tasks[key] = Task(key, function, shared, block, *map(TaskRef, keys))
+            self._graph_tasks = tasks
+        return self._graph_tasks
 
     def is_materialized(self) -> bool:
-        return self._made is not None
+        return self._graph_tasks is not None
 
     def get_output_keys(self) -> set[Key]:
         return {(self.name, *block) for block in self._numbers()}

@@ -78,13 +78,13 @@ class Manifest:
         whole = text[: text.rfind(b"\n") + 1]
         if len(whole) < len(text):
             os.truncate(done, len(whole))
-        found = set()
+        blocks = set()
         for line in whole.splitlines():
             words = _LINE.fullmatch(line)
             if words is None:
                 raise InvalidError(f"{done} is damaged: --overwrite begins again")
-            found.add((int(words[1]), int(words[2])))
-        return found
+            blocks.add((int(words[1]), int(words[2])))
+        return blocks
 
     def have_arrays(self, folder: Path) -> None:
         """The arrays are there, no block is finished."""

@@ -76,16 +76,16 @@ def opened(path: str) -> InputImage:
     with named_errors(f"{path} cannot be opened as zarr"):
         import zarr
 
-        found: Any = zarr.open(place, mode="r")
-        if not isinstance(found, zarr.Group):
-            require_array(path, found)
-            return InputImage(found, _axes_of_array(path, len(found.shape)), (place,))
-        attributes = dict(found.attrs)
+        node: Any = zarr.open(place, mode="r")
+        if not isinstance(node, zarr.Group):
+            require_array(path, node)
+            return InputImage(node, _axes_of_array(path, len(node.shape)), (place,))
+        attributes = dict(node.attrs)
     version = "0.5" if "ome" in attributes else "0.4"
     content = attributes.get("ome", attributes)
     if not isinstance(content, dict) or "multiscales" not in content:
         with named_errors(f"{path}: its arrays cannot be listed"):
-            names = ", ".join(sorted(found.array_keys())) or "none"
+            names = ", ".join(sorted(node.array_keys())) or "none"
         raise InvalidError(f"{path} is a group without an image of OME-Zarr; its arrays: {names}")
     with named_errors(f"{path}: metadata of OME-Zarr {version} is not valid"):
         scales = _models(version).ImageAttrs.model_validate(content).multiscales[0]
@@ -98,7 +98,7 @@ def opened(path: str) -> InputImage:
     first = levels[0]
     require_files(place, first)
     with named_errors(f"{path}: the array {first!r} cannot be opened as zarr"):
-        array: Any = found.get(first)
+        array: Any = node.get(first)
     if array is None:
         raise InvalidError(f"{path}: the metadata names an array {first!r}, which is missing")
     require_array(f"{path}, array {first!r}", array)
@@ -118,7 +118,7 @@ def _axes_of_image(scales: Any) -> tuple[Axis, ...]:
             size = [old * float(factor) for old, factor in zip(size, step.scale)]
             place = [old * float(factor) for old, factor in zip(place, step.scale)]
         elif step.type == "translation":
-            place = [old + float(moved) for old, moved in zip(place, step.translation)]
+            place = [old + float(shift) for old, shift in zip(place, step.translation)]
     if not all(math.isfinite(number) for number in (*size, *place)) or not all(number > 0 for number in size):
         raise ValueError(f"the scale is {size} and the translation {place}; sizes of elements are positive numbers")
     return tuple(

@@ -71,14 +71,14 @@ class OutputFolder:
             Another run has it.
         """
         self.place.parent.mkdir(parents=True, exist_ok=True)
-        number, reason = self._taken()
+        number, reason = self._acquire()
         try:
             yield reason
         finally:
             self._lock.unlink(missing_ok=True)
             os.close(number)
 
-    def _taken(self) -> tuple[int, str]:
+    def _acquire(self) -> tuple[int, str]:
         while True:
             number = os.open(self._lock, os.O_RDWR | os.O_CREAT, 0o666)
             try:

@@ -32,13 +32,13 @@ def places_of(*inputs: Any) -> list[Path]:
         Names, URLs (also chains such as ``zip::file:///a.zip``), zarr arrays of any store, memory maps, and what the
         package makes of them; None is left out.
     """
-    found = []
-    for given in inputs:
-        if isinstance(given, (str, os.PathLike)):
-            found += [local_name(part) for part in os.fspath(given).split("::")]
-        elif given is not None:
-            found += _names_in(given)
-    return [Path(name) for name in dict.fromkeys(found) if name and "\0" not in name and os.path.lexists(name)]
+    names = []
+    for item in inputs:
+        if isinstance(item, (str, os.PathLike)):
+            names += [local_name(part) for part in os.fspath(item).split("::")]
+        elif item is not None:
+            names += _names_in(item)
+    return [Path(name) for name in dict.fromkeys(names) if name and "\0" not in name and os.path.lexists(name)]
 
 
 def _names_in(array: Any) -> Iterator[str]:
@@ -48,12 +48,12 @@ def _names_in(array: Any) -> Iterator[str]:
     if isinstance(place, tuple):  # a FileArray
         yield str(place[1])
     left: list[Any] = [array]
-    known: list[Any] = []
+    objects: list[Any] = []
     while left:
         now = left.pop()
-        if any(now is one for one in known):
+        if any(now is one for one in objects):
             continue
-        known.append(now)
+        objects.append(now)
         for attribute in ("root", "path", "filename"):
             name = getattr(now, attribute, None)
             if now is not array and isinstance(name, (str, os.PathLike)):
@@ -61,7 +61,7 @@ def _names_in(array: Any) -> Iterator[str]:
             if isinstance(name, (str, os.PathLike)):
                 yield os.fspath(name)
         left += [inner for inner in (getattr(now, attribute, None) for attribute in _INNER) if inner is not None]
-        if len(known) > 16:
+        if len(objects) > 16:
             break
 
 
@@ -83,13 +83,13 @@ def require_apart(output: Path, inputs: Sequence[Path], *, replaces: bool) -> No
         Writing the output would destroy an input.
     """
     target = Path(os.path.realpath(output))
-    for given in inputs:
-        place = Path(os.path.realpath(given))
+    for item in inputs:
+        place = Path(os.path.realpath(item))
         if _is_in(place, target):
             word = "is" if _is_in(target, place) else "holds"
-            raise InvalidError(f"{output} {word} the input {given}, which the result would replace: give another name")
+            raise InvalidError(f"{output} {word} the input {item}, which the result would replace: give another name")
         if _is_in(target, place):
-            raise InvalidError(f"{output} lies inside of the input {given}: give another name")
+            raise InvalidError(f"{output} lies inside of the input {item}: give another name")
         if replaces:
             for link in _links(place):
                 if _is_in(Path(os.path.realpath(link)), target):
@@ -108,10 +108,10 @@ def _is_in(place: Path, folder: Path) -> bool:
 
 def _identity(place: Path) -> tuple[int, int] | None:
     try:
-        found = place.stat()
+        record = place.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return record.st_dev, record.st_ino
 
 
 def _links(folder: Path) -> Iterable[str]:

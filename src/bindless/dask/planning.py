@@ -33,12 +33,12 @@ def keys_of_chunks(blocks: Blocks, name: str, numbers: Sequence[Number]) -> Iter
     numbers : Sequence[Number]
         Of the blocks.
     """
-    warp, kept = blocks.warp, blocks.warp.kept
+    warp, batch = blocks.warp, blocks.warp.kept
     index = np.array(numbers, np.int64).reshape(len(numbers), len(blocks.starts))
     starts = [np.array(along)[index[:, axis]] for axis, along in enumerate(blocks.starts)]
     stops = [np.array(along)[index[:, axis] + 1] for axis, along in enumerate(blocks.starts)]
-    inside, empty, firsts, lasts = _texels(warp, starts[kept:], stops[kept:])
-    firsts, lasts = [*starts[:kept], *firsts], [*stops[:kept], *lasts]
+    inside, empty, firsts, lasts = _texels(warp, starts[batch:], stops[batch:])
+    firsts, lasts = [*starts[:batch], *firsts], [*stops[:batch], *lasts]
     pairs = []
     for along, first, last in zip(blocks.image_starts, firsts, lasts):
         pairs.append((np.searchsorted(along, first, "right") - 1).tolist())

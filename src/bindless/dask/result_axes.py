@@ -56,28 +56,28 @@ def result_axes(
     InvalidError
         The mapped axes have different units, or an axis gets no size: ``scale`` is needed.
     """
-    kept, mapped = tuple(axes[: warp.kept]), axes[warp.kept :]
+    batch, mapped = tuple(axes[: warp.kept]), axes[warp.kept :]
     matrix, offset = np.array(warp.matrix), np.array(warp.offset)
     diagonal = bool((matrix == np.diag(np.diag(matrix))).all() and (np.diag(matrix) > 0).all())
     sizes = np.array([axis.scale for axis in mapped])
     if diagonal:
         steps = sizes * np.diag(matrix)
-        places = [axis.translation + axis.scale * moved for axis, moved in zip(mapped, offset.tolist())]
+        places = [axis.translation + axis.scale * shift for axis, shift in zip(mapped, offset.tolist())]
     else:
         steps = np.sqrt(np.square(sizes[:, None] * matrix).sum(0))
         places = [0.0] * len(mapped)
     if scale is not None:
         steps = np.array(scale[-len(mapped) :], np.float64)
-        kept = tuple(replace(axis, scale=size) for axis, size in zip(kept, scale[: -len(mapped)])) or kept
+        batch = tuple(replace(axis, scale=size) for axis, size in zip(batch, scale[: -len(mapped)])) or batch
     elif not diagonal and len({axis.unit for axis in mapped}) > 1:
         units = ", ".join(axis.unit or "none" for axis in mapped)
         raise InvalidError(f"the map mixes axes with different units ({units}): give --scale-of-output")
     if not all(math.isfinite(number) for number in (*steps.tolist(), *places)) or not (steps > 0).all():
         raise InvalidError(f"the map gives elements the sizes {steps.tolist()} at {places}: give --scale-of-output")
-    found = [replace(axis, scale=size, translation=place) for axis, size, place in zip(mapped, steps.tolist(), places)]
+    axes_ = [replace(axis, scale=size, translation=place) for axis, size, place in zip(mapped, steps.tolist(), places)]
     remark = ""
     if not diagonal:
         remark = "the map turns, shears, flips or exchanges axes"
     elif displaced:
         remark = "displacements move elements"
-    return ResultAxes((*kept, *found), remark)
+    return ResultAxes((*batch, *axes_), remark)

@@ -103,8 +103,8 @@ class ClusterRunner:
 
     def error(self, call: Any) -> BaseException | None:
         if call.status == "error":
-            found: BaseException = call.exception()
-            return found
+            error: BaseException = call.exception()
+            return error
         return CancelledError(f"the scheduler ended {call.key}") if call.status == "cancelled" else None
 
     def cancel(self, call: Any) -> None:

@@ -98,8 +98,8 @@ def _mirrored(first: int, last: int, n: int, *, at_edge: bool) -> tuple[int, int
     period = 2 * n if at_edge else 2 * n - 2
     if last - first >= period:
         return 0, n - 1
-    found = _reflected(np.arange(first, last + 1), n, at_edge=at_edge)
-    return int(found.min()), int(found.max())
+    mirror = _reflected(np.arange(first, last + 1), n, at_edge=at_edge)
+    return int(mirror.min()), int(mirror.max())
 
 
 def _reflected(indices: Indices, n: int, *, at_edge: bool) -> Indices:
@@ -115,13 +115,13 @@ def texels_of(span: Span, n: int, boundary: Boundary) -> Indices:
     indices: Indices = np.arange(span.origin, span.origin + span.size)
     if span.origin >= 0 and span.origin + span.size <= n:
         return indices
-    found: Any
+    texels: Any
     if boundary is Boundary.repeat:
-        found = indices % n
+        texels = indices % n
     elif boundary is Boundary.edge:
-        found = indices.clip(0, n - 1)
+        texels = indices.clip(0, n - 1)
     elif boundary is Boundary.border:
-        found = np.where((indices >= 0) & (indices < n), indices, -1)
+        texels = np.where((indices >= 0) & (indices < n), indices, -1)
     else:
-        found = _reflected(indices, n, at_edge=boundary is Boundary.mirrored_repeat)
-    return np.asarray(found, np.int64)
+        texels = _reflected(indices, n, at_edge=boundary is Boundary.mirrored_repeat)
+    return np.asarray(texels, np.int64)

@@ -71,13 +71,13 @@ def require_files(folder: str, name: str) -> None:
         for file in _FILES:
             path = os.path.join(folder, *parts[:depth], file)
             try:
-                found = os.stat(path)
+                record = os.stat(path)
             except (OSError, ValueError):  # it is missing
                 continue
-            if not stat.S_ISREG(found.st_mode):
+            if not stat.S_ISREG(record.st_mode):
                 raise InvalidError(f"{path} is no regular file")
-            if found.st_size > _MOST_METADATA:
-                raise InvalidError(f"{path} has {found.st_size} bytes; metadata has at most {_MOST_METADATA}")
+            if record.st_size > _MOST_METADATA:
+                raise InvalidError(f"{path} has {record.st_size} bytes; metadata has at most {_MOST_METADATA}")
 
 
 def require_array(name: str, array: Any) -> None:
