@@ -62,9 +62,9 @@ typedef struct DLPackExchangeAPIHeader {
 typedef struct {
     DLPackExchangeAPIHeader header;
     /* Allocates a tensor like a prototype; passes errors to a function of the caller. */
-    int (*managed_tensor_allocator)(DLTensor *prototype, DLManagedTensorVersioned **made, void *context,
+    int (*managed_tensor_allocator)(DLTensor *prototype, DLManagedTensorVersioned **result, void *context,
                                     void (*set_error)(void *context, const char *kind, const char *message));
-    int (*managed_tensor_from_py_object_no_sync)(void *object, DLManagedTensorVersioned **made);
+    int (*managed_tensor_from_py_object_no_sync)(void *object, DLManagedTensorVersioned **result);
     int (*managed_tensor_to_py_object_no_sync)(DLManagedTensorVersioned *tensor, void **object); /* takes the tensor over */
     int (*dltensor_from_py_object_no_sync)(void *object, DLTensor *tensor); /* the object owns all; may be NULL */
     int (*current_work_stream)(int32_t device_type, int32_t device_id, void **stream);

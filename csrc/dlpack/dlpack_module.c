@@ -106,11 +106,11 @@ static PyObject *make_capsule(PyObject *module, PyObject *arguments)
         PyErr_SetString(PyExc_ValueError, "shape and strides differ in length");
         return NULL;
     }
-    Export *made = calloc(1, sizeof *made + 2 * (size_t)ndim * sizeof(int64_t));
-    if (made == NULL)
+    Export *export = calloc(1, sizeof *export + 2 * (size_t)ndim * sizeof(int64_t));
+    if (export == NULL)
         return PyErr_NoMemory();
-    if (!read_sizes(shape, ndim, made->sizes) || !read_sizes(strides, ndim, made->sizes + ndim)) {
-        free(made);
+    if (!read_sizes(shape, ndim, export->sizes) || !read_sizes(strides, ndim, export->sizes + ndim)) {
+        free(export);
         return NULL;
     }
     DLTensor tensor = {
@@ -118,11 +118,11 @@ static PyObject *make_capsule(PyObject *module, PyObject *arguments)
         .device = {device_type, device_id},
         .ndim = (int32_t)ndim,
         .dtype = {(uint8_t)code, (uint8_t)bits, 1},
-        .shape = made->sizes,
-        .strides = made->sizes + ndim,
+        .shape = export->sizes,
+        .strides = export->sizes + ndim,
     };
     if (versioned)
-        made->managed.versioned = (DLManagedTensorVersioned){
+        export->managed.versioned = (DLManagedTensorVersioned){
             .version = {MAJOR, MINOR},
             .manager_ctx = owner,
             .deleter = delete_versioned,
@@ -130,10 +130,10 @@ static PyObject *make_capsule(PyObject *module, PyObject *arguments)
             .dl_tensor = tensor,
         };
     else
-        made->managed.legacy = (DLManagedTensor){.dl_tensor = tensor, .manager_ctx = owner, .deleter = delete_legacy};
-    PyObject *capsule = PyCapsule_New(made, versioned ? VERSIONED : LEGACY, destroy_capsule);
+        export->managed.legacy = (DLManagedTensor){.dl_tensor = tensor, .manager_ctx = owner, .deleter = delete_legacy};
+    PyObject *capsule = PyCapsule_New(export, versioned ? VERSIONED : LEGACY, destroy_capsule);
     if (capsule == NULL) {
-        free(made);
+        free(export);
         return NULL;
     }
     Py_INCREF(owner);

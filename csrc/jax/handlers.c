@@ -35,8 +35,8 @@ static const void *find_attribute(const FfiFrame *frame, const char *name, int k
 {
     const FfiAttributes *attributes = &frame->attributes;
     for (int64_t i = 0; i < attributes->count; i++) {
-        const FfiText *found = attributes->names[i];
-        if (found->length == strlen(name) && memcmp(found->text, name, found->length) == 0)
+        const FfiText *attribute = attributes->names[i];
+        if (attribute->length == strlen(name) && memcmp(attribute->text, name, attribute->length) == 0)
             return attributes->kinds[i] == kind ? attributes->values[i] : NULL;
     }
     return NULL;

@@ -14,15 +14,15 @@ typedef struct {
     CUtexObject texture;
     CUevent event;     /* after the last launch that reads the texture */
     uint64_t turn;     /* of its last use */
-} Kept;
+} CachedTexture;
 
 static blr_mutex_t lock = BLR_MUTEX_INIT;
-static Kept kept[MOST_TEXTURES];
+static CachedTexture cache[MOST_TEXTURES];
 static uint64_t turns;
 
-static CUresult create(Kept *made, int *function)
+static CUresult create(CachedTexture *row, int *function)
 {
-    const int64_t *words = made->description;
+    const int64_t *words = row->description;
     const CUDA_ARRAY3D_DESCRIPTOR shape = {
         .Width = (size_t)words[TEXTURE_WIDTH], .Height = (size_t)words[TEXTURE_HEIGHT], .Depth = (size_t)words[TEXTURE_DEPTH],
         .Format = (CUarray_format)words[TEXTURE_FORMAT], .NumChannels = (unsigned)words[TEXTURE_CHANNELS],
@@ -34,22 +34,22 @@ static CUresult create(Kept *made, int *function)
     };
     for (int axis = 0; axis < 3; axis++)
         sampler.addressMode[axis] = (CUaddress_mode)words[TEXTURE_ADDRESSING + axis];
-    CUresult code = cuda.create_event(&made->event, CU_EVENT_DISABLE_TIMING);
+    CUresult code = cuda.create_event(&row->event, CU_EVENT_DISABLE_TIMING);
     *function = CREATE_EVENT;
     if (code == CUDA_SUCCESS) {
-        code = cuda.create_array(&made->array, &shape);
+        code = cuda.create_array(&row->array, &shape);
         *function = CREATE_ARRAY;
     }
     if (code == CUDA_SUCCESS) {
-        resource.res.array.hArray = made->array;
-        code = cuda.create_texture(&made->texture, &resource, &sampler, NULL);
+        resource.res.array.hArray = row->array;
+        code = cuda.create_texture(&row->texture, &resource, &sampler, NULL);
         *function = CREATE_TEXTURE;
     }
     return code;
 }
 
 /* Destroys what there is, in its context; nothing uses it. */
-static void destroy(Kept *one)
+static void destroy(CachedTexture *one)
 {
     CUcontext previous;
     if (cuda.push(one->context) == CUDA_SUCCESS) {
@@ -61,19 +61,19 @@ static void destroy(Kept *one)
             cuda.destroy_event(one->event);
         cuda.pop(&previous);
     }
-    *one = (Kept){0};
+    *one = (CachedTexture){0};
 }
 
 /* A free place, or that of the texture that was not used for longest, whose work is waited for; NULL if this program uses
  * them all. */
-static Kept *make_room(const Textures *textures)
+static CachedTexture *make_room(const Textures *textures)
 {
-    Kept *oldest = NULL;
+    CachedTexture *oldest = NULL;
     for (int i = 0; i < MOST_TEXTURES; i++) {
-        if (kept[i].context == NULL)
-            return &kept[i];
-        if (!(textures->used >> i & 1) && (oldest == NULL || kept[i].turn < oldest->turn))
-            oldest = &kept[i];
+        if (cache[i].context == NULL)
+            return &cache[i];
+        if (!(textures->used >> i & 1) && (oldest == NULL || cache[i].turn < oldest->turn))
+            oldest = &cache[i];
     }
     if (oldest != NULL) {
         cuda.synchronize(oldest->event);
@@ -86,25 +86,25 @@ static Kept *make_room(const Textures *textures)
 static void forget_others(const Textures *textures)
 {
     for (int i = 0; i < MOST_TEXTURES; i++)
-        if (kept[i].context != NULL && !(textures->used >> i & 1)) {
-            cuda.synchronize(kept[i].event);
-            destroy(&kept[i]);
+        if (cache[i].context != NULL && !(textures->used >> i & 1)) {
+            cuda.synchronize(cache[i].event);
+            destroy(&cache[i]);
         }
 }
 
-static const char *make(Target *target, const Textures *textures, const int64_t *description, Kept **made)
+static const char *make(Target *target, const Textures *textures, const int64_t *description, CachedTexture **result)
 {
-    Kept *place = make_room(textures);
+    CachedTexture *place = make_room(textures);
     if (place == NULL)
         return "the program has too many textures";
     int function = 0;
     CUresult code = CUDA_SUCCESS;
     for (int attempt = 0; attempt < 2; attempt++) {
-        *place = (Kept){.context = textures->context};
+        *place = (CachedTexture){.context = textures->context};
         memcpy(place->description, description, sizeof place->description);
         code = create(place, &function);
         if (code == CUDA_SUCCESS) {
-            *made = place;
+            *result = place;
             return NULL;
         }
         destroy(place);
@@ -121,18 +121,18 @@ static const char *make(Target *target, const Textures *textures, const int64_t 
     return target->message;
 }
 
-static const char *find(Target *target, const Textures *textures, const int64_t *description, Kept **found)
+static const char *find(Target *target, const Textures *textures, const int64_t *description, CachedTexture **result)
 {
     for (int i = 0; i < MOST_TEXTURES; i++)
-        if (kept[i].context == textures->context &&
-            memcmp(kept[i].description, description, sizeof kept[i].description) == 0) {
-            *found = &kept[i];
+        if (cache[i].context == textures->context &&
+            memcmp(cache[i].description, description, sizeof cache[i].description) == 0) {
+            *result = &cache[i];
             return NULL;
         }
-    return make(target, textures, description, found);
+    return make(target, textures, description, result);
 }
 
-static CUresult copy(const Kept *to, const void *pixels, CUstream stream)
+static CUresult copy(const CachedTexture *to, const void *pixels, CUstream stream)
 {
     const int64_t *words = to->description;
     const size_t height = words[TEXTURE_HEIGHT] ? (size_t)words[TEXTURE_HEIGHT] : 1;
@@ -153,10 +153,10 @@ static CUresult copy(const Kept *to, const void *pixels, CUstream stream)
 }
 
 /* The texture of a description, ready for the stream. */
-static const char *use(Target *target, Textures *textures, const int64_t *description, Kept **used)
+static const char *use(Target *target, Textures *textures, const int64_t *description, CachedTexture **used)
 {
     const char *failure = find(target, textures, description, used);
-    const uint32_t bit = failure == NULL ? (uint32_t)1 << (*used - kept) : 0;
+    const uint32_t bit = failure == NULL ? (uint32_t)1 << (*used - cache) : 0;
     if (failure != NULL || textures->used & bit)
         return failure;
     failure = cuda_result(target, WAIT, cuda.wait(textures->stream, (*used)->event, 0));
@@ -179,7 +179,7 @@ const char *fill_texture(Target *target, Textures *textures, const void *pixels,
     const int locks = textures->used == 0;
     if (locks)
         blr_mutex_lock(&lock);
-    Kept *used = NULL;
+    CachedTexture *used = NULL;
     failure = use(target, textures, description, &used);
     if (failure == NULL)
         failure = cuda_result(target, COPY, copy(used, pixels, textures->stream));
@@ -197,7 +197,7 @@ const char *release_textures(Target *target, Textures *textures)
         return NULL;
     for (int i = 0; i < MOST_TEXTURES; i++)
         if (textures->used >> i & 1) {
-            const CUresult code = cuda.record(kept[i].event, textures->stream);
+            const CUresult code = cuda.record(cache[i].event, textures->stream);
             failure = code != CUDA_SUCCESS ? cuda_result(target, RECORD, code) : failure;
         }
     textures->used = 0;

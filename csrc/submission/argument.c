@@ -160,8 +160,8 @@ static DLDataType type_of(const NumpyArray *array)
 {
     static const char kinds[] = {'i', 'u', 'f', 0, 0, 'c', 'b'};
     const char *code = array->type == 0 ? NULL : memchr(kinds, array->type, sizeof kinds);
-    const bool known = code != NULL && array->item_size > 0 && array->item_size <= UINT8_MAX / 8 && array->flags & NUMPY_NATIVE;
-    return (DLDataType){known ? (uint8_t)(code - kinds) : 0, known ? (uint8_t)(8 * array->item_size) : 0, known};
+    const bool valid = code != NULL && array->item_size > 0 && array->item_size <= UINT8_MAX / 8 && array->flags & NUMPY_NATIVE;
+    return (DLDataType){valid ? (uint8_t)(code - kinds) : 0, valid ? (uint8_t)(8 * array->item_size) : 0, valid};
 }
 
 static int read_host(Argument *argument)

@@ -21,10 +21,10 @@ static bool read_type(PyObject *text, DLDataType *type)
     if (text == NULL || !PyUnicode_Check(text) || PyUnicode_GetLength(text) != 3)
         return false;
     Py_UCS4 order = PyUnicode_ReadChar(text, 0), kind = PyUnicode_ReadChar(text, 1), size = PyUnicode_ReadChar(text, 2);
-    const char *found = kind < 128 ? strchr(kinds, (int)kind) : NULL;
-    if ((order != '<' && order != '|') || found == NULL || size < '1' || size > '8')
+    const char *code = kind < 128 ? strchr(kinds, (int)kind) : NULL;
+    if ((order != '<' && order != '|') || code == NULL || size < '1' || size > '8')
         return false;
-    *type = (DLDataType){(uint8_t)(found - kinds), (uint8_t)(8 * (size - '0')), 1};
+    *type = (DLDataType){(uint8_t)(code - kinds), (uint8_t)(8 * (size - '0')), 1};
     return true;
 }
 

@@ -52,18 +52,18 @@ bool add_row(CallTable *table, Row *row, uint64_t hash)
 void drop_row(Row *row)
 {
     const CallTable *table = row->table;
-    bool found = false;
+    bool is_member = false;
     if (table != NULL && table->rows != NULL) {
         PyObject **set = set_of(table, row->hash);
         for (unsigned i = 0; i < table->ways; i++) { /* the rows behind it move up */
-            found = found || set[i] == (PyObject *)row;
-            if (found)
+            is_member = is_member || set[i] == (PyObject *)row;
+            if (is_member)
                 set[i] = i + 1 < table->ways ? set[i + 1] : NULL;
         }
     }
     Py_INCREF(row);
     end_row(row);
-    if (found)
+    if (is_member)
         Py_DECREF(row);
     Py_DECREF(row);
 }

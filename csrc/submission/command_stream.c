@@ -81,9 +81,9 @@ static uint64_t hash_of_launch(const LaunchKey *key)
 
 static int is_launch(Row *row, void *call)
 {
-    const LaunchKey *known = &((Prepared *)row)->key, *key = call;
-    return known->kernel == key->kernel && known->count == key->count && known->dimensions == key->dimensions &&
-           known->space == key->space && memcmp(known->sizes, key->sizes, sizeof known->sizes) == 0;
+    const LaunchKey *mine = &((Prepared *)row)->key, *key = call;
+    return mine->kernel == key->kernel && mine->count == key->count && mine->dimensions == key->dimensions &&
+           mine->space == key->space && memcmp(mine->sizes, key->sizes, sizeof mine->sizes) == 0;
 }
 
 Prepared *find_launch(const Commands *self, PyObject *kernel, PyObject *space, Py_ssize_t count)
@@ -93,16 +93,16 @@ Prepared *find_launch(const Commands *self, PyObject *kernel, PyObject *space, P
     return (Prepared *)find_row(&self->launches, hash_of_launch(&key), is_launch, &key);
 }
 
-static PyObject *commands_find(Commands *self, PyObject *const *given, Py_ssize_t count)
+static PyObject *commands_find(Commands *self, PyObject *const *call, Py_ssize_t count)
 {
     if (count != 3) {
         PyErr_SetString(PyExc_TypeError, "find takes a kernel, a range and a number of arguments");
         return NULL;
     }
-    Py_ssize_t arguments = PyLong_AsSsize_t(given[2]);
+    Py_ssize_t arguments = PyLong_AsSsize_t(call[2]);
     if (PyErr_Occurred())
         return NULL;
-    PyObject *row = (PyObject *)find_launch(self, given[0], given[1], arguments);
+    PyObject *row = (PyObject *)find_launch(self, call[0], call[1], arguments);
     return row == NULL ? Py_NewRef(Py_None) : row;
 }
 
@@ -125,25 +125,25 @@ static PyObject *commands_remember(Commands *self, PyObject *launch)
 }
 
 /* submit_prepared(command, values, depends_on=(), keep=()): the event, or None where Python must handle the command. */
-static PyObject *commands_submit_prepared(Commands *self, PyObject *const *given, Py_ssize_t count)
+static PyObject *commands_submit_prepared(Commands *self, PyObject *const *arguments, Py_ssize_t count)
 {
-    if (count < 2 || count > 4 || !PyType_IsSubtype(Py_TYPE(given[0]), (PyTypeObject *)prepared_type) ||
-        !PyTuple_Check(given[1]) || (count > 3 && !PyTuple_Check(given[3])) ||
-        PyTuple_Size(given[1]) != ((Prepared *)given[0])->count) {
+    if (count < 2 || count > 4 || !PyType_IsSubtype(Py_TYPE(arguments[0]), (PyTypeObject *)prepared_type) ||
+        !PyTuple_Check(arguments[1]) || (count > 3 && !PyTuple_Check(arguments[3])) ||
+        PyTuple_Size(arguments[1]) != ((Prepared *)arguments[0])->count) {
         PyErr_SetString(PyExc_TypeError, "submit_prepared takes a Prepared, its arguments, events and a tuple of objects");
         return NULL;
     }
-    PyObject *values[MOST_ARGUMENTS], *kept[MOST_KEPT], *event = NULL;
-    Submission submission = {.command = (Prepared *)given[0], .values = values, .packed = true, .kept = kept,
-                             .depends_on = count > 2 ? given[2] : NULL};
-    for (Py_ssize_t i = 0; i < PyTuple_Size(given[1]); i++)
-        values[i] = PyTuple_GetItem(given[1], i);
-    if (count > 3 && PyTuple_Size(given[3]) > MOST_KEPT)
-        kept[submission.kept_count++] = given[3];
+    PyObject *values[MOST_ARGUMENTS], *objects[MOST_OBJECTS], *event = NULL;
+    Submission submission = {.command = (Prepared *)arguments[0], .values = values, .packed = true, .objects = objects,
+                             .depends_on = count > 2 ? arguments[2] : NULL};
+    for (Py_ssize_t i = 0; i < PyTuple_Size(arguments[1]); i++)
+        values[i] = PyTuple_GetItem(arguments[1], i);
+    if (count > 3 && PyTuple_Size(arguments[3]) > MOST_OBJECTS)
+        objects[submission.object_count++] = arguments[3];
     else if (count > 3)
-        while (submission.kept_count < PyTuple_Size(given[3])) {
-            kept[submission.kept_count] = PyTuple_GetItem(given[3], submission.kept_count);
-            submission.kept_count++;
+        while (submission.object_count < PyTuple_Size(arguments[3])) {
+            objects[submission.object_count] = PyTuple_GetItem(arguments[3], submission.object_count);
+            submission.object_count++;
         }
     if (submit(self, &submission, &event) == OTHERWISE)
         Py_RETURN_NONE;

@@ -9,9 +9,9 @@ typedef struct {
     PyObject *type;
     const DLPackExchangeAPI *library; /* NULL: it has the CUDA array interface */
     bool has_gradients; /* arrays may belong to a graph of gradients, which a command would bypass */
-} Known;
+} ForeignType;
 
-static Known known_types[KNOWN_TYPES];
+static ForeignType known_types[KNOWN_TYPES];
 static unsigned next_known;
 static PyObject *str_exchange, *str_interface, *str_requires_grad;
 
@@ -35,11 +35,11 @@ static const DLPackExchangeAPI *functions_of(PyObject *capsule)
 
 /* Copies the row of a type, which Python code of an array may replace; false, without an exception, for a type that is
  * not read here. */
-static bool know(PyObject *type, Known *known)
+static bool know(PyObject *type, ForeignType *entry)
 {
     for (int i = 0; i < KNOWN_TYPES; i++)
         if (known_types[i].type == type) {
-            *known = known_types[i];
+            *entry = known_types[i];
             return true;
         }
     PyObject *capsule = name_exchange() ? PyObject_GetAttr(type, str_exchange) : NULL;
@@ -49,17 +49,17 @@ static bool know(PyObject *type, Known *known)
     PyErr_Clear();
     if (library == NULL && (str_interface == NULL || !PyObject_HasAttr(type, str_interface)))
         return false;
-    Known *row = &known_types[next_known++ % KNOWN_TYPES];
+    ForeignType *row = &known_types[next_known++ % KNOWN_TYPES];
     PyObject *before = row->type;
-    *row = *known = (Known){Py_NewRef(type), library, has_gradients};
+    *row = *entry = (ForeignType){Py_NewRef(type), library, has_gradients};
     Py_XDECREF(before);
     return true;
 }
 
 const DLPackExchangeAPI *exchange_functions(PyObject *type)
 {
-    Known known;
-    return know(type, &known) ? known.library : NULL;
+    ForeignType entry;
+    return know(type, &entry) ? entry.library : NULL;
 }
 
 bool read_tensor(const DLTensor *tensor, Argument *array)
@@ -105,18 +105,18 @@ static bool read_by_interface(Argument *array, bool written)
 
 int read_foreign(Argument *array, bool written)
 {
-    Known known;
-    if (!know((PyObject *)Py_TYPE(array->value), &known) ||
-        (known.has_gradients && is_true(array->value, str_requires_grad)))
+    ForeignType entry;
+    if (!know((PyObject *)Py_TYPE(array->value), &entry) ||
+        (entry.has_gradients && is_true(array->value, str_requires_grad)))
         return OTHERWISE;
     DLTensor tensor;
-    array->library = known.library;
+    array->library = entry.library;
     array->stream = 0;
     array->writable = true; /* otherwise it cannot be read for writing */
-    bool done = known.library == NULL ? read_by_interface(array, written)
-                : written || known.library->dltensor_from_py_object_no_sync == NULL
+    bool done = entry.library == NULL ? read_by_interface(array, written)
+                : written || entry.library->dltensor_from_py_object_no_sync == NULL
                     ? read_owning(array, written)
-                    : known.library->dltensor_from_py_object_no_sync(array->value, &tensor) == 0 &&
+                    : entry.library->dltensor_from_py_object_no_sync(array->value, &tensor) == 0 &&
                           read_tensor(&tensor, array);
     PyErr_Clear();
     return done ? DONE : OTHERWISE;
@@ -195,13 +195,13 @@ static PyObject *allocate_foreign(const Argument *like, const Layout *layout)
     DLTensor prototype = {.device = like->layout.device, .ndim = layout->dimensions, .dtype = layout->type, .shape = shape,
                           .strides = strides};
     DLManagedTensorVersioned *managed = NULL;
-    void *made = NULL;
+    void *array = NULL;
     if (like->library->managed_tensor_allocator(&prototype, &managed, NULL, set_error) == 0 && managed != NULL &&
-        like->library->managed_tensor_to_py_object_no_sync(managed, &made) != 0)
-        made = NULL;
-    if (made == NULL && !PyErr_Occurred())
+        like->library->managed_tensor_to_py_object_no_sync(managed, &array) != 0)
+        array = NULL;
+    if (array == NULL && !PyErr_Occurred())
         PyErr_SetString(PyExc_RuntimeError, "the library of the argument made no array for the result");
-    return made;
+    return array;
 }
 
 PyObject *foreign_empty(const Argument *like, const Layout *layout)

@@ -15,27 +15,27 @@ static bool is_nested(const Commands *self)
 }
 
 /* Whether the current batch holds the kept objects of a submission already. */
-static bool is_kept(const Commands *self, const Submission *submission)
+static bool holds(const Commands *self, const Submission *submission)
 {
     const Prepared *command = submission->command;
-    return command->batch == self->batch && command->kept_count == submission->kept_count &&
-           memcmp(command->kept, submission->kept, (size_t)submission->kept_count * sizeof *command->kept) == 0;
+    return command->batch == self->batch && command->object_count == submission->object_count &&
+           memcmp(command->objects, submission->objects, (size_t)submission->object_count * sizeof *command->objects) == 0;
 }
 
 bool begin_hold(const Commands *self, const Submission *submission, PyObject *event, PyObject **pair)
 {
     const Prepared *command = submission->command;
-    int values = command->has_memory ? command->count : 0, kept = submission->kept_count;
+    int values = command->has_memory ? command->count : 0, others = submission->object_count;
     *pair = NULL;
-    if ((self->in_batches && !is_nested(self)) || values + kept == 0)
+    if ((self->in_batches && !is_nested(self)) || values + others == 0)
         return true;
-    PyObject *objects = PyTuple_New(values + kept);
+    PyObject *objects = PyTuple_New(values + others);
     if (objects == NULL)
         return false;
     for (int i = 0; i < values; i++)
         PyTuple_SetItem(objects, i, Py_NewRef(is_held(&command->slots[i]) ? submission->values[i] : Py_None));
-    for (int i = 0; i < kept; i++)
-        PyTuple_SetItem(objects, values + i, Py_NewRef(submission->kept[i]));
+    for (int i = 0; i < others; i++)
+        PyTuple_SetItem(objects, values + i, Py_NewRef(submission->objects[i]));
     *pair = PyTuple_Pack(2, event, objects);
     Py_DECREF(objects);
     return *pair != NULL;
@@ -100,12 +100,12 @@ static int hold_by_batch(Commands *self, const Submission *submission)
             slot->batch = self->batch;
         fresh = 1;
     }
-    if (submission->kept_count > 0 && !is_kept(self, submission)) {
-        for (int i = 0; i < submission->kept_count; i++)
-            if (add_to_batch(self, submission->kept[i]) != DONE)
+    if (submission->object_count > 0 && !holds(self, submission)) {
+        for (int i = 0; i < submission->object_count; i++)
+            if (add_to_batch(self, submission->objects[i]) != DONE)
                 return FAILED;
-        memcpy(command->kept, submission->kept, (size_t)submission->kept_count * sizeof *command->kept);
-        command->kept_count = submission->kept_count;
+        memcpy(command->objects, submission->objects, (size_t)submission->object_count * sizeof *command->objects);
+        command->object_count = submission->object_count;
         command->batch = self->batch;
         fresh = 1;
     }

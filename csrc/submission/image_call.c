@@ -32,13 +32,13 @@ REFERENCES(image_call, ImageCall)
 static bool read_result(ImageCall *self, const ImageCalls *calls, PyObject *result)
 {
     CallArray *array = &self->arrays[RESULT];
-    Argument given;
-    begin_argument(&given, result);
-    read_array(&given, true, &calls->kinds);
-    bool done = set_array(array, &given, true);
-    self->makes = given.kind;
+    Argument operand;
+    begin_argument(&operand, result);
+    read_array(&operand, true, &calls->kinds);
+    bool done = set_array(array, &operand, true);
+    self->makes = operand.kind;
     array->kind = NO_ARGUMENT;
-    end_argument(&given);
+    end_argument(&operand);
     return done;
 }
 
@@ -60,11 +60,11 @@ static bool read_arrays(ImageCall *self, const ImageCalls *calls, PyObject *argu
                 return false;
             continue;
         }
-        Argument given;
-        begin_argument(&given, PyTuple_GetItem(arguments, COORDS + i));
-        read_array(&given, written, &calls->kinds);
-        bool set = set_array(&self->arrays[i], &given, written) && given.address == address; /* not of a copy */
-        end_argument(&given);
+        Argument operand;
+        begin_argument(&operand, PyTuple_GetItem(arguments, COORDS + i));
+        read_array(&operand, written, &calls->kinds);
+        bool set = set_array(&self->arrays[i], &operand, written) && operand.address == address; /* not of a copy */
+        end_argument(&operand);
         if (!set)
             return false;
     }
@@ -74,15 +74,15 @@ static bool read_arrays(ImageCall *self, const ImageCalls *calls, PyObject *argu
 /* Reads all members; OTHERWISE where C code cannot repeat the call. */
 static int set_call(ImageCall *self, PyObject *arguments)
 {
-    PyObject *calls, *given, *result, *addresses, *image, *key, *places, *make_result, *result_arguments, *command;
+    PyObject *calls, *call_arguments, *result, *addresses, *image, *key, *places, *make_result, *result_arguments, *command;
     PyObject *staging, *staged;
     int writes, waits;
     if (!PyArg_ParseTuple(arguments, "O!O!OO!OO!O!ppOO!O!OO!:prepare", (PyTypeObject *)image_calls_type, &calls,
-                          &PyTuple_Type, &given, &result, &PyTuple_Type, &addresses, &image, &PyLong_Type, &key,
+                          &PyTuple_Type, &call_arguments, &result, &PyTuple_Type, &addresses, &image, &PyLong_Type, &key,
                           &PyTuple_Type, &places, &writes, &waits, &make_result, &PyTuple_Type, &result_arguments,
                           (PyTypeObject *)prepared_type, &command, &staging, &PyTuple_Type, &staged))
         return FAILED;
-    if (PyTuple_Size(given) != ARGUMENTS || PyTuple_Size(places) != CALL_ARRAYS ||
+    if (PyTuple_Size(call_arguments) != ARGUMENTS || PyTuple_Size(places) != CALL_ARRAYS ||
         PyTuple_Size(addresses) != CALL_ARRAYS || PyTuple_Size(staged) != CALL_ARRAYS) {
         PyErr_Format(PyExc_ValueError, "an image call has %d arguments and %d places", ARGUMENTS, CALL_ARRAYS);
         return FAILED;
@@ -95,11 +95,11 @@ static int set_call(ImageCall *self, PyObject *arguments)
     self->waits = waits;
     self->handle = number >> 1; /* see handle_key in Python */
     self->key = Py_NewRef(key);
-    self->function = Py_NewRef(PyTuple_GetItem(given, FUNCTION));
-    self->handle_type = (PyObject *)Py_TYPE(PyTuple_GetItem(given, IMAGE_HANDLE));
+    self->function = Py_NewRef(PyTuple_GetItem(call_arguments, FUNCTION));
+    self->handle_type = (PyObject *)Py_TYPE(PyTuple_GetItem(call_arguments, IMAGE_HANDLE));
     self->command = Py_NewRef(command);
     for (int i = CHANNELS; i < ARGUMENTS; i++)
-        self->options[i - CHANNELS] = Py_NewRef(PyTuple_GetItem(given, i));
+        self->options[i - CHANNELS] = Py_NewRef(PyTuple_GetItem(call_arguments, i));
     self->make_result = Py_NewRef(make_result);
     self->result_arguments = Py_NewRef(result_arguments);
     if (staging != Py_None)
@@ -108,7 +108,7 @@ static int set_call(ImageCall *self, PyObject *arguments)
         self->staged[i] = (unsigned char *)(uintptr_t)PyLong_AsUnsignedLongLong(PyTuple_GetItem(staged, i));
     if (PyErr_Occurred())
         return FAILED;
-    if (!read_arrays(self, (ImageCalls *)calls, given, result, places, addresses))
+    if (!read_arrays(self, (ImageCalls *)calls, call_arguments, result, places, addresses))
         return PyErr_Occurred() ? FAILED : OTHERWISE;
     self->image = image;
     return watch(&self->base, image) ? DONE : FAILED;
@@ -136,7 +136,7 @@ OBJECT_TYPE(image_call, ImageCall, "ImageCall", self->base.forgotten = true, , {
 typedef struct {
     const ImageCalls *calls;
     const ImageCall *call;
-    Argument *given;
+    Argument *operands;
     PyObject *image, *memory; /* owned */
     bool took_staging;
 } Filling;
@@ -155,11 +155,11 @@ static int find_image(const ImageCalls *calls, const ImageCall *call, PyObject *
 }
 
 /* Writes the address of an array into the driver's description; OTHERWISE if the memory is freed. */
-static int put_array(const CallArray *array, const Argument *given)
+static int put_array(const CallArray *array, const Argument *operands)
 {
-    if (array->kind == USM_ARRAY && !((const Openable *)given->owner)->open)
+    if (array->kind == USM_ARRAY && !((const Openable *)operands->owner)->open)
         return OTHERWISE;
-    memcpy(array->place, &given->address, sizeof given->address);
+    memcpy(array->place, &operands->address, sizeof operands->address);
     return DONE;
 }
 
@@ -172,18 +172,18 @@ static int fill_staging(Filling *filling)
     call->busy = filling->took_staging = true;
     for (int i = 0; i < CALL_ARRAYS; i++)
         if (call->staged[i] != NULL && (i != RESULT || call->writes))
-            memcpy(call->staged[i], (const void *)(uintptr_t)filling->given[i].address, (size_t)filling->given[i].bytes);
+            memcpy(call->staged[i], (const void *)(uintptr_t)filling->operands[i].address, (size_t)filling->operands[i].bytes);
     return DONE;
 }
 
-void end_staging(ImageCall *call, const Argument given[CALL_ARRAYS], bool done)
+void end_staging(ImageCall *call, const Argument operands[CALL_ARRAYS], bool done)
 {
     if (call->staging == NULL)
         return;
     if (!done) /* the command may still run */
         call->base.forgotten = true;
     else if (!call->writes)
-        memcpy((void *)(uintptr_t)given[RESULT].address, call->staged[RESULT], (size_t)given[RESULT].bytes);
+        memcpy((void *)(uintptr_t)operands[RESULT].address, call->staged[RESULT], (size_t)operands[RESULT].bytes);
     call->busy = !done;
 }
 
@@ -199,7 +199,7 @@ static int fill(const void *what)
         return result == DONE ? fill_staging((Filling *)what) : result;
     for (int i = 0; i < CALL_ARRAYS && result == DONE; i++)
         if (filling->call->arrays[i].place != NULL)
-            result = put_array(&filling->call->arrays[i], &filling->given[i]);
+            result = put_array(&filling->call->arrays[i], &filling->operands[i]);
     return result;
 }
 
@@ -210,40 +210,40 @@ static void note_arrays(const void *what, long long batch)
     ImageCall *call = (ImageCall *)filling->call;
     for (int i = 0; i < CALL_ARRAYS; i++) {
         CallArray *array = &call->arrays[i];
-        const Argument *given = &filling->given[i];
+        const Argument *operands = &filling->operands[i];
         if (array->place == NULL)
             continue;
-        array->held = given->value;
-        array->owner = given->owner;
-        array->address = given->address;
+        array->held = operands->value;
+        array->owner = operands->owner;
+        array->address = operands->address;
         array->batch = batch;
     }
 }
 
-int submit_image_call(Commands *commands, const ImageCalls *calls, ImageCall *call, Argument given[CALL_ARRAYS],
+int submit_image_call(Commands *commands, const ImageCalls *calls, ImageCall *call, Argument operands[CALL_ARRAYS],
                       PyObject *depends_on, PyObject **event)
 {
-    Filling filling = {calls, call, given, NULL, NULL, false};
+    Filling filling = {calls, call, operands, NULL, NULL, false};
     /* The staging memory is filled now: nothing that comes before the command may write the arrays. */
     if (call->staging != NULL && (depends_on != NULL || (commands->in_order && commands->dirty)))
         return OTHERWISE;
     Py_INCREF(calls); /* other threads may run while this thread waits for the lock or is in the driver */
     Py_INCREF(call);
     uint64_t stream = 0;
-    int result = stream_of_arrays(given, CALL_ARRAYS, &stream);
+    int result = stream_of_arrays(operands, CALL_ARRAYS, &stream);
     if (result == DONE)
         result = find_image(calls, call, &filling.image, &filling.memory);
     if (result == DONE) {
-        PyObject *kept[2 + CALL_ARRAYS] = {filling.image, filling.memory};
-        Submission submission = {.command = (Prepared *)call->command, .fill = fill, .what = &filling, .kept = kept,
-                                 .kept_count = 2, .held = call->staging == NULL ? note_arrays : NULL,
+        PyObject *objects[2 + CALL_ARRAYS] = {filling.image, filling.memory};
+        Submission submission = {.command = (Prepared *)call->command, .fill = fill, .what = &filling, .objects = objects,
+                                 .object_count = 2, .held = call->staging == NULL ? note_arrays : NULL,
                                  .depends_on = depends_on, .stream = stream};
         if (call->staging != NULL)
-            kept[submission.kept_count++] = call->staging;
+            objects[submission.object_count++] = call->staging;
         for (int i = 0; i < CALL_ARRAYS && call->staging == NULL; i++)
             if (call->arrays[i].place != NULL) {
-                kept[submission.kept_count++] = given[i].value;
-                submission.weight += (long long)(given[i].bytes >> 20);
+                objects[submission.object_count++] = operands[i].value;
+                submission.weight += (long long)(operands[i].bytes >> 20);
             }
         result = submit(commands, &submission, event);
         if (result != DONE && filling.took_staging)

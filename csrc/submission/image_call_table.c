@@ -54,7 +54,7 @@ typedef struct {
     const ImageCalls *calls;
     PyObject *const *arguments;
     unsigned long long handle;
-    Argument given[CALL_ARRAYS];
+    Argument operands[CALL_ARRAYS];
 } DeviceCall;
 
 static int fits_call(Row *what, void *call)
@@ -71,27 +71,27 @@ static int fits_call(Row *what, void *call)
     if (same != 1)
         return same;
     for (int i = 0; i < CALL_ARRAYS; i++)
-        if (!fits_array(&row->arrays[i], &self->given[i], &self->calls->kinds, self->commands))
+        if (!fits_array(&row->arrays[i], &self->operands[i], &self->calls->kinds, self->commands))
             return false;
     for (int i = 0; i < RESULT && !row->writes; i++)
-        if (overlap(&self->given[i], &self->given[RESULT]))
+        if (overlap(&self->operands[i], &self->operands[RESULT]))
             return false;
     return true;
 }
 
-/* Replaces the missing array of a result by a new one: DONE, OTHERWISE, or FAILED. The caller owns *made. */
-static int make_result(const ImageCall *row, Argument given[CALL_ARRAYS], const ImageCalls *calls, PyObject **made)
+/* Replaces the missing array of a result by a new one: DONE, OTHERWISE, or FAILED. The caller owns *new_array. */
+static int make_result(const ImageCall *row, Argument operands[CALL_ARRAYS], const ImageCalls *calls, PyObject **new_array)
 {
     const CallArray *array = &row->arrays[RESULT];
-    *made = row->makes == FOREIGN_ARRAY
-                ? foreign_empty(&given[0], &array->layout)
+    *new_array = row->makes == FOREIGN_ARRAY
+                ? foreign_empty(&operands[0], &array->layout)
                 : PyObject_Call(row->make_result, row->result_arguments, NULL);
-    if (*made == NULL)
+    if (*new_array == NULL)
         return FAILED;
-    begin_argument(&given[RESULT], *made);
-    read_array(&given[RESULT], true, &calls->kinds);
-    return given[RESULT].kind == row->makes && given[RESULT].packed &&
-                   (given[RESULT].address & (array->alignment - 1)) == 0
+    begin_argument(&operands[RESULT], *new_array);
+    read_array(&operands[RESULT], true, &calls->kinds);
+    return operands[RESULT].kind == row->makes && operands[RESULT].packed &&
+                   (operands[RESULT].address & (array->alignment - 1)) == 0
                ? DONE
                : OTHERWISE;
 }
@@ -111,35 +111,36 @@ int wait_for(PyObject *report, PyObject *event)
 }
 
 /* Submits one call: OTHERWISE where Python must handle it. */
-static int run(Commands *commands, const ImageCalls *calls, ImageCall *row, Argument given[CALL_ARRAYS],
+static int run(Commands *commands, const ImageCalls *calls, ImageCall *row, Argument operands[CALL_ARRAYS],
                PyObject *depends_on, PyObject **result)
 {
-    PyObject *event = NULL, *made = NULL;
-    int done = row->makes != NO_ARGUMENT && given[RESULT].value == Py_None ? make_result(row, given, calls, &made) : DONE;
+    PyObject *event = NULL, *new_array = NULL;
+    const bool makes = row->makes != NO_ARGUMENT && operands[RESULT].value == Py_None;
+    int done = makes ? make_result(row, operands, calls, &new_array) : DONE;
     if (done == DONE)
-        done = submit_image_call(commands, calls, row, given, depends_on, &event);
+        done = submit_image_call(commands, calls, row, operands, depends_on, &event);
     if (done == DONE && row->waits) {
         done = wait_for(calls->report, event);
         if (done == DONE && row->staging != NULL && commands->ended)
             done = require_live(commands); /* exit may have freed the staging memory */
-        end_staging(row, given, done == DONE);
+        end_staging(row, operands, done == DONE);
     }
-    if (done == DONE && (made != NULL || row->waits))
-        *result = Py_NewRef(row->writes ? Py_None : given[RESULT].value);
+    if (done == DONE && (new_array != NULL || row->waits))
+        *result = Py_NewRef(row->writes ? Py_None : operands[RESULT].value);
     else if (done == DONE)
         *result = Py_NewRef(event);
     Py_XDECREF(event);
-    if (made != NULL) {
-        end_argument(&given[RESULT]);
-        begin_argument(&given[RESULT], Py_None);
-        Py_DECREF(made);
+    if (new_array != NULL) {
+        end_argument(&operands[RESULT]);
+        begin_argument(&operands[RESULT], Py_None);
+        Py_DECREF(new_array);
     }
     return done;
 }
 
 /* known: a prepared call fits, whether or not C code could submit it. */
 static int call_again(Commands *commands, ImageCalls *calls, PyObject *const *arguments, PyObject *depends_on,
-                      bool *known, PyObject **result)
+                      bool *is_known, PyObject **result)
 {
     PyObject *raw = PyObject_GetAttr(arguments[IMAGE_HANDLE], str_raw_handle);
     unsigned long long handle = raw == NULL ? 0 : PyLong_AsUnsignedLongLong(raw);
@@ -154,15 +155,15 @@ static int call_again(Commands *commands, ImageCalls *calls, PyObject *const *ar
     call.arguments = arguments;
     call.handle = handle;
     for (int i = 0; i < CALL_ARRAYS; i++)
-        begin_argument(&call.given[i], arguments[COORDS + i]);
+        begin_argument(&call.operands[i], arguments[COORDS + i]);
     ImageCall *row = (ImageCall *)find_row(&calls->table, hash_of_call(arguments[FUNCTION], handle), fits_call, &call);
-    *known = row != NULL;
-    const int done = row != NULL        ? run(commands, calls, row, call.given, depends_on, result)
+    *is_known = row != NULL;
+    const int done = row != NULL        ? run(commands, calls, row, call.operands, depends_on, result)
                      : PyErr_Occurred() ? FAILED
                                         : OTHERWISE;
     Py_XDECREF(row);
     for (int i = 0; i < CALL_ARRAYS; i++)
-        end_argument(&call.given[i]);
+        end_argument(&call.operands[i]);
     return done;
 }
 
@@ -197,12 +198,12 @@ PyObject *device_function(PyObject *module, PyObject *const *arguments, Py_ssize
     Commands *commands;
     ImageCalls *calls;
     PyObject *result = NULL, *const *of_call = arguments + 1;
-    bool known = false;
+    bool is_known = false;
     int done = OTHERWISE;
     if (calls_of(of_call[QUEUE], &commands, &calls)) {
         Py_INCREF(commands);
         Py_INCREF(calls);
-        done = call_again(commands, calls, of_call, events_or_null(of_call[ARGUMENTS]), &known, &result);
+        done = call_again(commands, calls, of_call, events_or_null(of_call[ARGUMENTS]), &is_known, &result);
         Py_DECREF(calls);
         Py_DECREF(commands);
     }
@@ -212,7 +213,7 @@ PyObject *device_function(PyObject *module, PyObject *const *arguments, Py_ssize
     for (int i = 0; values != NULL && i <= ARGUMENTS; i++)
         PyTuple_SetItem(values, i, Py_NewRef(of_call[i]));
     if (values != NULL)
-        PyTuple_SetItem(values, ARGUMENTS + 1, Py_NewRef(known ? Py_False : Py_True));
+        PyTuple_SetItem(values, ARGUMENTS + 1, Py_NewRef(is_known ? Py_False : Py_True));
     result = values == NULL ? NULL : PyObject_Call(arguments[0], values, NULL);
     Py_XDECREF(values);
     return result;
@@ -231,14 +232,14 @@ static PyObject *image_calls_submit(ImageCalls *self, PyObject *arguments)
     }
     for (int i = 0; i < ARGUMENTS; i++)
         of_call[i] = PyTuple_GetItem(values, i);
-    Argument given[CALL_ARRAYS];
+    Argument operands[CALL_ARRAYS];
     for (int i = 0; i < CALL_ARRAYS; i++) {
-        begin_argument(&given[i], of_call[COORDS + i]);
-        read_array(&given[i], i == RESULT && !((ImageCall *)call)->writes, &self->kinds);
+        begin_argument(&operands[i], of_call[COORDS + i]);
+        read_array(&operands[i], i == RESULT && !((ImageCall *)call)->writes, &self->kinds);
     }
-    int done = run((Commands *)commands, self, (ImageCall *)call, given, events_or_null(depends_on), &result);
+    int done = run((Commands *)commands, self, (ImageCall *)call, operands, events_or_null(depends_on), &result);
     for (int i = 0; i < CALL_ARRAYS; i++)
-        end_argument(&given[i]);
+        end_argument(&operands[i]);
     return done == OTHERWISE ? Py_NewRef(Py_NotImplemented) : result;
 }
 

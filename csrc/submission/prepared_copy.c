@@ -179,7 +179,7 @@ static long long weight_of(const Argument *operand)
     return is_on_host(operand) ? (long long)(operand->bytes >> 20) : 0;
 }
 
-static PyObject *kept_of(const Argument *operand)
+static PyObject *owner_of(const Argument *operand)
 {
     return operand->kind == IMAGE_MEMORY ? operand->owner : operand->value;
 }
@@ -189,9 +189,9 @@ int submit_copy(Commands *commands, Copy *copy, const Argument operands[2], PyOb
     if (copy->base.forgotten)
         return OTHERWISE;
     Filling filling = {copy, operands};
-    PyObject *kept[2] = {kept_of(&operands[0]), kept_of(&operands[1])};
-    Submission submission = {.command = (Prepared *)copy->launch, .fill = fill, .what = &filling, .kept = kept,
-                             .kept_count = 2, .weight = weight_of(&operands[0]) + weight_of(&operands[1]),
+    PyObject *objects[2] = {owner_of(&operands[0]), owner_of(&operands[1])};
+    Submission submission = {.command = (Prepared *)copy->launch, .fill = fill, .what = &filling, .objects = objects,
+                             .object_count = 2, .weight = weight_of(&operands[0]) + weight_of(&operands[1]),
                              .depends_on = depends_on};
     Py_INCREF(copy); /* other threads may run while this thread waits for the lock or is in the driver */
     int result = stream_of_arrays(operands, 2, &submission.stream);

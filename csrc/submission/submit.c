@@ -89,7 +89,7 @@ static int call_driver(Commands *self, const Submission *submission, int turn, L
 }
 
 /* Submits the command to a lane and returns its event; the locks of queue and lane are held. */
-static int submit_to_lane(Commands *self, const Submission *submission, const Waits *waits, int turn, PyObject **given)
+static int submit_to_lane(Commands *self, const Submission *submission, const Waits *waits, int turn, PyObject **event_out)
 {
     Prepared *command = submission->command;
     Lane *lane = (Lane *)PyTuple_GetItem(command->lanes, turn);
@@ -123,12 +123,12 @@ static int submit_to_lane(Commands *self, const Submission *submission, const Wa
         Py_DECREF(event);
         return FAILED;
     }
-    *given = (PyObject *)event;
+    *event_out = (PyObject *)event;
     return DONE;
 }
 
 /* Submits the command to the given lane, or to the next one for -1, under the lane's lock; the queue's lock is held. */
-static int submit_locked(Commands *self, const Submission *submission, const Waits *waits, int turn, PyObject **given)
+static int submit_locked(Commands *self, const Submission *submission, const Waits *waits, int turn, PyObject **event_out)
 {
     const Prepared *command = submission->command;
     if (self->event_type == NULL || command->lanes == NULL)
@@ -137,11 +137,11 @@ static int submit_locked(Commands *self, const Submission *submission, const Wai
         turn = command->lane_count == 1 ? 0 : (int)(self->turn++ % (unsigned)command->lane_count);
     PyObject *lock = ((Lane *)PyTuple_GetItem(command->lanes, turn))->lock;
     if (!is_lock(lock))
-        return submit_to_lane(self, submission, waits, turn, given);
+        return submit_to_lane(self, submission, waits, turn, event_out);
     int result = FAILED;
     Py_INCREF(lock);
     if (take((Lock *)lock)) {
-        result = submit_to_lane(self, submission, waits, turn, given);
+        result = submit_to_lane(self, submission, waits, turn, event_out);
         give_back((Lock *)lock);
     }
     Py_DECREF(lock);

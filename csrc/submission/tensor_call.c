@@ -111,13 +111,13 @@ static bool begin_execution(const TensorCall *call, const Operands *operands, Ex
 }
 
 /* Appends new results and scratch memory to the buffers; false with an exception. */
-static bool make_results(const TensorCall *call, const DLPackExchangeAPI *library, PyObject **made, void **buffers)
+static bool make_results(const TensorCall *call, const DLPackExchangeAPI *library, PyObject **tensors, void **buffers)
 {
     for (Py_ssize_t i = 0; i < PyTuple_Size(call->makers); i++) {
         PyObject *maker = PyTuple_GetItem(call->makers, i);
         DLTensor tensor;
-        made[i] = PyObject_CallObject(PyTuple_GetItem(maker, 0), PyTuple_GetItem(maker, 1));
-        if (made[i] == NULL || library->dltensor_from_py_object_no_sync(made[i], &tensor) != 0)
+        tensors[i] = PyObject_CallObject(PyTuple_GetItem(maker, 0), PyTuple_GetItem(maker, 1));
+        if (tensors[i] == NULL || library->dltensor_from_py_object_no_sync(tensors[i], &tensor) != 0)
             return false;
         buffers[i] = (char *)tensor.data + tensor.byte_offset;
     }
@@ -127,7 +127,7 @@ static bool make_results(const TensorCall *call, const DLPackExchangeAPI *librar
 PyObject *repeat_call(TensorCall *call, const Operands *operands)
 {
     Execution execution;
-    PyObject *made[MOST_TENSORS] = {NULL}, *found = NULL;
+    PyObject *tensors[MOST_TENSORS] = {NULL}, *result = NULL;
     void *buffers[2 * MOST_TENSORS];
     const Py_ssize_t count = PyTuple_Size(call->makers);
     if (!begin_execution(call, operands, &execution)) {
@@ -136,17 +136,17 @@ PyObject *repeat_call(TensorCall *call, const Operands *operands)
     }
     for (int i = 0; i < operands->count; i++)
         buffers[i] = (void *)(uintptr_t)operands->operands[i].address;
-    if (make_results(call, operands->library, made, buffers + operands->count)) {
+    if (make_results(call, operands->library, tensors, buffers + operands->count)) {
         const char *failure;
         Py_BEGIN_ALLOW_THREADS
         failure = run_program(&execution.base, call->words, call->word_count, (size_t)call->function_count, buffers,
                               (size_t)(operands->count + count));
         Py_END_ALLOW_THREADS
-        found = failure == NULL ? PyTuple_New(call->result_count) : Py_NewRef(Py_None);
-        for (int i = 0; failure == NULL && found != NULL && i < call->result_count; i++)
-            PyTuple_SetItem(found, i, Py_NewRef(call->results[i] < 0 ? Py_None : made[call->results[i]]));
+        result = failure == NULL ? PyTuple_New(call->result_count) : Py_NewRef(Py_None);
+        for (int i = 0; failure == NULL && result != NULL && i < call->result_count; i++)
+            PyTuple_SetItem(result, i, Py_NewRef(call->results[i] < 0 ? Py_None : tensors[call->results[i]]));
     }
     for (Py_ssize_t i = 0; i < count; i++)
-        Py_XDECREF(made[i]);
-    return found;
+        Py_XDECREF(tensors[i]);
+    return result;
 }

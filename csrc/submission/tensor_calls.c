@@ -119,9 +119,9 @@ static PyObject *calls_repeat(TensorCalls *self, PyObject *const *arguments, Py_
     TensorCall *call = find_call(self, arguments, count, &operands);
     if (call == NULL)
         return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
-    PyObject *found = repeat_call(call, &operands);
+    PyObject *result = repeat_call(call, &operands);
     Py_DECREF(call);
-    return found;
+    return result;
 }
 
 /* has(options, *operands): whether a call was added. */

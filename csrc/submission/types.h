@@ -40,7 +40,7 @@
 
 #include "call_table.h"
 
-enum { MOST_LANES = 8, MOST_ARGUMENTS = 64, MOST_KEPT = 8, MOST_WAITS = 8, REPEATS_FOR_ONE = 8 };
+enum { MOST_LANES = 8, MOST_ARGUMENTS = 64, MOST_OBJECTS = 8, MOST_WAITS = 8, REPEATS_FOR_ONE = 8 };
 
 /* Submissions between two checks for completed commands; Python reads it from here. */
 enum { REAP_EVERY = 64 };
@@ -150,8 +150,8 @@ typedef struct {
     int lane_count, count;
     bool has_memory, has_images;
     Slot *slots;
-    PyObject *kept[MOST_KEPT]; /* the objects of the last submission, owned by the batch below, for comparison */
-    int kept_count;
+    PyObject *objects[MOST_OBJECTS]; /* the objects of the last submission, owned by the batch below, for comparison */
+    int object_count;
     long long batch;
 } Prepared;
 
@@ -176,8 +176,8 @@ typedef struct {
     bool packed;             /* whether Python has packed the arguments of kind GIVEN */
     fill_function fill;      /* NULL: the command has arguments; else fill(what) writes what changes */
     const void *what;
-    PyObject *const *kept;   /* objects that live until the command is complete, in addition to the arguments */
-    int kept_count;          /* at most MOST_KEPT */
+    PyObject *const *objects; /* live until the command is complete, in addition to the arguments */
+    int object_count;        /* at most MOST_OBJECTS */
     held_function held;      /* NULL, or called with what */
     long long weight;        /* further submissions that it counts as, since it holds large host memory */
     PyObject *depends_on;    /* NULL or the caller's value */

@@ -163,17 +163,17 @@ static int describe_all(PyObject *const *values, Py_ssize_t count, Entry *entrie
 }
 
 /* Whether an entry is that of a variant; -1 with an exception. */
-static int is_same(const Entry *known, const Entry *given)
+static int is_same(const Entry *row, const Entry *entry)
 {
-    if (known->kind != given->kind || known->count != given->count || known->packed != given->packed)
+    if (row->kind != entry->kind || row->count != entry->count || row->packed != entry->packed)
         return 0;
-    if (known->kind == ARRAY_ENTRY && given->object == NULL)
-        return known->code == given->code && known->bits == given->bits;
-    if (known->object == given->object)
+    if (row->kind == ARRAY_ENTRY && entry->object == NULL)
+        return row->code == entry->code && row->bits == entry->bits;
+    if (row->object == entry->object)
         return 1;
-    if (known->kind == TYPE_ENTRY)
+    if (row->kind == TYPE_ENTRY)
         return 0;
-    return PyObject_RichCompareBool(known->object, given->object, Py_EQ);
+    return PyObject_RichCompareBool(row->object, entry->object, Py_EQ);
 }
 
 /* ---------------------------------------------------------------- variants */
@@ -284,12 +284,12 @@ static int read_call(int dimensions, PyObject *arguments, PyObject **values, Var
 }
 
 /* find(dimensions, arguments): the kernel and the values of its parameters, or None. */
-static PyObject *variants_find(Variants *self, PyObject *given)
+static PyObject *variants_find(Variants *self, PyObject *tuple)
 {
     int dimensions;
     PyObject *arguments, *values[MOST_ENTRIES];
     VariantCall call;
-    if (!PyArg_ParseTuple(given, "iO!:find", &dimensions, &PyTuple_Type, &arguments))
+    if (!PyArg_ParseTuple(tuple, "iO!:find", &dimensions, &PyTuple_Type, &arguments))
         return NULL;
     const int described = read_call(dimensions, arguments, values, &call);
     Variant *variant = described == DONE ? find_variant(self, &call) : NULL;
@@ -374,12 +374,12 @@ static Variant *make_variant(VariantCall *call, PyObject *kernel, PyObject *step
 }
 
 /* add(dimensions, arguments, kernel, steps) */
-static PyObject *variants_add(Variants *self, PyObject *given)
+static PyObject *variants_add(Variants *self, PyObject *tuple)
 {
     int dimensions;
     PyObject *arguments, *kernel, *steps, *values[MOST_ENTRIES];
     VariantCall call;
-    if (!PyArg_ParseTuple(given, "iO!OO!:add", &dimensions, &PyTuple_Type, &arguments, &kernel, &PyTuple_Type, &steps))
+    if (!PyArg_ParseTuple(tuple, "iO!OO!:add", &dimensions, &PyTuple_Type, &arguments, &kernel, &PyTuple_Type, &steps))
         return NULL;
     const int described = read_call(dimensions, arguments, values, &call);
     if (described == OTHERWISE)
@@ -432,16 +432,16 @@ OBJECT_TYPE(variants, Variants, "Variants", end_table(&self->table), , {Py_tp_ne
 static Variants *variants_of(const Commands *commands, PyObject *kernel)
 {
     PyObject *kernels = commands->context == NULL ? NULL : PyObject_GetAttr(commands->context, str_kernels);
-    PyObject *token = PyObject_GetAttr(kernel, str_token), *found = NULL;
+    PyObject *token = PyObject_GetAttr(kernel, str_token), *variants = NULL;
     if (kernels != NULL && token != NULL && PyDict_Check(kernels))
-        found = PyDict_GetItemWithError(kernels, token);
-    Py_XINCREF(found);
+        variants = PyDict_GetItemWithError(kernels, token);
+    Py_XINCREF(variants);
     Py_XDECREF(kernels);
     Py_XDECREF(token);
-    if (found != NULL && !PyType_IsSubtype(Py_TYPE(found), (PyTypeObject *)variants_type))
-        Py_CLEAR(found);
+    if (variants != NULL && !PyType_IsSubtype(Py_TYPE(variants), (PyTypeObject *)variants_type))
+        Py_CLEAR(variants);
     PyErr_Clear();
-    return (Variants *)found;
+    return (Variants *)variants;
 }
 
 void end_expanded(Expanded *expanded)

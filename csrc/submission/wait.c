@@ -91,18 +91,18 @@ PyObject *commands_ask(Commands *self, PyObject *const *arguments, Py_ssize_t co
         require_live(self);
         return NULL;
     }
-    PyObject *given = PyTuple_New(count - 1), *result = NULL;
-    if (given == NULL)
+    PyObject *rest = PyTuple_New(count - 1), *result = NULL;
+    if (rest == NULL)
         return NULL;
     for (Py_ssize_t i = 1; i < count; i++)
-        PyTuple_SetItem(given, i - 1, Py_NewRef(arguments[i]));
+        PyTuple_SetItem(rest, i - 1, Py_NewRef(arguments[i]));
     Py_INCREF(self);
     self->waiters++;
-    result = PyObject_Call(arguments[0], given, NULL);
+    result = PyObject_Call(arguments[0], rest, NULL);
     if (end_question(self) != DONE)
         Py_CLEAR(result);
     Py_DECREF(self);
-    Py_DECREF(given);
+    Py_DECREF(rest);
     return result;
 }
 

@@ -1,8 +1,9 @@
-"""Names are nouns and verbs: no variable, parameter, function or field is a participle such as ``found``."""
+"""Names are nouns and verbs: nothing in Python or C code is named by a participle such as ``found``."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,26 @@ OPEN = frozenset(
     )
 )  # fmt: skip
 """Packages that still have such names. A package leaves this list when it has none; none is added."""
+
+C_SOURCES = Path(__file__).parents[2] / "csrc"
+OPEN_IN_C = frozenset(
+    (
+        "kernels", "reference/spirv/execute/divergence.c", "reference/spirv/execute/interpreter.c",
+    )
+)  # fmt: skip
+"""Folders and files of C code that still have such names; none is added."""
+
+_NO_CODE = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])'""", re.DOTALL)
+
+EXAMPLE_IN_C = """
+/* found: the rest is made */
+static int *take(struct row *kept, const char *text)
+{
+    size_t left = 2, taken[2] = {left}; // known
+    kept->_seen = strcmp(text, "given");
+    return moved_by(taken);
+}
+"""
 
 EXAMPLE = """
 class Kernel:
@@ -63,6 +84,26 @@ def in_package(name: str) -> list[str]:
     return [f"{file.relative_to(SOURCES)}:{row}" for file in files for row in participles(file.read_text("utf-8"))]
 
 
+def participles_in_c(source: str) -> list[str]:
+    """Return ``name:line`` of each participle in C code; ``left`` is one where nothing is ``right``."""
+    code = _NO_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), source)
+    words = PARTICIPLES if re.search(r"\bright\b", code) else PARTICIPLES | {"left"}
+    lines = enumerate(code.split("\n"), 1)
+    rows = [(word, line) for line, text in lines for word in dict.fromkeys(re.findall(r"[A-Za-z_]\w*", text))]
+    return [f"{word}:{line}" for word, line in rows if word.strip("_") in words]
+
+
+def in_c(place: Path) -> list[str]:
+    """Return ``file:name:line`` of each participle of a C file, or of the C files of a folder."""
+    files = (
+        [place] if place.is_file() else sorted(file for file in place.rglob("*") if file.suffix in (".c", ".h", ".cl"))
+    )
+    assert files, place
+    return [
+        f"{file.relative_to(C_SOURCES)}:{row}" for file in files for row in participles_in_c(file.read_text("utf-8"))
+    ]
+
+
 PACKAGES = sorted(folder.name for folder in SOURCES.iterdir() if (folder / "__init__.py").is_file())
 
 
@@ -85,3 +126,18 @@ def test_no_name_is_a_participle(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(OPEN))
 def test_the_list_only_shrinks(name: str) -> None:
     assert in_package(name), f"{name} has no such name any more: remove it from OPEN"
+
+
+def test_code_alone_is_read_in_c() -> None:
+    assert participles_in_c(EXAMPLE_IN_C) == ["kept:3", "left:5", "taken:5", "kept:6", "_seen:6", "taken:7"]
+    assert participles_in_c("int left = 1, right = left;") == []
+
+
+def test_no_name_is_a_participle_in_c() -> None:
+    rows = [row for row in in_c(C_SOURCES) if not row.startswith(tuple(OPEN_IN_C))]
+    assert rows == [], "name the thing: rest, room, index, operand"
+
+
+@pytest.mark.parametrize("place", sorted(OPEN_IN_C))
+def test_the_list_of_c_only_shrinks(place: str) -> None:
+    assert in_c(C_SOURCES / place), f"{place} has no such name any more: remove it from OPEN_IN_C"

@@ -85,9 +85,9 @@ static bindless_piece_t bindless_piece_of(const bindless_staging_t *staging, siz
         return piece;
     }
     if (staging->slices > 1 || staging->rows >= job->height) {
-        size_t left = job->depth - number * staging->slices;
+        size_t rest = job->depth - number * staging->slices;
         piece.z = number * staging->slices;
-        piece.depth = left < staging->slices ? left : staging->slices;
+        piece.depth = rest < staging->slices ? rest : staging->slices;
         return piece;
     }
     piece.z = number / staging->blocks;

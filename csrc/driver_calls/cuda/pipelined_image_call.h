@@ -22,8 +22,8 @@ static size_t bindless_arrange(const bindless_call_t *call, size_t items, size_t
 
 static size_t bindless_items_of(const bindless_staging_t *staging, size_t number)
 {
-    size_t left = staging->call->count - number * staging->items;
-    return left < staging->items ? left : staging->items;
+    size_t rest = staging->call->count - number * staging->items;
+    return rest < staging->items ? rest : staging->items;
 }
 
 /* Enqueues the copy of the arguments, the kernel, and the copy of the result. */

@@ -46,19 +46,19 @@ static ze_result_t bindless_reserve(bindless_stream_t *stream, size_t count)
     if (stream->end + count <= stream->capacity) {
         return ZE_RESULT_SUCCESS;
     }
-    size_t left = stream->end - stream->first, capacity = 2 * (left + count) + BINDLESS_SWEEP_EVERY;
+    size_t rest = stream->end - stream->first, capacity = 2 * (rest + count) + BINDLESS_SWEEP_EVERY;
     bindless_entry_t *entries = malloc(capacity * sizeof *entries);
     if (entries == NULL) {
         return ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY;
     }
-    if (left > 0) {
-        memcpy(entries, stream->entries + stream->first, left * sizeof *entries);
+    if (rest > 0) {
+        memcpy(entries, stream->entries + stream->first, rest * sizeof *entries);
     }
     free(stream->entries);
     stream->entries = entries;
     stream->capacity = capacity;
     stream->first = 0;
-    stream->end = left;
+    stream->end = rest;
     return ZE_RESULT_SUCCESS;
 }
 

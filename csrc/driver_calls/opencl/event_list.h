@@ -70,13 +70,13 @@ static cl_uint bindless_poll(cl_uint count, cl_event *events, uint64_t nanosecon
 {
     uint64_t end = blr_clock_now() + nanoseconds;
     do {
-        cl_uint left = 0;
+        cl_uint pending = 0;
         for (cl_uint i = 0; i < count; i++) {
             if (bindless_ask_event(events[i]) > CL_COMPLETE) {
-                events[left++] = events[i];
+                events[pending++] = events[i];
             }
         }
-        count = left;
+        count = pending;
     } while (count > 0 && blr_clock_now() < end);
     return count;
 }
@@ -96,20 +96,20 @@ static int bindless_event_query(const void *event)
 static int bindless_events_prune(bindless_queue_t *queue, int until_pending)
 {
     int pending = 0;
-    cl_uint i = queue->count, left;
-    for (left = i; i > 0 && !(pending && until_pending); i--) {
+    cl_uint i = queue->count, to;
+    for (to = i; i > 0 && !(pending && until_pending); i--) {
         cl_event event = queue->events[i - 1];
         cl_int status = bindless_ask_event(event);
         pending = pending || status > CL_COMPLETE;
         if (status == CL_COMPLETE) {
             clReleaseEvent(event);
         } else {
-            queue->events[--left] = event; /* the kept events move to the end */
+            queue->events[--to] = event; /* the kept events move to the end */
         }
     }
-    if (left > i) {
-        memmove(queue->events + i, queue->events + left, (queue->count - left) * sizeof *queue->events);
-        queue->count -= left - i;
+    if (to > i) {
+        memmove(queue->events + i, queue->events + to, (queue->count - to) * sizeof *queue->events);
+        queue->count -= to - i;
     }
     return pending;
 }
@@ -206,7 +206,7 @@ static cl_uint bindless_events_pending(bindless_queue_t *queue, cl_event *pendin
 /* Moves up to `room` events of failed commands from the list to the caller, and releases complete ones. */
 static cl_uint bindless_events_failed(bindless_queue_t *queue, cl_event *failed, cl_uint room)
 {
-    cl_uint number = 0, left = 0;
+    cl_uint number = 0, rest = 0;
     blr_mutex_lock(&queue->lock->mutex);
     for (cl_uint i = 0; i < queue->count; i++) {
         cl_event event = queue->events[i];
@@ -216,10 +216,10 @@ static cl_uint bindless_events_failed(bindless_queue_t *queue, cl_event *failed,
         } else if (status < CL_COMPLETE && number < room) {
             failed[number++] = event;
         } else {
-            queue->events[left++] = event;
+            queue->events[rest++] = event;
         }
     }
-    queue->count = left;
+    queue->count = rest;
     blr_mutex_unlock(&queue->lock->mutex);
     return number;
 }

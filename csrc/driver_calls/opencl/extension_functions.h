@@ -47,11 +47,11 @@ static void bindless_read_platforms(void)
         bindless_ask_loader(bindless_extensions[e]);
     }
     cl_platform_id platforms[BINDLESS_MAX_PLATFORMS];
-    cl_uint found = 0;
-    if (clGetPlatformIDs(BINDLESS_MAX_PLATFORMS, platforms, &found) != CL_SUCCESS) {
+    cl_uint number = 0;
+    if (clGetPlatformIDs(BINDLESS_MAX_PLATFORMS, platforms, &number) != CL_SUCCESS) {
         return;
     }
-    unsigned count = found < BINDLESS_MAX_PLATFORMS ? found : BINDLESS_MAX_PLATFORMS;
+    unsigned count = number < BINDLESS_MAX_PLATFORMS ? number : BINDLESS_MAX_PLATFORMS;
     bindless_platforms = calloc(count, sizeof *bindless_platforms);
     if (bindless_platforms == NULL) {
         return;

@@ -27,29 +27,29 @@ static ze_result_t add(struct blz_region *region, struct blr_allocation *allocat
 
 ze_result_t blz_region_keep(struct blz_region *region, const void *pointer, uint64_t size, const char *name)
 {
-    uint64_t address = (uint64_t)(uintptr_t)pointer, left = size;
+    uint64_t address = (uint64_t)(uintptr_t)pointer, rest = size;
     if (pointer == NULL)
         return blz_fail_null(name);
     if (address + size < address)
         return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "%s: %" PRIu64 " bytes at %p exceed the address space", name, size, pointer);
-    while (left > 0) {
+    while (rest > 0) {
         struct blr_allocation *allocation = blr_memory_find((const void *)(uintptr_t)address);
-        if (allocation == NULL && blz_virtual_is_reserved(address, left))
+        if (allocation == NULL && blz_virtual_is_reserved(address, rest))
             return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "%s: nothing is mapped at 0x%" PRIx64 " of a reservation", name, address);
-        if (allocation == NULL && left == size)
+        if (allocation == NULL && rest == size)
             return ZE_RESULT_SUCCESS; /* memory that the program allocated itself */
         if (allocation == NULL)
             return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE, "%s: %" PRIu64 " bytes at %p exceed their allocation, which has %" PRIu64 " bytes", name,
-                            size, pointer, size - left);
+                            size, pointer, size - rest);
         uint64_t room = allocation->size - (address - allocation->base);
         ze_result_t result = add(region, allocation);
         if (result != ZE_RESULT_SUCCESS) {
             blr_memory_release(allocation);
             return result;
         }
-        if (room >= left)
+        if (room >= rest)
             break;
-        left -= room;
+        rest -= room;
         address += room;
     }
     return ZE_RESULT_SUCCESS;

@@ -196,11 +196,11 @@ static ze_result_t use_memory(struct blz_image *image, const ze_image_pitched_ex
     if (result != ZE_RESULT_SUCCESS)
         return result;
     image->pixels = pitched->ptr;
-    uint64_t left = image->allocation->size - (address - image->allocation->base);
-    if (image->size > left)
+    uint64_t room = image->allocation->size - (address - image->allocation->base);
+    if (image->size > room)
         return blz_fail(ZE_RESULT_ERROR_INVALID_SIZE,
                         "a pitched image of %" PRIu64 " bytes: %" PRIu64 " remain in the allocation from its address", image->size,
-                        left);
+                        room);
     return ZE_RESULT_SUCCESS;
 }
 

@@ -114,7 +114,7 @@ static int open_other(const struct blz_store_name *name)
 
 ze_result_t blz_store_open(const struct blz_store_name *name, uint32_t purpose, void **address)
 {
-    uint64_t page = page_size(), found[2] = {0, 0};
+    uint64_t page = page_size(), content[2] = {0, 0};
     if (name->magic != MAGIC || name->purpose != purpose || name->size == 0 || name->size % page != 0 || name->offset % page != 0)
         return blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "these 64 bytes are not a handle of this kind from this driver");
     int opened = open_other(name);
@@ -126,8 +126,9 @@ ze_result_t blz_store_open(const struct blz_store_name *name, uint32_t purpose, 
     struct stat status;
     struct blz_store_range range = {.offset = name->offset, .size = name->size};
     ze_result_t result = ZE_RESULT_SUCCESS;
-    if (pread(opened, found, sizeof found, 0) != (ssize_t)sizeof found || memcmp(found, name->token, sizeof found) != 0 ||
-        fstat(opened, &status) != 0 || (uint64_t)status.st_size < range.size || range.offset > (uint64_t)status.st_size - range.size)
+    if (pread(opened, content, sizeof content, 0) != (ssize_t)sizeof content ||
+        memcmp(content, name->token, sizeof content) != 0 || fstat(opened, &status) != 0 ||
+        (uint64_t)status.st_size < range.size || range.offset > (uint64_t)status.st_size - range.size)
         result = blz_fail(ZE_RESULT_ERROR_INVALID_ARGUMENT, "process %" PRIu32 " is not the process that created the handle",
                           name->process);
     else if ((*address = map(opened, &range, NULL)) == NULL)

@@ -151,16 +151,16 @@ ze_result_t zeKernelSuggestGroupSize(ze_kernel_handle_t handle, uint32_t x, uint
         return result;
     const uint32_t global[3] = {x, y, z};
     uint32_t *const group[3] = {group_x, group_y, group_z};
-    uint32_t left = kernel->properties.sub_group_size;
-    if (left > kernel->properties.max_work_group_size)
-        left = kernel->properties.max_work_group_size;
+    uint32_t room = kernel->properties.sub_group_size;
+    if (room > kernel->properties.max_work_group_size)
+        room = kernel->properties.max_work_group_size;
     if (x == 0 || y == 0 || z == 0)
         result = blz_fail(ZE_RESULT_ERROR_INVALID_GLOBAL_WIDTH_DIMENSION, "a range of %u x %u x %u work-items: each must be at least 1", x, y,
                           z);
     for (int c = 0; c < 3 && result == ZE_RESULT_SUCCESS; c++) {
         uint32_t size = kernel->properties.required_work_group_size[0] != 0 ? kernel->properties.required_work_group_size[c]
-                                                                            : largest_divisor(global[c], left);
-        left = size < left ? left / size : 1;
+                                                                            : largest_divisor(global[c], room);
+        room = size < room ? room / size : 1;
         if (group[c] != NULL)
             *group[c] = size;
     }

@@ -62,17 +62,17 @@ static ze_result_t fail(const char *what)
 }
 
 /* Reads the header of the frame, and checks that the frame is complete. */
-static ze_result_t read_header(const unsigned char *frame, size_t left, struct header *header)
+static ze_result_t read_header(const unsigned char *frame, size_t rest, struct header *header)
 {
-    if (left < sizeof *header)
+    if (rest < sizeof *header)
         return fail("too few bytes for a native binary");
     memcpy(header, frame, sizeof *header);
     if (memcmp(header->magic, magic, sizeof magic) != 0)
         return fail("bytes without the magic number of a native binary");
     uint64_t constants = (uint64_t)header->constant_count * sizeof(struct blz_constant);
-    left -= sizeof *header;
-    if (header->constant_count > BLZ_MAX_CONSTANTS || header->reserved != 0 || constants > left ||
-        header->code_size > left - constants)
+    rest -= sizeof *header;
+    if (header->constant_count > BLZ_MAX_CONSTANTS || header->reserved != 0 || constants > rest ||
+        header->code_size > rest - constants)
         return fail("a native binary whose size differs from its header's");
     return ZE_RESULT_SUCCESS;
 }

@@ -112,9 +112,9 @@ static blr_result_t take_count(const struct blr_semaphore *semaphore, bool *succ
 static blr_result_t wait_count(const struct blr_semaphore *semaphore, uint64_t deadline)
 {
     for (;;) {
-        uint64_t now = blr_clock_now(), left = now >= deadline ? 0 : (deadline - now) / 1000000 + 1;
+        uint64_t now = blr_clock_now(), milliseconds = now >= deadline ? 0 : (deadline - now) / 1000000 + 1;
         struct pollfd place = {semaphore->file, POLLIN, 0};
-        int ready = poll(&place, 1, left > 1000 ? 1000 : (int)left);
+        int ready = poll(&place, 1, milliseconds > 1000 ? 1000 : (int)milliseconds);
         bool success = false;
         if (ready < 0 && errno != EINTR)
             return fail_file(semaphore, "waited for");
@@ -123,7 +123,7 @@ static blr_result_t wait_count(const struct blr_semaphore *semaphore, uint64_t d
             if (success || result != BLR_RESULT_SUCCESS)
                 return result;
         }
-        if (left == 0)
+        if (milliseconds == 0)
             return BLR_RESULT_TIMEOUT;
     }
 }

@@ -98,8 +98,8 @@ blr_result_t blr_shared_flag_wait(struct blr_shared_flag *flag, uint64_t deadlin
             result = BLR_RESULT_TIMEOUT;
             break;
         }
-        uint64_t left = deadline - now, maximum = 1000000000u;
-        struct timespec latest = day_time(left < maximum ? left : maximum);
+        uint64_t rest = deadline - now, maximum = 1000000000u;
+        struct timespec latest = day_time(rest < maximum ? rest : maximum);
         pthread_cond_timedwait(&flag->changed, &flag->mutex, &latest);
     }
     if (result == BLR_RESULT_SUCCESS)

@@ -358,13 +358,13 @@ INLINE void NAME(begin_level)(struct NAME(block) *block, uint32_t level, const u
             NAME(spread_corners)(&block->cube, block->push);
     }
     const blr_strided_t *of[3] = {&arrays->texels, &arrays->cotangents, &arrays->gradients};
-    struct NAME(taps) *found[3] = {&block->texel, &block->cotangent, &block->gradient};
+    struct NAME(taps) *parts[3] = {&block->texel, &block->cotangent, &block->gradient};
     const bool is_used[3] = {block->texels, block->cotangents, block->gradients};
     for (int k = 0; k < 3; k++)
         if (is_used[k] && call->cubemap)
-            NAME(combine_cube_offsets)(taps * taps, &block->cube, of[k]->strides, found[k]->offset);
+            NAME(combine_cube_offsets)(taps * taps, &block->cube, of[k]->strides, parts[k]->offset);
         else if (is_used[k])
-            NAME(combine_offsets)(block, of[k], found[k]->offset, dims, taps);
+            NAME(combine_offsets)(block, of[k], parts[k]->offset, dims, taps);
     if (block->gradients)
         NAME(skip_gradients)(block, level, dims, taps);
 }

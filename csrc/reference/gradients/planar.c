@@ -64,7 +64,7 @@ INLINE reals pairs_at(const float *restrict from, const int32_t *restrict offset
 }
 
 /* The taps of WIDTH samples: pairs where all those of a row are neighbours in memory. */
-INLINE void load_taps(const struct block *block, const float *restrict from, uint32_t i, const bool outsides, reals found[4])
+INLINE void load_taps(const struct block *block, const float *restrict from, uint32_t i, const bool outsides, reals value[4])
 {
     const struct taps *taps = &block->texel;
     const integers right = load_integers(taps->right + i);
@@ -72,15 +72,15 @@ INLINE void load_taps(const struct block *block, const float *restrict from, uin
     for (int row = 0; row < 2; row++)
         if (are_pairs) {
             const reals a = pairs_at(from, taps->row[row] + i), b = pairs_at(from, taps->row[row] + i + WIDTH / 2);
-            found[2 * row] = SHUFFLE(a, b, EVEN);
-            found[2 * row + 1] = SHUFFLE(a, b, ODD);
+            value[2 * row] = SHUFFLE(a, b, EVEN);
+            value[2 * row + 1] = SHUFFLE(a, b, ODD);
         } else {
-            const integers left = load_integers(taps->row[row] + i);
-            found[2 * row] = gather(from, left);
-            found[2 * row + 1] = gather(from, left + right);
+            const integers offset = load_integers(taps->row[row] + i);
+            value[2 * row] = gather(from, offset);
+            value[2 * row + 1] = gather(from, offset + right);
         }
     for (int k = 0; k < 4 && outsides; k++)
-        found[k] = choose((load_integers(block->flags + i) & OUTSIDE(k)) != 0, (reals){0} + block->fill, found[k]);
+        value[k] = choose((load_integers(block->flags + i) & OUTSIDE(k)) != 0, (reals){0} + block->fill, value[k]);
 }
 
 INLINE void sum_texels(const struct block *block, const float *restrict from, const bool outsides,
@@ -241,17 +241,17 @@ INLINE void store_coordinates(struct block *block)
     const bool packed = are_packed(block, to), borders = has_borders(block->call);
     float *first = (float *)to->first + start_of(block, to);
     for (uint32_t i = 0; i < BLOCK; i += WIDTH) {
-        reals found[2];
+        reals gradient[2];
         for (uint32_t d = 0; d < 2; d++) {
-            found[d] = load(block->along[d] + i) * block->scale[d];
+            gradient[d] = load(block->along[d] + i) * block->scale[d];
             if (!borders)
-                found[d] *= load(block->chain[d] + i);
+                gradient[d] *= load(block->chain[d] + i);
         }
         if (packed)
-            store_both(first + 2 * i, found[0], found[1]);
+            store_both(first + 2 * i, gradient[0], gradient[1]);
         else
             for (uint32_t d = 0; d < 2; d++)
-                store(block->along[d] + i, found[d]);
+                store(block->along[d] + i, gradient[d]);
     }
     for (uint32_t i = 0; !packed && i < block->count; i++)
         for (uint32_t d = 0; d < 2; d++)

@@ -53,16 +53,16 @@ typedef double pairs __attribute__((vector_size(4 * WIDTH))); /* of numbers that
 
 INLINE reals load(const float *from)
 {
-    reals found;
-    memcpy(&found, from, sizeof found);
-    return found;
+    reals values;
+    memcpy(&values, from, sizeof values);
+    return values;
 }
 
 INLINE integers load_integers(const int32_t *from)
 {
-    integers found;
-    memcpy(&found, from, sizeof found);
-    return found;
+    integers values;
+    memcpy(&values, from, sizeof values);
+    return values;
 }
 
 INLINE void store(float *to, reals value) { memcpy(to, &value, sizeof value); }
@@ -194,7 +194,7 @@ INLINE void find_positions(const struct block *block, uint32_t i, const bool pac
 }
 
 /* The texels below and above positions, those outside replaced; whether they are outside; the fraction above the lower. */
-INLINE void find_axis(const struct block *block, uint32_t d, reals at, const bool borders, integers found[2],
+INLINE void find_axis(const struct block *block, uint32_t d, reals at, const bool borders, integers index[2],
                       integers outside[2], reals *rest)
 {
     const int32_t n = (int32_t)block->call->levels[0].size[d];
@@ -206,8 +206,8 @@ INLINE void find_axis(const struct block *block, uint32_t d, reals at, const boo
     *rest = at - __builtin_convertvector(low, reals);
     outside[0] = (integers)((naturals)low >= (uint32_t)n);
     outside[1] = (integers)((naturals)high >= (uint32_t)n);
-    found[0] = low & ~outside[0];
-    found[1] = after == 0 ? high & ~outside[1] : choose_integers(outside[1], (integers){0} + after, high);
+    index[0] = low & ~outside[0];
+    index[1] = after == 0 ? high & ~outside[1] : choose_integers(outside[1], (integers){0} + after, high);
     if (!bindless_has_border(boundary))
         outside[0] = outside[1] = (integers){0};
 }
@@ -215,10 +215,10 @@ INLINE void find_axis(const struct block *block, uint32_t d, reals at, const boo
 INLINE void store_taps(struct taps *taps, const blr_strided_t *array, const integers x[2], const integers y[2], uint32_t i)
 {
     const int32_t columns = (int32_t)array->strides[1], rows = (int32_t)array->strides[2];
-    const integers left = x[0] * columns;
-    store_integers(taps->row[0] + i, left + y[0] * rows);
-    store_integers(taps->row[1] + i, left + y[1] * rows);
-    store_integers(taps->right + i, x[1] * columns - left);
+    const integers offset = x[0] * columns;
+    store_integers(taps->row[0] + i, offset + y[0] * rows);
+    store_integers(taps->row[1] + i, offset + y[1] * rows);
+    store_integers(taps->right + i, x[1] * columns - offset);
 }
 
 /* Whether any lane of a mask is set. */

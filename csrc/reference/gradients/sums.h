@@ -8,11 +8,11 @@
 INLINE void NAME(gather)(const TEXEL *from, const OFFSET *restrict offset, const int32_t *restrict outside, const bool outsides,
                          REAL fill, REAL *restrict texel)
 {
-    _Alignas(64) TEXEL found[BLOCK];
+    _Alignas(64) TEXEL element[BLOCK];
     for (uint32_t i = 0; i < BLOCK; i++)
-        found[i] = from[offset[i]];
+        element[i] = from[offset[i]];
     for (uint32_t i = 0; i < BLOCK; i++)
-        texel[i] = outsides && outside[i] ? fill : DECODE(found[i]);
+        texel[i] = outsides && outside[i] ? fill : DECODE(element[i]);
 }
 
 /* value += weight * texel, in one channel. */

@@ -207,8 +207,8 @@ INLINE uint32_t nearest_of_double(double value)
 
 INLINE uint32_t nearest_quotient(uint64_t sum, uint64_t divisor)
 {
-    const uint64_t quotient = sum / divisor, twice = 2 * (sum % divisor);
-    return (uint32_t)(quotient + (twice > divisor || (twice == divisor && (quotient & 1) != 0)));
+    const uint64_t quotient = sum / divisor, double_rest = 2 * (sum % divisor);
+    return (uint32_t)(quotient + (double_rest > divisor || (double_rest == divisor && (quotient & 1) != 0)));
 }
 
 /* For powers of two from 2: below one half, half an even quotient is rounded down. */

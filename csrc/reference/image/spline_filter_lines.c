@@ -105,8 +105,8 @@ void blr_spline_columns(const struct blr_spline *spline, unsigned axis, uint64_t
     if (n == 1)
         return;
     for (uint64_t i = begin; i < end; i++) {
-        const uint64_t first = i % panels * spline->panel, left = stride - first;
-        const uint64_t width = left < spline->panel ? left : spline->panel;
+        const uint64_t first = i % panels * spline->panel, rest = stride - first;
+        const uint64_t width = rest < spline->panel ? rest : spline->panel;
         filter_panel(spline->target + i / panels * n * stride + first, stride, n, width, spline->boundary[axis], scratch);
     }
 }
@@ -124,8 +124,8 @@ static uint64_t line_of(const struct blr_spline *spline) { return spline->piece 
 
 static struct piece piece_of(const struct blr_spline *spline, uint64_t i)
 {
-    const uint64_t first = i % spline->pieces * spline->piece, left = spline->size[0] - first;
-    return (struct piece){i / spline->pieces, first, left < spline->piece ? left : spline->piece};
+    const uint64_t first = i % spline->pieces * spline->piece, rest = spline->size[0] - first;
+    return (struct piece){i / spline->pieces, first, rest < spline->piece ? rest : spline->piece};
 }
 
 static const float *source_row(const struct blr_spline *spline, uint64_t row)

@@ -157,13 +157,13 @@ static void choose_local(const struct blr_kernel *kernel, struct blr_spirv_launc
 {
     const struct blr_spirv_program *program = kernel->program;
     bool indifferent = !program->has_barriers && !program->uses_local && !program->uses_groups;
-    uint64_t left = indifferent ? 1 : BLR_LANES;
-    if (left > kernel->max_work_group_size)
-        left = kernel->max_work_group_size;
+    uint64_t room = indifferent ? 1 : BLR_LANES;
+    if (room > kernel->max_work_group_size)
+        room = kernel->max_work_group_size;
     for (int c = 0; c < 3; c++) {
         launch->local[c] = program->entry->local_size[0] != 0 ? program->entry->local_size[c]
-                                                               : largest_divisor(launch->global[c], left);
-        left /= launch->local[c] > left ? left : launch->local[c];
+                                                               : largest_divisor(launch->global[c], room);
+        room /= launch->local[c] > room ? room : launch->local[c];
     }
 }
 

@@ -17,7 +17,7 @@ struct blr_allocation *blr_registration_find(const struct blr_context *context, 
 
 /* Number of the context's ranges that contain the address. If all of them fit, they are stored in the array,
  * retained. */
-uint32_t blr_registration_collect(const struct blr_context *context, uint64_t address, struct blr_allocation **found,
+uint32_t blr_registration_collect(const struct blr_context *context, uint64_t address, struct blr_allocation **allocations,
                                   uint32_t room);
 
 #endif

@@ -22,7 +22,7 @@ static struct {
     blr_mutex_t mutex;
     union head *first[CLASSES];
     uint32_t count[CLASSES];
-} kept = {.mutex = BLR_MUTEX_INIT};
+} store = {.mutex = BLR_MUTEX_INIT};
 
 static union head *take(size_t class)
 {
@@ -32,13 +32,13 @@ static union head *take(size_t class)
 #endif
     if (class == CLASSES)
         return NULL;
-    blr_mutex_lock(&kept.mutex);
-    union head *head = kept.first[class];
+    blr_mutex_lock(&store.mutex);
+    union head *head = store.first[class];
     if (head != NULL) {
-        kept.first[class] = head->of.next;
-        kept.count[class]--;
+        store.first[class] = head->of.next;
+        store.count[class]--;
     }
-    blr_mutex_unlock(&kept.mutex);
+    blr_mutex_unlock(&store.mutex);
     return head;
 }
 
@@ -69,14 +69,14 @@ void blr_block_delete(void *block)
     union head *head = (union head *)block - 1;
     const size_t class = head->of.class;
     if (class < CLASSES) {
-        blr_mutex_lock(&kept.mutex);
-        if (kept.count[class] < KEPT_OF_CLASS) {
-            head->of.next = kept.first[class];
-            kept.first[class] = head;
-            kept.count[class]++;
+        blr_mutex_lock(&store.mutex);
+        if (store.count[class] < KEPT_OF_CLASS) {
+            head->of.next = store.first[class];
+            store.first[class] = head;
+            store.count[class]++;
             head = NULL;
         }
-        blr_mutex_unlock(&kept.mutex);
+        blr_mutex_unlock(&store.mutex);
     }
     blr_delete(head);
 }

@@ -14,12 +14,12 @@
  * runs once, because it takes microseconds in a virtual machine. */
 static inline bool blr_processor_has_f16c(void)
 {
-    static atomic_int known; /* 0: not queried, 1: no, 2: yes */
-    int answer = atomic_load_explicit(&known, memory_order_relaxed);
+    static atomic_int state; /* 0: not queried, 1: no, 2: yes */
+    int answer = atomic_load_explicit(&state, memory_order_relaxed);
     if (answer == 0) {
         unsigned int a, b, c, d;
         answer = __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0 ? 2 : 1;
-        atomic_store_explicit(&known, answer, memory_order_relaxed);
+        atomic_store_explicit(&state, answer, memory_order_relaxed);
     }
     return answer == 2;
 }

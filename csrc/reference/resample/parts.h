@@ -58,14 +58,14 @@ static bool NAME(sort_group)(const struct blr_resample *resample, double at[3][B
 /* Values of the collected positions. */
 static void NAME(filter_others)(const struct blr_resample *resample, struct NAME(others) *others, VALUES *values)
 {
-    REAL found[BLR_MAX_CHANNELS][GROUP];
+    REAL samples[BLR_MAX_CHANNELS][GROUP];
     complete_group(others->count, resample->dimensions, (double *const[3]){others->at[0], others->at[1], others->at[2]});
     for (uint32_t first = 0; first < others->count; first += GROUP) {
         const double *const at[3] = {others->at[0] + first, others->at[1] + first, others->at[2] + first};
-        NAME(filter_anywhere)(resample, at, found);
+        NAME(filter_anywhere)(resample, at, samples);
         for (uint32_t c = 0; c < resample->picture.value_channels; c++)
             for (uint32_t i = 0; i < GROUP && first + i < others->count; i++)
-                values->channel[c][others->item[first + i]] = found[c][i];
+                values->channel[c][others->item[first + i]] = samples[c][i];
     }
 }
 

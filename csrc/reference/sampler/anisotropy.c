@@ -80,10 +80,10 @@ static void add_level(struct tap_line *line, int32_t length, const int32_t direc
     }
     line->extra_bits = side.whole == 256 ? 1 : 2;
     for (int sign = -1; sign <= 1; sign += 2) {
-        int32_t part[BLR_MAX_TAPS_A_SIDE], before = 0, taken = 0;
+        int32_t part[BLR_MAX_TAPS_A_SIDE], before = 0, sum = 0;
         for (int k = 0; k < BLR_MAX_TAPS_A_SIDE; k++) {
-            taken += side.weight[k];
-            int32_t until = (taken * share + (sign < 0 ? 127 : 128)) >> 8;
+            sum += side.weight[k];
+            int32_t until = (sum * share + (sign < 0 ? 127 : 128)) >> 8;
             part[k] = until - before;
             before = until;
         }

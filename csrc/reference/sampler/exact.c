@@ -281,10 +281,10 @@ static void add_gradient_footprint(struct sum *sum, const double place[3], const
     double texels = sqrt(longer) / exp2(levels.level);
     int steps = texels < MOST_STEPS / STEPS_A_TEXEL ? (int)ceil(texels * STEPS_A_TEXEL) : MOST_STEPS;
     for (int k = 0; k < steps; k++) {
-        double t = ((k + 0.5) / steps - 0.5) * over, moved[3] = {place[0], place[1], place[2]};
+        double t = ((k + 0.5) / steps - 0.5) * over, position[3] = {place[0], place[1], place[2]};
         for (uint32_t d = 0; d < texture->dimensions; d++)
-            moved[d] += t * (a * gx[d] + b * gy[d]) / extent[d];
-        add_place(sum, moved, NULL, layer, levels, 1.0 / steps);
+            position[d] += t * (a * gx[d] + b * gy[d]) / extent[d];
+        add_place(sum, position, NULL, layer, levels, 1.0 / steps);
     }
 }
 

@@ -50,8 +50,8 @@ static inline uint16_t blr_lane_to_half_from_double(double value)
     memcpy(&bits, &nearest, sizeof bits);
     /* Avoids double rounding: an inexact intermediate float is made odd. */
     if ((double)nearest != value && value == value && (bits & 0x7fffffffu) < 0x7f800000u && (bits & 1u) == 0) {
-        double magnitude = value < 0 ? -value : value, taken = nearest < 0 ? -(double)nearest : (double)nearest;
-        bits += magnitude > taken ? 1u : UINT32_MAX;
+        double magnitude = value < 0 ? -value : value, size = nearest < 0 ? -(double)nearest : (double)nearest;
+        bits += magnitude > size ? 1u : UINT32_MAX;
         if (nearest == 0.0f)
             bits = 1u | (value < 0 ? 0x80000000u : 0u);
         memcpy(&nearest, &bits, sizeof nearest);

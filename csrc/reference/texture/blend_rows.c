@@ -16,9 +16,9 @@ static uint32_t spread_blocks(const struct blr_spread *spread, const uint8_t *ro
             break;
         const uint8_t *texels = row + *base;
         const __m128i index = _mm_loadu_si128((const __m128i *)(spread->index + at));
-        const __m128i left = _mm_loadu_si128((const __m128i *)texels);
+        const __m128i pixels = _mm_loadu_si128((const __m128i *)texels);
         const __m128i right = _mm_loadu_si128((const __m128i *)(texels + spread->channels));
-        _mm_storeu_si128((__m128i *)(first + at), _mm_shuffle_epi8(left, index));
+        _mm_storeu_si128((__m128i *)(first + at), _mm_shuffle_epi8(pixels, index));
         _mm_storeu_si128((__m128i *)(second + at), _mm_shuffle_epi8(right, index));
     }
     return (at < bytes ? at : bytes) / spread->channels;

@@ -39,8 +39,8 @@ static void place_items(const struct blr_map_rows *rows, const blr_image_map_t *
                         bool gradients, struct picture_part *part)
 {
     for (uint32_t done = 0; done < count;) {
-        uint64_t item = first + done, column = item % map->width, left = map->width - column;
-        uint32_t here = count - done < left ? count - done : (uint32_t)left;
+        uint64_t item = first + done, column = item % map->width, rest = map->width - column;
+        uint32_t here = count - done < rest ? count - done : (uint32_t)rest;
         const struct blr_map_part row = {
             .map = map,
             .column = column,

@@ -72,7 +72,7 @@ static bool is_step(PyObject *step)
            PyType_IsSubtype(Py_TYPE(PyTuple_GetItem(step, 0)), (PyTypeObject *)prepared_type) &&
            PyTuple_Check(PyTuple_GetItem(step, 1)) && PyTuple_Check(PyTuple_GetItem(step, 2)) &&
            PyTuple_Size(PyTuple_GetItem(step, 1)) == ((Prepared *)PyTuple_GetItem(step, 0))->count &&
-           PyTuple_Size(PyTuple_GetItem(step, 2)) + 2 <= MOST_KEPT;
+           PyTuple_Size(PyTuple_GetItem(step, 2)) + 2 <= MOST_OBJECTS;
 }
 
 static bool set_program(Picture *self, PyObject *program)
@@ -130,15 +130,15 @@ static bool set_staging(Picture *self, PyObject *staging)
 /* Reads an array of the first call; false, with or without an exception, where C code cannot repeat it. */
 static bool set_place(CallArray *array, PyObject *value, bool written, const PictureCalls *calls, bool *on_host)
 {
-    Argument given;
-    begin_argument(&given, value);
-    read_array(&given, written, &calls->kinds);
+    Argument argument;
+    begin_argument(&argument, value);
+    read_array(&argument, written, &calls->kinds);
     array->place = value == Py_None ? NULL : (unsigned char *)array; /* there is one, which the commands know */
-    const bool done = given.kind != ONE_NUMBER && set_array(array, &given, written);
+    const bool done = argument.kind != ONE_NUMBER && set_array(array, &argument, written);
     array->alignment = 1;
     array->anywhere = ((Commands *)calls->commands)->dlpack_alone;
-    *on_host = is_on_host(&given);
-    end_argument(&given);
+    *on_host = is_on_host(&argument);
+    end_argument(&argument);
     return done;
 }
 
@@ -356,18 +356,18 @@ static int submit_step(Drawing *drawing, int index, PyObject *depends_on, uint64
     const Picture *row = drawing->row;
     const PictureCall *call = drawing->call;
     Commands *commands = (Commands *)drawing->calls->commands;
-    PyObject *step = PyTuple_GetItem(row->steps, index), *keep = PyTuple_GetItem(step, 2), *kept[MOST_KEPT];
+    PyObject *step = PyTuple_GetItem(row->steps, index), *keep = PyTuple_GetItem(step, 2), *objects[MOST_OBJECTS];
     Values values;
     Parameter arguments[MOST_ARGUMENTS];
     Submission submission = {.command = (Prepared *)PyTuple_GetItem(step, 0), .values = values.values, .packed = true,
-                             .fill = fill, .what = drawing, .kept = kept, .depends_on = depends_on, .stream = stream,
+                             .fill = fill, .what = drawing, .objects = objects, .depends_on = depends_on, .stream = stream,
                              .foreign = values.addresses, .arguments = arguments};
     values.owned_count = 0;
     for (Py_ssize_t i = 0; i < PyTuple_Size(keep); i++)
-        kept[submission.kept_count++] = PyTuple_GetItem(keep, i);
+        objects[submission.object_count++] = PyTuple_GetItem(keep, i);
     if (!submission.command->has_memory) { /* the arguments are addresses alone */
-        kept[submission.kept_count++] = call->out.value;
-        kept[submission.kept_count++] = call->vectors.value;
+        objects[submission.object_count++] = call->out.value;
+        objects[submission.object_count++] = call->vectors.value;
     }
     drawing->submission = &submission;
     drawing->first = index == 0;
@@ -454,21 +454,21 @@ static PyObject *call_maker(PyObject *maker)
     return array == NULL && make_room() ? PyObject_CallNoArgs(maker) : array;
 }
 
-/* Makes the array of the result: DONE, OTHERWISE, or FAILED. The caller owns *made. */
-static int make_picture(const Picture *row, PictureCall *call, PyObject **made)
+/* Makes the array of the result: DONE, OTHERWISE, or FAILED. The caller owns *picture. */
+static int make_picture(const Picture *row, PictureCall *call, PyObject **picture)
 {
-    *made = row->maker == Py_True ? foreign_empty(&call->vectors, &row->out.layout) : call_maker(row->maker);
-    if (*made == NULL)
+    *picture = row->maker == Py_True ? foreign_empty(&call->vectors, &row->out.layout) : call_maker(row->maker);
+    if (*picture == NULL)
         return FAILED;
-    begin_argument(&call->out, *made);
+    begin_argument(&call->out, *picture);
     return fits_array(&row->out, &call->out, &call->calls->kinds, (const Commands *)call->calls->commands) ? DONE : OTHERWISE;
 }
 
 int submit_picture(const PictureCalls *calls, Picture *row, PictureCall *call, PyObject **result)
 {
     Drawing drawing = {.row = row, .calls = calls, .call = call};
-    PyObject *made = NULL;
-    int done = row->maker == NULL ? DONE : make_picture(row, call, &made);
+    PyObject *picture = NULL;
+    int done = row->maker == NULL ? DONE : make_picture(row, call, &picture);
     if (done == DONE) {
         done = draw(&drawing, is_on_host(&call->out));
         done = end_drawing(&drawing, done);
@@ -478,10 +478,10 @@ int submit_picture(const PictureCalls *calls, Picture *row, PictureCall *call, P
                                        : PyObject_CallFunctionObjArgs(row->library, call->out.value, NULL);
     if (done == DONE && *result == NULL)
         done = FAILED;
-    if (made != NULL) {
+    if (picture != NULL) {
         end_argument(&call->out);
         begin_argument(&call->out, Py_None);
-        Py_DECREF(made);
+        Py_DECREF(picture);
     }
     return done;
 }

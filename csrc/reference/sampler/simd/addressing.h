@@ -191,17 +191,17 @@ BLR_INLINE void emit_texels(const struct blr_texture *texture, const struct leve
             data += (uint64_t)(uint32_t)slice[i] * (uint64_t)level->slice_pitch[i * vary];
         uintptr_t upper = data + (uint64_t)(uint32_t)y->first[i] * pitch;
         uintptr_t lower = data + (uint64_t)(uint32_t)y->second[i] * pitch;
-        uint64_t left = (uint64_t)(uint32_t)x->first[i] * size;
+        uint64_t column = (uint64_t)(uint32_t)x->first[i] * size;
         uint64_t right = (uint64_t)(uint32_t)x->second[i] * size;
         if (border) {
-            t0[i] = if_negative(x->first[i] | y->first[i] | slice[i], outside, upper + left);
+            t0[i] = if_negative(x->first[i] | y->first[i] | slice[i], outside, upper + column);
             t1[i] = if_negative(x->second[i] | y->first[i] | slice[i], outside, upper + right);
-            t2[i] = if_negative(x->first[i] | y->second[i] | slice[i], outside, lower + left);
+            t2[i] = if_negative(x->first[i] | y->second[i] | slice[i], outside, lower + column);
             t3[i] = if_negative(x->second[i] | y->second[i] | slice[i], outside, lower + right);
         } else {
-            t0[i] = upper + left;
+            t0[i] = upper + column;
             t1[i] = upper + right;
-            t2[i] = lower + left;
+            t2[i] = lower + column;
             t3[i] = lower + right;
         }
     }

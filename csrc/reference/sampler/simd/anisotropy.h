@@ -158,15 +158,15 @@ static void place_taps(const struct tap_rows *restrict taps, int number, int32_t
                        int32_t *restrict weight)
 {
     BLR_EACH_ITEM {
-        int32_t before = number < taps->side[i], wanted = number < taps->count[i];
+        int32_t before = number < taps->side[i], exists = number < taps->count[i];
         int32_t k = before ? taps->side[i] - 1 - number : number - taps->side[i];
         int32_t rounding = before ? 127 : 128, share = taps->share[i];
         int32_t until = minimum((k + 1) * taps->inner[i], taps->whole[i]);
         int32_t from = minimum(k * taps->inner[i], taps->whole[i]);
         int32_t part = ((until * share + rounding) >> 8) - ((from * share + rounding) >> 8);
         int32_t odd = taps->length[i] < 256 ? 1 : 2 * k + 1;
-        int32_t distance = wanted ? (before ? -2 * odd : 2 * odd) : 0;
-        weight[i] = wanted ? part : 0;
+        int32_t distance = exists ? (before ? -2 * odd : 2 * odd) : 0;
+        weight[i] = exists ? part : 0;
         right[i] = distance * taps->step[0][i];
         down[i] = distance * taps->step[1][i];
     }

@@ -34,14 +34,14 @@ static bool start_pixels(const struct blr_texture *texture, const blr_image_call
     return true;
 }
 
-BLR_INLINE uint32_t add_offsets(const struct pixel_run *run, const int32_t *restrict given, const uint32_t n, const uint32_t d,
+BLR_INLINE uint32_t add_offsets(const struct pixel_run *run, const int32_t *restrict texels, const uint32_t n, const uint32_t d,
                                 uintptr_t *restrict address)
 {
     const uint32_t extent = run->extent[d];
     const uint64_t pitch = run->pitch[d];
     uint32_t outside = 0;
     BLR_EACH_ITEM {
-        const uint32_t place = (uint32_t)given[(uint32_t)i * n + d];
+        const uint32_t place = (uint32_t)texels[(uint32_t)i * n + d];
         outside |= place >= extent;
         address[i] += place * pitch;
     }

@@ -37,11 +37,11 @@ BLR_INLINE_BLEND __m256i align_lanes(const struct lanes *lanes, const int lowest
     __m256i lowest = EXPONENT(lowest_exponent);
     __m256i tiny = all_sizes ? _mm256_cmpeq_epi32(largest, zero) : _mm256_cmpgt_epi32(lowest, largest);
     if (!_mm256_testz_si256(tiny, tiny)) {
-        __m256i seen = zero;
+        __m256i bits = zero;
         for (int k = 0; k < 4; k++)
-            seen = _mm256_or_si256(seen, _mm256_and_si256(_mm256_castps_si256(lanes->texel[k]),
+            bits = _mm256_or_si256(bits, _mm256_and_si256(_mm256_castps_si256(lanes->texel[k]),
                                                           _mm256_cmpgt_epi32(lanes->weight[k], zero)));
-        *doubtful = _mm256_or_si256(*doubtful, _mm256_andnot_si256(_mm256_cmpeq_epi32(seen, zero), tiny));
+        *doubtful = _mm256_or_si256(*doubtful, _mm256_andnot_si256(_mm256_cmpeq_epi32(bits, zero), tiny));
     }
     return _mm256_and_si256(_mm256_max_epi32(largest, lowest), EXPONENT(255));
 }

@@ -235,14 +235,14 @@ BLR_INLINE_BLEND __mmask16 wide_doubtful_small(const struct blr_block *block, ui
     for (uint32_t q = 0; q < (several ? block->quads : 1); q++) {
         struct wide_lanes lanes;
         wide_load(block, q, item, channels, boxes, NULL, &lanes);
-        __m512i seen = _mm512_setzero_si512(), largest = _mm512_setzero_si512();
+        __m512i bits = _mm512_setzero_si512(), largest = _mm512_setzero_si512();
         for (int k = 0; k < 4; k++) {
             __m512i texel = _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(lanes.weight[k], lanes.weight[k]),
                                                    _mm512_castps_si512(lanes.texel[k]));
-            seen = _mm512_or_si512(seen, texel);
+            bits = _mm512_or_si512(bits, texel);
             largest = _mm512_max_epi32(largest, _mm512_and_si512(texel, size));
         }
-        doubtful |= _mm512_cmplt_epi32_mask(largest, EXPONENT16(LOWEST_EXPONENT)) & _mm512_test_epi32_mask(seen, seen);
+        doubtful |= _mm512_cmplt_epi32_mask(largest, EXPONENT16(LOWEST_EXPONENT)) & _mm512_test_epi32_mask(bits, bits);
     }
     return doubtful;
 }

@@ -57,10 +57,10 @@ BLR_INLINE_BLEND __m512 half_sum(const __m512 texel[4], const __m512 weight[4], 
     /* Zeros are exact unless one of them is negative. */
     const __mmask16 zero = _mm512_testn_epi32_mask(largest, largest);
     if (zero) {
-        __m512i seen = _mm512_setzero_si512();
+        __m512i bits = _mm512_setzero_si512();
         for (int k = 0; k < 4; k++)
-            seen = _mm512_mask_or_epi32(seen, some[k], seen, _mm512_castps_si512(texel[k]));
-        *doubtful |= zero & _mm512_test_epi32_mask(seen, seen);
+            bits = _mm512_mask_or_epi32(bits, some[k], bits, _mm512_castps_si512(texel[k]));
+        *doubtful |= zero & _mm512_test_epi32_mask(bits, bits);
     }
     return sum;
 }

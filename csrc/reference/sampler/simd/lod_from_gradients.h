@@ -115,9 +115,9 @@ BLR_INLINE struct part diagonal_part(struct part a)
 BLR_INLINE int32_t key_of_length(struct part a, struct part b, const bool diagonal)
 {
     int32_t swap = -(key_of(b) > key_of(a));
-    int32_t mixed = (a.significand ^ b.significand) & swap, moved = (a.exponent ^ b.exponent) & swap;
-    struct part longer = {a.significand ^ mixed, a.exponent ^ moved, 0};
-    struct part shorter = {b.significand ^ mixed, b.exponent ^ moved, 0};
+    int32_t mixed = (a.significand ^ b.significand) & swap, shift = (a.exponent ^ b.exponent) & swap;
+    struct part longer = {a.significand ^ mixed, a.exponent ^ shift, 0};
+    struct part shorter = {b.significand ^ mixed, b.exponent ^ shift, 0};
     if (diagonal) {
         longer = diagonal_part(longer);
         shorter.significand = (121 * shorter.significand + 32) >> 6;

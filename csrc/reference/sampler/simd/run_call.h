@@ -106,35 +106,35 @@ static bool make_plan(const struct blr_texture *texture, const blr_image_call_t 
 static void load_coordinates(const struct plan *plan, uint64_t begin, uint32_t count, struct block_work *work)
 {
     uint32_t n = plan->coordinates;
-    const float *restrict given = (const float *)plan->call->coordinates + begin * n;
+    const float *restrict from = (const float *)plan->call->coordinates + begin * n;
     /* Prefetches the coordinates a few blocks ahead, across page boundaries. */
     for (uint32_t k = 0; k < n * BLR_BLOCK; k += 16)
-        __builtin_prefetch((const void *)((uintptr_t)given + (8u * n * BLR_BLOCK + k) * sizeof(float)));
+        __builtin_prefetch((const void *)((uintptr_t)from + (8u * n * BLR_BLOCK + k) * sizeof(float)));
     float *restrict x = work->coordinate[0], *restrict y = work->coordinate[1], *restrict z = work->coordinate[2];
     if (count < BLR_BLOCK) {
         memset(work->coordinate, 0, sizeof work->coordinate);
         for (uint32_t i = 0; i < count; i++)
             for (uint32_t d = 0; d < n; d++)
-                work->coordinate[d][i] = plan->cube ? given[i * n + d] : clean(given[i * n + d]);
+                work->coordinate[d][i] = plan->cube ? from[i * n + d] : clean(from[i * n + d]);
     } else if (plan->cube) {
         BLR_EACH_ITEM {
-            x[i] = given[3 * i];
-            y[i] = given[3 * i + 1];
-            z[i] = given[3 * i + 2];
+            x[i] = from[3 * i];
+            y[i] = from[3 * i + 1];
+            z[i] = from[3 * i + 2];
         }
     } else if (n == 1) {
         BLR_EACH_ITEM
-            x[i] = clean(given[i]);
+            x[i] = clean(from[i]);
     } else if (n == 2) {
         BLR_EACH_ITEM {
-            x[i] = clean(given[2 * i]);
-            y[i] = clean(given[2 * i + 1]);
+            x[i] = clean(from[2 * i]);
+            y[i] = clean(from[2 * i + 1]);
         }
     } else {
         BLR_EACH_ITEM {
-            x[i] = clean(given[3 * i]);
-            y[i] = clean(given[3 * i + 1]);
-            z[i] = clean(given[3 * i + 2]);
+            x[i] = clean(from[3 * i]);
+            y[i] = clean(from[3 * i + 1]);
+            z[i] = clean(from[3 * i + 2]);
         }
     }
 }

@@ -44,7 +44,7 @@ static uint32_t find_components(struct flow *flow, const uint32_t *blocks, uint3
                                 uint32_t header, uint32_t *list, struct component *components)
 {
     struct blr_spirv_builder *builder = flow->builder;
-    uint32_t clock = 0, filled = 0, found = 0, stack_size = 0;
+    uint32_t clock = 0, filled = 0, number = 0, stack_size = 0;
     for (uint32_t i = 0; i < count; i++) {
         flow->index[blocks[i]] = 0;
         flow->next_edge[blocks[i]] = 0;
@@ -82,18 +82,18 @@ static uint32_t find_components(struct flow *flow, const uint32_t *blocks, uint3
                 flow->low[flow->path[depth - 1]] = flow->low[block];
             if (flow->low[block] != flow->index[block])
                 continue;
-            components[found].first = filled;
+            components[number].first = filled;
             uint32_t member;
             do {
                 member = flow->stack[--stack_size];
                 flow->stacked[member] = false;
                 list[filled++] = member;
             } while (member != block);
-            components[found].count = filled - components[found].first;
-            found++;
+            components[number].count = filled - components[number].first;
+            number++;
         }
     }
-    return found;
+    return number;
 }
 
 /* Redirects the edges from a loop's blocks to its header through a new last block, unless only the last block has

@@ -202,7 +202,7 @@ static bool *being_decoded(struct blr_spirv_builder *b, uint32_t unit, const str
 static void decode_call(struct blr_spirv_builder *b, uint32_t word)
 {
     blr_spirv_require_words(b->module, word, 4);
-    uint32_t id = word_at(b, word + 3), given = blr_spirv_length_at(b->build, word) - 4;
+    uint32_t id = word_at(b, word + 3), argument_count = blr_spirv_length_at(b->build, word) - 4;
     if (id == 0 || id >= b->module->bound || b->module->ids[id].kind != BLR_ID_FUNCTION)
         blr_spirv_refuse(b->build, word, "%%%u is no function", id);
     struct blr_spirv_function *callee = b->module->ids[id].function;
@@ -219,11 +219,11 @@ static void decode_call(struct blr_spirv_builder *b, uint32_t word)
         blr_spirv_refuse(b->build, word, "the function '%.80s' calls itself, or calls are nested deeper than %u",
                          name != NULL ? name : "", DEEPEST_CALL);
     struct blr_spirv_type *type = blr_spirv_result_type(b, word), *returned = its->ids[callee->type->element].of_type;
-    if (given != callee->type->count || !blr_spirv_alike(module, type, its, returned))
-        blr_spirv_refuse(b->build, word, "%u arguments or a result type that the function '%.80s' does not have", given,
-                         name != NULL ? name : "");
-    struct blr_spirv_ref *arguments = blr_spirv_allocate(b->build, given + 1u, sizeof *arguments);
-    for (uint32_t i = 0; i < given; i++) {
+    if (argument_count != callee->type->count || !blr_spirv_alike(module, type, its, returned))
+        blr_spirv_refuse(b->build, word, "%u arguments or a result type that the function '%.80s' does not have",
+                         argument_count, name != NULL ? name : "");
+    struct blr_spirv_ref *arguments = blr_spirv_allocate(b->build, argument_count + 1u, sizeof *arguments);
+    for (uint32_t i = 0; i < argument_count; i++) {
         arguments[i] = blr_spirv_any_operand(b, word, word_at(b, word + 4 + i));
         struct blr_spirv_type *parameter = its->ids[callee->type->members[i]].of_type;
         if (!blr_spirv_alike(module, module->ids[arguments[i].type->id].of_type, its, parameter))
@@ -235,7 +235,7 @@ static void decode_call(struct blr_spirv_builder *b, uint32_t word)
         call.result = blr_spirv_result(b, word);
     enter(b, other);
     uint32_t at = callee->parameters;
-    for (uint32_t i = 0; i < given; at += blr_spirv_length_at(b->build, at))
+    for (uint32_t i = 0; i < argument_count; at += blr_spirv_length_at(b->build, at))
         if (blr_spirv_opcode_at(b->build, at) == BLR_OP_FunctionParameter)
             b->refs[word_at(b, at + 2)] = arguments[i++];
     decode_function(b, word, callee, &call);

@@ -141,15 +141,15 @@ uint32_t blr_spirv_join(struct blr_spirv_builder *builder, uint32_t *order, uint
         if (next != BLR_NONE)
             followers[next] = true;
     }
-    uint32_t left = 0;
+    uint32_t number = 0;
     for (uint32_t n = 0; n < count; n++) {
         if (followers[order[n]])
             continue;
         join_chain(&join, order[n]);
-        builder->parts[order[n]].number = left;
-        order[left++] = order[n];
+        builder->parts[order[n]].number = number;
+        order[number++] = order[n];
     }
     builder->steps = join.steps;
     builder->step_count = join.count;
-    return left;
+    return number;
 }

@@ -75,9 +75,9 @@ static bool may_change(struct blr_spirv_batch *batch, const struct blr_spirv_op 
     {                                                                                                                  \
         const U *expected = blr_register(batch, op->in[2]);                                                            \
         FOR_LANES(U)                                                                                                   \
-        U found = expected[i];                                                                                         \
-        atomic_compare_exchange_strong(place, &found, values[i]);                                                      \
-        before[i] = found;                                                                                             \
+        U value = expected[i];                                                                                         \
+        atomic_compare_exchange_strong(place, &value, values[i]);                                                      \
+        before[i] = value;                                                                                             \
         END_LANES                                                                                                      \
     }
 WIDTHS(16, uint16_t, int16_t)

@@ -409,16 +409,16 @@ static void for_each_image(struct blr_spirv_batch *batch, const struct blr_spirv
         function(batch, op, handles[0], samplers != NULL ? samplers[0] : 0, &items, result);
         return;
     }
-    for (uint64_t left = batch->mask; left != 0;) {
+    for (uint64_t lanes = batch->mask; lanes != 0;) {
         uint32_t first = 0;
-        while ((left >> first & 1) == 0)
+        while ((lanes >> first & 1) == 0)
             first++;
         items.count = 0;
         for (uint32_t lane = first; lane < BLR_LANES; lane++)
-            if ((left >> lane & 1) != 0 && handles[lane] == handles[first] &&
+            if ((lanes >> lane & 1) != 0 && handles[lane] == handles[first] &&
                 (samplers == NULL || samplers[lane] == samplers[first])) {
                 items.lane[items.count++] = (uint8_t)lane;
-                left &= ~((uint64_t)1 << lane);
+                lanes &= ~((uint64_t)1 << lane);
             }
         if (!function(batch, op, handles[first], samplers != NULL ? samplers[first] : 0, &items, result))
             return;

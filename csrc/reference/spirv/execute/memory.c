@@ -119,8 +119,8 @@ static enum pattern check_each(struct blr_spirv_batch *batch, const struct blr_s
     }
     if (high <= UINT64_MAX - size && blr_spirv_reachable(batch, low, high - low + size, write))
         return PATTERN_SCATTERED;
-    for (uint64_t left = batch->mask; left != 0; left &= left - 1) {
-        const uint32_t i = (uint32_t)__builtin_ctzll(left);
+    for (uint64_t lanes = batch->mask; lanes != 0; lanes &= lanes - 1) {
+        const uint32_t i = (uint32_t)__builtin_ctzll(lanes);
         if (!blr_spirv_reachable(batch, addresses[i], size, write)) {
             out_of_reach(batch, op, i, addresses[i], size, write);
             return PATTERN_FAULT;
@@ -226,8 +226,8 @@ void blr_spirv_run_load(struct blr_spirv_batch *batch, const struct blr_spirv_op
         if (pattern == PATTERN_SAME) {                                                                                 \
             memcpy(to + c * sizeof(T), &source[last], sizeof(T)); /* the last value remains */                         \
         } else if (pattern == PATTERN_SCATTERED) {                                                                     \
-            for (uint64_t left = batch->mask; left != 0; left &= left - 1) {                                           \
-                const uint32_t i = (uint32_t)__builtin_ctzll(left);                                                    \
+            for (uint64_t lanes = batch->mask; lanes != 0; lanes &= lanes - 1) {                                           \
+                const uint32_t i = (uint32_t)__builtin_ctzll(lanes);                                                    \
                 memcpy((void *)(uintptr_t)(span.good[i] + c * sizeof(T)), &source[i], sizeof(T));                      \
             }                                                                                                          \
         } else if (!whole) {                                                                                           \
