@@ -18,7 +18,7 @@ PARTICIPLES = frozenset(
 )  # fmt: skip
 OPEN = frozenset(
     (
-        "dask", "image", "ndimage", "submission",
+        "dask", "image", "ndimage",
     )
 )  # fmt: skip
 """Packages that still have such names. A package leaves this list when it has none; none is added."""

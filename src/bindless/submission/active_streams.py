@@ -15,7 +15,7 @@ from ..model.errors import DeviceLostError, Error, ExceptionList, SyclRuntimeErr
 from .async_errors import AsyncHandler, owing
 from .host_access import end_accesses
 from .host_dependency import Node, open_gates
-from .pending_semaphores import told
+from .pending_semaphores import describe
 
 if TYPE_CHECKING:
     from .command_stream import CommandStream
@@ -132,12 +132,12 @@ def _finish() -> None:
     # Daemon threads may still submit. From here on they are refused without a report, and what they had
     # submitted is waited for too: memory that it uses goes next.
     birth.end()
-    found = [(stream, stream.finish(ENDED)) for stream in ownership.snapshot(streams)]
-    if not _are_left([stream for stream, _ in found]):
+    results = [(stream, stream.finish(ENDED)) for stream in ownership.snapshot(streams)]
+    if not _are_left([stream for stream, _ in results]):
         ownership.abandon()
     end_accesses()
-    lost = any(stream.log.told_loss for stream, _ in found)
-    for stream, errors in found:
+    lost = any(stream.log.told_loss for stream, _ in results)
+    for stream, errors in results:
         stream.log.errors = []
         if lost:
             errors = [error for error in errors if not isinstance(error, DeviceLostError)]
@@ -181,7 +181,7 @@ def _waits_for_semaphores() -> list[str]:
         for stream in waiting:
             stream.reap()
         waiting = [stream for stream in waiting if stream.outside and stream in active]
-    return [told(stream, set()) for stream in waiting]
+    return [describe(stream, set()) for stream in waiting]
 
 
 def _endless_host_tasks() -> list[str]:

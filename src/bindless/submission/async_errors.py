@@ -107,17 +107,17 @@ class ErrorLog:
         """Keeps an asynchronous error until it is reported; False if it only repeats itself endlessly."""
         if self.silent:
             return False
-        found = error.errors if isinstance(error, ExceptionList) else (error,)
-        kept = False
+        errors = error.errors if isinstance(error, ExceptionList) else (error,)
+        is_new = False
         with self._lock:
-            for item in found:
+            for item in errors:
                 if _is_loss(item) and any(map(_is_loss, self.errors)):
                     continue  # said once, it is clear
                 tail = self.errors[-_SAME_ERRORS:]
                 if len(tail) < _SAME_ERRORS or not all(_same(item, other) for other in tail):
                     self.errors.append(item)
-                    kept = True
-        return kept
+                    is_new = True
+        return is_new
 
     def owes(self, error: Error) -> bool:
         """Whether an error, or the one that caused it, has still to be reported."""

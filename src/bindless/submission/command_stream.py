@@ -413,7 +413,7 @@ class CommandStream(Commands):
             try:
                 self.backend.wait_queue(native)
             except Error as error:
-                if not any(isinstance(found, DeviceLostError) for found in errors):
+                if not any(isinstance(other, DeviceLostError) for other in errors):
                     errors.append(error)
         return errors
 

@@ -16,7 +16,7 @@ from ..model.errors import Error, ProfilingError, SyclRuntimeError, WaitTimeoutE
 from ..model.seconds import seconds
 from ..model.single_owner import SingleOwner
 from .active_streams import active
-from .pending_semaphores import told
+from .pending_semaphores import describe
 
 if TYPE_CHECKING:
     from .command_stream import CommandStream
@@ -124,7 +124,7 @@ class Event(_launch.Event, SingleOwner):
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _told_waits(self) -> str:
-        return told(self._stream, active.copy())
+        return describe(self._stream, active.copy())
 
     def wait_and_throw(self) -> None:
         """Waits, then reports every asynchronous error of the queue so far to its handler, or raises them."""

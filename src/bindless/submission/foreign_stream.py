@@ -117,8 +117,8 @@ def order_stream_after(stream: object, events: Event | Iterable[Event]) -> None:
         No stream, or not events.
     """
     handle = stream_handle(stream)
-    given = (events,) if isinstance(events, Event) else tuple(events)
-    for event in given:
+    sequence = (events,) if isinstance(events, Event) else tuple(events)
+    for event in sequence:
         if not isinstance(event, Event):
             raise InvalidError(f"events contains {shown(event)}: it takes an Event or several")
         for part in event._parts or (event,):

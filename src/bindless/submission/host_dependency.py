@@ -423,13 +423,13 @@ class Node:
         waits for.
         """
         me = threading.get_ident()
-        seen: set[Node] = set()
+        visits: set[Node] = set()
         stack: list[Node] = [self]
         while stack:
             node = stack.pop()
-            if node in seen or node.over:
+            if node in visits or node.over:
                 continue
-            seen.add(node)
+            visits.add(node)
             if node._thread == me:
                 return node
             other = _waiting.get(node._thread)

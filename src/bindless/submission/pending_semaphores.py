@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .command_stream import CommandStream
     from .event import Event
 
-__all__ = ["OutsideWaits", "told"]
+__all__ = ["OutsideWaits", "describe"]
 
 _FIRST_LOOK = 64
 """So many waits are kept before any is looked at whether it is over."""
@@ -59,15 +59,15 @@ class OutsideWaits(list[tuple[object, "int | None", "ref[Event]"]]):
 
     def candidates(self) -> dict[object, int | None]:
         """The semaphores of which one holds the queue, each with its value."""
-        found: dict[object, int | None] = {}
+        values: dict[object, int | None] = {}
         for semaphore, value, event in self._rest():
-            found[semaphore] = value
+            values[semaphore] = value
             if event() is not None:
                 break  # this one is not over, and the queue comes to later ones after it
-        return found
+        return values
 
 
-def told(stream: CommandStream | None, others: set[CommandStream]) -> str:
+def describe(stream: CommandStream | None, others: set[CommandStream]) -> str:
     """The semaphores that hold a queue's commands up, as the end of a sentence; nothing without any.
 
     Parameters
@@ -81,7 +81,7 @@ def told(stream: CommandStream | None, others: set[CommandStream]) -> str:
     if own:
         return f": its queue waits for {_listed(own)}"
     waits = [each.outside.candidates() for each in others if each is not stream]
-    texts = [_listed(found) for found in waits if found]
+    texts = [_listed(row) for row in waits if row]
     return f". It may depend on a queue that waits for {'; on one that waits for '.join(texts)}" if texts else ""
 
 
