@@ -112,8 +112,8 @@ def gradient_of(image: Image, name: str, values: npt.ArrayLike, leading: tuple[i
     dims = len(image.size)
     array = as_array(name, values)
     try:
-        given = np.asarray(array, np.float64)
-        return np.broadcast_to(given, (*leading, dims)).reshape(-1, dims)
+        steps = np.asarray(array, np.float64)
+        return np.broadcast_to(steps, (*leading, dims)).reshape(-1, dims)
     except (TypeError, ValueError, OverflowError):
         raise InvalidError(f"{name} has shape {array.shape}; it is {(*leading, dims)} or broadcasts to it") from None
 
@@ -122,10 +122,10 @@ def per_item(name: str, values: npt.ArrayLike, leading: tuple[int, ...], dtype: 
     """One number, or (N,) of them."""
     array = as_array(name, values)
     try:
-        given = np.asarray(array, dtype)
-        if given.ndim == 0:
-            return given.item()
-        return np.ascontiguousarray(np.broadcast_to(given, leading).reshape(-1))
+        items = np.asarray(array, dtype)
+        if items.ndim == 0:
+            return items.item()
+        return np.ascontiguousarray(np.broadcast_to(items, leading).reshape(-1))
     except (TypeError, ValueError, OverflowError):
         raise InvalidError(f"{name} has shape {array.shape}; it is a number or broadcasts to {leading}") from None
 

@@ -85,21 +85,21 @@ class CubemapLevels(GroupStore):
         directions = seen("coords", coords, image._queue)
         leading = tuple(coordinate_axes(image, directions).shape[:-1])
         if dx is not None:
-            steps = [_host(image, name, given).astype(np.float64) for name, given in (("dx", dx), ("dy", dy))]
+            steps = [_host(image, name, value).astype(np.float64) for name, value in (("dx", dx), ("dy", dy))]
             level = _level_of_steps(_host(image, "coords", directions), steps, image.size[0])
         number = per_item("level", 0.0 if level is None else _host(image, "level", level), leading, np.float64)
-        wanted = np.clip(np.nan_to_num(number), 0, len(parts) - 1)
+        place = np.clip(np.nan_to_num(number), 0, len(parts) - 1)
         if image._sampler.filtering is FilteringMode.nearest:
-            wanted = np.floor(wanted + 0.5)
-        if np.ndim(wanted) == 0 and wanted == int(wanted):
-            return parts[int(wanted)].sample(coords, layers=layers, out=out)
+            place = np.floor(place + 0.5)
+        if np.ndim(place) == 0 and place == int(place):
+            return parts[int(place)].sample(coords, layers=layers, out=out)
         if layers is not None:
             raise InvalidError("layers: a cubemap has none to choose; directions choose the face")
         channels = (image.num_channels,) if image._has_channel_axis else ()
         result = Result(image._queue, out, (*leading, *channels), self.descriptor.value_dtype, (directions,))
         points = _host(image, "coords", directions)
-        values = self._blended(image, points.reshape(-1, 3), np.broadcast_to(wanted, points.size // 3))
-        given = given_from_host(
+        values = self._blended(image, points.reshape(-1, 3), np.broadcast_to(place, points.size // 3))
+        picture = given_from_host(
             result,
             values.astype(self.descriptor.value_dtype).reshape(result.shape),
             image._queue,
@@ -107,7 +107,7 @@ class CubemapLevels(GroupStore):
             on_device=isinstance(directions, UsmArray),
         )
         hand_over(coords, directions)
-        return given
+        return picture
 
     def _picture(self, image: Image, *_: Any) -> Any:
         """Refused by the image before: pictures of cubemaps have no meaning."""

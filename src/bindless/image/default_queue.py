@@ -29,9 +29,9 @@ def default_queue() -> Queue:
     global _default
     with _lock:
         if _default is None or _default.closed:
-            made = Queue(in_order=True)
+            queue = Queue(in_order=True)
             if _default is None or _default.closed:  # else a finalizer has made one meanwhile
-                _default = made
+                _default = queue
         return _default
 
 
@@ -63,10 +63,10 @@ def _queue_in(array: UsmArray) -> Queue:
             return _default
         if context is not default_context(device):
             return Queue(device, context, in_order=True)
-        found = _of_devices.get(device)
-        if found is None or found.closed:
-            found = _of_devices[device] = Queue(device, in_order=True)
-        return found
+        queue = _of_devices.get(device)
+        if queue is None or queue.closed:
+            queue = _of_devices[device] = Queue(device, in_order=True)
+        return queue
 
 
 def _after_fork() -> None:

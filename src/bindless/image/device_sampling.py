@@ -54,8 +54,8 @@ class _Arguments:
         axes = broadcast(name, axes, shape)
         flat = (self._count, shape[-1])
         if units == _UNSCALED:
-            found, self.after = contiguous(self._queue, axes, flat, dtype, name, self.after)
-            return found
+            memory, self.after = contiguous(self._queue, axes, flat, dtype, name, self.after)
+            return memory
         if not packs(axes.dtype, dtype):
             raise InvalidError(
                 f"{name} is {axes.dtype} on a device, where it does not become {dtype}: convert it first"
@@ -72,8 +72,8 @@ class _Arguments:
         if isinstance(array, np.ndarray) and array.ndim == 0:
             return per_item(name, array, self._leading, dtype)
         axes = broadcast(name, self._on_device(name, array), self._leading)
-        found, self.after = contiguous(self._queue, axes, (self._count,), dtype, name, self.after)
-        return found
+        memory, self.after = contiguous(self._queue, axes, (self._count,), dtype, name, self.after)
+        return memory
 
     def _on_device(self, name: str, array: AnyArray) -> UsmArray:
         if isinstance(array, UsmArray):

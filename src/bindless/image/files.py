@@ -96,15 +96,15 @@ def _frame(picture: Any, number: int) -> Array:
     if mode.startswith("I;16"):
         return np.asarray(turned).astype(np.uint16)
     if "transparency" in turned.info and mode in _TRANSPARENT:
-        wanted = _TRANSPARENT[mode]
+        form = _TRANSPARENT[mode]
     else:
-        wanted = mode if mode in _PLAIN else _CONVERTED.get(mode, "RGB")
-    if wanted == mode == "I":
+        form = mode if mode in _PLAIN else _CONVERTED.get(mode, "RGB")
+    if form == mode == "I":
         values = np.asarray(turned)
         return values.astype(np.uint16) if picture.format == "PNG" else values  # older Pillow: 16 bits of a PNG file
-    if wanted == "LA" and mode == "1":
+    if form == "LA" and mode == "1":
         turned = turned.convert("L")
-    return np.asarray(turned.convert(wanted) if wanted != mode else turned)
+    return np.asarray(turned.convert(form) if form != mode else turned)
 
 
 def _turned(pixels: Array, orientation: Any) -> Array:

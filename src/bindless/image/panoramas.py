@@ -54,9 +54,9 @@ def from_equirectangular(
         raise InvalidError(f"a panorama has shape (height, width[, channels]), not {pixels.shape}")
     height, width = pixels.shape[:2]
     (side,) = sizes_of(max(height // 2, 1) if size is None else size, 1, "size", "(pixels of a face)")
-    taken = {"layers", "cubemap", "dimensions"} & options.keys()
-    if taken:
-        raise InvalidError(f"from_equirectangular makes a cubemap: leave {', '.join(sorted(taken))} out")
+    excess = {"layers", "cubemap", "dimensions"} & options.keys()
+    if excess:
+        raise InvalidError(f"from_equirectangular makes a cubemap: leave {', '.join(sorted(excess))} out")
     if pixels.dtype.kind in "iu" and pixels.dtype.itemsize == 4:
         raise InvalidError(
             f"a panorama of {pixels.dtype} cannot be resampled to the faces of a cubemap, for integers of 32 bits "

@@ -127,15 +127,15 @@ def _sample(
         values = sample_tensor(image, coords, out)
         if values is not NotImplemented:
             return values
-    given = {"coords": coords, "level": level, "dx": dx, "dy": dy, "layers": layers}
-    arrays = {name: seen(name, value, image._queue) for name, value in given.items() if value is not None}
+    arguments = {"coords": coords, "level": level, "dx": dx, "dy": dy, "layers": layers}
+    arrays = {name: seen(name, value, image._queue) for name, value in arguments.items() if value is not None}
     leading = coordinate_axes(image, arrays["coords"]).shape[:-1]
     every = _reads_every_layer(image, arrays, layered=image._described.type is ImageType.array)
     result = _result(image, out, every, leading, arrays)
     if computed:
         image._native.memory()  # raises
         values, events = sample_computed(image, arrays, leading, result, every)
-        _hand_over_others(given, arrays, out)
+        _hand_over_others(arguments, arrays, out)
         library, dtype = library_of(coords), arrays["coords"].dtype
         picture = result.given(values, events, library)
         if layers is None:
@@ -148,7 +148,7 @@ def _sample(
     reader = image._native.reader(image._sampler)
     if result.on_device or any(isinstance(array, UsmArray) for array in arrays.values()):
         there, after = sample_on_device(image, reader, arrays, leading, result, every)
-        _hand_over_others(given, arrays, out)
+        _hand_over_others(arguments, arrays, out)
         return result.given(there, after, library_of(coords))
     points = points_of(image, as_array("coords", arrays["coords"]), np.float64)
     gradients = None
@@ -204,8 +204,8 @@ def fetch(image: Image, coords: ArrayLike, *, level: int = 0, layers: ArrayLike 
 
 def fetch_native(image: Image, coords: ArrayLike, level: int, layers: ArrayLike | None, out: Any) -> Any:
     """``fetch`` of one native image."""
-    given = {"coords": coords, "layers": layers}
-    arrays = {name: seen(name, value, image._queue) for name, value in given.items() if value is not None}
+    arguments = {"coords": coords, "layers": layers}
+    arrays = {name: seen(name, value, image._queue) for name, value in arguments.items() if value is not None}
     values = arrays["coords"]
     if values.dtype.kind not in "iu":
         raise InvalidError(f"coords are {values.dtype}; pixels are fetched by integers, sample() takes floats")
@@ -215,7 +215,7 @@ def fetch_native(image: Image, coords: ArrayLike, level: int, layers: ArrayLike 
     result = _result(image, out, every, leading, arrays)
     if result.on_device or any(isinstance(array, UsmArray) for array in arrays.values()):
         fetched, after = fetch_on_device(image, level, arrays, leading, result, every)
-        _hand_over_others(given, arrays, out)
+        _hand_over_others(arguments, arrays, out)
         return result.given(fetched, after, library_of(coords))
     points = points_of(image, as_array("coords", values), values.dtype, fetch=True)
     _require_inside(points, leading, described)
@@ -229,12 +229,12 @@ def fetch_native(image: Image, coords: ArrayLike, level: int, layers: ArrayLike 
     return result.given(_each_layer(image, result, every, chosen, len(places), read), library=library_of(coords))
 
 
-def _hand_over_others(given: Mapping[str, Any], arrays: Mapping[str, AnyArray], out: Any) -> None:
+def _hand_over_others(arguments: Mapping[str, Any], arrays: Mapping[str, AnyArray], out: Any) -> None:
     """``hand_over`` for the arguments whose library does not get the result: that one comes after the call anyhow."""
-    served = library_of(given["coords"] if out is None else out)
+    served = library_of(arguments["coords"] if out is None else out)
     for name, array in arrays.items():
-        if library_of(given[name]) is not served:
-            hand_over(given[name], array)
+        if library_of(arguments[name]) is not served:
+            hand_over(arguments[name], array)
 
 
 def _result(image: Image, out: Any, every: bool, leading: tuple[int, ...], arrays: Mapping[str, AnyArray]) -> Result:

@@ -95,16 +95,16 @@ def require_axes(function: str, count: int) -> None:
         raise left_to_scipy(function, f"interpolation along {count} axes (up to {_MOST_AXES} are, and channel_axis)")
 
 
-def affine_of(matrix: Any, offset: Any, dims: int, made: int) -> tuple[Floats, Floats]:
+def affine_of(matrix: Any, offset: Any, dims: int, count: int) -> tuple[Floats, Floats]:
     """Matrix (axes of the input, axes of the result) and offset, from all the forms that scipy takes.
 
     Parameters
     ----------
     matrix : Any
-        (dims,), diagonal; (dims, made); homogeneous (dims, dims + 1) or (dims + 1, dims + 1), which hold the offset.
+        (dims,), diagonal; (dims, count); homogeneous (dims, dims + 1) or (dims + 1, dims + 1), which hold the offset.
     offset : Any
         A number, or one for each axis of the input.
-    dims, made : int
+    dims, count : int
         Axes of the input and of the result.
     """
     try:
@@ -118,10 +118,10 @@ def affine_of(matrix: Any, offset: Any, dims: int, made: int) -> tuple[Floats, F
         array, offset = array[:dims, :dims], array[:dims, dims]
     if array.ndim == 1 and len(array) == dims:
         array = np.diag(array)
-    if array.shape != (dims, made):
+    if array.shape != (dims, count):
         raise ArgumentError(
-            f"matrix has shape {array.shape}; for {dims} axes of the input and {made} of the result it is "
-            f"({dims}, {made}), ({dims},), ({dims}, {dims + 1}) or ({dims + 1}, {dims + 1})"
+            f"matrix has shape {array.shape}; for {dims} axes of the input and {count} of the result it is "
+            f"({dims}, {count}), ({dims},), ({dims}, {dims + 1}) or ({dims + 1}, {dims + 1})"
         )
     return array, numbers_of("offset", offset, dims)
 

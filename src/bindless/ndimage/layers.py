@@ -55,8 +55,8 @@ class Layers(NamedTuple):
 
     def _order(self, dims: int) -> list[int]:
         """Axes of an array (..., channels), or (..., channels, 1) with more than four, with the layers first."""
-        kept = [axis for axis in range(dims) if axis not in self.axes]
-        return [*self.axes, *kept, dims] if self._channels_stay else [*self.axes, dims, *kept, dims + 1]
+        others = [axis for axis in range(dims) if axis not in self.axes]
+        return [*self.axes, *others, dims] if self._channels_stay else [*self.axes, dims, *others, dims + 1]
 
     def spread_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
         """The shape of a result with its layers first, from its shape without channels."""
