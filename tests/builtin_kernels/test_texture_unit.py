@@ -15,7 +15,7 @@ from bindless.bindless_images.computed_samples import _Source
 from bindless.kernels.arguments import typed_arguments
 from bindless.kernels.words import texture_unit_mode
 from bindless.model.channels import ELEMENTS
-from bindless.model.enums import Boundary, Precision
+from bindless.model.enums import Precision
 from bindless.sycl.kernel.builtin import builtin_kernel
 from tests.oracle.samples import sample
 
@@ -65,7 +65,8 @@ def _made(
         target: Any = memory.get_mip_level_mem_handle(level) if mipmap else memory
         queue.ext_oneapi_copy(pixels, target, dst_desc=part).wait()
         packed.append(pixels.reshape(-1).view(np.uint8))
-    return desc, bl.create_image(memory, desc, queue, sampler=sampler), np.concatenate(packed), [memory]
+    handle = bl.create_image(memory, desc, queue, sampler=sampler, precision="exact")
+    return desc, handle, np.concatenate(packed), [memory]
 
 
 def _computed(
@@ -77,13 +78,10 @@ def _computed(
     levels: Array | None,
     precision: Precision,
     name: str = "bindless_texture_unit",
-    boundary: Boundary | None = None,
 ) -> Array:
-    """The samples, by a kernel; with a boundary instead of the sampler's addressing."""
+    """The samples, by a kernel."""
     name = "bindless_texture_exact" if precision is Precision.exact else name
     mode = texture_unit_mode(desc, sampler, levels is not None)
-    if boundary is not None:
-        mode = mode & ~(0o777 << 6) | boundary.number * 0o111 << 6
     word = ELEMENTS[desc.value_dtype] | 2 << 8 | desc.channel.index << 16 | 2 << 24
     there = {"texels": packed, "coords": coords, "level": levels}
     arguments: dict[str, Any] = {
@@ -110,13 +108,21 @@ def _computed(
     return found
 
 
+@pytest.mark.parametrize("addressing", [None, "mirror", "extent"])
 @pytest.mark.parametrize(("kind", "extent", "channel_type", "filtering", "levels_filtering"), CASES)
 def test_levels_and_faces_equal_the_reference_device(
-    queue: bl.Queue, kind: str, extent: tuple[int, ...], channel_type: str, filtering: str, levels_filtering: str
+    queue: bl.Queue,
+    kind: str,
+    extent: tuple[int, ...],
+    channel_type: str,
+    filtering: str,
+    levels_filtering: str,
+    addressing: str | None,
 ) -> None:
+    """``mirror`` and ``extent`` are exact alone."""
     rng = np.random.default_rng(len(extent))
     sampler = bl.BindlessImageSampler(
-        "mirrored_repeat" if kind == "mipmap" else "clamp_to_edge",
+        addressing or ("mirrored_repeat" if kind == "mipmap" else "clamp_to_edge"),
         "normalized",
         filtering,
         mipmap_filtering=levels_filtering,
@@ -134,7 +140,7 @@ def test_levels_and_faces_equal_the_reference_device(
         coords[:2] = (np.nan, 1, 0.5), (np.inf, 1, 2)
     with bl.Queue("reference:*:*") as reference:
         desc, handle, packed, _ = _made(rng, reference, kind, extent, channel_type, sampler)
-        for precision in (Precision.reproducible, Precision.exact):
+        for precision in (Precision.exact,) if addressing else (Precision.reproducible, Precision.exact):
             if levels is None:
                 wanted = bl.sample_cubemap(reference, handle, coords, precision=precision)
             else:
@@ -153,26 +159,26 @@ def test_levels_and_faces_equal_the_reference_device(
 @pytest.mark.parametrize("filtering", ["nearest", "linear"])
 @pytest.mark.parametrize(
     ("boundary", "coordinate"),
-    [(Boundary.mirror, "normalized"), (Boundary.extent, "normalized"), (Boundary.extent, "unnormalized")],
+    [("mirror", "normalized"), ("extent", "normalized"), ("extent", "unnormalized")],
 )
 @pytest.mark.parametrize("extent", [(7,), (5, 6), (4, 1, 3)], ids=str)
-def test_exact_boundaries_without_an_addressing_mode(
-    queue: bl.Queue, extent: tuple[int, ...], boundary: Boundary, coordinate: str, filtering: str
+def test_exact_boundaries_that_texture_units_lack(
+    queue: bl.Queue, extent: tuple[int, ...], boundary: str, coordinate: str, filtering: str
 ) -> None:
     """Sums in float64 are equal. Unnormalized coordinates have no periods."""
     rng = np.random.default_rng(len(extent))
     desc = bl.ImageDescriptor(*extent, num_channels=2, channel_type="fp32")
-    sampler = bl.BindlessImageSampler("repeat", coordinate, filtering)
+    sampler = bl.BindlessImageSampler(boundary, coordinate, filtering)
     texels = rng.standard_normal((*extent[::-1], 2)).astype(np.float32)
     coords = rng.uniform(-0.7, 1.7, (ITEMS, len(extent))).astype(np.float32)
-    if boundary is Boundary.extent:
+    if boundary == "extent":
         coords[:50] = np.round(coords[:50])  # the outer borders themselves; nearest has no ties there
     size = np.array(extent, np.float32) if coordinate == "unnormalized" else np.ones(len(extent), np.float32)
     coords = coords * size
     packed = texels.reshape(-1).view(np.uint8)
-    found = _computed(queue, desc, sampler, packed, coords, None, Precision.exact, boundary=boundary)
+    found = _computed(queue, desc, sampler, packed, coords, None, Precision.exact)
     places = coords.astype(np.float64) * (np.array(extent) / size) - 0.5
-    wanted = sample(texels, places, interpolation=filtering, boundary=(boundary.value,) * 3)
+    wanted = sample(texels, places, interpolation=filtering, boundary=boundary)
     np.testing.assert_allclose(found, wanted, atol=4e-6)
     beyond = ((places < -0.5) | (places > np.array(extent) - 0.5)).any(1)
     assert beyond.any() and not beyond.all()

@@ -83,7 +83,7 @@ static void samplers(void)
         change;                                                                                                        \
         FAILS(INVALID_ARGUMENT, blrSampledImageCreate(context, image, &desc, &s, &handle), text);                      \
     } while (0)
-    BAD(s.addressing[0] = (blr_addressing_t)5, "addressing[0] is 5");
+    BAD(s.addressing[0] = (blr_addressing_t)7, "addressing[0] is 7");
     BAD(s.addressing[2] = (blr_addressing_t)-1, "addressing[2] is -1");
     BAD(s.filtering = (blr_filtering_t)2, "filtering is 2");
     BAD(s.mipmap_filtering = (blr_filtering_t)2, "mipmap_filtering 2");

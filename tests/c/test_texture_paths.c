@@ -112,7 +112,7 @@ static void choose(struct sample *sample, unsigned char *texels, uint32_t flags)
     if (desc.type == BLR_IMAGE_MIPMAP)
         desc.num_levels = 1 + below(6);
     blr_sampler_desc_t sampler = {
-        {(blr_addressing_t)below(5), (blr_addressing_t)below(5), (blr_addressing_t)below(5)},
+        {(blr_addressing_t)below(7), (blr_addressing_t)below(7), (blr_addressing_t)below(7)},
         below(2), (blr_filtering_t)(format->filterable && below(4) > 0), (blr_filtering_t)(below(3) > 0), (blr_cubemap_filtering_t)below(2),
         below(3) ? 0.0f : 0.7f, (float)below(desc.num_levels + 1), below(3) ? 0.0f : 16.0f};
     struct blr_texture_level levels[BLR_MAX_MIP_LEVELS];

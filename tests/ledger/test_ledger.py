@@ -21,6 +21,7 @@ from .uses import uses, words
 ROWS = [(part, row) for part in PARTS for row in part.rows]
 HERE = [row for _, row in ROWS if row.names]
 IMAGES, NEWER = PARTS[:2]
+OWN = {"AddressingMode.mirror", "AddressingMode.extent"}  # members that the specification lacks
 DRIVERS = [row for _, row in ROWS if row.is_drivers]
 
 
@@ -135,7 +136,7 @@ def test_a_row_without_a_python_name_says_why_and_has_no_test() -> None:
     ],
 )
 def test_every_member_of_the_images_enums_has_a_row(enum: type[bl.ImageType]) -> None:
-    assert unnamed({f"{enum.__name__}.{name}" for name in enum.__members__}) == set()
+    assert unnamed({f"{enum.__name__}.{name}" for name in enum.__members__} - OWN) == set()
 
 
 def test_aspects_are_those_of_the_extension() -> None:

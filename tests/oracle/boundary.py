@@ -19,6 +19,7 @@ BOUNDARIES = {
     "repeat": "repeat",
     "mirrored_repeat": "mirrored_repeat",
     "mirror": "mirror",
+    "extent": "extent",
 }
 
 

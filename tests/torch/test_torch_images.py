@@ -16,7 +16,7 @@ from bindless.torch import ArgumentError, sample, warp  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
-ADDRESSING = {"clamp_to_edge": "clamp_to_edge", "clamp": "clamp_to_border", "repeat": "repeat"}
+ADDRESSING = ["clamp_to_edge", "border", "repeat", "mirror", "extent"]
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def derivatives(values: Any, places: Any) -> tuple[Any, Any]:
     return first.detach(), second
 
 
-@pytest.mark.parametrize("addressing", ["clamp_to_edge", "clamp", "repeat"])
+@pytest.mark.parametrize("addressing", ADDRESSING)
 @pytest.mark.parametrize("coordinate", ["unnormalized", "normalized"])
 @pytest.mark.parametrize("sizes", [(7,), (5, 6), (4, 5, 6)])
 def test_gradients_are_those_of_the_tensor(
@@ -53,7 +53,7 @@ def test_gradients_are_those_of_the_tensor(
     places = places_in(*sizes)
     places = places / torch.tensor(sizes) if coordinate == "normalized" else places
     found, expected = places.clone().requires_grad_(), places.double().requires_grad_()
-    options: dict[str, Any] = {"addressing": ADDRESSING[addressing], "coordinate": coordinate, "precision": "exact"}
+    options: dict[str, Any] = {"addressing": addressing, "coordinate": coordinate, "precision": "exact"}
     with bl.Image(pixels.numpy(), queue=queue, dimensions=len(sizes), **options) as image:
         values = sample(image, found)
         got = derivatives(values, found)
@@ -75,20 +75,22 @@ def test_weights_of_the_texture_unit(queue: bl.Queue) -> None:
     torch.testing.assert_close(got, expected, rtol=0, atol=0.02)
 
 
-def test_levels(queue: bl.Queue) -> None:
+@pytest.mark.parametrize("addressing", ["clamp_to_edge", "mirror", "extent"])
+def test_levels(queue: bl.Queue, addressing: str) -> None:
     pixels = pixels_of(8, 8)
     places, level = places_in(8, 8), torch.rand(60, generator=torch.Generator().manual_seed(7)) * 5 - 1
-    with bl.Image(pixels.numpy(), queue=queue, mipmaps=True, precision="exact") as image:
+    with bl.Image(pixels.numpy(), queue=queue, mipmaps=True, addressing=addressing, precision="exact") as image:
         levels = [torch.from_numpy(image.numpy(number))[..., None].double() for number in range(image.num_levels)]
         one = places.clone().requires_grad_(), level.clone().requires_grad_()
         got = torch.autograd.grad(sample(image, one[0], level=one[1]).sum(), one)
         fixed = sample(image, places, level=1.0)
+    options = {"addressing": addressing, "precision": "exact"}
     two = places.double().requires_grad_(), level.double().requires_grad_()
-    expected = torch.autograd.grad(sample(levels, two[0], level=two[1], precision="exact").sum(), two)
+    expected = torch.autograd.grad(sample(levels, two[0], level=two[1], **options).sum(), two)
     for mine, theirs in zip(got, expected):
         torch.testing.assert_close(mine.double(), theirs, rtol=0, atol=1e-4)
     torch.testing.assert_close(
-        fixed.double(), sample(levels, places.double(), level=1.0, precision="exact")[..., 0], rtol=0, atol=1e-5
+        fixed.double(), sample(levels, places.double(), level=1.0, **options)[..., 0], rtol=0, atol=1e-5
     )
 
 

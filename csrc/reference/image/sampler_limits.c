@@ -9,8 +9,8 @@
 static blr_result_t check_values(const blr_sampler_desc_t *sampler)
 {
     for (int i = 0; i < 3; i++)
-        if ((unsigned)sampler->addressing[i] > BLR_ADDRESSING_NONE)
-            return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "addressing[%d] is %d: REPEAT (0) to NONE (4) is needed", i,
+        if ((unsigned)sampler->addressing[i] > BLR_ADDRESSING_EXTENT)
+            return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "addressing[%d] is %d: REPEAT (0) to EXTENT (6) is needed", i,
                             (int)sampler->addressing[i]);
     if (sampler->normalized_coordinates > 1)
         return blr_fail(BLR_RESULT_INVALID_ARGUMENT, "normalized_coordinates is %u: 0 or 1 is needed",

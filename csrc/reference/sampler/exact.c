@@ -51,25 +51,14 @@ static void add_texel(struct sum *sum, const unsigned char *texel, double weight
     }
 }
 
-static unsigned int boundary_of(blr_addressing_t addressing)
-{
-    switch (addressing) {
-    case BLR_ADDRESSING_CLAMP_TO_EDGE: return BINDLESS_EDGE;
-    case BLR_ADDRESSING_MIRRORED_REPEAT: return BINDLESS_MIRRORED_REPEAT;
-    case BLR_ADDRESSING_CLAMP_TO_BORDER: return BINDLESS_BORDER;
-    case BLR_ADDRESSING_REPEAT:
-    case BLR_ADDRESSING_NONE: break;
-    }
-    return BINDLESS_REPEAT;
-}
-
 /* coordinate: in texels. */
-static struct exact_axis exact_axis_at(double coordinate, uint32_t extent, bool linear, blr_addressing_t addressing)
+static struct exact_axis exact_axis_at(double coordinate, uint32_t extent, bool linear, unsigned int boundary)
 {
-    struct exact_axis axis = {{0, 0}, {1.0, 0.0}};
-    const unsigned int boundary = boundary_of(addressing);
+    struct exact_axis axis = {{BINDLESS_OUTSIDE, BINDLESS_OUTSIDE}, {1.0, 0.0}};
     /* Only gradients beyond any measure exceed this bound, above which doubles have no fractions. */
     coordinate = coordinate > 0x1p52 ? 0x1p52 : coordinate < -0x1p52 ? -0x1p52 : coordinate;
+    if (bindless_is_beyond_double(coordinate - 0.5, extent, boundary))
+        return axis;
     if (!linear) {
         axis.index[0] = axis.index[1] = bindless_texel_at((int64_t)floor(coordinate), extent, boundary);
         return axis;
@@ -106,7 +95,7 @@ static void add_image(struct sum *sum, const double place[3], uint32_t layer, do
     struct exact_axis axis[3] = {{{0, 0}, {1.0, 0.0}}, {{0, 0}, {1.0, 0.0}}, {{0, 0}, {1.0, 0.0}}};
     for (uint32_t d = 0; d < texture->dimensions; d++)
         axis[d] = exact_axis_at(place[d] * (texture->normalized ? extent[d] : 1.0), extent[d], texture->linear,
-                                texture->addressing[d]);
+                                texture->boundary[d]);
     if (texture->dimensions < 3) {
         add_slice(sum, &axis[0], &axis[1], layer, weight);
         return;
@@ -182,13 +171,11 @@ static void add_cube(struct sum *sum, const float direction[3], double weight)
         add_seamless(sum, point.face, x, y, weight);
         return;
     }
-    blr_addressing_t addressing[2];
-    for (int d = 0; d < 2; d++) {
-        bool edge = texture->seamless || (!texture->linear && texture->addressing[d] == BLR_ADDRESSING_MIRRORED_REPEAT);
-        addressing[d] = edge ? BLR_ADDRESSING_CLAMP_TO_EDGE : texture->addressing[d];
-    }
-    struct exact_axis ax = exact_axis_at(x, width, texture->linear, addressing[0]);
-    struct exact_axis ay = exact_axis_at(y, width, texture->linear, addressing[1]);
+    unsigned int boundary[2];
+    for (int d = 0; d < 2; d++)
+        boundary[d] = texture->seamless ? BINDLESS_EDGE : texture->boundary[d];
+    struct exact_axis ax = exact_axis_at(x, width, texture->linear, boundary[0]);
+    struct exact_axis ay = exact_axis_at(y, width, texture->linear, boundary[1]);
     add_slice(sum, &ax, &ay, point.face, weight);
 }
 

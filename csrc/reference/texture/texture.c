@@ -1,5 +1,6 @@
 /* Textures: initialisation from image and sampler descriptions, and execution of calls. */
 #include "texture/texture.h"
+#include "bindless/filter/boundary.h"
 #include "sampler/sampler.h"
 #include "texture/fetch_write.h"
 #include "texture/projective_map.h"
@@ -16,14 +17,30 @@ static int32_t clamp_256(float clamp)
     return clamp < (float)BLR_MAX_MIP_LEVELS ? (int32_t)floorf(clamp * 256.0f) : BLR_MAX_MIP_LEVELS * 256;
 }
 
-/* Effective addressing mode: NONE repeats, and with unnormalized coordinates the hardware supports clamping only. */
+/* Effective addressing mode: NONE repeats, the hardware lacks MIRROR and EXTENT, and with unnormalized coordinates it supports
+ * clamping only. */
 static blr_addressing_t effective_addressing(blr_addressing_t addressing, bool normalized)
 {
     if (addressing == BLR_ADDRESSING_NONE)
         addressing = BLR_ADDRESSING_REPEAT;
-    if (!normalized && addressing != BLR_ADDRESSING_CLAMP_TO_BORDER)
+    if (addressing > BLR_ADDRESSING_NONE || (!normalized && addressing != BLR_ADDRESSING_CLAMP_TO_BORDER))
         return BLR_ADDRESSING_CLAMP_TO_EDGE;
     return addressing;
+}
+
+/* The boundary of exact filtering: texels are repeated along normalized coordinates only. */
+static unsigned int boundary_of(blr_addressing_t addressing, bool normalized)
+{
+    if (addressing == BLR_ADDRESSING_EXTENT)
+        return BINDLESS_EXTENT;
+    if (addressing == BLR_ADDRESSING_MIRROR && normalized)
+        return BINDLESS_MIRROR;
+    switch (effective_addressing(addressing, normalized)) {
+    case BLR_ADDRESSING_REPEAT: return BINDLESS_REPEAT;
+    case BLR_ADDRESSING_MIRRORED_REPEAT: return BINDLESS_MIRRORED_REPEAT;
+    case BLR_ADDRESSING_CLAMP_TO_BORDER: return BINDLESS_BORDER;
+    default: return BINDLESS_EDGE;
+    }
 }
 
 static void init_sampler(struct blr_texture *texture, const blr_sampler_desc_t *sampler)
@@ -35,9 +52,11 @@ static void init_sampler(struct blr_texture *texture, const blr_sampler_desc_t *
     texture->mip_linear = sampler->mipmap_filtering == BLR_FILTERING_LINEAR;
     texture->seamless = sampler->cubemap_filtering == BLR_CUBEMAP_SEAMLESS;
     uint32_t axes = texture->desc.type == BLR_IMAGE_CUBEMAP ? 2 : texture->dimensions;
-    for (uint32_t d = 0; d < 3; d++)
-        texture->addressing[d] = d < axes ? effective_addressing(sampler->addressing[d], texture->normalized)
-                                          : BLR_ADDRESSING_CLAMP_TO_EDGE;
+    for (uint32_t d = 0; d < 3; d++) {
+        blr_addressing_t addressing = d < axes ? sampler->addressing[d] : BLR_ADDRESSING_CLAMP_TO_EDGE;
+        texture->addressing[d] = effective_addressing(addressing, texture->normalized);
+        texture->boundary[d] = boundary_of(addressing, texture->normalized);
+    }
     int32_t last = 256 * ((int32_t)texture->num_levels - 1);
     int32_t low = clamp_256(sampler->min_mipmap_level_clamp), high = clamp_256(sampler->max_mipmap_level_clamp);
     texture->lod_low = low < last ? low : last;

@@ -47,5 +47,8 @@ class CallImage(NamedTuple):
     def precision(self, form: Form) -> Precision:
         """The arithmetic of a call: what the caller gave, or else that of the image."""
         if form.precision is not None:
+            sampler = None if self.record is None else self.record.sampler
+            if sampler is not None and sampler.computed_modes:
+                sampler.require_exact(form.precision)
             return form.precision
         return Precision.hardware if self.record is None else self.record.precision

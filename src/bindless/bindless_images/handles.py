@@ -37,7 +37,7 @@ __all__ = ["create_image", "destroy_image_handle", "known_memory"]
 
 _WIDE_INTEGERS = (ImageChannelType.signed_int32, ImageChannelType.unsigned_int32)
 _checked = Checked()
-_WRAPPING = (AddressingMode.repeat, AddressingMode.mirrored_repeat)
+_WRAPPING = (AddressingMode.repeat, AddressingMode.mirrored_repeat, AddressingMode.mirror)
 
 
 @overload
@@ -103,12 +103,12 @@ def create_image(
     SyclRuntimeError
         The descriptor is not valid, or the image cannot be made; the text says why.
     FeatureNotSupportedError
-        The device lacks it; the text names the aspect.
+        The device lacks it; the text names the aspect. Or the sampler's addressing needs ``precision="exact"``.
 
     Warns
     -----
     SamplerWarning
-        ``repeat`` or ``mirrored_repeat`` with unnormalized coordinates, which sample as ``clamp_to_edge``;
+        ``repeat``, ``mirrored_repeat`` or ``mirror`` with unnormalized coordinates, which sample as ``clamp_to_edge``;
         ``max_mipmap_level_clamp=0`` over a mipmap, which reads level 0 alone; ``max_anisotropy`` above the maximum of
         the device.
 
@@ -165,6 +165,8 @@ def create_image(
         if isinstance(memory, (UsmPointer, UsmArray)):
             return _create_usm(memory, desc, device, context, sampler, pitch, precision)
         source = _check(memory, desc, device, context, sampler)
+    if sampler is not None and sampler.computed_modes:
+        sampler.require_exact(precision)
     owner = source.keep(context)
     if owner is None:
         raise _gone(memory)
@@ -174,8 +176,8 @@ def create_image(
         if sampler is None:
             number = backend.create_unsampled_image(native, device._record.native, raw, allocated)
         else:
-            within = sampler.within(allocated.num_levels)
-            number = backend.create_sampled_image(native, device._record.native, raw, allocated, within)
+            passed = _passed(sampler.within(allocated.num_levels), device)
+            number = backend.create_sampled_image(native, device._record.native, raw, allocated, passed)
     except Error as error:
         kind = "unsampled" if sampler is None else "sampled"
         raise as_error(SyclRuntimeError, error, f"no {kind} image of {desc}") from error
@@ -197,6 +199,13 @@ def _precision_of(
     if isinstance(desc, ImageDescriptor) and not device._backend.traits.computes_precisions:
         require_computable(desc, sampler, precision)
     return precision
+
+
+def _passed(sampler: BindlessImageSampler, device: Device) -> BindlessImageSampler:
+    """The sampler of the driver's handle, without what built-in kernels compute in place of the driver."""
+    if not sampler.computed_modes or device._backend.traits.computes_precisions:
+        return sampler
+    return sampler.of_units
 
 
 def _check_values(desc: ImageDescriptor, sampler: BindlessImageSampler | None) -> None:
@@ -297,7 +306,7 @@ def _surprises(device: Device, desc: ImageDescriptor, sampler: BindlessImageSamp
         modes = ", ".join(sorted({str(mode) for mode in used if mode in _WRAPPING}))
         yield (
             f"addressing {modes} with unnormalized coordinates samples as clamp_to_edge: "
-            "texture units wrap normalized coordinates only; use coordinate='normalized'"
+            "samplers wrap normalized coordinates only; use coordinate='normalized'"
         )
     if desc.type is ImageType.mipmap and sampler.max_mipmap_level_clamp == 0:
         yield (
@@ -346,6 +355,7 @@ def _create_usm(
     require_format(device, desc)
     _check_usm_layout(memory, desc, device, pitch)
     if sampler is not None:
+        sampler.require_exact(precision)
         _require_unfiltered_lines(device, desc, sampler)
         _check_sampler(device, desc, sampler)
     place = context._native, device._record.native, pointer.address, pitch if desc.height else 0, desc
@@ -354,7 +364,7 @@ def _create_usm(
             assert unsampled is not None  # checked above
             number = unsampled.create_unsampled_image_usm(*place)
         else:
-            number = context._backend.create_sampled_image_usm(*place, sampler.within(1))
+            number = context._backend.create_sampled_image_usm(*place, _passed(sampler.within(1), device))
     except Error as error:
         kind = "unsampled" if sampler is None else "sampled"
         raise as_error(SyclRuntimeError, error, f"no {kind} image of {desc} over {memory!r}") from error

@@ -31,7 +31,14 @@ from ..core.lock import Lock
 from ..core.ownership import is_finished
 from ..model.arrays import Array
 from ..model.aspects import Aspect
-from ..model.enums import AddressingMode, CoordinateNormalizationMode, CubemapFilteringMode, ImageType, Precision
+from ..model.enums import (
+    AddressingMode,
+    CoordinateNormalizationMode,
+    CubemapFilteringMode,
+    FilteringMode,
+    ImageType,
+    Precision,
+)
 from ..model.errors import InvalidError
 from ..model.image_descriptor import ImageDescriptor
 from ..model.image_handles import SampledImageHandle, UnsampledImageHandle
@@ -260,8 +267,9 @@ class ImageStore:
             return reader
 
     def _make_reader(self, memory: ImageMem, sampler: BindlessImageSampler) -> Reader:
-        desc = self.descriptor
+        desc, is_exact = self.descriptor, self._options.get("precision") is Precision.exact
         dims = desc.dimensions
+        sampler = sampler if is_exact else sampler.of_units  # others are computed without the handle's sampler
         cubemap = desc.type is ImageType.cubemap
         repeats = any(mode in _REPEATING for mode in sampler.addressing[:dims])
         normalized = sampler.is_normalized or desc.type is ImageType.mipmap or cubemap or repeats
@@ -279,7 +287,9 @@ class ImageStore:
         assert isinstance(handle, SampledImageHandle)
         if cubemap or not normalized or sampler.is_normalized:
             return Reader(handle)
-        return Reader(handle, *normalized_units((desc.width, desc.height, desc.depth)[:dims]))
+        scale, bias = normalized_units((desc.width, desc.height, desc.depth)[:dims])
+        rounds = not is_exact or sampler.filtering is FilteringMode.nearest  # also between two pixels: up
+        return Reader(handle, scale, bias if rounds else np.zeros_like(bias))
 
     def unsampled_handle(self, level: int) -> UnsampledImageHandle:
         memory = self.memory()

@@ -64,19 +64,20 @@ def require_filter(wanted: Filter, described: ImageDescriptor, mipmaps: bool) ->
         raise InvalidError(
             f'fill={fill:g} with precision="reproducible": texture units have 0 outside; use precision="exact"'
         )
-    if not wanted.is_plain and (mipmaps or described.type is ImageType.cubemap):
+    if mipmaps or described.type is ImageType.cubemap:
         what = "mipmaps" if mipmaps else "cubemaps"
+        modes = ", ".join(map(name_of_boundary, boundary))
         lacks = {
             f'filtering={name!r}: {what} have filtering="linear" or "nearest"': wanted.interpolation not in _PLAIN,
             f"fill={fill:g}: {what} have 0 outside": fill != 0,
             f'nan="ignore": {what} have no weights for NaN': wanted.ignore_nan,
+            f'addressing {modes} with precision="reproducible": {what} have the addressing of texture units': (
+                precision is Precision.reproducible and not wanted.has_unit_boundary
+            ),
         }
         reasons = [text for text, is_lacking in lacks.items() if is_lacking]
-        modes = ", ".join(map(name_of_boundary, boundary))
-        raise InvalidError(
-            "; ".join(reasons or [f"addressing {modes}: {what} have the addressing of texture units"])
-            + "; leave it out"
-        )
+        if reasons:
+            raise InvalidError("; ".join(reasons) + "; leave it out")
 
 
 def _require_code(fill: float, described: ImageDescriptor) -> None:

@@ -112,7 +112,7 @@ class Image(HandleOwner):
         What lies outside: ``clamp_to_edge``, ``repeat``, ``mirrored_repeat``, ``mirror`` at the centres of the outer
         pixels, ``border`` (``fill``), which SYCL calls ``clamp``, or ``extent``: the outer pixels up to their outer
         borders, and ``fill`` beyond; one mode, or one for each axis, x first. Texture units lack ``mirror`` and
-        ``extent``: they are computed exactly.
+        ``extent``: they are computed exactly, in all levels. Cubemaps without seams have no outside.
     filtering : FilteringMode | Interpolation | str, default FilteringMode.linear
         ``linear`` or ``nearest``; between the levels of a mipmap too. ``cubic`` is the interpolating cubic B-spline,
         scipy's order 3, whose coefficients the device computes first, and keeps next to the pixels. ``catmull_rom`` and

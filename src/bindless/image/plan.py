@@ -105,7 +105,7 @@ def _plan(
         cubemap=cubemap,
         dimensions=described.dimensions,
     )
-    precision = Precision.hardware if is_computed else options.filter.precision
+    precision = Precision.hardware if is_computed else options.filter.arithmetic
     return ImagePlan(described, stored, has_channel_axis, whole, sampler, is_computed, precision)
 
 

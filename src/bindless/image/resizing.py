@@ -92,7 +92,7 @@ def _means(image: Image, frame: Frame, result: Result) -> Any:
 def _mixed(image: Image, frame: Frame, result: Result) -> Any:
     """The image in a size that is smaller along some axes, reduced along those alone first, and larger along others."""
     described, queue = image._described, image._queue
-    filter_ = image._filter if image._is_computed else Filter()
+    filter_ = image._filter if image._filter.is_computed else Filter()
     options = ImageOptions(filter_, layers=described.is_layered, dimensions=len(frame.sizes))
     with type(image)._of(_unrounded_means(image, frame.reduced), options, queue) as smaller:
         picture = to_storage(smaller.resize(frame.sizes[::-1]), described.channel, codes=True).reshape(frame.shape)

@@ -174,7 +174,9 @@ class ImageMemoryHandleType(StringEnum):
 class AddressingMode(AliasedEnum):
     """Result of a read outside the image (Image sampler struct).
 
-    ``clamp`` is SYCL 2020's older name of ``ext_oneapi_clamp_to_border``: both are one member.
+    ``clamp`` is SYCL 2020's older name of ``ext_oneapi_clamp_to_border``: both are one member. ``mirror``, mirrored at
+    the centres of the outermost texels, and ``extent``, the border beyond the outermost texels' edges, are this
+    package's own: texture units lack them, and ``Precision.exact`` alone computes them.
     """
 
     none = "none"
@@ -184,6 +186,8 @@ class AddressingMode(AliasedEnum):
     ext_oneapi_clamp_to_border = "ext_oneapi_clamp_to_border"
     clamp = "ext_oneapi_clamp_to_border"
     clamp_to_border = "ext_oneapi_clamp_to_border"
+    mirror = "mirror"
+    extent = "extent"
 
 
 class CoordinateNormalizationMode(StringEnum):

@@ -54,9 +54,13 @@ _OF_SAMPLERS = {
     AddressingMode.mirrored_repeat: Boundary.mirrored_repeat,
     AddressingMode.clamp_to_edge: Boundary.edge,
     AddressingMode.ext_oneapi_clamp_to_border: Boundary.border,
+    AddressingMode.mirror: Boundary.mirror,
+    AddressingMode.extent: Boundary.extent,
     AddressingMode.none: Boundary.repeat,  # undefined by the specification: the mode of CUDA's number
 }
 _SAMPLERS = {boundary: mode for mode, boundary in _OF_SAMPLERS.items() if mode is not AddressingMode.none}
+_OF_UNITS = (Boundary.repeat, Boundary.mirrored_repeat, Boundary.edge, Boundary.border)
+_FILLED = (Boundary.border, Boundary.extent)
 _SCIPY = {
     "reflect": Boundary.mirrored_repeat,
     "grid-mirror": Boundary.mirrored_repeat,
@@ -239,7 +243,7 @@ class Filter:
         precision: Precision = Precision.hardware,
         normalized: bool | None = None,
     ) -> Filter:
-        """The filter of a sampler, within a level. Texture units repeat normalized coordinates only.
+        """The filter of a sampler, within a level. Texels are repeated along normalized coordinates only.
 
         Parameters
         ----------
@@ -248,7 +252,7 @@ class Filter:
         """
         boundary = [_OF_SAMPLERS[mode] for mode in sampler.addressing]
         if not (sampler.is_normalized if normalized is None else normalized):
-            boundary = [mode if mode is Boundary.border else Boundary.edge for mode in boundary]
+            boundary = [mode if mode in _FILLED else Boundary.edge for mode in boundary]
         return cls.of(str(sampler.filtering), boundary, fill, precision)
 
     @classmethod
@@ -334,11 +338,11 @@ class Filter:
     @property
     def _has_unit_modes(self) -> bool:
         """Whether texture units have these boundaries, with 0 outside."""
-        return all(mode in _SAMPLERS for mode in self.boundary)
+        return all(mode in _OF_UNITS for mode in self.boundary)
 
     @property
     def addressing(self) -> tuple[AddressingMode, AddressingMode, AddressingMode]:
-        """Addressing modes of a sampler with these boundaries; ``clamp_to_edge`` for those that texture units lack."""
+        """Addressing modes of a sampler with these boundaries; ``clamp_to_edge`` for those that samplers lack."""
         x, y, z = (_SAMPLERS.get(mode, AddressingMode.clamp_to_edge) for mode in self.boundary)
         return x, y, z
 

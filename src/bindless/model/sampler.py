@@ -13,12 +13,15 @@ from .enums import (
     CoordinateNormalizationMode,
     CubemapFilteringMode,
     FilteringMode,
+    Precision,
     coerce,
 )
-from .errors import InvalidError
+from .errors import FeatureNotSupportedError, InvalidError
 from .message_values import shown
 
 __all__ = ["BindlessImageSampler", "fraction_bits"]
+
+_COMPUTED = (AddressingMode.mirror, AddressingMode.extent)
 
 
 def fraction_bits(extent: int) -> int:
@@ -50,7 +53,7 @@ class BindlessImageSampler:
     Parameters
     ----------
     addressing
-        One mode for all dimensions, or three for (x, y, z).
+        One mode for all dimensions, or three for (x, y, z). ``mirror`` and ``extent`` need ``precision="exact"``.
     coordinate
         ``normalized`` (0..1 over the image) or ``unnormalized`` (pixels; the centre of pixel (i, j) is
         (i + 0.5, j + 0.5)).
@@ -139,6 +142,36 @@ class BindlessImageSampler:
         sampler: BindlessImageSampler | None = self.prepared.get(key)
         if sampler is None:
             sampler = self.prepared[key] = replace(self, max_mipmap_level_clamp=num_levels - 1.0)
+        return sampler
+
+    @cached_property
+    def computed_modes(self) -> str:
+        """Names of those addressing modes that texture units lack, or nothing."""
+        return ", ".join(sorted({str(mode) for mode in self.addressing if mode in _COMPUTED}))
+
+    def require_exact(self, precision: object) -> None:
+        """Refuse samples of another precision than exact, if there are modes that texture units lack.
+
+        Raises
+        ------
+        FeatureNotSupportedError
+            There are.
+        """
+        if self.computed_modes and precision is not Precision.exact:
+            raise FeatureNotSupportedError(
+                f"addressing {self.computed_modes} with precision={precision}: texture units have none; use "
+                "precision='exact', which is computed"
+            )
+
+    @property
+    def of_units(self) -> BindlessImageSampler:
+        """This sampler with ``clamp_to_edge`` in place of modes that texture units lack; the same object each time."""
+        if not self.computed_modes:
+            return self
+        sampler: BindlessImageSampler | None = self.prepared.get("units")
+        if sampler is None:
+            x, y, z = (AddressingMode.clamp_to_edge if mode in _COMPUTED else mode for mode in self.addressing)
+            sampler = self.prepared["units"] = replace(self, addressing=(x, y, z))
         return sampler
 
     @property

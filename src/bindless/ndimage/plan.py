@@ -338,7 +338,8 @@ def _image_options(stored: DType, filter_: Filter, dims: int, *, layered: bool, 
     if stored.kind in "iu" and not filters:
         channel_type = f"{'un' if stored.kind == 'u' else ''}signed_int{8 * stored.itemsize}"
     filtering = FilteringMode.linear if filters else FilteringMode.nearest
-    addressing = AddressingMode.clamp_to_edge if in_window else filter_.addressing
+    is_computed = in_window or not filter_.has_unit_boundary
+    addressing = AddressingMode.clamp_to_edge if is_computed else filter_.addressing
     return image_options(addressing, filtering, channel_type=channel_type, layers=layered, dimensions=dims)
 
 

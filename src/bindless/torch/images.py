@@ -176,7 +176,10 @@ class _Weighted:
         for axis in range(coords.shape[-1]):
             factor = scale[..., axis]
             left = torch.floor(coords[..., axis].detach() * factor - 0.5) + 0.5
-            ends = [self._shift(axis, (left + step) / factor) for step in (0, 1)]
+            places = [left, left + 1]
+            if self._image._filter.boundary[axis] == "extent":  # values change between the outermost centres alone
+                places = [torch.clamp(place, 0.5 * torch.ones_like(place), sizes[..., axis] - 0.5) for place in places]
+            ends = [self._shift(axis, place / factor) for place in places]
             differences.append((self.values(ends[1], level) - self.values(ends[0], level)) * factor)
         slopes = torch.stack(differences, -1)
         # Along its only axis a linear filter has no second derivative, which autograd asks for nonetheless.

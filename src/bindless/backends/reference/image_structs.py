@@ -18,6 +18,8 @@ ADDRESSING = {
     AddressingMode.mirrored_repeat: 2,
     AddressingMode.ext_oneapi_clamp_to_border: 3,
     AddressingMode.none: 4,
+    AddressingMode.mirror: 5,
+    AddressingMode.extent: 6,
 }
 _FILTERING = {FilteringMode.nearest: 0, FilteringMode.linear: 1}
 _CUBEMAP_FILTERING = {CubemapFilteringMode.disjointed: 0, CubemapFilteringMode.seamless: 1}

@@ -78,6 +78,8 @@ class blr_addressing_t(IntEnum):
     BLR_ADDRESSING_MIRRORED_REPEAT = 2
     BLR_ADDRESSING_CLAMP_TO_BORDER = 3
     BLR_ADDRESSING_NONE = 4
+    BLR_ADDRESSING_MIRROR = 5
+    BLR_ADDRESSING_EXTENT = 6
 
 
 class blr_precision_t(IntEnum):
