@@ -46,11 +46,11 @@ static void add_tap(const struct tap_line *line, const int32_t offset[2], int32_
         int64_t position = line->centre[d] + offset[d];
         if (!texture->linear)
             position = (position + 128) & ~INT64_C(255);
-        axis[d] = blr_axis_at(position, extent[d], texture->addressing[d]);
+        axis[d] = blr_axis_at(position, extent[d], texture->boundary[d]);
     }
     for (int k = 0; k < 4; k++) {
         int64_t x = axis[0].index[k & 1], y = axis[1].index[k >> 1];
-        quad->texel[k] = x == BLR_OUTSIDE || y == BLR_OUTSIDE
+        quad->texel[k] = x == BINDLESS_OUTSIDE || y == BINDLESS_OUTSIDE
                              ? texture->border
                              : line->slice + (uint64_t)y * line->level->row_pitch + (uint64_t)x * texture->pixel_size;
     }

@@ -79,7 +79,7 @@ void blr_cube_neighbour(uint32_t width, uint32_t *face, int64_t *i, int64_t *j)
 static const unsigned char *face_texel(const struct blr_texture *texture, const struct blr_texture_level *level,
                                        uint32_t face, int64_t i, int64_t j)
 {
-    if (i == BLR_OUTSIDE || j == BLR_OUTSIDE)
+    if (i == BINDLESS_OUTSIDE || j == BINDLESS_OUTSIDE)
         return texture->border;
     return (const unsigned char *)level->data + face * level->slice_pitch + (uint64_t)j * level->row_pitch +
            (uint64_t)i * texture->pixel_size;
@@ -137,8 +137,8 @@ static void add_level(const struct blr_texture *texture, uint32_t level_index, c
         if (texture->seamless) {
             add_seamless(texture, level, point->face, position, weight, quad);
         } else {
-            struct blr_axis x = blr_axis_at(position[0], width, texture->addressing[0]);
-            struct blr_axis y = blr_axis_at(position[1], width, texture->addressing[1]);
+            struct blr_axis x = blr_axis_at(position[0], width, texture->boundary[0]);
+            struct blr_axis y = blr_axis_at(position[1], width, texture->boundary[1]);
             for (int k = 0; k < 4; k++)
                 quad->texel[k] = face_texel(texture, level, point->face, x.index[k & 1], y.index[k >> 1]);
             blr_quad_weights(x.weight, y.weight, weight, quad->weight);
@@ -149,9 +149,8 @@ static void add_level(const struct blr_texture *texture, uint32_t level_index, c
         for (int d = 0; d < 2; d++) {
             index[d] = (u[d] * width) >> bits;
             /* Only the edge itself, u = 1, lies outside; repetition maps it to texel 0. */
-            blr_addressing_t addressing = texture->seamless || texture->addressing[d] == BLR_ADDRESSING_MIRRORED_REPEAT
-                                              ? BLR_ADDRESSING_CLAMP_TO_EDGE : texture->addressing[d];
-            index[d] = blr_address(index[d], width, addressing);
+            const unsigned int boundary = texture->seamless ? BINDLESS_EDGE : texture->boundary[d];
+            index[d] = bindless_texel_at(index[d], width, boundary);
         }
         const unsigned char *texel = face_texel(texture, level, point->face, index[0], index[1]);
         for (int k = 0; k < 4; k++)

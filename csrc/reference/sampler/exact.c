@@ -95,7 +95,7 @@ static void add_image(struct sum *sum, const double place[3], uint32_t layer, do
     struct exact_axis axis[3] = {{{0, 0}, {1.0, 0.0}}, {{0, 0}, {1.0, 0.0}}, {{0, 0}, {1.0, 0.0}}};
     for (uint32_t d = 0; d < texture->dimensions; d++)
         axis[d] = exact_axis_at(place[d] * (texture->normalized ? extent[d] : 1.0), extent[d], texture->linear,
-                                texture->boundary[d]);
+                                texture->exact_boundary[d]);
     if (texture->dimensions < 3) {
         add_slice(sum, &axis[0], &axis[1], layer, weight);
         return;
@@ -173,7 +173,7 @@ static void add_cube(struct sum *sum, const float direction[3], double weight)
     }
     unsigned int boundary[2];
     for (int d = 0; d < 2; d++)
-        boundary[d] = texture->seamless ? BINDLESS_EDGE : texture->boundary[d];
+        boundary[d] = texture->seamless ? BINDLESS_EDGE : texture->exact_boundary[d];
     struct exact_axis ax = exact_axis_at(x, width, texture->linear, boundary[0]);
     struct exact_axis ay = exact_axis_at(y, width, texture->linear, boundary[1]);
     add_slice(sum, &ax, &ay, point.face, weight);

@@ -7,14 +7,14 @@
 static const unsigned char *texel_at(const struct blr_texture *texture, const struct blr_texture_level *level,
                                      const unsigned char *slice, int64_t x, int64_t y)
 {
-    if (!slice || x == BLR_OUTSIDE || y == BLR_OUTSIDE)
+    if (!slice || x == BINDLESS_OUTSIDE || y == BINDLESS_OUTSIDE)
         return texture->border;
     return slice + (uint64_t)y * level->row_pitch + (uint64_t)x * texture->pixel_size;
 }
 
 static const unsigned char *slice_at(const struct blr_texture_level *level, int64_t slice)
 {
-    return slice == BLR_OUTSIDE ? NULL : (const unsigned char *)level->data + (uint64_t)slice * level->slice_pitch;
+    return slice == BINDLESS_OUTSIDE ? NULL : (const unsigned char *)level->data + (uint64_t)slice * level->slice_pitch;
 }
 
 static void add_quad(const struct blr_texture *texture, const struct blr_texture_level *level, const unsigned char *slice,
@@ -41,9 +41,9 @@ static void add_level(const struct blr_texture *texture, uint32_t level_index, c
     for (uint32_t d = 0; d < dimensions; d++) {
         int bits = blr_fraction_bits(d < 2 ? largest : extent[2], texture->alone);
         if (texture->linear)
-            axis[d] = blr_axis_linear(coordinates[d], extent[d], texture->normalized, bits, texture->addressing[d]);
+            axis[d] = blr_axis_linear(coordinates[d], extent[d], texture->normalized, bits, texture->boundary[d]);
         else
-            axis[d] = blr_axis_nearest(coordinates[d], extent[d], texture->normalized, bits, texture->addressing[d]);
+            axis[d] = blr_axis_nearest(coordinates[d], extent[d], texture->normalized, bits, texture->boundary[d]);
     }
     if (dimensions < 3) {
         add_quad(texture, level, slice_at(level, layer), &axis[0], &axis[1], weight, footprint);

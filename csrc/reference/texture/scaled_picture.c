@@ -57,9 +57,9 @@ static bool applies(const struct blr_texture *texture, const blr_image_call_t *c
     return takes(texture, call->value_type) && texture->linear && texture->alone && !texture->swizzled &&
            !texture->normalized && !(texture->flags & BLR_TEXTURE_EXACT_FILTERING) && texture->dimensions == 2 &&
            call->operation == BLR_OPERATION_SAMPLE && call->value_channels == texture->desc.num_channels &&
-           texture->addressing[0] == BLR_ADDRESSING_CLAMP_TO_EDGE &&
-           texture->addressing[1] == BLR_ADDRESSING_CLAMP_TO_EDGE && m[0] > 0 && m[0] <= 1 && m[4] > 0 && m[4] <= 1 &&
-           m[1] == 0 && m[3] == 0 && m[6] == 0 && m[7] == 0 && m[8] == 1 && items >= 4 * call->map.width;
+           texture->boundary[0] == BINDLESS_EDGE && texture->boundary[1] == BINDLESS_EDGE && m[0] > 0 && m[0] <= 1 &&
+           m[4] > 0 && m[4] <= 1 && m[1] == 0 && m[3] == 0 && m[6] == 0 && m[7] == 0 && m[8] == 1 &&
+           items >= 4 * call->map.width;
 }
 
 /* The first texel of a linear sample and the weight of the second, which is 0 for the last texel. */

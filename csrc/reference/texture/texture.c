@@ -17,30 +17,19 @@ static int32_t clamp_256(float clamp)
     return clamp < (float)BLR_MAX_MIP_LEVELS ? (int32_t)floorf(clamp * 256.0f) : BLR_MAX_MIP_LEVELS * 256;
 }
 
-/* Effective addressing mode: NONE repeats, the hardware lacks MIRROR and EXTENT, and with unnormalized coordinates it supports
- * clamping only. */
-static blr_addressing_t effective_addressing(blr_addressing_t addressing, bool normalized)
+/* The boundary of an addressing mode. NONE repeats; texels are repeated along normalized coordinates only. */
+static unsigned int boundary_of(blr_addressing_t addressing, bool normalized, bool exact)
 {
-    if (addressing == BLR_ADDRESSING_NONE)
-        addressing = BLR_ADDRESSING_REPEAT;
-    if (addressing > BLR_ADDRESSING_NONE || (!normalized && addressing != BLR_ADDRESSING_CLAMP_TO_BORDER))
-        return BLR_ADDRESSING_CLAMP_TO_EDGE;
-    return addressing;
-}
-
-/* The boundary of exact filtering: texels are repeated along normalized coordinates only. */
-static unsigned int boundary_of(blr_addressing_t addressing, bool normalized)
-{
-    if (addressing == BLR_ADDRESSING_EXTENT)
-        return BINDLESS_EXTENT;
-    if (addressing == BLR_ADDRESSING_MIRROR && normalized)
-        return BINDLESS_MIRROR;
-    switch (effective_addressing(addressing, normalized)) {
-    case BLR_ADDRESSING_REPEAT: return BINDLESS_REPEAT;
-    case BLR_ADDRESSING_MIRRORED_REPEAT: return BINDLESS_MIRRORED_REPEAT;
+    switch (addressing) {
+    case BLR_ADDRESSING_CLAMP_TO_EDGE: return BINDLESS_EDGE;
     case BLR_ADDRESSING_CLAMP_TO_BORDER: return BINDLESS_BORDER;
-    default: return BINDLESS_EDGE;
+    case BLR_ADDRESSING_MIRRORED_REPEAT: return normalized ? BINDLESS_MIRRORED_REPEAT : BINDLESS_EDGE;
+    case BLR_ADDRESSING_MIRROR: return normalized && exact ? BINDLESS_MIRROR : BINDLESS_EDGE;
+    case BLR_ADDRESSING_EXTENT: return exact ? BINDLESS_EXTENT : BINDLESS_EDGE;
+    case BLR_ADDRESSING_REPEAT:
+    case BLR_ADDRESSING_NONE: break;
     }
+    return normalized ? BINDLESS_REPEAT : BINDLESS_EDGE;
 }
 
 static void init_sampler(struct blr_texture *texture, const blr_sampler_desc_t *sampler)
@@ -54,8 +43,8 @@ static void init_sampler(struct blr_texture *texture, const blr_sampler_desc_t *
     uint32_t axes = texture->desc.type == BLR_IMAGE_CUBEMAP ? 2 : texture->dimensions;
     for (uint32_t d = 0; d < 3; d++) {
         blr_addressing_t addressing = d < axes ? sampler->addressing[d] : BLR_ADDRESSING_CLAMP_TO_EDGE;
-        texture->addressing[d] = effective_addressing(addressing, texture->normalized);
-        texture->boundary[d] = boundary_of(addressing, texture->normalized);
+        texture->boundary[d] = boundary_of(addressing, texture->normalized, false);
+        texture->exact_boundary[d] = boundary_of(addressing, texture->normalized, true);
     }
     int32_t last = 256 * ((int32_t)texture->num_levels - 1);
     int32_t low = clamp_256(sampler->min_mipmap_level_clamp), high = clamp_256(sampler->max_mipmap_level_clamp);

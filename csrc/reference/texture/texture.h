@@ -59,8 +59,8 @@ struct blr_texture {
     bool linear;
     bool mip_linear;
     bool seamless;
-    blr_addressing_t addressing[3];       /* effective mode of the unit: never NONE, clamped where the hardware clamps */
-    unsigned int boundary[3];             /* effective enum bindless_boundary of exact filtering */
+    unsigned int boundary[3];             /* enum bindless_boundary of the unit, EDGE where it lacks the addressing mode */
+    unsigned int exact_boundary[3];       /* the same of exact filtering */
     int32_t lod_low;                      /* clamp of sampler and levels, in 1/256 of a level */
     int32_t lod_high;
     int32_t anisotropy_cap;               /* 256 log2 of the largest ratio; 0 for isotropic sampling */

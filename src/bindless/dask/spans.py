@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..model.enums import Boundary
+from ..model.filter import fold
 
 __all__ = ["REACH", "Span", "span_of", "texels_of"]
 
@@ -85,29 +86,25 @@ def span_of(low: float, high: float, n: int, boundary: Boundary, taps: int, *, p
         first, last = min(max(first, -around), n - 1), max(min(last, n - 1 + around), 0)
         return Span(first, last - first + 1)
     reaches_first, reaches_last = first < 0, last >= n
-    first, last = _mirrored(first, last, n, at_edge=boundary is Boundary.mirrored_repeat)
+    first, last = _mirrored(first, last, n, boundary)
     first -= around if reaches_first or first == 0 else 0
     last += around if reaches_last or last == n - 1 else 0
     return Span(first, last - first + 1)
 
 
-def _mirrored(first: int, last: int, n: int, *, at_edge: bool) -> tuple[int, int]:
+def _mirrored(first: int, last: int, n: int, boundary: Boundary) -> tuple[int, int]:
     """The smallest and the largest texel of an image that is continued by mirroring."""
     if first >= 0 and last < n:
         return first, last
-    period = 2 * n if at_edge else 2 * n - 2
-    if last - first >= period:
+    if last - first >= 2 * n:
         return 0, n - 1
-    mirror = _reflected(np.arange(first, last + 1), n, at_edge=at_edge)
+    mirror = _folded(np.arange(first, last + 1), n, boundary)
     return int(mirror.min()), int(mirror.max())
 
 
-def _reflected(indices: Indices, n: int, *, at_edge: bool) -> Indices:
-    if n == 1:
-        return np.zeros_like(indices)
-    period, last = (2 * n, 2 * n - 1) if at_edge else (2 * n - 2, 2 * n - 2)
-    within = indices % period
-    return np.where(within < n, within, last - within)
+def _folded(indices: Indices, n: int, boundary: Boundary) -> Indices:
+    """The texels at indices; ``wrap`` folds positions, and mirrors texels next to them, as filter/boundary.h does."""
+    return np.asarray(fold(indices, n, Boundary.mirror if boundary is Boundary.wrap else boundary), np.int64)
 
 
 def texels_of(span: Span, n: int, boundary: Boundary) -> Indices:
@@ -115,13 +112,6 @@ def texels_of(span: Span, n: int, boundary: Boundary) -> Indices:
     indices: Indices = np.arange(span.origin, span.origin + span.size)
     if span.origin >= 0 and span.origin + span.size <= n:
         return indices
-    texels: Any
-    if boundary is Boundary.repeat:
-        texels = indices % n
-    elif boundary is Boundary.edge:
-        texels = indices.clip(0, n - 1)
-    elif boundary is Boundary.border:
-        texels = np.where((indices >= 0) & (indices < n), indices, -1)
-    else:
-        texels = _reflected(indices, n, at_edge=boundary is Boundary.mirrored_repeat)
-    return np.asarray(texels, np.int64)
+    if boundary is Boundary.border:
+        return np.where((indices >= 0) & (indices < n), indices, -1)
+    return _folded(indices, n, boundary)

@@ -120,8 +120,8 @@ BLR_INLINE void clamp_item(int32_t position, int32_t extent, const bool linear, 
 BLR_INLINE void border_item(int32_t position, int32_t extent, const bool linear, struct axis_rows *axis, int i)
 {
     int32_t first = linear ? position >> 8 : position, second = first + 1;
-    axis->first[i] = first < 0 || first >= extent ? BLR_OUTSIDE : first;
-    axis->second[i] = second < 0 || second >= extent ? BLR_OUTSIDE : second;
+    axis->first[i] = first < 0 || first >= extent ? BINDLESS_OUTSIDE : first;
+    axis->second[i] = second < 0 || second >= extent ? BINDLESS_OUTSIDE : second;
     axis->weight[i] = linear ? position & 255 : 0;
 }
 
@@ -149,24 +149,24 @@ BLR_INLINE void locate_axis(const struct blr_texture *texture, const float *rest
                             const struct level_rows *restrict level, int d, const int vary, const bool linear,
                             struct axis_rows *restrict axis)
 {
-    const blr_addressing_t addressing = texture->addressing[d];
+    const unsigned int boundary = texture->boundary[d];
     if (!texture->normalized) {
-        if (addressing == BLR_ADDRESSING_CLAMP_TO_EDGE) {
+        if (boundary == BINDLESS_EDGE) {
             BLR_EACH_ITEM
                 clamp_item(position_in_texels(x[i], level, d, 0, linear), level->extent[d][0], linear, axis, i);
         } else {
             BLR_EACH_ITEM
                 border_item(position_in_texels(x[i], level, d, 0, linear), level->extent[d][0], linear, axis, i);
         }
-    } else if (addressing == BLR_ADDRESSING_REPEAT) {
+    } else if (boundary == BINDLESS_REPEAT) {
         BLR_EACH_ITEM
             repeat_item(position_periodic(x[i], level, d, i * vary, linear, 1.0f), level->extent[d][i * vary], linear,
                         axis, i);
-    } else if (addressing == BLR_ADDRESSING_MIRRORED_REPEAT) {
+    } else if (boundary == BINDLESS_MIRRORED_REPEAT) {
         BLR_EACH_ITEM
             mirror_item(position_periodic(x[i], level, d, i * vary, linear, 2.0f), level->extent[d][i * vary], linear,
                         axis, i);
-    } else if (addressing == BLR_ADDRESSING_CLAMP_TO_EDGE) {
+    } else if (boundary == BINDLESS_EDGE) {
         BLR_EACH_ITEM
             clamp_item(position_within(x[i], level, d, i * vary, linear), level->extent[d][i * vary], linear, axis, i);
     } else {
@@ -263,7 +263,7 @@ struct block_work {
 static bool has_border(const struct blr_texture *texture)
 {
     for (int d = 0; d < 3; d++)
-        if (texture->addressing[d] == BLR_ADDRESSING_CLAMP_TO_BORDER)
+        if (texture->boundary[d] == BINDLESS_BORDER)
             return true;
     return false;
 }

@@ -93,9 +93,9 @@ static void shape_taps(const struct measure_rows *restrict measures, struct tap_
 static void centre_axis(const struct blr_texture *texture, const float *restrict x, const struct level_rows *restrict level,
                         int d, const int vary, int32_t *restrict centre)
 {
-    const blr_addressing_t addressing = texture->addressing[d];
-    const bool periodic = addressing == BLR_ADDRESSING_REPEAT || addressing == BLR_ADDRESSING_MIRRORED_REPEAT;
-    const float periods = addressing == BLR_ADDRESSING_MIRRORED_REPEAT ? 2.0f : 1.0f;
+    const unsigned int boundary = texture->boundary[d];
+    const bool periodic = boundary == BINDLESS_REPEAT || boundary == BINDLESS_MIRRORED_REPEAT;
+    const float periods = boundary == BINDLESS_MIRRORED_REPEAT ? 2.0f : 1.0f;
     const double scale = texture->linear ? 1.0 : 256.0, half = texture->linear ? 0.5 : 0.0;
     /* Nearest filtering rounds after the tap's offset is added, so the half texel is not added here. */
     if (periodic) {
@@ -128,16 +128,16 @@ BLR_INLINE int32_t mirrored_item(int32_t index, int32_t extent)
     return place >= extent ? 2 * extent - 1 - place : place;
 }
 
-static void address_taps(blr_addressing_t addressing, const int32_t *restrict position, const int32_t *restrict extents,
+static void address_taps(unsigned int boundary, const int32_t *restrict position, const int32_t *restrict extents,
                          const int vary, struct axis_rows *restrict axis)
 {
-    if (addressing == BLR_ADDRESSING_CLAMP_TO_EDGE) {
+    if (boundary == BINDLESS_EDGE) {
         BLR_EACH_ITEM
             clamp_item(position[i], extents[i * vary], true, axis, i);
-    } else if (addressing == BLR_ADDRESSING_CLAMP_TO_BORDER) {
+    } else if (boundary == BINDLESS_BORDER) {
         BLR_EACH_ITEM
             border_item(position[i], extents[i * vary], true, axis, i);
-    } else if (addressing == BLR_ADDRESSING_MIRRORED_REPEAT) {
+    } else if (boundary == BINDLESS_MIRRORED_REPEAT) {
         BLR_EACH_ITEM {
             axis->first[i] = mirrored_item(position[i] >> 8, extents[i * vary]);
             axis->second[i] = mirrored_item((position[i] >> 8) + 1, extents[i * vary]);
@@ -184,7 +184,7 @@ BLR_INLINE void emit_tap(const struct blr_texture *texture, const int vary, cons
         else
             BLR_EACH_ITEM
                 position[d][i] = (position[d][i] + taps->centre[d][i] + 128) & -256;
-        address_taps(texture->addressing[d], position[d], work->rows.extent[d], vary, &work->axis[d]);
+        address_taps(texture->boundary[d], position[d], work->rows.extent[d], vary, &work->axis[d]);
     }
     const uint32_t q = block->quads;
     emit_quad(texture, vary, border, integers, work->layer, work->whole, work, block);

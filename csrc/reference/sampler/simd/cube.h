@@ -61,17 +61,17 @@ static void patch_item(const struct blr_quad *quad, const bool integers, struct 
             block->pair[q][row][i] = quad->weight[2 * row] | quad->weight[2 * row + 1] << 16;
 }
 
-static void address_face(blr_addressing_t addressing, const int32_t *restrict position,
+static void address_face(unsigned int boundary, const int32_t *restrict position,
                          const struct level_rows *restrict level, const int vary, const bool linear,
                          struct axis_rows *restrict axis)
 {
-    if (addressing == BLR_ADDRESSING_CLAMP_TO_EDGE) {
+    if (boundary == BINDLESS_EDGE) {
         BLR_EACH_ITEM
             clamp_item(position[i], level->extent[0][i * vary], linear, axis, i);
-    } else if (addressing == BLR_ADDRESSING_CLAMP_TO_BORDER) {
+    } else if (boundary == BINDLESS_BORDER) {
         BLR_EACH_ITEM
             border_item(position[i], level->extent[0][i * vary], linear, axis, i);
-    } else if (addressing == BLR_ADDRESSING_MIRRORED_REPEAT) {
+    } else if (boundary == BINDLESS_MIRRORED_REPEAT) {
         BLR_EACH_ITEM
             mirror_item(position[i], level->extent[0][i * vary], linear, axis, i);
     } else {
@@ -88,13 +88,13 @@ BLR_INLINE void locate_cube_level(const struct blr_texture *texture, const int v
     face_positions(cube->s, &work->rows, vary, linear, position[0]);
     face_positions(cube->t, &work->rows, vary, linear, position[1]);
     for (int d = 0; d < 2; d++) {
-        blr_addressing_t addressing = texture->addressing[d];
-        if (texture->seamless || (!linear && addressing == BLR_ADDRESSING_MIRRORED_REPEAT))
-            addressing = BLR_ADDRESSING_CLAMP_TO_EDGE;
-        else if (!linear && addressing == BLR_ADDRESSING_REPEAT)   /* only u = 1 lies outside */
+        unsigned int boundary = texture->boundary[d];
+        if (texture->seamless || (!linear && boundary == BINDLESS_MIRRORED_REPEAT))
+            boundary = BINDLESS_EDGE;
+        else if (!linear && boundary == BINDLESS_REPEAT)   /* only u = 1 lies outside */
             BLR_EACH_ITEM
                 position[d][i] = position[d][i] >= work->rows.extent[0][i * vary] ? 0 : position[d][i];
-        address_face(addressing, position[d], &work->rows, vary, linear, &work->axis[d]);
+        address_face(boundary, position[d], &work->rows, vary, linear, &work->axis[d]);
     }
     uint32_t q = block->quads;
     emit_quad(texture, vary, border, integers, work->layer, share, work, block);

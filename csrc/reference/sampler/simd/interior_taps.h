@@ -16,9 +16,9 @@ static enum position_kind position_kind_of(const struct blr_texture *texture, ui
 {
     if (!texture->normalized)
         return POSITION_IN_TEXELS;
-    if (texture->addressing[d] == BLR_ADDRESSING_REPEAT)
+    if (texture->boundary[d] == BINDLESS_REPEAT)
         return POSITION_REPEATED;
-    return texture->addressing[d] == BLR_ADDRESSING_MIRRORED_REPEAT ? POSITION_MIRRORED : POSITION_WITHIN;
+    return texture->boundary[d] == BINDLESS_MIRRORED_REPEAT ? POSITION_MIRRORED : POSITION_WITHIN;
 }
 
 /* Whether all axes use the same kind of coordinates, as the pass below needs. */
@@ -60,7 +60,7 @@ BLR_INLINE bool box_items(const struct blr_texture *texture, const struct block_
     int32_t low[3], last[3], outside = 0;
     for (int d = 0; d < 3; d++) {
         /* Clamping moves positions before the first texel to it, with weight 0 for the next texel. */
-        low[d] = texture->addressing[d] == BLR_ADDRESSING_CLAMP_TO_EDGE ? 0 : -256;
+        low[d] = texture->boundary[d] == BINDLESS_EDGE ? 0 : -256;
         last[d] = level->extent[d][0] - 2;
     }
     BLR_EACH_ITEM {

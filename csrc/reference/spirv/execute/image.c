@@ -294,7 +294,7 @@ static void give_values(const struct blr_spirv_batch *batch, const struct blr_sp
 static int64_t corner(float coordinate, const struct blr_texture *texture, int axis, uint32_t extent, int bits, int number)
 {
     int64_t position = blr_texels_256(coordinate, extent, texture->normalized, bits) - 128;
-    return blr_address((position >> 8) + number, extent, texture->addressing[axis]);
+    return bindless_texel_at((position >> 8) + number, extent, texture->boundary[axis]);
 }
 
 /* One channel of four texels, counter-clockwise from the lower left. Border texels give 0. */
