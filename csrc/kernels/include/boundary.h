@@ -23,6 +23,13 @@ static inline double bounded(double p)
     return above < 0x1p30 ? above : 0x1p30;
 }
 
+#ifdef __NVPTX__
+/* GPUs convert double precision at a quarter of the rate of sums: next to 1.5 * 2^52 a sum is rounded to an integer, here
+ * downwards, which is in its low bits; the high ones of near positions are 0x43380000. */
+#define ROUNDING 0x1.8p52
+INLINED double rounded_sum(double p) { return __nvvm_add_rm_d(p, ROUNDING); }
+#endif
+
 /* The largest integer that is not larger than a near position. */
 struct whole {
     int index;
@@ -32,10 +39,8 @@ struct whole {
 INLINED struct whole floor_of(double p)
 {
 #ifdef __NVPTX__
-    /* GPUs convert double precision at a quarter of the rate of sums: next to 1.5 * 2^52 a sum is rounded to an integer,
-     * here downwards, which is in its low bits. */
-    const double sum = __nvvm_add_rm_d(p, 0x1.8p52);
-    return (struct whole){(int)__builtin_astype(sum, ulong), sum - 0x1.8p52};
+    const double sum = rounded_sum(p);
+    return (struct whole){(int)__builtin_astype(sum, ulong), sum - ROUNDING};
 #else
     const int i = (int)p;
     const int index = (double)i > p ? i - 1 : i;

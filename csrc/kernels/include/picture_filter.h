@@ -85,8 +85,7 @@ INLINED bool is_inner_along(double p, int n, uint axis, uint mode)
     if (kind == BINDLESS_NEAREST) return p >= 0.0 && p <= (double)(n - 1);
     const int before = kind == BINDLESS_LINEAR ? 0 : 1;
 #ifdef __NVPTX__
-    /* The bits of 1.5 * 2^52 + i are known: see floor_of. */
-    const ulong sum = __builtin_astype(__nvvm_add_rm_d(p, 0x1.8p52), ulong);
+    const ulong sum = __builtin_astype(rounded_sum(p), ulong);
     return (uint)(sum >> 32) == 0x43380000u && (uint)sum - (uint)before < (uint)(n - 1 - 2 * before) && n > 2 * before;
 #else
     return p >= (double)before && p < (double)(n - 1 - before);
