@@ -32,32 +32,44 @@ BLR_INLINE_BLEND void split_weights(const struct row_weights *row, __m512 second
     weight[2] = _mm512_sub_ps(_mm512_sub_ps(_mm512_set1_ps(256.0f), second), weight[0]);
 }
 
-/* The least numbers of the vectors of a group, and whether a sum is no number. */
+/* Sixteen elements' texels as integers and fractions of a common unit, of which every row between them has sums. */
+struct split_texels {
+    __m512 whole[4], fraction[4], largest;
+};
+
+BLR_INLINE_BLEND struct split_texels split_texels(const __m512 texel[4])
+{
+    struct split_texels split;
+    split.largest = _mm512_range_ps(_mm512_range_ps(texel[0], texel[1], LARGER_MAGNITUDE),
+                                    _mm512_range_ps(texel[2], texel[3], LARGER_MAGNITUDE), LARGER_MAGNITUDE);
+    const __m512i exponent = _mm512_and_si512(_mm512_castps_si512(split.largest), EXPONENT16(255));
+    const __m512 scale = _mm512_castsi512_ps(_mm512_sub_epi32(EXPONENT16(267), exponent));
+    for (int k = 0; k < 4; k++) {
+        const __m512 scaled = _mm512_mul_ps(texel[k], scale);
+        split.whole[k] = _mm512_roundscale_ps(scaled, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+        split.fraction[k] = _mm512_sub_ps(
+            _mm512_roundscale_ps(scaled, 14 << 4 | _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC), split.whole[k]);
+    }
+    return split;
+}
+
+/* The least numbers of the vectors of a row's group, and whether a sum is no number. */
 struct group_check {
-    __m512 exponent, whole, finite;
+    __m512 whole, finite;
 };
 
 /* Sums of sixteen elements with four weights above 0, which wide_one computes too: right if all checks are. */
-BLR_INLINE_BLEND __m512 weighted_sum(const __m512 texel[4], const __m512 weight[4], struct group_check *check)
+BLR_INLINE_BLEND __m512 weighted_sum(const struct split_texels *split, const __m512 weight[4], struct group_check *check)
 {
-    const __m512 sign = _mm512_set1_ps(-0.0f);
-    const __m512 largest = _mm512_range_ps(_mm512_range_ps(texel[0], texel[1], LARGER_MAGNITUDE),
-                                           _mm512_range_ps(texel[2], texel[3], LARGER_MAGNITUDE), LARGER_MAGNITUDE);
-    const __m512i exponent = _mm512_and_si512(_mm512_castps_si512(largest), EXPONENT16(255));
-    const __m512 scale = _mm512_castsi512_ps(_mm512_sub_epi32(EXPONENT16(267), exponent));
-    __m512 fraction[4], wholes = _mm512_setzero_ps();
-    for (int k = 0; k < 4; k++) {
-        const __m512 scaled = _mm512_mul_ps(texel[k], scale);
-        const __m512 whole = _mm512_roundscale_ps(scaled, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
-        fraction[k] = _mm512_sub_ps(_mm512_roundscale_ps(scaled, 14 << 4 | _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC), whole);
-        wholes = k ? _mm512_fmadd_ps(whole, weight[k], wholes) : _mm512_mul_ps(whole, weight[k]);
-    }
-    __m512 sum = _mm512_or_ps(_mm512_and_ps(wholes, sign), _mm512_set1_ps(0x1p-16f));
+    const __m512i exponent = _mm512_and_si512(_mm512_castps_si512(split->largest), EXPONENT16(255));
+    __m512 wholes = _mm512_mul_ps(split->whole[0], weight[0]);
+    for (int k = 1; k < 4; k++)
+        wholes = _mm512_fmadd_ps(split->whole[k], weight[k], wholes);
+    __m512 sum = _mm512_or_ps(_mm512_and_ps(wholes, _mm512_set1_ps(-0.0f)), _mm512_set1_ps(0x1p-16f));
     for (int k = 0; k < 4; k++)
-        sum = _mm512_fmadd_ps(fraction[k], weight[k], sum);
+        sum = _mm512_fmadd_ps(split->fraction[k], weight[k], sum);
     const __m512 value = _mm512_mul_ps(_mm512_add_ps(wholes, sum),
                                        _mm512_castsi512_ps(_mm512_sub_epi32(exponent, EXPONENT16(21))));
-    check->exponent = _mm512_min_ps(check->exponent, largest);
     check->whole = _mm512_range_ps(check->whole, wholes, LARGER_MAGNITUDE - 1);
     check->finite = _mm512_fmadd_ps(value, _mm512_setzero_ps(), check->finite);
     return value;
@@ -118,22 +130,29 @@ BLR_INLINE_BLEND void load_texels(const struct blr_row_blend *row, uint32_t begi
 
 /* ---------------------------------------------------------------- rows */
 
-/* Whether the sums of a whole group are right: no weight is 0 then. */
-BLR_INLINE_BLEND bool blend_whole_group(const struct row_weights *weights, const struct blr_row_blend *row, uint32_t begin,
-                                        float *out)
+/* A whole group of one or two rows: of which of them the sums are right. No weight is 0 then. */
+BLR_INLINE_BLEND uint32_t blend_whole_group(const struct row_weights *weights, const int rows, const struct blr_row_blend *row,
+                                            uint32_t begin, float *const out[2])
 {
-    const __m512 large = _mm512_set1_ps(0x1p126f);
-    struct group_check check = {large, large, _mm512_setzero_ps()};
+    const __m512 large = _mm512_set1_ps(0x1p126f), least = _mm512_castsi512_ps(EXPONENT16(LOWEST_EXPONENT));
+    struct group_check check[2] = {{large, _mm512_setzero_ps()}, {large, _mm512_setzero_ps()}};
+    __m512 smallest = large;
+    uint32_t right = 0;
     for (uint32_t i = 0; i < BLR_BLEND_GROUP; i += 16) {
         __m512 weight[4], texel[4];
-        split_weights(weights, _mm512_loadu_ps((const float *)row->weights + begin + i), weight);
         load_texels(row, begin + i, 16, true, texel);
-        _mm512_storeu_ps(out + i, weighted_sum(texel, weight, &check));
+        const struct split_texels split = split_texels(texel);
+        smallest = _mm512_min_ps(smallest, split.largest);
+        for (int r = 0; r < rows; r++) {
+            split_weights(&weights[r], _mm512_loadu_ps((const float *)row->weights + begin + i), weight);
+            _mm512_storeu_ps(out[r] + i, weighted_sum(&split, weight, &check[r]));
+        }
     }
-    const __m512 least = _mm512_castsi512_ps(EXPONENT16(LOWEST_EXPONENT));
-    return !(_mm512_cmp_ps_mask(check.exponent, least, _CMP_NGE_UQ) |
-             _mm512_cmp_ps_mask(check.whole, _mm512_set1_ps(0x1p9f), _CMP_NGE_UQ) |
-             _mm512_cmp_ps_mask(check.finite, _mm512_setzero_ps(), _CMP_NEQ_UQ));
+    for (int r = 0; r < rows; r++)
+        right |= (uint32_t)!(_mm512_cmp_ps_mask(smallest, least, _CMP_NGE_UQ) |
+                             _mm512_cmp_ps_mask(check[r].whole, _mm512_set1_ps(0x1p9f), _CMP_NGE_UQ) |
+                             _mm512_cmp_ps_mask(check[r].finite, _mm512_setzero_ps(), _CMP_NEQ_UQ)) << r;
+    return right;
 }
 
 /* The count elements from the begin-th one on: whether one is left to a sample. */
@@ -156,19 +175,36 @@ static bool blend_any_group(const struct row_weights *weights, const struct blr_
     return left_over != 0;
 }
 
-uint64_t blr_blend_floats_avx512(const struct blr_row_blend *row, void *values, uint32_t count)
+BLR_INLINE_BLEND void blend_float_rows(const struct blr_row_blend *row, const int rows, void *const values[2],
+                                       uint32_t count, uint64_t left_over[2])
 {
-    const struct row_weights weights = row_weights(row->below);
-    const uint32_t least = row->below < 128 ? row->below : 256 - row->below;
-    uint64_t groups = 0;
-    for (uint32_t i = 0; i < count; i += BLR_BLEND_GROUP) {
-        float *out = (float *)values + i;
-        const uint32_t number = i / BLR_BLEND_GROUP, size = count - i < BLR_BLEND_GROUP ? count - i : BLR_BLEND_GROUP;
-        if (size == BLR_BLEND_GROUP && row->least[number] * least > 128 && blend_whole_group(&weights, row, i, out))
-            continue;
-        groups |= (uint64_t)blend_any_group(&weights, row, i, out, size) << number;
+    struct row_weights weights[2];
+    uint32_t least[2] = {0, 0};
+    for (int r = 0; r < rows; r++) {
+        const uint32_t below = row->below[r];
+        weights[r] = row_weights(below);
+        least[r] = below < 128 ? below : 256 - below;
+        left_over[r] = 0;
     }
-    return groups;
+    for (uint32_t i = 0; i < count; i += BLR_BLEND_GROUP) {
+        const uint32_t number = i / BLR_BLEND_GROUP, size = count - i < BLR_BLEND_GROUP ? count - i : BLR_BLEND_GROUP;
+        const uint32_t most = size == BLR_BLEND_GROUP ? row->least[number] : 0;
+        float *const out[2] = {(float *)values[0] + i, rows > 1 ? (float *)values[1] + i : NULL};
+        uint32_t right = 0;
+        if (rows > 1 && most * least[0] > 128 && most * least[1] > 128)
+            right = blend_whole_group(weights, 2, row, i, out);
+        for (int r = 0; r < rows; r++)
+            if (!(right >> r & 1) && !(most * least[r] > 128 && blend_whole_group(&weights[r], 1, row, i, &out[r])))
+                left_over[r] |= (uint64_t)blend_any_group(&weights[r], row, i, out[r], size) << number;
+    }
+}
+
+void blr_blend_floats_avx512(const struct blr_row_blend *row, void *const values[2], uint32_t count, uint64_t left_over[2])
+{
+    if (row->rows == 2)
+        blend_float_rows(row, 2, values, count, left_over);
+    else
+        blend_float_rows(row, 1, values, count, left_over);
 }
 
 #endif

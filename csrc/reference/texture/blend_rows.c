@@ -53,18 +53,19 @@ void blr_spread_bytes(const struct blr_spread *spread, const void *row, void *fi
     }
 }
 
-uint64_t blr_blend_bytes(const struct blr_row_blend *row, void *values, uint32_t count)
+void blr_blend_bytes(const struct blr_row_blend *row, void *const values[2], uint32_t count, uint64_t left_over[2])
 {
     const uint8_t *restrict a = row->texels[0], *restrict b = row->texels[1];
     const uint8_t *restrict c = row->texels[2], *restrict d = row->texels[3];
     const uint16_t *restrict second = row->weights;
-    const uint32_t below = row->below;
-    uint8_t *restrict out = values;
+    const uint32_t below = row->below[0];
+    uint8_t *restrict out = values[0];
+    left_over[0] = 0; /* none */
     const uint16_t lower = (uint16_t)below, upper = (uint16_t)(256 - below);
     if (below == 0) {
         for (uint32_t i = 0; i < count; i++)
             out[i] = (uint8_t)((uint16_t)((256 - second[i]) * a[i] + second[i] * b[i] + 128) >> 8);
-        return 0;
+        return;
     }
     for (uint32_t i = 0; i < count; i++) {
         const uint16_t x1 = second[i], x0 = (uint16_t)(256 - x1);
@@ -73,5 +74,4 @@ uint64_t blr_blend_bytes(const struct blr_row_blend *row, void *values, uint32_t
         const uint16_t sum = (uint16_t)(upper0 * a[i] + upper1 * b[i] + lower0 * c[i] + lower1 * d[i] + 128);
         out[i] = (uint8_t)(sum >> 8);
     }
-    return 0;
 }

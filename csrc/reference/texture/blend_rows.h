@@ -24,20 +24,21 @@ struct blr_spread {
  * Both results have room for a block more. */
 void blr_spread_bytes(const struct blr_spread *spread, const void *row, void *first, void *second);
 
-/* A row of columns, to be blended. */
+/* Rows of columns between the same source rows, to be blended. */
 struct blr_row_blend {
     const struct blr_spread *spread;
     const void *weights;     /* of the second columns, 0 to 255 of 256: uint16_t for bytes, float for floats */
     const uint8_t *least;    /* for each group of elements: the least weight of a column; 0 where a block is no 16 elements
                                 within the source row */
-    uint32_t below;          /* weight of the second row */
+    uint32_t rows;           /* 1, of floats also 2 */
+    uint32_t below[2];       /* for each row: weight of the second source row */
     const void *texels[4];   /* bytes: of the first and second column of the upper row, then of the lower row; floats: the
                                 two source rows */
 };
 
-/* Blends count elements. Weights are split as docs/internals/numerics.md says. Returns a bit for each group of elements, at
- * most 64, of which one is left to a sample. */
-uint64_t blr_blend_bytes(const struct blr_row_blend *row, void *values, uint32_t count);
-uint64_t blr_blend_floats_avx512(const struct blr_row_blend *row, void *values, uint32_t count);
+/* Blends count elements of each row. Weights are split as docs/internals/numerics.md says. For each row, left_over has a bit for
+ * each group of elements, at most 64, of which one is left to a sample. */
+void blr_blend_bytes(const struct blr_row_blend *row, void *const values[2], uint32_t count, uint64_t left_over[2]);
+void blr_blend_floats_avx512(const struct blr_row_blend *row, void *const values[2], uint32_t count, uint64_t left_over[2]);
 
 #endif

@@ -15,7 +15,7 @@
 #define STREAM_FROM ((uint64_t)64 << 20)  /* bytes of a picture that leaves the caches before it is read */
 
 typedef void (*spread_t)(const struct blr_spread *spread, const void *row, void *first, void *second);
-typedef uint64_t (*blend_t)(const struct blr_row_blend *row, void *values, uint32_t count);
+typedef void (*blend_t)(const struct blr_row_blend *row, void *const values[2], uint32_t count, uint64_t left_over[2]);
 
 /* The functions of an instruction set and an element type; no blend: none exist. Bytes are spread, and serve several rows;
  * floats are read where they lie. */
@@ -27,8 +27,8 @@ struct row_functions {
 #if BLR_HAS_VECTOR_SETS
 void blr_spread_bytes_avx2(const struct blr_spread *spread, const void *row, void *first, void *second);
 void blr_spread_bytes_avx512(const struct blr_spread *spread, const void *row, void *first, void *second);
-uint64_t blr_blend_bytes_avx2(const struct blr_row_blend *row, void *values, uint32_t count);
-uint64_t blr_blend_bytes_avx512(const struct blr_row_blend *row, void *values, uint32_t count);
+void blr_blend_bytes_avx2(const struct blr_row_blend *row, void *const values[2], uint32_t count, uint64_t left_over[2]);
+void blr_blend_bytes_avx512(const struct blr_row_blend *row, void *const values[2], uint32_t count, uint64_t left_over[2]);
 #endif
 
 static struct row_functions functions_of(const struct blr_texture *texture)
@@ -87,7 +87,7 @@ struct strip {
     } weights;
     uint8_t least[STRIP_BYTES / BLR_BLEND_GROUP];
     _Alignas(64) unsigned char texels[2][2][STRIP_BYTES]; /* of two source rows: the first and second ones of all columns */
-    unsigned char values[STRIP_BYTES];    /* of a row, on their way past the caches */
+    unsigned char values[2][STRIP_BYTES]; /* of rows, on their way past the caches */
     uint64_t rows[2];                     /* numbers of the source rows; UINT64_MAX: none */
 };
 
@@ -190,21 +190,37 @@ static void sample_again(const struct blr_texture *texture, const blr_image_call
     }
 }
 
-/* Makes items [from, to) of a row, which is the strip's row from start on. */
-static void make_row(const struct blr_texture *texture, const struct blr_map_rows *rows, const blr_image_call_t *call,
-                     const struct row_functions *functions, struct strip *strip, uint64_t start, uint64_t from, uint64_t to)
+/* Items [from, to) of a row of the picture, which is the strip's row from start on. */
+struct line {
+    uint64_t start, from, to;
+    float y;
+    struct position place;
+};
+
+static struct line line_of(const struct blr_texture *texture, const struct blr_map_rows *rows, const blr_image_call_t *call,
+                           uint64_t start, uint64_t begin, uint64_t end, uint32_t columns)
 {
-    const uint32_t size = texture->desc.num_channels * blr_element_size(call->value_type);
-    const bool streams = call->count * size >= STREAM_FROM;
     float at[2];
     rows->place(&(struct blr_map_part){.map = &call->map, .row = start / call->map.width, .count = 1, .at = at});
-    const struct position y = position_of(at[1], texture->level[0].height);
+    /* The first and the last row may belong to other parts partly. */
+    const uint64_t from = start < begin ? begin : start, stop = start + columns, to = stop > end ? end : stop;
+    const bool any = from < to;
+    return (struct line){start, any ? from : start, any ? to : start, at[1], position_of(at[1], texture->level[0].height)};
+}
+
+static void make_lines(const struct blr_texture *texture, const blr_image_call_t *call, const struct row_functions *functions,
+                       struct strip *strip, const struct line *lines, uint32_t count)
+{
+    const uint32_t size = texture->desc.num_channels * blr_element_size(call->value_type), columns = strip->spread.columns;
+    const bool streams = call->count * size >= STREAM_FROM;
+    const struct position y = lines[0].place;
     const uint64_t above = y.texel, below = y.weight == 0 ? y.texel : y.texel + 1;
     struct blr_row_blend row = {
         .spread = &strip->spread,
         .weights = &strip->weights,
         .least = strip->least,
-        .below = y.weight,
+        .rows = count,
+        .below = {y.weight, lines[count - 1].place.weight},
         .texels = {row_of(texture, above), row_of(texture, below)},
     };
     if (functions->spread != NULL) {
@@ -215,16 +231,31 @@ static void make_row(const struct blr_texture *texture, const struct blr_map_row
             row.texels[2 + i] = strip->texels[lower][i];
         }
     }
-    const uint32_t columns = strip->spread.columns, items = (uint32_t)(to - from);
-    unsigned char *target = (unsigned char *)call->values + from * size;
-    unsigned char *values = streams || items < columns ? strip->values : target;
-    const uint64_t left_over = functions->blend(&row, values, columns * texture->desc.num_channels);
-    if (left_over != 0)
-        sample_again(texture, call, strip->at, at[1], left_over, columns, values);
-    if (streams)
-        blr_stream_bytes(target, values + (from - start) * size, (uint64_t)items * size);
-    else if (values != target)
-        memcpy(target, values + (from - start) * size, (uint64_t)items * size);
+    unsigned char *target[2];
+    void *values[2] = {NULL, NULL};
+    uint64_t left_over[2];
+    for (uint32_t k = 0; k < count; k++) {
+        target[k] = (unsigned char *)call->values + lines[k].from * size;
+        values[k] = streams || lines[k].to - lines[k].from < columns ? strip->values[k] : target[k];
+    }
+    functions->blend(&row, values, columns * texture->desc.num_channels, left_over);
+    for (uint32_t k = 0; k < count; k++) {
+        const struct line *line = &lines[k];
+        const uint64_t bytes = (line->to - line->from) * size;
+        const unsigned char *made = (unsigned char *)values[k] + (line->from - line->start) * size;
+        if (left_over[k] != 0)
+            sample_again(texture, call, strip->at, line->y, left_over[k], columns, values[k]);
+        if (streams)
+            blr_stream_bytes(target[k], made, bytes);
+        else if (values[k] != target[k])
+            memcpy(target[k], made, bytes);
+    }
+}
+
+/* Whether two lines lie between the same source rows, and none on one. */
+static bool share_rows(const struct line *a, const struct line *b)
+{
+    return a->place.texel == b->place.texel && a->place.weight != 0 && b->place.weight != 0;
 }
 
 bool blr_run_scaled(const struct blr_texture *texture, const struct blr_map_rows *rows, const blr_image_call_t *call,
@@ -240,12 +271,14 @@ bool blr_run_scaled(const struct blr_texture *texture, const struct blr_map_rows
     for (uint64_t column = 0; column < width; column += most) {
         const uint32_t columns = width - column < most ? (uint32_t)(width - column) : most;
         place_columns(&strip, rows, texture, &call->map, column, columns);
-        for (uint64_t row = begin / width; row <= last_row; row++) {
-            /* The first and the last row may belong to other parts partly. */
-            const uint64_t start = row * width + column, stop = start + columns;
-            const uint64_t from = start < begin ? begin : start, to = stop > end ? end : stop;
-            if (from < to)
-                make_row(texture, rows, call, &functions, &strip, start, from, to);
+        for (uint64_t row = begin / width, made; row <= last_row; row += made) {
+            struct line lines[2];
+            for (made = 0; made < 2 && row + made <= last_row; made++) {
+                lines[made] = line_of(texture, rows, call, (row + made) * width + column, begin, end, columns);
+                if (made == 1 && (functions.spread != NULL || !share_rows(&lines[0], &lines[1])))
+                    break;
+            }
+            make_lines(texture, call, &functions, &strip, lines, (uint32_t)made);
         }
     }
     blr_stream_end();
