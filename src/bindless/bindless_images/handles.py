@@ -37,7 +37,12 @@ __all__ = ["create_image", "destroy_image_handle", "known_memory"]
 
 _WIDE_INTEGERS = (ImageChannelType.signed_int32, ImageChannelType.unsigned_int32)
 _checked = Checked()
-_WRAPPING = (AddressingMode.repeat, AddressingMode.mirrored_repeat, AddressingMode.mirror)
+_WITHOUT_PERIOD = (
+    AddressingMode.none,
+    AddressingMode.clamp_to_edge,
+    AddressingMode.ext_oneapi_clamp_to_border,
+    AddressingMode.extent,
+)
 
 
 @overload
@@ -108,7 +113,7 @@ def create_image(
     Warns
     -----
     SamplerWarning
-        ``repeat``, ``mirrored_repeat`` or ``mirror`` with unnormalized coordinates, which sample as ``clamp_to_edge``;
+        A mode that repeats texels with unnormalized coordinates, which samples as ``clamp_to_edge``;
         ``max_mipmap_level_clamp=0`` over a mipmap, which reads level 0 alone; ``max_anisotropy`` above the maximum of
         the device.
 
@@ -302,8 +307,12 @@ def _check_sampler(device: Device, desc: ImageDescriptor, sampler: BindlessImage
 def _surprises(device: Device, desc: ImageDescriptor, sampler: BindlessImageSampler) -> Iterator[str]:
     """Warn of properties that the sampler does not follow."""
     used = sampler.addressing[: desc.dimensions]
-    if not sampler.is_normalized and desc.type is not ImageType.cubemap and any(mode in _WRAPPING for mode in used):
-        modes = ", ".join(sorted({str(mode) for mode in used if mode in _WRAPPING}))
+    if (
+        not sampler.is_normalized
+        and desc.type is not ImageType.cubemap
+        and any(mode not in _WITHOUT_PERIOD for mode in used)
+    ):
+        modes = ", ".join(sorted({str(mode) for mode in used if mode not in _WITHOUT_PERIOD}))
         yield (
             f"addressing {modes} with unnormalized coordinates samples as clamp_to_edge: "
             "samplers wrap normalized coordinates only; use coordinate='normalized'"

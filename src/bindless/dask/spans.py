@@ -103,8 +103,8 @@ def _mirrored(first: int, last: int, n: int, boundary: Boundary) -> tuple[int, i
 
 
 def _folded(indices: Indices, n: int, boundary: Boundary) -> Indices:
-    """The texels at indices; ``wrap`` folds positions, and mirrors texels next to them, as filter/boundary.h does."""
-    return np.asarray(fold(indices, n, Boundary.mirror if boundary is Boundary.wrap else boundary), np.int64)
+    """The texels at indices; ``wrap`` folds positions, and has the texels of ``constant`` next to them."""
+    return np.asarray(fold(indices, n, Boundary.constant if boundary is Boundary.wrap else boundary), np.int64)
 
 
 def texels_of(span: Span, n: int, boundary: Boundary) -> Indices:

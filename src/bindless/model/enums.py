@@ -189,6 +189,11 @@ class AddressingMode(AliasedEnum):
     mirror = "mirror"
     extent = "extent"
 
+    @property
+    def is_computed(self) -> bool:
+        """Whether texture units lack it."""
+        return self.value in ("mirror", "extent")
+
 
 class CoordinateNormalizationMode(StringEnum):
     """Range of coordinates: 0..1, or pixels."""

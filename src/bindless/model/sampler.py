@@ -21,8 +21,6 @@ from .message_values import shown
 
 __all__ = ["BindlessImageSampler", "fraction_bits"]
 
-_COMPUTED = (AddressingMode.mirror, AddressingMode.extent)
-
 
 def fraction_bits(extent: int) -> int:
     """Bits behind the point that texture units keep of a normalized coordinate: docs/internals/numerics.md.
@@ -53,7 +51,7 @@ class BindlessImageSampler:
     Parameters
     ----------
     addressing
-        One mode for all dimensions, or three for (x, y, z). ``mirror`` and ``extent`` need ``precision="exact"``.
+        One mode for all dimensions, or three for (x, y, z). Those that texture units lack need ``precision="exact"``.
     coordinate
         ``normalized`` (0..1 over the image) or ``unnormalized`` (pixels; the centre of pixel (i, j) is
         (i + 0.5, j + 0.5)).
@@ -147,7 +145,7 @@ class BindlessImageSampler:
     @cached_property
     def computed_modes(self) -> str:
         """Names of those addressing modes that texture units lack, or nothing."""
-        return ", ".join(sorted({str(mode) for mode in self.addressing if mode in _COMPUTED}))
+        return ", ".join(sorted({str(mode) for mode in self.addressing if mode.is_computed}))
 
     def require_exact(self, precision: object) -> None:
         """Refuse samples of another precision than exact, if there are modes that texture units lack.
@@ -170,7 +168,7 @@ class BindlessImageSampler:
             return self
         sampler: BindlessImageSampler | None = self.prepared.get("units")
         if sampler is None:
-            x, y, z = (AddressingMode.clamp_to_edge if mode in _COMPUTED else mode for mode in self.addressing)
+            x, y, z = (AddressingMode.clamp_to_edge if mode.is_computed else mode for mode in self.addressing)
             sampler = self.prepared["units"] = replace(self, addressing=(x, y, z))
         return sampler
 

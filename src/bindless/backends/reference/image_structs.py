@@ -18,8 +18,7 @@ ADDRESSING = {
     AddressingMode.mirrored_repeat: 2,
     AddressingMode.ext_oneapi_clamp_to_border: 3,
     AddressingMode.none: 4,
-    AddressingMode.mirror: 5,
-    AddressingMode.extent: 6,
+    **{mode: number for number, mode in enumerate((mode for mode in AddressingMode if mode.is_computed), 5)},
 }
 _FILTERING = {FilteringMode.nearest: 0, FilteringMode.linear: 1}
 _CUBEMAP_FILTERING = {CubemapFilteringMode.disjointed: 0, CubemapFilteringMode.seamless: 1}
