@@ -20,7 +20,7 @@ from ..sampling.plan import Plan
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
 
-__all__ = ["Image", "Images", "Units", "images_of"]
+__all__ = ["Image", "ImageKey", "Images", "Units", "images_of"]
 
 _STEP = 16  # texels: parts of larger images are stored in images whose sizes are multiples of it
 _MOST_IMAGES, _MOST_BYTES = 4, 1 << 26  # that the calls of ndimage leave to the next ones, and of one of them

@@ -17,7 +17,7 @@ from ..bindless_images.result_arrays import empty_result
 from ..image.array_library import AnyArray
 from ..image.options import ImageOptions, image_options
 from ..image.plan import planned
-from ..model.arrays import DType
+from ..model.arrays import Array, DType
 from ..model.aspects import Aspect
 from ..model.enums import AddressingMode, FilteringMode, Interpolation, Precision
 from ..model.filter import CoordinateMap, Filter
@@ -189,15 +189,59 @@ class Plan:
         try:
             after = image.store.ready
             for layer in range(len(results)):
-                picture = image.pictures.get((self, layer)) if places.window is None else None
+                picture = image.pictures.get((self, layer))
                 if picture is None:
                     picture = self._prepared(queue, image.reader(plan.sampler), layer, places)
-                    if places.window is None:
-                        image.keep((self, layer), picture)
+                    image.keep((self, layer), picture)
+                elif places.window is not None:
+                    picture.move(places.first, places.window)
                 picture.submit(map_, results[layer], coords, after)
         finally:
             images.give_back(image)
         return image.key
+
+    def repeat_part(
+        self,
+        queue: Queue,
+        pixels: Array,
+        places: Places,
+        images: Images,
+        key: ImageKey,
+        values: AnyArray | None = None,
+    ) -> AnyArray | None:
+        """The values of a part of an array, as ``run`` computed those of one with an equal image.
+
+        Parameters
+        ----------
+        pixels : NDArray
+            On the host, of the elements of the image, without channels.
+        key : ImageKey
+            What ``run`` returned.
+        values : AnyArray | None
+            As of ``run``; default a new array of the host.
+
+        Returns
+        -------
+        AnyArray | None
+            None where the pool has no such image now.
+        """
+        image = images.free.pop(key, None)  # nobody else uses it then
+        if image is None:
+            return None
+        picture, window, coords = image.pictures.get((self, 0)), places.window, places.coords
+        try:
+            if picture is None or window is None:
+                return None
+            width, height, depth = (*reversed(pixels.shape), 1, 1)[:3]
+            extent = (width, height, depth)
+            packed = np.ascontiguousarray(pixels).reshape(*pixels.shape, 1)
+            queue.ext_oneapi_copy(packed, image.store._memory, src_extent=extent, copy_extent=extent)
+            picture.move(places.first, window)
+            results = empty_result(self.shape, self.computed) if values is None else values
+            picture.submit(places.map, results, None if coords is None else coords[::-1])
+        finally:
+            images.give_back(image)
+        return results
 
     def _prepared(self, queue: Queue, reader: Units, layer: int, places: Places) -> PicturePlan:
         handle, scale, bias = reader

@@ -43,6 +43,7 @@ _MAX_STAGED = 1 << 18  # bytes of host arrays that the device reads and writes o
 _MAX_SPARE = 4
 # Entries of the matrix by the names of the kernels' arguments.
 _PLANE = {f"m{row}{column}": 4 * (0, 1, 3)[row] + (0, 1, 3)[column] for row in range(3) for column in range(3)}
+_PLACE = [f"{name}_{axis}" for name in ("first", "origin", "whole") for axis in "xyz"]
 _SPACE = {f"m{row}{column}": 4 * row + column for row in range(4) for column in range(4)}
 
 
@@ -56,6 +57,8 @@ class _Launch(NamedTuple):
     coords: int | None
     matrix: tuple[tuple[int, int], ...]
     """Place of an argument, and index of the matrix's entry."""
+    place: tuple[int, ...]
+    """Places of the arguments first, origin and whole along x, y, z."""
 
 
 class _Staging(NamedTuple):
@@ -125,6 +128,14 @@ class KernelPlan(Plan):
             arguments[index] = map_.matrix[entry]
         return self._queue.parallel_for(launch.space, launch.kernel, *arguments, depends_on=depends_on)
 
+    def move(self, first: tuple[int, int, int], window: Window) -> None:
+        """See ``Plan.move``."""
+        super().move(first, window)
+        for plan in (self, self._packed_plan):
+            for launch in () if plan is None else plan._launches.values():
+                for place, number in zip(launch.place, (*first, *window.origin, *window.whole)):
+                    launch.arguments[place] = type(launch.arguments[place])(number)
+
     def program(self, map_: CoordinateMap, *, is_aligned: bool) -> Program | None:
         """See ``Plan.program``."""
         launch = self._launches.get((map_.matrix[12:] == _AFFINE, is_aligned))
@@ -158,6 +169,7 @@ class KernelPlan(Plan):
             parameters.index("values"),
             None if projects else parameters.index("coords"),
             tuple([(place, entries[parameter]) for place, parameter in enumerate(parameters) if parameter in entries]),
+            () if projects else tuple([parameters.index(name) for name in _PLACE]),
         )
 
     # ------------------------------------------------------------------ arrays of the host
