@@ -17,6 +17,7 @@ from ..ndimage.plan import Description, Plan, prepare
 from ..ndimage.source import elements_of
 from ..ndimage.target import converted, returned
 from ..sycl.usm import UsmArray
+from . import staging
 from .reading import Reader, covers, read
 from .spans import Span, texels_of
 from .spline_windows import coefficients_of, samples_around
@@ -108,7 +109,7 @@ def compute(
     else:
         indices = [texels_of(span, size, warp.boundary) for span, size in zip(spans, sizes)]
         texels = read(reader, kept, indices, warp.element, warp.filter.fill)
-    if workspace.is_staged and not warp.is_cubic:
+    if workspace.is_staged and not warp.is_cubic and texels.nbytes >= staging.SMALLEST:
         texels = workspace.on_way(texels)
     coords: AnyArray | None = None if moved is None else _vectors(moved)
     origins, first = [0, 0, 0], [0, 0, 0]
@@ -120,7 +121,7 @@ def compute(
     if row is not None and type(texels) is np.ndarray and texels.dtype == row.texel:
         values = (
             _through_device(row, shape, texels, places, workspace)
-            if workspace.is_staged
+            if row.plan.in_usm
             else row.plan.repeat_part(workspace.queue, texels, places, workspace.images, row.image)
         )
         if values is not None:

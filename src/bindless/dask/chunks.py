@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..model.errors import InvalidError
+from . import staging
 
 __all__ = [
     "EmptyLike",
@@ -113,7 +114,7 @@ def read_chunks(starts_of_axes: Sequence[Starts], chunks: Chunks, empty_like: Em
     chunks : Chunks
         Those that the part needs.
     empty_like : EmptyLike
-        Makes the array of a part that several chunks have.
+        Makes the array of a part that several chunks have, unless it is small and of numpy.
     """
     ranges, sizes, whole = [], [], None
     for starts, along in zip(starts_of_axes, part):
@@ -131,6 +132,7 @@ def read_chunks(starts_of_axes: Sequence[Starts], chunks: Chunks, empty_like: Em
         if is_all:
             return piece
         if whole is None:
-            whole = empty_like(piece, tuple(sizes))
+            is_small = type(piece) is np.ndarray and math.prod(sizes) * piece.itemsize < staging.SMALLEST
+            whole = np.empty(sizes, piece.dtype) if is_small else empty_like(piece, tuple(sizes))
         whole[tuple(target)] = piece
     return whole

@@ -21,6 +21,7 @@ from ..model.enums import Boundary, Precision
 from ..model.filter import Filter
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray
+from . import staging
 from .reading import Indices, Reader, covers, read
 from .spans import Span, texels_of
 from .workspace import Workspace
@@ -101,7 +102,8 @@ def _on_device(
     indices = [
         texels_of(Span(start - margin, stop - start), size, boundary) for start, stop, size in zip(starts, stops, sizes)
     ]
-    samples = workspace.on_way(_host(read(reader, kept, indices, dtype, fill)))
+    samples = _host(read(reader, kept, indices, dtype, fill))
+    samples = workspace.on_way(samples) if workspace.is_staged and samples.nbytes >= staging.SMALLEST else samples
     source = workspace.uploaded("samples", samples)
     found = local_coefficients(workspace.queue, source, workspace.array("lines", source.shape, source.dtype), len(part))
     cut = tuple(slice(inside.start - start, inside.stop - start) for inside, start in zip(part, starts))

@@ -16,6 +16,7 @@ from ..ndimage.images import Images
 from ..ndimage.source import element_of
 from ..sycl.queue.queue import Queue
 from ..sycl.usm import UsmArray, usm_empty
+from . import staging
 from .staging import in_memory_of, is_pinned, is_staged, staged_empty
 
 __all__ = ["Workspace"]
@@ -91,12 +92,16 @@ class Workspace:
         return found
 
     def values(self, shape: tuple[int, ...], dtype: DType) -> UsmArray | None:
-        """Device memory for values that go to pinned memory; None where they are computed in the host's."""
-        return self.array("values", shape, dtype) if self.is_staged and dtype in _STORED else None
+        """Device memory for values that go to pinned memory; None where they are few, or computed in the host's."""
+        is_large = self.is_staged and math.prod(shape) * dtype.itemsize >= staging.SMALLEST
+        return self.array("values", shape, dtype) if is_large and dtype in _STORED else None
 
     def on_way(self, array: Any) -> Any:
-        """An array as copies to the device want it: in pinned memory, with elements that images store."""
-        if not isinstance(array, np.ndarray) or not self.is_staged or array.dtype.kind not in "iuf":
+        """An array as copies to the device want it: in pinned memory, with elements that images store.
+
+        Of a workspace that is staged, and many bytes.
+        """
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in "iuf":
             return array
         dtype = element_of(array.dtype)
         if dtype not in _STORED or (dtype == array.dtype and is_pinned(array)):

@@ -214,7 +214,7 @@ class Plan:
         Parameters
         ----------
         pixels : NDArray
-            On the host, of the elements of the image, without channels.
+            On the host, of the elements of the image; one layer, without channels.
         key : ImageKey
             What ``run`` returned.
         values : AnyArray | None
@@ -232,9 +232,9 @@ class Plan:
         try:
             if picture is None or window is None:
                 return None
-            width, height, depth = (*reversed(pixels.shape), 1, 1)[:3]
-            extent = (width, height, depth)
-            packed = np.ascontiguousarray(pixels).reshape(*pixels.shape, 1)
+            sizes = pixels.shape[-self._dims :]
+            extent = (*reversed(sizes), 1, 1)[:3]
+            packed = np.ascontiguousarray(pixels).reshape(*sizes, 1)
             queue.ext_oneapi_copy(packed, image.store._memory, src_extent=extent, copy_extent=extent)
             picture.move(places.first, window)
             results = empty_result(self.shape, self.computed) if values is None else values

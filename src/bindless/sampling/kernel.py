@@ -62,7 +62,7 @@ class _Launch(NamedTuple):
 
 
 class _Staging(NamedTuple):
-    """Memory of the host that the device reads and writes: for values, and for vectors."""
+    """Memory of the host that the device reads and writes: for values, and for vectors from the first one on."""
 
     values: UsmArray
     bytes_on_host: Array
@@ -130,7 +130,7 @@ class KernelPlan(Plan):
 
     def move(self, first: tuple[int, int, int], window: Window) -> None:
         """See ``Plan.move``."""
-        super().move(first, window)
+        self._picture = replace(self._picture, first=first, window=window)
         for plan in (self, self._packed_plan):
             for launch in () if plan is None else plan._launches.values():
                 for place, number in zip(launch.place, (*first, *window.origin, *window.whole)):
@@ -199,12 +199,10 @@ class KernelPlan(Plan):
         try:
             staging = plan._spare.pop()
         except IndexError:
-            staging = plan._new_staging(vectors)
-        there = staging.coords
-        if vectors is not None and there is not None and staging.vectors_on_host is not None:
+            staging = plan._new_staging(vectors, first)
+        if vectors is not None and staging.vectors_on_host is not None:
             staging.vectors_on_host[...] = vectors
-            there = there[first:] if first else there
-        event = plan.submit(map_, staging.values, there, depends_on)
+        event = plan.submit(map_, staging.values, staging.coords, depends_on)
         assert event is not None
         event.wait()
         if event._error is not None or event._native is None:
@@ -252,14 +250,14 @@ class KernelPlan(Plan):
         give_back(queue, block)
         return None
 
-    def _new_staging(self, vectors: Array | None) -> _Staging:
+    def _new_staging(self, vectors: Array | None, first: int) -> _Staging:
         queue, picture = self._queue, self._picture
         values = usm_empty(self._nbytes // picture.value_dtype.itemsize, picture.value_dtype, queue, kind=UsmKind.host)
         bytes_on_host = np.asarray(values).view(np.uint8)
         if vectors is None:
             return _Staging(values, bytes_on_host, None, None)
         coords = usm_empty(vectors.shape, vectors.dtype, queue, kind=UsmKind.host)
-        return _Staging(values, bytes_on_host, coords, np.asarray(coords))
+        return _Staging(values, bytes_on_host, coords[first:] if first else coords, np.asarray(coords))
 
 
 def _numbers_of(picture: Resampling) -> dict[str, float]:
