@@ -17,6 +17,7 @@ from ..bindless_images.result_arrays import empty_result
 from ..image.array_library import AnyArray
 from ..image.options import ImageOptions, image_options
 from ..image.plan import planned
+from ..image.spline_filter import HostFilter, described_filter
 from ..model.arrays import Array, DType
 from ..model.aspects import Aspect
 from ..model.enums import AddressingMode, FilteringMode, Interpolation, Precision
@@ -32,8 +33,8 @@ from .images import ImageKey, Images, Units, images_of
 from .in_place import values_in_place
 from .layers import Layers
 from .places import Places
-from .prefilter import coefficients
-from .repeated import HostCall, Key, remember_host
+from .prefilter import coefficients, options_of
+from .repeated import HostCall, HostCoefficients, Key, remember_host
 from .source import ELEMENTS, Source, element_of, elements_of, native
 from .target import Target
 
@@ -330,39 +331,48 @@ def resample(
 
 
 def _comes_again(plan: Plan, source: Source, target: Target, places: Places, pixels: AnyArray) -> bool:
-    """Whether a call on packed arrays of numpy computes what the result has, in its order."""
-    given, array, axis = source.given, target.array, source.channel_axis
+    """Whether a call on packed arrays of the host computes what the result has, in its order."""
+    is_numpy, array, axis = type(source.given) is np.ndarray, target.array, source.channel_axis
     return (
-        type(given) is np.ndarray
-        and given.flags.c_contiguous
-        and pixels.dtype == given.dtype
-        and given.dtype.isnative
+        (is_numpy or source.library is not None)
+        and isinstance(pixels, np.ndarray)
+        and pixels.flags.c_contiguous
+        and pixels.dtype == source.pixels.dtype
+        and pixels.dtype.isnative
         and not plan.in_usm
         and plan.in_place
         and plan.computed == target.dtype
         and places.coords is None
         and (axis is None or axis == len(source.shape))
-        and (array is None or (type(array) is np.ndarray and array.flags.c_contiguous))
+        and (array is None or (is_numpy and type(target.caller) is np.ndarray and bool(array.flags.c_contiguous)))  # type: ignore[union-attr]
     )
 
 
 def _host_call(
     plan: Plan, source: Source, target: Target, places: Places, image: ImageKey, filter_: Filter | None
 ) -> HostCall:
-    queue, (described, stored) = source.queue, image
-    channels = source.pixels.shape[-1:] if source.channel_axis is not None else ()
+    queue, (described, stored), pixels = source.queue, image, source.pixels
+    channels = pixels.shape[-1:] if source.channel_axis is not None else ()
+    steps = None
+    if filter_ is not None:
+        dims = len(source.shape)
+        lines, margin, fill = options_of(filter_, dims, extend=True)
+        shape = (*(size + 2 * margin for size in source.shape), pixels.shape[-1])
+        steps = HostCoefficients(HostFilter(described_filter(pixels.shape, dims, lines, margin, fill)), shape, margin)
     return HostCall(
         queue,
         images_of(queue),
         image,
         (plan, 0),
         places.map,
-        (len(source.shape), len(target.shape)),
-        source.pixels.shape,
+        (len(source.shape), len(target.shape), len(places.shape)),
+        pixels.shape,
         (*target.shape, *channels),
         target.dtype,
+        target.array is not None,
         described == stored and stored.nbytes <= _SMALL,
-        filter_,
+        source.library,
+        steps,
     )
 
 

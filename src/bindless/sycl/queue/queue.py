@@ -91,7 +91,7 @@ class Queue(QueueBase, SingleOwner):
 
     _instead = "share the queue; another process makes its own with Queue(selector)"
 
-    __slots__ = ("__weakref__", "_backend", "_home", "context", "device")
+    __slots__ = ("__weakref__", "_backend", "_home", "_kept", "context", "device")
 
     _stream: CommandStream
 
@@ -131,6 +131,7 @@ class Queue(QueueBase, SingleOwner):
         self.context = context
         self._backend: BackendProtocol = context._backend
         self._home: Home | None = None  # known once a buffer is used here
+        self._kept: dict[Any, Any] = {}  # by layers above, until the queue is closed; may refer to the queue
         self._stream = CommandStream(
             context,
             chosen,
@@ -576,6 +577,7 @@ class Queue(QueueBase, SingleOwner):
             The asynchronous errors found so far, where there is no ``async_handler`` to take them. Those of commands
             that are not complete yet go to the context; the end of the interpreter writes what is left.
         """
+        self._kept.clear()
         self._stream.close()
 
     def __enter__(self) -> Queue:
