@@ -354,7 +354,7 @@ def zoom(
     >>> ndimage.zoom(ramp, 5 / 3, order=1, queue=bindless.Queue("reference"))
     array([ 0.,  5., 10., 15., 20.], dtype=float32)
     """
-    size = _zoomed(_sizes(input, channel_axis), zoom)
+    size = _zoomed(getattr(input, "shape", None) if channel_axis is None else _sizes(input, channel_axis), zoom)
     options = (size, grid_mode, order, type(order), mode, prefilter, channel_axis, precision)
     warns = grid_mode and mode in ("constant", "wrap")
     key, call = recall("zoom", queue, input, output, cval, options)
@@ -392,17 +392,15 @@ def zoom(
 def _sizes(array: Any, channel_axis: Any) -> tuple[int, ...] | None:
     """The shape of an input without channels; None where the arguments are to be checked."""
     shape = getattr(array, "shape", None)
-    if not isinstance(shape, tuple) or channel_axis is None:
-        return shape if isinstance(shape, tuple) else None
-    if type(channel_axis) is not int or not -len(shape) <= channel_axis < len(shape):
+    if type(channel_axis) is not int or not isinstance(shape, tuple) or not -len(shape) <= channel_axis < len(shape):
         return None
     axis = channel_axis % len(shape)
     return (*shape[:axis], *shape[axis + 1 :])
 
 
-def _zoomed(sizes: tuple[int, ...] | None, zoom: Any) -> tuple[tuple[int, ...], bool] | None:
+def _zoomed(sizes: Any, zoom: Any) -> tuple[tuple[int, ...], bool] | None:
     """The shape of a result, and whether all factors are 1; None where the arguments are to be checked."""
-    if sizes is None:
+    if not isinstance(sizes, tuple):
         return None
     factors = (zoom,) * len(sizes) if type(zoom) in (int, float) else tuple(zoom) if type(zoom) in (list, tuple) else ()
     if len(factors) != len(sizes):
@@ -466,8 +464,8 @@ def rotate(
            [2, 5],
            [1, 4]])
     """
-    sizes, turn = _sizes(input, channel_axis), None
-    if sizes is not None and len(sizes) > 1 and type(angle) in (int, float) and math.isfinite(angle):
+    sizes, turn = getattr(input, "shape", None) if channel_axis is None else _sizes(input, channel_axis), None
+    if isinstance(sizes, tuple) and len(sizes) > 1 and type(angle) in (int, float) and math.isfinite(angle):
         with contextlib.suppress(ArgumentError, TypeError):
             turn = _turn(sizes, _plane(tuple(axes), len(sizes)), float(angle), reshape)
     options = (*(turn[:2] if turn else ()), order, type(order), mode, prefilter, channel_axis, precision)

@@ -178,15 +178,19 @@ class RepeatedCall(NamedTuple):
         """Whether the output shares no memory with the arrays that are read."""
         place_of, (shape, code, bits, size, _) = self.queue._stream.place_of_foreign, self.output
         if type(output) is UsmArray:
-            first, arrays = output.address, (given,) if coords is None else (given, coords)
-            ends = [(array.address, array.address + array.nbytes) for array in arrays]  # type: ignore[attr-defined]
-            return all(first + size <= start or stop <= first for start, stop in ends)
-        first_ = place_of(output, shape, code, bits)
-        if first_ is None:
+            first = output._owner.address + output._offset
+            for array in (given, coords):
+                if isinstance(array, UsmArray):
+                    start = array._owner.address + array._offset
+                    if start < first + size and first < start + array.nbytes:
+                        return False
+            return True
+        place = place_of(output, shape, code, bits)
+        if place is None:
             return False
         for array, (shape, code, bits, nbytes, _) in zip((given, coords), self.read):
-            start = place_of(array, shape, code, bits)
-            if start is None or (first_ < start + nbytes and start < first_ + size):
+            other = place_of(array, shape, code, bits)
+            if other is None or (place < other + nbytes and other < place + size):
                 return False
         return True
 
@@ -314,7 +318,7 @@ def layout_of(array: Any) -> Key:
         return kind, None, array.dtype, array.shape, array.strides
     if kind is UsmArray:
         owner = array._owner
-        place = owner.context, owner.device, owner.kind, array.read_only
+        place = owner.context, id(owner.device), owner.kind, owner.read_only  # the context keeps the device
         return kind, place, array.dtype, array.shape, array.strides
     strides = array.strides if hasattr(array, "strides") else array.stride() if hasattr(array, "stride") else None
     return kind, array.__dlpack_device__(), array.dtype, array.shape, strides
