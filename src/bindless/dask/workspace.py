@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -61,7 +61,7 @@ class Workspace:
         self._arrays: dict[str, UsmArray] = {}
         self._own: Array | None = None  # texels that were copied for the block that is computed
 
-    @property
+    @cached_property
     def shares_memory(self) -> bool:
         """Whether the device works in the memory of the host."""
         return self.queue.device.has(Aspect.usm_system_allocations)
