@@ -88,6 +88,17 @@ def test_numbers_that_change_the_result_s_form() -> None:
         ndimage.shift(image, (1, 2, 3), order=1)
 
 
+@pytest.mark.usefixtures("own_queue")
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "i4", "f2"])
+def test_repeated_splines_of_other_types(dtype: str) -> None:
+    """An image of coefficients has float32, whatever the array has."""
+    image = (np.random.default_rng(5).random((8, 9)) * 100).astype(dtype)
+    call = partial(ndimage.shift, image, 0.4, order=3, mode="mirror", prefilter=False)
+    expected = call()
+    for _ in range(2):
+        np.testing.assert_array_equal(call(), expected)
+
+
 def test_a_queue_keeps_images_until_it_is_closed() -> None:
     image = np.random.default_rng(7).random((8, 9)).astype(np.float32)
     queue = bl.Queue("reference", in_order=True)

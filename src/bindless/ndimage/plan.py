@@ -101,6 +101,8 @@ class Plan:
         Of the values, before the conversion to the result's.
     layers : Layers | None
         The unchanged axes, and more than four channels; None where the whole array is one layer.
+    stored : np.dtype
+        Of the elements of the image.
     in_place : bool
         Whether the values lie in the order of the result.
     shape : tuple[int, ...]
@@ -121,7 +123,7 @@ class Plan:
         self.in_usm = described.on_device or (count > 1 and not device.has(Aspect.usm_system_allocations))
         self.shape, self.in_place = layers.spread_shape(described.shape), layers.in_place
         self.layers = None if layers.is_whole else layers
-        self._device, self._stored, self._filter, self._dims = device, stored, filter_, dims
+        self._device, self.stored, self._filter, self._dims = device, stored, filter_, dims
         self.prefilters = cubic and described.prefilter
         self._shape_of_layers = (count, *described.places, self.shape[-1])
         self._most_layers = _most_layers(device, dims)
@@ -184,7 +186,7 @@ class Plan:
         self, queue: Queue, pixels: AnyArray, results: AnyArray, map_: CoordinateMap, places: Places, images: Images
     ) -> ImageKey:
         """The values of one image, or of one with layers."""
-        plan = planned(self._device, pixels.shape, self._stored, self._options[len(results) > 1])
+        plan = planned(self._device, pixels.shape, self.stored, self._options[len(results) > 1])
         image = images.take(pixels, plan.described, plan.stored, places.window)
         coords = None if places.coords is None else places.coords[::-1]
         try:
@@ -370,7 +372,7 @@ def _host_call(
         (*target.shape, *channels),
         target.dtype,
         target.array is not None,
-        described == stored and stored.nbytes <= _SMALL,
+        described == stored and stored.nbytes <= _SMALL and (steps is not None or pixels.dtype == plan.stored),
         source.library,
         steps,
     )
