@@ -88,7 +88,7 @@ def compute(
         spans = warp.spans(block, moved)
     if spans is None:
         return _filled(warp, block, moved, workspace)
-    kind: list[Any] = [warp.kind, shape, most_bytes, None if moved is None else moved.dtype]
+    kind: list[object] = [warp.kind, shape, most_bytes, None if moved is None else moved.dtype]
     part: list[slice] | None = list(kept)
     for (origin, count), n in zip(spans, warp.whole):
         kind += (count, 0 < origin < n - count)
@@ -161,7 +161,7 @@ def _through_device(
 
 
 def _sampled(
-    warp: Warp, shape: tuple[int, ...], texels: Any, places: Places, workspace: Workspace, key: object = None
+    warp: Warp, shape: tuple[int, ...], texels: Any, places: Places, workspace: Workspace, key: tuple[object, ...] = ()
 ) -> Any:
     """The values of a block, from its texels or their coefficients; ``key``: what the block is repeated for."""
     queue, kept, library = workspace.queue, warp.kept, library_of(texels)
@@ -191,7 +191,7 @@ def _sampled(
     if result is None:
         result = plan.memory(queue)
     image = plan.run(queue, pixels, result, places, workspace.images)
-    if image is not None and is_plain and type(texels) is np.ndarray and texels.dtype == pixels.dtype:
+    if key and image is not None and is_plain and type(texels) is np.ndarray and texels.dtype == pixels.dtype:
         workspace.add_row(key, _Row(plan, image, texels.dtype))
     result = result.reshape(shape)
     if library is not None:

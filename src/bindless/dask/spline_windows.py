@@ -192,4 +192,4 @@ def _along(samples: Floats, axis: int, inside: slice) -> Floats:
 @lru_cache(64)
 def _filter_of(count: int, length: int) -> HostFilter:
     """The filter of lines."""
-    return HostFilter(described_filter((count, length, 1), 1, Boundary.mirror, 0, None))
+    return HostFilter(described_filter((count, length, 1), 1))

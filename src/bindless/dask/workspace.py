@@ -47,7 +47,7 @@ class Workspace:
         Most texels of an image along its axes, by their number.
     is_staged : bool
         Whether values go to the host by way of device memory and pinned memory.
-    rows : dict[Any, Any]
+    rows : dict[tuple[object, ...], Any]
         Blocks that come again, by what identifies them: see ``block``.
     """
 
@@ -57,7 +57,7 @@ class Workspace:
         self.most_bytes = _bound(queue, "global_mem_size") / _OF_DEVICE
         self.extents = {dims: tuple(_bound(queue, name) for name in names) for dims, names in _EXTENTS.items()}
         self.is_staged = is_staged(queue)
-        self.rows: dict[Any, Any] = {}
+        self.rows: dict[tuple[object, ...], Any] = {}
         self._arrays: dict[str, UsmArray] = {}
         self._own: Array | None = None  # texels that were copied for the block that is computed
 
@@ -120,7 +120,7 @@ class Workspace:
             return staged_empty(self.queue, shape, dtype)
         return in_memory_of(own, shape, dtype)
 
-    def add_row(self, key: Any, row: Any) -> None:
+    def add_row(self, key: tuple[object, ...], row: object) -> None:
         """Add a block that comes again."""
         if len(self.rows) >= _MOST_ROWS:
             self.rows.clear()

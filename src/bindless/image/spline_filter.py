@@ -136,9 +136,9 @@ def spline_coefficients(
 def described_filter(
     shape: tuple[int, ...],
     dimensions: int,
-    boundary: Boundary | str | Sequence[Boundary | str],
-    margin: int | Sequence[int],
-    fill: float | None,
+    boundary: Boundary | str | Sequence[Boundary | str] = Boundary.mirror,
+    margin: int | Sequence[int] = 0,
+    fill: float | None = None,
 ) -> SplineFilter:
     """The filter of an array of a shape, without addresses."""
     if dimensions not in (1, 2, 3) or len(shape) <= dimensions:
@@ -294,7 +294,7 @@ def local_coefficients(queue: Queue, samples: UsmArray, other: UsmArray, dimensi
     UsmArray
         One of the two arrays. Its first chunk and its last two along each filtered axis depend on where the line ends.
     """
-    described = described_filter((*samples.shape, 1), dimensions, Boundary.mirror, 0, None)
+    described = described_filter((*samples.shape, 1), dimensions)
     launches, now, stride = [_rows_launch(queue, described, _SOURCE, _TARGET)], _TARGET, samples.shape[-1]
     floats = math.prod(samples.shape)
     for length in samples.shape[-2 : -1 - dimensions : -1]:

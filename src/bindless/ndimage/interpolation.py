@@ -389,7 +389,7 @@ def zoom(
     return _affine("zoom", source, np.diag(steps), 0.0, shape, output, filter_, bool(prefilter), centre=centre, key=key)
 
 
-def _sizes(array: Any, channel_axis: Any) -> tuple[int, ...] | None:
+def _sizes(array: object, channel_axis: object) -> tuple[int, ...] | None:
     """The shape of an input without channels; None where the arguments are to be checked."""
     shape = getattr(array, "shape", None)
     if type(channel_axis) is not int or not isinstance(shape, tuple) or not -len(shape) <= channel_axis < len(shape):
@@ -398,16 +398,16 @@ def _sizes(array: Any, channel_axis: Any) -> tuple[int, ...] | None:
     return (*shape[:axis], *shape[axis + 1 :])
 
 
-def _zoomed(sizes: Any, zoom: Any) -> tuple[tuple[int, ...], bool] | None:
+def _zoomed(sizes: object, zoom: object) -> tuple[tuple[int, ...], bool] | None:
     """The shape of a result, and whether all factors are 1; None where the arguments are to be checked."""
     if not isinstance(sizes, tuple):
         return None
-    factors = (zoom,) * len(sizes) if type(zoom) in (int, float) else tuple(zoom) if type(zoom) in (list, tuple) else ()
+    factors = tuple(zoom) if isinstance(zoom, (list, tuple)) else (zoom,) * len(sizes)
     if len(factors) != len(sizes):
         return None
     shape, is_same = [], True
     for size, factor in zip(sizes, factors):
-        if type(factor) not in (int, float) or not 0 <= factor < math.inf:
+        if not isinstance(factor, (int, float)) or not 0 <= factor < math.inf:
             return None
         shape.append(round(size * float(factor)))
         is_same = is_same and factor == 1

@@ -34,7 +34,7 @@ from .in_place import values_in_place
 from .layers import Layers
 from .places import Places
 from .prefilter import coefficients, options_of
-from .repeated import HostCall, HostCoefficients, Key, remember_host
+from .repeated import HostCall, HostCoefficients, Key, add
 from .source import ELEMENTS, Source, element_of, elements_of, native
 from .target import Target
 
@@ -328,7 +328,7 @@ def resample(
     if values.size:
         image = plan.run(queue, pixels, values, places, images_of(queue))
         if key is not None and image is not None and _comes_again(plan, source, target, places, pixels):
-            remember_host(key, _host_call(plan, source, target, places, image, filter_ if plan.prefilters else None))
+            add(key, _host_call(plan, source, target, places, image, filter_ if plan.prefilters else None))
     return target.given(values if plan.layers is None else plan.layers.joined(values))
 
 

@@ -33,10 +33,10 @@ __all__ = [
     "HostCoefficients",
     "Key",
     "RepeatedCall",
+    "add",
     "layout_of",
     "recall",
     "remember",
-    "remember_host",
 ]
 
 Key = tuple[Any, ...]
@@ -361,15 +361,11 @@ def remember(
             empty, library = function, None
     writes = layouts[1] is not None
     form = Form.of(*output)
-    _add(key, RepeatedCall(queue, picture, map_, dims, tuple(read), form, writes, empty, library, filter_))
+    add(key, RepeatedCall(queue, picture, map_, dims, tuple(read), form, writes, empty, library, filter_))
 
 
-def remember_host(key: Key, call: HostCall) -> None:
-    """Add a call on packed arrays of the host, of types that are computed as they are, by one image."""
-    _add(key, call)
-
-
-def _add(key: Key, call: RepeatedCall | HostCall) -> None:
+def add(key: Key, call: RepeatedCall | HostCall) -> None:
+    """Add a call that comes again, in a queue that is in order."""
     if not key[-1]:
         calls = call.queue._kept.setdefault(recall, {})
     elif is_own(call.queue):

@@ -131,7 +131,7 @@ class Queue(QueueBase, SingleOwner):
         self.context = context
         self._backend: BackendProtocol = context._backend
         self._home: Home | None = None  # known once a buffer is used here
-        self._kept: dict[Any, Any] = {}  # by layers above, until the queue is closed; may refer to the queue
+        self._kept: dict[object, Any] = {}  # by layers above, until the queue is closed; may refer to the queue
         self._stream = CommandStream(
             context,
             chosen,
